@@ -1,0 +1,172 @@
+/**
+ * Every name that leaves this project by telemetry: metrics, attributes, spans, log events. Dashboards, alerts, tests and
+ * docs are generated from this file or checked against it.
+ *
+ * `gen_ai.*` and `error.type` are OpenTelemetry's names. The GenAI conventions are still in development, so we keep
+ * copies here and a change of theirs can't rename our series.
+ */
+
+/** Attribute keys, on metrics and spans. */
+export const ATTR = {
+  agent: 'gen_ai.agent.name',
+  tool: 'gen_ai.tool.name',
+  operation: 'gen_ai.operation.name',
+  callId: 'gen_ai.tool.call.id',
+  conversation: 'gen_ai.conversation.id',
+  errorType: 'error.type',
+  decision: 'breakerbox.decision',
+  reason: 'breakerbox.reason',
+  outcome: 'breakerbox.outcome',
+  state: 'breakerbox.state',
+  stateFrom: 'breakerbox.state.from',
+  stateTo: 'breakerbox.state.to',
+  generation: 'breakerbox.generation',
+  budgetRemaining: 'breakerbox.budget.remaining',
+  caution: 'breakerbox.caution',
+  sessionState: 'breakerbox.session.state',
+  tools: 'breakerbox.tools',
+  layer: 'breakerbox.systemic.layer',
+} as const;
+
+/** Which attributes a metric carries. */
+type MetricScope = 'agent' | 'tool';
+
+/** What the contract says of one metric. */
+export interface MetricDefinition {
+  /** OpenTelemetry's name. */
+  readonly name: string;
+  /** UCUM unit. */
+  readonly unit: string;
+  readonly kind: 'counter' | 'updowncounter' | 'gauge' | 'histogram';
+  readonly description: string;
+  /** `tool`: has {@link ATTR.tool} beside {@link ATTR.agent}. */
+  readonly scope: MetricScope;
+  /** Attributes beyond agent and tool. */
+  readonly attributes: readonly string[];
+  /** The name in Prometheus, on every path. A histogram's series add `_bucket`, `_sum` and `_count`. */
+  readonly prometheus: string;
+}
+
+/** The metrics that the engine feeds. */
+export const METRIC = {
+  decisions: {
+    name: 'breakerbox.decisions',
+    unit: '{decision}',
+    kind: 'counter',
+    description: 'Decisions taken before tool calls',
+    scope: 'tool',
+    attributes: [ATTR.decision, ATTR.reason],
+    prometheus: 'breakerbox_decisions_total',
+  },
+  outcomes: {
+    name: 'breakerbox.outcomes',
+    unit: '{call}',
+    kind: 'counter',
+    description: 'Settled tool calls by outcome and error category',
+    scope: 'tool',
+    attributes: [ATTR.outcome, ATTR.errorType],
+    prometheus: 'breakerbox_outcomes_total',
+  },
+  transitions: {
+    name: 'breakerbox.transitions',
+    unit: '{transition}',
+    kind: 'counter',
+    description: 'Changes of state of circuits',
+    scope: 'tool',
+    attributes: [ATTR.stateFrom, ATTR.stateTo],
+    prometheus: 'breakerbox_transitions_total',
+  },
+  circuits: {
+    name: 'breakerbox.circuits',
+    unit: '{circuit}',
+    kind: 'updowncounter',
+    description: 'Circuits of live sessions by state',
+    scope: 'tool',
+    attributes: [ATTR.state],
+    prometheus: 'breakerbox_circuits',
+  },
+  openedTime: {
+    name: 'breakerbox.circuit.opened.time',
+    unit: 's',
+    kind: 'gauge',
+    description: 'Unix time at which a circuit of this tool last opened',
+    scope: 'tool',
+    attributes: [ATTR.errorType],
+    prometheus: 'breakerbox_circuit_opened_time_seconds',
+  },
+  budgetGranted: {
+    name: 'breakerbox.budget.granted',
+    unit: '{failure}',
+    kind: 'counter',
+    description: 'Failures that sessions were allowed: one grant a cycle, and what a systemic event gives back',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_budget_granted_total',
+  },
+  budgetConsumed: {
+    name: 'breakerbox.budget.consumed',
+    unit: '{failure}',
+    kind: 'counter',
+    description: 'Failures charged to the budgets of sessions',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_budget_consumed_total',
+  },
+  budgetExhaustions: {
+    name: 'breakerbox.budget.exhaustions',
+    unit: '{session}',
+    kind: 'counter',
+    description: 'Times a session ran out of failure budget',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_budget_exhaustions_total',
+  },
+  sessions: {
+    name: 'breakerbox.sessions',
+    unit: '{session}',
+    kind: 'updowncounter',
+    description: 'Live sessions by state',
+    scope: 'agent',
+    attributes: [ATTR.sessionState],
+    prometheus: 'breakerbox_sessions',
+  },
+  systemicEvents: {
+    name: 'breakerbox.systemic.events',
+    unit: '{event}',
+    kind: 'counter',
+    description: 'Failures of several tools recognised as one event',
+    scope: 'agent',
+    attributes: [ATTR.errorType],
+    prometheus: 'breakerbox_systemic_events_total',
+  },
+  duration: {
+    name: 'gen_ai.execute_tool.duration',
+    unit: 's',
+    kind: 'histogram',
+    description: 'Time that executed tool calls took',
+    scope: 'tool',
+    attributes: [ATTR.errorType],
+    prometheus: 'gen_ai_execute_tool_duration_seconds',
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+/** Bucket bounds of the duration histogram in seconds: 0.01·2ⁿ for n = 0 … 13, so 10 ms to 81.92 s. */
+export const DURATION_BUCKETS: readonly number[] = Array.from({ length: 14 }, (_, n) => 0.01 * 2 ** n);
+
+/** Names of log events; each is readable in the process too, by `box.on(...)` with the part after `breakerbox.`. */
+export const EVENT = {
+  circuitTransition: 'breakerbox.circuit.transition',
+  systemicDetected: 'breakerbox.systemic.detected',
+  systemicResolved: 'breakerbox.systemic.resolved',
+  budgetExhausted: 'breakerbox.budget.exhausted',
+  budgetResumed: 'breakerbox.budget.resumed',
+} as const;
+
+/** The tool name under which everything beyond `maxTools`, and every undeclared name, is counted. */
+export const OTHER_TOOL = '_OTHER';
+
+/** `error.type` of a systemic event whose circuits opened with different categories. */
+export const MIXED_CATEGORY = '_MIXED';
+
+/** The instrumentation scope of tracer, meter and logger. */
+export const SCOPE_NAME = '@breakerbox/core';
