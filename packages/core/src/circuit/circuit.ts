@@ -1,0 +1,182 @@
+import type { Moment } from '../clock.ts';
+import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import type { CircuitPolicy } from './policy.ts';
+import { probeDue } from './schedule.ts';
+
+/**
+ * One circuit as a pure state machine: every function takes a circuit and gives the next one, the same object where
+ * nothing changed. No clock, no telemetry, no promise.
+ */
+export type Circuit = Closed | Open | HalfOpen;
+
+export type CircuitState = Circuit['state'];
+
+/** Calls pass. */
+export interface Closed {
+  readonly state: 'closed';
+  /** Counts changes of state; a result is only believed by the generation that let its call through (C7). */
+  readonly generation: number;
+  /** Failures in a row. */
+  readonly failures: number;
+  /** The latest Retry-After of those failures, as monotonic ms; 0 for none (O3). */
+  readonly notBeforeMs: number;
+}
+
+/** Calls are rejected until a probe is due. */
+export interface Open {
+  readonly state: 'open';
+  readonly generation: number;
+  readonly outage: Outage;
+}
+
+/** Some probes are on their way. */
+export interface HalfOpen {
+  readonly state: 'half_open';
+  readonly generation: number;
+  readonly outage: Outage;
+  /** Probes that have not settled, at most `probes` together with those that succeeded (C6). */
+  readonly leases: readonly Lease[];
+  readonly succeeded: number;
+  /** How many leases this half-open has given out: the next lease's id. */
+  readonly issued: number;
+}
+
+/** What a circuit that isn't closed knows of its failure. */
+export interface Outage {
+  readonly category: ErrorCategory;
+  /** The latest opening, by failure or by failed probe. */
+  readonly openedAt: Moment;
+  /** Cooldown of this round (P2). */
+  readonly waitMs: number;
+  /** No probe before this monotonic ms; 0 for none (O3). */
+  readonly notBeforeMs: number;
+}
+
+/** A probe's place, and until when it may keep it (C9). */
+export interface Lease {
+  readonly id: number;
+  readonly untilMs: number;
+}
+
+/** What a call was let through with. */
+export interface Ticket {
+  readonly generation: number;
+  /** Only a probe has a lease. */
+  readonly lease?: Lease;
+}
+
+export type Admission =
+  | { readonly verdict: 'call' | 'reject'; readonly circuit: Circuit }
+  | { readonly verdict: 'probe'; readonly circuit: HalfOpen; readonly lease: Lease };
+
+/** What is told of a failure. */
+export interface Failure {
+  readonly category: ErrorCategory;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** C2. */
+export const closedCircuit = (generation = 0): Closed => ({ state: 'closed', generation, failures: 0, notBeforeMs: 0 });
+
+/** May a call pass now? C5, C6, P1. */
+export const admit = (circuit: Circuit, policy: CircuitPolicy, at: Moment): Admission => {
+  switch (circuit.state) {
+    case 'closed':
+      return { verdict: 'call', circuit };
+    case 'open': {
+      if (!probeDue(circuit.outage, policy, at)) return { verdict: 'reject', circuit };
+      const { generation, outage } = circuit;
+      return lend(
+        { state: 'half_open', generation: generation + 1, outage, leases: [], succeeded: 0, issued: 0 },
+        policy,
+        at,
+      );
+    }
+    case 'half_open':
+      return circuit.leases.length + circuit.succeeded < policy.probes
+        ? lend(circuit, policy, at)
+        : { verdict: 'reject', circuit };
+  }
+};
+
+const lend = (circuit: HalfOpen, policy: CircuitPolicy, at: Moment): Admission => {
+  const lease = { id: circuit.issued, untilMs: at.ms + policy.probeLeaseMs };
+  return {
+    verdict: 'probe',
+    lease,
+    circuit: { ...circuit, leases: [...circuit.leases, lease], issued: circuit.issued + 1 },
+  };
+};
+
+/** Whether the circuit has moved on since the ticket was given: then its result changes nothing (C7). */
+export const isLate = (circuit: Circuit, ticket: Ticket): boolean => circuit.generation !== ticket.generation;
+
+/** A call succeeded. C3, C6, C7. */
+export const succeed = (circuit: Circuit, ticket: Ticket, policy: CircuitPolicy): Circuit => {
+  if (isLate(circuit, ticket)) return circuit;
+  switch (circuit.state) {
+    case 'closed':
+      return circuit.failures === 0 ? circuit : closedCircuit(circuit.generation);
+    case 'open': // No ticket carries an open circuit's generation.
+      return circuit;
+    case 'half_open': {
+      const succeeded = circuit.succeeded + 1;
+      if (succeeded >= policy.probes) return closedCircuit(circuit.generation + 1);
+      return { ...circuit, succeeded, leases: without(circuit.leases, ticket.lease) };
+    }
+  }
+};
+
+/** A call failed. C3, C6, C7, O3, P2. */
+export const fail = (
+  circuit: Circuit,
+  ticket: Ticket,
+  failure: Failure,
+  policy: CircuitPolicy,
+  at: Moment,
+): Circuit => {
+  if (isLate(circuit, ticket)) return circuit;
+  const notBeforeMs =
+    failure.retryAfterMs === undefined ? 0 : at.ms + Math.min(failure.retryAfterMs, policy.maxRetryAfterMs);
+  switch (circuit.state) {
+    case 'closed': {
+      const failures = circuit.failures + 1;
+      const latest = Math.max(circuit.notBeforeMs, notBeforeMs);
+      if (failures < policy.failureThreshold) return { ...circuit, failures, notBeforeMs: latest };
+      return opened(circuit, {
+        category: failure.category,
+        openedAt: at,
+        waitMs: policy.cooldownMs,
+        notBeforeMs: latest,
+      });
+    }
+    case 'open':
+      return circuit;
+    case 'half_open':
+      return opened(circuit, {
+        category: failure.category,
+        openedAt: at,
+        waitMs: Math.min(circuit.outage.waitMs * 2, policy.maxCooldownMs),
+        notBeforeMs,
+      });
+  }
+};
+
+/** A call ended in a way that says nothing of the tool: its place is free again. C8. */
+export const release = (circuit: Circuit, ticket: Ticket): Circuit =>
+  circuit.state === 'half_open' && ticket.lease !== undefined && !isLate(circuit, ticket)
+    ? { ...circuit, leases: without(circuit.leases, ticket.lease) }
+    : circuit;
+
+/** The first probe whose lease has run out by `ms`, if any: it counts as failed at that time (C9). */
+export const lapsedLease = (circuit: Circuit, ms: number): Lease | undefined =>
+  circuit.state === 'half_open' ? circuit.leases.find(({ untilMs }) => untilMs <= ms) : undefined;
+
+const opened = ({ generation }: Circuit, outage: Outage): Open => ({
+  state: 'open',
+  generation: generation + 1,
+  outage,
+});
+
+const without = (leases: readonly Lease[], lease: Lease | undefined): readonly Lease[] =>
+  leases.filter(({ id }) => id !== lease?.id);

@@ -1,0 +1,73 @@
+/** When a circuit opens and when it probes, with every default filled in. Times in milliseconds. */
+export interface CircuitPolicy {
+  /** Consecutive failures that open the circuit (C3). */
+  readonly failureThreshold: number;
+  /** Probes let through at once in half-open; all must succeed to close (C6). */
+  readonly probes: number;
+  /** `auto`: by steps while the session's steps advance, else by time. `either`: whichever is due first (P1). */
+  readonly schedule: 'auto' | 'steps' | 'time' | 'either';
+  /** Steps from opening to the first probe, and between probes (P1). */
+  readonly probeAfterSteps: number;
+  /** Wait from opening to the first probe; each failed probe doubles it (P2). */
+  readonly cooldownMs: number;
+  /** The longest that doubling makes the wait (P2). */
+  readonly maxCooldownMs: number;
+  /** A probe that hasn't settled by then counts as failed (C9). */
+  readonly probeLeaseMs: number;
+  /** The longest Retry-After that is believed (O3): a tool can't lock itself out for a year. */
+  readonly maxRetryAfterMs: number;
+}
+
+/** Names of the ready-made thresholds (C4). */
+export type Profile = 'default' | 'fast' | 'slow' | 'provider';
+
+/** C4: failures in a row, and cooldown. `provider` is for model and API providers, which recover by themselves and often. */
+export const PROFILES: Readonly<Record<Profile, Pick<CircuitPolicy, 'failureThreshold' | 'cooldownMs'>>> = {
+  default: { failureThreshold: 3, cooldownMs: 60_000 },
+  fast: { failureThreshold: 3, cooldownMs: 30_000 },
+  slow: { failureThreshold: 2, cooldownMs: 120_000 },
+  provider: { failureThreshold: 5, cooldownMs: 60_000 },
+};
+
+/** What a user may set of a policy; see {@link CircuitPolicy} for what each means. */
+export interface CircuitConfig {
+  /** Ready-made thresholds; single settings beside it win. Default `default`. */
+  readonly profile?: Profile;
+  /** Whole number ≥ 1. Default 3. */
+  readonly failureThreshold?: number;
+  /** Whole number ≥ 1. Default 1. */
+  readonly probes?: number;
+  /** Whole number ≥ 1. Setting this alone probes by steps only. Default 3, beside the cooldown. */
+  readonly probeAfterSteps?: number;
+  /** Milliseconds > 0. Setting this alone probes by time only. Default 60,000, beside the steps. */
+  readonly cooldownMs?: number;
+  /** Milliseconds ≥ cooldownMs. Default 300,000, or cooldownMs if that is longer. */
+  readonly maxCooldownMs?: number;
+  /** Milliseconds > 0; more than the slowest call that may still succeed. Default 60,000. */
+  readonly probeLeaseMs?: number;
+  /** Milliseconds ≥ 0. Default 3,600,000 (an hour). */
+  readonly maxRetryAfterMs?: number;
+}
+
+/** Fills in profile and defaults. `config` must have been validated. */
+export const resolvePolicy = (config: CircuitConfig): CircuitPolicy => {
+  const base = PROFILES[config.profile ?? 'default'];
+  const cooldownMs = config.cooldownMs ?? base.cooldownMs;
+  return {
+    failureThreshold: config.failureThreshold ?? base.failureThreshold,
+    probes: config.probes ?? 1,
+    schedule: schedule(config),
+    probeAfterSteps: config.probeAfterSteps ?? 3,
+    cooldownMs,
+    maxCooldownMs: config.maxCooldownMs ?? Math.max(300_000, cooldownMs),
+    probeLeaseMs: config.probeLeaseMs ?? 60_000,
+    maxRetryAfterMs: config.maxRetryAfterMs ?? 3_600_000,
+  };
+};
+
+const schedule = ({ probeAfterSteps, cooldownMs }: CircuitConfig): CircuitPolicy['schedule'] => {
+  if (probeAfterSteps !== undefined && cooldownMs !== undefined) return 'either';
+  if (probeAfterSteps !== undefined) return 'steps';
+  if (cooldownMs !== undefined) return 'time';
+  return 'auto';
+};

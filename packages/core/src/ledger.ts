@@ -1,0 +1,92 @@
+import { type Budget, type Charge, charge, chargeProvisionally, mature, mergeIntoOne, remaining, suspend } from './budget.ts';
+import type { Moment } from './clock.ts';
+import {
+  detectSystemic,
+  inWindow,
+  type Opening,
+  type SystemicEvent,
+  type SystemicPolicy,
+  systemicEvent,
+} from './systemic.ts';
+
+/**
+ * Where failure budget and systemic failure meet: what failed, what it cost, which circuits are open and whether they are
+ * one event. Pure: every function gives the next ledger.
+ */
+export interface Ledger {
+  readonly budget: Budget;
+  /** Circuits that left closed and aren't back, first to last. After an event is over, only those that open anew. */
+  readonly openings: readonly Opening[];
+  /** The event that pauses the session (S2). */
+  readonly event: SystemicEvent | undefined;
+}
+
+/** What the ledger says of a session. */
+export type SessionState = 'active' | 'paused_budget' | 'paused_systemic';
+
+export const createLedger = (budget: Budget): Ledger => ({ budget, openings: [], event: undefined });
+
+/** S2, B1. A systemic pause is the graver one. */
+export const sessionState = ({ budget, event }: Ledger): SessionState => {
+  if (event !== undefined) return 'paused_systemic';
+  return remaining(budget) === 0 ? 'paused_budget' : 'active';
+};
+
+/** B1, S3: charges a failure; provisionally, if it shares the category of another tool that opened just now. */
+export const chargeFailure = (ledger: Ledger, failure: Charge, policy: SystemicPolicy | undefined): Ledger => {
+  if (ledger.event !== undefined) return ledger; // The event has had its one charge.
+  const anchor = policy && ledger.openings.find((opening) => isAnchor(opening, failure, policy));
+  return {
+    ...ledger,
+    budget: anchor
+      ? chargeProvisionally(ledger.budget, { ...failure, anchor: { tool: anchor.tool, at: anchor.at } })
+      : charge(ledger.budget, failure),
+  };
+};
+
+const isAnchor = (opening: Opening, failure: Charge, policy: SystemicPolicy): boolean =>
+  opening.tool !== failure.tool && opening.category === failure.category && inWindow(policy, opening.at, failure.at);
+
+/** S1, S3: a circuit opened. Joins a running event, begins one, or stands alone. */
+export const recordOpening = (ledger: Ledger, opening: Opening, policy: SystemicPolicy | undefined): Ledger => {
+  // A failed probe opens a circuit that was open already: no news.
+  if (ledger.openings.some(({ tool }) => tool === opening.tool)) return ledger;
+  const openings = [...ledger.openings, opening];
+  if (ledger.event !== undefined) {
+    return { ...ledger, openings, event: systemicEvent([...ledger.event.openings, opening]) };
+  }
+  if (policy === undefined) return { ...ledger, openings };
+  const event = detectSystemic(openings, opening, policy);
+  if (event === undefined) {
+    // Tools that fail in turns: what the others failed with before this one opened may belong to the same event.
+    const { tool, at } = opening;
+    const isSuspect = (one: Charge) =>
+      one.tool !== tool && one.category === opening.category && inWindow(policy, one.at, at);
+    return { ...ledger, openings, budget: suspend(ledger.budget, { tool, at }, isSuspect) };
+  }
+  const isPart = (one: Charge) =>
+    event.openings.some(({ tool, at }) => tool === one.tool && (one.at.ms >= at.ms || inWindow(policy, one.at, at))) ||
+    (one.category === event.category && inWindow(policy, one.at, opening.at));
+  return { openings, event, budget: mergeIntoOne(ledger.budget, isPart) };
+};
+
+/** A circuit closed: it can't be part of an event to come. */
+export const recordClosing = (ledger: Ledger, tool: string): Ledger => ({
+  ...ledger,
+  openings: ledger.openings.filter((opening) => opening.tool !== tool),
+});
+
+/** S3: provisional charges count once the window has passed in which their tool could have opened too. */
+export const matureCharges = (ledger: Ledger, at: Moment, policy: SystemicPolicy | undefined): Ledger => {
+  if (policy === undefined || ledger.budget.provisional.length === 0 || ledger.event !== undefined) return ledger;
+  const budget = mature(
+    ledger.budget,
+    ({ anchor }) =>
+      !ledger.openings.some((opening) => opening.tool === anchor.tool && opening.at === anchor.at) ||
+      !inWindow(policy, anchor.at, at),
+  );
+  return budget === ledger.budget ? ledger : { ...ledger, budget };
+};
+
+/** S5: the event is over. What opened during it is no evidence for the next one; a failed probe is. */
+export const resolveEvent = (ledger: Ledger): Ledger => ({ ...ledger, openings: [], event: undefined });

@@ -1,0 +1,60 @@
+import type { ErrorCategory } from './taxonomy.ts';
+
+/** What an error code says. */
+export interface CodeMeaning {
+  readonly category: ErrorCategory;
+  /** The code has several meanings: where the message says more, believe the message. */
+  readonly vague?: boolean;
+  /** The code speaks of the file that was asked for, not of the disk: in an error *result* it is `tool_error` (O2). */
+  readonly aboutInput?: boolean;
+}
+
+/**
+ * Codes of Node, libuv, c-ares, undici, OpenSSL, axios and Bun.
+ *
+ * | category | codes |
+ * |---|---|
+ * | network | connection refused, reset or closed; host or name not found; no route; TLS and certificates; HTTP parsing |
+ * | timeout | `ETIMEDOUT` and its like of every library |
+ * | permission | `EACCES`, `EPERM`, and `ERR_ACCESS_DENIED` of Node's permission model |
+ * | filesystem | the path is wrong (`ENOENT`, `EISDIR`, …), or the disk is (`EIO`, `EROFS`, `ESTALE`, …) |
+ * | resource | used up: `ENOSPC`, `EDQUOT` (disk), `EMFILE`, `ENFILE` (handles), `ENOMEM`, `ENOBUFS` (memory) |
+ * | cancelled | aborted |
+ * | invalid_input | a URL that is none |
+ *
+ * A full disk is `resource`, not `filesystem`: what mends it is making room, as with memory and quota. gRPC's
+ * RESOURCE_EXHAUSTED draws the same line.
+ */
+const CODES: Readonly<Partial<Record<ErrorCategory, string>>> = {
+  network: `ECONNREFUSED ECONNRESET ENOTFOUND EPIPE EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ENETRESET EADDRNOTAVAIL
+    ENOTCONN ESHUTDOWN EPROTO ENODATA ESERVFAIL EREFUSED EBADRESP ERR_NETWORK ERR_SOCKET_CLOSED ERR_STREAM_PREMATURE_CLOSE
+    UND_ERR_SOCKET UND_ERR_CLOSED UND_ERR_DESTROYED UND_ERR_RES_CONTENT_LENGTH_MISMATCH CERT_HAS_EXPIRED
+    CERT_NOT_YET_VALID DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE
+    UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY ConnectionRefused ConnectionClosed FailedToOpenSocket`,
+  timeout: `ETIMEDOUT ESOCKETTIMEDOUT ETIMEOUT ETIME UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT
+    UND_ERR_BODY_TIMEOUT ERR_SOCKET_CONNECTION_TIMEOUT`,
+  permission: 'EACCES EPERM ERR_ACCESS_DENIED',
+  resource: 'ENOSPC EDQUOT EMFILE ENFILE ENOMEM ENOBUFS ERR_WORKER_OUT_OF_MEMORY insufficient_quota',
+  filesystem: 'EIO EROFS ESTALE EBUSY EXDEV ENODEV ENXIO ETXTBSY',
+  cancelled: 'ABORT_ERR ERR_CANCELED UND_ERR_ABORTED ECANCELED',
+  invalid_input: 'ERR_INVALID_URL ERR_UNESCAPED_CHARACTERS',
+};
+
+const ABOUT_INPUT = 'ENOENT ENOTDIR EISDIR EEXIST ENOTEMPTY ENAMETOOLONG ELOOP EFBIG';
+
+/** Families whose members are too many to list. All of them mean that no connection came about, or that it broke. */
+const NETWORK_FAMILY = /^(?:EAI_|ERR_SSL_|ERR_TLS_|ERR_HTTP2_|HPE_)[A-Z0-9_]+$/;
+
+const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeaning>([
+  ...Object.entries(CODES).flatMap(([category, codes]) =>
+    codes.split(/\s+/).map((code): [string, CodeMeaning] => [code, { category: category as ErrorCategory }]),
+  ),
+  ...ABOUT_INPUT.split(' ').map((code): [string, CodeMeaning] => [code, { category: 'filesystem', aboutInput: true }]),
+  // axios gives this code to its time-outs and to broken connections alike.
+  ['ECONNABORTED', { category: 'network', vague: true }],
+]);
+
+/** What a string code such as `ECONNREFUSED` means; undefined for a code we don't know. */
+export function nodeCode(code: string): CodeMeaning | undefined {
+  return MEANINGS.get(code) ?? (NETWORK_FAMILY.test(code) ? { category: 'network' } : undefined);
+}

@@ -1,0 +1,70 @@
+import { type Classification, classifyError, classifyResult } from './outcome/classify.ts';
+import { DEFAULT_JUDGEMENT, ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './outcome/taxonomy.ts';
+import { safely } from './telemetry/safely.ts';
+import type { ToolSpec } from './tool.ts';
+
+/**
+ * How a tool call went, as the executor tells it. Give what was thrown as `error`; what was returned as `result` where a
+ * tool may report errors in its results (MCP's `isError`, an `{ error }` object); or say it outright by `outcome`.
+ */
+export type Settlement =
+  | { readonly outcome: 'success' }
+  | {
+      readonly outcome: Exclude<Outcome, 'success'>;
+      /** Default `unknown`. */
+      readonly category?: ErrorCategory;
+      /** The tool asked to be left alone that long, in milliseconds (O3). */
+      readonly retryAfterMs?: number;
+    }
+  | {
+      readonly error: unknown;
+      /** The signal that the call ran under: tells a time-out from the caller's abort (O2). */
+      readonly signal?: AbortSignal | undefined;
+    }
+  | { readonly result: unknown };
+
+/** What a settlement comes to. */
+export interface Judged {
+  readonly outcome: Outcome;
+  /** Undefined on success. */
+  readonly category: ErrorCategory | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+const SUCCESS: Judged = { outcome: 'success', category: undefined };
+
+/** O1, O2: outcome and category of a settlement. Never throws. */
+export const judge = (settlement: Settlement, tool: ToolSpec | undefined, unixMs: number): Judged => {
+  if ('outcome' in settlement) {
+    if (settlement.outcome === 'success') return SUCCESS;
+    const { outcome, category = 'unknown', retryAfterMs } = settlement;
+    return { outcome, category: known(category) ?? 'unknown', retryAfterMs: sane(retryAfterMs) };
+  }
+  const found =
+    'error' in settlement
+      ? (byUser(settlement.error, tool) ??
+        classifyError(settlement.error, { unixMs, ...(settlement.signal && { signal: settlement.signal }) }))
+      : classifiedResult(settlement.result, tool, unixMs);
+  if (found === undefined) return SUCCESS;
+  const { category, retryAfterMs } = found;
+  return { outcome: (tool?.outcomes ?? DEFAULT_JUDGEMENT)[category], category, retryAfterMs: sane(retryAfterMs) };
+};
+
+const classifiedResult = (result: unknown, tool: ToolSpec | undefined, unixMs: number): Classification | undefined => {
+  const found = classifyResult(result, { unixMs });
+  return found && (byUser(result, tool) ?? found);
+};
+
+const byUser = (failure: unknown, tool: ToolSpec | undefined): Classification | undefined => {
+  const classify = tool?.classify;
+  if (classify === undefined) return undefined;
+  const answer = safely(`the classifier of tool '${tool?.name}'`, () => classify(failure));
+  const { category, retryAfterMs } = typeof answer === 'object' && answer !== null ? answer : { category: answer };
+  const valid = known(category);
+  return valid && { category: valid, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+};
+
+const known = (category: unknown): ErrorCategory | undefined => ERROR_CATEGORIES.find((one) => one === category);
+
+const sane = (ms: number | undefined): number | undefined =>
+  ms !== undefined && Number.isFinite(ms) && ms > 0 ? ms : undefined;

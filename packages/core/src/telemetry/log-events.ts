@@ -1,0 +1,53 @@
+import * as api from '@opentelemetry/api';
+import type { BreakerboxEvents, EventBase } from '../events.ts';
+import { safely } from './safely.ts';
+import { ATTR, EVENT, MIXED_CATEGORY, SCOPE_NAME } from './semconv.ts';
+
+/** The events that are log records too. */
+export type LogEvents = Omit<BreakerboxEvents, 'decision' | 'outcome'>;
+
+interface LogRecordOf<Event> {
+  readonly eventName: string;
+  readonly severity: (event: Event) => 'INFO' | 'WARN' | 'ERROR';
+  readonly attributes: (event: Event) => api.Attributes;
+}
+
+const systemicAttributes = ({ event }: LogEvents['systemic.detected']): api.Attributes => ({
+  [ATTR.errorType]: event.category ?? MIXED_CATEGORY,
+  [ATTR.layer]: event.layer,
+  [ATTR.tools]: event.openings.map(({ tool }) => tool),
+});
+
+const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]> } = {
+  'circuit.transition': {
+    eventName: EVENT.circuitTransition,
+    severity: ({ to }) => (to === 'open' ? 'WARN' : 'INFO'),
+    attributes: ({ tool, from, to, category }) => ({
+      [ATTR.tool]: tool,
+      [ATTR.stateFrom]: from,
+      [ATTR.stateTo]: to,
+      ...(category && { [ATTR.errorType]: category }),
+    }),
+  },
+  'systemic.detected': { eventName: EVENT.systemicDetected, severity: () => 'ERROR', attributes: systemicAttributes },
+  'systemic.resolved': { eventName: EVENT.systemicResolved, severity: () => 'INFO', attributes: systemicAttributes },
+  'budget.exhausted': { eventName: EVENT.budgetExhausted, severity: () => 'ERROR', attributes: () => ({}) },
+  'budget.resumed': { eventName: EVENT.budgetResumed, severity: () => 'INFO', attributes: () => ({}) },
+};
+
+/** Emits the log record of an event. The logs API came with API 1.10: with 1.9 there is nobody to tell. */
+export const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Name] & EventBase): void => {
+  const { logs } = api as Partial<typeof api>;
+  if (logs === undefined) return;
+  safely('the logger', () => {
+    const { eventName, severity, attributes } = RECORDS[name];
+    const severityText = severity(event);
+    logs.getLogger(SCOPE_NAME).emit({
+      eventName,
+      severityText,
+      severityNumber: api.SeverityNumber[severityText],
+      timestamp: event.unixMs,
+      attributes: { [ATTR.agent]: event.agent, [ATTR.conversation]: event.session, ...attributes(event) },
+    });
+  });
+};

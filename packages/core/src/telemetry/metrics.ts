@@ -1,0 +1,171 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { CircuitState } from '../circuit/circuit.ts';
+import type { SessionState } from '../ledger.ts';
+import { DEFAULT_JUDGEMENT, ERROR_CATEGORIES, type ErrorCategory, type Outcome } from '../outcome/taxonomy.ts';
+import { type Decision, REASONS, type Reason } from '../reasons.ts';
+import { ATTR, MIXED_CATEGORY, OTHER_TOOL } from './semconv.ts';
+
+/**
+ * The numbers behind the metrics: plain cells that decisions add to, and that a collection reads. Counting costs a few
+ * nanoseconds and works whether or not an SDK is there yet; a late SDK sees everything from the start.
+ */
+export interface Cell {
+  readonly attributes: Attributes;
+  value: number;
+}
+
+const STATES: readonly CircuitState[] = ['closed', 'open', 'half_open'];
+const SESSION_STATES: readonly SessionState[] = ['active', 'paused_budget', 'paused_systemic'];
+
+const TRANSITIONS = ['closed>open', 'open>half_open', 'half_open>open', 'half_open>closed'] as const;
+type Transition = (typeof TRANSITIONS)[number];
+
+type OutcomeKey = 'success' | `${Exclude<Outcome, 'success'>}:${ErrorCategory}`;
+
+/** The cells of one tool of one agent. */
+export interface ToolCells {
+  /** The tool's name on metrics: its own, or `_OTHER`. */
+  readonly label: string;
+  readonly decisions: Readonly<Record<Reason, Cell>>;
+  /** Grows by the outcomes that a user's own judgement brings. */
+  readonly outcomes: Map<OutcomeKey, Cell>;
+  readonly transitions: Readonly<Record<Transition, Cell>>;
+  readonly circuits: Readonly<Record<CircuitState, Cell>>;
+  /** Unix seconds; a category appears with its first opening. */
+  readonly openedTime: Map<ErrorCategory, Cell>;
+  /** Attributes of the duration histogram by category; `undefined` for success. */
+  readonly duration: Map<ErrorCategory | undefined, Attributes>;
+}
+
+/** The cells of one agent. */
+export interface AgentCells {
+  readonly agent: string;
+  readonly tools: Map<string, ToolCells>;
+  readonly budgetGranted: Cell;
+  readonly budgetConsumed: Cell;
+  readonly budgetExhaustions: Cell;
+  readonly sessions: Readonly<Record<SessionState, Cell>>;
+  readonly systemicEvents: Map<ErrorCategory | typeof MIXED_CATEGORY, Cell>;
+}
+
+const cell = (attributes: Attributes): Cell => ({ attributes, value: 0 });
+
+const record = <K extends string>(keys: readonly K[], make: (key: K) => Cell): Record<K, Cell> =>
+  Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, Cell>;
+
+/** All of an agent's cells, at zero. */
+export const createAgentCells = (agent: string): AgentCells => {
+  const base = { [ATTR.agent]: agent };
+  const categories = [
+    ...ERROR_CATEGORIES.filter((one) => DEFAULT_JUDGEMENT[one] === 'failure'),
+    MIXED_CATEGORY,
+  ] as const;
+  return {
+    agent,
+    tools: new Map(),
+    budgetGranted: cell(base),
+    budgetConsumed: cell(base),
+    budgetExhaustions: cell(base),
+    sessions: record(SESSION_STATES, (state) => cell({ ...base, [ATTR.sessionState]: state })),
+    systemicEvents: new Map(categories.map((one) => [one, cell({ ...base, [ATTR.errorType]: one })])),
+  };
+};
+
+/** The cells of a tool: its own while there are fewer than `maxTools`, else those of `_OTHER`. */
+export const toolCells = (cells: AgentCells, tool: string, maxTools: number): ToolCells => {
+  const known = cells.tools.get(tool);
+  if (known !== undefined) return known;
+  const others = cells.tools.has(OTHER_TOOL) ? 1 : 0;
+  const label = cells.tools.size - others < maxTools ? tool : OTHER_TOOL;
+  const made = cells.tools.get(label) ?? createToolCells(cells.agent, label);
+  cells.tools.set(label, made);
+  return made;
+};
+
+const createToolCells = (agent: string, tool: string): ToolCells => {
+  const base = { [ATTR.agent]: agent, [ATTR.tool]: tool };
+  const reasons = Object.entries(REASONS) as [Reason, Decision][];
+  const made: ToolCells = {
+    label: tool,
+    decisions: Object.fromEntries(
+      reasons.map(([reason, decision]) => [
+        reason,
+        cell({ ...base, [ATTR.decision]: decision, [ATTR.reason]: reason }),
+      ]),
+    ) as Record<Reason, Cell>,
+    outcomes: new Map(),
+    transitions: record(TRANSITIONS, (key) => {
+      const [from, to] = key.split('>');
+      return cell({ ...base, [ATTR.stateFrom]: from, [ATTR.stateTo]: to });
+    }),
+    circuits: record(STATES, (state) => cell({ ...base, [ATTR.state]: state })),
+    openedTime: new Map(),
+    duration: new Map(),
+  };
+  outcomeCell(made, 'success', undefined);
+  for (const category of ERROR_CATEGORIES) outcomeCell(made, DEFAULT_JUDGEMENT[category], category);
+  return made;
+};
+
+const attributesOf = (cells: ToolCells): Attributes => {
+  const { [ATTR.agent]: agent, [ATTR.tool]: tool } = cells.circuits.closed.attributes;
+  return { [ATTR.agent]: agent, [ATTR.tool]: tool };
+};
+
+/** The cell of an outcome. */
+export const outcomeCell = (cells: ToolCells, outcome: Outcome, category: ErrorCategory | undefined): Cell => {
+  const key = outcome === 'success' || category === undefined ? 'success' : (`${outcome}:${category}` as const);
+  let found = cells.outcomes.get(key);
+  if (found === undefined) {
+    found = cell({ ...attributesOf(cells), [ATTR.outcome]: outcome, ...(category && { [ATTR.errorType]: category }) });
+    cells.outcomes.set(key, found);
+  }
+  return found;
+};
+
+/** The cell of a change of state. */
+export const transitionCell = (cells: ToolCells, from: CircuitState, to: CircuitState): Cell =>
+  cells.transitions[`${from}>${to}` as Transition];
+
+/** The cell of a systemic event; `undefined` where its circuits opened with different categories. */
+export const systemicCell = (cells: AgentCells, category: ErrorCategory | undefined): Cell => {
+  const key = category ?? MIXED_CATEGORY;
+  const found = cells.systemicEvents.get(key) ?? cell({ [ATTR.agent]: cells.agent, [ATTR.errorType]: key });
+  cells.systemicEvents.set(key, found);
+  return found;
+};
+
+/** The cell of the last opening with this category. */
+export const openedTimeCell = (cells: ToolCells, category: ErrorCategory): Cell => {
+  const found = cells.openedTime.get(category) ?? cell({ ...attributesOf(cells), [ATTR.errorType]: category });
+  cells.openedTime.set(category, found);
+  return found;
+};
+
+/** The attributes of a duration; built once a category, for the histogram keeps them. */
+export const durationAttributes = (cells: ToolCells, category: ErrorCategory | undefined): Attributes => {
+  const found = cells.duration.get(category) ?? {
+    ...attributesOf(cells),
+    ...(category && { [ATTR.errorType]: category }),
+  };
+  cells.duration.set(category, found);
+  return found;
+};
+
+/** Which cells stand behind the metrics that an agent has one series of. */
+export const AGENT_READINGS = {
+  budgetGranted: (agent) => [agent.budgetGranted],
+  budgetConsumed: (agent) => [agent.budgetConsumed],
+  budgetExhaustions: (agent) => [agent.budgetExhaustions],
+  sessions: (agent) => Object.values(agent.sessions),
+  systemicEvents: (agent) => agent.systemicEvents.values(),
+} as const satisfies Readonly<Record<string, (agent: AgentCells) => Iterable<Cell>>>;
+
+/** Which cells stand behind the metrics that each tool has series of. */
+export const TOOL_READINGS = {
+  decisions: (tool) => Object.values(tool.decisions),
+  outcomes: (tool) => tool.outcomes.values(),
+  transitions: (tool) => Object.values(tool.transitions),
+  circuits: (tool) => Object.values(tool.circuits),
+  openedTime: (tool) => tool.openedTime.values(),
+} as const satisfies Readonly<Record<string, (tool: ToolCells) => Iterable<Cell>>>;
