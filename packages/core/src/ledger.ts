@@ -1,4 +1,13 @@
-import { type Budget, type Charge, charge, chargeProvisionally, mature, mergeIntoOne, remaining, suspend } from './budget.ts';
+import {
+  type Budget,
+  type Charge,
+  charge,
+  chargeProvisionally,
+  mature,
+  mergeIntoOne,
+  remaining,
+  suspend,
+} from './budget.ts';
 import type { Moment } from './clock.ts';
 import {
   detectSystemic,

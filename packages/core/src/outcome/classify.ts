@@ -23,16 +23,17 @@ export interface ClassifyContext {
 /**
  * Why a tool threw (O2). Never throws itself, whatever it is given.
  *
- * Believed in this order: the signal, if it has fired (whatever a tool throws afterwards is a consequence; a reason that
- * is a time-out is `timeout`, any other `cancelled`); `TimeoutError` and `AbortError`; error codes and telling class
- * names; HTTP status; schema validation; fetch's `TypeError`; the text. Each is looked for in the error, its causes, and
- * the inner errors of an `AggregateError`. What says nothing is `unknown`.
+ * Believed in this order: the signal, if it has fired (what a tool throws afterwards is a consequence; a reason that is a
+ * time-out is `timeout`, any other `cancelled`); `TimeoutError` and `AbortError`; error codes and telling class names;
+ * HTTP status; schema validation; fetch's `TypeError`; the text. Each is looked for in the error, its causes, and the
+ * inner errors of an `AggregateError`. What says nothing is `unknown`.
  *
  * An `AbortError` while the signal has not fired is `cancelled` too. A tool with a time-out of its own should therefore
  * abort by `AbortSignal.timeout(ms)`, so that a service that hangs counts as a failure.
  *
  * @example
- * classifyError(Object.assign(new Error('HTTP 429'), { status: 429, headers: { 'retry-after': '30' } }), { unixMs: 0 });
+ * const error = Object.assign(new Error('slow down'), { status: 429, headers: { 'retry-after': '30' } });
+ * classifyError(error, { unixMs: Date.now() });
  * // { category: 'rate_limit', retryAfterMs: 30000 }
  */
 export function classifyError(error: unknown, context: ClassifyContext): Classification {
@@ -48,8 +49,8 @@ export function classifyError(error: unknown, context: ClassifyContext): Classif
 
 /**
  * Why a result is an error, or undefined where it is a success. `readErrorResult` says which results are errors.
- * They are read like thrown errors, but what isn't recognisably an outage is `tool_error`: 'unknown order id', and a file
- * that isn't there, are answers. Never throws.
+ * They are read like thrown errors, but what isn't recognisably an outage is `tool_error`: 'unknown order id', and a
+ * file that isn't there, are answers. Never throws.
  *
  * @example
  * classifyResult({ isError: true, content: [{ type: 'text', text: 'connect ECONNREFUSED' }] }, { unixMs: 0 });

@@ -23,7 +23,7 @@ const MAX_ERRORS = 32;
 const MAX_DEPTH = 8;
 const MAX_SIBLINGS = 8;
 
-/** Properties that hold the error beneath: standard, AI SDK's `RetryError`, `SuppressedError` and API bodies, older wrappers. */
+/** Where the error beneath is: standard, AI SDK's `RetryError`, `SuppressedError` and API bodies, older wrappers. */
 const LINKS = ['cause', 'lastError', 'error', 'originalError'] as const;
 
 /**
@@ -59,8 +59,8 @@ function merge(found: readonly Evidence[]): Evidence {
 }
 
 /**
- * Of several tries that all failed, the one that says most about the tool: an outage before a bad argument, either before
- * 'unknown', and an abort last (whoever races several calls aborts the rest).
+ * Of several tries that all failed, the one that says most about the tool: an outage before a bad argument, either
+ * before 'unknown', and an abort last (whoever races several calls aborts the rest).
  */
 function mostTelling(siblings: readonly Evidence[]): Evidence[] {
   const score = ({ category, trust }: Evidence) => {

@@ -19,10 +19,10 @@ const STATUS_PATHS: readonly (readonly string[])[] = [
   ['$metadata', 'httpStatusCode'],
 ];
 
-/** Classes whose numeric `code` is an HTTP status: MCP's `StreamableHTTPError` and `SseError`, Google's `GaxiosError`. */
+/** Classes whose numeric `code` is a status: MCP's `StreamableHTTPError` and `SseError`, Google's `GaxiosError`. */
 const STATUS_IN_CODE = /^(?:StreamableHTTP|Sse|Gaxios|Http|HTTP|Api|API)\w*Error$/;
 
-/** The HTTP error status (400 to 599) that an error carries, if any. A `code` counts only where the class vouches for it. */
+/** The HTTP error status (400 to 599) that an error carries, if any. A `code` counts where the class vouches for it. */
 export function readStatus(error: unknown): number | undefined {
   for (const path of STATUS_PATHS) {
     const status = asStatus(path.reduce(read, error));

@@ -28,8 +28,8 @@ const BY_NAME: ReadonlyMap<string, ErrorCategory> = new Map(
 
 /** Arguments that a schema refused: zod, valibot, yup, joi, ajv, AWS, AI SDK, LangChain. */
 const VALIDATION: ReadonlySet<string> = new Set(
-  `ZodError $ZodError ValiError ValidationError ValidationException SchemaError AI_InvalidToolInputError AI_NoSuchToolError
-    AI_TypeValidationError AI_InvalidArgumentError ToolInputParsingException`.split(/\s+/),
+  `ZodError $ZodError ValiError ValidationError ValidationException SchemaError AI_InvalidToolInputError
+    AI_NoSuchToolError AI_TypeValidationError AI_InvalidArgumentError ToolInputParsingException`.split(/\s+/),
 );
 
 /** Whether an error is a time-out or an abort, by its name or, where that is lost, by its DOMException code. */
@@ -63,7 +63,7 @@ export function isValidationError(error: unknown): boolean {
 
 /** What fetch's `TypeError` says in Node, Chromium, Firefox and Safari, and undici's when an answer breaks off. */
 const FETCH_FAILED =
-  /^(?:fetch failed|Failed to fetch|Load failed|NetworkError when attempting to fetch resource\.?|network error|terminated)$/;
+  /^(?:fetch failed|Failed to fetch|Load failed|NetworkError when attempting to fetch .{1,20}|network error|terminated)$/;
 /** Causes by which fetch refuses a URL before it has tried anything. */
 const FETCH_REFUSED = /^(?:unknown scheme|bad port|invalid method|URL scheme .{0,40} is not supported)/i;
 

@@ -14,7 +14,7 @@ export interface CodeMeaning {
  *
  * | category | codes |
  * |---|---|
- * | network | connection refused, reset or closed; host or name not found; no route; TLS and certificates; HTTP parsing |
+ * | network | connection refused, reset or closed; host or name not found; no route; TLS, certificates; HTTP parsing |
  * | timeout | `ETIMEDOUT` and its like of every library |
  * | permission | `EACCES`, `EPERM`, and `ERR_ACCESS_DENIED` of Node's permission model |
  * | filesystem | the path is wrong (`ENOENT`, `EISDIR`, …), or the disk is (`EIO`, `EROFS`, `ESTALE`, …) |
@@ -27,8 +27,8 @@ export interface CodeMeaning {
  */
 const CODES: Readonly<Partial<Record<ErrorCategory, string>>> = {
   network: `ECONNREFUSED ECONNRESET ENOTFOUND EPIPE EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ENETRESET EADDRNOTAVAIL
-    ENOTCONN ESHUTDOWN EPROTO ENODATA ESERVFAIL EREFUSED EBADRESP ERR_NETWORK ERR_SOCKET_CLOSED ERR_STREAM_PREMATURE_CLOSE
-    UND_ERR_SOCKET UND_ERR_CLOSED UND_ERR_DESTROYED UND_ERR_RES_CONTENT_LENGTH_MISMATCH CERT_HAS_EXPIRED
+    ENOTCONN ESHUTDOWN EPROTO ENODATA ESERVFAIL EREFUSED EBADRESP ERR_NETWORK ERR_SOCKET_CLOSED
+    ERR_STREAM_PREMATURE_CLOSE UND_ERR_SOCKET UND_ERR_CLOSED UND_ERR_DESTROYED UND_ERR_RES_CONTENT_LENGTH_MISMATCH CERT_HAS_EXPIRED
     CERT_NOT_YET_VALID DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE
     UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY ConnectionRefused ConnectionClosed FailedToOpenSocket`,
   timeout: `ETIMEDOUT ESOCKETTIMEDOUT ETIMEOUT ETIME UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT

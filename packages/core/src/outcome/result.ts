@@ -13,9 +13,7 @@ export interface ErrorResult {
 /** Keys that tell of an error, and are not data that a tool was asked for. */
 const ENVELOPE: ReadonlySet<string> = new Set(
   `error message code status statusCode statusText success ok isError details detail reason type name stack cause hint
-    error_description error_uri validationErrors retryAfter retryAfterMs headers requestId request_id timestamp path`.split(
-    /\s+/,
-  ),
+    error_description error_uri validationErrors retryAfter retryAfterMs headers requestId timestamp`.split(/\s+/),
 );
 
 /**
@@ -23,8 +21,8 @@ const ENVELOPE: ReadonlySet<string> = new Set(
  *
  * - an `Error` that was returned;
  * - `isError: true`: MCP of both majors; the text is that of its `content`;
- * - `error` that is a non-empty string, an object or `true`, if nothing else is said: every other key tells of the error
- *   (`message`, `code`, `status`, …) or is empty (null, undefined, `[]`); or if `success` or `ok` is false.
+ * - `error` that is a non-empty string, an object or `true`, if nothing else is said: every other key tells of the
+ *   error (`message`, `code`, `status`, …) or is empty (null, undefined, `[]`); or if `success` or `ok` is false.
  *
  * A success therefore: `{error: null}`, `{error: ''}`, `{error: false}`, and `{hits: […], error: 'page 3 is missing'}`,
  * where `error` stands beside real data. So is any string, whatever it says: a tool may well return a log.

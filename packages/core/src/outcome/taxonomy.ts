@@ -40,7 +40,7 @@ export type Outcome = 'success' | 'failure' | 'ignored';
 /** How a call that did not succeed counts. */
 export type Judgement = Exclude<Outcome, 'success'>;
 
-/** How each category counts unless a tool says otherwise (O1): outages are failures, the rest says nothing of health. */
+/** How each category counts unless a tool says otherwise (O1): outages are failures, the rest is no sign of health. */
 export const DEFAULT_JUDGEMENT: Readonly<Record<ErrorCategory, Judgement>> = Object.freeze({
   network: 'failure',
   timeout: 'failure',

@@ -1,6 +1,6 @@
 /**
- * Reading from values that tools threw or returned. Any read of them may throw (getters, proxies, revoked ones) or never
- * end (cycles, a megabyte of text), so all reads go through here: what can't be read is not there.
+ * Reading from values that tools threw or returned. Any read of them may throw (getters, proxies, revoked ones) or be
+ * without end (cycles, a megabyte of text), so all reads go through here: what can't be read is not there.
  */
 
 /** Characters of a message that are read. Beyond it is the body of a page or a stack of data, seldom the error. */
