@@ -55,8 +55,8 @@ const STATUS_PATTERNS: readonly RegExp[] = [
   new RegExp(String.raw`\berror(?: code)?[ :=#]{1,3}${STATUS}${END}`, 'i'),
   // 'the upstream answered 503', 'failed with status 500'
   new RegExp(
-    String.raw`\b(?:return(?:s|ed)|(?:respond|fail)(?:s|ed) with|(?:answer(?:s|ed)|repli(?:es|ed))(?: with)?|says|got)` +
-      String.raw`(?: an?)?(?: status)? ${STATUS}${END}`,
+    `\\b(?:return(?:s|ed)|(?:respond|fail)(?:s|ed) with|(?:answer(?:s|ed)|repli(?:es|ed))(?: with)?|says|got)` +
+      ` (?:an? )?(?:status )?${STATUS}${END}`,
     'i',
   ),
   // nothing but the number

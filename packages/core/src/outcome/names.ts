@@ -63,7 +63,7 @@ export function isValidationError(error: unknown): boolean {
 
 /** What fetch's `TypeError` says in Node, Chromium, Firefox and Safari, and undici's when an answer breaks off. */
 const FETCH_FAILED =
-  /^(?:fetch failed|Failed to fetch|Load failed|NetworkError when attempting to fetch .{1,20}|network error|terminated)$/;
+  /^(?:fetch failed|Failed to fetch|Load failed|NetworkError when attempting to .{1,20}|network error|terminated)$/;
 /** Causes by which fetch refuses a URL before it has tried anything. */
 const FETCH_REFUSED = /^(?:unknown scheme|bad port|invalid method|URL scheme .{0,40} is not supported)/i;
 

@@ -1,0 +1,28 @@
+/** What a PromQL expression mentions, by the grammar of Prometheus' own web interface. */
+import { parser } from '@prometheus-io/lezer-promql';
+
+/** Names that an expression mentions. */
+export interface PromqlNames {
+  readonly metrics: ReadonlySet<string>;
+  /** In matchers and in `by`, `on` and the like. */
+  readonly labels: ReadonlySet<string>;
+}
+
+/**
+ * Parses an expression and collects its names.
+ *
+ * @throws where the expression has a syntax error, with the place of it.
+ */
+export function namesIn(expression: string): PromqlNames {
+  const metrics = new Set<string>();
+  const labels = new Set<string>();
+  parser.parse(expression).iterate({
+    enter: (node) => {
+      if (node.type.isError) throw new Error(`PromQL syntax error at character ${node.from} of: ${expression}`);
+      const text = expression.slice(node.from, node.to);
+      if (node.name === 'Identifier') metrics.add(text);
+      if (node.name === 'LabelName') labels.add(text);
+    },
+  });
+  return { metrics, labels };
+}

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type DashboardJson, finished, rendered } from './finish.ts';
+import { fleetOverview } from './fleet-overview.ts';
+import { dashboardPanels, dashboardQueries, variableQueries } from './queries.ts';
+
+const built = finished(fleetOverview());
+const file = new URL('../generated/breakerbox-fleet-overview.json', import.meta.url);
+
+interface PanelJson {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly datasource?: { readonly type: string; readonly uid: string };
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly {
+    readonly refId: string;
+    readonly datasource: { readonly type: string; readonly uid: string };
+    readonly instant: boolean;
+    readonly range: boolean;
+    readonly legendFormat?: string;
+  }[];
+  readonly fieldConfig?: {
+    readonly defaults: { readonly unit?: string; readonly noValue?: string; readonly thresholds?: object };
+  };
+  readonly options?: { readonly legend?: { readonly showLegend: boolean } };
+}
+
+const panels = dashboardPanels(built) as unknown as readonly PanelJson[];
+const drawn = panels.filter(({ type }) => type !== 'row');
+const named = drawn.map((panel) => [panel.title, panel] as const);
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
+const CHOSEN = { type: 'prometheus', uid: '${datasource}' };
+
+describe('the fleet overview', () => {
+  it('is committed as the source gives it', () => {
+    expect(readFileSync(file, 'utf8'), 'run "pnpm dashboards" and commit the result').toBe(rendered(built));
+  });
+
+  it('is the same each time it is built, its keys in one order', () => {
+    expect(rendered(finished(fleetOverview()))).toBe(rendered(built));
+    expect(Object.keys(built)).toEqual(Object.keys(built).toSorted());
+  });
+
+  it('has a fixed uid, and cannot be edited in place', () => {
+    expect(built).toMatchObject({ uid: 'breakerbox-fleet-overview', id: null, editable: false, schemaVersion: 42 });
+  });
+
+  it('offers a data source, and job, instance, agent and tool, each within those before it', () => {
+    const { list } = (built.templating ?? {}) as { list: readonly DashboardJson[] };
+    expect(list.map(({ name }) => name)).toEqual(['datasource', 'job', 'instance', 'agent', 'tool']);
+    expect(list[0]).toMatchObject({ type: 'datasource', query: 'prometheus' });
+    for (const variable of list.slice(1)) {
+      expect(variable).toMatchObject({
+        type: 'query',
+        multi: true,
+        includeAll: true,
+        allValue: '.+',
+        datasource: CHOSEN,
+      });
+    }
+    expect(variableQueries(built)).toEqual([
+      { variable: 'job', label: 'job', selector: 'breakerbox_sessions' },
+      { variable: 'instance', label: 'instance', selector: 'breakerbox_sessions{job=~"$job"}' },
+      {
+        variable: 'agent',
+        label: 'gen_ai_agent_name',
+        selector: 'breakerbox_sessions{job=~"$job", instance=~"$instance"}',
+      },
+      {
+        variable: 'tool',
+        label: 'gen_ai_tool_name',
+        selector: 'breakerbox_circuits{job=~"$job", instance=~"$instance", gen_ai_agent_name=~"$agent"}',
+      },
+    ]);
+  });
+
+  it('names no data source but the chosen one', () => {
+    const uids = [...rendered(built).matchAll(/"uid": "([^"]*)"/g)].map(([, uid]) => uid);
+    expect(new Set(uids)).toEqual(new Set([CHOSEN.uid, 'breakerbox-fleet-overview']));
+  });
+
+  it('hides nothing in a menu that Grafana 11 does not have', () => {
+    expect(rendered(built)).not.toContain('inControlsMenu');
+  });
+
+  it('has no two queries of one panel with one refId', () => {
+    const ids = dashboardQueries(built)
+      .filter(({ kind }) => kind !== 'annotation')
+      .map(({ panel, refId }) => `${panel} ${refId}`);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('its panels', () => {
+  it('have ids from 1 up, each its own', () => {
+    expect(panels.map(({ id }) => id)).toEqual(panels.map((_, index) => index + 1));
+  });
+
+  it('lie on the grid of 24 columns without a gap or an overlap', () => {
+    const taken = new Map<string, string>();
+    for (const { title, gridPos } of panels) {
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+          expect(taken.get(`${x},${y}`), `${title} lies on another panel`).toBeUndefined();
+          taken.set(`${x},${y}`, title);
+        }
+      }
+      expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24);
+    }
+    const bottom = Math.max(...panels.map(({ gridPos }) => gridPos.y + gridPos.h));
+    expect(taken.size).toBe(24 * bottom);
+  });
+
+  it.each(named)('%s says what it shows, in which unit, and what it means when there is nothing', (_, panel) => {
+    expect(panel.title).not.toBe('');
+    expect(panel.description ?? '').toMatch(/\w.{20,}\.$/);
+    expect(panel.fieldConfig?.defaults.unit).toBeTruthy();
+    expect(panel.fieldConfig?.defaults.noValue).toBe('No telemetry');
+  });
+
+  it.each(named)('%s asks the chosen data source', (_, panel) => {
+    expect(panel.datasource).toEqual(CHOSEN);
+    expect(panel.targets?.length).toBeGreaterThan(0);
+    for (const target of panel.targets ?? []) {
+      expect(target.datasource).toEqual(CHOSEN);
+      expect(target.instant).not.toBe(target.range);
+    }
+  });
+
+  it.each(named.filter(([, { type }]) => type === 'timeseries' || type === 'state-timeline'))(
+    '%s names its lines',
+    (_, panel) => {
+      expect(panel.options?.legend?.showLegend).toBe(true);
+      for (const target of panel.targets ?? []) expect(target.legendFormat).toBeTruthy();
+    },
+  );
+
+  it('have titles of their own', () => {
+    expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
+  });
+});

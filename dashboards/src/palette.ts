@@ -1,0 +1,53 @@
+import type { Decision, ErrorCategory, SessionState } from '@breakerbox/core';
+
+/**
+ * Okabe and Ito's palette, which people with any kind of colour vision can tell apart. Vermilion, its red, is kept for
+ * what a person has to act on: a session that stays paused until somebody resumes it.
+ */
+export const COLOUR = {
+  orange: '#E69F00',
+  sky: '#56B4E9',
+  green: '#009E73',
+  yellow: '#F0E442',
+  blue: '#0072B2',
+  vermilion: '#D55E00',
+  purple: '#CC79A7',
+  grey: '#999999',
+} as const;
+
+/** No colour at all: nothing to see here. */
+export const CALM = 'transparent';
+
+export const DECISION_COLOURS: Readonly<Record<Decision, string>> = {
+  call: COLOUR.green,
+  probe: COLOUR.sky,
+  skip: COLOUR.orange,
+  pause: COLOUR.vermilion,
+};
+
+export const SESSION_COLOURS: Readonly<Record<SessionState, string>> = {
+  active: COLOUR.green,
+  paused_budget: COLOUR.vermilion,
+  paused_systemic: COLOUR.purple,
+};
+
+/**
+ * Colours of error categories, by the words of `error.type`. Those that are ignored by default are shades of grey, for
+ * they are the model's or the user's doing and no outage.
+ */
+export const CATEGORY_COLOURS: Readonly<Record<ErrorCategory | '_MIXED' | 'none', string>> = {
+  network: COLOUR.blue,
+  timeout: COLOUR.orange,
+  rate_limit: COLOUR.yellow,
+  permission: COLOUR.purple,
+  filesystem: COLOUR.green,
+  server: COLOUR.sky,
+  resource: '#8C6D31',
+  unknown: '#BBBBBB',
+  invalid_input: '#888888',
+  denied: '#777777',
+  cancelled: '#666666',
+  tool_error: '#999999',
+  _MIXED: '#44AA99',
+  none: COLOUR.grey,
+};

@@ -1,0 +1,149 @@
+import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
+import {
+  BigValueColorMode,
+  BigValueGraphMode,
+  GraphDrawStyle,
+  LegendDisplayMode,
+  LegendPlacement,
+  ReduceDataOptionsBuilder,
+  SortOrder,
+  StackingConfigBuilder,
+  StackingMode,
+  TooltipDisplayMode,
+  VisibilityMode,
+  VizLegendOptionsBuilder,
+  VizTooltipOptionsBuilder,
+} from '@grafana/grafana-foundation-sdk/common';
+import {
+  FieldColorBuilder,
+  FieldColorModeId,
+  type Panel,
+  type Threshold,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
+import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
+import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
+import { CALM } from './palette.ts';
+import { DATASOURCE } from './variables.ts';
+
+/** Shown wherever a query gives nothing: what exists is exported as zero, so nothing means that nobody reports. */
+export const NO_TELEMETRY = 'No telemetry';
+
+/** A panel of a row: the row lays them out from left to right. */
+export type PanelSource = Builder<Panel>;
+
+/** A row of the dashboard. */
+export interface Row {
+  readonly title: string;
+  readonly panels: readonly PanelSource[];
+}
+
+/** What every panel says of itself. */
+export interface Face {
+  readonly title: string;
+  /** One or two sentences: what is shown, and what to make of it. */
+  readonly description: string;
+  /** Grafana's id of a unit. */
+  readonly unit: string;
+  /** Columns of 24. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** One query of a graph. */
+export interface Line {
+  readonly expr: string;
+  readonly legend: string;
+}
+
+const query = (refId: string, expr: string): DataqueryBuilder =>
+  new DataqueryBuilder().datasource(DATASOURCE).refId(refId).expr(expr);
+
+/** `A`, `B`, … */
+export const refIdOf = (index: number): string => String.fromCharCode('A'.charCodeAt(0) + index);
+
+/** Value of now. */
+export const instant = (refId: string, expr: string): Builder<Dataquery> => query(refId, expr).instant();
+
+/** Value of now, a row for each series. */
+export const instantRows = (refId: string, expr: string): Builder<Dataquery> =>
+  query(refId, expr).instant().format(PromQueryFormat.Table);
+
+/** Values over time. */
+export const overTime = (refId: string, { expr, legend }: Line): Builder<Dataquery> =>
+  query(refId, expr).range().legendFormat(legend);
+
+/** Colours from `[from, colour]` steps upwards; below the first one there is no colour. */
+export const thresholds = (...steps: readonly (readonly [from: number, colour: string])[]): ThresholdsConfigBuilder =>
+  new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps([{ value: null, color: CALM }, ...steps.map(([value, color]): Threshold => ({ value, color }))]);
+
+/** One number; its background is coloured when it crosses a threshold. */
+export const stat = (face: Face, expr: string, limits: ThresholdsConfigBuilder): StatBuilder =>
+  new StatBuilder()
+    .title(face.title)
+    .description(face.description)
+    .datasource(DATASOURCE)
+    .span(face.width)
+    .height(face.height)
+    .unit(face.unit)
+    .noValue(NO_TELEMETRY)
+    .thresholds(limits)
+    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
+    .colorMode(BigValueColorMode.Background)
+    .graphMode(BigValueGraphMode.None)
+    .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('').values(false))
+    .withTarget(instant('A', expr));
+
+/** A legend below, with the last and the highest value of each line. */
+export const legendBelow = (): VizLegendOptionsBuilder =>
+  new VizLegendOptionsBuilder()
+    .showLegend(true)
+    .displayMode(LegendDisplayMode.Table)
+    .placement(LegendPlacement.Bottom)
+    .calcs(['lastNotNull', 'max']);
+
+/** Lines over time. */
+export const lines = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
+  new TimeseriesBuilder()
+    .title(face.title)
+    .description(face.description)
+    .datasource(DATASOURCE)
+    .span(face.width)
+    .height(face.height)
+    .unit(face.unit)
+    .noValue(NO_TELEMETRY)
+    .min(0)
+    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassicByName))
+    .drawStyle(GraphDrawStyle.Line)
+    .lineWidth(2)
+    .fillOpacity(0)
+    .showPoints(VisibilityMode.Auto)
+    .legend(legendBelow())
+    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
+    .targets(shown.map((line, index) => overTime(refIdOf(index), line)));
+
+/** Filled lines, one upon the other. */
+export const stacked = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
+  lines(face, ...shown)
+    .lineWidth(1)
+    .fillOpacity(60)
+    .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
+
+/** Bars, one upon the other: for events that come now and then. */
+export const bars = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
+  stacked(face, ...shown)
+    .drawStyle(GraphDrawStyle.Bars)
+    .showPoints(VisibilityMode.Never)
+    .fillOpacity(80);
+
+/** Gives each named line its colour, whether or not the others are there. */
+export const coloured = (panel: TimeseriesBuilder, colours: Readonly<Record<string, string>>): TimeseriesBuilder =>
+  Object.entries(colours).reduce(
+    (built, [name, fixedColor]) =>
+      built.overrideByName(name, [{ id: 'color', value: { mode: FieldColorModeId.Fixed, fixedColor } }]),
+    panel,
+  );

@@ -1,0 +1,120 @@
+import { parser } from '@prometheus-io/lezer-promql';
+import { describe, expect, it } from 'vitest';
+import { finished } from './finish.ts';
+import { fleetOverview } from './fleet-overview.ts';
+import { ATTR, label, METRIC, type MetricDefinition } from './names.ts';
+import { dashboardQueries, substitute, variableQueries } from './queries.ts';
+
+const dashboard = finished(fleetOverview());
+const queries = dashboardQueries(dashboard);
+const cases = queries.map(({ panel, refId, expr }) => [`${panel} ${refId}`, expr] as const);
+const asGrafana = (expr: string): string => substitute(expr, { rateInterval: '4m', range: '1h' });
+
+/** The nodes of a parsed query, with their text. */
+interface Node {
+  readonly name: string;
+  readonly text: string;
+  readonly isError: boolean;
+  readonly ancestors: readonly string[];
+}
+
+const nodesOf = (expr: string): readonly Node[] => {
+  const nodes: Node[] = [];
+  const ancestors: string[] = [];
+  parser.parse(expr).iterate({
+    enter: ({ type, from, to }) => {
+      nodes.push({ name: type.name, text: expr.slice(from, to), isError: type.isError, ancestors: [...ancestors] });
+      ancestors.push(type.name === 'FunctionCall' ? (/^\w+/.exec(expr.slice(from, to))?.[0] ?? '') : type.name);
+    },
+    leave: () => {
+      ancestors.pop();
+    },
+  });
+  return nodes;
+};
+
+const definitions: readonly MetricDefinition[] = Object.values(METRIC);
+const seriesOf = (metric: MetricDefinition): readonly string[] =>
+  metric.kind === 'histogram'
+    ? ['_bucket', '_sum', '_count'].map((end) => metric.prometheus + end)
+    : [metric.prometheus];
+const definitionOf = (name: string): MetricDefinition | undefined =>
+  definitions.find((metric) => seriesOf(metric).includes(name));
+
+/** Labels of a metric beside `job`, `instance` and `le`. */
+const labelsOf = (metric: MetricDefinition): readonly string[] =>
+  [ATTR.agent, ...(metric.scope === 'tool' ? [ATTR.tool] : []), ...metric.attributes].map((one) =>
+    label(one as Parameters<typeof label>[0]),
+  );
+
+describe.each(cases)('the query of %s', (_, expr) => {
+  const nodes = nodesOf(asGrafana(expr));
+  const selectors = nodes.filter(({ name }) => name === 'VectorSelector');
+
+  it('is PromQL', () => {
+    expect(nodes.filter(({ isError }) => isError)).toEqual([]);
+    expect(nodes[0]?.name).toBe('PromQL');
+  });
+
+  it('asks for metrics and labels of the contract alone', () => {
+    expect(selectors.length).toBeGreaterThan(0);
+    for (const { text } of selectors) {
+      const metric = definitionOf(/^\w+/.exec(text)?.[0] ?? '');
+      expect(metric, text).toBeDefined();
+      const asked = [...text.matchAll(/(\w+)=~?"/g)].map(([, name]) => name);
+      expect(['job', 'instance', ...labelsOf(metric as MetricDefinition)]).toEqual(expect.arrayContaining(asked));
+    }
+    const known = [...new Set([...definitions.flatMap(labelsOf), 'le'])];
+    for (const { text } of nodes.filter(({ name }) => name === 'GroupingLabels')) {
+      expect(known).toEqual(expect.arrayContaining(text.match(/\w+/g) ?? []));
+    }
+  });
+
+  it('is narrowed by the variables, and by no fixed job or instance', () => {
+    for (const text of expr.match(/\w+\{[^}]*\}/g) ?? []) {
+      expect(text).toMatch(/\{job=~"\$job", instance=~"\$instance", gen_ai_agent_name=~"\$agent"/);
+    }
+    expect(expr).not.toMatch(/(job|instance)=~?"(?!\$(job|instance)")/);
+  });
+
+  it('takes no counter as it stands', () => {
+    const gains = ['rate', 'increase', 'min_over_time', 'last_over_time'];
+    for (const { text, ancestors } of selectors) {
+      const kind = definitionOf(/^\w+/.exec(text)?.[0] ?? '')?.kind;
+      if (kind !== 'counter' && kind !== 'histogram') continue;
+      expect(
+        ancestors.some((name) => gains.includes(name)),
+        text,
+      ).toBe(true);
+    }
+  });
+
+  it('aggregates before anything is joined or drawn, so that scopes and instances split no series', () => {
+    for (const { text, ancestors } of selectors) expect(ancestors, text).toContain('AggregateExpr');
+  });
+
+  it('follows the scrape interval: rates over $__rate_interval, the whole range, or hours', () => {
+    for (const [, window] of expr.matchAll(/\[([^\]]+)\]/g)) {
+      expect(['$__rate_interval', '$__range', '1h', '6h']).toContain(window);
+    }
+  });
+});
+
+describe('the queries together', () => {
+  it('use every metric of the contract that has something to show', () => {
+    const text = [
+      ...queries.map(({ expr }) => expr),
+      ...variableQueries(dashboard).map(({ selector }) => selector),
+    ].join('\n');
+    const unused = definitions.filter((metric) => !text.includes(metric.prometheus));
+    expect(unused).toEqual([]);
+  });
+
+  it('divide by nothing that may be zero', () => {
+    for (const { expr } of queries) {
+      const divisors = [...expr.matchAll(/ \/ (.{0,12})/g)].map(([, divisor]) => divisor);
+      for (const divisor of divisors) expect(divisor, expr).toMatch(/^\(/);
+      expect([...expr.matchAll(/ > 0\)/g)].length).toBeGreaterThanOrEqual(divisors.length);
+    }
+  });
+});

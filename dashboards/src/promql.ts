@@ -1,0 +1,95 @@
+import { ATTR, type AttributeKey, label, METRIC, type MetricDefinition, type StateValue } from './names.ts';
+
+/**
+ * PromQL in the forms that the dashboards need. Three habits run through them: aggregations always name what they keep,
+ * so that `otel_scope_*` labels and instances never split a series; a share has no NaN when nothing happened; and what
+ * might not exist yet is drawn as zero as long as the agents report at all, so that 'no data' means 'no telemetry'.
+ */
+
+/** Values that an attribute may have. */
+export type Matchers = Partial<Record<AttributeKey, readonly string[]>>;
+
+/** `$__rate_interval` follows the zoom and the scrape interval, `$__range` is all that the dashboard shows. */
+export type Window = '$__rate_interval' | '$__range' | '1h' | '6h';
+
+const matcher = (name: string, values: readonly string[]): string =>
+  values.length === 1 ? `${name}="${values[0]}"` : `${name}=~"${values.join('|')}"`;
+
+/** Series of a metric, narrowed by the dashboard's variables: by `$tool` too where the metric has tools. */
+export const series = (
+  metric: MetricDefinition,
+  matchers: Matchers = {},
+  suffix: '' | '_bucket' | '_sum' = '',
+): string =>
+  `${metric.prometheus}${suffix}{${[
+    'job=~"$job"',
+    'instance=~"$instance"',
+    `${label(ATTR.agent)}=~"$agent"`,
+    ...(metric.scope === 'tool' ? [`${label(ATTR.tool)}=~"$tool"`] : []),
+    ...Object.entries(matchers).map(([key, values]) => matcher(label(key as AttributeKey), values)),
+  ].join(', ')}}`;
+
+const grouping = (keys: readonly string[]): string => keys.join(', ');
+
+/** `sum by (…)`; without attributes one total. */
+export const sumBy = (by: readonly AttributeKey[], expr: string): string =>
+  by.length === 0 ? `sum(${expr})` : `sum by (${grouping(by.map(label))}) (${expr})`;
+
+/** Events a second. */
+export const rate = (metric: MetricDefinition, window: Window, matchers?: Matchers): string =>
+  `rate(${series(metric, matchers)}[${window}])`;
+
+/**
+ * What a counter gained in the window, and what it was born with. `increase()` sees nothing of a series whose first
+ * sample isn't zero, and a short-lived agent is often scraped for the first time after its first session has been
+ * granted its budget. Rounded, for increase() stretches what it saw to the whole window, and one event would read 1.33.
+ * Born means: not seen for an hour before the window; so a gap in the scrapes counts nothing twice.
+ */
+export const gained = (metric: MetricDefinition, window: Window, matchers?: Matchers): string => {
+  const counter = series(metric, matchers);
+  const increase = `round(increase(${counter}[${window}]))`;
+  const born = `(min_over_time(${counter}[${window}]) unless last_over_time(${counter}[1h] offset ${window}))`;
+  return `(${increase} + ${born} or ${increase})`;
+};
+
+/** A share from 0 to 1, and 0 where the whole is nothing. Both sides keep the same labels. */
+export const share = (part: string, whole: string): string => `${part} / (${whole} > 0) or ${whole} * 0`;
+
+/** Zero for whatever agents report at all. */
+const silence = (): string => `sum(${series(METRIC.sessions)}) * 0`;
+
+/** One total; 0 where the series don't exist while agents report. */
+export const orZero = (expr: string): string => `${expr} or ${silence()}`;
+
+/**
+ * Several series; where there are none while agents report, one zero whose `attribute` says so.
+ * @param text shown in the legend, such as `none`
+ */
+export const orZeroNamed = (expr: string, attribute: AttributeKey, text: string): string =>
+  `(${expr}) or on () label_replace(${silence()}, "${label(attribute)}", "${text}", "", "")`;
+
+/** Circuits in the given states; 0 for tools that have none, or whose agents don't know these states. */
+export const circuitsIn = (by: readonly AttributeKey[], states: readonly StateValue[]): string =>
+  `${sumBy(by, series(METRIC.circuits, { [ATTR.state]: states }))} or ${sumBy(by, series(METRIC.circuits))} * 0`;
+
+/**
+ * Keeps those `limit` groups that rank highest. The rank must not change from one step of a graph to the next, or
+ * hundreds of lines would each have their moment: let it look at the end of the range, with `[$__range] @ end()`.
+ */
+export const highest = (expr: string, limit: number, by: readonly AttributeKey[], rank: string): string =>
+  `(${expr}) and on (${grouping(by.map(label))}) topk(${limit}, ${rank})`;
+
+/** Events a second over all that is shown, the same at each step: something to rank by. */
+export const overall = (metric: MetricDefinition, matchers?: Matchers, suffix: '' | '_sum' = ''): string =>
+  `rate(${series(metric, matchers, suffix)}[$__range] @ end())`;
+
+/** How many circuits weren't closed, on average over all that is shown: something to rank by. */
+export const trouble = (by: readonly AttributeKey[]): string =>
+  sumBy(
+    by,
+    `avg_over_time(${series(METRIC.circuits, { [ATTR.state]: ['open', 'half_open', 'forced_open'] })}[$__range] @ end())`,
+  );
+
+/** A quantile of a classic histogram. `>= 0` drops the NaN of a group with no observation. */
+export const quantile = (q: number, metric: MetricDefinition, by: readonly AttributeKey[]): string =>
+  `histogram_quantile(${q}, sum by (${grouping(['le', ...by.map(label)])}) (rate(${series(metric, {}, '_bucket')}[$__rate_interval]))) >= 0`;

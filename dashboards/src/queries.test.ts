@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { finished } from './finish.ts';
+import { dashboardQueries, substitute, variableQueries } from './queries.ts';
+
+const times = { rateInterval: '4s', range: '60s' };
+
+describe('substitute', () => {
+  it('gives Grafana’s own variables their times, and the dashboard’s its "All"', () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
+    const expr = 'sum(rate(a{job=~"$job"}[$__rate_interval])) + sum(increase(b{x=~"${tool}"}[$__range] @ end()))';
+    expect(substitute(expr, times)).toBe('sum(rate(a{job=~".+"}[4s])) + sum(increase(b{x=~".+"}[60s] @ end()))');
+  });
+
+  it('takes chosen values', () => {
+    expect(substitute('a{x=~"$agent"}', { ...times, variables: { agent: 'one|two' } })).toBe('a{x=~"one|two"}');
+  });
+
+  it('refuses a variable that Grafana would leave in the query', () => {
+    expect(() => substitute('a{x=~"$cluster"}', times)).toThrow(/"\$cluster".*is no variable/);
+  });
+});
+
+describe('dashboardQueries', () => {
+  const dashboard = {
+    panels: [
+      {
+        type: 'row',
+        title: 'Row',
+        panels: [{ title: 'Inside', targets: [{ refId: 'A', expr: 'up', instant: true }] }],
+      },
+      {
+        title: 'Graph',
+        targets: [
+          { refId: 'A', expr: 'a', range: true },
+          { refId: 'B', expr: 'b', range: true },
+        ],
+      },
+    ],
+    annotations: { list: [{ name: 'Mark', expr: 'c' }] },
+    templating: { list: [{ type: 'datasource', name: 'datasource', query: 'prometheus' }] },
+  };
+
+  it('finds those of panels, of panels inside rows, and of annotations', () => {
+    expect(dashboardQueries(dashboard)).toEqual([
+      { panel: 'Inside', refId: 'A', expr: 'up', kind: 'instant' },
+      { panel: 'Graph', refId: 'A', expr: 'a', kind: 'range' },
+      { panel: 'Graph', refId: 'B', expr: 'b', kind: 'range' },
+      { panel: 'Mark', refId: 'annotation', expr: 'c', kind: 'annotation' },
+    ]);
+  });
+
+  it('finds nothing in an empty dashboard', () => {
+    expect(dashboardQueries({})).toEqual([]);
+    expect(variableQueries(dashboard)).toEqual([]);
+  });
+});
+
+describe('variableQueries', () => {
+  it('refuses a form that it cannot ask Prometheus for', () => {
+    const list = [{ type: 'query', name: 'agent', query: 'metrics(.*)' }];
+    expect(() => variableQueries({ templating: { list } })).toThrow(/agent asks "metrics/);
+  });
+});
+
+describe('finished', () => {
+  it('refuses a number that JSON cannot hold', () => {
+    const broken = { schemaVersion: 42, templating: {}, annotations: {}, version: Number.NaN };
+    expect(() => finished(broken)).toThrow(/NaN can't be written as JSON/);
+  });
+});

@@ -1,0 +1,43 @@
+import {
+  LegendDisplayMode,
+  SortOrder,
+  TooltipDisplayMode,
+  VisibilityMode,
+  VizTooltipOptionsBuilder,
+} from '@grafana/grafana-foundation-sdk/common';
+import { FieldColorBuilder, FieldColorModeId, MappingType } from '@grafana/grafana-foundation-sdk/dashboard';
+import { PanelBuilder as StateTimelineBuilder } from '@grafana/grafana-foundation-sdk/statetimeline';
+import { type Face, type Line, legendBelow, NO_TELEMETRY, overTime, thresholds } from './panels.ts';
+import { DATASOURCE } from './variables.ts';
+
+/** What a value of the query means. */
+export interface StateName {
+  readonly value: number;
+  readonly text: string;
+  readonly colour: string;
+}
+
+/** A band for each series, coloured by state. */
+export const stateTimeline = (face: Face, line: Line, names: readonly StateName[]): StateTimelineBuilder =>
+  new StateTimelineBuilder()
+    .title(face.title)
+    .description(face.description)
+    .datasource(DATASOURCE)
+    .span(face.width)
+    .height(face.height)
+    .unit(face.unit)
+    .noValue(NO_TELEMETRY)
+    .thresholds(thresholds())
+    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
+    .mappings([
+      {
+        type: MappingType.ValueToText,
+        options: Object.fromEntries(
+          names.map(({ value, text, colour }, index) => [String(value), { text, color: colour, index }]),
+        ),
+      },
+    ])
+    .showValue(VisibilityMode.Never)
+    .legend(legendBelow().displayMode(LegendDisplayMode.List).calcs([]))
+    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Single).sort(SortOrder.None))
+    .withTarget(overTime('A', line));

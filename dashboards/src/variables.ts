@@ -1,0 +1,50 @@
+import {
+  DatasourceVariableBuilder,
+  QueryVariableBuilder,
+  VariableRefresh,
+  VariableSort,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { ATTR, label, METRIC } from './names.ts';
+
+/** Every query goes to whatever Prometheus the reader has chosen: no data source is named, so none can be missing. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
+export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' } as const;
+
+const ALL = { selected: true, text: ['All'], value: ['$__all'] };
+
+const chained = (
+  name: string,
+  title: string,
+  metric: string,
+  matchers: readonly string[],
+  of: string,
+): QueryVariableBuilder => {
+  const narrowed = matchers.length === 0 ? metric : `${metric}{${matchers.join(', ')}}`;
+  const query = `label_values(${narrowed}, ${of})`;
+  return (
+    new QueryVariableBuilder(name)
+      .label(title)
+      .datasource(DATASOURCE)
+      // The object is what Grafana's own editor saves: query type 1 is "label values".
+      .query({ query, qryType: 1, refId: 'PrometheusVariableQueryEditor-VariableQuery' })
+      .definition(query)
+      .multi(true)
+      .includeAll(true)
+      .allValue('.+')
+      .current(ALL)
+      .refresh(VariableRefresh.OnTimeRangeChanged)
+      .sort(VariableSort.NaturalAsc)
+  );
+};
+
+const [job, instance, agent] = ['job=~"$job"', 'instance=~"$instance"', `${label(ATTR.agent)}=~"$agent"`] as const;
+const { sessions, circuits } = METRIC;
+
+/** The variables on top of the dashboard; each offers what those before it leave. */
+export const variables = (): (DatasourceVariableBuilder | QueryVariableBuilder)[] => [
+  new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'),
+  chained('job', 'Job', sessions.prometheus, [], 'job'),
+  chained('instance', 'Instance', sessions.prometheus, [job], 'instance'),
+  chained('agent', 'Agent', sessions.prometheus, [job, instance], label(ATTR.agent)),
+  chained('tool', 'Tool', circuits.prometheus, [job, instance, agent], label(ATTR.tool)),
+];

@@ -1,0 +1,79 @@
+/** The configuration files of the stack, read as far as the tests look into them. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse } from 'yaml';
+
+/** The root of the repository. */
+export const ROOT = resolve(import.meta.dirname, '..');
+
+/** The text of a file, by its path from the root. */
+export const readText = (path: string): string => readFileSync(resolve(ROOT, path), 'utf8');
+
+interface StaticConfig {
+  targets: string[];
+}
+
+/** `stack/prometheus/prometheus.yml`. */
+export interface PrometheusConfig {
+  global: { scrape_interval: string; evaluation_interval: string };
+  rule_files: string[];
+  alerting: { alertmanagers: { static_configs: StaticConfig[] }[] };
+  scrape_configs: { job_name: string; honor_labels?: boolean; static_configs: StaticConfig[] }[];
+}
+
+/** `stack/alertmanager/alertmanager.yml`. */
+export interface AlertmanagerConfig {
+  route: { receiver: string; group_by: string[]; group_wait: string; group_interval: string };
+  receivers: { name: string; webhook_configs?: { url: string; send_resolved: boolean }[] }[];
+}
+
+/** One service of `docker-compose.yml`. */
+export interface ComposeService {
+  readonly image?: string;
+  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly restart?: string;
+  readonly mem_limit?: string;
+  /** Why the service has no health check. */
+  readonly 'x-no-healthcheck'?: string;
+}
+
+/** `docker-compose.yml`, with its anchors merged. */
+export interface Compose {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+/** A data source of Grafana's provisioning. */
+export interface DataSource {
+  readonly uid: string;
+  readonly type: string;
+  readonly url: string;
+  readonly jsonData: Readonly<Record<string, unknown>>;
+}
+
+/** `stack/otel-collector/config.yaml`. */
+export interface CollectorConfig {
+  readonly receivers: Readonly<Record<string, unknown>>;
+  readonly processors: Readonly<Record<string, unknown>>;
+  readonly exporters: {
+    readonly 'otlp_grpc/tempo': { readonly endpoint: string };
+    readonly prometheus: { readonly endpoint: string };
+  };
+  readonly extensions: Readonly<Record<string, unknown>>;
+  readonly service: {
+    readonly extensions: readonly string[];
+    readonly pipelines: Readonly<Record<string, Record<'receivers' | 'processors' | 'exporters', readonly string[]>>>;
+  };
+}
+
+export const readPrometheus = (): PrometheusConfig => parse(readText('stack/prometheus/prometheus.yml'));
+export const readAlertmanager = (): AlertmanagerConfig => parse(readText('stack/alertmanager/alertmanager.yml'));
+export const readCollector = (): CollectorConfig => parse(readText('stack/otel-collector/config.yaml'));
+export const readCompose = (): Compose => parse(readText('docker-compose.yml'), { merge: true });
+export const readDataSources = (): readonly DataSource[] =>
+  parse(readText('stack/grafana/provisioning/datasources/breakerbox.yml')).datasources;
