@@ -4,15 +4,15 @@ import type { ErrorCategory } from './outcome/taxonomy.ts';
 /**
  * How many failures a session may still have (B1). Pure: every function gives the next budget.
  *
- * `granted - consumed` over the budget's life is what the metrics say. A refund after a systemic event is a grant, so that
- * both stay counters; the difference of the two is exact as long as no cycle was overdrawn by calls already under way.
+ * What is left is always `granted - consumed`, the two figures that the metrics show. Both only grow: what a systemic event
+ * gives back is granted again, and a new cycle grants what the old one lacks of a full budget.
  */
 export interface Budget {
   /** Failures a cycle starts with. */
   readonly limit: number;
   /** Which cycle this is, from 1. */
   readonly cycle: number;
-  /** Failures allowed since the session began, refunds among them. */
+  /** Failures allowed since the session began. */
   readonly granted: number;
   /** Failures charged since the session began. */
   readonly consumed: number;
@@ -47,7 +47,7 @@ export const createBudget = (limit: number): Budget => ({
 });
 
 /** Failures that may still be charged before the session pauses (B1). */
-export const remaining = ({ limit, charges }: Budget): number => Math.max(0, limit - charges.length);
+export const remaining = ({ granted, consumed }: Budget): number => Math.max(0, granted - consumed);
 
 /** B1: a failure costs one. Beyond 0 it is still counted: the call was already under way. */
 export const charge = (budget: Budget, ...charges: readonly Charge[]): Budget => ({
@@ -105,13 +105,13 @@ export const mergeIntoOne = (budget: Budget, belongs: (charge: Charge) => boolea
   };
 };
 
-/** B1: a new cycle. What was provisional belongs to the old one, and counts there. */
+/** B1: a new cycle with its full budget. What was provisional belongs to the old one, and counts there. */
 export const nextCycle = (budget: Budget): Budget => {
   const settled = mature(budget, () => true);
   return {
     ...settled,
     cycle: settled.cycle + 1,
-    granted: settled.granted + settled.limit,
+    granted: settled.consumed + settled.limit,
     charges: [],
   };
 };

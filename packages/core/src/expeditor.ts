@@ -30,6 +30,7 @@ import { REASONS, type Reason } from './reasons.ts';
 import type { AcquireOptions, Session } from './session.ts';
 import { type Judged, judge, type Settlement } from './settlement.ts';
 import type { SystemicPolicy } from './systemic.ts';
+import { spanContextOf } from './telemetry/spans.ts';
 import { SessionWitness, type WitnessContext } from './telemetry/witness.ts';
 import type { ToolSpec } from './tool.ts';
 import type { TrackedCircuit } from './tracked.ts';
@@ -186,7 +187,7 @@ export class Expeditor implements Session, PermitOwner {
     this.#write(chargeFailure(this.#ledger, { tool, category, at }, this.#box.systemic));
     if (tracked !== undefined && ticket !== undefined) {
       const next = fail(tracked.circuit, ticket, { category, retryAfterMs }, tracked.tool.policy, at);
-      if (tracked.circuit.state === 'closed' && next.state === 'open') tracked.openedBy = span?.spanContext();
+      if (tracked.circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(span);
       this.#move(tracked, next, at);
     }
     this.#witness.settledBudget();

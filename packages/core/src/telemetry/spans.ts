@@ -81,5 +81,9 @@ export const endSpan = (span: Span, errorType: string | undefined, isFailure: bo
   });
 };
 
+/** What to link to. */
+export const spanContextOf = (span: Span | undefined): SpanContext | undefined =>
+  span && safely('the span', () => span.spanContext());
+
 /** The context that a tool runs in, so that its own spans are children of the decision's. */
 export const contextOf = (span: Span): Context => trace.setSpan(context.active(), span);

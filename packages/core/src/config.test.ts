@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { createBreakerbox } from './breakerbox.ts';
+import { BreakerboxConfigError, type ConfigIssue } from './errors.ts';
+
+const issuesOf = (make: () => unknown): readonly ConfigIssue[] => {
+  try {
+    make();
+  } catch (error) {
+    if (error instanceof BreakerboxConfigError) return error.issues;
+    throw error;
+  }
+  return [];
+};
+
+const refused = (config: unknown) => issuesOf(() => createBreakerbox(config as never));
+
+describe('E6: bad configuration is refused when the box is made', () => {
+  test.each([
+    ['no agent', {}, 'agent', 'is undefined'],
+    ['an empty agent', { agent: ' ' }, 'agent', "is ' '"],
+    ['a threshold below 1', { tools: { s: { failureThreshold: 0 } } }, 'tools.s.failureThreshold', 'is 0'],
+    ['half a failure', { tools: { s: { failureThreshold: 1.5 } } }, 'tools.s.failureThreshold', 'is 1.5'],
+    ['NaN', { tools: { s: { cooldownMs: Number.NaN } } }, 'tools.s.cooldownMs', 'is NaN'],
+    ['a negative time', { tools: { s: { probeLeaseMs: -1 } } }, 'tools.s.probeLeaseMs', 'is -1'],
+    ['an endless time', { defaults: { cooldownMs: Number.POSITIVE_INFINITY } }, 'defaults.cooldownMs', 'is Infinity'],
+    ['a text for a number', { tools: { s: { probes: '2' } } }, 'tools.s.probes', "is '2'"],
+    [
+      'a base above its maximum',
+      { tools: { s: { cooldownMs: 9, maxCooldownMs: 8 } } },
+      'tools.s.cooldownMs',
+      'more than maxCooldownMs (8)',
+    ],
+    ['an unknown profile', { tools: { s: { profile: 'turbo' } } }, 'tools.s.profile', 'default, fast, slow, provider'],
+    [
+      'a misspelt setting',
+      { tools: { s: { failureTreshold: 3 } } },
+      'tools.s.failureTreshold',
+      'is no setting. Known here: profile',
+    ],
+    ['a setting of the prototype', { tools: { s: { constructor: 3 } } }, 'tools.s.constructor', 'is no setting'],
+    [
+      'an unknown category',
+      { tools: { s: { outcomes: { netwrok: 'failure' } } } },
+      'tools.s.outcomes.netwrok',
+      'network',
+    ],
+    [
+      'an unknown judgement',
+      { defaults: { outcomes: { network: 'success' } } },
+      'defaults.outcomes.network',
+      'failure, ignored',
+    ],
+    ['a classifier that is no function', { defaults: { classify: 'network' } }, 'defaults.classify', 'Give a function'],
+    ['a budget of nothing', { budget: { failures: 0 } }, 'budget.failures', 'at least 1'],
+    [
+      'a systemic threshold of one',
+      { systemic: { sameCategory: 1 } },
+      'systemic.sameCategory',
+      'one circuit alone is never systemic',
+    ],
+    ['tools that are no object', { tools: 3 }, 'tools', 'Give an object'],
+    ['a tool that is null', { tools: { s: null } }, 'tools.s', 'Give an object'],
+    ['a clock without functions', { clock: { now: 5 } }, 'clock', 'now and unixNow'],
+  ])('E6: %s', (_, config, path, message) => {
+    const issues = refused({
+      agent: 'a',
+      ...config,
+      ...(path === 'agent' && !('agent' in config) && { agent: undefined }),
+    });
+    expect(issues.map((issue) => issue.path)).toContain(path);
+    expect(issues.find((issue) => issue.path === path)?.message).toContain(message);
+  });
+
+  test.each([undefined, null, 3, 'agent'])('E6: %s in place of a configuration', (config) => {
+    expect(refused(config).map(({ path }) => path)).toContain('config');
+  });
+
+  test('E6: everything that is wrong is said at once, in a message that can be read', () => {
+    const make = () => createBreakerbox({ agent: '', budget: { failures: -1 }, tools: { s: { probes: 0 } } });
+    expect(make).toThrow(
+      [
+        "Breakerbox can't use this configuration:",
+        "  agent: is ''. Set a name that isn't empty: it is how people find this in telemetry.",
+        '  budget.failures: is -1. Set a whole number of at least 1, or leave it out: with 0 the session would pause before its first call.',
+        '  tools.s.probes: is 0. Set a whole number of at least 1, or leave it out: with 0 an open circuit could never close.',
+      ].join('\n'),
+    );
+  });
+
+  test('E6: a tool that is declared later, and the options of a session', () => {
+    const box = createBreakerbox({ agent: 'a' });
+    expect(issuesOf(() => box.declare('s', { probes: 0 }))[0]?.path).toBe('tools.s.probes');
+    expect(box.tools).toEqual([]);
+    expect(issuesOf(() => box.session({ budget: { failures: 0 } }))[0]?.path).toBe('session.budget.failures');
+  });
+
+  test('a long cooldown raises the maximum that nobody set', () => {
+    expect(refused({ agent: 'a', defaults: { cooldownMs: 900_000 } })).toEqual([]);
+  });
+
+  test("a tool's own profile replaces thresholds of the defaults", () => {
+    const box = createBreakerbox({
+      agent: 'a',
+      defaults: { failureThreshold: 9 },
+      tools: { s: { profile: 'slow' }, t: {} },
+    });
+    const session = box.session();
+    for (const tool of ['s', 't', 's', 't']) session.acquire(tool).settle({ outcome: 'failure', category: 'server' });
+    expect([session.peek('s')?.state, session.peek('t')?.state]).toEqual(['open', 'closed']);
+  });
+});

@@ -1,0 +1,337 @@
+import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { BreakerboxEvents } from './events.ts';
+import { bench, failOnce, steps, succeedOnce, trip } from './test-support.ts';
+
+afterEach(() => diag.disable());
+
+const watchDiag = () => {
+  const error = vi.fn();
+  const silent = () => {};
+  const logger: DiagLogger = { error, warn: silent, info: silent, debug: silent, verbose: silent };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+  return error;
+};
+
+/** All events of a box, as `name tool|…` lines. */
+const journal = (box: ReturnType<typeof bench>['box']): string[] => {
+  const lines: string[] = [];
+  const names: (keyof BreakerboxEvents)[] = [
+    'circuit.transition',
+    'systemic.detected',
+    'systemic.resolved',
+    'budget.exhausted',
+    'budget.resumed',
+  ];
+  box.on('circuit.transition', ({ tool, from, to }) => lines.push(`${tool} ${from}>${to}`));
+  for (const name of names.slice(1)) box.on(name, () => lines.push(name));
+  return lines;
+};
+
+describe('deciding', () => {
+  test('C5: an open tool is skipped, with a message that a model can act on', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    const permit = session.acquire('a');
+    expect(permit).toMatchObject({ decision: 'skip', reason: 'open', state: 'open' });
+    expect(permit.message).toBe(
+      "Tool 'a' is unavailable: its last calls failed (network). Do not retry it now; it may be tried again in 3 steps or in 60 s. " +
+        'Go on without it, and say in your answer what is missing because of it.',
+    );
+  });
+
+  test('E4: the other tools go on while one is open', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    expect(succeedOnce(session, 'b')).toBe('call');
+  });
+
+  test('P1: the third step after opening probes; a success closes', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    steps(session, 2);
+    expect(session.acquire('a').decision).toBe('skip');
+    session.step();
+    expect(succeedOnce(session, 'a')).toBe('probe');
+    expect(session.peek('a')).toMatchObject({ state: 'closed', generation: 3, failures: 0 });
+    expect(succeedOnce(session, 'a')).toBe('call');
+  });
+
+  test('P1: a session that never steps probes by time', () => {
+    const { session, clock } = bench();
+    trip(session, 'a');
+    clock.advance(59_999);
+    expect(session.acquire('a').decision).toBe('skip');
+    clock.advance(1);
+    expect(session.acquire('a').decision).toBe('probe');
+  });
+
+  test('C6: while one probe is on its way, others are skipped and told so', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    steps(session, 3);
+    session.acquire('a');
+    const second = session.acquire('a');
+    expect(second).toMatchObject({ decision: 'skip', reason: 'probe_in_flight' });
+    expect(second.message).toContain('one call is testing whether it has recovered');
+  });
+
+  test('B2: with one failure left decisions carry caution', () => {
+    const { session } = bench();
+    for (const tool of ['a', 'b', 'c'] as const) failOnce(session, tool, 'server');
+    expect(session.acquire('d').caution).toBe(false);
+    failOnce(session, 'd', 'server');
+    expect(session.acquire('d')).toMatchObject({ decision: 'call', caution: true, budgetRemaining: 1 });
+  });
+
+  test('B1: at 0 left every tool pauses until resume', () => {
+    const { session, box } = bench();
+    const lines = journal(box);
+    for (const tool of ['a', 'b', 'c', 'd', 'a']) failOnce(session, tool, 'server');
+    for (const tool of ['a', 'b', 'c', 'd', 'never-heard-of']) {
+      expect(session.acquire(tool)).toMatchObject({ decision: 'pause', reason: 'budget_exhausted' });
+    }
+    expect(session.acquire('a').message).toContain('5 tool calls of this run have failed');
+    session.resume();
+    expect(session.acquire('a').decision).toBe('call');
+    expect(session.view().budget).toMatchObject({ remaining: 5, cycle: 2 });
+    expect(lines).toEqual(['budget.exhausted', 'budget.resumed']);
+  });
+
+  test('B3: skips, pauses and ignored outcomes cost nothing; a failed probe costs one, once', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    for (let i = 0; i < 10; i += 1) session.acquire('a').settle({ outcome: 'failure' });
+    for (let i = 0; i < 10; i += 1) session.acquire('b').settle({ outcome: 'ignored', category: 'tool_error' });
+    expect(session.view().budget).toMatchObject({ remaining: 2, consumed: 3 });
+    steps(session, 3);
+    const probe = session.acquire('a');
+    probe.settle({ outcome: 'failure', category: 'network' });
+    probe.settle({ outcome: 'failure', category: 'network' });
+    expect(session.view().budget).toMatchObject({ remaining: 1, consumed: 4 });
+  });
+
+  test('S2: while systemic every tool pauses, the healthy and the probing too, until somebody confirms', () => {
+    const { session, box } = bench();
+    const lines = journal(box);
+    trip(session, 'a');
+    trip(session, 'b');
+    steps(session, 20);
+    for (const tool of ['a', 'b', 'c', 'd']) {
+      expect(session.acquire(tool)).toMatchObject({ decision: 'pause', reason: 'systemic' });
+    }
+    expect(session.acquire('c').message).toBe(
+      "Tool calls are paused: 'a', 'b' failed in the same way (network); the cause they share is probably in the network. Call no " +
+        'more tools, working ones neither. Report what is done, what is not and why, and that somebody has to confirm the recovery.',
+    );
+    expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 4 } });
+    session.confirmRecovered();
+    expect(session.acquire('c').decision).toBe('call');
+    expect(session.acquire('a').decision).toBe('probe');
+    expect(lines).toEqual([
+      'a closed>open',
+      'b closed>open',
+      'systemic.detected',
+      'systemic.resolved',
+      'a open>half_open',
+    ]);
+  });
+
+  test('S1: with `systemic: false` tools are never taken together', () => {
+    const { session } = bench({ systemic: false, budget: { failures: 50 } });
+    for (const tool of ['a', 'b', 'c']) trip(session, tool);
+    expect(session.acquire('d').decision).toBe('call');
+    expect(session.view().budget).toMatchObject({ consumed: 9, provisional: 0 });
+  });
+
+  test('C12: another session of the box has circuits and budget of its own', () => {
+    const { session, box } = bench();
+    trip(session, 'a');
+    const other = box.session();
+    expect(other.acquire('a').decision).toBe('call');
+    expect(other.view().budget.remaining).toBe(5);
+  });
+});
+
+describe('settling', () => {
+  test('E3: only the first settle counts', () => {
+    const { session } = bench();
+    const permit = session.acquire('a');
+    permit.settle({ outcome: 'success' });
+    for (let i = 0; i < 5; i += 1) permit.settle({ outcome: 'failure' });
+    expect(session.peek('a')).toMatchObject({ failures: 0 });
+    expect(session.view().budget.remaining).toBe(5);
+  });
+
+  test('C7: calls under way when the circuit opened change nothing any more, and cost nothing', () => {
+    const { session, box } = bench();
+    const late: boolean[] = [];
+    box.on('outcome', (event) => late.push(event.late));
+    const calls = Array.from({ length: 6 }, () => session.acquire('a'));
+    for (const call of calls.slice(0, 5)) call.settle({ outcome: 'failure', category: 'network' });
+    expect(session.peek('a')).toMatchObject({ state: 'open', generation: 1 });
+    expect(session.view().budget).toMatchObject({ consumed: 3 });
+    calls[5]?.settle({ outcome: 'success' });
+    expect(session.peek('a')).toMatchObject({ state: 'open', generation: 1 });
+    expect(late).toEqual([false, false, false, true, true, true]);
+  });
+
+  test('C8: a cancelled probe gives its place back', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    steps(session, 3);
+    const controller = new AbortController();
+    controller.abort();
+    session.acquire('a').settle({ error: controller.signal.reason, signal: controller.signal });
+    expect(session.peek('a')?.state).toBe('half_open');
+    expect(succeedOnce(session, 'a')).toBe('probe');
+    expect(session.peek('a')?.state).toBe('closed');
+  });
+
+  test('C9: a probe that never settles counts as failed when its lease runs out', () => {
+    const { session, clock, box } = bench();
+    const outcomes: string[] = [];
+    box.on('outcome', ({ outcome, category }) => outcomes.push(`${outcome} ${category}`));
+    trip(session, 'a');
+    steps(session, 3);
+    const hung = session.acquire('a');
+    clock.advance(60_000);
+    session.step();
+    expect(session.peek('a')).toMatchObject({ state: 'open', category: 'timeout', openForMs: 0 });
+    expect(session.view().budget).toMatchObject({ consumed: 4 });
+    expect(outcomes.at(-1)).toBe('failure timeout');
+    hung.settle({ outcome: 'success' });
+    expect(session.peek('a')?.state).toBe('open');
+    expect(outcomes).toHaveLength(4);
+  });
+
+  test('C9: hung probes of several rounds never wedge the circuit', () => {
+    const { session, clock } = bench({ budget: { failures: 50 }, defaults: { probes: 2, cooldownMs: 1_000 } });
+    trip(session, 'a');
+    for (let round = 0; round < 8; round += 1) {
+      clock.advance(300_000);
+      expect([session.acquire('a').decision, session.acquire('a').decision]).toEqual(['probe', 'probe']);
+      clock.advance(60_000);
+      session.step();
+      expect(session.peek('a')?.state).toBe('open');
+    }
+    clock.advance(300_000);
+    succeedOnce(session, 'a');
+    succeedOnce(session, 'a');
+    expect(session.peek('a')?.state).toBe('closed');
+  });
+
+  test('C9: a call that never settles in closed state costs nothing', () => {
+    const { session, clock } = bench();
+    session.acquire('a');
+    clock.advance(1e9);
+    session.step();
+    expect(session.view()).toMatchObject({ state: 'active', budget: { consumed: 0 } });
+  });
+
+  test('O1: outcomes can be judged otherwise for one tool', () => {
+    const { session } = bench({ tools: { a: { outcomes: { tool_error: 'failure', network: 'ignored' } }, b: {} } });
+    session.acquire('a').settle({ result: { isError: true, content: [{ type: 'text', text: 'unknown order id' }] } });
+    session.acquire('b').settle({ result: { isError: true, content: [{ type: 'text', text: 'unknown order id' }] } });
+    session.acquire('a').settle({ error: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) });
+    expect([session.peek('a')?.failures, session.peek('b')?.failures]).toEqual([1, 0]);
+  });
+
+  test('O2: a classifier of the user goes first, and may leave it to ours', () => {
+    const classify = (error: unknown) => (String(error).includes('quota') ? ('resource' as const) : undefined);
+    const { session } = bench({ defaults: { failureThreshold: 1, classify } });
+    session.acquire('a').settle({ error: new Error('monthly quota used up') });
+    session.acquire('b').settle({ error: Object.assign(new Error('x'), { code: 'ENOTFOUND' }) });
+    expect([session.peek('a')?.category, session.peek('b')?.category]).toEqual(['resource', 'network']);
+  });
+
+  test('E5: a classifier that throws or answers nonsense is as if there were none', () => {
+    const error = watchDiag();
+    const { session } = bench({
+      tools: {
+        a: {
+          failureThreshold: 1,
+          classify: () => {
+            throw new Error('broken classifier');
+          },
+        },
+        b: { failureThreshold: 1, classify: () => 'nonsense' as never },
+      },
+    });
+    for (const tool of ['a', 'b']) {
+      session.acquire(tool).settle({ error: Object.assign(new Error('x'), { code: 'ECONNRESET' }) });
+      expect(session.peek(tool)?.category).toBe('network');
+    }
+    expect(error).toHaveBeenCalledOnce();
+  });
+});
+
+describe('around sessions', () => {
+  test('E5: a listener that throws, at once or later, changes nothing and is reported', async () => {
+    const error = watchDiag();
+    const { session, box } = bench();
+    box.on('circuit.transition', () => {
+      throw new Error('broken listener');
+    });
+    box.on('decision', async () => {
+      throw new Error('broken async listener');
+    });
+    trip(session, 'a');
+    expect(session.peek('a')?.state).toBe('open');
+    await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(4));
+  });
+
+  test('box.on gives a function that stops listening', () => {
+    const { session, box } = bench();
+    const listener = vi.fn();
+    const stop = box.on('decision', listener);
+    session.acquire('a');
+    stop();
+    session.acquire('a');
+    expect(listener).toHaveBeenCalledOnce();
+  });
+
+  test('a name that the model made up has no circuit, but its failures cost budget', () => {
+    const { session } = bench();
+    const permit = session.acquire('made_up');
+    expect(permit).toMatchObject({ decision: 'call', reason: 'undeclared', state: undefined });
+    permit.settle({ outcome: 'failure' });
+    for (let i = 0; i < 3; i += 1) failOnce(session, 'made_up', 'server');
+    expect(session.peek('made_up')).toBeUndefined();
+    expect(session.view()).toMatchObject({ circuits: [], budget: { remaining: 1 } });
+  });
+
+  test('C2: a tool that is declared later starts closed; declaring it again changes nothing', () => {
+    const { session, box } = bench();
+    box.declare('late', { failureThreshold: 1 });
+    session.declare('late');
+    expect(failOnce(session, 'late')).toBe('call');
+    expect(session.peek('late')?.state).toBe('open');
+  });
+
+  test('after its end a session holds nothing up and changes nothing', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    const under_way = session.acquire('b');
+    session.end();
+    session.end();
+    under_way.settle({ outcome: 'failure' });
+    session.step();
+    session.resume();
+    session.confirmRecovered();
+    expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'session_ended' });
+    expect(session.view().budget).toMatchObject({ consumed: 3, cycle: 1 });
+  });
+
+  test('C11: looking changes nothing, also when a lease has run out', () => {
+    const { session, clock } = bench();
+    trip(session, 'a');
+    steps(session, 3);
+    session.acquire('a');
+    clock.advance(1e9);
+    const before = session.view();
+    session.peek('a');
+    expect(session.view()).toEqual(before);
+    expect(session.peek('a')?.state).toBe('half_open');
+  });
+});

@@ -1,0 +1,61 @@
+import type { Breakerbox } from './breakerbox.ts';
+import { createBreakerbox } from './breakerbox.ts';
+import type { Clock } from './clock.ts';
+import type { BreakerboxConfig } from './config.ts';
+import type { ErrorCategory } from './outcome/taxonomy.ts';
+import type { Session } from './session.ts';
+
+/** Time that passes only when a test says so. */
+export interface ManualClock extends Clock {
+  advance(ms: number): void;
+}
+
+export const UNIX_START = 1_700_000_000_000;
+
+export const manualClock = (): ManualClock => {
+  let ms = 1_000; // Not 0: a monotonic clock may start anywhere.
+  return {
+    now: () => ms,
+    unixNow: () => UNIX_START + ms,
+    advance: (by) => {
+      ms += by;
+    },
+  };
+};
+
+export interface Bench {
+  readonly box: Breakerbox;
+  readonly clock: ManualClock;
+  readonly session: Session;
+}
+
+/** A box with tools `a` to `d`, and a session of it. */
+export const bench = (config: Partial<BreakerboxConfig> = {}): Bench => {
+  const clock = manualClock();
+  const box = createBreakerbox({ agent: 'tester', tools: { a: {}, b: {}, c: {}, d: {} }, clock, ...config });
+  return { box, clock, session: box.session({ id: 'run-1' }) };
+};
+
+/** One call that fails; gives the decision that it got. */
+export const failOnce = (session: Session, tool: string, category: ErrorCategory = 'network', retryAfterMs = 0) => {
+  const permit = session.acquire(tool);
+  permit.settle({ outcome: 'failure', category, retryAfterMs });
+  return permit.decision;
+};
+
+/** One call that succeeds; gives the decision that it got. */
+export const succeedOnce = (session: Session, tool: string) => {
+  const permit = session.acquire(tool);
+  permit.settle({ outcome: 'success' });
+  return permit.decision;
+};
+
+/** Three failures: opens a circuit with default thresholds. */
+export const trip = (session: Session, tool: string, category: ErrorCategory = 'network') => {
+  for (let i = 0; i < 3; i += 1) failOnce(session, tool, category);
+};
+
+/** Lets so many steps of the agent loop pass. */
+export const steps = (session: Session, count: number) => {
+  for (let i = 0; i < count; i += 1) session.step();
+};

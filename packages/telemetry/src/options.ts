@@ -1,0 +1,123 @@
+import { BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
+import { diag } from '@opentelemetry/api';
+import { type Environment, envValue } from './environment.ts';
+
+/** Where Prometheus scrapes. */
+export interface PrometheusOptions {
+  /**
+   * Address to listen on. Default: `OTEL_EXPORTER_PROMETHEUS_HOST`, else `127.0.0.1`, so that nothing outside this machine
+   * can read it. In a container write `0.0.0.0`.
+   */
+  readonly host?: string | undefined;
+  /**
+   * Port, 0 to 65535; 0 takes any free one, and {@link TelemetryHandle.metricsUrl} says which.
+   * Default: `OTEL_EXPORTER_PROMETHEUS_PORT`, else 9464.
+   */
+  readonly port?: number | undefined;
+  /** Path, beginning with `/`. Default `/metrics`. */
+  readonly endpoint?: string | undefined;
+}
+
+/** What {@link startTelemetry} takes. Whatever is left out is read from the `OTEL_` variables. */
+export interface TelemetryOptions {
+  /** `service.name`. Default: `OTEL_SERVICE_NAME`, else OpenTelemetry's `unknown_service:node`. */
+  readonly serviceName?: string | undefined;
+  /** `service.version`. Default: the one in `OTEL_RESOURCE_ATTRIBUTES`, else none. */
+  readonly serviceVersion?: string | undefined;
+  /**
+   * The scrape endpoint: `false` for none, an object to set it up. Either goes before `OTEL_METRICS_EXPORTER`.
+   * Default: an endpoint, unless `OTEL_METRICS_EXPORTER` is set and doesn't name `prometheus`.
+   */
+  readonly prometheus?: false | PrometheusOptions | undefined;
+}
+
+/** A scrape endpoint with every default filled in. */
+export interface ScrapeAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly endpoint: string;
+}
+
+const DEFAULT_ADDRESS: ScrapeAddress = { host: '127.0.0.1', port: 9464, endpoint: '/metrics' };
+const MAX_PORT = 65_535;
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isPort = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_PORT;
+
+const unknownKeys = (value: object, known: readonly string[], prefix: string): ConfigIssue[] =>
+  Object.keys(value)
+    .filter((key) => !known.includes(key))
+    .map((key) => ({
+      path: prefix + key,
+      message: `is no option, so it would have no effect. The options are ${known.join(', ')}.`,
+    }));
+
+const textIssue = (path: string, value: unknown, mend: string): ConfigIssue[] =>
+  value === undefined || (typeof value === 'string' && value.trim() !== '')
+    ? []
+    : [{ path, message: `is ${describe(value)}, and has to be text that isn't empty. ${mend}` }];
+
+const describe = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
+
+function prometheusIssues(value: unknown): ConfigIssue[] {
+  if (value === undefined || value === false) return [];
+  if (!isObject(value)) {
+    const message = `is ${describe(value)}. Write false for no scrape endpoint, an object such as { port: 9465 } to set it up, or leave it out for 127.0.0.1:9464.`;
+    return [{ path: 'prometheus', message }];
+  }
+  const { host, port, endpoint } = value as Record<keyof PrometheusOptions, unknown>;
+  const issues = unknownKeys(value, ['host', 'port', 'endpoint'], 'prometheus.');
+  issues.push(...textIssue('prometheus.host', host, 'Leave it out for 127.0.0.1, or write 0.0.0.0 for every network.'));
+  if (port !== undefined && !isPort(port)) {
+    const message = `is ${describe(port)}, and no server can listen there. Write a whole number from 1 to ${MAX_PORT}, 0 for any free port, or leave it out for 9464.`;
+    issues.push({ path: 'prometheus.port', message });
+  }
+  if (endpoint !== undefined && (typeof endpoint !== 'string' || !/^\/[^?#\s]*$/.test(endpoint))) {
+    const message = `is ${describe(endpoint)}, and no request could match it. Write a path that begins with / and has no query, such as /metrics.`;
+    issues.push({ path: 'prometheus.endpoint', message });
+  }
+  return issues;
+}
+
+/**
+ * Refuses options that can't work.
+ *
+ * @throws BreakerboxConfigError naming every option that is wrong, why, and what to write instead.
+ */
+export function assertValidOptions(options: unknown): asserts options is TelemetryOptions {
+  if (!isObject(options)) {
+    const message = `are ${describe(options)}. Write an object such as { serviceName: 'research-agent' }, or nothing.`;
+    throw new BreakerboxConfigError([{ path: 'the options of startTelemetry()', message }]);
+  }
+  const { serviceName, serviceVersion, prometheus } = options as Record<keyof TelemetryOptions, unknown>;
+  const issues = [
+    ...unknownKeys(options, ['serviceName', 'serviceVersion', 'prometheus'], ''),
+    ...textIssue('serviceName', serviceName, 'Leave it out to take OTEL_SERVICE_NAME.'),
+    ...textIssue('serviceVersion', serviceVersion, 'Leave it out if there is none.'),
+    ...prometheusIssues(prometheus),
+  ];
+  if (issues.length > 0) throw new BreakerboxConfigError(issues);
+}
+
+/** A bad variable is reported and passed over, as OpenTelemetry asks: whoever deploys must not be able to crash the agent. */
+function portFromEnvironment(env: Environment): number | undefined {
+  const text = envValue(env, 'OTEL_EXPORTER_PROMETHEUS_PORT');
+  if (text === undefined) return undefined;
+  if (isPort(Number(text))) return Number(text);
+  diag.warn(
+    `OTEL_EXPORTER_PROMETHEUS_PORT is ${JSON.stringify(text)}, which is no port; using ${DEFAULT_ADDRESS.port}. Set it to a whole number from 0 (any free port) to ${MAX_PORT}.`,
+  );
+  return undefined;
+}
+
+/** Code goes before the environment, the environment before the defaults. */
+export function scrapeAddress(options: PrometheusOptions, env: Environment): ScrapeAddress {
+  return {
+    host: options.host ?? envValue(env, 'OTEL_EXPORTER_PROMETHEUS_HOST') ?? DEFAULT_ADDRESS.host,
+    port: options.port ?? portFromEnvironment(env) ?? DEFAULT_ADDRESS.port,
+    endpoint: options.endpoint ?? DEFAULT_ADDRESS.endpoint,
+  };
+}

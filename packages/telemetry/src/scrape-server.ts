@@ -1,0 +1,86 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { diag } from '@opentelemetry/api';
+import type { ScrapeAddress } from './options.ts';
+
+/** The server that Prometheus scrapes. */
+export interface ScrapeServer {
+  /** Resolves when it listens, or when it is sure that it can't. Never rejects. */
+  readonly ready: Promise<void>;
+  /** Where it listens; undefined until then, if it can't, and once it is closed. */
+  url(): string | undefined;
+  /** Gives the port back. */
+  close(): Promise<void>;
+}
+
+/** Prometheus reads this as version 0.0.4 of its text format. */
+const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
+
+async function answerScrape(response: ServerResponse, render: () => Promise<string>): Promise<void> {
+  try {
+    const text = await render();
+    response.writeHead(200, { 'content-type': TEXT }).end(text);
+  } catch (error) {
+    // Without an answer the scrape would hang until Prometheus' time-out, and nobody would know why.
+    diag.error('Breakerbox telemetry: this scrape failed, the next may work', error);
+    response.writeHead(500, { 'content-type': TEXT }).end(`# collecting the metrics failed: ${String(error)}\n`);
+  }
+}
+
+function refuse(response: ServerResponse, status: 404 | 405, endpoint: string): void {
+  const allow = status === 405 ? { allow: 'GET, HEAD' } : {};
+  response.writeHead(status, { 'content-type': TEXT, ...allow }).end(`# metrics are at GET ${endpoint}\n`);
+}
+
+function explainListenError(error: NodeJS.ErrnoException, { host, port, endpoint }: ScrapeAddress): string {
+  const what = `Breakerbox telemetry: can't serve ${endpoint} on ${host}:${port} (${error.code ?? error.message})`;
+  const effect = 'The agent runs on, but Prometheus gets nothing from this process.';
+  if (error.code === 'EADDRINUSE') {
+    const next = port === 65_535 ? 9465 : port + 1;
+    return `${what}: the port is taken, perhaps by another agent. ${effect} Give this one a port of its own: OTEL_EXPORTER_PROMETHEUS_PORT=${next}, or startTelemetry({ prometheus: { port: ${next} } }); 0 takes any free port, and metricsUrl says which.`;
+  }
+  if (error.code === 'EACCES') {
+    return `${what}: this user may not listen there. ${effect} Set OTEL_EXPORTER_PROMETHEUS_PORT to a port of 1024 or more.`;
+  }
+  return `${what}: ${error.message}. ${effect} Check OTEL_EXPORTER_PROMETHEUS_HOST, or prometheus.host: it has to be an address of this machine, such as 127.0.0.1 or 0.0.0.0.`;
+}
+
+/**
+ * Serves what `render` gives. OpenTelemetry's exporter has a server too, but one that can't take port 0, that is kept alive by
+ * Prometheus' connections, and whose process dies of an attribute that can't be written as text.
+ */
+export function openScrapeServer(address: ScrapeAddress, render: () => Promise<string>): ScrapeServer {
+  let url: string | undefined;
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const path = request.url?.split('?', 1)[0];
+    if (path !== address.endpoint) return refuse(response, 404, address.endpoint);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, address.endpoint);
+    void answerScrape(response, render);
+  });
+  // Neither the server nor a connection that Prometheus holds open may keep an agent alive that has finished.
+  server.unref();
+  server.on('connection', (socket) => socket.unref());
+
+  const ready = new Promise<void>((resolve) => {
+    server.on('error', (error) => {
+      diag.error(explainListenError(error, address));
+      resolve();
+    });
+    server.listen(address.port, address.host, () => {
+      const { port } = server.address() as AddressInfo;
+      const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+      url = `http://${host}:${port}${address.endpoint}`;
+      resolve();
+    });
+  });
+
+  const close = async (): Promise<void> => {
+    await ready;
+    url = undefined;
+    if (!server.listening) return;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+  };
+  return { ready, url: () => url, close };
+}

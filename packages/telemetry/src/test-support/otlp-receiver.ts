@@ -1,0 +1,51 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What one OTLP/HTTP request brought. */
+export interface OtlpRequest {
+  readonly path: string;
+  readonly body: string;
+}
+
+/** A stand-in for a collector, on loopback. */
+export interface OtlpReceiver extends AsyncDisposable {
+  readonly url: string;
+  readonly requests: readonly OtlpRequest[];
+  /** Resolves when something has been posted to the path. */
+  received(path: string): Promise<OtlpRequest>;
+}
+
+/** Starts a receiver that answers every export, or with `hang` one that takes them and never answers. */
+export async function startOtlpReceiver({ hang = false } = {}): Promise<OtlpReceiver> {
+  const requests: OtlpRequest[] = [];
+  const waiting = new Set<() => void>();
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request.setEncoding('utf8')) body += chunk;
+    requests.push({ path: request.url ?? '', body });
+    for (const check of waiting) check();
+    if (!hang) response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    received: (path) =>
+      new Promise((resolve) => {
+        const check = (): void => {
+          const found = requests.find((request) => request.path === path);
+          if (!found) return;
+          waiting.delete(check);
+          resolve(found);
+        };
+        waiting.add(check);
+        check();
+      }),
+    [Symbol.asyncDispose]: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

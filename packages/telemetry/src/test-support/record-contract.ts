@@ -1,0 +1,18 @@
+import { DURATION_BUCKETS, METRIC, SCOPE_NAME } from '@breakerbox/core';
+import { metrics } from '@opentelemetry/api';
+
+/** Records one measurement of every metric of the contract, by OpenTelemetry's API alone. */
+export function recordContract(): void {
+  const meter = metrics.getMeter(SCOPE_NAME);
+  for (const { name, unit, kind, description, attributes } of Object.values(METRIC)) {
+    const options = { unit, description };
+    const labels = Object.fromEntries(attributes.map((key) => [key, 'x']));
+    if (kind === 'counter') meter.createCounter(name, options).add(1, labels);
+    else if (kind === 'updowncounter') meter.createUpDownCounter(name, options).add(1, labels);
+    else if (kind === 'gauge') meter.createGauge(name, options).record(1, labels);
+    else {
+      const advice = { explicitBucketBoundaries: [...DURATION_BUCKETS] };
+      meter.createHistogram(name, { ...options, advice }).record(1, labels);
+    }
+  }
+}
