@@ -18,6 +18,9 @@ const DEBIAN = {
   amtool: 'prometheus-alertmanager',
 };
 
+/** In the order in which they are built: each sees the types of those before it. */
+const PACKAGES = ['core', 'telemetry', 'instrumentation', 'cli'];
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'breakerbox');
 const debianRoot = join(cache, 'debian');
@@ -32,7 +35,7 @@ const tasks = {
   check: () => [
     [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '.'],
     [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
-    ...readdirSync(join(root, 'packages')).map((name) => [
+    ...PACKAGES.map((name) => [
       join(root, 'node_modules/typescript/bin/tsc'),
       '-p',
       join('packages', name, 'tsconfig.build.json'),
