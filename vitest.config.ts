@@ -1,14 +1,34 @@
 import { defineConfig } from 'vitest/config';
 
 const conditions = ['breakerbox-source'];
+const resolve = { resolve: { conditions }, ssr: { resolve: { conditions, externalConditions: conditions } } };
 
 export default defineConfig({
-  resolve: { conditions },
-  ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ['packages/*/src/**/*.test.ts', '{dashboards,alerts,stack,test}/**/*.test.ts'],
-    // Tests that start servers share two cores in CI.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        ...resolve,
+        test: {
+          name: 'parts',
+          include: ['packages/*/src/**/*.test.ts', '{dashboards,alerts,stack}/**/*.test.ts'],
+          // Tests that start servers share two cores in CI.
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        ...resolve,
+        test: {
+          name: 'whole',
+          include: ['test/**/*.test.ts'],
+          // Prometheus, Alertmanager and a fleet of agents in real time: one after the other, with the machine to themselves.
+          fileParallelism: false,
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

@@ -1,0 +1,102 @@
+import { BreakerboxConfigError, BreakerboxUsageError } from '@breakerbox/core';
+import { jsonSchema, tool } from 'ai';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import { guardTools } from './ai-sdk.ts';
+import { ToolUnavailableError } from './index.ts';
+import { watchedSession } from './test-support/watched-session.ts';
+
+const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' });
+const query = z.object({ q: z.string() });
+const search = (execute: (input: { q: string }) => unknown) =>
+  tool({ description: 'Searches', inputSchema: query, execute: execute as (input: { q: string }) => Promise<unknown> });
+
+describe('guarded tools', () => {
+  const options = { toolCallId: 'call-1', messages: [], context: {} };
+
+  test('keep their types', () => {
+    const tools = {
+      search: tool({ inputSchema: query, execute: async ({ q }) => [q] }),
+      count: tool({
+        inputSchema: z.object({}),
+        execute: async function* () {
+          yield 1;
+        },
+      }),
+      ask: tool({ inputSchema: z.object({}), outputSchema: z.string() }),
+    };
+    expectTypeOf(guardTools(tools, watchedSession().session)).toEqualTypeOf(tools);
+  });
+
+  test('are copies; those that nobody here executes are the very same', () => {
+    const { box, session } = watchedSession();
+    const tools = { search: search(() => 1), ask: tool({ inputSchema: query, outputSchema: z.string() }) };
+    const before = { ...tools.search };
+
+    const guarded = guardTools(tools, session);
+
+    expect(Object.keys(guarded)).toEqual(['search', 'ask']);
+    expect(guarded.ask).toBe(tools.ask);
+    expect(guarded.search).not.toBe(tools.search);
+    expect({ ...tools.search }).toEqual(before);
+    expect(guarded.search.inputSchema).toBe(tools.search.inputSchema);
+    expect(box.tools).toEqual(['search']);
+  });
+
+  test('may be instances of a class', async () => {
+    class Search {
+      readonly inputSchema = jsonSchema<{ q: string }>({ type: 'object' });
+      readonly #engine = 'engine';
+      get description() {
+        return 'Searches';
+      }
+      execute({ q }: { q: string }) {
+        return `${q} by ${this.#engine}`;
+      }
+    }
+    const { search } = guardTools({ search: new Search() }, watchedSession().session);
+    expect(search.description).toBe('Searches');
+    expect((search.execute as (input: object, options: object) => unknown)({ q: 'x' }, options)).toBe('x by engine');
+  });
+
+  test('throw at once when the tool must not be called, so that a loop over pieces ends too', () => {
+    const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
+    const { search: guarded } = guardTools(
+      {
+        search: search(() => {
+          throw refused;
+        }),
+      },
+      session,
+    );
+    expect(() => guarded.execute?.({ q: 'x' }, options)).toThrow(refused);
+    expect(() => guarded.execute?.({ q: 'x' }, options)).toThrow(ToolUnavailableError);
+  });
+
+  test('find their session at each call', async () => {
+    const one = watchedSession();
+    const two = watchedSession();
+    let current = one.session;
+    const { search: guarded } = guardTools({ search: search(async () => 1) }, () => current);
+    await guarded.execute?.({ q: 'x' }, options);
+    current = two.session;
+    await guarded.execute?.({ q: 'x' }, options);
+    expect([one.outcomes, two.outcomes]).toEqual([['search: success'], ['search: success']]);
+    expect([one.box.tools, two.box.tools]).toEqual([['search'], ['search']]);
+  });
+
+  test('end by timeoutMs', async () => {
+    const { session, outcomes } = watchedSession();
+    const tools = { search: search(() => new Promise(() => {})) };
+    const { search: guarded } = guardTools(tools, session, { timeoutMs: 20 });
+    await expect(guarded.execute?.({ q: 'x' }, options)).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(outcomes).toEqual(['search: failure, timeout']);
+  });
+
+  test('can not be made of nonsense', () => {
+    const { session } = watchedSession();
+    expect(() => guardTools({}, session, { timeoutMs: 0 })).toThrow(BreakerboxConfigError);
+    expect(() => guardTools({}, {} as never)).toThrow(BreakerboxUsageError);
+    expect(() => guardTools(undefined as never, session)).toThrow(BreakerboxUsageError);
+  });
+});

@@ -1,0 +1,166 @@
+import { getEventListeners, once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type GuardedCall, guard } from './index.ts';
+import { watchedSession } from './test-support/watched-session.ts';
+
+const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+/** A tool that never comes back. */
+const hang = (): Promise<never> => new Promise(() => {});
+
+const unhandled: unknown[] = [];
+const noteUnhandled = (reason: unknown): void => void unhandled.push(reason);
+
+beforeEach(() => {
+  unhandled.length = 0;
+  process.on('unhandledRejection', noteUnhandled);
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  // Node tells of unhandled rejections when the microtasks are done.
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('unhandledRejection', noteUnhandled);
+  expect(unhandled).toEqual([]);
+});
+
+describe('a time-out', () => {
+  test('aborts the tool, rejects at once and counts as a failure, even if the tool takes no notice', async () => {
+    const { session, outcomes } = watchedSession();
+    let seen: GuardedCall | undefined;
+    const search = guard(
+      session,
+      'search',
+      (_: string, call) => {
+        seen = call;
+        return hang();
+      },
+      { timeoutMs: 20 },
+    );
+
+    const error = await search('q').catch((caught) => caught);
+
+    expect(error).toBeInstanceOf(DOMException);
+    expect(error.name).toBe('TimeoutError');
+    expect(seen?.signal.reason).toBe(error);
+    expect(outcomes).toEqual(['search: failure, timeout']);
+  });
+
+  test('drops what the tool says afterwards', async () => {
+    const { session, outcomes } = watchedSession();
+    const fail = guard(
+      session,
+      'fail',
+      async (_: number, { signal }) => {
+        await once(signal, 'abort');
+        throw refused;
+      },
+      { timeoutMs: 1 },
+    );
+    await expect(fail(1)).rejects.toMatchObject({ name: 'TimeoutError' });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(outcomes).toEqual(['fail: failure, timeout']);
+  });
+
+  test('leaves no timer once the call is over', async () => {
+    vi.useFakeTimers();
+    const { session } = watchedSession();
+    await guard(session, 'good', () => 1, { timeoutMs: 1_000 })(1);
+    await expect(guard(session, 'bad', () => Promise.reject(refused), { timeoutMs: 1_000 })(1)).rejects.toBe(refused);
+    const throwing = () => {
+      throw refused;
+    };
+    await expect(guard(session, 'bad', throwing, { timeoutMs: 1_000 })(1)).rejects.toBe(refused);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('of one call leaves the others alone', async () => {
+    vi.useFakeTimers();
+    const { session, outcomes } = watchedSession();
+    const answers: ((result: string) => void)[] = [];
+    const run = () => new Promise<string>((resolve) => answers.push(resolve));
+    const search = guard(session, 'search', run, { timeoutMs: 100 });
+    const slow = expect(search(1)).rejects.toMatchObject({ name: 'TimeoutError' });
+    await vi.advanceTimersByTimeAsync(60);
+    const quick = search(2);
+    await vi.advanceTimersByTimeAsync(60);
+    answers[1]?.('found');
+    await slow;
+    expect(await quick).toBe('found');
+    expect(outcomes).toEqual(['search: failure, timeout', 'search: success']);
+  });
+});
+
+describe("the caller's abort", () => {
+  test('rejects with its reason at once and costs nothing', async () => {
+    const { session, outcomes } = watchedSession();
+    const reason = new Error('the user left');
+    const caller = new AbortController();
+    const call = guard(session, 'search', hang, { timeoutMs: 60_000 })(1, { signal: caller.signal });
+    caller.abort(reason);
+    await expect(call).rejects.toBe(reason);
+    expect(outcomes).toEqual(['search: ignored, cancelled']);
+    expect(session.view().budget.consumed).toBe(0);
+  });
+
+  test('by a time-out of its own is a time-out', async () => {
+    const { session, outcomes } = watchedSession();
+    const caller = new AbortController();
+    const call = guard(session, 'search', hang)(1, { signal: caller.signal });
+    caller.abort(new DOMException('too slow for me', 'TimeoutError'));
+    await expect(call).rejects.toThrow('too slow for me');
+    expect(outcomes).toEqual(['search: failure, timeout']);
+  });
+
+  test('before the call keeps the tool from being run or asked for', async () => {
+    const { session, decisions } = watchedSession();
+    const run = vi.fn();
+    const reason = new Error('the user left');
+    await expect(guard(session, 'search', run)(1, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(run).not.toHaveBeenCalled();
+    expect(decisions).toEqual([]);
+  });
+
+  test('by the tool itself, while it is being called, is the same', async () => {
+    const { session, outcomes } = watchedSession();
+    const caller = new AbortController();
+    const search = guard(session, 'search', () => {
+      caller.abort();
+      throw refused;
+    });
+    await expect(search(1, { signal: caller.signal })).rejects.toBe(caller.signal.reason);
+    expect(outcomes).toEqual(['search: ignored, cancelled']);
+  });
+
+  test('while the call is being decided is the same', async () => {
+    const { box, session, outcomes } = watchedSession();
+    const caller = new AbortController();
+    box.on('decision', () => caller.abort());
+    await expect(guard(session, 'search', hang)(1, { signal: caller.signal })).rejects.toBe(caller.signal.reason);
+    expect(outcomes).toEqual(['search: ignored, cancelled']);
+  });
+
+  test('frees the slot of a probe', async () => {
+    const { session, decisions } = watchedSession({ defaults: { failureThreshold: 1, probeAfterSteps: 1 } });
+    await expect(guard(session, 'search', () => Promise.reject(refused))(1)).rejects.toBe(refused);
+    session.step();
+    const caller = new AbortController();
+    const probe = guard(session, 'search', hang)(1, { signal: caller.signal });
+    caller.abort();
+    await expect(probe).rejects.toBe(caller.signal.reason);
+    expect(await guard(session, 'search', () => 'back')(1)).toBe('back');
+    expect(decisions).toEqual(['search: call', 'search: probe', 'search: probe']);
+    expect(session.peek('search')?.state).toBe('closed');
+  });
+
+  test('leaves no listener on a signal that calls share', async () => {
+    const { session } = watchedSession();
+    const { signal } = new AbortController();
+    const good = guard(session, 'good', async () => 1);
+    const bad = guard(session, 'bad', () => Promise.reject(refused));
+    await Promise.all(Array.from({ length: 50 }, () => good(1, { signal })));
+    await bad(1, { signal }).catch(() => {});
+    await expect(guard(session, 'slow', hang, { timeoutMs: 1 })(1, { signal })).rejects.toThrow();
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});

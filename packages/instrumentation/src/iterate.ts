@@ -1,0 +1,46 @@
+import type { Run } from './run.ts';
+
+/** Whether a tool answers piece by piece; as the AI SDK asks it. */
+export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof (value as Partial<AsyncIterable<unknown>> | null | undefined)?.[Symbol.asyncIterator] === 'function';
+
+/**
+ * Follows a stream of pieces to its end; the last one is the tool's answer. Each piece is made in the permit's context,
+ * which a generator would lose between them. A stop ends the wait for the next piece at once.
+ */
+export const iterate = <Piece>(run: Run, source: AsyncIterable<Piece>): AsyncIterableIterator<Piece> => {
+  const iterator = run.enter(() => source[Symbol.asyncIterator]());
+  let last: Piece | undefined;
+  let over = false;
+
+  const stopped = new Promise<never>((_, reject) => run.onStopped(reject));
+  // A generator cleans up when it next gets to it; nobody waits for that.
+  stopped.catch(() => run.enter(async () => iterator.return?.()).catch(() => {}));
+
+  const step = async (): Promise<IteratorResult<Piece>> => {
+    try {
+      const found = await run.enter(async () => iterator.next());
+      if (found.done) {
+        over = true;
+        run.returned(last);
+      } else last = found.value;
+      return found;
+    } catch (error) {
+      over = true;
+      run.threw(error);
+      throw error;
+    }
+  };
+
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => Promise.race([stopped, step()]),
+    return: async (value) => {
+      if (!over) run.abandoned();
+      over = true;
+      return (await run.enter(async () => iterator.return?.(value))) ?? { done: true, value };
+    },
+  };
+};

@@ -1,0 +1,249 @@
+import { BreakerboxConfigError, BreakerboxUsageError, type Session } from '@breakerbox/core';
+import { describe, expect, test, vi } from 'vitest';
+import { guardMcpClient } from './mcp.ts';
+import { watchedSession } from './test-support/watched-session.ts';
+
+const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+interface ListOptions {
+  signal?: AbortSignal;
+}
+
+/** A client like those of the SDKs, with a private field. */
+class FakeClient {
+  readonly #name = 'fake';
+  readonly pages: { tools: unknown[]; nextCursor?: string }[] = [{ tools: [{ name: 'search' }] }];
+  onclose: (() => void) | undefined;
+  lists = 0;
+
+  get name(): string {
+    return this.#name;
+  }
+
+  set title(_: string) {
+    this.onclose = () => void this.#name;
+  }
+
+  whoami(): string {
+    return this.#name;
+  }
+
+  async callTool({ name }: { name: string; arguments?: unknown }, ..._rest: unknown[]): Promise<unknown> {
+    return { content: [{ type: 'text', text: `${this.#name} ${name}` }] };
+  }
+
+  async listTools(params?: { cursor?: string }, _options?: ListOptions): Promise<unknown> {
+    this.lists += 1;
+    return this.pages[Number(params?.cursor ?? 0)];
+  }
+}
+
+describe('the guarded client', () => {
+  test('behaves as the client in everything else, private fields included, and leaves it as it is', async () => {
+    const client = new FakeClient();
+    const guarded = guardMcpClient(client, watchedSession().session);
+    expect(guarded).toBeInstanceOf(FakeClient);
+    expect(guarded.constructor).toBe(FakeClient);
+    expect([guarded.name, guarded.whoami()]).toEqual(['fake', 'fake']);
+    expect(guarded.whoami).toBe(guarded.whoami);
+    guarded.title = 'set through a private setter';
+    const onclose = () => {};
+    guarded.onclose = onclose;
+    expect(guarded.onclose).toBe(onclose);
+    expect(client.onclose).toBe(onclose);
+    expect(Object.keys(client)).toEqual(['pages', 'onclose', 'lists']);
+    expect(await client.callTool({ name: 'search' })).toEqual(await guarded.callTool({ name: 'search' }));
+  });
+
+  test('is one of several on the same client, each with its session', async () => {
+    const client = new FakeClient();
+    const one = watchedSession({ defaults: { failureThreshold: 1 } });
+    const two = watchedSession();
+    const [first, second] = [guardMcpClient(client, one.session), guardMcpClient(client, two.session)];
+    const callTool = vi.spyOn(client, 'callTool').mockRejectedValueOnce(refused);
+    await expect(first.callTool({ name: 'search' })).rejects.toBe(refused);
+    expect(await first.callTool({ name: 'search' })).toMatchObject({ isError: true });
+    expect(await second.callTool({ name: 'search' })).toMatchObject({ content: [{ text: 'fake search' }] });
+    expect(callTool).toHaveBeenCalledTimes(2);
+    expect(client.lists).toBe(1);
+  });
+
+  test('gives results unchanged, errors in them too, and settles by what they say', async () => {
+    const client = new FakeClient();
+    const { session, outcomes } = watchedSession();
+    const guarded = guardMcpClient(client, session);
+    const outage = { isError: true, content: [{ type: 'text', text: 'HTTP 503 Service Unavailable' }] };
+    const spy = vi.spyOn(client, 'callTool').mockResolvedValueOnce(outage);
+    expect(await guarded.callTool({ name: 'search' })).toBe(outage);
+    spy.mockImplementationOnce(() => {
+      throw refused;
+    });
+    await expect(guarded.callTool({ name: 'search' })).rejects.toBe(refused);
+    expect(outcomes).toEqual(['search: failure, server', 'search: failure, network']);
+  });
+
+  test('hands on parameters, result schema and options as they were given, but for the signal', async () => {
+    const client = new FakeClient();
+    const spy = vi.spyOn(client, 'callTool');
+    const params = { name: 'search', arguments: { q: 1 } };
+    const schema = {};
+    const guarded = guardMcpClient(client, watchedSession().session);
+    await guarded.callTool(params, schema, { timeout: 5 });
+    await guarded.callTool(params);
+    const signal = expect.any(AbortSignal);
+    expect(spy.mock.calls).toEqual([
+      [params, schema, { timeout: 5, signal }],
+      [params, undefined, { signal }],
+    ]);
+    expect(spy.mock.calls[0]?.[1]).toBe(schema);
+  });
+
+  test('says on pause that no tool is to be called', async () => {
+    const { session } = watchedSession({ budget: { failures: 1 } });
+    const client = new FakeClient();
+    vi.spyOn(client, 'callTool').mockRejectedValueOnce(refused);
+    const guarded = guardMcpClient(client, session);
+    await expect(guarded.callTool({ name: 'search' })).rejects.toBe(refused);
+    expect(await guarded.callTool({ name: 'search' })).toEqual({
+      isError: true,
+      content: [{ type: 'text', text: expect.stringMatching(/^Tool calls are paused/) }],
+    });
+  });
+
+  test('does not call a tool whose caller has left', async () => {
+    const { session, decisions } = watchedSession();
+    const guarded = guardMcpClient(new FakeClient(), session);
+    const reason = new Error('the user left');
+    const call = guarded.callTool({ name: 'search' }, undefined, { signal: AbortSignal.abort(reason) });
+    await expect(call).rejects.toBe(reason);
+    expect(decisions).toEqual([]);
+  });
+});
+
+describe('tools get their circuits', () => {
+  test('as lists pass, page by page', async () => {
+    const client = new FakeClient();
+    client.pages.splice(
+      0,
+      1,
+      { tools: [{ name: 'one' }], nextCursor: '1' },
+      { tools: [{ name: 'two' }, { name: ' ' }] },
+    );
+    const { box, session } = watchedSession();
+    const guarded = guardMcpClient(client, session, { prefix: 'fake.' });
+    expect(await guarded.listTools()).toBe(client.pages[0]);
+    expect(box.tools).toEqual(['fake.one']);
+    await guarded.listTools({ cursor: '1' });
+    expect(box.tools).toEqual(['fake.one', 'fake.two']);
+  });
+
+  test('from all pages of a list that is asked for once, for calls side by side too', async () => {
+    const client = new FakeClient();
+    client.pages.splice(0, 1, { tools: [{ name: 'one' }], nextCursor: '1' }, { tools: [{ name: 'two' }] });
+    const { session } = watchedSession();
+    const guarded = guardMcpClient(client, session);
+    await Promise.all(['two', 'one', 'two'].map((name) => guarded.callTool({ name })));
+    expect(client.lists).toBe(2);
+    expect(['one', 'two'].map((name) => session.peek(name)?.state)).toEqual(['closed', 'closed']);
+  });
+
+  test('but not names that are on no list, which are asked for once each', async () => {
+    const client = new FakeClient();
+    const { session, decisions } = watchedSession();
+    const guarded = guardMcpClient(client, session);
+    for (const name of ['made', 'made', 'up', 'made']) await guarded.callTool({ name });
+    expect(client.lists).toBe(2);
+    expect(session.view().circuits).toEqual([]);
+    expect(decisions).toEqual(['made: call', 'made: call', 'up: call', 'made: call']);
+    client.pages.push({ tools: [] });
+    client.pages[0]?.tools.push({ name: 'up' });
+    await guarded.listTools();
+    await guarded.callTool({ name: 'up' });
+    expect(session.peek('up')?.state).toBe('closed');
+  });
+
+  test('even where the list can not be had, is nonsense or never ends', async () => {
+    for (const list of [
+      () => Promise.reject(refused),
+      () => {
+        throw refused;
+      },
+      async () => null,
+      async () => ({ tools: [], nextCursor: 'again' }),
+    ]) {
+      const client = new FakeClient();
+      vi.spyOn(client, 'listTools').mockImplementation(list);
+      const { session } = watchedSession();
+      await guardMcpClient(client, session).callTool({ name: 'search' });
+      expect(session.peek('search')?.state).toBe('closed');
+    }
+  });
+
+  test('even where the list never comes, which holds the call up for a while only', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(new DOMException('late', 'TimeoutError')), ms);
+      return controller.signal;
+    });
+    try {
+      const client = new FakeClient();
+      vi.spyOn(client, 'listTools').mockReturnValue(new Promise(() => {}));
+      const { session } = watchedSession();
+      const call = guardMcpClient(client, session).callTool({ name: 'search' });
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(await call).toMatchObject({ content: [{ text: 'fake search' }] });
+      expect(session.peek('search')?.state).toBe('closed');
+    } finally {
+      timeout.mockRestore();
+      vi.useRealTimers();
+    }
+  });
+
+  test('while the caller may leave', async () => {
+    const client = new FakeClient();
+    vi.spyOn(client, 'listTools').mockReturnValue(new Promise(() => {}));
+    const caller = new AbortController();
+    const guarded = guardMcpClient(client, watchedSession().session);
+    const call = guarded.callTool({ name: 'search' }, undefined, { signal: caller.signal });
+    const reason = new Error('the user left');
+    caller.abort(reason);
+    await expect(call).rejects.toBe(reason);
+  });
+
+  test('from `tools` where it is given: the list is not asked for', async () => {
+    const client = new FakeClient();
+    const { box, session } = watchedSession();
+    const guarded = guardMcpClient(client, session, { tools: ['search'], prefix: 'fake.' });
+    expect(box.tools).toEqual(['fake.search']);
+    await guarded.callTool({ name: 'search' });
+    await guarded.callTool({ name: 'other' });
+    await guarded.listTools();
+    expect(client.lists).toBe(1);
+    expect(session.view().circuits.map(({ tool }) => tool)).toEqual(['fake.search']);
+  });
+
+  test('on the session in use, where a function finds it', async () => {
+    const { box, session, outcomes } = watchedSession();
+    let current: Session | undefined;
+    const guarded = guardMcpClient(new FakeClient(), () => current as Session);
+    await guarded.listTools();
+    await expect(guarded.callTool({ name: 'search' })).rejects.toThrow(BreakerboxUsageError);
+    current = session;
+    await guarded.callTool({ name: 'search' });
+    expect(box.tools).toEqual(['search']);
+    expect(outcomes).toEqual(['search: success']);
+  });
+});
+
+test('what can not work is refused', () => {
+  const { session } = watchedSession();
+  const client = new FakeClient();
+  expect(() => guardMcpClient(client, {} as never)).toThrow(BreakerboxUsageError);
+  expect(() => guardMcpClient({} as never, session)).toThrow(/without callTool and listTools/);
+  expect(() => guardMcpClient(client, session, { timeoutMs: -1 })).toThrow(BreakerboxConfigError);
+  expect(() => guardMcpClient(client, session, { tool: [] } as never)).toThrow(/options\.tool: is no setting/);
+  expect(() => guardMcpClient(client, session, { tools: [''] })).toThrow(BreakerboxConfigError);
+  expect(() => guardMcpClient(client, session, { tools: 'search' } as never)).toThrow(/options\.tools/);
+  expect(() => guardMcpClient(client, session, { prefix: 5 } as never)).toThrow(/options\.prefix/);
+});

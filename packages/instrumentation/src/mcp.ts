@@ -1,0 +1,122 @@
+import { BreakerboxUsageError } from '@breakerbox/core';
+import { catalogOf, type McpClient, within } from './mcp-catalog.ts';
+import { checkOptions, milliseconds, names, text } from './options.ts';
+import { follow, startRun, throwIfAborted } from './run.ts';
+import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
+import { isRefused, type Refusal } from './unavailable.ts';
+
+export type { McpClient } from './mcp-catalog.ts';
+
+/** How a guarded client behaves. */
+export interface GuardMcpOptions {
+  /**
+   * Milliseconds that a tool call may take, progress or not. When they are over, the server is told, the call rejects with
+   * a `TimeoutError`, and counts as a failure. Default: none; the SDK's own time-out (60,000) is understood as well.
+   */
+  readonly timeoutMs?: number;
+  /** Put before the tools' names in circuits and telemetry, as in `github.`, where several servers have a tool of one name. */
+  readonly prefix?: string;
+  /** The server's tools, where you know them: its list isn't asked then, and other names get no circuit. */
+  readonly tools?: readonly string[];
+}
+
+/**
+ * Guards an MCP client of `@modelcontextprotocol/sdk` (1.x) or `@modelcontextprotocol/client` (2.x): give the result to the
+ * agent in its place. The client itself isn't changed; sessions may share one.
+ *
+ * On skip and pause `callTool` gives `{ isError: true, content: [{ type: 'text', text }] }`, which the model reads.
+ * Results and errors of the server come back unchanged; one with `isError` counts as what its text says.
+ *
+ * Tools get their circuits as `listTools` passes. When a name is called that no list had, the server is asked for its list
+ * (for 5 s at most), so that a name which the model made up gets no circuit.
+ *
+ * @throws BreakerboxConfigError for options or tool names that can't work.
+ * @throws BreakerboxUsageError when `session` is no session or `client` no client.
+ *
+ * @example
+ * ```ts
+ * const guarded = guardMcpClient(client, session, { timeoutMs: 30_000 });
+ * const { tools } = await guarded.listTools();
+ * const result = await guarded.callTool({ name: 'read_file', arguments: { path: 'notes.md' } });
+ * ```
+ */
+export function guardMcpClient<Client extends McpClient>(
+  client: Client,
+  session: SessionSource,
+  options: GuardMcpOptions = {},
+): Client {
+  checkOptions('guardMcpClient()', options, { timeoutMs: milliseconds, prefix: text, tools: names });
+  checkClient(client);
+  const { timeoutMs, prefix = '', tools } = options;
+  const findSession = sessionFinder(session, 'guardMcpClient()');
+  const named = (name: string): string => `${prefix}${name}`;
+  const fixed = tools && new Set(tools);
+  if (fixed) declareNow(session, [...fixed].map(named));
+  const catalog = catalogOf(client);
+  const optionsAt = optionsPosition(client);
+
+  const callTool = async (params: { name: string }, ...rest: unknown[]): Promise<unknown> => {
+    const { name } = params;
+    const given = rest[optionsAt] as { signal?: AbortSignal } | undefined;
+    throwIfAborted(given?.signal);
+    const current = findSession();
+    const has = fixed ? fixed.has(name) : catalog.has(name);
+    if (has === 'ask' ? await within(catalog.ask(name), given?.signal) : has) current.declare(named(name));
+    throwIfAborted(given?.signal);
+    const permit = current.acquire(named(name));
+    if (isRefused(permit)) return refusal(permit);
+    const run = startRun(permit, { signal: given?.signal, timeoutMs });
+    rest[optionsAt] = { ...given, signal: run.signal };
+    return follow(
+      run,
+      run.enter(async () => client.callTool(params, ...(rest as never[]))),
+    );
+  };
+
+  const listTools = async (params?: { cursor?: string }, ...rest: never[]): Promise<unknown> => {
+    const list = await client.listTools(params, ...rest);
+    const listed = catalog.note(list);
+    if (!fixed) declareNow(session, listed.map(named));
+    return list;
+  };
+
+  return standIn(
+    client,
+    new Map<PropertyKey, unknown>([
+      ['callTool', callTool],
+      ['listTools', listTools],
+    ]),
+  );
+}
+
+/** What the model reads in place of a result. */
+const refusal = ({ message }: Refusal) => ({ isError: true, content: [{ type: 'text', text: message }] });
+
+/** Where `callTool` takes its options, after the parameters: SDK 1 has a result schema before them. */
+const optionsPosition = (client: McpClient): 0 | 1 =>
+  // Only SDK 2 has protocol eras.
+  typeof (client as { getProtocolEra?: unknown }).getProtocolEra === 'function' ? 0 : 1;
+
+/** The client, but for some members. Methods keep the client as `this`: it may have private fields. */
+const standIn = <Client extends McpClient>(client: Client, members: ReadonlyMap<PropertyKey, unknown>): Client => {
+  const bound = new WeakMap<object, unknown>();
+  return new Proxy(client, {
+    get: (target, key) => {
+      if (members.has(key)) return members.get(key);
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== 'function' || key === 'constructor' || Object.hasOwn(target, key)) return value;
+      if (!bound.has(value)) bound.set(value, value.bind(target));
+      return bound.get(value);
+    },
+    set: (target, key, value) => Reflect.set(target, key, value),
+  });
+};
+
+const checkClient = (client: unknown): void => {
+  const { callTool, listTools } = (client ?? {}) as Partial<Record<keyof McpClient, unknown>>;
+  if (typeof callTool === 'function' && typeof listTools === 'function') return;
+  throw new BreakerboxUsageError(
+    `guardMcpClient(): got ${client === null ? 'null' : `a value of type ${typeof client}`} without callTool and listTools, ` +
+      `so there are no tools to guard. Give a Client of @modelcontextprotocol/sdk or @modelcontextprotocol/client.`,
+  );
+};

@@ -1,0 +1,47 @@
+import { BreakerboxConfigError } from '@breakerbox/core';
+
+/** What is wrong with a value, as a sentence that goes on from its path; undefined if nothing is. */
+export type OptionCheck = (value: unknown) => string | undefined;
+
+/** Node's timers take no more; beyond it they fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+export const milliseconds: OptionCheck = (value) =>
+  typeof value === 'number' && value > 0 && value <= LONGEST_MS
+    ? undefined
+    : `is ${show(value)}. Set milliseconds above 0 and up to ${LONGEST_MS} (what timers can do), or leave it out for no time-out.`;
+
+export const text: OptionCheck = (value) =>
+  typeof value === 'string' ? undefined : `is ${show(value)}. Set a text, or leave it out.`;
+
+export const names: OptionCheck = (value) =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string' && name.trim() !== '')
+    ? undefined
+    : `is ${show(value)}. Set an array of tool names that aren't empty, or leave it out.`;
+
+/**
+ * Refuses options that can't work. A misspelt one would otherwise be a setting that silently does nothing.
+ *
+ * @throws BreakerboxConfigError with everything that is wrong.
+ */
+export const checkOptions = (where: string, options: unknown, checks: Readonly<Record<string, OptionCheck>>): void => {
+  const issues = Object.entries(isObject(options) ? options : {}).flatMap(([key, value]) => {
+    const check = Object.hasOwn(checks, key)
+      ? checks[key]
+      : () => `is no setting. Known here: ${Object.keys(checks).join(', ')}.`;
+    const message = value === undefined ? undefined : check?.(value);
+    return message === undefined ? [] : [{ path: `${where} options.${key}`, message }];
+  });
+  if (!isObject(options))
+    issues.push({ path: `${where} options`, message: `is ${show(options)}. Give an object, or leave it out.` });
+  if (issues.length > 0) throw new BreakerboxConfigError(issues);
+};
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A value in words; texts are left out, for they may be secrets. */
+const show = (value: unknown): string => {
+  if (typeof value === 'number' || value === null || value === undefined) return String(value);
+  return Array.isArray(value) ? 'an array' : `of type ${typeof value}`;
+};

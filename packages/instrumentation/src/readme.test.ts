@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+
+const folder = fileURLToPath(new URL('..', import.meta.url));
+const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+const snippets = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
+
+/** Runs code as a program of its own; what it printed. */
+const run = async (code: string): Promise<string> => {
+  const preload = new URL('./test-support/fake-provider.ts', import.meta.url).href;
+  const flags = ['--conditions=breakerbox-source', `--import=${preload}`, '--input-type=module-typescript'];
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, '--eval', code], { cwd: folder });
+  return stdout;
+};
+
+describe('the snippets of the README run as they stand', () => {
+  test.each([
+    ['guard', /(TypeError: fetch failed\n){3}Tool 'fetch_page' is unavailable: its last calls failed \(network\)/],
+    ['guardTools', /I could not read the page\.\nThe model heard: .*Tool 'fetchPage' is unavailable: .* \(network\)/],
+    ['guardMcpClient', /Echo: hello/],
+  ])('%s', async (name, expected) => {
+    const [code, ...others] = snippets.filter((one) => one.includes(`${name}(`));
+    expect(others).toEqual([]);
+    expect(await run(code ?? 'throw new Error("no such snippet")')).toMatch(expected);
+  });
+});

@@ -1,0 +1,37 @@
+import { type Breakerbox, type BreakerboxConfig, createBreakerbox, type Session } from '@breakerbox/core';
+
+/** A session, and what it decided and saw. */
+export interface Watched {
+  readonly box: Breakerbox;
+  readonly session: Session;
+  /** Such as `search: call`. */
+  readonly decisions: readonly string[];
+  /** Such as `search: success` or `search: failure, timeout`. */
+  readonly outcomes: readonly string[];
+  /** Resolves once so many calls have settled. */
+  settled(calls: number): Promise<void>;
+}
+
+/** A session of a box of its own, on a clock that stands still: no test waits for a cooldown. */
+export const watchedSession = (config: Partial<BreakerboxConfig> = {}): Watched => {
+  const box = createBreakerbox({ agent: 'test-agent', clock: { now: () => 0, unixNow: () => 0 }, ...config });
+  const decisions: string[] = [];
+  const outcomes: string[] = [];
+  const waiting = new Set<() => void>();
+  box.on('decision', ({ tool, decision }) => decisions.push(`${tool}: ${decision}`));
+  box.on('outcome', ({ tool, outcome, category }) => {
+    outcomes.push(category === undefined ? `${tool}: ${outcome}` : `${tool}: ${outcome}, ${category}`);
+    for (const wake of waiting) wake();
+  });
+  const settled = (calls: number): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = () => {
+        if (outcomes.length < calls) return;
+        waiting.delete(wake);
+        resolve();
+      };
+      waiting.add(wake);
+      wake();
+    });
+  return { box, session: box.session({ id: 'run-1' }), decisions, outcomes, settled };
+};

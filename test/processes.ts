@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly command: string;
+}
+
+/** All processes: from /proc, since a bare Debian has no `ps`; elsewhere from `ps`. */
+const processes = (): readonly Process[] =>
+  existsSync('/proc/self/stat')
+    ? readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .flatMap(fromProc)
+    : execFileSync('ps', ['-A', '-o', 'pid=,ppid=,command='], { encoding: 'utf8' }).trim().split('\n').map(fromPs);
+
+const fromProc = (pid: string): readonly Process[] => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (state === 'Z') return []; // Ended; its parent has not looked yet.
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return [{ pid: Number(pid), parent: Number(parent), command }];
+  } catch {
+    return []; // It ended while we looked.
+  }
+};
+
+const fromPs = (line: string): Process => {
+  const [pid, parent, ...command] = line.trim().split(/\s+/);
+  return { pid: Number(pid), parent: Number(parent), command: command.join(' ') };
+};
+
+/** Pids of the processes that this one started. */
+export const childrenOf = (pid: number, command = /./): readonly number[] =>
+  processes()
+    .filter((one) => one.parent === pid && command.test(one.command))
+    .map((one) => one.pid);
+
+/** Whether a process is still there. */
+export const isAlive = (pid: number): boolean => processes().some((one) => one.pid === pid);
