@@ -1,0 +1,165 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Journal } from './journal.ts';
+
+/** Labels of an alert; `alertname`, `gen_ai_agent_name` and, for alerts of one tool, `gen_ai_tool_name` among them. */
+export type AlertLabels = Readonly<Record<string, string>>;
+
+/** An alert as it stands now. */
+export interface AlertRow {
+  readonly labels: AlertLabels;
+  readonly state: 'pending' | 'firing' | 'inhibited';
+  /** Whether Alertmanager has sent it to the demo's receiver. */
+  readonly delivered: boolean;
+}
+
+/** An alert that arrived at the receiver. */
+export interface Delivery {
+  readonly atMs: number;
+  readonly status: 'firing' | 'resolved';
+  readonly labels: AlertLabels;
+}
+
+/** An alert that Alertmanager held back, because another one explains it. */
+export interface Inhibition {
+  readonly atMs: number;
+  readonly labels: AlertLabels;
+}
+
+/** Where the alerts are to be seen. Undefined where nothing runs. */
+export interface AlertSources {
+  prometheus(): string | undefined;
+  alertmanager(): string | undefined;
+}
+
+/** Follows alerts all their way: pending and firing at Prometheus, inhibited at Alertmanager, delivered here. */
+export interface AlertWatch {
+  /** What Alertmanager's receiver posts to. */
+  readonly webhookUrl: string;
+  /** The alerts as of the latest look. */
+  readonly rows: readonly AlertRow[];
+  readonly delivered: readonly Delivery[];
+  readonly inhibited: readonly Inhibition[];
+  /** Asks both now. Never rejects: what doesn't answer has no alerts to show. */
+  look(sources: AlertSources): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Held {
+  readonly labels: AlertLabels;
+  readonly startsAt: string;
+  readonly status: { readonly state: string; readonly inhibitedBy: readonly string[] };
+}
+interface Notification {
+  readonly alerts: readonly (Omit<Held, 'status'> & { readonly status: 'firing' | 'resolved' })[];
+}
+
+const ASK_LIMIT_MS = 900;
+const KEPT = 2000;
+
+/** Opens the receiver on loopback. */
+export const startAlertWatch = async (journal: Journal): Promise<AlertWatch> => {
+  const delivered: Delivery[] = [];
+  const inhibited: Inhibition[] = [];
+  /** What has been told already: Alertmanager repeats a whole group whenever one alert of it changes. */
+  const known = new Set<string>();
+  /** Alerts whose firing arrived and whose resolution didn't. */
+  const open = new Set<string>();
+  let rows: readonly AlertRow[] = [];
+
+  const isNews = (...parts: readonly string[]): boolean => {
+    const key = parts.join('\n');
+    if (known.has(key)) return false;
+    known.add(key);
+    if (known.size > KEPT) known.delete(known.values().next().value ?? '');
+    return true;
+  };
+
+  const receive = ({ alerts }: Notification): void => {
+    for (const { labels, status, startsAt } of alerts) {
+      if (status === 'firing') open.add(labelKey(labels));
+      else open.delete(labelKey(labels));
+      if (!isNews('delivered', labelKey(labels), startsAt, status)) continue;
+      delivered.push({ atMs: journal.elapsedMs(), status, labels });
+      if (delivered.length > KEPT) delivered.shift();
+      journal.alert(`delivered, ${status}`, labels, status === 'firing' ? 'bad' : 'good');
+    }
+  };
+
+  const server = createServer(async (request, response) => {
+    try {
+      receive(JSON.parse(await bodyOf(request)) as Notification);
+      response.writeHead(200).end();
+    } catch {
+      response.writeHead(400).end();
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+
+  const look = async (sources: AlertSources): Promise<void> => {
+    const [active, held] = await Promise.all([
+      askPrometheus(sources.prometheus()),
+      askAlertmanager(sources.alertmanager()),
+    ]);
+    const muted = new Set(
+      held.filter(({ status }) => status.inhibitedBy.length > 0).map(({ labels }) => labelKey(labels)),
+    );
+    for (const { labels, startsAt, status } of held) {
+      if (status.inhibitedBy.length === 0 || !isNews('inhibited', labelKey(labels), startsAt)) continue;
+      inhibited.push({ atMs: journal.elapsedMs(), labels });
+      if (inhibited.length > KEPT) inhibited.shift();
+      journal.alert('inhibited', labels, 'warn');
+    }
+    rows = active.map(({ labels, state }) => ({
+      labels,
+      state: state === 'firing' && muted.has(labelKey(labels)) ? 'inhibited' : state,
+      delivered: open.has(labelKey(labels)),
+    }));
+  };
+
+  return {
+    webhookUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/alerts`,
+    get rows() {
+      return rows;
+    },
+    delivered,
+    inhibited,
+    look,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+const labelKey = (labels: AlertLabels): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .sort()
+    .join(',');
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString('utf8');
+};
+
+const askPrometheus = async (url: string | undefined) => {
+  type Answer = { data: { alerts: { labels: AlertLabels; state: 'pending' | 'firing' }[] } };
+  return (await ask<Answer>(url && `${url}/api/v1/alerts`))?.data.alerts ?? [];
+};
+
+const askAlertmanager = async (url: string | undefined) => (await ask<Held[]>(url && `${url}/api/v2/alerts`)) ?? [];
+
+const ask = async <Answer>(url: string | undefined): Promise<Answer | undefined> => {
+  if (url === undefined) return undefined;
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(ASK_LIMIT_MS) });
+    return response.ok ? ((await response.json()) as Answer) : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** A program that the demo runs beside itself. */
+export interface Child {
+  readonly pid: number | undefined;
+  /** Whether it has ended, whoever ended it. */
+  readonly gone: boolean;
+  /** Its last words on stderr, for whoever has to find out why it ended. */
+  readonly lastWords: string;
+  /** Calls `listener` when it ends, with how. */
+  onExit(listener: (how: string) => void): void;
+  /** Ends it: asks first, and insists after 3 s. */
+  stop(): Promise<void>;
+  /** Ends it at once, for the last moment of a process. */
+  kill(): void;
+}
+
+const PATIENCE_MS = 3000;
+const LAST_WORDS = 1000;
+
+/** Starts a program. It never rejects: one that can't be started has ended. */
+export const startChild = (file: string, args: readonly string[]): Child => {
+  const child: ChildProcess = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let lastWords = '';
+  let gone = false;
+  const listeners: ((how: string) => void)[] = [];
+  const ended = (how: string): void => {
+    if (gone) return;
+    gone = true;
+    for (const listener of listeners) listener(how);
+  };
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    lastWords = (lastWords + text).slice(-LAST_WORDS);
+  });
+  child.on('error', (error) => {
+    lastWords += error.message;
+    // Without a pid it never ran; with one, a signal could not be sent, and it still runs.
+    if (child.pid === undefined) ended(error.message);
+  });
+  child.on('exit', (code, signal) => ended(signal ?? `exit code ${code}`));
+
+  return {
+    pid: child.pid,
+    get gone() {
+      return gone;
+    },
+    get lastWords() {
+      return lastWords.trim();
+    },
+    onExit: (listener) => {
+      listeners.push(listener);
+    },
+    stop: async () => {
+      if (gone) return;
+      const exit = once(child, 'exit');
+      const insist = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+      child.kill('SIGTERM');
+      await exit;
+      clearTimeout(insist);
+    },
+    kill: () => {
+      if (!gone) child.kill('SIGKILL');
+    },
+  };
+};
+
+/** The first of these programs that PATH has, as a path. */
+export const findProgram = (names: readonly string[], path = process.env.PATH ?? ''): string | undefined =>
+  names.flatMap((name) => path.split(delimiter).map((folder) => join(folder, name))).find(isExecutable);
+
+const isExecutable = (file: string): boolean => {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+};
+
+/** A port that nobody listens on at the moment, on loopback. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('the system gave no port');
+  return address.port;
+};
+
+const READY_LIMIT_MS = 15_000;
+
+/** Whether a program answers at `url` with 2xx, before it ends, `signal` fires or 15 s are over. */
+export const isReady = async (child: Child, url: string, signal: AbortSignal): Promise<boolean> => {
+  const until = performance.now() + READY_LIMIT_MS;
+  while (!child.gone && !signal.aborted && performance.now() < until) {
+    try {
+      const response = await fetch(url, { signal: AbortSignal.timeout(1000) });
+      await response.body?.cancel();
+      if (response.ok) return true;
+    } catch {
+      // Not yet.
+    }
+    await wait(50);
+  }
+  return false;
+};

@@ -1,0 +1,67 @@
+import { Command, type CommanderError } from 'commander';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { demoCommand } from './command.ts';
+import type { DemoOptions } from './demo.ts';
+
+beforeEach(() => {
+  vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_HOST', undefined);
+  vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_PORT', undefined);
+});
+afterEach(() => vi.unstubAllEnvs());
+
+const parse = async (...flags: string[]): Promise<DemoOptions | undefined> => {
+  let given: DemoOptions | undefined;
+  const demo = demoCommand(async (options) => {
+    given = options;
+  });
+  demo.exitOverride().configureOutput({ writeErr: () => undefined });
+  await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', 'demo', ...flags]);
+  return given;
+};
+
+test('without flags it runs until stopped, with everything', async () => {
+  expect(await parse()).toEqual({
+    forMs: undefined,
+    json: false,
+    stack: true,
+    host: '127.0.0.1',
+    port: 9464,
+    isPortWanted: false,
+    color: true,
+  });
+});
+
+test('every flag is heard', async () => {
+  const flags = '--for 1m30s --json --no-stack --host 0.0.0.0 --port 0 --no-color';
+  expect(await parse(...flags.split(' '))).toEqual({
+    forMs: 90_000,
+    json: true,
+    stack: false,
+    host: '0.0.0.0',
+    port: 0,
+    isPortWanted: true,
+    color: false,
+  });
+});
+
+test('the variables of OpenTelemetry are heard, flags go before them, and empty ones are not set', async () => {
+  vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_PORT', '9500');
+  vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_HOST', '');
+  expect(await parse()).toMatchObject({ host: '127.0.0.1', port: 9500, isPortWanted: true });
+  expect(await parse('--port', '9501')).toMatchObject({ port: 9501 });
+});
+
+describe('refuses, and says what to write', () => {
+  test.each([
+    ['--for 9x', 'Write a time such as 90s'],
+    ['--for 0', 'Write a time such as 90s'],
+    ['--for 30d', 'of 20 days at most'],
+    ['--port 70000', 'Write a whole number from 0'],
+    ['--port -1', 'Write a whole number from 0'],
+    ['--jsn', 'Did you mean --json?'],
+    ['now', 'too many arguments'],
+  ])('%s', async (flags, message) => {
+    const error = await parse(...flags.split(' ')).catch((thrown: CommanderError) => thrown);
+    expect(error).toMatchObject({ exitCode: 1, message: expect.stringContaining(message) });
+  });
+});

@@ -1,0 +1,106 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type DemoOptions, runDemo } from './demo.ts';
+import { parseDuration } from './duration.ts';
+import { DemoError } from './errors.ts';
+
+/** Timers can't wait longer than 24.8 days. */
+const LONGEST_MS = 20 * 86_400_000;
+const MAX_PORT = 65_535;
+const DEFAULT_PORT = 9464;
+const DEFAULT_HOST = '127.0.0.1';
+
+interface Flags {
+  readonly for?: number;
+  readonly json: boolean;
+  readonly stack: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly color: boolean;
+}
+
+/** `breakerbox demo`. */
+export const demoCommand = (run: (options: DemoOptions) => Promise<void> = runToTheEnd): Command =>
+  new Command('demo')
+    .description(
+      'Run a fleet of agents with scripted models on real tools that really fail, with Prometheus and Alertmanager beside them where they are installed.',
+    )
+    .addOption(
+      new Option('--for <duration>', 'stop after this time, such as 90s or 2m (default: run until stopped)').argParser(
+        durationFlag,
+      ),
+    )
+    .option('--json', 'no view; print what happened as one JSON document at the end', false)
+    .option('--no-stack', "don't run Prometheus and Alertmanager")
+    .addOption(
+      new Option('--host <address>', 'where /metrics listens')
+        .default(DEFAULT_HOST)
+        .env('OTEL_EXPORTER_PROMETHEUS_HOST'),
+    )
+    .addOption(
+      new Option('--port <number>', 'port of /metrics; 0 takes any free one')
+        .default(DEFAULT_PORT)
+        .env('OTEL_EXPORTER_PROMETHEUS_PORT')
+        .argParser(portFlag),
+    )
+    .option('--no-color', 'no colours in the view; NO_COLOR does the same')
+    .showHelpAfterError('(breakerbox demo --help lists what there is)')
+    .action((flags: Flags, command: Command) =>
+      run({
+        forMs: flags.for,
+        json: flags.json,
+        stack: flags.stack,
+        host: flags.host || DEFAULT_HOST,
+        port: flags.port,
+        isPortWanted: command.getOptionValueSource('port') !== 'default',
+        color: flags.color,
+      }),
+    );
+
+const durationFlag = (text: string): number => {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms > 0 && ms <= LONGEST_MS) return ms;
+  throw new InvalidArgumentError(
+    'Write a time such as 90s, 2m or 1h30m, of 20 days at most; without --for it runs until stopped.',
+  );
+};
+
+const portFlag = (text: string): number => {
+  // An environment variable that is empty counts as not set.
+  if (text === '') return DEFAULT_PORT;
+  const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= MAX_PORT) return port;
+  throw new InvalidArgumentError(`Write a whole number from 0 (any free port) to ${MAX_PORT}.`);
+};
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Whatever still holds the process so long after the end is nothing worth waiting for. */
+const LINGER_MS = 2000;
+
+/** Runs the demo as a process does: until a signal, with the terminal given back and nothing left running. */
+const runToTheEnd = async (options: DemoOptions): Promise<void> => {
+  const stop = new AbortController();
+  const lastActions: (() => void)[] = [];
+  const inHaste = (): void => {
+    for (const act of lastActions) act();
+  };
+  // A second signal says that the ordinary end takes too long.
+  const onSignal = (): void => {
+    if (stop.signal.aborted) process.exit(1);
+    stop.abort();
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  process.on('exit', inHaste);
+  // Before Node prints the error, which would be lost with the second screen.
+  process.on('uncaughtExceptionMonitor', inHaste);
+  // Whoever read the output is gone (`| head`).
+  process.stdout.on('error', () => stop.abort());
+  try {
+    await runDemo(options, stop.signal, (action) => lastActions.push(action));
+  } catch (error) {
+    if (!(error instanceof DemoError)) throw error;
+    process.stderr.write(`breakerbox demo: ${error.message}\n`);
+    process.exitCode = 1;
+  }
+  setTimeout(() => process.exit(), LINGER_MS).unref();
+};

@@ -1,0 +1,152 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { createAgents, startServices, type World } from './agents.ts';
+import { type AlertWatch, startAlertWatch } from './alert-watch.ts';
+import { agentBoard, type Board } from './board.ts';
+import { startFleet } from './fleet.ts';
+import { playIncidents } from './incidents.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { startMcpServer } from './mcp-server.ts';
+import { type MetricsAddress, type MetricsEndpoint, scrapeTarget, startMetrics } from './metrics-endpoint.ts';
+import { type OutputOptions, openOutput } from './output.ts';
+import { report } from './report.ts';
+import { noStack, type Program, type Stack, startStack } from './stack.ts';
+
+/** What the flags say. */
+export interface DemoOptions extends MetricsAddress, OutputOptions {
+  /** Milliseconds; undefined: until stopped. */
+  readonly forMs: number | undefined;
+  /** Whether Prometheus and Alertmanager are to be run. */
+  readonly stack: boolean;
+}
+
+/** How often Prometheus and Alertmanager are asked for alerts. */
+const LOOK_MS = 500;
+
+/** What has been opened, and is closed in reverse whatever happens. */
+type Closers = (() => unknown)[];
+
+/**
+ * Runs the demo until its time is over or `stop` fires, and leaves nothing running. `lastMoment` takes what has to be done
+ * if the process ends without warning.
+ *
+ * @throws DemoError for what the caller can mend.
+ */
+export const runDemo = async (
+  options: DemoOptions,
+  stop: AbortSignal,
+  lastMoment: (action: () => void) => void,
+): Promise<void> => {
+  const closers: Closers = [];
+  const journal = createJournal();
+  const output = openOutput(journal, options);
+  closers.push(() => output.restore());
+  lastMoment(() => output.restore());
+  try {
+    const metrics = await startMetrics(options, journal);
+    closers.push(() => metrics.telemetry.shutdown());
+    const world = await startWorld(closers);
+    const watch = await startAlertWatch(journal);
+    closers.push(() => watch.close());
+    const stack = await chooseStack(options, metrics, { watch, journal, stop });
+    closers.push(() => stack.stop());
+    lastMoment(() => stack.kill());
+    const urls = {
+      metrics: metrics.url ?? null,
+      prometheus: stack.prometheus.url ?? null,
+      alertmanager: stack.alertmanager.url ?? null,
+    };
+
+    const agents = createAgents(world);
+    for (const { box } of agents) journal.follow(box);
+    const work = new AbortController();
+    const signal = AbortSignal.any([stop, work.signal]);
+    const startedAt = new Date();
+    journal.begin();
+    const fleet = startFleet(agents, journal, signal);
+    const tasks = Promise.all([fleet.finished, playIncidents(world, journal, signal), follow(watch, stack, signal)]);
+    // It is awaited below; a failure before that must not be an unhandled one.
+    tasks.catch(() => undefined);
+    closers.push(() => {
+      work.abort();
+      return tasks.catch(() => undefined);
+    });
+    const board = (): Board => ({
+      elapsedMs: journal.elapsedMs(),
+      forMs: options.forMs,
+      round: journal.round,
+      places: {
+        metrics: metrics.url ?? 'none: the environment has turned telemetry off',
+        prometheus: place(stack.prometheus, '/alerts'),
+        alertmanager: place(stack.alertmanager),
+      },
+      agents: agents.map((agent) => agentBoard(agent, fleet, journal)),
+      alerts: watch.rows,
+      deliveries: watch.delivered.length,
+      entries: journal.entries,
+    });
+    output.begin(board);
+
+    await Promise.race([tasks, timeIsUp(options.forMs, signal)]);
+    const done = report({ startedAt, journal, watch, urls, stack });
+    await closeAll(closers);
+    output.finish(done);
+  } finally {
+    await closeAll(closers);
+  }
+};
+
+const startWorld = async (closers: Closers): Promise<World> => {
+  const services = await startServices();
+  for (const service of Object.values(services)) closers.push(() => service.close());
+  const mcp = await startMcpServer();
+  closers.push(() => mcp.close());
+  return { services, mcp };
+};
+
+const chooseStack = (
+  options: DemoOptions,
+  metrics: MetricsEndpoint,
+  { watch, journal, stop }: { readonly watch: AlertWatch; readonly journal: Journal; readonly stop: AbortSignal },
+): Promise<Stack> | Stack => {
+  if (!options.stack) return noStack('off', 'off, as --no-stack wants');
+  if (metrics.url === undefined) return noStack('off', 'off: there is no /metrics to scrape');
+  const { webhookUrl } = watch;
+  return startStack({ metrics: scrapeTarget(metrics.url), webhookUrl, journal, signal: stop });
+};
+
+const place = ({ url, note }: Program, path = ''): string => (url === undefined ? note : `${url}${path}`);
+
+/** Looks for alerts until `signal` fires. */
+const follow = async (watch: AlertWatch, stack: Stack, signal: AbortSignal): Promise<void> => {
+  const sources = { prometheus: () => stack.prometheus.url, alertmanager: () => stack.alertmanager.url };
+  while (!signal.aborted) {
+    await watch.look(sources);
+    await wait(LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+};
+
+/** Resolves when the time is up or `signal` fires. */
+const timeIsUp = (forMs: number | undefined, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = forMs === undefined ? undefined : setTimeout(resolve, forMs);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+
+/** Closes in reverse and forgets; what can't be closed doesn't keep the rest open. */
+const closeAll = async (closers: Closers): Promise<void> => {
+  for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
+    try {
+      await close();
+    } catch (error) {
+      process.stderr.write(`breakerbox demo: something did not close: ${String(error)}\n`);
+    }
+  }
+};

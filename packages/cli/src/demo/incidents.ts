@@ -1,0 +1,96 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { World } from './agents.ts';
+import type { Journal } from './journal.ts';
+
+/** Something that goes wrong for a while, for real. */
+export interface Incident {
+  /** Milliseconds from the start of a cycle. */
+  readonly beginMs: number;
+  readonly endMs: number;
+  /** What a person reads. */
+  readonly title: string;
+  begin(world: World): Promise<void>;
+  end(world: World): Promise<void>;
+}
+
+/** Length of a cycle in milliseconds; then the script begins anew. */
+export const CYCLE_MS = 75_000;
+
+const RATE_LIMIT_MS = 9000;
+
+/** The script. Each incident shows one thing that the engine does; README.md tells the story. */
+export const INCIDENTS: readonly Incident[] = [
+  {
+    beginMs: 4000,
+    endMs: 4000 + RATE_LIMIT_MS,
+    title: 'tickets answers 429 with Retry-After',
+    begin: ({ services }) => services.tickets.break({ kind: 'rate_limit', forMs: RATE_LIMIT_MS }),
+    end: ({ services }) => services.tickets.mend(),
+  },
+  {
+    beginMs: 18_000,
+    endMs: 26_000,
+    title: 'the MCP server is killed',
+    begin: ({ mcp }) => mcp.kill(),
+    end: ({ mcp }) => mcp.restart(),
+  },
+  {
+    beginMs: 38_000,
+    endMs: 46_000,
+    title: 'deployments answers 503, logs hangs',
+    begin: async ({ services }) => {
+      await services.deployments.break({ kind: 'unavailable' });
+      await services.logs.break({ kind: 'hang' });
+    },
+    end: async ({ services }) => {
+      await services.deployments.mend();
+      await services.logs.mend();
+    },
+  },
+  {
+    beginMs: 52_000,
+    endMs: 60_000,
+    title: 'search and weather refuse connections',
+    begin: async ({ services }) => {
+      await Promise.all([services.search.break({ kind: 'refuse' }), services.weather.break({ kind: 'refuse' })]);
+    },
+    end: async ({ services }) => {
+      await Promise.all([services.search.mend(), services.weather.mend()]);
+    },
+  },
+  {
+    beginMs: 52_000,
+    endMs: 60_000,
+    title: 'orders answers 503',
+    begin: ({ services }) => services.orders.break({ kind: 'unavailable' }),
+    end: ({ services }) => services.orders.mend(),
+  },
+];
+
+/** Plays the script over and over. Resolves when `signal` fires. */
+export const playIncidents = async (world: World, journal: Journal, signal: AbortSignal): Promise<void> => {
+  const changes = INCIDENTS.flatMap((incident) => [
+    { atMs: incident.beginMs, incident, act: incident.begin, word: 'begins' as const },
+    { atMs: incident.endMs, incident, act: incident.end, word: 'ends' as const },
+  ]).sort((a, b) => a.atMs - b.atMs);
+
+  for (let cycle = 0; !signal.aborted; cycle += 1) {
+    journal.cycle(cycle + 1);
+    for (const { atMs, incident, act, word } of changes) {
+      if (!(await until(journal, cycle * CYCLE_MS + atMs, signal))) return;
+      await act(world);
+      journal.incident(incident.title, word);
+    }
+    await until(journal, (cycle + 1) * CYCLE_MS, signal);
+  }
+};
+
+/** By the journal's clock, so that slow restarts don't add up. False when it was cut short. */
+const until = async (journal: Journal, atMs: number, signal: AbortSignal): Promise<boolean> => {
+  try {
+    await wait(Math.max(0, atMs - journal.elapsedMs()), undefined, { signal });
+    return true;
+  } catch {
+    return false;
+  }
+};

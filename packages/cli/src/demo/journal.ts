@@ -1,0 +1,173 @@
+import type { Breakerbox, BreakerboxEvents, Decision } from '@breakerbox/core';
+import type { AlertLabels } from './alert-watch.ts';
+import { clockTime } from './duration.ts';
+import { add, type Tallies, tallies } from './tallies.ts';
+
+/** How an entry is meant, for its colour. */
+export type Tone = 'bad' | 'warn' | 'good' | 'plain';
+
+/** Something that happened, as a person reads it. */
+export interface Entry {
+  /** Milliseconds since the demo began. */
+  readonly atMs: number;
+  readonly tone: Tone;
+  /** The agent, or what else it is about. */
+  readonly who: string;
+  readonly text: string;
+  /** How often it happened in a row. */
+  times: number;
+}
+
+/** What the boxes said, as it stands in the report. Times in milliseconds since the demo began. */
+export interface Told {
+  readonly transitions: (Omit<BreakerboxEvents['circuit.transition'], 'unixMs'> & { readonly atMs: number })[];
+  readonly budgets: {
+    readonly atMs: number;
+    readonly agent: string;
+    readonly session: string;
+    readonly what: 'exhausted' | 'resumed';
+  }[];
+  readonly systemic: {
+    readonly detectedAtMs: number;
+    readonly agent: string;
+    readonly session: string;
+    readonly category: string | null;
+    readonly layer: string;
+    readonly tools: readonly string[];
+    resolvedAtMs: number | null;
+  }[];
+  readonly incidents: { readonly atMs: number; readonly title: string; readonly what: 'begins' | 'ends' }[];
+  readonly operator: { readonly atMs: number; readonly agent: string; readonly text: string }[];
+}
+
+/** Writes down what happens. */
+export interface Journal {
+  /** The agents set out: the clock starts. */
+  begin(): void;
+  /** 0 until then. */
+  elapsedMs(): number;
+  /** Which round of the script this is, from 1. */
+  readonly round: number;
+  /** The latest entries, oldest first. */
+  readonly entries: readonly Entry[];
+  readonly tallies: Tallies;
+  readonly told: Told;
+  /** Writes down what a box tells. */
+  follow(box: Breakerbox): void;
+  cycle(round: number): void;
+  incident(title: string, what: 'begins' | 'ends'): void;
+  operator(agent: string, text: string): void;
+  alert(what: string, labels: AlertLabels, tone: Tone): void;
+  note(who: string, text: string, tone?: Tone): void;
+  /** Calls `listener` for each entry, but not when one repeats. */
+  onEntry(listener: (entry: Entry) => void): void;
+}
+
+/** The demo may run for days: of everything but the counts, only so much is kept. */
+const KEPT = 2000;
+
+const keep = <T>(list: T[], item: T): void => {
+  list.push(item);
+  if (list.length > KEPT) list.shift();
+};
+
+/** Makes an empty journal. @param now Milliseconds of a monotonic clock. */
+export const createJournal = (now: () => number = () => performance.now()): Journal => {
+  let start: number | undefined;
+  const entries: Entry[] = [];
+  const listeners: ((entry: Entry) => void)[] = [];
+  /** The entry that a tool's next decision may repeat. */
+  const running = new Map<string, Entry>();
+  const told: Told = { transitions: [], budgets: [], systemic: [], incidents: [], operator: [] };
+  const counts = tallies();
+  let round = 0;
+  const elapsedMs = (): number => (start === undefined ? 0 : Math.round(now() - start));
+
+  const write = (who: string, text: string, tone: Tone): Entry => {
+    const entry = { atMs: elapsedMs(), who, text, tone, times: 1 };
+    keep(entries, entry);
+    for (const listener of listeners) listener(entry);
+    return entry;
+  };
+
+  const decided = ({ agent, tool, decision, reason }: BreakerboxEvents['decision']): void => {
+    add(counts, agent, tool, decision);
+    const key = `${agent}/${tool}`;
+    if (decision === 'call') return;
+    const text = `${decision} ${tool} (${reason})`;
+    const last = running.get(key);
+    if (last?.text === text) last.times += 1;
+    else running.set(key, write(agent, text, DECISION_TONES[decision]));
+  };
+
+  const moved = ({ unixMs: _, ...event }: BreakerboxEvents['circuit.transition']): void => {
+    const { agent, tool, from, to, category } = event;
+    keep(told.transitions, { ...event, atMs: elapsedMs() });
+    running.delete(`${agent}/${tool}`);
+    const why = to === 'open' && category !== undefined ? ` (${category})` : '';
+    write(agent, `${tool}: ${from} -> ${to}${why}`, to === 'closed' ? 'good' : to === 'open' ? 'bad' : 'warn');
+  };
+
+  const budget = (what: 'exhausted' | 'resumed', { agent, session }: { agent: string; session: string }): void => {
+    keep(told.budgets, { atMs: elapsedMs(), agent, session, what });
+    write(agent, `failure budget ${what}`, what === 'exhausted' ? 'bad' : 'good');
+  };
+
+  const follow = (box: Breakerbox): void => {
+    box.on('decision', decided);
+    box.on('circuit.transition', moved);
+    box.on('budget.exhausted', (event) => budget('exhausted', event));
+    box.on('budget.resumed', (event) => budget('resumed', event));
+    box.on('systemic.detected', ({ agent, session, event }) => {
+      const tools = event.openings.map(({ tool }) => tool);
+      const { category = null, layer } = event;
+      keep(told.systemic, { detectedAtMs: elapsedMs(), agent, session, category, layer, tools, resolvedAtMs: null });
+      write(agent, `systemic failure: ${tools.join(', ')} (${category ?? 'mixed'})`, 'bad');
+    });
+    box.on('systemic.resolved', ({ agent, session }) => {
+      const event = told.systemic.findLast((one) => one.session === session);
+      if (event !== undefined) event.resolvedAtMs = elapsedMs();
+      write(agent, 'systemic failure is over', 'good');
+    });
+  };
+
+  return {
+    begin: () => {
+      start = now();
+    },
+    elapsedMs,
+    get round() {
+      return round;
+    },
+    entries,
+    tallies: counts,
+    told,
+    follow,
+    cycle: (next) => {
+      round = next;
+    },
+    incident: (title, what) => {
+      keep(told.incidents, { atMs: elapsedMs(), title, what });
+      write('incident', `${what}: ${title}`, what === 'begins' ? 'bad' : 'good');
+    },
+    operator: (agent, text) => {
+      keep(told.operator, { atMs: elapsedMs(), agent, text });
+      write('operator', `${agent}: ${text}`, 'warn');
+    },
+    alert: (what, { alertname, gen_ai_agent_name: agent, gen_ai_tool_name: tool }, tone) => {
+      write('alert', `${what}: ${[alertname, agent, tool].filter(Boolean).join(' ')}`, tone);
+    },
+    note: (who, text, tone = 'plain') => {
+      write(who, text, tone);
+    },
+    onEntry: (listener) => {
+      listeners.push(listener);
+    },
+  };
+};
+
+const DECISION_TONES: Readonly<Record<Decision, Tone>> = { call: 'plain', probe: 'warn', skip: 'plain', pause: 'warn' };
+
+/** An entry on one line, without colour: `00:12  ops-agent       skip get-sum (open)`. */
+export const entryLine = ({ atMs, who, text, times }: Entry): string =>
+  `${clockTime(atMs)}  ${who.padEnd(14)}  ${text}${times > 1 ? ` x${times}` : ''}`;

@@ -1,0 +1,32 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Session } from '@breakerbox/core';
+import type { Agent } from './agents.ts';
+import type { Journal } from './journal.ts';
+
+/** How long it takes until somebody looks, and between looks. */
+const REACTION_MS = 3000;
+const LOOK_AGAIN_MS = 1000;
+
+/**
+ * Plays the person who is called when a session pauses: waits, looks whether what the agent's tools stand on answers
+ * again, and then lets the session go on. Nothing else may: neither resume() nor confirmRecovered() is ever automatic here.
+ */
+export const attend = async (agent: Agent, session: Session, journal: Journal, signal: AbortSignal): Promise<void> => {
+  journal.operator(agent.name, 'called: the session is paused');
+  await wait(REACTION_MS, undefined, { signal });
+  for (;;) {
+    const answers = await Promise.all(agent.dependsOn.map((one) => one.healthy()));
+    signal.throwIfAborted();
+    if (answers.every(Boolean)) break;
+    await wait(LOOK_AGAIN_MS, undefined, { signal });
+  }
+  if (session.view().state === 'paused_systemic') {
+    journal.operator(agent.name, 'sees all services answer: confirmRecovered()');
+    session.confirmRecovered();
+  }
+  // The budget may be empty as well, by failures from before the systemic event.
+  if (session.view().state === 'paused_budget') {
+    journal.operator(agent.name, 'sees all services answer: resume()');
+    session.resume();
+  }
+};

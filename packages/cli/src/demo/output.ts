@@ -1,0 +1,82 @@
+import type { Board } from './board.ts';
+import { entryLine, type Journal } from './journal.ts';
+import { colour, plain } from './paint.ts';
+import type { DemoReport } from './report.ts';
+import { summary } from './summary.ts';
+import { openScreen } from './terminal.ts';
+import { renderView } from './view.ts';
+
+/** Where the demo shows what happens. */
+export interface Output {
+  /** The agents are at work: begins to show. */
+  begin(board: () => Board): void;
+  /** Gives the terminal back; what is written after it stays. */
+  restore(): void;
+  /** The last word. */
+  finish(done: DemoReport): void;
+}
+
+/** How to show it. */
+export interface OutputOptions {
+  readonly json: boolean;
+  readonly color: boolean;
+}
+
+/** How often the view is drawn anew. */
+const REDRAW_MS = 500;
+
+/** JSON, a view on a terminal, or a line for each event where there is none. */
+export const openOutput = (journal: Journal, { json, color }: OutputOptions): Output => {
+  if (json) return jsonOutput(journal);
+  return process.stdout.isTTY ? viewOutput(color) : lineOutput(journal);
+};
+
+/** Standard output is for the document alone; what a person should know meanwhile goes to standard error. */
+const jsonOutput = (journal: Journal): Output => {
+  const notes = new Set(['stack', 'telemetry']);
+  journal.onEntry((entry) => {
+    if (notes.has(entry.who)) process.stderr.write(`${entryLine(entry)}\n`);
+  });
+  return {
+    begin: () => undefined,
+    restore: () => undefined,
+    finish: (done) => {
+      process.stdout.write(`${JSON.stringify(done, null, 2)}\n`);
+    },
+  };
+};
+
+const lineOutput = (journal: Journal): Output => {
+  journal.onEntry((entry) => process.stdout.write(`${entryLine(entry)}\n`));
+  return {
+    begin: (board) => {
+      for (const [name, place] of Object.entries(board().places)) journal.note(name, place);
+    },
+    restore: () => undefined,
+    finish: (done) => {
+      process.stdout.write(`\n${summary(done)}`);
+    },
+  };
+};
+
+const viewOutput = (color: boolean): Output => {
+  const paint = color && process.stdout.hasColors() ? colour : plain;
+  let restore = (): void => undefined;
+  return {
+    begin: (board) => {
+      const screen = openScreen(process.stdout);
+      const draw = (): void =>
+        screen.draw(renderView(board(), { columns: process.stdout.columns, rows: process.stdout.rows }, paint));
+      const timer = setInterval(draw, REDRAW_MS);
+      draw();
+      restore = () => {
+        clearInterval(timer);
+        screen.restore();
+      };
+    },
+    restore: () => restore(),
+    finish: (done) => {
+      process.stdout.write(summary(done));
+    },
+  };
+};

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { clip, colour, plain } from './paint.ts';
+
+test('a line is cut at the edge, and colours count for nothing', () => {
+  expect(clip('abcdef', 4)).toBe('abcd');
+  expect(clip('abc', 4)).toBe('abc');
+  expect(clip(`${colour('red', 'ab')}cd`, 4)).toBe(`${colour('red', 'ab')}cd`);
+});
+
+test('a colour ends where the line is cut', () => {
+  expect(clip(colour('red', 'abcdef'), 3)).toBe('\x1b[31mabc\x1b[0m');
+});
+
+test('plain paint leaves the text', () => expect(plain('red', 'text')).toBe('text'));

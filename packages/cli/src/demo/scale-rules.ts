@@ -1,0 +1,92 @@
+import { parseDuration, prometheusDuration } from './duration.ts';
+
+/** How the demo makes hours pass in minutes. */
+export interface Scale {
+  /** What durations are multiplied by; 1/60 makes a second of a minute. Above 0. */
+  readonly factor: number;
+  /** The shortest range in brackets, in milliseconds: below two scrapes, `rate` and the like see nothing. */
+  readonly leastRangeMs: number;
+}
+
+/** A file of Prometheus rules, as far as it is scaled. What else stands in it stays as it is. */
+export interface RuleFile {
+  readonly groups: readonly RuleGroup[];
+}
+interface RuleGroup {
+  readonly interval?: string;
+  readonly rules: readonly Rule[];
+}
+interface Rule {
+  readonly expr: string;
+  readonly for?: string;
+  readonly keep_firing_for?: string;
+}
+
+/** An Alertmanager route, as far as it is scaled. */
+export interface Route {
+  readonly group_wait?: string;
+  readonly group_interval?: string;
+  readonly repeat_interval?: string;
+  readonly routes?: readonly Route[];
+}
+
+/**
+ * A duration of a configuration file in the demo's time.
+ *
+ * @throws Error when it is none: then the file isn't what this command was written for.
+ * @example scaleDuration('5m', 1 / 60) // '5s'
+ */
+export const scaleDuration = (text: string, factor: number): string => {
+  const ms = parseDuration(text);
+  if (ms === undefined) {
+    throw new Error(
+      `'${text}' is no duration that Prometheus would read, such as 5m. Mend it in stack/ or alerts/rules/.`,
+    );
+  }
+  return prometheusDuration(ms * factor);
+};
+
+/** Strings and comments are matched first, so that nothing in them is taken for a range. */
+const PROMQL =
+  /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|#[^\n]*|\[\s*([\da-z.]+)\s*(?::\s*([\da-z.]*)\s*)?\]|\b(offset\s+-?)([\da-z.]+)/g;
+
+/**
+ * An expression whose ranges, subquery steps and offsets are in the demo's time.
+ *
+ * @example scaleExpression('rate(x[5m])', { factor: 1 / 60, leastRangeMs: 2000 }) // 'rate(x[5s])'
+ */
+export const scaleExpression = (expr: string, { factor, leastRangeMs }: Scale): string => {
+  const range = (text: string): string =>
+    prometheusDuration(Math.max(leastRangeMs, parseDuration(scaleDuration(text, factor)) ?? 0));
+  return expr.replace(PROMQL, (whole, over?: string, step?: string, offset?: string, by?: string) => {
+    if (offset !== undefined && by !== undefined) return `${offset}${scaleDuration(by, factor)}`;
+    if (over === undefined) return whole;
+    if (step === undefined) return `[${range(over)}]`;
+    return `[${range(over)}:${step && scaleDuration(step, factor)}]`;
+  });
+};
+
+/** Rules whose waits and ranges are in the demo's time. Everything else of the file is untouched. */
+export const scaleRules = <File extends RuleFile>(file: File, scale: Scale): File => ({
+  ...file,
+  groups: file.groups.map((group) => ({
+    ...scaleKeys(group, ['interval'], scale.factor),
+    rules: group.rules.map((rule) => ({
+      ...scaleKeys(rule, ['for', 'keep_firing_for'], scale.factor),
+      expr: scaleExpression(rule.expr, scale),
+    })),
+  })),
+});
+
+/** Alertmanager's waits in the demo's time, in this route and those below. */
+export const scaleRoute = <Top extends Route>(route: Top, factor: number): Top => ({
+  ...scaleKeys(route, ['group_wait', 'group_interval', 'repeat_interval'], factor),
+  ...(route.routes && { routes: route.routes.map((one) => scaleRoute(one, factor)) }),
+});
+
+const scaleKeys = <T extends object>(from: T, keys: readonly (keyof T & string)[], factor: number): T => {
+  const scaled = keys
+    .filter((key) => from[key] !== undefined)
+    .map((key) => [key, scaleDuration(String(from[key]), factor)]);
+  return { ...from, ...Object.fromEntries(scaled) };
+};

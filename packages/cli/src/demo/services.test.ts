@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { getJson, HttpError } from './http-get.ts';
+import { type Service, startService } from './services.ts';
+
+let service: Service;
+beforeEach(async () => {
+  service = await startService('search', (query) => ({ hits: [query.get('q')] }));
+});
+afterEach(() => service.close());
+
+const ask = (signal?: AbortSignal) => getJson(service.url, { q: 'a & b' }, signal);
+
+test('answers', async () => {
+  expect(await ask()).toEqual({ hits: ['a & b'] });
+  expect(await service.healthy()).toBe(true);
+});
+
+test('refuses connections, and is back at the same address', async () => {
+  await ask();
+  await service.break({ kind: 'refuse' });
+  await expect(ask()).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+  expect(await service.healthy()).toBe(false);
+  await service.mend();
+  expect(await ask()).toEqual({ hits: ['a & b'] });
+});
+
+test('hangs until the caller gives up', async () => {
+  await service.break({ kind: 'hang' });
+  await expect(ask(AbortSignal.timeout(50))).rejects.toMatchObject({ name: 'TimeoutError' });
+  expect(await service.healthy()).toBe(false);
+});
+
+test('drops what hangs when it is mended', async () => {
+  await service.break({ kind: 'hang' });
+  const hanging = ask();
+  const dropped = expect(hanging).rejects.toThrow('fetch failed');
+  // A health check that times out was taken after the request before it.
+  await service.healthy();
+  await service.mend();
+  await dropped;
+  expect(await ask()).toEqual({ hits: ['a & b'] });
+});
+
+test('answers 503', async () => {
+  await service.break({ kind: 'unavailable' });
+  const error = await ask().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(HttpError);
+  expect(error).toMatchObject({ status: 503 });
+  expect(await service.healthy()).toBe(false);
+});
+
+test('answers 429 and says how many seconds are left', async () => {
+  await service.break({ kind: 'rate_limit', forMs: 8500 });
+  const error = await ask().catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ status: 429 });
+  expect((error as HttpError).headers.get('retry-after')).toBe('9');
+});

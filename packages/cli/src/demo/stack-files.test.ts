@@ -1,0 +1,63 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { haveStackFiles, type StackFiles, writeStackFiles } from './stack-files.ts';
+
+const addresses = {
+  metrics: '127.0.0.1:9464',
+  alertmanager: '127.0.0.1:9093',
+  webhookUrl: 'http://127.0.0.1:1234/alerts',
+};
+let folder: string;
+let files: StackFiles;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'breakerbox-files-'));
+  files = await writeStackFiles(folder, addresses);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const read = async (path: string) => parse(await readFile(path, 'utf8'));
+
+test("the repository's files are found", () => expect(haveStackFiles()).toBe(true));
+
+test('Prometheus scrapes the demo, and nothing else', async () => {
+  const { global, rule_files, alerting, scrape_configs } = await read(files.prometheus);
+  expect(global).toMatchObject({ scrape_interval: '1s', evaluation_interval: '1s' });
+  expect(rule_files).toEqual([join(folder, 'rules', '*.yml')]);
+  expect(alerting.alertmanagers).toEqual([{ static_configs: [{ targets: ['127.0.0.1:9093'] }] }]);
+  const targets = scrape_configs.flatMap((job: { static_configs: { targets: string[] }[] }) =>
+    job.static_configs.flatMap((one) => one.targets),
+  );
+  expect(targets).toEqual(['127.0.0.1:9464']);
+});
+
+test("what isn't about addresses and time stays", async () => {
+  const { alerting } = await read(files.prometheus);
+  expect(alerting.alert_relabel_configs).toEqual([{ action: 'labeldrop', regex: 'grafana_url' }]);
+  const { route, inhibit_rules, receivers } = await read(files.alertmanager);
+  expect(route.group_by).toEqual(['alertname', 'gen_ai_agent_name', 'job']);
+  expect(inhibit_rules).toHaveLength(1);
+  expect(receivers).toEqual([
+    { name: 'default', webhook_configs: [{ url: addresses.webhookUrl, send_resolved: true }] },
+  ]);
+});
+
+test('a minute of the rules is a second', async () => {
+  const alerts = await read(join(folder, 'rules', 'breakerbox.alerts.yml'));
+  const rules: { alert: string; for?: string; keep_firing_for?: string }[] = alerts.groups[0].rules;
+  expect(rules.find(({ alert }) => alert === 'BreakerboxCircuitOpen')?.for).toBe('5s');
+  expect(rules.find(({ alert }) => alert === 'BreakerboxSystemicFailure')?.keep_firing_for).toBe('10s');
+});
+
+test('no rule keeps a range of minutes', async () => {
+  for (const name of await readdir(join(folder, 'rules'))) {
+    const { groups } = await read(join(folder, 'rules', name));
+    const exprs: string[] = groups.flatMap((group: { rules: { expr: string }[] }) =>
+      group.rules.map(({ expr }) => expr),
+    );
+    expect(exprs.join('\n')).not.toMatch(/\[\d+[mhd]\]/);
+  }
+});

@@ -1,0 +1,115 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse, stringify } from 'yaml';
+import { type Route, type RuleFile, type Scale, scaleRoute, scaleRules } from './scale-rules.ts';
+
+/** A minute of production is a second of the demo; ranges are two scrapes long at least. */
+export const DEMO_SCALE: Scale = { factor: 1 / 60, leastRangeMs: 2000 };
+
+/** How often the demo's Prometheus scrapes and evaluates. */
+const INTERVAL = '1s';
+
+/** The root of the repository, as seen from this file; the published package has no `alerts/` and `stack/` there. */
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+const RULES = join(ROOT, 'alerts', 'rules');
+const PROMETHEUS = join(ROOT, 'stack', 'prometheus', 'prometheus.yml');
+const ALERTMANAGER = join(ROOT, 'stack', 'alertmanager', 'alertmanager.yml');
+
+/** Whether the files are there that Prometheus and Alertmanager are run with. */
+export const haveStackFiles = (): boolean => [RULES, PROMETHEUS, ALERTMANAGER].every((path) => existsSync(path));
+
+interface StaticConfig {
+  readonly targets: readonly string[];
+}
+/** `stack/prometheus/prometheus.yml`, as far as it is rewritten. */
+interface PrometheusConfig {
+  readonly global: { readonly scrape_interval: string; readonly evaluation_interval: string };
+  readonly rule_files: readonly string[];
+  readonly alerting: { readonly alertmanagers: readonly { readonly static_configs: readonly StaticConfig[] }[] };
+  readonly scrape_configs: readonly { readonly job_name: string; readonly static_configs: readonly StaticConfig[] }[];
+}
+/** `stack/alertmanager/alertmanager.yml`, as far as it is rewritten. */
+interface AlertmanagerConfig {
+  readonly route: Route;
+  readonly receivers: readonly { readonly name: string }[];
+}
+
+/** Where the demo's processes find one another. Hosts with ports, but for the webhook's URL. */
+export interface Addresses {
+  /** What Prometheus scrapes. */
+  readonly metrics: string;
+  /** Undefined: alerts go nowhere. */
+  readonly alertmanager: string | undefined;
+  readonly webhookUrl: string;
+}
+
+/** The job of `prometheus.yml` that scrapes the demo; the others have nothing to scrape here. */
+const DEMO_JOB = 'breakerbox';
+
+/** The stack's Prometheus configuration with the demo's targets, paths and intervals. */
+export const rewritePrometheus = (
+  config: PrometheusConfig,
+  { metrics, alertmanager }: Addresses,
+  rulesGlob: string,
+): PrometheusConfig => ({
+  ...config,
+  global: { ...config.global, scrape_interval: INTERVAL, evaluation_interval: INTERVAL },
+  rule_files: [rulesGlob],
+  alerting: {
+    ...config.alerting,
+    alertmanagers: config.alerting.alertmanagers.map((one) => ({
+      ...one,
+      static_configs: [{ targets: alertmanager === undefined ? [] : [alertmanager] }],
+    })),
+  },
+  scrape_configs: config.scrape_configs.map((job) => ({
+    ...job,
+    static_configs: [{ targets: job.job_name === DEMO_JOB ? [metrics] : [] }],
+  })),
+});
+
+/** The stack's Alertmanager configuration in the demo's time, with the demo's webhook behind every receiver. */
+export const rewriteAlertmanager = (
+  config: AlertmanagerConfig,
+  { webhookUrl }: Addresses,
+  { factor }: Scale,
+): AlertmanagerConfig => ({
+  ...config,
+  route: scaleRoute(config.route, factor),
+  receivers: config.receivers.map((receiver) => ({
+    ...receiver,
+    webhook_configs: [{ url: webhookUrl, send_resolved: true }],
+  })),
+});
+
+/** Paths of the files that were written. */
+export interface StackFiles {
+  readonly prometheus: string;
+  readonly alertmanager: string;
+}
+
+/**
+ * Writes the repository's own files, rewritten for the demo, into a folder.
+ *
+ * @throws Error when one of them can't be read or isn't what is expected.
+ */
+export const writeStackFiles = async (folder: string, addresses: Addresses): Promise<StackFiles> => {
+  const rules = join(folder, 'rules');
+  await mkdir(rules, { recursive: true });
+  for (const name of readdirSync(RULES).filter((one) => one.endsWith('.yml'))) {
+    await writeYaml(join(rules, name), scaleRules(readYaml<RuleFile>(join(RULES, name)), DEMO_SCALE));
+  }
+  const files = { prometheus: join(folder, 'prometheus.yml'), alertmanager: join(folder, 'alertmanager.yml') };
+  const prometheus = rewritePrometheus(readYaml<PrometheusConfig>(PROMETHEUS), addresses, join(rules, '*.yml'));
+  await writeYaml(files.prometheus, prometheus);
+  const alertmanager = rewriteAlertmanager(readYaml<AlertmanagerConfig>(ALERTMANAGER), addresses, DEMO_SCALE);
+  await writeYaml(files.alertmanager, alertmanager);
+  return files;
+};
+
+const readYaml = <T>(path: string): T => parse(readFileSync(path, 'utf8')) as T;
+
+const writeYaml = (path: string, content: unknown): Promise<void> => writeFile(path, stringify(content));

@@ -1,0 +1,41 @@
+import type { AlertLabels } from './alert-watch.ts';
+import { clockTime } from './duration.ts';
+import type { DemoReport } from './report.ts';
+
+/** What happened, for a person. */
+export const summary = (done: DemoReport): string => {
+  const { circuits, budgets, systemic, alerts, decisions } = done;
+  const sum = (kind: 'call' | 'probe' | 'skip' | 'pause'): number =>
+    decisions.reduce((total, counts) => total + counts[kind], 0);
+  const lines = [
+    `Breakerbox demo, ${clockTime(done.durationMs)} long`,
+    `  tool calls    ${sum('call')} made, ${sum('probe')} probes; ${sum('skip')} skipped and ${sum('pause')} paused, so not made`,
+    `  circuits      ${circuits.opened} opened, ${circuits.closed} closed again by a probe`,
+    `  budgets       ${budgets.exhausted} exhausted, ${budgets.resumed} resumed by the operator`,
+    `  systemic      ${systemic.length === 0 ? 'none' : systemic.map(describeSystemic).join('; ')}`,
+    `  alerts        ${describeAlerts(done)}`,
+    ...alerts.delivered
+      .filter(({ status }) => status === 'firing')
+      .map(({ atMs, labels }) => `    ${clockTime(atMs)} delivered  ${describeLabels(labels)}`),
+    ...alerts.inhibited.map(({ atMs, labels }) => `    ${clockTime(atMs)} inhibited  ${describeLabels(labels)}`),
+  ];
+  return `${lines.join('\n')}\n`;
+};
+
+const describeSystemic = ({ agent, tools, category }: DemoReport['systemic'][number]): string =>
+  `${agent}: ${tools.join(' and ')} together (${category ?? 'mixed'})`;
+
+const describeAlerts = ({ alerts, stack }: DemoReport): string => {
+  if (stack.prometheus === 'off' || stack.prometheus === 'missing') return 'none, because Prometheus did not run';
+  if (stack.alertmanager === 'off' || stack.alertmanager === 'missing') {
+    return 'none delivered, because Alertmanager did not run';
+  }
+  const firing = alerts.delivered.filter(({ status }) => status === 'firing').length;
+  const down = Object.entries(stack).filter(([, state]) => state === 'down');
+  const note = down.map(([name]) => `; ${name} was down at the end`).join('');
+  return `${firing} delivered, ${alerts.inhibited.length} inhibited${note}`;
+};
+
+/** `BreakerboxCircuitOpen ops-agent/get-sum`. */
+export const describeLabels = ({ alertname, gen_ai_agent_name: agent, gen_ai_tool_name: tool }: AlertLabels): string =>
+  `${alertname ?? 'unnamed'} ${[agent, tool].filter(Boolean).join('/')}`;

@@ -1,0 +1,124 @@
+import type { CircuitView } from '@breakerbox/core';
+import { expect, test } from 'vitest';
+import type { AgentBoard, Board } from './board.ts';
+import type { Entry } from './journal.ts';
+import { colour, plain } from './paint.ts';
+import { renderView } from './view.ts';
+
+const circuit = (tool: string, facts: Partial<CircuitView> = {}): CircuitView => ({
+  tool,
+  state: 'closed',
+  generation: 0,
+  failures: 0,
+  category: undefined,
+  openForMs: undefined,
+  nextProbe: undefined,
+  ...facts,
+});
+
+const session = (state: 'active' | 'paused_budget', remaining: number, provisional = 0): AgentBoard['session'] => ({
+  state,
+  budget: { limit: 5, cycle: 1, remaining, granted: 5, consumed: 5 - remaining, provisional },
+});
+
+const entry = (atMs: number, who: string, text: string, tone: Entry['tone'], times = 1): Entry => {
+  return { atMs, who, text, tone, times };
+};
+
+const open = { state: 'open', category: 'network', openForMs: 1234 } as const;
+
+const board: Board = {
+  elapsedMs: 42_000,
+  forMs: 90_000,
+  round: 1,
+  places: {
+    metrics: 'http://127.0.0.1:9464/metrics',
+    prometheus: 'http://127.0.0.1:40001/alerts',
+    alertmanager: 'down; the agents go on',
+  },
+  agents: [
+    {
+      name: 'research-agent',
+      session: session('active', 2, 1),
+      decisions: { call: 120, probe: 2, skip: 14, pause: 0 },
+      tools: [
+        { name: 'web_search', circuit: circuit('web_search', { ...open, nextProbe: { ms: 1500, notBeforeMs: 0 } }) },
+        { name: 'get_weather', circuit: circuit('get_weather', { failures: 2 }) },
+        { name: 'read_page', circuit: circuit('read_page', { ...open, state: 'half_open' }) },
+      ],
+    },
+    {
+      name: 'ops-agent',
+      session: session('paused_budget', 0),
+      decisions: { call: 80, probe: 0, skip: 3, pause: 4 },
+      tools: [
+        { name: 'get-sum', circuit: circuit('get-sum', { ...open, nextProbe: { ms: 100, notBeforeMs: 0 } }) },
+        { name: 'query_logs', circuit: undefined },
+      ],
+    },
+    { name: 'support-agent', session: undefined, decisions: { call: 0, probe: 0, skip: 0, pause: 0 }, tools: [] },
+  ],
+  alerts: [
+    {
+      labels: { alertname: 'BreakerboxBudgetExhausted', gen_ai_agent_name: 'ops-agent' },
+      state: 'firing',
+      delivered: true,
+    },
+    {
+      labels: { alertname: 'BreakerboxCircuitOpen', gen_ai_agent_name: 'ops-agent', gen_ai_tool_name: 'get-sum' },
+      state: 'inhibited',
+      delivered: false,
+    },
+  ],
+  deliveries: 3,
+  entries: [
+    entry(38_000, 'incident', 'begins: the MCP server is killed', 'bad'),
+    entry(39_100, 'ops-agent', 'get-sum: closed -> open (network)', 'bad'),
+    entry(39_500, 'ops-agent', 'skip get-sum (open)', 'plain', 12),
+  ],
+};
+
+test('at 80 columns and 24 rows', () => {
+  expect(renderView(board, { columns: 80, rows: 24 }, plain)).toEqual([
+    'Breakerbox demo  00:42 of 01:30  round 1 of the script; ctrl-c stops',
+    'metrics       http://127.0.0.1:9464/metrics',
+    'prometheus    http://127.0.0.1:40001/alerts',
+    'alertmanager  down; the agents go on',
+    'dashboards    dashboards/generated/; with Grafana: docker compose up --build',
+    'agent           tool         state      failures        next probe',
+    'research-agent  web_search   open       network, 1.2 s  in 1.5 s',
+    'research-agent  get_weather  closed     2 in a row',
+    'research-agent  read_page    half_open  network, 1.2 s  under way',
+    'ops-agent       get-sum      open       network, 1.2 s  when resumed',
+    'ops-agent       query_logs   unused',
+    'agent           session        budget                   call  probe  skip  pause',
+    'research-agent  active         ##... 2 left, 1 pending  120   2      14    0',
+    'ops-agent       paused_budget  ..... 0 left             80    0      3     4',
+    'support-agent   between                                 0     0      0     0',
+    'alerts  0 pending, 1 firing, 1 inhibited; 3 notifications delivered so far',
+    '  firing     BreakerboxBudgetExhausted ops-agent  delivered',
+    '  inhibited  BreakerboxCircuitOpen ops-agent/get-sum',
+    '00:38  incident        begins: the MCP server is killed',
+    '00:39  ops-agent       get-sum: closed -> open (network)',
+    '00:39  ops-agent       skip get-sum (open) x12',
+  ]);
+});
+
+test('with room, there are headings and blank lines', () => {
+  const lines = renderView(board, { columns: 120, rows: 40 }, plain);
+  expect(lines.filter((line) => line === '')).toHaveLength(4);
+  expect(lines).toContain('events');
+});
+
+test.each([
+  [20, 5],
+  [80, 24],
+  [40, 60],
+])('fits into %i columns and %i rows, colours or not', (columns, rows) => {
+  const lines = renderView(board, { columns, rows }, plain);
+  expect(lines.length).toBeLessThanOrEqual(rows);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of them
+  const uncoloured = renderView(board, { columns, rows }, colour).map((line) => line.replace(/\x1b\[[\d;]*m/g, ''));
+  expect(uncoloured).toEqual(lines);
+});

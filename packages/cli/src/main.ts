@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+import { Command } from 'commander';
+import { demoCommand } from './demo/command.ts';
+
+await new Command('breakerbox')
+  .description('Circuit breakers for the tools that AI agents call')
+  .addCommand(demoCommand())
+  .showHelpAfterError('(--help lists what there is)')
+  .parseAsync();
