@@ -4,7 +4,7 @@
 // Plain JavaScript without dependencies, because nothing is installed yet when it runs.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -23,8 +23,6 @@ const PACKAGES = ['core', 'telemetry', 'instrumentation', 'cli'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'breakerbox');
-const debianRoot = join(cache, 'debian');
-const debianBin = join(debianRoot, 'usr', 'bin');
 const node = join(root, 'node_modules', 'node', 'bin', 'node');
 const source = '--conditions=breakerbox-source';
 
@@ -50,7 +48,7 @@ const giveUp = (text) => {
   process.exit(1);
 };
 
-const path = () => [join(root, 'node_modules/.bin'), debianBin, process.env.PATH ?? ''].join(delimiter);
+const path = () => [join(root, 'node_modules/.bin'), process.env.PATH ?? ''].join(delimiter);
 
 const found = (command) =>
   path()
@@ -94,41 +92,55 @@ const install = () => {
 };
 
 /**
- * Unpacks Debian's Prometheus and Alertmanager into node_modules. Not `apt-get install`: that would start them as services on all
- * interfaces, and change a machine on which somebody only wanted to look at a demo.
+ * Installs Debian's Prometheus and Alertmanager where this is root on Debian, and says what to do where it isn't. Only the programs
+ * are wanted: their services are neither started nor enabled, for they would listen on all interfaces.
  */
 const debianPackages = () => {
-  const missing = new Set(
-    Object.entries(DEBIAN)
-      .filter(([command]) => !found(command))
-      .map(([, name]) => name),
-  );
-  if (missing.size === 0) return;
-  if (!found('apt-get') || !found('dpkg')) {
-    say(
-      `${[...missing].join(' and ')} not found, and this is no Debian. Install them to see alerts; everything else works without.`,
-    );
+  const missing = [
+    ...new Set(
+      Object.entries(DEBIAN)
+        .filter(([command]) => !found(command))
+        .map(([, name]) => name),
+    ),
+  ];
+  if (missing.length === 0) return;
+  const names = missing.join(' ');
+  if (!found('apt-get') || process.getuid?.() !== 0) {
+    const how = found('apt-get')
+      ? `Run \`sudo apt-get install ${names}\``
+      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH';
+    say(`${missing.join(' and ')} not found. ${how} to see alerts and to pass all tests; the demo works without.`);
     return;
   }
-  say(`fetching ${[...missing].join(' and ')} from Debian …`);
-  const folder = join(cache, 'deb');
-  mkdirSync(folder, { recursive: true });
-  const download = () => spawnSync('apt-get', ['download', ...missing], { cwd: folder, encoding: 'utf8' });
-  let result = download();
-  if (result.status !== 0 && process.getuid?.() === 0) {
-    spawnSync('apt-get', ['update'], { encoding: 'utf8' });
-    result = download();
-  }
-  if (result.status !== 0) {
-    process.stderr.write(result.stderr ?? '');
-    say(
-      `could not fetch them. Run \`apt-get update && apt-get install ${[...missing].join(' ')}\` as root to see alerts; everything else works without.`,
-    );
+  say(`installing Debian's ${missing.join(' and ')} …`);
+  const apt = (...args) =>
+    spawnSync('apt-get', args, { encoding: 'utf8', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+  const installed = withoutServices(() => {
+    const install = () => apt('install', '--yes', '--no-install-recommends', ...missing);
+    const first = install();
+    if (first.status === 0) return first;
+    apt('update'); // A fresh machine has no lists yet.
+    return install();
+  });
+  if (installed.status !== 0) {
+    process.stderr.write(`${installed.stdout}${installed.stderr}`);
+    say(`apt-get could not install ${names}, see above. The demo works without; tests that need them will fail.`);
     return;
   }
-  for (const file of readdirSync(folder))
-    spawnSync('dpkg', ['-x', join(folder, file), debianRoot], { stdio: 'inherit' });
-  rmSync(folder, { recursive: true });
+  // On a machine that runs systemd, they would start with the next boot.
+  if (existsSync('/run/systemd/system')) spawnSync('systemctl', ['disable', '--now', ...missing]);
+};
+
+/** Debian starts the services of what it installs, unless this file says no. One that is there already is left alone. */
+const withoutServices = (install) => {
+  const policy = '/usr/sbin/policy-rc.d';
+  if (existsSync(policy)) return install();
+  writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    return install();
+  } finally {
+    rmSync(policy);
+  }
 };
 
 /** Runs the workspace's Node to its end. Signals are its own to handle: it has things to put away. */
