@@ -10,7 +10,7 @@
  * ```
  */
 export interface Clock {
-  /** Monotonic time in milliseconds, from any origin. */
+  /** Monotonic time in milliseconds, from any origin; never negative. */
   now(): number;
   /** Unix time in milliseconds. Stamped on events and the opened-time gauge, and read for Retry-After dates; nothing is timed by it. */
   unixNow(): number;

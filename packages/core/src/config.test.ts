@@ -30,6 +30,24 @@ describe('E6: bad configuration is refused when the box is made', () => {
       'tools.s.cooldownMs',
       'more than maxCooldownMs (8)',
     ],
+    [
+      'a base above its maximum, by the profile',
+      { tools: { s: { profile: 'slow', maxCooldownMs: 100_000 } } },
+      'tools.s.cooldownMs',
+      "is 120000 by the profile 'slow', more than maxCooldownMs (100000)",
+    ],
+    [
+      'a base above the maximum of the defaults',
+      { defaults: { cooldownMs: 5, maxCooldownMs: 8 }, tools: { s: { cooldownMs: 9 } } },
+      'tools.s.cooldownMs',
+      'more than maxCooldownMs (8)',
+    ],
+    [
+      'an unknown mode',
+      { defaults: { mode: 'off' } },
+      'defaults.mode',
+      'automatic, forced_open, disabled, observe_only',
+    ],
     ['an unknown profile', { tools: { s: { profile: 'turbo' } } }, 'tools.s.profile', 'default, fast, slow, provider'],
     [
       'a misspelt setting',
@@ -91,11 +109,29 @@ describe('E6: bad configuration is refused when the box is made', () => {
     const box = createBreakerbox({ agent: 'a' });
     expect(issuesOf(() => box.declare('s', { probes: 0 }))[0]?.path).toBe('tools.s.probes');
     expect(box.tools).toEqual([]);
+    const strict = createBreakerbox({ agent: 'a', defaults: { cooldownMs: 5, maxCooldownMs: 8 } });
+    expect(issuesOf(() => strict.declare('s', { cooldownMs: 9 }))[0]?.path).toBe('tools.s.cooldownMs');
     expect(issuesOf(() => box.session({ budget: { failures: 0 } }))[0]?.path).toBe('session.budget.failures');
   });
 
   test('a long cooldown raises the maximum that nobody set', () => {
     expect(refused({ agent: 'a', defaults: { cooldownMs: 900_000 } })).toEqual([]);
+  });
+
+  test('a setting that is there and undefined is none', () => {
+    const nothing = { failureThreshold: undefined, outcomes: { tool_error: undefined } } as never;
+    const box = createBreakerbox({
+      agent: 'a',
+      defaults: { failureThreshold: 1, outcomes: { tool_error: 'failure' } },
+      tools: { s: nothing },
+      systemic: { windowMs: undefined } as never,
+    });
+    const session = box.session();
+    session.acquire('s').settle({ result: { isError: true, content: [{ type: 'text', text: 'unknown order id' }] } });
+    expect(session.peek('s')).toMatchObject({ state: 'open', category: 'tool_error' });
+    box.declare('t');
+    session.acquire('t').settle({ outcome: 'failure', category: 'tool_error' });
+    expect(session.view().state).toBe('paused_systemic');
   });
 
   test("a tool's own profile replaces thresholds of the defaults", () => {

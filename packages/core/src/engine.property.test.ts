@@ -1,101 +1,33 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Permit } from './permit.ts';
-import type { Session } from './session.ts';
-import { bench, type ManualClock, succeedOnce } from './test-support.ts';
+import {
+  controlledHappenings,
+  type Happening,
+  happen,
+  happenings,
+  probeCounts,
+  type Run,
+  runConfig,
+  runOf,
+  settle,
+  sideBySide,
+} from './test-support.happenings.ts';
+import { bench, succeedOnce } from './test-support.ts';
+import type { SessionView } from './view.ts';
 
-/** What may happen to a session, in any order. */
-type Happening =
-  | { readonly kind: 'acquire'; readonly tool: string }
-  | { readonly kind: 'settle'; readonly which: number; readonly how: 'success' | 'network' | 'server' | 'ignored' }
-  | { readonly kind: 'step' | 'resume' | 'confirm' }
-  | { readonly kind: 'wait'; readonly ms: number };
-
-const happening: fc.Arbitrary<Happening> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('acquire' as const), tool: fc.constantFrom('a', 'b', 'c') }) },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constant('settle' as const),
-      which: fc.nat(20),
-      how: fc.constantFrom(
-        'success' as const,
-        'network' as const,
-        'network' as const,
-        'server' as const,
-        'ignored' as const,
-      ),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ kind: fc.constantFrom('step' as const, 'resume' as const, 'confirm' as const) }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(1, 999, 60_000, 400_000) }),
-  },
-);
-
-const settle = (permit: Permit, how: (Happening & { kind: 'settle' })['how']): void => {
-  if (how === 'success') permit.settle({ outcome: 'success' });
-  else if (how === 'ignored') permit.settle({ outcome: 'ignored', category: 'cancelled' });
-  else permit.settle({ outcome: 'failure', category: how });
-};
-
-interface Run {
-  readonly session: Session;
-  readonly clock: ManualClock;
-  /** Permits that let a call through and have not settled. */
-  readonly underWay: Permit[];
-}
-
-const happen = ({ session, clock, underWay }: Run, what: Happening): Permit | undefined => {
-  switch (what.kind) {
-    case 'acquire': {
-      const permit = session.acquire(what.tool);
-      if (permit.decision === 'call' || permit.decision === 'probe') underWay.push(permit);
-      return permit;
-    }
-    case 'settle': {
-      const [permit] = underWay.splice(what.which % Math.max(1, underWay.length), 1);
-      if (permit) settle(permit, what.how);
-      return undefined;
-    }
-    case 'step':
-      session.step();
-      return undefined;
-    case 'resume':
-      session.resume();
-      return undefined;
-    case 'confirm':
-      session.confirmRecovered();
-      return undefined;
-    case 'wait':
-      clock.advance(what.ms);
-      return undefined;
-  }
-};
-
-const runOf = (probes: number): Run => {
-  const { session, clock } = bench({ tools: { a: {}, b: {}, c: {} }, defaults: { probes } });
-  return { session, clock, underWay: [] };
-};
-
-describe('whatever happens', () => {
-  const everything = (check: (run: Run, happenings: readonly Happening[], probes: number) => void) =>
+describe('whatever happens', { timeout: 60_000 }, () => {
+  const everything = (check: (run: Run, all: readonly Happening[], probes: number) => void) =>
     fc.assert(
-      fc.property(fc.array(happening, { maxLength: 120 }), fc.integer({ min: 1, max: 3 }), (happenings, probes) =>
-        check(runOf(probes), happenings, probes),
-      ),
-      { numRuns: 2_000 },
+      fc.property(happenings, probeCounts, (all, probes) => check(runOf(probes), all, probes)),
+      { numRuns: 1_000 },
     );
 
   test('C6: never more than `probes` probes of one half-open circuit are on their way', () => {
-    everything((run, happenings, probes) => {
+    everything((run, all, probes) => {
       // Probes by the generation that let them through: the circuit's, right after.
       const generations = new Map<Permit, number>();
-      for (const one of happenings) {
+      for (const one of all) {
         const permit = happen(run, one);
         if (permit?.decision !== 'probe') continue;
         const generation = run.session.peek(permit.tool)?.generation ?? -1;
@@ -109,9 +41,10 @@ describe('whatever happens', () => {
   });
 
   test('C5, B3: a skip or a pause changes nothing', () => {
-    everything((run, happenings) => {
-      for (const one of happenings) {
+    everything((run, all) => {
+      for (const one of all) {
         happen(run, one);
+        run.session.acquire('nobody'); // What time has brought is settled by any call, held up or not.
         const before = run.session.view();
         const permit = run.session.acquire('b');
         if (permit.decision === 'call' || permit.decision === 'probe') {
@@ -129,9 +62,9 @@ describe('whatever happens', () => {
   });
 
   test('B1: what is left is what was granted less what was consumed', () => {
-    everything((run, happenings) => {
+    everything((run, all) => {
       let last = run.session.view().budget;
-      for (const one of happenings) {
+      for (const one of all) {
         happen(run, one);
         const budget = run.session.view().budget;
         expect(budget.remaining).toBe(Math.max(0, budget.granted - budget.consumed));
@@ -144,8 +77,8 @@ describe('whatever happens', () => {
   });
 
   test('S2: while systemic, nothing but a pause is decided', () => {
-    everything((run, happenings) => {
-      for (const one of happenings) {
+    everything((run, all) => {
+      for (const one of all) {
         const { state } = run.session.view();
         const permit = happen(run, one);
         if (permit && state === 'paused_systemic') expect(permit.reason).toBe('systemic');
@@ -154,8 +87,8 @@ describe('whatever happens', () => {
   });
 
   test('a tool that recovers is closed again once nobody holds it up', () => {
-    everything((run, happenings, probes) => {
-      for (const one of happenings) happen(run, one);
+    everything((run, all, probes) => {
+      for (const one of all) happen(run, one);
       const { session, clock } = run;
       clock.advance(60_000); // Hung probes lose their places.
       session.step();
@@ -166,5 +99,78 @@ describe('whatever happens', () => {
       expect(session.peek('a')?.state).toBe('closed');
       expect(succeedOnce(session, 'a')).toBe('call');
     });
+  });
+});
+
+describe('two that go side by side', { timeout: 60_000 }, () => {
+  test('C1: an observed tool says what would have been decided, exactly', () => {
+    fc.assert(
+      fc.property(happenings, probeCounts, (all, probes) => {
+        const bitten = runOf(probes);
+        const observed = bench({ ...runConfig(probes), defaults: { probes, mode: 'observe_only' } });
+        sideBySide(bitten, { ...observed, underWay: [] }, all, (real, trial) => {
+          expect(trial.observed).toBe(real.decision);
+          expect(['call', 'probe']).toContain(trial.decision);
+        });
+        expect(observed.session.view()).toMatchObject({ state: 'active', budget: { remaining: 5, consumed: 0 } });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('C1: a trial of one tool changes nothing for the others', () => {
+    fc.assert(
+      fc.property(happenings, (all) => {
+        const tools = { a: {}, b: {} };
+        const without = bench({ tools: { ...tools, c: { mode: 'disabled' } } });
+        const observed = bench({ tools: { ...tools, c: { mode: 'observe_only' } } });
+        sideBySide({ ...without, underWay: [] }, { ...observed, underWay: [] }, all, (one, other) => {
+          if (one.tool !== 'c') expect(factsOf(other)).toEqual(factsOf(one));
+        });
+        expect(observed.session.view().budget).toEqual(without.session.view().budget);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  const factsOf = ({ decision, reason, state, observed, caution, message, budgetRemaining }: Permit) => ({
+    decision,
+    reason,
+    state,
+    observed,
+    caution,
+    message,
+    budgetRemaining,
+  });
+
+  /** A view without the points in time, which differ between clocks. */
+  const timeless = ({ systemic, ...view }: SessionView) => ({
+    ...view,
+    systemic: systemic && {
+      ...systemic,
+      openings: systemic.openings.map(({ tool, category }) => ({ tool, category })),
+    },
+  });
+
+  test('C11: a session that was restored elsewhere decides as the one that went on', () => {
+    fc.assert(
+      fc.property(controlledHappenings, controlledHappenings, probeCounts, (before, after, probes) => {
+        const original = runOf(probes);
+        for (const one of before) happen(original, one);
+        for (const permit of original.underWay) if (permit.decision === 'probe') settle(permit, 'ignored');
+        const view = original.session.view();
+        const snapshot: unknown = JSON.parse(JSON.stringify(original.session.snapshot()));
+        expect(original.session.view()).toEqual(view);
+
+        const elsewhere = bench(runConfig(probes));
+        elsewhere.clock.advance(1e9); // Another process: its clock has another origin.
+        const restored = { ...elsewhere, session: elsewhere.box.restore(snapshot), underWay: [] };
+        expect(timeless(restored.session.view())).toEqual(timeless(view));
+        expect(restored.session.snapshot()).toEqual(snapshot);
+        sideBySide(original, restored, after, (one, other) => expect(factsOf(other)).toEqual(factsOf(one)));
+        expect(timeless(restored.session.view())).toEqual(timeless(original.session.view()));
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });

@@ -1,4 +1,4 @@
-/** One thing that is wrong with a configuration. */
+/** One thing that is wrong with a configuration or a snapshot. */
 export interface ConfigIssue {
   /** Where it stands, such as `tools.web_search.failureThreshold`. */
   readonly path: string;
@@ -7,7 +7,8 @@ export interface ConfigIssue {
 }
 
 /**
- * The configuration can't work. Thrown when the box is made or a tool declared, never later.
+ * The configuration can't work, or the snapshot can't be restored. Thrown when the box is made, a tool declared, or a session
+ * begun or restored, never later.
  *
  * @example
  * ```ts
@@ -23,9 +24,9 @@ export class BreakerboxConfigError extends Error {
   readonly code = 'BREAKERBOX_CONFIG';
   readonly issues: readonly ConfigIssue[];
 
-  constructor(issues: readonly ConfigIssue[]) {
+  constructor(issues: readonly ConfigIssue[], what = 'configuration') {
     const lines = issues.map(({ path, message }) => `  ${path}: ${message}`);
-    super(`Breakerbox can't use this configuration:\n${lines.join('\n')}`);
+    super(`Breakerbox can't use this ${what}:\n${lines.join('\n')}`);
     this.issues = issues;
   }
 }

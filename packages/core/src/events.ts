@@ -1,4 +1,4 @@
-import type { CircuitState } from './circuit/circuit.ts';
+import type { ReportedState } from './circuit/mode.ts';
 import type { ErrorCategory, Outcome } from './outcome/taxonomy.ts';
 import type { Decision, Reason } from './reasons.ts';
 import type { SystemicEvent } from './systemic.ts';
@@ -29,10 +29,12 @@ export interface OutcomeEvent extends EventBase {
 
 export interface TransitionEvent extends EventBase {
   readonly tool: string;
-  readonly from: CircuitState;
-  readonly to: CircuitState;
+  readonly from: ReportedState;
+  readonly to: ReportedState;
   /** What opened the circuit, or keeps it from being closed. */
   readonly category: ErrorCategory | undefined;
+  /** The circuit is only observed: this is what would have happened, and no metric counts it (C1). */
+  readonly observed: boolean;
 }
 
 export interface SystemicDetectedEvent extends EventBase {

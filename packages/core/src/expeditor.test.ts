@@ -1,32 +1,8 @@
-import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
+import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { BreakerboxEvents } from './events.ts';
-import { bench, failOnce, steps, succeedOnce, trip } from './test-support.ts';
+import { bench, failOnce, journal, steps, succeedOnce, trip, watchDiag } from './test-support.ts';
 
 afterEach(() => diag.disable());
-
-const watchDiag = () => {
-  const error = vi.fn();
-  const silent = () => {};
-  const logger: DiagLogger = { error, warn: silent, info: silent, debug: silent, verbose: silent };
-  diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
-  return error;
-};
-
-/** All events of a box, as `name tool|…` lines. */
-const journal = (box: ReturnType<typeof bench>['box']): string[] => {
-  const lines: string[] = [];
-  const names: (keyof BreakerboxEvents)[] = [
-    'circuit.transition',
-    'systemic.detected',
-    'systemic.resolved',
-    'budget.exhausted',
-    'budget.resumed',
-  ];
-  box.on('circuit.transition', ({ tool, from, to }) => lines.push(`${tool} ${from}>${to}`));
-  for (const name of names.slice(1)) box.on(name, () => lines.push(name));
-  return lines;
-};
 
 describe('deciding', () => {
   test('C5: an open tool is skipped, with a message that a model can act on', () => {
@@ -55,6 +31,15 @@ describe('deciding', () => {
     expect(succeedOnce(session, 'a')).toBe('probe');
     expect(session.peek('a')).toMatchObject({ state: 'closed', generation: 3, failures: 0 });
     expect(succeedOnce(session, 'a')).toBe('call');
+  });
+
+  test('O3: where a Retry-After alone holds a probe up, the message says how long', () => {
+    const { session } = bench({ defaults: { failureThreshold: 1 } });
+    failOnce(session, 'a', 'rate_limit', 300_000);
+    steps(session, 5);
+    expect(session.acquire('a').message).toContain(
+      '(rate_limit). Do not retry it now; it may be tried again in 5 min. ',
+    );
   });
 
   test('P1: a session that never steps probes by time', () => {
@@ -153,119 +138,6 @@ describe('deciding', () => {
   });
 });
 
-describe('settling', () => {
-  test('E3: only the first settle counts', () => {
-    const { session } = bench();
-    const permit = session.acquire('a');
-    permit.settle({ outcome: 'success' });
-    for (let i = 0; i < 5; i += 1) permit.settle({ outcome: 'failure' });
-    expect(session.peek('a')).toMatchObject({ failures: 0 });
-    expect(session.view().budget.remaining).toBe(5);
-  });
-
-  test('C7: calls under way when the circuit opened change nothing any more, and cost nothing', () => {
-    const { session, box } = bench();
-    const late: boolean[] = [];
-    box.on('outcome', (event) => late.push(event.late));
-    const calls = Array.from({ length: 6 }, () => session.acquire('a'));
-    for (const call of calls.slice(0, 5)) call.settle({ outcome: 'failure', category: 'network' });
-    expect(session.peek('a')).toMatchObject({ state: 'open', generation: 1 });
-    expect(session.view().budget).toMatchObject({ consumed: 3 });
-    calls[5]?.settle({ outcome: 'success' });
-    expect(session.peek('a')).toMatchObject({ state: 'open', generation: 1 });
-    expect(late).toEqual([false, false, false, true, true, true]);
-  });
-
-  test('C8: a cancelled probe gives its place back', () => {
-    const { session } = bench();
-    trip(session, 'a');
-    steps(session, 3);
-    const controller = new AbortController();
-    controller.abort();
-    session.acquire('a').settle({ error: controller.signal.reason, signal: controller.signal });
-    expect(session.peek('a')?.state).toBe('half_open');
-    expect(succeedOnce(session, 'a')).toBe('probe');
-    expect(session.peek('a')?.state).toBe('closed');
-  });
-
-  test('C9: a probe that never settles counts as failed when its lease runs out', () => {
-    const { session, clock, box } = bench();
-    const outcomes: string[] = [];
-    box.on('outcome', ({ outcome, category }) => outcomes.push(`${outcome} ${category}`));
-    trip(session, 'a');
-    steps(session, 3);
-    const hung = session.acquire('a');
-    clock.advance(60_000);
-    session.step();
-    expect(session.peek('a')).toMatchObject({ state: 'open', category: 'timeout', openForMs: 0 });
-    expect(session.view().budget).toMatchObject({ consumed: 4 });
-    expect(outcomes.at(-1)).toBe('failure timeout');
-    hung.settle({ outcome: 'success' });
-    expect(session.peek('a')?.state).toBe('open');
-    expect(outcomes).toHaveLength(4);
-  });
-
-  test('C9: hung probes of several rounds never wedge the circuit', () => {
-    const { session, clock } = bench({ budget: { failures: 50 }, defaults: { probes: 2, cooldownMs: 1_000 } });
-    trip(session, 'a');
-    for (let round = 0; round < 8; round += 1) {
-      clock.advance(300_000);
-      expect([session.acquire('a').decision, session.acquire('a').decision]).toEqual(['probe', 'probe']);
-      clock.advance(60_000);
-      session.step();
-      expect(session.peek('a')?.state).toBe('open');
-    }
-    clock.advance(300_000);
-    succeedOnce(session, 'a');
-    succeedOnce(session, 'a');
-    expect(session.peek('a')?.state).toBe('closed');
-  });
-
-  test('C9: a call that never settles in closed state costs nothing', () => {
-    const { session, clock } = bench();
-    session.acquire('a');
-    clock.advance(1e9);
-    session.step();
-    expect(session.view()).toMatchObject({ state: 'active', budget: { consumed: 0 } });
-  });
-
-  test('O1: outcomes can be judged otherwise for one tool', () => {
-    const { session } = bench({ tools: { a: { outcomes: { tool_error: 'failure', network: 'ignored' } }, b: {} } });
-    session.acquire('a').settle({ result: { isError: true, content: [{ type: 'text', text: 'unknown order id' }] } });
-    session.acquire('b').settle({ result: { isError: true, content: [{ type: 'text', text: 'unknown order id' }] } });
-    session.acquire('a').settle({ error: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) });
-    expect([session.peek('a')?.failures, session.peek('b')?.failures]).toEqual([1, 0]);
-  });
-
-  test('O2: a classifier of the user goes first, and may leave it to ours', () => {
-    const classify = (error: unknown) => (String(error).includes('quota') ? ('resource' as const) : undefined);
-    const { session } = bench({ defaults: { failureThreshold: 1, classify } });
-    session.acquire('a').settle({ error: new Error('monthly quota used up') });
-    session.acquire('b').settle({ error: Object.assign(new Error('x'), { code: 'ENOTFOUND' }) });
-    expect([session.peek('a')?.category, session.peek('b')?.category]).toEqual(['resource', 'network']);
-  });
-
-  test('E5: a classifier that throws or answers nonsense is as if there were none', () => {
-    const error = watchDiag();
-    const { session } = bench({
-      tools: {
-        a: {
-          failureThreshold: 1,
-          classify: () => {
-            throw new Error('broken classifier');
-          },
-        },
-        b: { failureThreshold: 1, classify: () => 'nonsense' as never },
-      },
-    });
-    for (const tool of ['a', 'b']) {
-      session.acquire(tool).settle({ error: Object.assign(new Error('x'), { code: 'ECONNRESET' }) });
-      expect(session.peek(tool)?.category).toBe('network');
-    }
-    expect(error).toHaveBeenCalledOnce();
-  });
-});
-
 describe('around sessions', () => {
   test('E5: a listener that throws, at once or later, changes nothing and is reported', async () => {
     const error = watchDiag();
@@ -299,6 +171,12 @@ describe('around sessions', () => {
     for (let i = 0; i < 3; i += 1) failOnce(session, 'made_up', 'server');
     expect(session.peek('made_up')).toBeUndefined();
     expect(session.view()).toMatchObject({ circuits: [], budget: { remaining: 1 } });
+  });
+
+  test('O1: a tool that was never declared is judged by the defaults', () => {
+    const { session } = bench({ defaults: { outcomes: { tool_error: 'failure' }, classify: () => 'tool_error' } });
+    session.acquire('made_up').settle({ error: new Error('x') });
+    expect(session.view().budget.consumed).toBe(1);
   });
 
   test('C2: a tool that is declared later starts closed; declaring it again changes nothing', () => {

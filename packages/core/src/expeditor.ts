@@ -1,48 +1,32 @@
-import { createBudget, nextCycle, remaining } from './budget.ts';
-import {
-  admit,
-  type Circuit,
-  closedCircuit,
-  fail,
-  isLate,
-  type Lease,
-  lapsedLease,
-  release,
-  succeed,
-  type Ticket,
-} from './circuit/circuit.ts';
-import { probeWait } from './circuit/schedule.ts';
+import { type Books, enter, hasProvisional, withShadow } from './books.ts';
+import { remaining } from './budget.ts';
+import { admit, type Circuit, categoryOf, fail, isLate, release, succeed, type Ticket } from './circuit/circuit.ts';
+import { type CircuitMode, reportedState } from './circuit/mode.ts';
 import type { Moment } from './clock.ts';
+import type { SessionContext } from './context.ts';
+import { checkControl } from './control.ts';
 import {
   chargeFailure,
-  createLedger,
   type Ledger,
   matureCharges,
   recordClosing,
   recordOpening,
+  renewBudget,
   resolveEvent,
   sessionState,
 } from './ledger.ts';
-import { budgetMessage, skipMessage, systemicMessage } from './message.ts';
-import type { ErrorCategory } from './outcome/taxonomy.ts';
+import type { KeptCircuit, SessionMemory } from './memory.ts';
+import { explain } from './message.ts';
 import { type Permit, type PermitOwner, SessionPermit } from './permit.ts';
-import { REASONS, type Reason } from './reasons.ts';
+import { beginProbe, endProbe, firstLapsed, forgetProbes, type Probing } from './probes.ts';
+import { isCounted, isExecuted, type Reason } from './reasons.ts';
 import type { AcquireOptions, Session } from './session.ts';
 import { type Judged, judge, type Settlement } from './settlement.ts';
-import type { SystemicPolicy } from './systemic.ts';
+import { type SessionSnapshot, takeSnapshot } from './snapshot.ts';
 import { spanContextOf } from './telemetry/spans.ts';
-import { SessionWitness, type WitnessContext } from './telemetry/witness.ts';
-import type { ToolSpec } from './tool.ts';
-import type { TrackedCircuit } from './tracked.ts';
+import { SessionWitness } from './telemetry/witness.ts';
+import { type TrackedCircuit, takeOver, trackedCircuit } from './tracked.ts';
 import { type CircuitView, type SessionView, viewCircuit, viewSession } from './view.ts';
-
-/** What a session shares with its box. */
-export interface SessionContext extends WitnessContext {
-  /** Undefined: failures of several tools are never taken as one event. */
-  readonly systemic: SystemicPolicy | undefined;
-  tool(name: string): ToolSpec | undefined;
-  declare(name: string): void;
-}
 
 /** The expeditor: the one place that joins the pure parts, and tells the witness what came of it. It runs no tool (E1). */
 export class Expeditor implements Session, PermitOwner {
@@ -51,30 +35,40 @@ export class Expeditor implements Session, PermitOwner {
   readonly #box: SessionContext;
   readonly #witness: SessionWitness;
   readonly #circuits = new Map<string, TrackedCircuit>();
-  /** Circuits with probes that have not settled. */
-  readonly #probing = new Set<TrackedCircuit>();
-  #ledger: Ledger;
-  #step = 0;
+  readonly #probing: Probing = new Set();
+  /** Restored circuits whose tools aren't declared yet. */
+  readonly #kept: Map<string, KeptCircuit>;
+  #books: Books;
+  #step: number;
   #stepMs: number;
   #ended = false;
 
-  constructor(box: SessionContext, id: string, budgetLimit: number) {
+  constructor(box: SessionContext, id: string, { books, step, stepMs, circuits }: SessionMemory) {
     this.id = id;
     this.agent = box.agent;
     this.#box = box;
-    this.#stepMs = box.clock.now();
-    this.#ledger = createLedger(createBudget(budgetLimit));
-    this.#witness = new SessionWitness(box, id, this.#circuits, this.#ledger);
-    this.#witness.inUse(this.#stepMs);
+    this.#step = step;
+    this.#stepMs = stepMs;
+    this.#books = box.undeclared.mode === 'observe_only' ? withShadow(books) : books;
+    this.#kept = new Map(circuits);
+    this.#witness = new SessionWitness(box, id, this.#circuits, books.real);
+    this.#witness.inUse(box.clock.now());
+    for (const tool of circuits.keys()) this.#track(tool);
   }
 
   acquire(tool: string, options?: AcquireOptions): Permit {
     const ms = this.#arrive();
     if (this.#ended) return this.#permit(tool, 'session_ended', ms, undefined, undefined, options);
     const tracked = this.#track(tool);
-    const state = sessionState(this.#ledger);
-    if (state === 'paused_systemic') return this.#permit(tool, 'systemic', ms, tracked, undefined, options);
-    if (state === 'paused_budget') return this.#permit(tool, 'budget_exhausted', ms, tracked, undefined, options);
+    const { mode } = tracked ?? this.#box.undeclared;
+    const observed = mode === 'observe_only';
+    const { real, shadow = real } = this.#books;
+    const state = sessionState(observed ? shadow : real);
+    if (state !== 'active') {
+      const pause = state === 'paused_systemic' ? 'systemic' : 'budget_exhausted';
+      return this.#permit(tool, observed ? 'would_pause' : pause, ms, tracked, undefined, options);
+    }
+    if (mode === 'forced_open' || mode === 'disabled') return this.#permit(tool, mode, ms, tracked, undefined, options);
     if (tracked === undefined) return this.#permit(tool, 'undeclared', ms, undefined, undefined, options);
     const { circuit } = tracked;
     // Almost every call: a closed circuit needs no admission, and is itself the ticket.
@@ -82,24 +76,27 @@ export class Expeditor implements Session, PermitOwner {
     const at = this.#moment(ms);
     const admission = admit(circuit, tracked.tool.policy, at);
     if (admission.verdict !== 'probe') {
-      return this.#permit(tool, circuit.state === 'open' ? 'open' : 'probe_in_flight', ms, tracked, undefined, options);
+      const skip = circuit.state === 'open' ? 'open' : 'probe_in_flight';
+      return this.#permit(tool, observed ? 'would_skip' : skip, ms, tracked, undefined, options);
     }
     const { lease } = admission;
     this.#move(tracked, admission.circuit, at);
     const ticket = { generation: admission.circuit.generation, lease };
     const permit = this.#permit(tool, 'probe_due', ms, tracked, ticket, options);
-    tracked.probes.set(lease, permit);
-    this.#probing.add(tracked);
+    beginProbe(this.#probing, tracked, lease, permit);
     return permit;
   }
 
   settled(permit: SessionPermit, settlement: Settlement): void {
-    const judged = judge(settlement, permit.tracked?.tool, this.#box.clock.unixNow());
-    this.#conclude(permit, judged, this.#arrive());
+    const ms = this.#arrive(); // May find that the probe has failed by its lease (C9).
+    if (!permit.close()) return;
+    const settings = permit.tracked?.tool ?? this.#box.undeclared;
+    this.#conclude(permit, judge(settlement, permit.tool, settings, this.#box.clock.unixNow()), ms);
   }
 
   declare(tool: string): void {
     this.#box.declare(tool);
+    if (this.#kept.has(tool) && !this.#ended) this.#track(tool);
   }
 
   step(): void {
@@ -112,16 +109,30 @@ export class Expeditor implements Session, PermitOwner {
   resume(): void {
     this.#arrive();
     if (this.#ended) return;
-    this.#write({ ...this.#ledger, budget: nextCycle(this.#ledger.budget) });
+    this.#enter(false, renewBudget);
     this.#witness.resumed();
   }
 
   confirmRecovered(): void {
     this.#arrive();
-    const { event } = this.#ledger;
-    if (event === undefined || this.#ended) return;
-    this.#write(resolveEvent(this.#ledger));
-    this.#witness.resolved(event);
+    if (this.#ended) return;
+    const { event } = this.#books.real;
+    this.#enter(false, resolveEvent);
+    if (event !== undefined) this.#witness.resolved(event);
+  }
+
+  control(name: string, mode: CircuitMode): void {
+    checkControl(name, mode, this.#box.tool(name));
+    this.#arrive();
+    const tracked = this.#ended ? undefined : this.#track(name);
+    if (tracked === undefined || tracked.mode === mode) return;
+    const before = reportedState(tracked.mode, tracked.circuit);
+    const category = categoryOf(tracked.circuit);
+    takeOver(tracked, mode);
+    forgetProbes(this.#probing, tracked);
+    this.#enter(false, (ledger) => recordClosing(ledger, name));
+    if (mode === 'observe_only') this.#books = withShadow(this.#books);
+    this.#witness.moved(tracked, before, reportedState(mode, tracked.circuit), category);
   }
 
   peek(tool: string): CircuitView | undefined {
@@ -132,7 +143,13 @@ export class Expeditor implements Session, PermitOwner {
   view(): SessionView {
     const at = this.#moment(this.#box.clock.now());
     const circuits = [...this.#circuits.values()].map((tracked) => viewCircuit(tracked, at));
-    return viewSession(this, this.#step, this.#ledger, circuits);
+    return viewSession(this, this.#step, this.#books.real, circuits);
+  }
+
+  snapshot(): SessionSnapshot {
+    const circuits = new Map<string, KeptCircuit>([...this.#circuits, ...this.#kept]);
+    const memory = { books: this.#books, step: this.#step, stepMs: this.#stepMs, circuits };
+    return takeSnapshot(this, memory, this.#box.clock.now());
   }
 
   end(): void {
@@ -147,22 +164,23 @@ export class Expeditor implements Session, PermitOwner {
     if (this.#ended) return ms;
     this.#witness.inUse(ms);
     if (this.#probing.size > 0) this.#settleLapsed(ms);
-    if (this.#ledger.budget.provisional.length > 0) this.#mature(ms);
+    if (hasProvisional(this.#books)) this.#mature(ms);
     return ms;
   }
 
   /** C9: probes whose lease has run out count as failed at that time. */
   #settleLapsed(ms: number): void {
-    for (const tracked of this.#probing) {
-      const lease = lapsedLease(tracked.circuit, ms);
-      const permit = lease && tracked.probes.get(lease);
-      if (permit?.close()) this.#conclude(permit, { outcome: 'failure', category: 'timeout' }, lease?.untilMs ?? ms);
+    for (let lapsed = firstLapsed(this.#probing, ms); lapsed; lapsed = firstLapsed(this.#probing, ms)) {
+      const { tracked, lease, permit } = lapsed;
+      endProbe(this.#probing, tracked, lease);
+      if (permit.close()) this.#conclude(permit, { outcome: 'failure', category: 'timeout' }, lease.untilMs);
     }
   }
 
   /** S3: provisional charges whose window has passed may be what empties the budget. */
   #mature(ms: number): void {
-    this.#write(matureCharges(this.#ledger, this.#moment(ms), this.#box.systemic));
+    const at = this.#moment(ms);
+    this.#enter(false, (ledger) => matureCharges(ledger, at, this.#box.systemic));
     this.#witness.settledBudget();
   }
 
@@ -171,7 +189,7 @@ export class Expeditor implements Session, PermitOwner {
     const { tracked, ticket } = permit;
     const late = tracked !== undefined && ticket !== undefined && isLate(tracked.circuit, ticket);
     this.#witness.concluded(permit, judged, late, ms);
-    if (tracked !== undefined && ticket?.lease !== undefined) this.#forgetProbe(tracked, ticket.lease);
+    if (tracked !== undefined && ticket?.lease !== undefined) endProbe(this.#probing, tracked, ticket.lease);
     if (late || this.#ended) return;
     const at = this.#moment(ms);
     if (judged.outcome === 'failure') this.#fail(permit, judged, at);
@@ -182,9 +200,12 @@ export class Expeditor implements Session, PermitOwner {
     }
   }
 
-  #fail({ tool, tracked, ticket, span }: SessionPermit, judged: Judged, at: Moment): void {
+  #fail({ tool, reason, tracked, ticket, span }: SessionPermit, judged: Judged, at: Moment): void {
+    if (!isCounted(reason)) return;
     const { category = 'unknown', retryAfterMs } = judged;
-    this.#write(chargeFailure(this.#ledger, { tool, category, at }, this.#box.systemic));
+    const observed = (tracked ?? this.#box.undeclared).mode === 'observe_only';
+    const failure = { tool, category, at };
+    this.#enter(observed, (ledger) => chargeFailure(ledger, failure, this.#box.systemic));
     if (tracked !== undefined && ticket !== undefined) {
       const next = fail(tracked.circuit, ticket, { category, retryAfterMs }, tracked.tool.policy, at);
       if (tracked.circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(span);
@@ -198,24 +219,26 @@ export class Expeditor implements Session, PermitOwner {
     const before = tracked.circuit;
     tracked.circuit = next;
     if (before.state === next.state) return;
-    if (next.state !== 'half_open') this.#forgetProbes(tracked); // Those still under way are late now.
+    if (next.state !== 'half_open') forgetProbes(this.#probing, tracked); // Those still under way are late now.
+    const { name } = tracked.tool;
+    const observed = tracked.mode === 'observe_only';
+    const known = this.#books.real.event;
+    if (next.state === 'closed') this.#enter(observed, (ledger) => recordClosing(ledger, name));
+    if (next.state === 'open') {
+      const opening = { tool: name, category: next.outage.category, at, unixMs: this.#box.clock.unixNow() };
+      this.#enter(observed, (ledger) => recordOpening(ledger, opening, this.#box.systemic));
+    }
+    const { event } = this.#books.real;
     const category = categoryOf(next) ?? categoryOf(before);
-    this.#witness.moved(tracked, before.state, next.state, category);
-    if (next.state === 'closed') this.#write(recordClosing(this.#ledger, tracked.tool.name));
-    if (next.state === 'open') this.#correlate(tracked.tool.name, next.outage.category, at);
-  }
-
-  #correlate(tool: string, category: ErrorCategory, at: Moment): void {
-    const known = this.#ledger.event;
-    const opening = { tool, category, at, unixMs: this.#box.clock.unixNow() };
-    this.#write(recordOpening(this.#ledger, opening, this.#box.systemic));
-    const { event } = this.#ledger;
+    if (observed) this.#witness.shadowMoved(name, before.state, next.state, category);
+    else this.#witness.moved(tracked, before.state, next.state, category);
     if (known === undefined && event !== undefined) this.#witness.detected(event);
   }
 
-  #write(next: Ledger): void {
-    this.#ledger = next;
-    this.#witness.wrote(next);
+  /** Enters what happened; of a tool that is only observed in the shadow alone. */
+  #enter(observed: boolean, change: (ledger: Ledger) => Ledger): void {
+    this.#books = enter(this.#books, observed, change);
+    this.#witness.wrote(this.#books.real);
   }
 
   #permit(
@@ -226,67 +249,43 @@ export class Expeditor implements Session, PermitOwner {
     ticket: Ticket | undefined,
     options: AcquireOptions | undefined,
   ): SessionPermit {
-    const decision = REASONS[reason];
     const permit = new SessionPermit(this, {
       tool,
       reason,
+      mode: (tracked ?? this.#box.undeclared).mode,
       tracked,
       ticket,
       startMs,
       span: this.#witness.decided(tool, reason, tracked),
-      budgetRemaining: remaining(this.#ledger.budget),
-      explain: decision === 'skip' || decision === 'pause' ? this.#explanation(reason, tracked, startMs) : undefined,
+      budgetRemaining: remaining(this.#books.real.budget),
+      explain: isExecuted(reason) ? undefined : this.#explanation(tool, reason, tracked, startMs),
     });
     this.#witness.permitted(permit, options);
     return permit;
   }
 
   /** What the model is told; put into words only if somebody asks. */
-  #explanation(reason: Reason, tracked: TrackedCircuit | undefined, ms: number): () => string {
-    const { event, budget } = this.#ledger;
-    const circuit = tracked?.circuit;
-    const at = this.#moment(ms);
-    return () => {
-      if (reason === 'systemic' && event !== undefined) return systemicMessage(event);
-      if (
-        reason === 'budget_exhausted' ||
-        tracked === undefined ||
-        circuit === undefined ||
-        circuit.state === 'closed'
-      ) {
-        return budgetMessage(budget.limit);
-      }
-      const wait = circuit.state === 'open' ? probeWait(circuit.outage, tracked.tool.policy, at) : undefined;
-      return skipMessage(tracked.tool.name, circuit.outage, wait);
-    };
+  #explanation(tool: string, reason: Reason, tracked: TrackedCircuit | undefined, ms: number): () => string {
+    const { policy } = tracked?.tool ?? this.#box.undeclared;
+    const grounds = { tool, reason, circuit: tracked?.circuit, policy, ledger: this.#books.real, at: this.#moment(ms) };
+    return () => explain(grounds);
   }
 
-  /** The circuit of a declared tool; closed on its first use (C2). */
+  /** The circuit of a declared tool; closed on its first use (C2), unless one was kept for it (C11). */
   #track(name: string): TrackedCircuit | undefined {
     const found = this.#circuits.get(name);
     if (found !== undefined) return found;
     const tool = this.#box.tool(name);
     if (tool === undefined) return undefined;
-    const tracked: TrackedCircuit = { tool, circuit: closedCircuit(), openedBy: undefined, probes: new Map() };
+    const tracked = trackedCircuit(tool, this.#kept.get(name));
+    this.#kept.delete(name);
     this.#circuits.set(name, tracked);
+    if (tracked.mode === 'observe_only') this.#books = withShadow(this.#books);
     this.#witness.tracked(tracked);
     return tracked;
-  }
-
-  #forgetProbe(tracked: TrackedCircuit, lease: Lease): void {
-    tracked.probes.delete(lease);
-    if (tracked.probes.size === 0) this.#probing.delete(tracked);
-  }
-
-  #forgetProbes(tracked: TrackedCircuit): void {
-    tracked.probes.clear();
-    this.#probing.delete(tracked);
   }
 
   #moment(ms: number): Moment {
     return { ms, step: this.#step, stepMs: this.#stepMs };
   }
 }
-
-const categoryOf = (circuit: Circuit): ErrorCategory | undefined =>
-  circuit.state === 'closed' ? undefined : circuit.outage.category;

@@ -1,5 +1,6 @@
 export { type Breakerbox, createBreakerbox } from './breakerbox.ts';
 export type { CircuitState } from './circuit/circuit.ts';
+export { CIRCUIT_MODES, type CircuitMode, type ReportedState } from './circuit/mode.ts';
 export type { CircuitConfig, Profile } from './circuit/policy.ts';
 export type { ProbeWait } from './circuit/schedule.ts';
 export type { Clock, Moment } from './clock.ts';
@@ -29,6 +30,15 @@ export type { Permit } from './permit.ts';
 export { type Decision, REASONS, type Reason } from './reasons.ts';
 export type { AcquireOptions, Session } from './session.ts';
 export type { Settlement } from './settlement.ts';
+export type {
+  ChargeSnapshot,
+  CircuitSnapshot,
+  LedgerSnapshot,
+  MomentSnapshot,
+  OpeningSnapshot,
+  ProvisionalSnapshot,
+  SessionSnapshot,
+} from './snapshot.ts';
 export type { Opening, SuspectedLayer, SystemicEvent, SystemicPolicy } from './systemic.ts';
 export {
   ATTR,

@@ -89,6 +89,22 @@ describe('S1: what is systemic', () => {
   });
 });
 
+describe('S4: an event that lasts', () => {
+  test('S4: a tool that closes and opens again while it lasts is still one tool', () => {
+    const event = tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1));
+    const again = opened(recordClosing(event, 'a'), 'a', 'timeout', at(2));
+    expect(again.event?.openings.map(({ tool, category }) => `${tool} ${category}`)).toEqual([
+      'b network',
+      'a timeout',
+    ]);
+  });
+
+  test('S5: a ledger without an event is not touched by the end of one', () => {
+    const ledger = tripped(start, 'a', 'network', at(0));
+    expect(resolveEvent(ledger)).toBe(ledger);
+  });
+});
+
 describe('S3: one event costs one', () => {
   test('S3: a budget of 5 outlives the three failures of the second circuit, and pays one for both', () => {
     const first = tripped(start, 'a', 'network', at(0));

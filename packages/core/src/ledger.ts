@@ -5,6 +5,7 @@ import {
   chargeProvisionally,
   mature,
   mergeIntoOne,
+  nextCycle,
   remaining,
   suspend,
 } from './budget.ts';
@@ -62,7 +63,9 @@ export const recordOpening = (ledger: Ledger, opening: Opening, policy: Systemic
   if (ledger.openings.some(({ tool }) => tool === opening.tool)) return ledger;
   const openings = [...ledger.openings, opening];
   if (ledger.event !== undefined) {
-    return { ...ledger, openings, event: systemicEvent([...ledger.event.openings, opening]) };
+    // An event that only would have paused the session lets a tool close and open again: it is still one tool.
+    const others = ledger.event.openings.filter(({ tool }) => tool !== opening.tool);
+    return { ...ledger, openings, event: systemicEvent([...others, opening]) };
   }
   if (policy === undefined) return { ...ledger, openings };
   const event = detectSystemic(openings, opening, policy);
@@ -85,6 +88,9 @@ export const recordClosing = (ledger: Ledger, tool: string): Ledger => ({
   openings: ledger.openings.filter((opening) => opening.tool !== tool),
 });
 
+/** B1: a new cycle of the failure budget. */
+export const renewBudget = (ledger: Ledger): Ledger => ({ ...ledger, budget: nextCycle(ledger.budget) });
+
 /** S3: provisional charges count once the window has passed in which their tool could have opened too. */
 export const matureCharges = (ledger: Ledger, at: Moment, policy: SystemicPolicy | undefined): Ledger => {
   if (policy === undefined || ledger.budget.provisional.length === 0 || ledger.event !== undefined) return ledger;
@@ -98,4 +104,5 @@ export const matureCharges = (ledger: Ledger, at: Moment, policy: SystemicPolicy
 };
 
 /** S5: the event is over. What opened during it is no evidence for the next one; a failed probe is. */
-export const resolveEvent = (ledger: Ledger): Ledger => ({ ...ledger, openings: [], event: undefined });
+export const resolveEvent = (ledger: Ledger): Ledger =>
+  ledger.event === undefined ? ledger : { ...ledger, openings: [], event: undefined };

@@ -1,6 +1,7 @@
 import { type Context, context, type Span } from '@opentelemetry/api';
-import type { CircuitState, Ticket } from './circuit/circuit.ts';
-import { type Decision, REASONS, type Reason } from './reasons.ts';
+import type { Ticket } from './circuit/circuit.ts';
+import { type CircuitMode, type ReportedState, reportedState } from './circuit/mode.ts';
+import { type Decision, isExecuted, REASONS, type Reason, wouldDecide } from './reasons.ts';
 import type { Settlement } from './settlement.ts';
 import { contextOf } from './telemetry/spans.ts';
 import type { TrackedCircuit } from './tracked.ts';
@@ -15,8 +16,10 @@ export interface Permit {
   readonly reason: Reason;
   /** True when one more failure pauses the session (B2). */
   readonly caution: boolean;
-  /** The tool's circuit after the decision; undefined for a tool that has none. */
-  readonly state: CircuitState | undefined;
+  /** The tool's circuit after the decision, or its mode if that isn't `automatic`; undefined for a tool that has none. */
+  readonly state: ReportedState | undefined;
+  /** What would have been decided, where the tool is only observed (C1); undefined elsewhere. */
+  readonly observed: Decision | undefined;
   /** Failures left in the session's budget. */
   readonly budgetRemaining: number;
   /** What to tell the model in place of a result; empty on `call` and `probe`. */
@@ -29,6 +32,7 @@ export interface Permit {
 
 /** What the session hands to a permit and gets back from it. */
 export interface PermitOwner {
+  /** Told of each settle of a permit that is still open; closes it. */
   settled(permit: SessionPermit, settlement: Settlement): void;
 }
 
@@ -37,7 +41,8 @@ export class SessionPermit implements Permit {
   readonly tool: string;
   readonly decision: Decision;
   readonly reason: Reason;
-  readonly state: CircuitState | undefined;
+  readonly state: ReportedState | undefined;
+  readonly observed: Decision | undefined;
   readonly budgetRemaining: number;
   /** The circuit that let the call through, and how; undefined where there is none to answer to. */
   readonly tracked: TrackedCircuit | undefined;
@@ -57,7 +62,8 @@ export class SessionPermit implements Permit {
     this.tool = facts.tool;
     this.reason = facts.reason;
     this.decision = REASONS[facts.reason];
-    this.state = facts.tracked?.circuit.state;
+    this.state = facts.tracked && reportedState(facts.mode, facts.tracked.circuit);
+    this.observed = facts.mode === 'observe_only' ? wouldDecide(facts.reason) : undefined;
     this.budgetRemaining = facts.budgetRemaining;
     this.tracked = facts.tracked;
     this.ticket = facts.ticket;
@@ -65,7 +71,7 @@ export class SessionPermit implements Permit {
     this.startMs = facts.startMs;
     this.#context = facts.span && contextOf(facts.span);
     this.#explain = facts.explain;
-    this.executes = this.decision === 'call' || this.decision === 'probe';
+    this.executes = isExecuted(facts.reason);
     this.#open = this.executes;
   }
 
@@ -89,13 +95,14 @@ export class SessionPermit implements Permit {
   }
 
   settle(settlement: Settlement): void {
-    if (this.close()) this.#owner.settled(this, settlement);
+    if (this.#open) this.#owner.settled(this, settlement);
   }
 }
 
 interface PermitFacts {
   readonly tool: string;
   readonly reason: Reason;
+  readonly mode: CircuitMode;
   readonly tracked: TrackedCircuit | undefined;
   readonly ticket: Ticket | undefined;
   readonly budgetRemaining: number;

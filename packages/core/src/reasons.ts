@@ -9,12 +9,20 @@ export const REASONS = {
   undeclared: 'call',
   /** The session was ended before: nothing is tracked any more, and nothing held up. */
   session_ended: 'call',
+  /** The circuit is switched off: the call touches neither circuit nor budget (C1). */
+  disabled: 'call',
+  /** The circuit is only observed, and would have skipped the call (C1). */
+  would_skip: 'call',
+  /** The circuit is only observed, and the session would have been paused (C1). */
+  would_pause: 'call',
   /** The wait after an opening is over. */
   probe_due: 'probe',
   /** The circuit is open and no probe is due. */
   open: 'skip',
   /** Enough probes are on their way. */
   probe_in_flight: 'skip',
+  /** Somebody has switched the tool off (C1). */
+  forced_open: 'skip',
   /** The session has no failure left in its budget. */
   budget_exhausted: 'pause',
   /** Several tools failed as one event, and nobody has said that it is over. */
@@ -22,3 +30,19 @@ export const REASONS = {
 } as const satisfies Record<string, Decision>;
 
 export type Reason = keyof typeof REASONS;
+
+/** Whether the tool is to be run. */
+export const isExecuted = (reason: Reason): boolean => {
+  const decision: Decision = REASONS[reason];
+  return decision === 'call' || decision === 'probe';
+};
+
+/** Whether the result of a call that was let through for this reason touches circuit and budget (C1). */
+export const isCounted = (reason: Reason): boolean =>
+  reason !== 'disabled' && reason !== 'would_skip' && reason !== 'would_pause';
+
+/** What would have been decided for an observed tool (C1). */
+export const wouldDecide = (reason: Reason): Decision => {
+  if (reason === 'would_skip') return 'skip';
+  return reason === 'would_pause' ? 'pause' : REASONS[reason];
+};

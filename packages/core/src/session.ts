@@ -1,4 +1,6 @@
+import type { CircuitMode } from './circuit/mode.ts';
 import type { Permit } from './permit.ts';
+import type { SessionSnapshot } from './snapshot.ts';
 import type { CircuitView, SessionView } from './view.ts';
 
 /** What a decision may be asked with. */
@@ -38,10 +40,28 @@ export interface Session {
   resume(): void;
   /** Somebody has seen that a systemic failure is over: probing starts again (S5). Nothing happens when there is none. */
   confirmRecovered(): void;
+  /**
+   * Takes a tool's circuit into one's own hands, or gives it back with `automatic` (C1). The circuit starts anew, closed; what
+   * calls under way come to changes nothing any more. Nothing happens when that is its mode already.
+   *
+   * @throws BreakerboxUsageError for a mode that there isn't, and for a tool that was never declared.
+   *
+   * @example
+   * ```ts
+   * session.control('web_search', 'forced_open'); // skipped until
+   * session.control('web_search', 'automatic');
+   * ```
+   */
+  control(tool: string, mode: CircuitMode): void;
   /** A circuit to look at; undefined for a tool that was not used yet. Changes nothing (C11). */
   peek(tool: string): CircuitView | undefined;
   /** The whole session to look at. Changes nothing (C11). */
   view(): SessionView;
+  /**
+   * The session as plain JSON, for `box.restore` in another process. Changes nothing (C11). Holds names, categories, counts and
+   * times; no arguments, results or secrets.
+   */
+  snapshot(): SessionSnapshot;
   /** The run is over: its circuits leave the metrics. Later calls pass untracked, later settles only count in metrics. */
   end(): void;
 }

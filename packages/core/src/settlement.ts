@@ -1,7 +1,7 @@
 import { type Classification, classifyError, classifyResult } from './outcome/classify.ts';
-import { DEFAULT_JUDGEMENT, ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './outcome/taxonomy.ts';
-import { safely } from './telemetry/safely.ts';
-import type { ToolSpec } from './tool.ts';
+import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './outcome/taxonomy.ts';
+import { reportThrown, safely } from './telemetry/safely.ts';
+import type { ToolSettings } from './tool.ts';
 
 /**
  * How a tool call went, as the executor tells it. Give what was thrown as `error`; what was returned as `result` where a
@@ -33,32 +33,47 @@ export interface Judged {
 
 const SUCCESS: Judged = { outcome: 'success', category: undefined };
 
-/** O1, O2: outcome and category of a settlement. Never throws. */
-export const judge = (settlement: Settlement, tool: ToolSpec | undefined, unixMs: number): Judged => {
+/** O1, O2: outcome and category of a settlement. Never throws: what can't be read says nothing of the tool (E5). */
+export const judge = (settlement: Settlement, tool: string, settings: ToolSettings, unixMs: number): Judged => {
+  try {
+    return read(settlement, tool, settings, unixMs);
+  } catch (error) {
+    reportThrown(`reading the settlement of tool '${tool}'`, error);
+    return { outcome: 'ignored', category: 'unknown' };
+  }
+};
+
+const read = (settlement: Settlement, tool: string, settings: ToolSettings, unixMs: number): Judged => {
   if ('outcome' in settlement) {
     if (settlement.outcome === 'success') return SUCCESS;
-    const { outcome, category = 'unknown', retryAfterMs } = settlement;
+    const { category = 'unknown', retryAfterMs } = settlement;
+    // Untyped callers may write anything; what isn't said to be ignored failed.
+    const outcome = settlement.outcome === 'ignored' ? 'ignored' : 'failure';
     return { outcome, category: known(category) ?? 'unknown', retryAfterMs: sane(retryAfterMs) };
   }
   const found =
     'error' in settlement
-      ? (byUser(settlement.error, tool) ??
+      ? (byUser(settlement.error, tool, settings) ??
         classifyError(settlement.error, { unixMs, ...(settlement.signal && { signal: settlement.signal }) }))
-      : classifiedResult(settlement.result, tool, unixMs);
+      : classifiedResult(settlement.result, tool, settings, unixMs);
   if (found === undefined) return SUCCESS;
   const { category, retryAfterMs } = found;
-  return { outcome: (tool?.outcomes ?? DEFAULT_JUDGEMENT)[category], category, retryAfterMs: sane(retryAfterMs) };
+  return { outcome: settings.outcomes[category], category, retryAfterMs: sane(retryAfterMs) };
 };
 
-const classifiedResult = (result: unknown, tool: ToolSpec | undefined, unixMs: number): Classification | undefined => {
+const classifiedResult = (
+  result: unknown,
+  tool: string,
+  settings: ToolSettings,
+  unixMs: number,
+): Classification | undefined => {
   const found = classifyResult(result, { unixMs });
-  return found && (byUser(result, tool) ?? found);
+  return found && (byUser(result, tool, settings) ?? found);
 };
 
-const byUser = (failure: unknown, tool: ToolSpec | undefined): Classification | undefined => {
-  const classify = tool?.classify;
+const byUser = (failure: unknown, tool: string, { classify }: ToolSettings): Classification | undefined => {
   if (classify === undefined) return undefined;
-  const answer = safely(`the classifier of tool '${tool?.name}'`, () => classify(failure));
+  const answer = safely(`the classifier of tool '${tool}'`, () => classify(failure));
   const { category, retryAfterMs } = typeof answer === 'object' && answer !== null ? answer : { category: answer };
   const valid = known(category);
   return valid && { category: valid, ...(retryAfterMs !== undefined && { retryAfterMs }) };

@@ -1,7 +1,10 @@
+import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
+import { type Mock, vi } from 'vitest';
 import type { Breakerbox } from './breakerbox.ts';
 import { createBreakerbox } from './breakerbox.ts';
 import type { Clock } from './clock.ts';
 import type { BreakerboxConfig } from './config.ts';
+import type { BreakerboxEvents } from './events.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
 import type { Session } from './session.ts';
 
@@ -58,4 +61,28 @@ export const trip = (session: Session, tool: string, category: ErrorCategory = '
 /** Lets so many steps of the agent loop pass. */
 export const steps = (session: Session, count: number) => {
   for (let i = 0; i < count; i += 1) session.step();
+};
+
+/** What is reported to `diag` as an error. */
+export const watchDiag = (): Mock<() => void> => {
+  const error = vi.fn<() => void>();
+  const silent = () => {};
+  const logger: DiagLogger = { error, warn: silent, info: silent, debug: silent, verbose: silent };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+  return error;
+};
+
+/** All events of a box, as `name tool|…` lines. */
+export const journal = (box: Breakerbox): string[] => {
+  const lines: string[] = [];
+  const names: (keyof BreakerboxEvents)[] = [
+    'circuit.transition',
+    'systemic.detected',
+    'systemic.resolved',
+    'budget.exhausted',
+    'budget.resumed',
+  ];
+  box.on('circuit.transition', ({ tool, from, to }) => lines.push(`${tool} ${from}>${to}`));
+  for (const name of names.slice(1)) box.on(name, () => lines.push(name));
+  return lines;
 };

@@ -1,14 +1,35 @@
 import type { SpanContext } from '@opentelemetry/api';
-import type { Circuit, Lease } from './circuit/circuit.ts';
+import { adopted, type Circuit, closedCircuit, type Lease } from './circuit/circuit.ts';
+import type { CircuitMode } from './circuit/mode.ts';
+import type { KeptCircuit } from './memory.ts';
 import type { SessionPermit } from './permit.ts';
 import type { ToolSpec } from './tool.ts';
 
 /** A tool's circuit in the hands of a session: the pure state, and what belongs to it outside of the state machine. */
 export interface TrackedCircuit {
   readonly tool: ToolSpec;
+  /** Who decides (C1). */
+  mode: CircuitMode;
+  /** A shadow where the mode is `observe_only`; closed and unused where it is `forced_open` or `disabled`. */
   circuit: Circuit;
   /** The span whose failure opened the circuit; probes and skips link to it. */
   openedBy: SpanContext | undefined;
   /** Probes that have not settled, by lease: whoever notices that a lease has run out settles them (C9). */
   readonly probes: Map<Lease, SessionPermit>;
 }
+
+/** Gives a circuit to somebody else to decide: it starts anew, and calls under way are late (C1, C7). */
+export const takeOver = (tracked: TrackedCircuit, mode: CircuitMode): void => {
+  tracked.mode = mode;
+  tracked.circuit = closedCircuit(tracked.circuit.generation + 1);
+  tracked.openedBy = undefined;
+};
+
+/** A tool's circuit on its first use: as it was kept (C11), else closed (C2). */
+export const trackedCircuit = (tool: ToolSpec, kept: KeptCircuit | undefined): TrackedCircuit => ({
+  tool,
+  mode: kept?.mode ?? tool.mode,
+  circuit: kept === undefined ? closedCircuit() : adopted(kept.circuit, tool.policy),
+  openedBy: kept?.openedBy,
+  probes: new Map(),
+});

@@ -1,5 +1,6 @@
 import { remaining } from './budget.ts';
-import type { CircuitState } from './circuit/circuit.ts';
+import { categoryOf } from './circuit/circuit.ts';
+import { type ReportedState, reportedState } from './circuit/mode.ts';
 import { type ProbeWait, probeWait } from './circuit/schedule.ts';
 import type { Moment } from './clock.ts';
 import { type Ledger, type SessionState, sessionState } from './ledger.ts';
@@ -10,7 +11,8 @@ import type { TrackedCircuit } from './tracked.ts';
 /** A circuit to look at; looking changes nothing (C11). */
 export interface CircuitView {
   readonly tool: string;
-  readonly state: CircuitState;
+  /** The mode, where it isn't `automatic` (C1); what follows is then that of the shadow, or of a circuit at rest. */
+  readonly state: ReportedState;
   readonly generation: number;
   /** Failures in a row; 0 unless closed. */
   readonly failures: number;
@@ -50,12 +52,12 @@ export interface SessionView {
 }
 
 /** The view of a circuit at a moment. */
-export const viewCircuit = ({ tool, circuit }: TrackedCircuit, at: Moment): CircuitView => ({
+export const viewCircuit = ({ tool, mode, circuit }: TrackedCircuit, at: Moment): CircuitView => ({
   tool: tool.name,
-  state: circuit.state,
+  state: reportedState(mode, circuit),
   generation: circuit.generation,
   failures: circuit.state === 'closed' ? circuit.failures : 0,
-  category: circuit.state === 'closed' ? undefined : circuit.outage.category,
+  category: categoryOf(circuit),
   openForMs: circuit.state === 'closed' ? undefined : at.ms - circuit.outage.openedAt.ms,
   nextProbe: circuit.state === 'open' ? probeWait(circuit.outage, tool.policy, at) : undefined,
 });

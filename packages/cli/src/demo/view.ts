@@ -100,7 +100,8 @@ const stateCell = (circuit: CircuitView | undefined, paint: Paint): string =>
 
 const failureCell = (circuit: CircuitView | undefined): string => {
   if (circuit === undefined) return '';
-  if (circuit.state === 'closed') return circuit.failures === 0 ? '' : `${circuit.failures} in a row`;
+  // A circuit under control by hand has no outage of its own.
+  if (circuit.category === undefined) return circuit.failures === 0 ? '' : `${circuit.failures} in a row`;
   return `${circuit.category}, ${shortSeconds(circuit.openForMs ?? 0)}`;
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Moment } from '../clock.ts';
-import { admit, type Circuit, closedCircuit, fail, lapsedLease, release, succeed, type Ticket } from './circuit.ts';
+import { admit, type Circuit, closedCircuit, fail, release, succeed, type Ticket } from './circuit.ts';
 import { type CircuitConfig, resolvePolicy } from './policy.ts';
 import { probeDue, probeWait } from './schedule.ts';
 
@@ -139,7 +139,7 @@ describe('C7: late results', () => {
   });
 });
 
-describe('C8, C9: places of probes', () => {
+describe('C8: places of probes', () => {
   const config = { cooldownMs: 100, probeLeaseMs: 50 };
   const policy = resolvePolicy({ failureThreshold: 1, ...config });
 
@@ -148,12 +148,6 @@ describe('C8, C9: places of probes', () => {
     const free = release(circuit, ticket);
     expect(free).toMatchObject({ state: 'half_open', leases: [], succeeded: 0 });
     expect(admit(free, policy, at(101)).verdict).toBe('probe');
-  });
-
-  test('C9: a lease has run out at its end, not a moment before', () => {
-    const { circuit } = probing(config, openAt(config, at(0)), at(100));
-    expect(lapsedLease(circuit, 149)).toBeUndefined();
-    expect(lapsedLease(circuit, 150)).toEqual({ id: 0, untilMs: 150 });
   });
 });
 

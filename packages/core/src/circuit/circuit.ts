@@ -168,9 +168,15 @@ export const release = (circuit: Circuit, ticket: Ticket): Circuit =>
     ? { ...circuit, leases: without(circuit.leases, ticket.lease) }
     : circuit;
 
-/** The first probe whose lease has run out by `ms`, if any: it counts as failed at that time (C9). */
-export const lapsedLease = (circuit: Circuit, ms: number): Lease | undefined =>
-  circuit.state === 'half_open' ? circuit.leases.find(({ untilMs }) => untilMs <= ms) : undefined;
+/** What keeps a circuit from being closed. */
+export const categoryOf = (circuit: Circuit): ErrorCategory | undefined =>
+  circuit.state === 'closed' ? undefined : circuit.outage.category;
+
+/** A circuit from a snapshot: where fewer probes are wanted now, one is still to come that closes it (C11). */
+export const adopted = (circuit: Circuit, policy: CircuitPolicy): Circuit =>
+  circuit.state === 'half_open' && circuit.succeeded >= policy.probes
+    ? { ...circuit, succeeded: policy.probes - 1 }
+    : circuit;
 
 const opened = ({ generation }: Circuit, outage: Outage): Open => ({
   state: 'open',

@@ -21,12 +21,14 @@ const systemicAttributes = ({ event }: LogEvents['systemic.detected']): api.Attr
 const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]> } = {
   'circuit.transition': {
     eventName: EVENT.circuitTransition,
-    severity: ({ to }) => (to === 'open' ? 'WARN' : 'INFO'),
-    attributes: ({ tool, from, to, category }) => ({
+    // A trial wakes nobody: its records are INFO, and say by their state that they are observed alone.
+    severity: ({ to, observed }) => (!observed && (to === 'open' || to === 'forced_open') ? 'WARN' : 'INFO'),
+    attributes: ({ tool, from, to, category, observed }) => ({
       [ATTR.tool]: tool,
       [ATTR.stateFrom]: from,
       [ATTR.stateTo]: to,
       ...(category && { [ATTR.errorType]: category }),
+      ...(observed && { [ATTR.state]: 'observe_only' }),
     }),
   },
   'systemic.detected': { eventName: EVENT.systemicDetected, severity: () => 'ERROR', attributes: systemicAttributes },

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { CircuitState } from '../circuit/circuit.ts';
+import type { ReportedState } from '../circuit/mode.ts';
 import type { SessionState } from '../ledger.ts';
 import { DEFAULT_JUDGEMENT, ERROR_CATEGORIES, type ErrorCategory, type Outcome } from '../outcome/taxonomy.ts';
 import { type Decision, REASONS, type Reason } from '../reasons.ts';
@@ -14,11 +14,17 @@ export interface Cell {
   value: number;
 }
 
-const STATES: readonly CircuitState[] = ['closed', 'open', 'half_open'];
+const STATES: readonly ReportedState[] = ['closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only'];
 const SESSION_STATES: readonly SessionState[] = ['active', 'paused_budget', 'paused_systemic'];
 
-const TRANSITIONS = ['closed>open', 'open>half_open', 'half_open>open', 'half_open>closed'] as const;
-type Transition = (typeof TRANSITIONS)[number];
+/** Those that happen by themselves; others, by hand, get a cell when they happen. */
+const TRANSITIONS: readonly (readonly [ReportedState, ReportedState])[] = [
+  ['closed', 'open'],
+  ['open', 'half_open'],
+  ['half_open', 'open'],
+  ['half_open', 'closed'],
+];
+type Transition = `${ReportedState}>${ReportedState}`;
 
 type OutcomeKey = 'success' | `${Exclude<Outcome, 'success'>}:${ErrorCategory}`;
 
@@ -29,8 +35,8 @@ export interface ToolCells {
   readonly decisions: Readonly<Record<Reason, Cell>>;
   /** Grows by the outcomes that a user's own judgement brings. */
   readonly outcomes: Map<OutcomeKey, Cell>;
-  readonly transitions: Readonly<Record<Transition, Cell>>;
-  readonly circuits: Readonly<Record<CircuitState, Cell>>;
+  readonly transitions: Map<Transition, Cell>;
+  readonly circuits: Readonly<Record<ReportedState, Cell>>;
   /** Unix seconds; a category appears with its first opening. */
   readonly openedTime: Map<ErrorCategory, Cell>;
   /** Attributes of the duration histogram by category; `undefined` for success. */
@@ -94,14 +100,12 @@ const createToolCells = (agent: string, tool: string): ToolCells => {
       ]),
     ) as Record<Reason, Cell>,
     outcomes: new Map(),
-    transitions: record(TRANSITIONS, (key) => {
-      const [from, to] = key.split('>');
-      return cell({ ...base, [ATTR.stateFrom]: from, [ATTR.stateTo]: to });
-    }),
+    transitions: new Map(),
     circuits: record(STATES, (state) => cell({ ...base, [ATTR.state]: state })),
     openedTime: new Map(),
     duration: new Map(),
   };
+  for (const [from, to] of TRANSITIONS) transitionCell(made, from, to);
   outcomeCell(made, 'success', undefined);
   for (const category of ERROR_CATEGORIES) outcomeCell(made, DEFAULT_JUDGEMENT[category], category);
   return made;
@@ -124,8 +128,13 @@ export const outcomeCell = (cells: ToolCells, outcome: Outcome, category: ErrorC
 };
 
 /** The cell of a change of state. */
-export const transitionCell = (cells: ToolCells, from: CircuitState, to: CircuitState): Cell =>
-  cells.transitions[`${from}>${to}` as Transition];
+export const transitionCell = (cells: ToolCells, from: ReportedState, to: ReportedState): Cell => {
+  const key: Transition = `${from}>${to}`;
+  const found =
+    cells.transitions.get(key) ?? cell({ ...attributesOf(cells), [ATTR.stateFrom]: from, [ATTR.stateTo]: to });
+  cells.transitions.set(key, found);
+  return found;
+};
 
 /** The cell of a systemic event; `undefined` where its circuits opened with different categories. */
 export const systemicCell = (cells: AgentCells, category: ErrorCategory | undefined): Cell => {
@@ -165,7 +174,7 @@ export const AGENT_READINGS = {
 export const TOOL_READINGS = {
   decisions: (tool) => Object.values(tool.decisions),
   outcomes: (tool) => tool.outcomes.values(),
-  transitions: (tool) => Object.values(tool.transitions),
+  transitions: (tool) => tool.transitions.values(),
   circuits: (tool) => Object.values(tool.circuits),
   openedTime: (tool) => tool.openedTime.values(),
 } as const satisfies Readonly<Record<string, (tool: ToolCells) => Iterable<Cell>>>;

@@ -1,13 +1,14 @@
 import type { Span } from '@opentelemetry/api';
 import { remaining } from '../budget.ts';
 import type { CircuitState } from '../circuit/circuit.ts';
+import { type ReportedState, reportedState } from '../circuit/mode.ts';
 import type { Clock } from '../clock.ts';
 import type { Emitter } from '../emitter.ts';
 import type { BreakerboxEvents, EventBase } from '../events.ts';
 import { type Ledger, type SessionState, sessionState } from '../ledger.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import type { SessionPermit } from '../permit.ts';
-import { type Decision, REASONS, type Reason } from '../reasons.ts';
+import { REASONS, type Reason, wouldDecide } from '../reasons.ts';
 import type { AcquireOptions } from '../session.ts';
 import type { Judged } from '../settlement.ts';
 import type { SystemicEvent } from '../systemic.ts';
@@ -47,14 +48,16 @@ export class SessionWitness implements LiveSession {
   /** The state under which the gauges count the session; undefined when they don't, for it has ended or idles. */
   #counted: SessionState | undefined;
   /** Running out is an event, being out is not. */
-  #exhausted = false;
+  #exhausted: boolean;
 
   constructor(box: WitnessContext, id: string, circuits: ReadonlyMap<string, TrackedCircuit>, ledger: Ledger) {
     this.#box = box;
     this.#id = id;
     this.#circuits = circuits;
     this.#ledger = ledger;
-    box.cells.budgetGranted.value += ledger.budget.granted;
+    // What a restored session had used up elsewhere was counted there.
+    box.cells.budgetGranted.value += remaining(ledger.budget);
+    this.#exhausted = remaining(ledger.budget) === 0;
   }
 
   /** The session is in use: follows a meter provider that came late, and (re)enters the gauges. */
@@ -79,9 +82,9 @@ export class SessionWitness implements LiveSession {
     return idles;
   }
 
-  /** A circuit was made, closed. */
-  tracked({ tool }: TrackedCircuit): void {
-    tool.cells.circuits.closed.value += 1;
+  /** A circuit was made, or restored. */
+  tracked({ tool, mode, circuit }: TrackedCircuit): void {
+    tool.cells.circuits[reportedState(mode, circuit)].value += 1;
   }
 
   /** A decision is about to be given; the span that stands for it, where somebody traces. */
@@ -114,8 +117,8 @@ export class SessionWitness implements LiveSession {
     }
   }
 
-  /** A circuit changed its state. */
-  moved({ tool }: TrackedCircuit, from: CircuitState, to: CircuitState, category: ErrorCategory | undefined): void {
+  /** A circuit changed its state, by itself or by hand. */
+  moved({ tool }: TrackedCircuit, from: ReportedState, to: ReportedState, category: ErrorCategory | undefined): void {
     const { cells, name } = tool;
     transitionCell(cells, from, to).value += 1;
     cells.circuits[from].value -= 1;
@@ -123,7 +126,12 @@ export class SessionWitness implements LiveSession {
     if (from === 'closed' && category !== undefined) {
       openedTimeCell(cells, category).value = this.#box.clock.unixNow() / 1000;
     }
-    this.#announce('circuit.transition', { tool: name, from, to, category });
+    this.#announce('circuit.transition', { tool: name, from, to, category, observed: false });
+  }
+
+  /** A circuit that is only observed would have changed its state: told, and not counted (C1). */
+  shadowMoved(tool: string, from: CircuitState, to: CircuitState, category: ErrorCategory | undefined): void {
+    this.#announce('circuit.transition', { tool, from, to, category, observed: true });
   }
 
   /** The ledger changed. */
@@ -179,7 +187,9 @@ export class SessionWitness implements LiveSession {
 
   #countBy(change: 1 | -1, state: SessionState): void {
     this.#box.cells.sessions[state].value += change;
-    for (const { tool, circuit } of this.#circuits.values()) tool.cells.circuits[circuit.state].value += change;
+    for (const { tool, mode, circuit } of this.#circuits.values()) {
+      tool.cells.circuits[reportedState(mode, circuit)].value += change;
+    }
   }
 
   #spanFacts(permit: SessionPermit, options: AcquireOptions | undefined): SpanFacts {
@@ -200,7 +210,7 @@ export class SessionWitness implements LiveSession {
 
   /** The circuits that a decision answers to. */
   #causes(reason: Reason, tracked: TrackedCircuit | undefined): readonly (TrackedCircuit | undefined)[] {
-    const decision: Decision = REASONS[reason];
+    const decision = wouldDecide(reason);
     if (reason === 'systemic') return this.#ledger.event?.openings.map(({ tool }) => this.#circuits.get(tool)) ?? [];
     return decision === 'probe' || decision === 'skip' ? [tracked] : [];
   }

@@ -1,0 +1,88 @@
+import { BreakerboxConfigError, type ConfigIssue } from './errors.ts';
+
+/** Looks at a value that came from outside, and says all that is wrong in it. */
+export type Check = (path: string, value: unknown) => readonly ConfigIssue[];
+
+/** Throws all that is wrong in one error, if anything is (E6). `what` is being refused: `configuration` unless said. */
+export const refuse = (issues: readonly ConfigIssue[], what?: string): void => {
+  if (issues.length > 0) throw new BreakerboxConfigError(issues, what);
+};
+
+/** Where a setting may be left out, and why it can't be what it is. */
+export const orLeaveOut = (why: string): string => `, or leave it out: ${why}`;
+
+/** A value in a message: short, and never the inside of an object. */
+export const show = (value: unknown): string => {
+  if (typeof value === 'string') return value.length > 60 ? `a text of ${value.length} characters` : `'${value}'`;
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value);
+};
+
+/** `hint` ends the sentence that says what to write: see {@link orLeaveOut}. */
+export const number =
+  (least: number, hint: string, { whole = false, above = false } = {}): Check =>
+  (path, value) => {
+    const fits = typeof value === 'number' && (above ? value > least : value >= least);
+    if (fits && (whole ? Number.isInteger(value) : Number.isFinite(value))) return [];
+    const wanted = `a ${whole ? 'whole' : 'finite'} number ${above ? 'above' : 'of at least'} ${least}`;
+    return [{ path, message: `is ${show(value)}. Set ${wanted}${hint}` }];
+  };
+
+export const oneOf =
+  (values: readonly unknown[], hint: string): Check =>
+  (path, value) =>
+    values.includes(value) ? [] : [{ path, message: `is ${show(value)}. Set one of ${values.join(', ')}${hint}` }];
+
+/** A name that people will read. */
+export const name: Check = (path, value) =>
+  typeof value === 'string' && value.trim() !== ''
+    ? []
+    : [{ path, message: `is ${show(value)}. Set a name that isn't empty: it is how people find this in telemetry.` }];
+
+export const functions =
+  (names: readonly string[], why: string): Check =>
+  (path, value) =>
+    names.every((one) => typeof (value as Record<string, unknown> | null)?.[one] === 'function')
+      ? []
+      : [{ path, message: `is ${show(value)}. Give an object with the functions ${names.join(' and ')}: ${why}` }];
+
+/** An object of known keys; a misspelt one would otherwise be a setting that silently does nothing. */
+export const object =
+  (checks: Readonly<Record<string, Check>>, unknown = 'is no setting'): Check =>
+  (path, value) => {
+    if (!isObject(value)) return [{ path: path || 'config', message: `is ${show(value)}. Give an object.` }];
+    return Object.entries(value).flatMap(([key, one]) => {
+      const at = path ? `${path}.${key}` : key;
+      const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
+      if (check === undefined) {
+        return [{ path: at, message: `${unknown}. Known here: ${Object.keys(checks).join(', ')}.` }];
+      }
+      return one === undefined ? [] : check(at, one);
+    });
+  };
+
+/** The same where nothing may be left out. */
+export const complete =
+  (checks: Readonly<Record<string, Check>>): Check =>
+  (path, value) => {
+    const issues = object(checks, 'has no place here')(path, value);
+    if (!isObject(value)) return issues;
+    const missing = Object.keys(checks).filter((key) => !Object.hasOwn(value, key) || value[key] === undefined);
+    return [...issues, ...missing.flatMap((key) => checks[key]?.(`${path}.${key}`, undefined) ?? [])];
+  };
+
+export const list =
+  (check: Check): Check =>
+  (path, value) =>
+    Array.isArray(value)
+      ? Array.from(value, (one, index) => check(`${path}[${index}]`, one)).flat() // Unlike flatMap, sees holes.
+      : [{ path, message: `is ${show(value)}. Give a list.` }];
+
+export const nullable =
+  (check: Check): Check =>
+  (path, value) =>
+    value === null ? [] : check(path, value);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

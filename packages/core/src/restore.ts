@@ -1,0 +1,211 @@
+import type { ProvisionalCharge } from './budget.ts';
+import { type Check, complete, list, name, nullable, number, oneOf, refuse, show } from './checks.ts';
+import { type Circuit, closedCircuit } from './circuit/circuit.ts';
+import { CIRCUIT_MODES } from './circuit/mode.ts';
+import type { Moment } from './clock.ts';
+import type { ConfigIssue } from './errors.ts';
+import type { Ledger } from './ledger.ts';
+import type { KeptCircuit, SessionMemory } from './memory.ts';
+import { ERROR_CATEGORIES } from './outcome/taxonomy.ts';
+import type {
+  ChargeSnapshot,
+  CircuitSnapshot,
+  LedgerSnapshot,
+  MomentSnapshot,
+  OpeningSnapshot,
+  ProvisionalSnapshot,
+  SessionSnapshot,
+} from './snapshot.ts';
+import { type Opening, systemicEvent } from './systemic.ts';
+
+/** Refuses what is no snapshot of this agent's session, with all that is wrong in it (C11). */
+export const checkSnapshot = (value: unknown, agent: string): SessionSnapshot => {
+  refuse(issuesOf(value, agent), 'snapshot');
+  return value as SessionSnapshot;
+};
+
+const issuesOf = (value: unknown, agent: string): readonly ConfigIssue[] => {
+  const { version } = (value ?? {}) as { version?: unknown };
+  if (typeof version === 'number' && version !== 1) {
+    const mend = 'Restore it with the version of Breakerbox that wrote it, or begin a new session.';
+    return [{ path: 'snapshot.version', message: `is ${version}, and this version of Breakerbox reads 1. ${mend}` }];
+  }
+  const issues = complete(snapshotChecks)('snapshot', value);
+  return issues.length > 0 ? issues : contradictions(value as SessionSnapshot, agent);
+};
+
+const AS_WRITTEN = ', as session.snapshot() wrote it.';
+const count = number(0, AS_WRITTEN, { whole: true });
+const positive = number(1, AS_WRITTEN, { whole: true });
+const ms = number(0, AS_WRITTEN);
+const yesOrNo = oneOf([true, false], AS_WRITTEN);
+const category = oneOf(ERROR_CATEGORIES, AS_WRITTEN);
+
+/** A name that a model may have made up: even an empty one. */
+const anyText: Check = (path, value) =>
+  typeof value === 'string' ? [] : [{ path, message: `is ${show(value)}. Set a text${AS_WRITTEN}` }];
+
+const hex =
+  (digits: number): Check =>
+  (path, value) =>
+    typeof value === 'string' && value.length === digits && /^[0-9a-f]+$/i.test(value)
+      ? []
+      : [{ path, message: `is ${show(value)}. Set ${digits} hexadecimal digits${AS_WRITTEN}` }];
+
+const moment = complete({ step: count, ageMs: ms } satisfies Checks<MomentSnapshot>);
+
+const opening = complete({ tool: anyText, category, at: moment, unixMs: ms } satisfies Checks<OpeningSnapshot>);
+
+const charge = { tool: anyText, category, at: moment };
+
+const ledger = complete({
+  limit: positive,
+  cycle: positive,
+  granted: count,
+  consumed: count,
+  charges: list(complete({ ...charge, event: yesOrNo } satisfies Checks<ChargeSnapshot>)),
+  provisional: list(complete({ ...charge, beside: nullable(count) } satisfies Checks<ProvisionalSnapshot>)),
+  openings: list(opening),
+  event: nullable(list(opening)),
+} satisfies Checks<LedgerSnapshot>);
+
+const circuit = complete({
+  tool: name,
+  mode: oneOf(CIRCUIT_MODES, AS_WRITTEN),
+  state: oneOf(['closed', 'open', 'half_open'], AS_WRITTEN),
+  generation: count,
+  failures: count,
+  succeeded: count,
+  retryAfterMs: ms,
+  outage: nullable(complete({ category, opened: moment, waitMs: ms })),
+  openedBy: nullable(complete({ traceId: hex(32), spanId: hex(16), traceFlags: count })),
+} satisfies Checks<CircuitSnapshot>);
+
+const snapshotChecks = {
+  version: oneOf([1], AS_WRITTEN),
+  agent: name,
+  id: name,
+  step: count,
+  stepAgeMs: ms,
+  ledger,
+  shadow: nullable(ledger),
+  circuits: list(circuit),
+} satisfies Checks<SessionSnapshot>;
+
+type Checks<T> = Record<keyof T, Check>;
+
+/** What no single field shows. */
+const contradictions = (snapshot: SessionSnapshot, agent: string): readonly ConfigIssue[] => {
+  const { circuits, ledger, shadow } = snapshot;
+  const issues: ConfigIssue[] = [];
+  if (snapshot.agent !== agent) {
+    const message = `is ${show(snapshot.agent)}, and this box is ${show(agent)}. Restore it with the box of that agent.`;
+    issues.push({ path: 'snapshot.agent', message });
+  }
+  for (const [index, { tool, state, outage }] of circuits.entries()) {
+    const path = `snapshot.circuits[${index}]`;
+    if (circuits.findIndex((one) => one.tool === tool) < index) {
+      issues.push({
+        path: `${path}.tool`,
+        message: `is ${show(tool)} for a second time. Keep one circuit for each tool.`,
+      });
+    }
+    if ((state === 'closed') !== (outage === null)) {
+      const message = `${outage === null ? 'is null' : 'is given'} in state ${state}. Only a closed circuit has none.`;
+      issues.push({ path: `${path}.outage`, message });
+    }
+  }
+  return [
+    ...issues,
+    ...unbalanced('snapshot.ledger', ledger),
+    ...(shadow ? unbalanced('snapshot.shadow', shadow) : []),
+  ];
+};
+
+const unbalanced = (path: string, { limit, granted, consumed, provisional, openings, event }: LedgerSnapshot) => {
+  const issues: ConfigIssue[] = [];
+  if (granted - consumed > limit) {
+    const message = `is ${granted}, which leaves ${granted - consumed} failures of a budget of ${limit}. At most ${limit + consumed} can have been granted.`;
+    issues.push({ path: `${path}.granted`, message });
+  }
+  for (const [index, { beside }] of provisional.entries()) {
+    if (beside === null || beside < openings.length) continue;
+    const message = `is ${beside}, and there are ${openings.length} openings. Give the index of one, or null.`;
+    issues.push({ path: `${path}.provisional[${index}].beside`, message });
+  }
+  if (event?.length === 0) issues.push({ path: `${path}.event`, message: 'is empty. Give its openings, or null.' });
+  return issues;
+};
+
+/** What a checked snapshot says, on a clock that shows `ms` now: the time in between has not passed. Pure. */
+export const recall = (snapshot: Omit<SessionSnapshot, 'id'>, ms: number): SessionMemory => ({
+  books: {
+    real: ledgerFrom(snapshot.ledger, ms),
+    shadow: snapshot.shadow === null ? undefined : ledgerFrom(snapshot.shadow, ms),
+  },
+  step: snapshot.step,
+  stepMs: ms - snapshot.stepAgeMs,
+  circuits: new Map(snapshot.circuits.map((one) => [one.tool, circuitFrom(one, ms)])),
+});
+
+const momentFrom = ({ step, ageMs }: MomentSnapshot, ms: number): Moment => {
+  const then = ms - ageMs;
+  return { ms: then, step, stepMs: then };
+};
+
+const circuitFrom = (snapshot: CircuitSnapshot, ms: number): KeptCircuit => ({
+  mode: snapshot.mode,
+  circuit: stateFrom(snapshot, ms),
+  openedBy: snapshot.openedBy === null ? undefined : { ...snapshot.openedBy, isRemote: true },
+});
+
+const stateFrom = (snapshot: CircuitSnapshot, ms: number): Circuit => {
+  const { state, generation, failures, succeeded, retryAfterMs, outage: kept } = snapshot;
+  const notBeforeMs = retryAfterMs > 0 ? ms + retryAfterMs : 0;
+  if (state === 'closed' || kept === null) return { ...closedCircuit(generation), failures, notBeforeMs };
+  const { category, opened, waitMs } = kept;
+  const outage = { category, openedAt: momentFrom(opened, ms), waitMs, notBeforeMs };
+  return state === 'open'
+    ? { state, generation, outage }
+    : { state, generation, outage, leases: [], succeeded, issued: 0 };
+};
+
+const ledgerFrom = (snapshot: LedgerSnapshot, ms: number): Ledger => {
+  const { limit, cycle, granted, consumed, event } = snapshot;
+  const openings = snapshot.openings.map((one) => openingFrom(one, ms));
+  return {
+    budget: {
+      limit,
+      cycle,
+      granted,
+      consumed,
+      charges: snapshot.charges.map(({ tool, category, at, event }) => ({
+        tool,
+        category,
+        at: momentFrom(at, ms),
+        ...(event && { event }),
+      })),
+      provisional: snapshot.provisional.map((one) => provisionalFrom(one, openings, ms)),
+    },
+    openings,
+    event: event === null ? undefined : systemicEvent(event.map((one) => openingFrom(one, ms))),
+  };
+};
+
+const provisionalFrom = (
+  { tool, category, at: when, beside }: ProvisionalSnapshot,
+  openings: readonly Opening[],
+  ms: number,
+): ProvisionalCharge => {
+  const at = momentFrom(when, ms);
+  const opening = beside === null ? undefined : openings[beside];
+  // An anchor that is no opening's own moment is one that has closed: the charge counts with the next call.
+  return { tool, category, at, anchor: opening ? { tool: opening.tool, at: opening.at } : { tool, at } };
+};
+
+const openingFrom = ({ tool, category, at, unixMs }: OpeningSnapshot, ms: number): Opening => ({
+  tool,
+  category,
+  at: momentFrom(at, ms),
+  unixMs,
+});

@@ -1,0 +1,170 @@
+import { diag } from '@opentelemetry/api';
+import { afterEach, describe, expect, test } from 'vitest';
+import { bench, journal, steps, succeedOnce, trip, watchDiag } from './test-support.ts';
+
+afterEach(() => diag.disable());
+
+describe('settling', () => {
+  test('E3: only the first settle counts', () => {
+    const { session } = bench();
+    const permit = session.acquire('a');
+    permit.settle({ outcome: 'success' });
+    for (let i = 0; i < 5; i += 1) permit.settle({ outcome: 'failure' });
+    expect(session.peek('a')).toMatchObject({ failures: 0 });
+    expect(session.view().budget.remaining).toBe(5);
+  });
+
+  test('C7: calls under way when the circuit opened change nothing any more, and cost nothing', () => {
+    const { session, box } = bench();
+    const late: boolean[] = [];
+    box.on('outcome', (event) => late.push(event.late));
+    const calls = Array.from({ length: 6 }, () => session.acquire('a'));
+    for (const call of calls.slice(0, 5)) call.settle({ outcome: 'failure', category: 'network' });
+    expect(session.peek('a')).toMatchObject({ state: 'open', generation: 1 });
+    expect(session.view().budget).toMatchObject({ consumed: 3 });
+    calls[5]?.settle({ outcome: 'success' });
+    expect(session.peek('a')).toMatchObject({ state: 'open', generation: 1 });
+    expect(late).toEqual([false, false, false, true, true, true]);
+  });
+
+  test('C8: a cancelled probe gives its place back', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    steps(session, 3);
+    const controller = new AbortController();
+    controller.abort();
+    session.acquire('a').settle({ error: controller.signal.reason, signal: controller.signal });
+    expect(session.peek('a')?.state).toBe('half_open');
+    expect(succeedOnce(session, 'a')).toBe('probe');
+    expect(session.peek('a')?.state).toBe('closed');
+  });
+
+  test('C9: a probe that never settles counts as failed when its lease runs out', () => {
+    const { session, clock, box } = bench();
+    const outcomes: string[] = [];
+    box.on('outcome', ({ outcome, category }) => outcomes.push(`${outcome} ${category}`));
+    trip(session, 'a');
+    steps(session, 3);
+    const hung = session.acquire('a');
+    clock.advance(60_000);
+    session.step();
+    expect(session.peek('a')).toMatchObject({ state: 'open', category: 'timeout', openForMs: 0 });
+    expect(session.view().budget).toMatchObject({ consumed: 4 });
+    expect(outcomes.at(-1)).toBe('failure timeout');
+    hung.settle({ outcome: 'success' });
+    expect(session.peek('a')?.state).toBe('open');
+    expect(outcomes).toHaveLength(4);
+  });
+
+  test('C9: not a moment before; and of several probes each at its own time', () => {
+    const { session, clock, box } = bench({ systemic: false, budget: { failures: 50 } });
+    const lines = journal(box);
+    trip(session, 'b');
+    trip(session, 'a');
+    steps(session, 3);
+    session.acquire('b');
+    clock.advance(1_000);
+    session.acquire('a');
+    clock.advance(58_999);
+    session.step();
+    expect(session.peek('b')?.state).toBe('half_open');
+    clock.advance(5_000);
+    session.step();
+    expect([session.peek('b')?.openForMs, session.peek('a')?.openForMs]).toEqual([4_999, 3_999]);
+    expect(lines.slice(-2)).toEqual(['b half_open>open', 'a half_open>open']);
+  });
+
+  test('C9: a probe that comes back after its lease has failed, whether or not anybody looked in between', () => {
+    const { session, clock } = bench();
+    trip(session, 'a');
+    steps(session, 3);
+    const slow = session.acquire('a');
+    clock.advance(60_000);
+    slow.settle({ outcome: 'success' });
+    expect(session.peek('a')).toMatchObject({ state: 'open', category: 'timeout' });
+    expect(session.view().budget.consumed).toBe(4);
+  });
+
+  test('C9: hung probes of several rounds never wedge the circuit', () => {
+    const { session, clock } = bench({ budget: { failures: 50 }, defaults: { probes: 2, cooldownMs: 1_000 } });
+    trip(session, 'a');
+    for (let round = 0; round < 8; round += 1) {
+      clock.advance(300_000);
+      expect([session.acquire('a').decision, session.acquire('a').decision]).toEqual(['probe', 'probe']);
+      clock.advance(60_000);
+      session.step();
+      expect(session.peek('a')?.state).toBe('open');
+    }
+    clock.advance(300_000);
+    succeedOnce(session, 'a');
+    succeedOnce(session, 'a');
+    expect(session.peek('a')?.state).toBe('closed');
+  });
+
+  test('C9: a call that never settles in closed state costs nothing', () => {
+    const { session, clock } = bench();
+    session.acquire('a');
+    clock.advance(1e9);
+    session.step();
+    expect(session.view()).toMatchObject({ state: 'active', budget: { consumed: 0 } });
+  });
+
+  test('O1: outcomes can be judged otherwise for one tool', () => {
+    const { session } = bench({ tools: { a: { outcomes: { tool_error: 'failure', network: 'ignored' } }, b: {} } });
+    session.acquire('a').settle({ result: { isError: true, content: [{ type: 'text', text: 'unknown order id' }] } });
+    session.acquire('b').settle({ result: { isError: true, content: [{ type: 'text', text: 'unknown order id' }] } });
+    session.acquire('a').settle({ error: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) });
+    expect([session.peek('a')?.failures, session.peek('b')?.failures]).toEqual([1, 0]);
+  });
+
+  test('O2: a classifier of the user goes first, and may leave it to ours', () => {
+    const classify = (error: unknown) => (String(error).includes('quota') ? ('resource' as const) : undefined);
+    const { session } = bench({ defaults: { failureThreshold: 1, classify } });
+    session.acquire('a').settle({ error: new Error('monthly quota used up') });
+    session.acquire('b').settle({ error: Object.assign(new Error('x'), { code: 'ENOTFOUND' }) });
+    expect([session.peek('a')?.category, session.peek('b')?.category]).toEqual(['resource', 'network']);
+  });
+
+  test('E5: a classifier that throws or answers nonsense is as if there were none', () => {
+    const error = watchDiag();
+    const { session } = bench({
+      tools: {
+        a: {
+          failureThreshold: 1,
+          classify: () => {
+            throw new Error('broken classifier');
+          },
+        },
+        b: { failureThreshold: 1, classify: () => 'nonsense' as never },
+      },
+    });
+    for (const tool of ['a', 'b']) {
+      session.acquire(tool).settle({ error: Object.assign(new Error('x'), { code: 'ECONNRESET' }) });
+      expect(session.peek(tool)?.category).toBe('network');
+    }
+    expect(error).toHaveBeenCalledOnce();
+  });
+});
+
+describe('settling by untyped callers', () => {
+  test('E3, E5: what is no settlement says nothing of the tool, and throws nothing', () => {
+    const error = watchDiag();
+    const { session } = bench({ defaults: { failureThreshold: 1 } });
+    const broken = {
+      get error() {
+        throw new Error('broken getter');
+      },
+    };
+    for (const nonsense of [undefined, null, 'success', broken]) session.acquire('a').settle(nonsense as never);
+    expect(error).toHaveBeenCalledTimes(4);
+    expect(session.view()).toMatchObject({ budget: { consumed: 0 }, circuits: [{ state: 'closed', failures: 0 }] });
+  });
+
+  test('O1: an outcome that there is not is a failure', () => {
+    const { session, box } = bench();
+    const outcomes: string[] = [];
+    box.on('outcome', ({ outcome, category }) => outcomes.push(`${outcome} ${category}`));
+    session.acquire('a').settle({ outcome: 'faliure' } as never);
+    expect(outcomes).toEqual(['failure unknown']);
+  });
+});

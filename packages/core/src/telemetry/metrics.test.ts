@@ -1,0 +1,286 @@
+import { metrics } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { bench, failOnce, steps, succeedOnce, trip, UNIX_START } from '../test-support.ts';
+import { METRIC } from './semconv.ts';
+import { circuitsOf as circuitsOfAgent, newAgent, registerMetrics, seriesOf } from './test-support.ts';
+
+let agent = '';
+beforeEach(() => {
+  agent = newAgent();
+});
+afterEach(() => metrics.disable());
+
+const ours = (lines: string[], prefix: string) => seriesOf(agent, lines, prefix);
+const circuitsOf = (lines: string[]) => circuitsOfAgent(agent, lines);
+
+describe('metrics', () => {
+  test('zeros are exported from the declaration on, before any call', async () => {
+    const { scrape } = registerMetrics();
+    bench({ agent, tools: { a: {} } });
+    const lines = await scrape();
+    expect(ours(lines, 'breakerbox_decisions_total')).toContain(
+      'breakerbox_decisions_total{gen_ai_tool_name="a",breakerbox_decision="skip",breakerbox_reason="open"} 0',
+    );
+    expect(ours(lines, 'breakerbox_outcomes_total')).toEqual(
+      expect.arrayContaining([
+        'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="success"} 0',
+        'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="failure",error_type="network"} 0',
+        'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="ignored",error_type="tool_error"} 0',
+      ]),
+    );
+    expect(ours(lines, 'breakerbox_circuits')).toEqual(
+      ['closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only'].map(
+        (state) => `breakerbox_circuits{gen_ai_tool_name="a",breakerbox_state="${state}"} 0`,
+      ),
+    );
+    expect(ours(lines, 'breakerbox_systemic_events_total')).toContain(
+      'breakerbox_systemic_events_total{error_type="network"} 0',
+    );
+    expect(ours(lines, 'breakerbox_budget_exhaustions_total')).toEqual(['breakerbox_budget_exhaustions_total{} 0']);
+  });
+
+  test('an SDK that comes after the box sees everything from the start', async () => {
+    const { session } = bench({ agent, tools: { a: {} } });
+    trip(session, 'a');
+    const { scrape } = registerMetrics();
+    session.acquire('a');
+    const lines = await scrape();
+    expect(ours(lines, 'breakerbox_decisions_total')).toEqual(
+      expect.arrayContaining([
+        'breakerbox_decisions_total{gen_ai_tool_name="a",breakerbox_decision="call",breakerbox_reason="closed"} 3',
+        'breakerbox_decisions_total{gen_ai_tool_name="a",breakerbox_decision="skip",breakerbox_reason="open"} 1',
+      ]),
+    );
+    expect(ours(lines, 'breakerbox_transitions_total')).toContain(
+      'breakerbox_transitions_total{gen_ai_tool_name="a",breakerbox_state_from="closed",breakerbox_state_to="open"} 1',
+    );
+  });
+
+  test('a second SDK after the first was shut down is followed too', async () => {
+    const first = registerMetrics();
+    const { session } = bench({ agent, tools: { a: {} } });
+    await first.provider.shutdown();
+    succeedOnce(session, 'a');
+    metrics.disable();
+    succeedOnce(session, 'a');
+    const { scrape } = registerMetrics();
+    succeedOnce(session, 'a');
+    const lines = await scrape();
+    expect(ours(lines, 'breakerbox_outcomes_total')).toContain(
+      'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="success"} 3',
+    );
+    expect(ours(lines, 'gen_ai_execute_tool_duration_count')).toEqual([
+      'gen_ai_execute_tool_duration_count{gen_ai_tool_name="a"} 1',
+    ]);
+  });
+
+  test('names, units and kinds are those of the contract', async () => {
+    const { scrape } = registerMetrics();
+    const { session } = bench({ agent, tools: { a: {} } });
+    trip(session, 'a');
+    const types = (await scrape()).filter((line) => line.startsWith('# TYPE '));
+    const kinds = { counter: 'counter', updowncounter: 'gauge', gauge: 'gauge', histogram: 'histogram' };
+    for (const { prometheus, kind, unit } of Object.values(METRIC)) {
+      // OpenTelemetry's JS exporter adds no unit; @breakerbox/telemetry does.
+      const name = unit === 's' ? prometheus.replace('_seconds', '') : prometheus;
+      expect(types).toContain(`# TYPE ${name} ${kinds[kind]}`);
+    }
+  });
+
+  test('the last opening is the Unix time at which the circuit left closed', async () => {
+    const { scrape } = registerMetrics();
+    const { session, clock } = bench({ agent, tools: { a: {} } });
+    clock.advance(4_000);
+    trip(session, 'a', 'timeout');
+    clock.advance(60_000);
+    steps(session, 3);
+    failOnce(session, 'a');
+    expect(ours(await scrape(), 'breakerbox_circuit_opened_time')).toEqual([
+      `breakerbox_circuit_opened_time{gen_ai_tool_name="a",error_type="timeout"} ${(UNIX_START + 5_000) / 1000}`,
+    ]);
+  });
+
+  test('budget and sessions say what the engine says', async () => {
+    const { scrape } = registerMetrics();
+    const { session, box } = bench({ agent });
+    trip(session, 'a');
+    trip(session, 'b');
+    const { granted, consumed, remaining } = session.view().budget;
+    const lines = await scrape();
+    expect(ours(lines, 'breakerbox_budget_granted_total')).toEqual([`breakerbox_budget_granted_total{} ${granted}`]);
+    expect(ours(lines, 'breakerbox_budget_consumed_total')).toEqual([`breakerbox_budget_consumed_total{} ${consumed}`]);
+    expect(granted - consumed).toBe(remaining);
+    expect(ours(lines, 'breakerbox_sessions')).toEqual([
+      'breakerbox_sessions{breakerbox_session_state="active"} 0',
+      'breakerbox_sessions{breakerbox_session_state="paused_budget"} 0',
+      'breakerbox_sessions{breakerbox_session_state="paused_systemic"} 1',
+    ]);
+    expect(ours(lines, 'breakerbox_systemic_events_total')).toContain(
+      'breakerbox_systemic_events_total{error_type="network"} 1',
+    );
+    const exhausted = box.session();
+    for (const tool of ['a', 'b', 'c', 'd', 'a']) failOnce(exhausted, tool, 'server');
+    expect(ours(await scrape(), 'breakerbox_budget_exhaustions_total')).toEqual([
+      'breakerbox_budget_exhaustions_total{} 1',
+    ]);
+  });
+
+  test('a session that ends takes its circuits out of the gauges', async () => {
+    const { scrape } = registerMetrics();
+    const { session } = bench({ agent, tools: { a: {} } });
+    trip(session, 'a');
+    expect(circuitsOf(await scrape())).toEqual({ open: 1 });
+    session.end();
+    const lines = await scrape();
+    expect(circuitsOf(lines)).toEqual({});
+    expect(ours(lines, 'breakerbox_sessions').every((line) => line.endsWith(' 0'))).toBe(true);
+  });
+
+  test('a session that idles for 30 minutes does too, and comes back when it is used', async () => {
+    const { scrape } = registerMetrics();
+    const { session, clock } = bench({ agent, tools: { a: {} } });
+    trip(session, 'a');
+    clock.advance(30 * 60_000 - 1);
+    expect(circuitsOf(await scrape())).toEqual({ open: 1 });
+    clock.advance(1);
+    expect(circuitsOf(await scrape())).toEqual({});
+    session.acquire('a');
+    expect(circuitsOf(await scrape())).toEqual({ half_open: 1 });
+    session.end();
+    expect(circuitsOf(await scrape())).toEqual({});
+  });
+
+  test('beyond maxTools, and for made-up names, series are shared', async () => {
+    const { scrape } = registerMetrics();
+    const { session } = bench({ agent, tools: { a: {}, b: {}, c: {} }, maxTools: 2 });
+    for (const tool of ['a', 'b', 'c', 'made_up_1', 'made_up_2']) succeedOnce(session, tool);
+    const successes = ours(await scrape(), 'breakerbox_outcomes_total').filter((line) => line.includes('"success"'));
+    expect(successes).toEqual([
+      'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="success"} 1',
+      'breakerbox_outcomes_total{gen_ai_tool_name="b",breakerbox_outcome="success"} 1',
+      'breakerbox_outcomes_total{gen_ai_tool_name="_OTHER",breakerbox_outcome="success"} 3',
+    ]);
+    expect(session.peek('c')?.state).toBe('closed'); // Declared: it has a circuit all the same.
+  });
+
+  test('two boxes of one agent share their series', async () => {
+    const { scrape } = registerMetrics();
+    succeedOnce(bench({ agent, tools: { a: {} } }).session, 'a');
+    succeedOnce(bench({ agent, tools: { a: {} } }).session, 'a');
+    expect(ours(await scrape(), 'breakerbox_outcomes_total')).toContain(
+      'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="success"} 2',
+    );
+  });
+
+  test('durations are those of executed calls alone, by category', async () => {
+    const { scrape } = registerMetrics();
+    const { session, clock } = bench({ agent, tools: { a: {} } });
+    const permit = session.acquire('a');
+    clock.advance(1_500);
+    permit.settle({ outcome: 'success' });
+    trip(session, 'a');
+    session.acquire('a');
+    const lines = await scrape();
+    expect(ours(lines, 'gen_ai_execute_tool_duration_sum')).toEqual([
+      'gen_ai_execute_tool_duration_sum{gen_ai_tool_name="a"} 1.5',
+      'gen_ai_execute_tool_duration_sum{gen_ai_tool_name="a",error_type="network"} 0',
+    ]);
+    expect(ours(lines, 'gen_ai_execute_tool_duration_bucket')).toContain(
+      'gen_ai_execute_tool_duration_bucket{gen_ai_tool_name="a",le="81.92"} 1',
+    );
+  });
+});
+
+describe('metrics of modes and of restored sessions', () => {
+  const transitions = (lines: string[]) =>
+    ours(lines, 'breakerbox_transitions_total')
+      .filter((line) => !line.endsWith(' 0'))
+      .map((line) => line.replace(/^.*from="(\w+)".*to="(\w+)"} (\d+)$/, '$1>$2 $3'));
+
+  test('C1: a change by hand moves the circuit in the gauge, and is a transition', async () => {
+    const { scrape } = registerMetrics();
+    const { session } = bench({ agent, tools: { a: {} } });
+    trip(session, 'a');
+    session.control('a', 'forced_open');
+    const lines = await scrape();
+    expect(circuitsOf(lines)).toEqual({ forced_open: 1 });
+    expect(transitions(lines)).toEqual(['closed>open 1', 'open>forced_open 1']);
+    session.control('a', 'automatic');
+    expect(circuitsOf(await scrape())).toEqual({ closed: 1 });
+    session.control('a', 'disabled');
+    session.end();
+    expect(circuitsOf(await scrape())).toEqual({});
+  });
+
+  test('C1: disabled calls are counted in decisions and outcomes', async () => {
+    const { scrape } = registerMetrics();
+    const { session } = bench({ agent, tools: { a: { mode: 'disabled' } } });
+    failOnce(session, 'a', 'server');
+    const lines = await scrape();
+    expect(ours(lines, 'breakerbox_decisions_total')).toContain(
+      'breakerbox_decisions_total{gen_ai_tool_name="a",breakerbox_decision="call",breakerbox_reason="disabled"} 1',
+    );
+    expect(ours(lines, 'breakerbox_outcomes_total')).toContain(
+      'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="failure",error_type="server"} 1',
+    );
+    expect(ours(lines, 'breakerbox_budget_consumed_total')).toEqual(['breakerbox_budget_consumed_total{} 0']);
+  });
+
+  test('C1: a trial wakes nobody: no transition, opened time, budget, event or paused session; decisions say it all', async () => {
+    const { scrape } = registerMetrics();
+    const { session } = bench({ agent, defaults: { mode: 'observe_only' } });
+    trip(session, 'a');
+    session.acquire('a');
+    trip(session, 'b');
+    session.acquire('c');
+    const lines = await scrape();
+    expect(circuitsOf(lines)).toEqual({ observe_only: 3 });
+    expect(transitions(lines)).toEqual([]);
+    expect(ours(lines, 'breakerbox_circuit_opened_time')).toEqual([]);
+    expect(ours(lines, 'breakerbox_budget_consumed_total')).toEqual(['breakerbox_budget_consumed_total{} 0']);
+    expect(ours(lines, 'breakerbox_systemic_events_total').filter((line) => !line.endsWith(' 0'))).toEqual([]);
+    expect(ours(lines, 'breakerbox_sessions')).toContain('breakerbox_sessions{breakerbox_session_state="active"} 1');
+    expect(ours(lines, 'breakerbox_decisions_total')).toEqual(
+      expect.arrayContaining([
+        'breakerbox_decisions_total{gen_ai_tool_name="a",breakerbox_decision="call",breakerbox_reason="would_skip"} 1',
+        'breakerbox_decisions_total{gen_ai_tool_name="c",breakerbox_decision="call",breakerbox_reason="would_pause"} 1',
+      ]),
+    );
+  });
+
+  test('C11: a restored session is granted what remains, and is counted in the gauges', async () => {
+    const { scrape } = registerMetrics();
+    const { session } = bench({ agent: 'elsewhere', tools: { a: {}, b: {} } });
+    trip(session, 'a');
+    succeedOnce(session, 'b');
+    const snapshot = { ...session.snapshot(), agent };
+    const { box } = bench({ agent, tools: { a: {} } });
+    const before = await scrape();
+    expect(ours(before, 'breakerbox_budget_granted_total')).toEqual(['breakerbox_budget_granted_total{} 5']);
+    const restored = box.restore(snapshot);
+    const lines = await scrape();
+    expect(ours(lines, 'breakerbox_budget_granted_total')).toEqual(['breakerbox_budget_granted_total{} 7']);
+    expect(ours(lines, 'breakerbox_budget_consumed_total')).toEqual(['breakerbox_budget_consumed_total{} 0']);
+    expect(ours(lines, 'breakerbox_sessions')).toContain('breakerbox_sessions{breakerbox_session_state="active"} 2');
+    expect(circuitsOf(lines)).toEqual({ open: 1 });
+    expect(transitions(lines)).toEqual([]);
+    restored.declare('b');
+    expect(ours(await scrape(), 'breakerbox_circuits')).toContain(
+      'breakerbox_circuits{gen_ai_tool_name="b",breakerbox_state="closed"} 1',
+    );
+    restored.end();
+    expect(circuitsOf(await scrape())).toEqual({});
+  });
+
+  test('C11: a session that is restored without budget has not run out once more', async () => {
+    const { scrape } = registerMetrics();
+    const { session, box } = bench({ agent });
+    for (const tool of ['a', 'b', 'c', 'd', 'a']) failOnce(session, tool, 'server');
+    const restored = box.restore(session.snapshot());
+    restored.step();
+    expect(restored.acquire('a').reason).toBe('budget_exhausted');
+    expect(ours(await scrape(), 'breakerbox_budget_exhaustions_total')).toEqual([
+      'breakerbox_budget_exhaustions_total{} 1',
+    ]);
+  });
+});

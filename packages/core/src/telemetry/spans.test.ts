@@ -1,0 +1,145 @@
+import { context, SpanStatusCode, trace } from '@opentelemetry/api';
+import { afterEach, describe, expect, test } from 'vitest';
+import { bench, steps, succeedOnce, trip } from '../test-support.ts';
+import { ATTR } from './semconv.ts';
+import { registerTraces } from './test-support.ts';
+
+const agent = 'traced';
+
+afterEach(() => {
+  trace.disable();
+  context.disable();
+});
+
+describe('spans', () => {
+  test('each decision has one span, with what decided it', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent, tools: { a: {} } });
+    session.acquire('a', { callId: 'call-7' }).settle({ outcome: 'success' });
+    const [span, ...rest] = finished();
+    expect(rest).toEqual([]);
+    expect(span?.name).toBe('execute_tool a');
+    expect(span?.status.code).toBe(SpanStatusCode.UNSET);
+    expect(span?.attributes).toEqual({
+      [ATTR.operation]: 'execute_tool',
+      [ATTR.tool]: 'a',
+      [ATTR.agent]: agent,
+      [ATTR.conversation]: 'run-1',
+      [ATTR.callId]: 'call-7',
+      [ATTR.decision]: 'call',
+      [ATTR.reason]: 'closed',
+      [ATTR.state]: 'closed',
+      [ATTR.generation]: 0,
+      [ATTR.budgetRemaining]: 5,
+      [ATTR.caution]: false,
+    });
+  });
+
+  test('skips and probes link to the span whose failure opened the circuit', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent, tools: { a: {} } });
+    trip(session, 'a');
+    session.acquire('a');
+    steps(session, 3);
+    succeedOnce(session, 'a');
+    const spans = finished();
+    expect(spans.map(({ name }) => name)).toEqual([
+      'execute_tool a',
+      'execute_tool a',
+      'execute_tool a',
+      'breakerbox.skip a',
+      'execute_tool a',
+    ]);
+    const opening = spans[2];
+    expect(opening?.status.code).toBe(SpanStatusCode.ERROR);
+    expect(opening?.attributes[ATTR.errorType]).toBe('network');
+    for (const span of spans.slice(3)) expect(span.links.map((link) => link.context)).toEqual([opening?.spanContext()]);
+    expect(spans[4]?.attributes).toMatchObject({ [ATTR.decision]: 'probe', [ATTR.state]: 'half_open' });
+  });
+
+  test('C11: a restored session links to the span in the process that failed', () => {
+    const finished = registerTraces();
+    const { session, box } = bench({ agent, tools: { a: {} } });
+    trip(session, 'a');
+    box.restore(JSON.parse(JSON.stringify(session.snapshot()))).acquire('a');
+    const [, , opening, skip] = finished();
+    const { traceId, spanId } = opening?.spanContext() ?? {};
+    expect(skip?.links.map(({ context }) => context)).toMatchObject([{ traceId, spanId, isRemote: true }]);
+  });
+
+  test('C1: what an observed tool would have been is on the span, with the link', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent, tools: { a: { mode: 'observe_only' } } });
+    trip(session, 'a');
+    succeedOnce(session, 'a');
+    const spans = finished();
+    expect(spans[3]?.name).toBe('execute_tool a');
+    expect(spans[3]?.attributes).toMatchObject({
+      [ATTR.decision]: 'call',
+      [ATTR.reason]: 'would_skip',
+      [ATTR.state]: 'observe_only',
+    });
+    expect(spans[3]?.links.map((link) => link.context)).toEqual([spans[2]?.spanContext()]);
+  });
+
+  test('a systemic pause links to every opening of the event', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent });
+    trip(session, 'a');
+    trip(session, 'b');
+    session.acquire('c');
+    const spans = finished();
+    expect(spans[6]?.name).toBe('breakerbox.pause c');
+    expect(spans[6]?.links.map((link) => link.context)).toEqual([spans[2]?.spanContext(), spans[5]?.spanContext()]);
+  });
+
+  test("the tool runs inside the span's context", async () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent, tools: { a: {} } });
+    const permit = session.acquire('a');
+    await context.with(permit.context, async () => {
+      await Promise.resolve();
+      trace.getTracer('http').startSpan('GET /').end();
+    });
+    permit.settle({ outcome: 'success' });
+    const [child, parent] = finished();
+    expect(child?.parentSpanContext?.spanId).toBe(parent?.spanContext().spanId);
+  });
+
+  test('beneath a framework’s own execute_tool span, ours has another name', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent, tools: { a: {}, b: {} } });
+    const native = trace.getTracer('framework').startSpan('execute_tool a', {
+      attributes: { [ATTR.operation]: 'execute_tool', [ATTR.tool]: 'a' },
+    });
+    context.with(trace.setSpan(context.active(), native), () => {
+      succeedOnce(session, 'a');
+      succeedOnce(session, 'b'); // Called from within the other tool: a call of its own.
+    });
+    native.end();
+    expect(finished().map(({ name }) => name)).toEqual(['breakerbox.call a', 'execute_tool b', 'execute_tool a']);
+  });
+
+  test('no argument, result or message of an error is recorded', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent, tools: { a: {} } });
+    session.acquire('a').settle({ error: new Error('token sk-secret refused') });
+    session.acquire('a').settle({ result: { isError: true, content: [{ type: 'text', text: 'sk-secret' }] } });
+    const spans = finished().map(({ attributes, events, status, links }) => ({ attributes, events, status, links }));
+    expect(spans).toHaveLength(2);
+    expect(JSON.stringify(spans)).not.toContain('sk-secret');
+  });
+
+  test('a tracer registered late is used from then on, and one that is gone no more', () => {
+    const { session } = bench({ agent, tools: { a: {} } });
+    succeedOnce(session, 'a');
+    const finished = registerTraces();
+    succeedOnce(session, 'a');
+    trace.disable();
+    succeedOnce(session, 'a');
+    expect(finished()).toHaveLength(1);
+    const later = registerTraces();
+    succeedOnce(session, 'a');
+    expect([finished().length, later().length]).toEqual([1, 1]);
+  });
+});
