@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { createBreakerbox } from '../packages/core/src/index.ts';
 import { ATTR, METRIC, type MetricDefinition } from '../packages/core/src/telemetry/semconv.ts';
 import { runTool } from '../stack/tools.ts';
 import { namesIn } from './promql.ts';
@@ -151,6 +152,12 @@ describe('each alert', () => {
 });
 
 describe('each runbook', () => {
+  it.each(runbookFiles)('%s names only what can be called on a session', (file) => {
+    const session = createBreakerbox({ agent: 'runbooks' }).session();
+    const called = [...read(file).matchAll(/\bsession\.(\w+)/g)].map((match) => match[1] ?? '');
+    for (const name of called) expect(session, `session.${name} in ${file}`).toHaveProperty(name);
+  });
+
   it('belongs to an alert', () => {
     expect(runbookFiles.map((file) => basename(file, '.md')).sort()).toEqual(alerts.map(({ alert }) => alert).sort());
   });
