@@ -1,12 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../packages/cli/src/demo/child.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -30,23 +28,13 @@ const start = (folder: string, task: string, { preload = '', env = {} } = {}) =>
   return { status, stderr };
 };
 
-/** A port on which nobody listens. */
-const deadPort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
-
 describe('a wrong start says what to do', () => {
   test('without a network', async () => {
     const folder = bareClone();
     mkdirSync(join(folder, 'cache'));
     const { status, stderr } = start(folder, 'test', {
       env: {
-        npm_config_registry: `http://127.0.0.1:${await deadPort()}/`,
+        npm_config_registry: `http://127.0.0.1:${await freePort()}/`,
         npm_config_cache: join(folder, 'cache'),
         npm_config_fetch_retries: '0',
       },

@@ -75,6 +75,28 @@ export const instantRows = (refId: string, expr: string): Builder<Dataquery> =>
 export const overTime = (refId: string, { expr, legend }: Line): Builder<Dataquery> =>
   query(refId, expr).range().legendFormat(legend);
 
+/** What the builders of all kinds of panels can be told. */
+interface PanelBuilder {
+  title(text: string): this;
+  description(text: string): this;
+  datasource(source: typeof DATASOURCE): this;
+  span(width: number): this;
+  height(rows: number): this;
+  unit(unit: string): this;
+  noValue(text: string): this;
+}
+
+/** A panel with its face, on the dashboard's data source. */
+export const faced = <Panel extends PanelBuilder>(panel: Panel, face: Face): Panel =>
+  panel
+    .title(face.title)
+    .description(face.description)
+    .datasource(DATASOURCE)
+    .span(face.width)
+    .height(face.height)
+    .unit(face.unit)
+    .noValue(NO_TELEMETRY);
+
 /** Colours from `[from, colour]` steps upwards; below the first one there is no colour. */
 export const thresholds = (...steps: readonly (readonly [from: number, colour: string])[]): ThresholdsConfigBuilder =>
   new ThresholdsConfigBuilder()
@@ -83,14 +105,7 @@ export const thresholds = (...steps: readonly (readonly [from: number, colour: s
 
 /** One number; its background is coloured when it crosses a threshold. */
 export const stat = (face: Face, expr: string, limits: ThresholdsConfigBuilder): StatBuilder =>
-  new StatBuilder()
-    .title(face.title)
-    .description(face.description)
-    .datasource(DATASOURCE)
-    .span(face.width)
-    .height(face.height)
-    .unit(face.unit)
-    .noValue(NO_TELEMETRY)
+  faced(new StatBuilder(), face)
     .thresholds(limits)
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
     .colorMode(BigValueColorMode.Background)
@@ -108,14 +123,7 @@ export const legendBelow = (): VizLegendOptionsBuilder =>
 
 /** Lines over time. */
 export const lines = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
-  new TimeseriesBuilder()
-    .title(face.title)
-    .description(face.description)
-    .datasource(DATASOURCE)
-    .span(face.width)
-    .height(face.height)
-    .unit(face.unit)
-    .noValue(NO_TELEMETRY)
+  faced(new TimeseriesBuilder(), face)
     .min(0)
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassicByName))
     .drawStyle(GraphDrawStyle.Line)

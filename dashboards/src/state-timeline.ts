@@ -7,8 +7,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/common';
 import { FieldColorBuilder, FieldColorModeId, MappingType } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder as StateTimelineBuilder } from '@grafana/grafana-foundation-sdk/statetimeline';
-import { type Face, type Line, legendBelow, NO_TELEMETRY, overTime, thresholds } from './panels.ts';
-import { DATASOURCE } from './variables.ts';
+import { type Face, faced, type Line, legendBelow, overTime, thresholds } from './panels.ts';
 
 /** What a value of the query means. */
 export interface StateName {
@@ -19,14 +18,7 @@ export interface StateName {
 
 /** A band for each series, coloured by state. */
 export const stateTimeline = (face: Face, line: Line, names: readonly StateName[]): StateTimelineBuilder =>
-  new StateTimelineBuilder()
-    .title(face.title)
-    .description(face.description)
-    .datasource(DATASOURCE)
-    .span(face.width)
-    .height(face.height)
-    .unit(face.unit)
-    .noValue(NO_TELEMETRY)
+  faced(new StateTimelineBuilder(), face)
     .thresholds(thresholds())
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
     .mappings([

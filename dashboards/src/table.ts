@@ -7,8 +7,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { CALM } from './palette.ts';
-import { type Face, instantRows, NO_TELEMETRY, refIdOf, thresholds } from './panels.ts';
-import { DATASOURCE } from './variables.ts';
+import { type Face, faced, instantRows, refIdOf, thresholds } from './panels.ts';
 
 /** A column that a query fills. */
 export interface Column {
@@ -79,14 +78,7 @@ export const table = (face: Face, keys: readonly Key[], columns: readonly Column
     ...columns.map((_, index) => `Value #${refIdOf(index)}`),
     ...keys.filter(({ side }) => side === 'right').map(({ label }) => label),
   ];
-  const panel = new TableBuilder()
-    .title(face.title)
-    .description(face.description)
-    .datasource(DATASOURCE)
-    .span(face.width)
-    .height(face.height)
-    .unit(face.unit)
-    .noValue(NO_TELEMETRY)
+  const panel = faced(new TableBuilder(), face)
     .thresholds(thresholds())
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
     .align(FieldTextAlignment.Auto)
