@@ -20,7 +20,7 @@ import { DEFAULT_JUDGEMENT } from './outcome/taxonomy.ts';
 import { checkSnapshot, recall } from './restore.ts';
 import type { Session } from './session.ts';
 import { DEFAULT_SYSTEMIC } from './systemic.ts';
-import { agentCells, syncMetrics } from './telemetry/hub.ts';
+import { agentCells, followProviders } from './telemetry/hub.ts';
 import { toolCells } from './telemetry/metrics.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
 import type { ToolSettings, ToolSpec } from './tool.ts';
@@ -89,7 +89,9 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   const declare = (name: string, toolConfig: ToolConfig = {}): void => {
     if (tools.has(name)) return;
     validateTool(name, toolConfig, defaults);
-    tools.set(name, { name, ...toolSettings(defaults, toolConfig), cells: toolCells(cells, name, maxTools) });
+    const treated = toolSettings(defaults, toolConfig);
+    tools.set(name, { name, ...treated, cells: toolCells(cells, name, maxTools, treated.outcomes) });
+    followProviders();
   };
 
   const shared: SessionContext = {
@@ -106,7 +108,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   };
 
   for (const [name, toolConfig] of Object.entries(config.tools ?? {})) declare(name, toolConfig);
-  syncMetrics();
+  followProviders();
 
   return {
     agent,

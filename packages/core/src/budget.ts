@@ -56,6 +56,10 @@ export const charge = (budget: Budget, ...charges: readonly Charge[]): Budget =>
   charges: [...budget.charges, ...charges],
 });
 
+/** How many failures of a tool wait for a systemic event to be confirmed or not (S3). */
+export const provisionalOf = ({ provisional }: Budget, tool: string): number =>
+  provisional.reduce((count, one) => (one.tool === tool ? count + 1 : count), 0);
+
 /** S3: remembers a failure that may belong to a systemic event. */
 export const chargeProvisionally = (budget: Budget, provisional: ProvisionalCharge): Budget => ({
   ...budget,

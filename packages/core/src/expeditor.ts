@@ -9,6 +9,7 @@ import {
   chargeFailure,
   type Ledger,
   matureCharges,
+  noticeExhaustion,
   recordClosing,
   recordOpening,
   renewBudget,
@@ -18,7 +19,7 @@ import {
 import type { KeptCircuit, SessionMemory } from './memory.ts';
 import { explain } from './message.ts';
 import { type Permit, type PermitOwner, SessionPermit } from './permit.ts';
-import { beginProbe, endProbe, firstLapsed, forgetProbes, type Probing } from './probes.ts';
+import { beginProbe, endProbe, firstLapsed, type Probing } from './probes.ts';
 import { isCounted, isExecuted, type Reason } from './reasons.ts';
 import type { AcquireOptions, Session } from './session.ts';
 import { type Judged, judge, type Settlement } from './settlement.ts';
@@ -57,8 +58,14 @@ export class Expeditor implements Session, PermitOwner {
   }
 
   acquire(tool: string, options?: AcquireOptions): Permit {
+    const permit = this.#decide(tool, options);
+    this.#witness.tell();
+    return permit;
+  }
+
+  #decide(tool: string, options: AcquireOptions | undefined): Permit {
     const ms = this.#arrive();
-    if (this.#ended) return this.#permit(tool, 'session_ended', ms, undefined, undefined, options);
+    if (this.#ended) return this.#permit(tool, 'session_ended', ms, this.#circuits.get(tool), undefined, options);
     const tracked = this.#track(tool);
     const { mode } = tracked ?? this.#box.undeclared;
     const observed = mode === 'observe_only';
@@ -89,9 +96,11 @@ export class Expeditor implements Session, PermitOwner {
 
   settled(permit: SessionPermit, settlement: Settlement): void {
     const ms = this.#arrive(); // May find that the probe has failed by its lease (C9).
-    if (!permit.close()) return;
-    const settings = permit.tracked?.tool ?? this.#box.undeclared;
-    this.#conclude(permit, judge(settlement, permit.tool, settings, this.#box.clock.unixNow()), ms);
+    if (permit.close()) {
+      const settings = permit.tracked?.tool ?? this.#box.undeclared;
+      this.#conclude(permit, judge(settlement, permit.tool, settings, this.#box.clock.unixNow()), ms);
+    }
+    this.#witness.tell();
   }
 
   declare(tool: string): void {
@@ -104,6 +113,7 @@ export class Expeditor implements Session, PermitOwner {
     this.#step += 1;
     this.#stepMs = ms;
     this.#mature(ms);
+    this.#witness.tell();
   }
 
   resume(): void {
@@ -111,6 +121,7 @@ export class Expeditor implements Session, PermitOwner {
     if (this.#ended) return;
     this.#enter(false, renewBudget);
     this.#witness.resumed();
+    this.#witness.tell();
   }
 
   confirmRecovered(): void {
@@ -119,20 +130,15 @@ export class Expeditor implements Session, PermitOwner {
     const { event } = this.#books.real;
     this.#enter(false, resolveEvent);
     if (event !== undefined) this.#witness.resolved(event);
+    this.#witness.tell();
   }
 
   control(name: string, mode: CircuitMode): void {
     checkControl(name, mode, this.#box.tool(name));
     this.#arrive();
     const tracked = this.#ended ? undefined : this.#track(name);
-    if (tracked === undefined || tracked.mode === mode) return;
-    const before = reportedState(tracked.mode, tracked.circuit);
-    const category = categoryOf(tracked.circuit);
-    takeOver(tracked, mode);
-    forgetProbes(this.#probing, tracked);
-    this.#enter(false, (ledger) => recordClosing(ledger, name));
-    if (mode === 'observe_only') this.#books = withShadow(this.#books);
-    this.#witness.moved(tracked, before, reportedState(mode, tracked.circuit), category);
+    if (tracked !== undefined && tracked.mode !== mode) this.#takeOver(tracked, mode);
+    this.#witness.tell();
   }
 
   peek(tool: string): CircuitView | undefined {
@@ -168,6 +174,16 @@ export class Expeditor implements Session, PermitOwner {
     return ms;
   }
 
+  /** C1: by hand. The circuit begins anew, and what is under way is late. */
+  #takeOver(tracked: TrackedCircuit, mode: CircuitMode): void {
+    const before = reportedState(tracked.mode, tracked.circuit);
+    const category = categoryOf(tracked.circuit);
+    takeOver(tracked, mode);
+    this.#enter(false, (ledger) => recordClosing(ledger, tracked.tool.name));
+    if (mode === 'observe_only') this.#books = withShadow(this.#books);
+    this.#witness.moved(tracked, before, reportedState(mode, tracked.circuit), category);
+  }
+
   /** C9: probes whose lease has run out count as failed at that time. */
   #settleLapsed(ms: number): void {
     for (let lapsed = firstLapsed(this.#probing, ms); lapsed; lapsed = firstLapsed(this.#probing, ms)) {
@@ -181,7 +197,13 @@ export class Expeditor implements Session, PermitOwner {
   #mature(ms: number): void {
     const at = this.#moment(ms);
     this.#enter(false, (ledger) => matureCharges(ledger, at, this.#box.systemic));
-    this.#witness.settledBudget();
+    this.#noticeExhaustion();
+  }
+
+  #noticeExhaustion(): void {
+    const { exhausted } = this.#books.real;
+    this.#enter(false, noticeExhaustion);
+    if (!exhausted && this.#books.real.exhausted) this.#witness.exhausted();
   }
 
   /** A call is over: circuit and budget hear of it unless they have moved on (C7). */
@@ -204,14 +226,14 @@ export class Expeditor implements Session, PermitOwner {
     if (!isCounted(reason)) return;
     const { category = 'unknown', retryAfterMs } = judged;
     const observed = (tracked ?? this.#box.undeclared).mode === 'observe_only';
-    const failure = { tool, category, at };
+    const failure = { tool, category, at, mayWait: tracked?.tool.policy.failureThreshold ?? 0 };
     this.#enter(observed, (ledger) => chargeFailure(ledger, failure, this.#box.systemic));
     if (tracked !== undefined && ticket !== undefined) {
       const next = fail(tracked.circuit, ticket, { category, retryAfterMs }, tracked.tool.policy, at);
       if (tracked.circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(span);
       this.#move(tracked, next, at);
     }
-    this.#witness.settledBudget();
+    this.#noticeExhaustion();
   }
 
   /** Puts a circuit into its next state; an opening is looked at beside the others. */
@@ -219,7 +241,6 @@ export class Expeditor implements Session, PermitOwner {
     const before = tracked.circuit;
     tracked.circuit = next;
     if (before.state === next.state) return;
-    if (next.state !== 'half_open') forgetProbes(this.#probing, tracked); // Those still under way are late now.
     const { name } = tracked.tool;
     const observed = tracked.mode === 'observe_only';
     const known = this.#books.real.event;

@@ -40,6 +40,7 @@ export type {
   SessionSnapshot,
 } from './snapshot.ts';
 export type { Opening, SuspectedLayer, SystemicEvent, SystemicPolicy } from './systemic.ts';
+export { followProviders } from './telemetry/hub.ts';
 export {
   ATTR,
   DURATION_BUCKETS,

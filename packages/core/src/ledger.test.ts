@@ -6,6 +6,7 @@ import {
   createLedger,
   type Ledger,
   matureCharges,
+  noticeExhaustion,
   recordClosing,
   recordOpening,
   resolveEvent,
@@ -17,10 +18,13 @@ import { DEFAULT_SYSTEMIC as policy } from './systemic.ts';
 const at = (ms: number, step = 0): Moment => ({ ms, step, stepMs: 0 });
 const start = createLedger(createBudget(5));
 
+/** Once all consequences are known. */
+const stateOf = (ledger: Ledger) => sessionState(noticeExhaustion(ledger));
+
 const failed = (ledger: Ledger, tool: string, category: ErrorCategory, when: Moment, times = 1): Ledger =>
   times === 0
     ? ledger
-    : failed(chargeFailure(ledger, { tool, category, at: when }, policy), tool, category, when, times - 1);
+    : failed(chargeFailure(ledger, { tool, category, at: when, mayWait: 3 }, policy), tool, category, when, times - 1);
 
 const opened = (ledger: Ledger, tool: string, category: ErrorCategory, when: Moment): Ledger =>
   recordOpening(ledger, { tool, category, at: when, unixMs: 0 }, policy);
@@ -32,9 +36,9 @@ const tripped = (ledger: Ledger, tool: string, category: ErrorCategory, when: Mo
 describe('B: failure budget', () => {
   test('B1: each failure costs one, and at 0 left the session is paused', () => {
     const four = failed(start, 'a', 'server', at(0), 4);
-    expect([remaining(four.budget), sessionState(four)]).toEqual([1, 'active']);
+    expect([remaining(four.budget), stateOf(four)]).toEqual([1, 'active']);
     const five = failed(four, 'b', 'network', at(1));
-    expect([remaining(five.budget), sessionState(five)]).toEqual([0, 'paused_budget']);
+    expect([remaining(five.budget), stateOf(five)]).toEqual([0, 'paused_budget']);
   });
 
   test('B1: a new cycle has its full budget, also after calls under way have overdrawn the old one', () => {
@@ -50,7 +54,7 @@ describe('S1: what is systemic', () => {
     const ledger = tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(10));
     expect(ledger.event).toMatchObject({ category: 'network', layer: 'network' });
     expect(ledger.event?.openings.map(({ tool }) => tool)).toEqual(['a', 'b']);
-    expect(sessionState(ledger)).toBe('paused_systemic');
+    expect(stateOf(ledger)).toBe('paused_systemic');
   });
 
   test('S1: two circuits with different categories are independent, a third is systemic whatever its category', () => {
@@ -122,7 +126,7 @@ describe('S3: one event costs one', () => {
     ledger = opened(ledger, 'a', 'network', at(0));
     expect(remaining(ledger.budget)).toBe(2);
     ledger = opened(failed(ledger, 'b', 'network', at(1)), 'b', 'network', at(1));
-    expect([remaining(ledger.budget), sessionState(ledger)]).toEqual([4, 'paused_systemic']);
+    expect([remaining(ledger.budget), stateOf(ledger)]).toEqual([4, 'paused_systemic']);
   });
 
   test('S3: if the window passes without a second opening, provisional failures count', () => {
@@ -130,7 +134,7 @@ describe('S3: one event costs one', () => {
     expect(matureCharges(ledger, at(120_000), policy)).toBe(ledger);
     const over = matureCharges(ledger, at(120_001), policy);
     expect([remaining(over.budget), over.budget.provisional.length]).toEqual([0, 0]);
-    expect(sessionState(over)).toBe('paused_budget');
+    expect(stateOf(over)).toBe('paused_budget');
   });
 
   test('S3: if the first circuit closes, provisional failures count', () => {
@@ -142,6 +146,23 @@ describe('S3: one event costs one', () => {
     const first = tripped(start, 'a', 'network', at(0));
     expect(remaining(failed(first, 'b', 'server', at(1)).budget)).toBe(1);
     expect(remaining(failed(first, 'a', 'network', at(1)).budget)).toBe(1);
+  });
+
+  test('S3: what failed long before the window is no part of the event', () => {
+    let ledger = failed(start, 'c', 'network', at(0));
+    ledger = tripped(tripped(ledger, 'a', 'network', at(500_000)), 'b', 'network', at(500_001));
+    expect([ledger.event?.openings.length, remaining(ledger.budget)]).toEqual([2, 3]);
+  });
+
+  test('S3: what another tool failed with long before an opening stays charged', () => {
+    const ledger = opened(failed(start, 'b', 'network', at(0)), 'a', 'network', at(500_000));
+    expect([remaining(ledger.budget), ledger.budget.provisional.length]).toEqual([4, 0]);
+  });
+
+  test('B1, S3: what is provisional when a new cycle begins counts in the old one', () => {
+    const ledger = failed(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1));
+    const next = nextCycle(ledger.budget);
+    expect([next.consumed, next.provisional.length, remaining(next)]).toEqual([4, 0, 5]);
   });
 
   test('S3: failures while the event lasts cost nothing', () => {
@@ -160,7 +181,7 @@ describe('S3: one event costs one', () => {
 describe('S5: the end of an event', () => {
   test('S5: once it is over, the session goes on and the old openings make no new event', () => {
     const over = resolveEvent(tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1)));
-    expect(sessionState(over)).toBe('active');
+    expect(stateOf(over)).toBe('active');
     expect(opened(over, 'c', 'network', at(2)).event).toBeUndefined();
   });
 

@@ -6,6 +6,7 @@ import {
   mature,
   mergeIntoOne,
   nextCycle,
+  provisionalOf,
   remaining,
   suspend,
 } from './budget.ts';
@@ -29,23 +30,46 @@ export interface Ledger {
   readonly openings: readonly Opening[];
   /** The event that pauses the session (S2). */
   readonly event: SystemicEvent | undefined;
+  /** The budget has run out; until a new cycle, or an event that gives back what it had cost (B1, S3). */
+  readonly exhausted: boolean;
+}
+
+/** A failure to be charged. */
+export interface Failure extends Charge {
+  /** How many failures of this tool may wait for a systemic event: as many as open its circuit, none where it has no circuit. */
+  readonly mayWait: number;
 }
 
 /** What the ledger says of a session. */
 export type SessionState = 'active' | 'paused_budget' | 'paused_systemic';
 
-export const createLedger = (budget: Budget): Ledger => ({ budget, openings: [], event: undefined });
+export const createLedger = (budget: Budget): Ledger => ({
+  budget,
+  openings: [],
+  event: undefined,
+  exhausted: false,
+});
 
 /** S2, B1. A systemic pause is the graver one. */
-export const sessionState = ({ budget, event }: Ledger): SessionState => {
+export const sessionState = ({ exhausted, event }: Ledger): SessionState => {
   if (event !== undefined) return 'paused_systemic';
-  return remaining(budget) === 0 ? 'paused_budget' : 'active';
+  return exhausted ? 'paused_budget' : 'active';
 };
 
+/** B1: looked at once all consequences of a failure are known, for a systemic event gives back what the last one took. */
+export const noticeExhaustion = (ledger: Ledger): Ledger =>
+  !ledger.exhausted && remaining(ledger.budget) === 0 ? { ...ledger, exhausted: true } : ledger;
+
 /** B1, S3: charges a failure; provisionally, if it shares the category of another tool that opened just now. */
-export const chargeFailure = (ledger: Ledger, failure: Charge, policy: SystemicPolicy | undefined): Ledger => {
+export const chargeFailure = (
+  ledger: Ledger,
+  { mayWait, ...failure }: Failure,
+  policy: SystemicPolicy | undefined,
+): Ledger => {
   if (ledger.event !== undefined) return ledger; // The event has had its one charge.
-  const anchor = policy && ledger.openings.find((opening) => isAnchor(opening, failure, policy));
+  // Bounded: waiting gives the second circuit the failures that open it, and lets nobody fail for free.
+  const waits = provisionalOf(ledger.budget, failure.tool) < Math.min(mayWait, ledger.budget.limit);
+  const anchor = waits && policy && ledger.openings.find((opening) => isAnchor(opening, failure, policy));
   return {
     ...ledger,
     budget: anchor
@@ -70,6 +94,7 @@ export const recordOpening = (ledger: Ledger, opening: Opening, policy: Systemic
   if (policy === undefined) return { ...ledger, openings };
   const event = detectSystemic(openings, opening, policy);
   if (event === undefined) {
+    if (ledger.exhausted) return { ...ledger, openings }; // Paused until somebody resumes: nothing is given back.
     // Tools that fail in turns: what the others failed with before this one opened may belong to the same event.
     const { tool, at } = opening;
     const isSuspect = (one: Charge) =>
@@ -79,7 +104,8 @@ export const recordOpening = (ledger: Ledger, opening: Opening, policy: Systemic
   const isPart = (one: Charge) =>
     event.openings.some(({ tool, at }) => tool === one.tool && (one.at.ms >= at.ms || inWindow(policy, one.at, at))) ||
     (one.category === event.category && inWindow(policy, one.at, opening.at));
-  return { openings, event, budget: mergeIntoOne(ledger.budget, isPart) };
+  const budget = mergeIntoOne(ledger.budget, isPart);
+  return { openings, event, budget, exhausted: ledger.exhausted && remaining(budget) === 0 };
 };
 
 /** A circuit closed: it can't be part of an event to come. */
@@ -89,7 +115,11 @@ export const recordClosing = (ledger: Ledger, tool: string): Ledger => ({
 });
 
 /** B1: a new cycle of the failure budget. */
-export const renewBudget = (ledger: Ledger): Ledger => ({ ...ledger, budget: nextCycle(ledger.budget) });
+export const renewBudget = (ledger: Ledger): Ledger => ({
+  ...ledger,
+  budget: nextCycle(ledger.budget),
+  exhausted: false,
+});
 
 /** S3: provisional charges count once the window has passed in which their tool could have opened too. */
 export const matureCharges = (ledger: Ledger, at: Moment, policy: SystemicPolicy | undefined): Ledger => {

@@ -17,12 +17,6 @@ export const endProbe = (probing: Probing, tracked: TrackedCircuit, lease: Lease
   if (tracked.probes.size === 0) probing.delete(tracked);
 };
 
-/** The circuit has moved on: those still on their way are late, whenever they come (C7). */
-export const forgetProbes = (probing: Probing, tracked: TrackedCircuit): void => {
-  tracked.probes.clear();
-  probing.delete(tracked);
-};
-
 /** C9: of the probes whose lease has run out by `ms`, the one whose lease ran out first. */
 export const firstLapsed = (probing: Probing, ms: number) => {
   let first: { readonly tracked: TrackedCircuit; readonly lease: Lease; readonly permit: SessionPermit } | undefined;

@@ -174,6 +174,7 @@ const ledgerFrom = (snapshot: LedgerSnapshot, ms: number): Ledger => {
   const { limit, cycle, granted, consumed, event } = snapshot;
   const openings = snapshot.openings.map((one) => openingFrom(one, ms));
   return {
+    exhausted: consumed >= granted,
     budget: {
       limit,
       cycle,

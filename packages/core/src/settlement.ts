@@ -15,6 +15,8 @@ export type Settlement =
       readonly category?: ErrorCategory;
       /** The tool asked to be left alone that long, in milliseconds (O3). */
       readonly retryAfterMs?: number;
+      /** Either the outcome or the error: an error is classified, an outcome is believed. */
+      readonly error?: never;
     }
   | {
       readonly error: unknown;

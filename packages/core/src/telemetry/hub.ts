@@ -69,10 +69,17 @@ const sweep = (): void => {
 };
 
 /**
- * Follows the meter provider: instruments taken from an earlier one would stay silent for ever. Costs a comparison while
- * nothing changed.
+ * Binds the metrics of all boxes to the OpenTelemetry SDK that is registered now. Every use of a box does so too, for the
+ * price of a comparison, since instruments taken from an earlier provider would stay silent for ever: call it only to have
+ * the series, zeros and all, before the first decision after an SDK was registered late. `@breakerbox/telemetry` does.
+ *
+ * @example
+ * ```ts
+ * sdk.start(); // an SDK of your own, after the boxes were made
+ * followProviders();
+ * ```
  */
-export const syncMetrics = (): void => {
+export const followProviders = (): void => {
   const provider = metrics.getMeterProvider();
   if (binding?.provider !== provider) rebind(provider);
 };

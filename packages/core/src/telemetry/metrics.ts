@@ -3,6 +3,7 @@ import type { ReportedState } from '../circuit/mode.ts';
 import type { SessionState } from '../ledger.ts';
 import { DEFAULT_JUDGEMENT, ERROR_CATEGORIES, type ErrorCategory, type Outcome } from '../outcome/taxonomy.ts';
 import { type Decision, REASONS, type Reason } from '../reasons.ts';
+import type { ToolSettings } from '../tool.ts';
 import { ATTR, MIXED_CATEGORY, OTHER_TOOL } from './semconv.ts';
 
 /**
@@ -30,8 +31,6 @@ type OutcomeKey = 'success' | `${Exclude<Outcome, 'success'>}:${ErrorCategory}`;
 
 /** The cells of one tool of one agent. */
 export interface ToolCells {
-  /** The tool's name on metrics: its own, or `_OTHER`. */
-  readonly label: string;
   readonly decisions: Readonly<Record<Reason, Cell>>;
   /** Grows by the outcomes that a user's own judgement brings. */
   readonly outcomes: Map<OutcomeKey, Cell>;
@@ -78,21 +77,25 @@ export const createAgentCells = (agent: string): AgentCells => {
 };
 
 /** The cells of a tool: its own while there are fewer than `maxTools`, else those of `_OTHER`. */
-export const toolCells = (cells: AgentCells, tool: string, maxTools: number): ToolCells => {
+export const toolCells = (
+  cells: AgentCells,
+  tool: string,
+  maxTools: number,
+  judgements: ToolSettings['outcomes'] = DEFAULT_JUDGEMENT,
+): ToolCells => {
   const known = cells.tools.get(tool);
   if (known !== undefined) return known;
   const others = cells.tools.has(OTHER_TOOL) ? 1 : 0;
   const label = cells.tools.size - others < maxTools ? tool : OTHER_TOOL;
-  const made = cells.tools.get(label) ?? createToolCells(cells.agent, label);
+  const made = cells.tools.get(label) ?? createToolCells(cells.agent, label, judgements);
   cells.tools.set(label, made);
   return made;
 };
 
-const createToolCells = (agent: string, tool: string): ToolCells => {
+const createToolCells = (agent: string, tool: string, judgements: ToolSettings['outcomes']): ToolCells => {
   const base = { [ATTR.agent]: agent, [ATTR.tool]: tool };
   const reasons = Object.entries(REASONS) as [Reason, Decision][];
   const made: ToolCells = {
-    label: tool,
     decisions: Object.fromEntries(
       reasons.map(([reason, decision]) => [
         reason,
@@ -107,7 +110,7 @@ const createToolCells = (agent: string, tool: string): ToolCells => {
   };
   for (const [from, to] of TRANSITIONS) transitionCell(made, from, to);
   outcomeCell(made, 'success', undefined);
-  for (const category of ERROR_CATEGORIES) outcomeCell(made, DEFAULT_JUDGEMENT[category], category);
+  for (const category of ERROR_CATEGORIES) outcomeCell(made, judgements[category], category);
   return made;
 };
 

@@ -1,6 +1,6 @@
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
-import { bench, steps, succeedOnce, trip } from '../test-support.ts';
+import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
 import { ATTR } from './semconv.ts';
 import { registerTraces } from './test-support.ts';
 
@@ -118,6 +118,27 @@ describe('spans', () => {
     });
     native.end();
     expect(finished().map(({ name }) => name)).toEqual(['breakerbox.call a', 'execute_tool b', 'execute_tool a']);
+  });
+
+  test('beneath a span of our own, a tool that calls itself has a call of its own', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent, tools: { a: {} } });
+    const outer = session.acquire('a');
+    context.with(outer.context, () => succeedOnce(session, 'a'));
+    outer.settle({ outcome: 'success' });
+    expect(finished().map(({ name }) => name)).toEqual(['execute_tool a', 'execute_tool a']);
+  });
+
+  test('after a failed probe, the next one still links to the failure that opened the circuit', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent, tools: { a: {} } });
+    trip(session, 'a');
+    steps(session, 3);
+    failOnce(session, 'a');
+    steps(session, 3);
+    succeedOnce(session, 'a');
+    const spans = finished();
+    expect(spans[4]?.links.map((link) => link.context)).toEqual([spans[2]?.spanContext()]);
   });
 
   test('no argument, result or message of an error is recorded', () => {

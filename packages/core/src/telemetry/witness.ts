@@ -13,7 +13,7 @@ import type { AcquireOptions } from '../session.ts';
 import type { Judged } from '../settlement.ts';
 import type { SystemicEvent } from '../systemic.ts';
 import type { TrackedCircuit } from '../tracked.ts';
-import { delist, enlist, type LiveSession, metricsActive, recordDuration, syncMetrics } from './hub.ts';
+import { delist, enlist, followProviders, type LiveSession, metricsActive, recordDuration } from './hub.ts';
 import { type LogEvents, logEvent } from './log-events.ts';
 import {
   type AgentCells,
@@ -23,8 +23,15 @@ import {
   type ToolCells,
   transitionCell,
 } from './metrics.ts';
+import { reportThrown } from './safely.ts';
 import { ATTR } from './semconv.ts';
 import { describeSpan, endSpan, type SpanFacts, startDecisionSpan } from './spans.ts';
+
+/** An event that is still to be told. */
+type News = { [Name in keyof BreakerboxEvents]: { name: Name; event: BreakerboxEvents[Name] } }[keyof BreakerboxEvents];
+
+/** What one call of a session may cause to be told: a listener that acquires at each decision would never end. */
+const MOST_NEWS = 1_000;
 
 /** What a witness shares with those of the other sessions of its box. */
 export interface WitnessContext {
@@ -47,8 +54,9 @@ export class SessionWitness implements LiveSession {
   #lastUsedMs = 0;
   /** The state under which the gauges count the session; undefined when they don't, for it has ended or idles. */
   #counted: SessionState | undefined;
-  /** Running out is an event, being out is not. */
-  #exhausted: boolean;
+  /** What listeners and log are still to be told: not before everything is in its new state. */
+  readonly #news: News[] = [];
+  #telling = false;
 
   constructor(box: WitnessContext, id: string, circuits: ReadonlyMap<string, TrackedCircuit>, ledger: Ledger) {
     this.#box = box;
@@ -57,12 +65,11 @@ export class SessionWitness implements LiveSession {
     this.#ledger = ledger;
     // What a restored session had used up elsewhere was counted there.
     box.cells.budgetGranted.value += remaining(ledger.budget);
-    this.#exhausted = remaining(ledger.budget) === 0;
   }
 
   /** The session is in use: follows a meter provider that came late, and (re)enters the gauges. */
   inUse(ms: number): void {
-    syncMetrics();
+    followProviders();
     this.#lastUsedMs = ms;
     if (this.#counted !== undefined) return;
     this.#counted = sessionState(this.#ledger);
@@ -91,9 +98,7 @@ export class SessionWitness implements LiveSession {
   decided(tool: string, reason: Reason, tracked: TrackedCircuit | undefined): Span | undefined {
     this.#toolCells(tracked).decisions[reason].value += 1;
     const decision = REASONS[reason];
-    if (this.#box.emitter.has('decision')) {
-      this.#box.emitter.emit('decision', { ...this.#eventBase(), tool, decision, reason });
-    }
+    if (this.#box.emitter.has('decision')) this.#note('decision', { tool, decision, reason });
     return startDecisionSpan(decision, tool);
   }
 
@@ -112,9 +117,7 @@ export class SessionWitness implements LiveSession {
     outcomeCell(cells, outcome, category).value += 1;
     if (metricsActive()) recordDuration(cells, category, (ms - startMs) / 1000);
     if (span !== undefined) endSpan(span, category, outcome === 'failure');
-    if (this.#box.emitter.has('outcome')) {
-      this.#box.emitter.emit('outcome', { ...this.#eventBase(), tool, outcome, category, late });
-    }
+    if (this.#box.emitter.has('outcome')) this.#note('outcome', { tool, outcome, category, late });
   }
 
   /** A circuit changed its state, by itself or by hand. */
@@ -126,12 +129,12 @@ export class SessionWitness implements LiveSession {
     if (from === 'closed' && category !== undefined) {
       openedTimeCell(cells, category).value = this.#box.clock.unixNow() / 1000;
     }
-    this.#announce('circuit.transition', { tool: name, from, to, category, observed: false });
+    this.#note('circuit.transition', { tool: name, from, to, category, observed: false });
   }
 
   /** A circuit that is only observed would have changed its state: told, and not counted (C1). */
   shadowMoved(tool: string, from: CircuitState, to: CircuitState, category: ErrorCategory | undefined): void {
-    this.#announce('circuit.transition', { tool, from, to, category, observed: true });
+    this.#note('circuit.transition', { tool, from, to, category, observed: true });
   }
 
   /** The ledger changed. */
@@ -147,33 +150,51 @@ export class SessionWitness implements LiveSession {
     this.#counted = state;
   }
 
-  /** Told once all consequences of a failure are known: a systemic event gives back what the last failure took. */
-  settledBudget(): void {
-    const { budget } = this.#ledger;
-    const exhausted = remaining(budget) === 0;
-    if (exhausted && !this.#exhausted) {
-      this.#box.cells.budgetExhaustions.value += 1;
-      this.#announce('budget.exhausted', { limit: budget.limit, cycle: budget.cycle });
-    }
-    this.#exhausted = exhausted;
+  /** The budget has run out. */
+  exhausted(): void {
+    const { limit, cycle } = this.#ledger.budget;
+    this.#box.cells.budgetExhaustions.value += 1;
+    this.#note('budget.exhausted', { limit, cycle });
   }
 
   /** Somebody let the session go on. */
   resumed(): void {
     const { limit, cycle } = this.#ledger.budget;
-    this.#exhausted = false;
-    this.#announce('budget.resumed', { limit, cycle });
+    this.#note('budget.resumed', { limit, cycle });
   }
 
   /** Several circuits were recognised as one event. */
   detected(event: SystemicEvent): void {
     systemicCell(this.#box.cells, event.category).value += 1;
-    this.#announce('systemic.detected', { event });
+    this.#note('systemic.detected', { event });
   }
 
   /** Somebody said that the event is over. */
   resolved(event: SystemicEvent): void {
-    this.#announce('systemic.resolved', { event });
+    this.#note('systemic.resolved', { event });
+  }
+
+  /**
+   * Tells listeners and log what has happened, in order. A listener may call the session: what comes of that is told after
+   * what happened before it.
+   */
+  tell(): void {
+    if (this.#news.length === 0 || this.#telling) return;
+    this.#telling = true;
+    for (let told = 0; this.#news.length > 0; told += 1) {
+      const [{ name, event }] = this.#news.splice(0, 1) as [News];
+      if (told >= MOST_NEWS) {
+        this.#news.length = 0;
+        reportThrown(
+          'a listener',
+          new Error(`It causes ever more events in the session; '${name}' and later ones are dropped.`),
+        );
+        break;
+      }
+      this.#box.emitter.emit(name, event);
+      if (name !== 'decision' && name !== 'outcome') logEvent(name, event as LogEvents[typeof name]);
+    }
+    this.#telling = false;
   }
 
   #toolCells(tracked: TrackedCircuit | undefined): ToolCells {
@@ -215,14 +236,10 @@ export class SessionWitness implements LiveSession {
     return decision === 'probe' || decision === 'skip' ? [tracked] : [];
   }
 
-  #eventBase(): EventBase {
-    return { agent: this.#box.agent, session: this.#id, unixMs: this.#box.clock.unixNow() };
-  }
-
-  /** Tells listeners and the log. */
-  #announce<Name extends keyof LogEvents>(name: Name, details: Omit<LogEvents[Name], keyof EventBase>): void {
-    const event = { ...this.#eventBase(), ...details } as LogEvents[Name] & BreakerboxEvents[Name];
-    this.#box.emitter.emit(name, event);
-    logEvent(name, event);
+  /** Keeps an event until the end of what the session was called for. */
+  #note<Name extends keyof BreakerboxEvents>(name: Name, details: Omit<BreakerboxEvents[Name], keyof EventBase>): void {
+    const { agent, clock } = this.#box;
+    const event = { agent, session: this.#id, unixMs: clock.unixNow(), ...details } as BreakerboxEvents[Name];
+    this.#news.push({ name, event } as News);
   }
 }

@@ -1,0 +1,149 @@
+import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { bench, failOnce, steps, succeedOnce, trip } from './test-support.ts';
+
+afterEach(() => diag.disable());
+
+describe('listeners that call the session', () => {
+  test('resume() at each exhaustion: each one is told, and the session goes on', () => {
+    const { session, box } = bench({ budget: { failures: 1 }, defaults: { failureThreshold: 50 } });
+    const exhausted = vi.fn();
+    box.on('budget.exhausted', () => {
+      exhausted();
+      session.resume();
+    });
+    for (let i = 0; i < 3; i += 1) expect(failOnce(session, 'a', 'server')).toBe('call');
+    expect(exhausted).toHaveBeenCalledTimes(3);
+    expect(session.view()).toMatchObject({ state: 'active', budget: { cycle: 4, remaining: 1 } });
+  });
+
+  test('confirmRecovered() at the transition: detected is told before resolved', () => {
+    const { session, box } = bench();
+    const told: string[] = [];
+    box.on('systemic.detected', () => told.push('detected'));
+    box.on('systemic.resolved', () => told.push('resolved'));
+    box.on('circuit.transition', ({ tool }) => {
+      if (tool === 'b') session.confirmRecovered();
+    });
+    trip(session, 'a');
+    trip(session, 'b');
+    expect(told).toEqual(['detected', 'resolved']);
+    expect(session.view().state).toBe('active');
+  });
+
+  test('control() at the outcome: what was under way is settled first', () => {
+    const { session, box } = bench();
+    const states: unknown[] = [];
+    box.on('outcome', () => {
+      states.push(session.peek('a')?.failures);
+      session.control('a', 'disabled');
+    });
+    failOnce(session, 'a');
+    expect(states).toEqual([1]);
+    expect(session.peek('a')).toMatchObject({ state: 'disabled', failures: 0 });
+    expect(session.view().budget.consumed).toBe(1);
+  });
+
+  test('one that causes ever more events is stopped and reported, and the call goes on', () => {
+    const error = vi.fn();
+    const silent = () => {};
+    const logger: DiagLogger = { error, warn: silent, info: silent, debug: silent, verbose: silent };
+    diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+    const { session, box } = bench();
+    const stop = box.on('decision', () => void session.acquire('a'));
+    expect(session.acquire('b').decision).toBe('call');
+    expect(error).toHaveBeenCalledOnce();
+    stop();
+    expect(succeedOnce(session, 'b')).toBe('call');
+  });
+});
+
+describe('a session that has run out stays paused', () => {
+  test('B1: a circuit that opens afterwards gives nothing back', () => {
+    const { session, box } = bench();
+    const exhausted = vi.fn();
+    box.on('budget.exhausted', exhausted);
+    for (const tool of ['a', 'b', 'a', 'b']) failOnce(session, tool);
+    const underWay = session.acquire('a');
+    failOnce(session, 'c', 'server');
+    expect(session.view().state).toBe('paused_budget');
+    underWay.settle({ outcome: 'failure', category: 'network' });
+    expect(session.peek('a')?.state).toBe('open');
+    expect(session.acquire('c')).toMatchObject({ decision: 'pause', reason: 'budget_exhausted' });
+    session.resume();
+    expect(session.acquire('c').decision).toBe('call');
+    expect(exhausted).toHaveBeenCalledOnce();
+  });
+
+  test('B1: after resume it may run out again, and that is told again', () => {
+    const { session, box } = bench();
+    const exhausted = vi.fn();
+    box.on('budget.exhausted', exhausted);
+    for (let cycle = 1; cycle <= 2; cycle += 1) {
+      for (const tool of ['a', 'b', 'c', 'd', 'd']) failOnce(session, tool, 'server');
+      expect(exhausted).toHaveBeenCalledTimes(cycle);
+      session.resume();
+      for (const tool of ['a', 'b', 'c', 'd']) succeedOnce(session, tool);
+    }
+  });
+});
+
+describe('S3: only so many failures wait for an event', () => {
+  test('S3: those of an undeclared tool are charged at once', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    failOnce(session, 'shell');
+    failOnce(session, 'shell');
+    expect(session.view()).toMatchObject({ state: 'paused_budget', budget: { provisional: 0, remaining: 0 } });
+  });
+
+  test('S3: of a tool with a high threshold, no more than a budget', () => {
+    const { session } = bench({ tools: { a: {}, b: { failureThreshold: 50 } } });
+    trip(session, 'a');
+    for (let i = 0; i < 20; i += 1) failOnce(session, 'b');
+    expect(session.view()).toMatchObject({ state: 'paused_budget', budget: { provisional: 5, consumed: 5 } });
+  });
+});
+
+describe('S1: one event is told once', () => {
+  test('S1: circuits that open while it lasts join it, and bring no second one', () => {
+    const { session, box } = bench();
+    const detected = vi.fn();
+    box.on('systemic.detected', detected);
+    const underWay = ['c', 'c', 'c'].map((tool) => session.acquire(tool));
+    trip(session, 'a');
+    trip(session, 'b');
+    for (const call of underWay) call.settle({ outcome: 'failure', category: 'network' });
+    expect(session.view().systemic?.openings.map(({ tool }) => tool)).toEqual(['a', 'b', 'c']);
+    expect(detected).toHaveBeenCalledOnce();
+  });
+});
+
+describe('C9: every hung probe is accounted for', () => {
+  test('C9: the second of two is a failure too, though late: counted, and not charged', () => {
+    const { session, box, clock } = bench({ defaults: { probes: 2 } });
+    const outcomes: string[] = [];
+    box.on('outcome', ({ outcome, category, late }) => outcomes.push(`${outcome} ${category}${late ? ' late' : ''}`));
+    trip(session, 'a');
+    steps(session, 3);
+    session.acquire('a');
+    session.acquire('a');
+    clock.advance(60_000);
+    session.step();
+    expect(outcomes.slice(3)).toEqual(['failure timeout', 'failure timeout late']);
+    expect(session.view().budget.consumed).toBe(4);
+  });
+
+  test('C9, C1: so is one whose circuit was taken over by hand', () => {
+    const { session, box, clock } = bench();
+    const outcomes: boolean[] = [];
+    trip(session, 'a');
+    steps(session, 3);
+    session.acquire('a');
+    session.control('a', 'forced_open');
+    box.on('outcome', ({ late }) => outcomes.push(late));
+    clock.advance(60_000);
+    session.step();
+    expect(outcomes).toEqual([true]);
+  });
+});

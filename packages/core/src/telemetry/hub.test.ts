@@ -1,0 +1,67 @@
+import { metrics } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { bench, failOnce, succeedOnce } from '../test-support.ts';
+import { followProviders } from './hub.ts';
+import { newAgent, registerMetrics, seriesOf } from './test-support.ts';
+
+let agent = '';
+beforeEach(() => {
+  agent = newAgent();
+});
+afterEach(() => metrics.disable());
+
+describe('following the meter provider', () => {
+  test('without another decision, once somebody says that there is one', async () => {
+    const { session } = bench({ agent, tools: { a: {} } });
+    succeedOnce(session, 'a');
+    const { scrape } = registerMetrics();
+    expect(seriesOf(agent, await scrape(), 'breakerbox_outcomes_total')).toEqual([]);
+    followProviders();
+    expect(seriesOf(agent, await scrape(), 'breakerbox_outcomes_total')).toContain(
+      'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="success"} 1',
+    );
+  });
+
+  test('a declaration does too', async () => {
+    const { box } = bench({ agent, tools: {} });
+    const { scrape } = registerMetrics();
+    box.declare('late');
+    expect(seriesOf(agent, await scrape(), 'breakerbox_circuits')).toHaveLength(6);
+  });
+
+  test('the one before reads nothing any more', async () => {
+    const first = registerMetrics();
+    const { session } = bench({ agent, tools: { a: {} } });
+    succeedOnce(session, 'a');
+    metrics.disable();
+    registerMetrics();
+    succeedOnce(session, 'a');
+    expect(seriesOf(agent, await first.scrape(), 'breakerbox_outcomes_total')).toEqual([]);
+  });
+});
+
+describe('zeros', () => {
+  test("are those of the tool's own judgement", async () => {
+    const { scrape } = registerMetrics();
+    const { session } = bench({ agent, tools: { a: { outcomes: { invalid_input: 'failure' } } } });
+    const of = async () =>
+      seriesOf(agent, await scrape(), 'breakerbox_outcomes_total').filter((line) => line.includes('invalid_input'));
+    const failure =
+      'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="failure",error_type="invalid_input"}';
+    expect(await of()).toEqual([`${failure} 0`]);
+    failOnce(session, 'a', 'invalid_input');
+    expect(await of()).toEqual([`${failure} 1`]);
+  });
+
+  test('beyond maxTools they are shared, and _OTHER takes nobody’s place', async () => {
+    const { scrape } = registerMetrics();
+    const { session, box } = bench({ agent, tools: { a: {} }, maxTools: 2 });
+    succeedOnce(session, 'made_up'); // Makes _OTHER.
+    box.declare('b');
+    box.declare('c');
+    const tools = seriesOf(agent, await scrape(), 'breakerbox_circuits').map(
+      (line) => /tool_name="(\w+)"/.exec(line)?.[1],
+    );
+    expect([...new Set(tools)].sort()).toEqual(['_OTHER', 'a', 'b']);
+  });
+});
