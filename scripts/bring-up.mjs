@@ -1,22 +1,19 @@
-#!/usr/bin/env node
 // What `npm run demo`, `npm test` and CI begin with: on a machine with nothing but Node and npm, brings pnpm, the workspace's
 // dependencies, a current Node, and where it can Debian's Prometheus and Alertmanager; then starts what was asked for.
-// Plain JavaScript without dependencies, because nothing is installed yet when it runs.
+// Plain JavaScript without dependencies, because nothing is installed yet when it runs. start.cjs has looked at the Node before.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PNPM = 'pnpm@12.21.0';
-const LEAST_NODE = 20;
-/** Debian's packages by the command that shows they are there. */
-const DEBIAN = {
-  prometheus: 'prometheus',
-  promtool: 'prometheus',
-  'prometheus-alertmanager': 'prometheus-alertmanager',
-  amtool: 'prometheus-alertmanager',
-};
+/** Debian's packages, by the programs in them; some go by another name elsewhere. */
+const DEBIAN = [
+  { name: 'prometheus', programs: [['prometheus'], ['promtool']] },
+  { name: 'prometheus-alertmanager', programs: [['prometheus-alertmanager', 'alertmanager'], ['amtool']] },
+];
 
 /** In the order in which they are built: each sees the types of those before it. */
 const PACKAGES = ['core', 'telemetry', 'instrumentation', 'cli'];
@@ -55,13 +52,6 @@ const found = (command) =>
     .split(delimiter)
     .some((folder) => folder !== '' && existsSync(join(folder, command)));
 
-const checkNode = () => {
-  if (Number(process.versions.node.split('.')[0]) >= LEAST_NODE) return;
-  giveUp(
-    `this is Node ${process.versions.node}, and starting takes Node ${LEAST_NODE} or later. Install a newer one and run the same command again; the workspace brings its own Node 24 for everything else.`,
-  );
-};
-
 /** Installs the workspace's dependencies, unless the lockfile is the one that they came from. */
 const install = () => {
   const stamp = join(cache, 'installed');
@@ -93,16 +83,12 @@ const install = () => {
 
 /**
  * Installs Debian's Prometheus and Alertmanager where this is root on Debian, and says what to do where it isn't. Only the programs
- * are wanted: their services are neither started nor enabled, for they would listen on all interfaces.
+ * are wanted: their services, which listen on all interfaces, are neither left running nor enabled.
  */
-const debianPackages = () => {
-  const missing = [
-    ...new Set(
-      Object.entries(DEBIAN)
-        .filter(([command]) => !found(command))
-        .map(([, name]) => name),
-    ),
-  ];
+const debianPackages = async () => {
+  const missing = DEBIAN.filter(({ programs }) => !programs.every((names) => names.some(found))).map(
+    ({ name }) => name,
+  );
   if (missing.length === 0) return;
   const names = missing.join(' ');
   if (!found('apt-get') || process.getuid?.() !== 0) {
@@ -113,55 +99,85 @@ const debianPackages = () => {
     return;
   }
   say(`installing Debian's ${missing.join(' and ')} …`);
-  const apt = (...args) =>
-    spawnSync('apt-get', args, { encoding: 'utf8', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
-  const installed = withoutServices(() => {
-    const install = () => apt('install', '--yes', '--no-install-recommends', ...missing);
-    const first = install();
-    if (first.status === 0) return first;
-    apt('update'); // A fresh machine has no lists yet.
-    return install();
+  const { code, output } = await withoutServices(missing, async () => {
+    const install = ['install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', ...missing];
+    const first = await quietly('apt-get', install);
+    if (first.code === 0) return first;
+    await quietly('apt-get', ['update', '-o', 'DPkg::Lock::Timeout=120']); // A fresh machine has no lists yet.
+    return quietly('apt-get', install);
   });
-  if (installed.status !== 0) {
-    process.stderr.write(`${installed.stdout}${installed.stderr}`);
-    say(`apt-get could not install ${names}, see above. The demo works without; tests that need them will fail.`);
-    return;
-  }
-  // On a machine that runs systemd, they would start with the next boot.
-  if (existsSync('/run/systemd/system')) spawnSync('systemctl', ['disable', '--now', ...missing]);
+  if (code === 0) return;
+  process.stderr.write(output);
+  say(`apt-get could not install ${names}, see above. The demo works without; tests that need them will fail.`);
 };
 
-/** Debian starts the services of what it installs, unless this file says no. One that is there already is left alone. */
-const withoutServices = (install) => {
-  const policy = '/usr/sbin/policy-rc.d';
-  if (existsSync(policy)) return install();
-  writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  try {
-    return install();
-  } finally {
-    rmSync(policy);
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** Debian starts the services of what it installs. A signal meanwhile waits, so that nothing stays half done. */
+const withoutServices = async (services, install) => {
+  let signalled;
+  const wait = (signal) => {
+    signalled = signal;
+  };
+  for (const signal of SIGNALS) process.on(signal, wait);
+  const systemd = existsSync('/run/systemd/system');
+  if (systemd) await quietly('systemctl', ['mask', ...services]);
+  const result = await install();
+  if (systemd) {
+    await quietly('systemctl', ['unmask', ...services]);
+    await quietly('systemctl', ['disable', ...services]);
+  } else {
+    for (const service of services) await quietly('service', [service, 'stop']);
   }
+  for (const signal of SIGNALS) process.off(signal, wait);
+  if (signalled !== undefined) process.exit(128 + constants.signals[signalled]);
+  return result;
 };
 
-/** Runs the workspace's Node to its end. Signals are its own to handle: it has things to put away. */
-const run = (args) =>
+/** Runs a program to its end and gives what it printed. One that isn't there has failed. */
+const quietly = (program, programArgs) =>
   new Promise((resolve) => {
-    const child = spawn(node, args, { cwd: root, stdio: 'inherit', env: { ...process.env, PATH: path() } });
-    const forward = (signal) => child.kill(signal);
-    const ignore = () => {}; // A terminal's Ctrl-C reaches the child by itself.
-    process.on('SIGTERM', forward).on('SIGINT', ignore);
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    const child = spawn(program, programArgs, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (part) => {
+        output += part;
+      });
+    }
+    child.on('error', (error) => resolve({ code: 1, output: error.message }));
+    child.on('close', (code) => resolve({ code, output }));
+  });
+
+/** Looks for the end of whoever started us: a killed npm can't pass its signal on. */
+const PARENT_CHECK_MS = 500;
+
+/** Runs the workspace's Node to its end. Signals are the child's own to handle: it has things to put away. */
+const run = (nodeArgs) =>
+  new Promise((resolve) => {
+    const env = { ...process.env, PATH: path(), BREAKERBOX_PARENT: String(process.pid) };
+    const child = spawn(node, nodeArgs, { cwd: root, stdio: 'inherit', env });
+    const forward = (signal) => {
+      // A terminal's ctrl-c has reached the child already; a second one would tell it to hurry.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    };
+    for (const signal of SIGNALS) process.on(signal, forward);
+    const parent = process.ppid;
+    const watch = setInterval(() => {
+      if (process.env.npm_lifecycle_event !== undefined && process.ppid !== parent) child.kill('SIGTERM');
+    }, PARENT_CHECK_MS);
     child.on('exit', (code, signal) => {
-      process.off('SIGTERM', forward).off('SIGINT', ignore);
-      resolve(code ?? (signal === 'SIGINT' ? 130 : 143));
+      clearInterval(watch);
+      for (const one of SIGNALS) process.off(one, forward);
+      resolve(code ?? 128 + constants.signals[signal]);
     });
   });
 
 const [task = '', ...args] = process.argv.slice(2);
 if (!Object.hasOwn(tasks, task))
   giveUp(`'${task}' is nothing that can be started. Known: ${Object.keys(tasks).join(', ')}.`);
-checkNode();
 install();
-if (task !== 'check') debianPackages();
+if (task !== 'check') await debianPackages();
 for (const command of tasks[task](args)) {
   const code = await run(command);
   if (code !== 0) process.exit(code);

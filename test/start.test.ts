@@ -1,26 +1,67 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { freePort } from '../packages/cli/src/demo/child.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const LOCK_FILES = ['pnpm-lock.yaml', 'pnpm-workspace.yaml'];
 
 /** A clone as far as starting needs it, with nothing installed. */
 const bareClone = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-start-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  for (const path of ['scripts', 'package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml']) {
+  for (const path of ['scripts', 'package.json', ...LOCK_FILES]) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   }
   return folder;
 };
 
-const start = (folder: string, task: string, { preload = '', env = {} } = {}) => {
-  const args = [...(preload ? ['--import', `data:text/javascript,${preload}`] : []), 'scripts/bring-up.mjs', task];
-  const { status, stderr } = spawnSync(process.execPath, args, {
+const write = (path: string, text: string): string => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+};
+
+/** A clone in which everything is installed, and `npm test` runs this instead of the tests. */
+const installedClone = (tests: string): string => {
+  const folder = bareClone();
+  const modules = join(folder, 'node_modules');
+  const digest = createHash('sha256');
+  for (const file of LOCK_FILES) digest.update(readFileSync(join(folder, file)));
+  write(join(modules, '.cache/breakerbox/installed'), digest.digest('hex'));
+  mkdirSync(join(modules, 'node/bin'), { recursive: true });
+  symlinkSync(process.execPath, join(modules, 'node/bin/node'));
+  write(join(modules, 'vitest/vitest.mjs'), tests);
+  return folder;
+};
+
+/** A folder for PATH with these programs as shell scripts. */
+const programs = (folder: string, scripts: Readonly<Record<string, string>>): string => {
+  for (const [name, script] of Object.entries(scripts)) {
+    chmodSync(write(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`), 0o755);
+  }
+  return join(folder, 'bin');
+};
+
+interface Start {
+  /** Runs before anything else. */
+  readonly preload?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+const argsOf = (task: string, preload: string): string[] => [
+  ...(preload ? ['--import', `data:text/javascript,${encodeURIComponent(preload)}`] : []),
+  'scripts/start.cjs',
+  task,
+];
+
+const start = (folder: string, task: string, { preload = '', env = {} }: Start = {}) => {
+  const { status, stderr } = spawnSync(process.execPath, argsOf(task, preload), {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, ...env },
@@ -46,7 +87,7 @@ describe('a wrong start says what to do', () => {
 
   test('with a Node that is too old', () => {
     const preload = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.0' } })`;
-    const { status, stderr } = start(bareClone(), 'demo', { preload: encodeURIComponent(preload) });
+    const { status, stderr } = start(bareClone(), 'demo', { preload });
     expect(status).toBe(1);
     expect(stderr).toContain('this is Node 18.20.0, and starting takes Node 20 or later. Install a newer one');
   });
@@ -55,5 +96,86 @@ describe('a wrong start says what to do', () => {
     const { status, stderr } = start(bareClone(), 'dmeo');
     expect(status).toBe(1);
     expect(stderr).toContain("'dmeo' is nothing that can be started. Known: demo, test, check.");
+  });
+});
+
+describe('Prometheus and Alertmanager', () => {
+  const as = (user: 'root' | 'somebody') => `process.getuid = () => ${user === 'root' ? 0 : 1000}`;
+  const aptLog = 'echo "$@" >> apt.log';
+
+  test('are installed where root on Debian lacks them, without their services running', () => {
+    const folder = installedClone('console.error("tests ran")');
+    const PATH = programs(folder, { 'apt-get': aptLog, systemctl: 'exit 0', service: 'echo "$@" >> service.log' });
+    const { status, stderr } = start(folder, 'test', { preload: as('root'), env: { PATH } });
+    expect([status, stderr]).toEqual([0, expect.stringContaining('tests ran')]);
+    expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(
+      /^install --yes --no-install-recommends .*prometheus prometheus-alertmanager\n$/,
+    );
+  });
+
+  test('are asked for elsewhere, and the task runs all the same', () => {
+    const folder = installedClone('console.error("tests ran")');
+    const PATH = programs(folder, { 'apt-get': aptLog });
+    const { status, stderr } = start(folder, 'test', { preload: as('somebody'), env: { PATH } });
+    expect(status).toBe(0);
+    expect(stderr).toContain('Run `sudo apt-get install prometheus prometheus-alertmanager` to see alerts');
+    expect(stderr).toContain('tests ran');
+  });
+
+  test('are found under the names of their makers too', () => {
+    const folder = installedClone('console.error("tests ran")');
+    const none = 'exit 0';
+    const PATH = programs(folder, { prometheus: none, promtool: none, alertmanager: none, amtool: none });
+    expect(start(folder, 'test', { preload: as('root'), env: { PATH } })).toEqual({ status: 0, stderr: 'tests ran\n' });
+  });
+});
+
+describe('what was started ends with whoever started it', () => {
+  /** Says what reaches it, and lives until told to end. */
+  const LISTENER = `
+    import { writeFileSync } from 'node:fs';
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+      process.on(signal, () => { writeFileSync('told', signal); process.exit(7); });
+    }
+    setInterval(() => {}, 1000);
+    writeFileSync('up', String(process.pid));
+  `;
+
+  const started = async (folder: string, child: ChildProcess): Promise<void> => {
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await vi.waitFor(() => expect(readFileSync(join(folder, 'up'), 'utf8')).not.toBe(''), { timeout: 20_000 });
+  };
+
+  const launch = (folder: string, env: NodeJS.ProcessEnv = {}): ChildProcess =>
+    spawn(process.execPath, argsOf('test', ''), {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, ...env },
+    });
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s is passed on, and the exit code comes back',
+    async (signal) => {
+      const folder = installedClone(LISTENER);
+      const child = launch(folder);
+      await started(folder, child);
+      child.kill(signal);
+      expect(await once(child, 'exit')).toEqual([7, null]);
+      expect(readFileSync(join(folder, 'told'), 'utf8')).toBe(signal);
+    },
+  );
+
+  test('a killed npm, which can pass nothing on, is noticed', async () => {
+    const folder = installedClone(LISTENER);
+    // In npm's place: starts us, and is killed.
+    const script = `import('node:child_process').then(({ spawn }) => spawn(process.execPath, ['scripts/start.cjs', 'test'], { stdio: 'ignore' }))`;
+    const npm = spawn(process.execPath, ['-e', `${script}; setInterval(() => {}, 1000)`], {
+      cwd: folder,
+      stdio: 'ignore',
+      env: { ...process.env, npm_lifecycle_event: 'test' },
+    });
+    await started(folder, npm);
+    npm.kill('SIGKILL');
+    await vi.waitFor(() => expect(readFileSync(join(folder, 'told'), 'utf8')).toBe('SIGTERM'), { timeout: 20_000 });
   });
 });
