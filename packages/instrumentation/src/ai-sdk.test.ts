@@ -48,15 +48,28 @@ describe('guarded tools', () => {
       readonly inputSchema = jsonSchema<{ q: string }>({ type: 'object' });
       readonly #engine = 'engine';
       get description() {
-        return 'Searches';
+        return `Searches by ${this.#engine}`;
+      }
+      toModelOutput({ output }: { output: unknown }) {
+        return { type: 'text' as const, value: `${output}, says ${this.#engine}` };
       }
       execute({ q }: { q: string }) {
         return `${q} by ${this.#engine}`;
       }
     }
     const { search } = guardTools({ search: new Search() }, watchedSession().session);
-    expect(search.description).toBe('Searches');
+    expect(search.description).toBe('Searches by engine');
+    expect(search.toModelOutput({ output: 'x' })).toEqual({ type: 'text', value: 'x, says engine' });
     expect((search.execute as (input: object, options: object) => unknown)({ q: 'x' }, options)).toBe('x by engine');
+  });
+
+  test('may be frozen', async () => {
+    const tools = { search: Object.freeze(search(async () => 'x')) };
+    const { session, outcomes } = watchedSession();
+    const { search: guarded } = guardTools(tools, session);
+    expect(Object.keys(guarded)).toEqual(Object.keys(tools.search));
+    expect(await guarded.execute?.({ q: 'x' }, options)).toBe('x');
+    expect(outcomes).toEqual(['search: success']);
   });
 
   test('throw at once when the tool must not be called, so that a loop over pieces ends too', () => {

@@ -4,6 +4,7 @@ import { isAsyncIterable, iterate } from './iterate.ts';
 import { checkOptions, milliseconds } from './options.ts';
 import { attempt, follow, type Run, startRun, throwIfAborted } from './run.ts';
 import { declareNow, type SessionFinder, type SessionSource, sessionFinder } from './session-source.ts';
+import { standIn } from './stand-in.ts';
 import { isRefused, ToolUnavailableError } from './unavailable.ts';
 
 export { ToolUnavailableError } from './unavailable.ts';
@@ -79,11 +80,7 @@ const guardTool = (
     const run = startRun(permit, { signal, timeoutMs });
     return attempt(run, () => conclude(run, tool.execute(input, { ...options, abortSignal: run.signal })));
   };
-  // A copy that keeps the prototype: tools may be instances of a class.
-  return Object.create(Object.getPrototypeOf(tool), {
-    ...Object.getOwnPropertyDescriptors(tool),
-    execute: { value: execute, enumerable: true, configurable: true, writable: true },
-  });
+  return standIn(tool, new Map([['execute', execute]]));
 };
 
 const conclude = (run: Run, result: ReturnType<Execute>): ReturnType<Execute> => {

@@ -132,11 +132,14 @@ describe("the caller's abort", () => {
     expect(outcomes).toEqual(['search: ignored, cancelled']);
   });
 
-  test('while the call is being decided is the same', async () => {
+  test('while the call is being decided keeps the tool from being run', async () => {
     const { box, session, outcomes } = watchedSession();
     const caller = new AbortController();
+    const run = vi.fn();
     box.on('decision', () => caller.abort());
-    await expect(guard(session, 'search', hang)(1, { signal: caller.signal })).rejects.toBe(caller.signal.reason);
+    const call = guard(session, 'search', run, { timeoutMs: 60_000 })(1, { signal: caller.signal });
+    await expect(call).rejects.toBe(caller.signal.reason);
+    expect(run).not.toHaveBeenCalled();
     expect(outcomes).toEqual(['search: ignored, cancelled']);
   });
 

@@ -1,4 +1,6 @@
 import { getEventListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Session } from '@breakerbox/core';
 import { trace } from '@opentelemetry/api';
 import { jsonSchema, type Tool } from 'ai';
@@ -111,4 +113,35 @@ test('a source that can not be stopped is left alone', async () => {
   const endless = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, value: 1 }) }) };
   for await (const _ of call(session, () => endless)) break;
   expect(outcomes).toEqual(['search: ignored, cancelled']);
+});
+
+test('pieces that were read are not kept until the end', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const made: WeakRef<object>[] = [];
+  const pieces = call(watchedSession().session, async function* () {
+    while (true) {
+      const piece = {};
+      made.push(new WeakRef(piece));
+      yield piece;
+    }
+  })[Symbol.asyncIterator]();
+  for (let piece = 0; piece < 100; piece += 1) await pieces.next();
+  // What a WeakRef has shown is kept until the task ends.
+  await new Promise((resolve) => setImmediate(resolve));
+  collectGarbage();
+  // The last piece is kept: it is the answer. Its generator may still hold the one before.
+  expect(made.filter((piece) => piece.deref() !== undefined).length).toBeLessThanOrEqual(2);
+  await pieces.return?.();
+});
+
+test('all who wait for a piece hear of a stop, and those who come after it', async () => {
+  const caller = new AbortController();
+  const next = vi.fn(() => new Promise<never>(() => {}));
+  const pieces = call(watchedSession().session, () => ({ [Symbol.asyncIterator]: () => ({ next }) }), caller.signal);
+  const iterator = pieces[Symbol.asyncIterator]();
+  const waiting = [iterator.next(), iterator.next()];
+  caller.abort(new Error('the user left'));
+  for (const one of [...waiting, iterator.next()]) await expect(one).rejects.toThrow('the user left');
+  expect(next).toHaveBeenCalledTimes(2);
 });

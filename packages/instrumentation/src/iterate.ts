@@ -12,10 +12,16 @@ export const iterate = <Piece>(run: Run, source: AsyncIterable<Piece>): AsyncIte
   const iterator = run.enter(() => source[Symbol.asyncIterator]());
   let last: Piece | undefined;
   let over = false;
+  let stopped: { readonly reason: unknown } | undefined;
+  /** Those who wait for a piece. A race with a promise that lasts would keep all pieces until the end. */
+  const waiting = new Set<(reason: unknown) => void>();
 
-  const stopped = new Promise<never>((_, reject) => run.onStopped(reject));
-  // A generator cleans up when it next gets to it; nobody waits for that.
-  stopped.catch(() => run.enter(async () => iterator.return?.()).catch(() => {}));
+  run.onStopped((reason) => {
+    stopped = { reason };
+    for (const giveUp of waiting) giveUp(reason);
+    // A generator cleans up when it next gets to it; nobody waits for that.
+    run.enter(async () => iterator.return?.()).catch(() => {});
+  });
 
   const step = async (): Promise<IteratorResult<Piece>> => {
     try {
@@ -36,7 +42,14 @@ export const iterate = <Piece>(run: Run, source: AsyncIterable<Piece>): AsyncIte
     [Symbol.asyncIterator]() {
       return this;
     },
-    next: () => Promise.race([stopped, step()]),
+    next: () =>
+      new Promise((resolve, reject) => {
+        if (stopped !== undefined) return reject(stopped.reason);
+        waiting.add(reject);
+        step()
+          .then(resolve, reject)
+          .finally(() => waiting.delete(reject));
+      }),
     return: async (value) => {
       if (!over) run.abandoned();
       over = true;

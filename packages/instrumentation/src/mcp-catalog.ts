@@ -1,7 +1,7 @@
 /** The part of an MCP client that is used here; those of SDK 1 and SDK 2 both have it. */
 export interface McpClient {
   callTool(params: { name: string }, ...rest: never[]): Promise<unknown>;
-  listTools(params?: { cursor?: string }, options?: { signal?: AbortSignal }): Promise<unknown>;
+  listTools(params?: { cursor?: string }, ...rest: never[]): Promise<unknown>;
 }
 
 /** Which tools a server has, as far as its lists have told. */
@@ -10,12 +10,18 @@ export interface Catalog {
   note(list: unknown): readonly string[];
   /** Whether the server has a tool; `ask` where it takes a look at the server's list to say so. */
   has(name: string): boolean | 'ask';
-  /** Asks the server for its list, then answers; true as well where the list can't be had. */
-  ask(name: string): Promise<boolean>;
+  /**
+   * Asks the server for its list, then answers; true as well where the list can't be had, in `ms` milliseconds or at all.
+   *
+   * @throws the signal's reason when it fires.
+   */
+  ask(name: string, ms: number, signal?: AbortSignal): Promise<boolean>;
 }
 
 /** Milliseconds that a server gets to give its list, so that one which hangs can't hold up a call for long. */
-const LIST_MS = 5_000;
+export const LIST_MS = 5_000;
+/** Milliseconds for which a server that didn't give its list isn't asked again. */
+const DEAF_MS = 30_000;
 /** Pages of a list that are read; a server might hand out cursors for ever. */
 const MAX_PAGES = 64;
 /**
@@ -40,6 +46,7 @@ const createCatalog = (client: McpClient): Catalog => {
   const names = new Set<string>();
   const absent = new Set<string>();
   let asking: Promise<boolean> | undefined;
+  let deafUntilMs = 0;
 
   const note = (list: unknown): readonly string[] => {
     const tools = readPage(list)?.tools ?? [];
@@ -52,10 +59,11 @@ const createCatalog = (client: McpClient): Catalog => {
 
   /** Whether all of the list could be read. */
   const readAll = async (): Promise<boolean> => {
-    const signal = AbortSignal.timeout(LIST_MS);
+    const endMs = performance.now() + LIST_MS;
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const list = await within(client.listTools(cursor === undefined ? undefined : { cursor }, { signal }), signal);
+      const leftMs = endMs - performance.now();
+      const list = await within(requestList(client, cursor, leftMs), leftMs, undefined);
       note(list);
       const found = readPage(list);
       if (found?.nextCursor === undefined) return found !== undefined;
@@ -64,39 +72,81 @@ const createCatalog = (client: McpClient): Catalog => {
     return false;
   };
 
+  const read = async (): Promise<boolean> => {
+    const complete = await readAll().catch(() => false);
+    deafUntilMs = complete ? 0 : performance.now() + DEAF_MS;
+    asking = undefined;
+    return complete;
+  };
+
   return {
     note,
     has: (name) => {
       if (names.has(name)) return true;
-      return absent.has(name) || absent.size >= MAX_ABSENT ? false : 'ask';
+      if (absent.has(name) || absent.size >= MAX_ABSENT) return false;
+      return performance.now() < deafUntilMs || 'ask';
     },
-    ask: async (name) => {
-      asking ??= readAll()
-        .catch(() => false)
-        .finally(() => {
-          asking = undefined;
-        });
-      const complete = await asking;
-      if (names.has(name) || !complete) return true;
+    ask: async (name, ms, signal) => {
+      asking ??= read();
+      const complete = await within<boolean | 'late'>(asking, ms, 'late', signal);
+      if (complete === 'late') deafUntilMs = performance.now() + DEAF_MS;
+      if (names.has(name) || complete !== true) return true;
       absent.add(name);
       return false;
     },
   };
 };
 
-/** A promise that gives up when the signal fires, whether or not what it waits for listens to the signal. */
-export const within = async <Value>(promise: PromiseLike<Value>, signal: AbortSignal | undefined): Promise<Value> => {
-  if (signal === undefined) return promise;
-  let giveUp = (): void => {};
-  const gaveUp = new Promise<never>((_, reject) => {
-    giveUp = () => reject(signal.reason);
+/** Where an SDK's methods take their options, after the parameters: SDK 1 has a result schema before them. */
+export const optionsPosition = (client: McpClient): 0 | 1 =>
+  // Only SDK 2 has protocol eras.
+  typeof (client as { getProtocolEra?: unknown }).getProtocolEra === 'function' ? 0 : 1;
+
+/**
+ * Stands in for SDK 1's schema of a list, which isn't here without the SDK; `readPage` looks at what came. The early ones
+ * call `parse`, the later `safeParse`.
+ */
+const anyResult = { parse: (data: unknown) => data, safeParse: (data: unknown) => ({ success: true, data }) };
+
+/**
+ * Asks for a page of the list. Past `listTools`, because from what that brings the SDKs learn output schemas, and refuse
+ * results that don't keep to them: a tool would fail that works without us (E3).
+ */
+const requestList = async (client: McpClient, cursor: string | undefined, timeout: number): Promise<unknown> => {
+  const { request } = client as { request?: (...given: unknown[]) => unknown };
+  const message = { method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) };
+  // A signal would stay on the request in SDK 1, and cancel it after it is over.
+  return request?.apply(
+    client,
+    optionsPosition(client) === 0 ? [message, { timeout }] : [message, anyResult, { timeout }],
+  );
+};
+
+/**
+ * A promise that gives up on time, or when the signal fires, whether or not what it waits for listens.
+ *
+ * @throws the signal's reason.
+ */
+const within = async <Value>(
+  promise: Promise<Value>,
+  ms: number,
+  late: Value,
+  signal?: AbortSignal,
+): Promise<Value> => {
+  let stop = (): void => {};
+  const stopped = new Promise<Value>((resolve, reject) => {
+    const timer = setTimeout(() => resolve(late), ms);
+    const giveUp = (): void => reject(signal?.reason);
+    signal?.addEventListener('abort', giveUp);
+    stop = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+    };
   });
-  signal.addEventListener('abort', giveUp, { once: true });
-  if (signal.aborted) giveUp();
   try {
-    return await Promise.race([promise, gaveUp]);
+    return await Promise.race([promise, stopped]);
   } finally {
-    signal.removeEventListener('abort', giveUp);
+    stop();
   }
 };
 

@@ -1,8 +1,9 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
-import { catalogOf, type McpClient, within } from './mcp-catalog.ts';
+import { catalogOf, LIST_MS, type McpClient, optionsPosition } from './mcp-catalog.ts';
 import { checkOptions, milliseconds, names, text } from './options.ts';
 import { follow, startRun, throwIfAborted } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
+import { standIn } from './stand-in.ts';
 import { isRefused, type Refusal } from './unavailable.ts';
 
 export type { McpClient } from './mcp-catalog.ts';
@@ -28,7 +29,8 @@ export interface GuardMcpOptions {
  * Results and errors of the server come back unchanged; one with `isError` counts as what its text says.
  *
  * Tools get their circuits as `listTools` passes. When a name is called that no list had, the server is asked for its list
- * (for 5 s at most), so that a name which the model made up gets no circuit.
+ * (for 5 s at most, and half of `timeoutMs`), so that a name which the model made up gets no circuit. If the list can't be
+ * had, it isn't asked for again for 30 s.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
  * @throws BreakerboxUsageError when `session` is no session or `client` no client.
@@ -54,18 +56,24 @@ export function guardMcpClient<Client extends McpClient>(
   if (fixed) declareNow(session, [...fixed].map(named));
   const catalog = catalogOf(client);
   const optionsAt = optionsPosition(client);
+  // Half of the time is the call's own: a list that hangs is no reason for a tool to fail.
+  const askMs = timeoutMs === undefined ? LIST_MS : timeoutMs / 2;
 
   const callTool = async (params: { name: string }, ...rest: unknown[]): Promise<unknown> => {
     const { name } = params;
     const given = rest[optionsAt] as { signal?: AbortSignal } | undefined;
     throwIfAborted(given?.signal);
     const current = findSession();
-    const has = fixed ? fixed.has(name) : catalog.has(name);
-    if (has === 'ask' ? await within(catalog.ask(name), given?.signal) : has) current.declare(named(name));
-    throwIfAborted(given?.signal);
-    const permit = current.acquire(named(name));
+    const circuit = named(name);
+    const startMs = performance.now();
+    let has = fixed ? fixed.has(name) : catalog.has(name);
+    // A tool that the session knows is never asked for: its circuit may be open because the server hangs.
+    if (has === 'ask') has = current.peek(circuit) !== undefined || (await catalog.ask(name, askMs, given?.signal));
+    if (has) current.declare(circuit);
+    const spentMs = performance.now() - startMs;
+    const permit = current.acquire(circuit);
     if (isRefused(permit)) return refusal(permit);
-    const run = startRun(permit, { signal: given?.signal, timeoutMs });
+    const run = startRun(permit, { signal: given?.signal, timeoutMs, spentMs });
     rest[optionsAt] = { ...given, signal: run.signal };
     return follow(
       run,
@@ -91,26 +99,6 @@ export function guardMcpClient<Client extends McpClient>(
 
 /** What the model reads in place of a result. */
 const refusal = ({ message }: Refusal) => ({ isError: true, content: [{ type: 'text', text: message }] });
-
-/** Where `callTool` takes its options, after the parameters: SDK 1 has a result schema before them. */
-const optionsPosition = (client: McpClient): 0 | 1 =>
-  // Only SDK 2 has protocol eras.
-  typeof (client as { getProtocolEra?: unknown }).getProtocolEra === 'function' ? 0 : 1;
-
-/** The client, but for some members. Methods keep the client as `this`: it may have private fields. */
-const standIn = <Client extends McpClient>(client: Client, members: ReadonlyMap<PropertyKey, unknown>): Client => {
-  const bound = new WeakMap<object, unknown>();
-  return new Proxy(client, {
-    get: (target, key) => {
-      if (members.has(key)) return members.get(key);
-      const value: unknown = Reflect.get(target, key);
-      if (typeof value !== 'function' || key === 'constructor' || Object.hasOwn(target, key)) return value;
-      if (!bound.has(value)) bound.set(value, value.bind(target));
-      return bound.get(value);
-    },
-    set: (target, key, value) => Reflect.set(target, key, value),
-  });
-};
 
 const checkClient = (client: unknown): void => {
   const { callTool, listTools } = (client ?? {}) as Partial<Record<keyof McpClient, unknown>>;

@@ -1,5 +1,5 @@
 import type { Permit } from '@breakerbox/core';
-import { context } from '@opentelemetry/api';
+import { enter } from './enter.ts';
 import { ToolUnavailableError } from './unavailable.ts';
 
 /** What bounds a call. */
@@ -8,6 +8,8 @@ export interface Limits {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds from the start of the call to the end of its result. */
   readonly timeoutMs?: number | undefined;
+  /** Milliseconds of them that are over already. */
+  readonly spentMs?: number;
 }
 
 /** One call of a tool on its way: ends once, by its result, its error, its time-out or the caller's abort. */
@@ -26,8 +28,12 @@ export interface Run {
   onStopped(listener: (reason: unknown) => void): void;
 }
 
-/** Starts the clock of a call, and listens to its caller. */
-export const startRun = (permit: Permit, { signal: outer, timeoutMs }: Limits): Run => {
+/**
+ * Starts the clock of a call, and listens to its caller.
+ *
+ * @throws the reason of a caller who left while the call was being decided; the permit is settled then.
+ */
+export const startRun = (permit: Permit, { signal: outer, timeoutMs, spentMs = 0 }: Limits): Run => {
   const controller = new AbortController();
   const { signal } = controller;
   let listener: ((reason: unknown) => void) | undefined;
@@ -50,15 +56,19 @@ export const startRun = (permit: Permit, { signal: outer, timeoutMs }: Limits): 
   const onOuterAbort = (): void => stop(outer?.reason);
 
   if (timeoutMs !== undefined) {
-    timer = setTimeout(() => stop(new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError')), timeoutMs);
+    const late = (): void => stop(new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError'));
+    timer = setTimeout(late, timeoutMs - spentMs);
   }
   outer?.addEventListener('abort', onOuterAbort, { once: true });
   // A listener of the box may have ended the run while it was being decided.
-  if (outer?.aborted) onOuterAbort();
+  if (outer?.aborted) {
+    onOuterAbort();
+    throw outer.reason;
+  }
 
   return {
     signal,
-    enter: (part) => context.with(permit.context, part),
+    enter: (part) => enter(() => permit.context, part),
     returned: (result) => {
       release();
       permit.settle({ result });

@@ -1,0 +1,78 @@
+import { type Context, type ContextManager, context, DiagLogLevel, diag, ROOT_CONTEXT } from '@opentelemetry/api';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { guard } from './index.ts';
+import { watchedSession } from './test-support/watched-session.ts';
+
+const broken = new Error('no context for you');
+const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const reported = vi.fn();
+
+/** Registers a context manager whose `with` does as it is told. */
+const manage = (enter: (part: () => unknown) => unknown, active = () => ROOT_CONTEXT): void => {
+  const manager: ContextManager = {
+    active,
+    with: ((_: Context, part: () => unknown) => enter(part)) as ContextManager['with'],
+    bind: (_, target) => target,
+    enable: () => manager,
+    disable: () => manager,
+  };
+  context.setGlobalContextManager(manager);
+};
+
+const managers: [string, Parameters<typeof manage>][] = [
+  [
+    'throws before it runs the part',
+    [
+      () => {
+        throw broken;
+      },
+    ],
+  ],
+  [
+    'throws after it has run the part',
+    [
+      (part) => {
+        part();
+        throw broken;
+      },
+    ],
+  ],
+  [
+    'does not know the active context',
+    [
+      (part) => part(),
+      () => {
+        throw broken;
+      },
+    ],
+  ],
+];
+
+beforeEach(() => {
+  reported.mockReset();
+  const ignore = () => {};
+  const logger = { error: reported, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+});
+
+afterEach(() => {
+  context.disable();
+  diag.disable();
+});
+
+test.each(managers)(
+  'with a context manager that %s, the tool runs once and is settled by what it does',
+  async (_, how) => {
+    const { session, outcomes } = watchedSession();
+    manage(...how);
+    const run = vi.fn(() => 'found');
+    expect(await guard(session, 'search', run)(1)).toBe('found');
+    const failing = vi.fn(() => {
+      throw refused;
+    });
+    await expect(guard(session, 'search', failing)(1)).rejects.toBe(refused);
+    expect([run, failing].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+    expect(outcomes).toEqual(['search: success', 'search: failure, network']);
+    expect(reported).toHaveBeenCalledWith(expect.stringContaining('context manager threw'), broken);
+  },
+);

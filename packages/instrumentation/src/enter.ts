@@ -1,0 +1,26 @@
+import { type Context, context, diag } from '@opentelemetry/api';
+
+/**
+ * Runs a part of a tool in a context. A context manager that throws is reported, and costs the context at most: the part
+ * runs once whatever it does, and its result or error is its own (E5).
+ */
+export const enter = <Value>(contextOf: () => Context, part: () => Value): Value => {
+  const outcomes: (() => Value)[] = [];
+  const run = (): void => {
+    try {
+      const value = part();
+      outcomes.push(() => value);
+    } catch (error) {
+      outcomes.push(() => {
+        throw error;
+      });
+    }
+  };
+  try {
+    context.with(contextOf(), run);
+  } catch (error) {
+    diag.error("Breakerbox: OpenTelemetry's context manager threw; the tool call goes on as if it hadn't.", error);
+  }
+  if (outcomes.length === 0) run();
+  return (outcomes[0] as () => Value)();
+};
