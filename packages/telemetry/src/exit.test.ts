@@ -1,7 +1,7 @@
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { startAgent } from './test-support/agent-process.ts';
+import { freePort } from './test-support/free-port.ts';
 import { type OtlpReceiver, startOtlpReceiver } from './test-support/otlp-receiver.ts';
 
 /** An agent that has just ended a span, a log record and a measurement. */
@@ -14,6 +14,8 @@ const agent = (then: string, before = ''): string => `
   logs.getLogger('agent').emit({ body: 'last log' });
   metrics.getMeter('agent').createCounter('last.count').add(1);
   ${then}`;
+
+const span = (name: string): string => `trace.getTracer('agent').startSpan('${name}').end();`;
 
 const untilKilled = `
   await telemetry.ready;
@@ -39,14 +41,6 @@ async function expectAllSignals(receiver: OtlpReceiver): Promise<void> {
   for (const { body } of receiver.requests) expect(body).not.toContain('process.');
 }
 
-async function deadPort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
-}
-
 describe('an agent with nothing left to do', () => {
   test('ends by itself, with its own exit code, after the last telemetry has left', async () => {
     await using receiver = await startOtlpReceiver();
@@ -54,6 +48,59 @@ describe('an agent with nothing left to do', () => {
     expect(await child.ended).toEqual({ code: 3, signal: null });
     await expectAllSignals(receiver);
     expect(child.stderr()).toBe('');
+  });
+
+  // Each in a process whose first flush has nothing to send, or something.
+  describe.each([
+    ['nothing was waiting', ''],
+    ['a span was waiting', span('waiting')],
+  ])('when %s', (_, before) => {
+    test.each([
+      ['at once', 'once', span('goodbye')],
+      ['after a while', 'once', `setTimeout(() => { ${span('goodbye')} }, 50);`],
+      ['in every round', 'on', span('goodbye')],
+    ])('sends what its own beforeExit handler does %s', async (_, register, work) => {
+      await using receiver = await startOtlpReceiver();
+      const env = { ...otlp(receiver.url), OTEL_METRICS_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' };
+      const script = `
+        import { trace } from '@opentelemetry/api';
+        import { startTelemetry } from '@breakerbox/telemetry';
+        startTelemetry();
+        process.${register}('beforeExit', () => { ${work} });
+        ${before}`;
+      await using child = startAgent(script, env);
+      expect(await child.ended).toEqual({ code: 0, signal: null });
+      expect(receiver.requests.map(({ body }) => body).join()).toContain('goodbye');
+      expect(receiver.requests.length).toBeLessThanOrEqual(2);
+    });
+  });
+
+  test('sends what a beforeExit handler that was there before us does after a while', async () => {
+    await using receiver = await startOtlpReceiver();
+    const before = `process.once('beforeExit', () => setTimeout(() => { ${span('goodbye')} }, 50));`;
+    await using child = startAgent(agent('', before), otlp(receiver.url));
+    expect(await child.ended).toEqual({ code: 0, signal: null });
+    expect(receiver.requests.map(({ body }) => body).join()).toContain('goodbye');
+  });
+
+  test('ends when its own beforeExit handler is done, although nobody answers the export', async () => {
+    await using receiver = await startOtlpReceiver({ hang: true });
+    const work = `
+      const { diag } = await import('@opentelemetry/api');
+      process.once('beforeExit', () => {
+        const busy = setInterval(() => {}, 1e9);
+        const done = () => {
+          clearInterval(busy);
+          console.log('my work is done');
+          process.exit(5);
+        };
+        const ignore = () => {};
+        const warn = (message) => message.includes("wasn't taken within 3 s") && setImmediate(done);
+        diag.setLogger({ error: ignore, warn, info: ignore, debug: ignore, verbose: ignore });
+      });`;
+    await using child = startAgent(agent(work), otlp(receiver.url));
+    expect(await child.ended).toEqual({ code: 5, signal: null });
+    expect(child.stdout()).toBe('my work is done\n');
   });
 
   test('ends although Prometheus holds a connection open', async () => {
@@ -131,7 +178,7 @@ describe.concurrent.each(['hangs', 'is dead'] as const)('when the OTLP endpoint 
     if (state === 'hangs') return startOtlpReceiver({ hang: true });
     const receiver = await startOtlpReceiver();
     await receiver[Symbol.asyncDispose]();
-    return { ...receiver, url: await deadPort(), [Symbol.asyncDispose]: () => Promise.resolve() };
+    return { ...receiver, url: `http://127.0.0.1:${await freePort()}`, [Symbol.asyncDispose]: () => Promise.resolve() };
   };
 
   test('the agent ends all the same', async () => {

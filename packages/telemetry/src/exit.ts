@@ -39,6 +39,32 @@ export interface ExitActions {
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /**
+ * Flushes in `beforeExit`, and once more for what the application did in handlers of its own: Node raises `beforeExit` again
+ * when they scheduled work. Not a third time, because a flush is such work too, and would call them for ever.
+ *
+ * @returns takes the hook away.
+ */
+function hookBeforeExit(flush: ExitActions['flush']): () => void {
+  let flushes = 0;
+  const unhook = (): void => void process.off('beforeExit', onBeforeExit);
+  const onBeforeExit = (): void => {
+    // First in line, so handlers that are called once still count.
+    const alone = process.listenerCount('beforeExit') === 1;
+    flushes += 1;
+    if (alone || flushes === 2) unhook();
+    // When the other handlers have returned, so that what they did at once is sent now.
+    process.nextTick(async () => {
+      if (await flush()) return;
+      unhook();
+      // The event loop was empty, so what holds the process now is an export that nobody answers, if it isn't somebody's work.
+      if (alone) process.exit();
+    });
+  };
+  process.prependListener('beforeExit', onBeforeExit);
+  return unhook;
+}
+
+/**
  * Flushes before the process ends: when nothing is left to do, on SIGTERM and on SIGINT. `process.exit()` and a crash leave
  * no time for it.
  *
@@ -54,19 +80,13 @@ export function hookExit({ flush, shutdown }: ExitActions): () => void {
     // Raised again with no listener left, the signal does what it would have done without us, exit status included.
     void shutdown().then(() => process.kill(process.pid, signal));
   };
-  const onBeforeExit = (): void => {
-    void flush().then((inTime) => {
-      // The event loop was empty before the flush, so what holds the process now is an export that nobody answers.
-      if (!inTime) process.exit();
-    });
-  };
 
   // First in line: a library that kills the process when its own listener is the only one (signal-exit, for one) then doesn't
   // count ours, and the process can't end up with two listeners that each wait for the other.
   for (const signal of SIGNALS) process.prependOnceListener(signal, onSignal);
-  process.once('beforeExit', onBeforeExit);
+  const unhookBeforeExit = hookBeforeExit(flush);
   return () => {
     for (const signal of SIGNALS) process.off(signal, onSignal);
-    process.off('beforeExit', onBeforeExit);
+    unhookBeforeExit();
   };
 }

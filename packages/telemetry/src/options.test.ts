@@ -42,6 +42,8 @@ describe('options', () => {
     ['research-agent', 'serviceName: '],
     [{ serviceName: '  ' }, 'serviceName: is "  "'],
     [{ prometheus: true }, 'prometheus: is true. Write false'],
+    [{ prometheus: [] }, 'prometheus: is a list. Write false'],
+    [{ serviceName: Object.create(null) }, 'serviceName: is an object'],
     [{ prometheus: { Port: 1 } }, 'prometheus.Port: is no option'],
     [{ prometheus: { port: '9465' } }, 'prometheus.port: is "9465"'],
     [{ prometheus: { port: Number.NaN } }, 'prometheus.port: is NaN'],

@@ -43,9 +43,15 @@ const MAX_PORT = 65_535;
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
+const isPath = (value: unknown): boolean => typeof value === 'string' && /^\/[^?#\s]*$/.test(value);
+const isPort = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_PORT;
 
-const isPort = (value: unknown): value is number =>
-  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_PORT;
+const describe = (value: unknown): string => {
+  if (Array.isArray(value)) return 'a list';
+  if (isObject(value)) return 'an object';
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+};
 
 const unknownKeys = (value: object, known: readonly string[], prefix: string): ConfigIssue[] =>
   Object.keys(value)
@@ -55,31 +61,26 @@ const unknownKeys = (value: object, known: readonly string[], prefix: string): C
       message: `is no option, so it would have no effect. The options are ${known.join(', ')}.`,
     }));
 
-const textIssue = (path: string, value: unknown, mend: string): ConfigIssue[] =>
-  value === undefined || (typeof value === 'string' && value.trim() !== '')
-    ? []
-    : [{ path, message: `is ${describe(value)}, and has to be text that isn't empty. ${mend}` }];
+const check = (path: string, value: unknown, fits: (value: unknown) => boolean, complaint: string): ConfigIssue[] =>
+  value === undefined || fits(value) ? [] : [{ path, message: `is ${describe(value)}${complaint}` }];
 
-const describe = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
+const checkText = (path: string, value: unknown, mend: string): ConfigIssue[] =>
+  check(path, value, isText, `, and has to be text that isn't empty. ${mend}`);
 
 function prometheusIssues(value: unknown): ConfigIssue[] {
-  if (value === undefined || value === false) return [];
   if (!isObject(value)) {
-    const message = `is ${describe(value)}. Write false for no scrape endpoint, an object such as { port: 9465 } to set it up, or leave it out for 127.0.0.1:9464.`;
-    return [{ path: 'prometheus', message }];
+    const complaint = `. Write false for no scrape endpoint, an object such as { port: 9465 } to set it up, or leave it out for 127.0.0.1:9464.`;
+    return check('prometheus', value, (one) => one === false, complaint);
   }
   const { host, port, endpoint } = value as Record<keyof PrometheusOptions, unknown>;
-  const issues = unknownKeys(value, ['host', 'port', 'endpoint'], 'prometheus.');
-  issues.push(...textIssue('prometheus.host', host, 'Leave it out for 127.0.0.1, or write 0.0.0.0 for every network.'));
-  if (port !== undefined && !isPort(port)) {
-    const message = `is ${describe(port)}, and no server can listen there. Write a whole number from 1 to ${MAX_PORT}, 0 for any free port, or leave it out for 9464.`;
-    issues.push({ path: 'prometheus.port', message });
-  }
-  if (endpoint !== undefined && (typeof endpoint !== 'string' || !/^\/[^?#\s]*$/.test(endpoint))) {
-    const message = `is ${describe(endpoint)}, and no request could match it. Write a path that begins with / and has no query, such as /metrics.`;
-    issues.push({ path: 'prometheus.endpoint', message });
-  }
-  return issues;
+  const badPort = `, and no server can listen there. Write a whole number from 1 to ${MAX_PORT}, 0 for any free port, or leave it out for 9464.`;
+  const badPath = `, and no request could match it. Write a path that begins with / and has no query, such as /metrics.`;
+  return [
+    ...unknownKeys(value, ['host', 'port', 'endpoint'], 'prometheus.'),
+    ...checkText('prometheus.host', host, 'Leave it out for 127.0.0.1, or write 0.0.0.0 for every network.'),
+    ...check('prometheus.port', port, isPort, badPort),
+    ...check('prometheus.endpoint', endpoint, isPath, badPath),
+  ];
 }
 
 /**
@@ -95,8 +96,8 @@ export function assertValidOptions(options: unknown): asserts options is Telemet
   const { serviceName, serviceVersion, prometheus } = options as Record<keyof TelemetryOptions, unknown>;
   const issues = [
     ...unknownKeys(options, ['serviceName', 'serviceVersion', 'prometheus'], ''),
-    ...textIssue('serviceName', serviceName, 'Leave it out to take OTEL_SERVICE_NAME.'),
-    ...textIssue('serviceVersion', serviceVersion, 'Leave it out if there is none.'),
+    ...checkText('serviceName', serviceName, 'Leave it out to take OTEL_SERVICE_NAME.'),
+    ...checkText('serviceVersion', serviceVersion, 'Leave it out if there is none.'),
     ...prometheusIssues(prometheus),
   ];
   if (issues.length > 0) throw new BreakerboxConfigError(issues);

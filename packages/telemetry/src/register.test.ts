@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { startAgent } from './test-support/agent-process.ts';
+import { freePort } from './test-support/free-port.ts';
 import { startOtlpReceiver } from './test-support/otlp-receiver.ts';
 
 const REGISTER = ['--import', '@breakerbox/telemetry/register'];
@@ -72,11 +73,15 @@ test('a taken port is told on stderr, and the agent does its work', async () => 
 test('a worker thread leaves the port to the main thread', async () => {
   const script = `
     import { Worker } from 'node:worker_threads';
-    new Worker('', { eval: true }).on('exit', (code) => console.log('worker ' + code));`;
-  await using child = startAgent(script, { OTEL_EXPORTER_PROMETHEUS_PORT: '0' }, REGISTER);
+    ${showUrl}
+    const work = "import('@breakerbox/telemetry').then(({ startTelemetry }) => startTelemetry().ready)";
+    new Worker(work, { eval: true }).on('exit', (code) => console.log('worker ' + code));`;
+  const port = await freePort();
+  await using child = startAgent(script, { OTEL_EXPORTER_PROMETHEUS_PORT: String(port) }, REGISTER);
+  expect(await child.line('url ')).toBe(`http://127.0.0.1:${port}/metrics`);
   expect(await child.line('worker ')).toBe('0');
   expect(await child.ended).toEqual({ code: 0, signal: null });
-  expect(child.stderr()).toBe('');
+  expect(child.stderr()).not.toContain('EADDRINUSE');
 });
 
 test('variables that OpenTelemetry cannot use do not stop the agent', async () => {

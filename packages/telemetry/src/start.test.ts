@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { BreakerboxConfigError, DURATION_BUCKETS, METRIC, SCOPE_NAME } from '@breakerbox/core';
+import { BreakerboxConfigError, DURATION_BUCKETS, METRIC } from '@breakerbox/core';
 import { diag, metrics, trace } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -8,7 +8,7 @@ import { startTelemetry, type TelemetryHandle, type TelemetryOptions } from './i
 import { registeredApis, unregister } from './otel-globals.ts';
 import { collectDiag } from './test-support/diag-messages.ts';
 import { startOtlpReceiver } from './test-support/otlp-receiver.ts';
-import { recordContract } from './test-support/record-contract.ts';
+import { recordContract, testMeter } from './test-support/record-contract.ts';
 
 const PROMETHEUS_TYPE = { counter: 'counter', updowncounter: 'gauge', gauge: 'gauge', histogram: 'histogram' } as const;
 
@@ -86,9 +86,8 @@ describe('the scrape', () => {
 
   test('has room for 200 tools by all outcomes, which is more than OpenTelemetry allows by default', async () => {
     const handle = await start();
-    const counter = metrics.getMeter(SCOPE_NAME).createCounter(METRIC.outcomes.name);
-    metrics
-      .getMeter(SCOPE_NAME)
+    const counter = testMeter().createCounter(METRIC.outcomes.name);
+    testMeter()
       .createObservableUpDownCounter(METRIC.circuits.name)
       .addCallback((result) => {
         for (let n = 0; n < 2_613; n++) result.observe(1, { tool: String(n) });

@@ -1,3 +1,4 @@
+import { followProviders } from '@breakerbox/core';
 import { type ContextManager, diag } from '@opentelemetry/api';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { envDetector, type ResourceDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
@@ -65,6 +66,21 @@ function signalSettings(taken: ReadonlySet<ApiName>, plan: ExporterPlan): Partia
   };
 }
 
+/**
+ * Boxes that were made before would otherwise look for the SDK at their next use, and a scrape until then would find no
+ * zeros. A second copy of core in this process still does.
+ */
+function bindBoxes(): void {
+  try {
+    followProviders();
+  } catch (error) {
+    diag.error(
+      'Breakerbox telemetry: boxes that were made before could not be bound and follow at their next use',
+      error,
+    );
+  }
+}
+
 function scraper(): { exporter: BreakerboxPrometheusExporter; render: () => Promise<string> } {
   const exporter = new BreakerboxPrometheusExporter({ preventServerStart: true });
   const serializer = new PrometheusSerializer();
@@ -108,6 +124,7 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
   const close = async (): Promise<void> => {
     await withinLimit(Promise.all([sdk.shutdown(), server?.close()]));
     unregister(ours);
+    bindBoxes();
     unhook();
     delete globals[RUNNING];
   };
@@ -179,5 +196,6 @@ export function startTelemetry(options: TelemetryOptions = {}): TelemetryHandle 
     return nothing();
   }
   globals[RUNNING] = launchOrFallBack(options, process.env);
+  bindBoxes();
   return globals[RUNNING];
 }
