@@ -49,8 +49,8 @@ export function classifyError(error: unknown, context: ClassifyContext): Classif
 
 /**
  * Why a result is an error, or undefined where it is a success. `readErrorResult` says which results are errors.
- * They are read like thrown errors, but what isn't recognisably an outage is `tool_error`: 'unknown order id', and a
- * file that isn't there, are answers. Never throws.
+ * They are read like thrown errors, their text more strictly, and what isn't recognisably an outage is `tool_error`:
+ * 'unknown order id', 'your seat hold timed out', and a file that isn't there, are answers. Never throws.
  *
  * @example
  * classifyResult({ isError: true, content: [{ type: 'text', text: 'connect ECONNREFUSED' }] }, { unixMs: 0 });
@@ -63,8 +63,8 @@ export function classifyResult(result: unknown, context: ClassifyContext): Class
     const stopped = stoppedBy(context);
     if (stopped) return { category: stopped };
     if (found.invalid) return { category: 'invalid_input' };
-    const evidence = gatherEvidence(found.error, context.unixMs);
-    const text = evidence.category === 'unknown' ? readMessage(found.text) : undefined;
+    const evidence = gatherEvidence(found.error, context.unixMs, 'returned');
+    const text = evidence.category === 'unknown' ? readMessage(found.text, 'returned') : undefined;
     return classification({
       ...evidence,
       category: asAnswer(text?.category ?? evidence.category, text?.aboutInput ?? evidence.aboutInput),

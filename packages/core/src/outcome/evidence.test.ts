@@ -25,6 +25,26 @@ describe('O2: error codes', () => {
     for (const code of codes.split(' ')) expect([code, category(coded(code))]).toEqual([code, wanted]);
   });
 
+  it("a code of the network goes before AWS's name for it", () => {
+    expect(category(coded('ECONNRESET', 'socket hang up', 'TimeoutError'))).toBe('network');
+    expect(category(coded('EPIPE', 'write EPIPE', 'TimeoutError'))).toBe('network');
+    expect(category(coded('ETIMEDOUT', 'x', 'TimeoutError'))).toBe('timeout');
+    expect(category(coded('ECONNABORTED', 'x', 'TimeoutError'))).toBe('timeout');
+    expect(category(coded('ECONNRESET', 'aborted', 'AbortError'))).toBe('cancelled');
+  });
+
+  it.each([
+    ['axios', coded('ERR_BAD_RESPONSE', 'stream has been aborted', 'AxiosError')],
+    ['got, a hang-up', coded('ECONNRESET', 'The server aborted pending request', 'ReadError')],
+    ['got, a hang-up whose code is lost', coded(undefined, 'The server aborted pending request', 'ReadError')],
+    ['got, a short body', coded('ERR_HTTP_CONTENT_LENGTH_MISMATCH', 'Content-Length mismatch: expected 9 bytes')],
+    ['a short body, by its text', coded(undefined, 'Content-Length mismatch: expected 9 bytes, received 2 bytes')],
+    ['undici, a short body', coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'Response body length does not match')],
+  ])('a body that breaks off is the network: %s', (_, error) => {
+    expect(category(error)).toBe('network');
+    expect(category(Object.assign(error, { response: { status: 200, statusCode: 200 } }))).toBe('network');
+  });
+
   it('ECONNABORTED is what axios calls its time-outs too', () => {
     expect(category(coded('ECONNABORTED', 'timeout of 5000ms exceeded'))).toBe('timeout');
   });

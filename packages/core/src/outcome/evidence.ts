@@ -3,6 +3,7 @@ import { mcpClientCode, protocolCode } from './mcp-errors.ts';
 import { readMessage } from './message.ts';
 import { fetchCategory, isValidationError, nameCategory, stopKind } from './names.ts';
 import { type CodeMeaning, nodeCode } from './node-errors.ts';
+import type { Voice } from './phrases.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { ErrorCategory } from './taxonomy.ts';
 import { isObject, read, readItems, readText } from './untrusted.ts';
@@ -28,13 +29,13 @@ const LINKS = ['cause', 'lastError', 'error', 'originalError'] as const;
 
 /**
  * The most trusted reading of an error, of the errors beneath it and, for an `AggregateError`, of the most telling one
- * inside. Of equals, the outermost.
+ * inside. Of equals, the outermost. The voice says how strictly its text is read.
  */
-export function gatherEvidence(error: unknown, unixMs: number): Evidence {
+export function gatherEvidence(error: unknown, unixMs: number, voice: Voice = 'thrown'): Evidence {
   const seen = new Set<unknown>();
 
   function visit(value: unknown, depth: number): Evidence {
-    const own = readOne(value, unixMs);
+    const own = readOne(value, unixMs, voice);
     if (!isObject(value)) return own;
     seen.add(value);
     if (depth >= MAX_DEPTH) return own;
@@ -72,7 +73,7 @@ function mostTelling(siblings: readonly Evidence[]): Evidence[] {
 }
 
 /** Reads one error, without the ones beneath it. */
-function readOne(error: unknown, unixMs: number): Evidence {
+function readOne(error: unknown, unixMs: number, voice: Voice): Evidence {
   const retryAfterMs = readRetryAfter(error, unixMs);
   const evidence = (category: ErrorCategory, trust: number, aboutInput = false): Evidence => ({
     category,
@@ -82,11 +83,13 @@ function readOne(error: unknown, unixMs: number): Evidence {
   });
   const message = typeof error === 'string' ? error : (readText(error, 'message') ?? '');
 
-  const stop = stopKind(error);
-  if (stop) return evidence(stop, TRUST[stop]);
   const code = readCode(error);
+  const stop = stopKind(error);
+  // The clients of AWS call a reset connection `TimeoutError` too: there the code knows better.
+  const reset = stop === 'timeout' && code?.category === 'network' && !code.vague;
+  if (stop && !reset) return evidence(stop, TRUST[stop]);
   if (code) {
-    const meaning = (code.vague && readMessage(message)) || code;
+    const meaning = (code.vague && readMessage(message, voice)) || code;
     return evidence(meaning.category, TRUST.code, meaning.aboutInput);
   }
   const named = nameCategory(error);
@@ -97,7 +100,7 @@ function readOne(error: unknown, unixMs: number): Evidence {
   if (isValidationError(error)) return evidence('invalid_input', TRUST.schema);
   const byFetch = fetchCategory(error);
   if (byFetch) return evidence(byFetch, TRUST.fetch);
-  const byText = readMessage(message);
+  const byText = readMessage(message, voice);
   if (byText) return evidence(byText.category, TRUST.text, byText.aboutInput);
   return evidence('unknown', TRUST.none);
 }

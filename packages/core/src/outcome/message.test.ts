@@ -105,12 +105,15 @@ const TEXTS: Readonly<Record<ErrorCategory | 'nothing', readonly string[]>> = {
     'returned 500 rows',
     'Order 503 not found',
     'Error: 404 items were left in the cart',
+    'Invalid quantity: expected at most 400, got 500',
+    'The customer says 500.',
     'unknown order id',
     'unknown order id 503',
     'Flight HAT500 is not available on that date',
     'Basic economy flights are forbidden from being cancelled',
     'The user is not authorized to change this booking',
     'timeout must be a positive number',
+    'Query timeout value must be positive',
     'Payment of 502 dollars is more than the card holds',
     'the port 5000 is used',
     'EXISTING customers only',
@@ -123,19 +126,19 @@ describe('O2: plain text', () => {
   const rows = Object.entries(TEXTS).flatMap(([wanted, texts]) => texts.map((text) => [wanted, text] as const));
 
   it.each(rows)('%s: %s', (wanted, text) => {
-    expect(readMessage(text)?.category ?? 'nothing').toBe(wanted);
+    expect(readMessage(text, 'thrown')?.category ?? 'nothing').toBe(wanted);
   });
 
   it('tells a path that is wrong from a disk that is', () => {
-    expect(readMessage('ENOENT: x')).toMatchObject({ aboutInput: true });
-    expect(readMessage('no such file')).toMatchObject({ aboutInput: true });
-    expect(readMessage('EIO: x')).not.toMatchObject({ aboutInput: true });
+    expect(readMessage('ENOENT: x', 'thrown')).toMatchObject({ aboutInput: true });
+    expect(readMessage('no such file', 'thrown')).toMatchObject({ aboutInput: true });
+    expect(readMessage('EIO: x', 'thrown')).not.toMatchObject({ aboutInput: true });
   });
 
   it('takes time in proportion to the text, at worst', () => {
     // Each of these would not end in an expression that backtracks; a test that does not end fails by its time limit.
     for (const piece of ['HTTP ', 'status ', 'error ', 'a', ' ', 'Timeout', 'connection ', 'E', 'ERR_', '(', 'in ']) {
-      expect(['nothing', 'timeout']).toContain(readMessage(piece.repeat(5000))?.category ?? 'nothing');
+      expect(['nothing', 'timeout']).toContain(readMessage(piece.repeat(5000), 'thrown')?.category ?? 'nothing');
     }
   });
 });
