@@ -1,4 +1,14 @@
-import { ATTR, type CircuitState, METRIC, type MetricDefinition } from '@breakerbox/core';
+import {
+  ATTR,
+  type Decision,
+  type ErrorCategory,
+  METRIC,
+  type MetricDefinition,
+  type Outcome,
+  type Reason,
+  type ReportedState,
+  type SessionState,
+} from '@breakerbox/core';
 
 /** The dashboards know no other names than these: the telemetry contract's. */
 export { ATTR, METRIC, type MetricDefinition };
@@ -18,11 +28,20 @@ export const label = (attribute: AttributeKey): string => attribute.replaceAll('
 export const legend = (...attributes: readonly AttributeKey[]): string =>
   attributes.map((attribute) => `{{${label(attribute)}}}`).join(' · ');
 
-/** Values of {@link ATTR.state}: those that the engine gives, and those that a person or the configuration does. */
-export type StateValue = CircuitState | 'forced_open' | 'disabled' | 'observe_only';
+/** The attributes with a closed set of values, and the values that core can emit. `_MIXED`: of systemic events alone. */
+export interface AttributeValues {
+  readonly [ATTR.decision]: Decision;
+  readonly [ATTR.reason]: Reason;
+  readonly [ATTR.outcome]: Outcome;
+  readonly [ATTR.state]: ReportedState;
+  readonly [ATTR.stateFrom]: ReportedState;
+  readonly [ATTR.stateTo]: ReportedState;
+  readonly [ATTR.sessionState]: SessionState;
+  readonly [ATTR.errorType]: ErrorCategory | '_MIXED';
+}
 
 /** The states in which calls are rejected. */
-export const OPEN_STATES: readonly StateValue[] = ['open', 'forced_open'];
+export const OPEN_STATES: readonly ReportedState[] = ['open', 'forced_open'];
 
 /** The states in which calls pass whatever happens. */
-export const MANUAL_STATES: readonly StateValue[] = ['disabled', 'observe_only'];
+export const MANUAL_STATES: readonly ReportedState[] = ['disabled', 'observe_only'];

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { finished } from './finish.ts';
 import { fleetOverview } from './fleet-overview.ts';
 import { ATTR, label, METRIC, type MetricDefinition } from './names.ts';
+import { WINDOWS } from './promql.ts';
 import { dashboardQueries, substitute, variableQueries } from './queries.ts';
 
 const dashboard = finished(fleetOverview());
@@ -95,7 +96,7 @@ describe.each(cases)('the query of %s', (_, expr) => {
 
   it('follows the scrape interval: rates over $__rate_interval, the whole range, or hours', () => {
     for (const [, window] of expr.matchAll(/\[([^\]]+)\]/g)) {
-      expect(['$__rate_interval', '$__range', '1h', '6h']).toContain(window);
+      expect(WINDOWS).toContain(window);
     }
   });
 });
@@ -108,6 +109,13 @@ describe('the queries together', () => {
     ].join('\n');
     const unused = definitions.filter((metric) => !text.includes(metric.prometheus));
     expect(unused).toEqual([]);
+  });
+
+  it('use every window that there is', () => {
+    const used = new Set(
+      queries.flatMap(({ expr }) => [...expr.matchAll(/\[([^\]]+)\]/g)].map(([, window]) => window)),
+    );
+    expect(used).toEqual(new Set(WINDOWS));
   });
 
   it('divide by nothing that may be zero', () => {

@@ -1,4 +1,5 @@
-import { ATTR, type AttributeKey, label, METRIC, type MetricDefinition, type StateValue } from './names.ts';
+import type { ReportedState } from '@breakerbox/core';
+import { ATTR, type AttributeKey, type AttributeValues, label, METRIC, type MetricDefinition } from './names.ts';
 
 /**
  * PromQL in the forms that the dashboards need. Three habits run through them: aggregations always name what they keep,
@@ -6,11 +7,15 @@ import { ATTR, type AttributeKey, label, METRIC, type MetricDefinition, type Sta
  * might not exist yet is drawn as zero as long as the agents report at all, so that 'no data' means 'no telemetry'.
  */
 
-/** Values that an attribute may have. */
-export type Matchers = Partial<Record<AttributeKey, readonly string[]>>;
+/**
+ * Values that an attribute may have. Only those that core can emit compile: zero is drawn for what isn't there, so a
+ * misspelt one would give a panel that shows zero for ever, and no error.
+ */
+export type Matchers = { readonly [Key in keyof AttributeValues]?: readonly AttributeValues[Key][] };
 
 /** `$__rate_interval` follows the zoom and the scrape interval, `$__range` is all that the dashboard shows. */
-export type Window = '$__rate_interval' | '$__range' | '1h' | '6h';
+export const WINDOWS = ['$__rate_interval', '$__range', '1h'] as const;
+export type Window = (typeof WINDOWS)[number];
 
 const matcher = (name: string, values: readonly string[]): string =>
   values.length === 1 ? `${name}="${values[0]}"` : `${name}=~"${values.join('|')}"`;
@@ -43,7 +48,10 @@ export const rate = (metric: MetricDefinition, window: Window, matchers?: Matche
  * What a counter gained in the window, and what it was born with. `increase()` sees nothing of a series whose first
  * sample isn't zero, and a short-lived agent is often scraped for the first time after its first session has been
  * granted its budget. Rounded, for increase() stretches what it saw to the whole window, and one event would read 1.33.
- * Born means: not seen for an hour before the window; so a gap in the scrapes counts nothing twice.
+ *
+ * Born means: not seen in the hour before the window. A counter that comes back after a gap in the scrapes counts nothing
+ * twice while the gap is shorter than that hour; after a longer one all that it ever counted shows as new, once. To look
+ * back further would make each graph read that much more at each of its steps.
  */
 export const gained = (metric: MetricDefinition, window: Window, matchers?: Matchers): string => {
   const counter = series(metric, matchers);
@@ -69,7 +77,7 @@ export const orZeroNamed = (expr: string, attribute: AttributeKey, text: string)
   `(${expr}) or on () label_replace(${silence()}, "${label(attribute)}", "${text}", "", "")`;
 
 /** Circuits in the given states; 0 for tools that have none, or whose agents don't know these states. */
-export const circuitsIn = (by: readonly AttributeKey[], states: readonly StateValue[]): string =>
+export const circuitsIn = (by: readonly AttributeKey[], states: readonly ReportedState[]): string =>
   `${sumBy(by, series(METRIC.circuits, { [ATTR.state]: states }))} or ${sumBy(by, series(METRIC.circuits))} * 0`;
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { finished } from './finish.ts';
-import { dashboardQueries, substitute, variableQueries } from './queries.ts';
+import { fleetOverview } from './fleet-overview.ts';
+import { dashboardQueries, QUIET_QUERIES, showsSomething, substitute, variableQueries } from './queries.ts';
 
 const times = { rateInterval: '4s', range: '60s' };
 
@@ -59,6 +60,24 @@ describe('variableQueries', () => {
   it('refuses a form that it cannot ask Prometheus for', () => {
     const list = [{ type: 'query', name: 'agent', query: 'metrics(.*)' }];
     expect(() => variableQueries({ templating: { list } })).toThrow(/agent asks "metrics/);
+  });
+});
+
+describe('showsSomething', () => {
+  const queries = dashboardQueries(finished(fleetOverview()));
+  const quiet = queries.filter((query) => !showsSomething(query));
+
+  it('excuses queries that exist, by panel and refId, and says why', () => {
+    expect(quiet.map(({ panel, refId }) => `${panel} ${refId}`)).toEqual(
+      QUIET_QUERIES.map(({ panel, refId }) => `${panel} ${refId}`),
+    );
+    for (const { why } of QUIET_QUERIES) expect(why).toMatch(/\w.{20,}/);
+  });
+
+  it('excuses what probes alone or people bring about, and nothing else', () => {
+    expect(quiet).toHaveLength(3);
+    for (const { expr } of quiet) expect(expr).toMatch(/breakerbox_state=~?"(half_open|disabled\|observe_only)"/);
+    expect(showsSomething({ panel: 'Why calls were not made', refId: 'A' })).toBe(true);
   });
 });
 

@@ -67,6 +67,29 @@ export const dashboardQueries = (dashboard: DashboardJson): readonly DashboardQu
   ),
 ];
 
+/** A query of the fleet overview that may give nothing but zeros though a fleet has had failures. */
+export interface QuietQuery extends Pick<DashboardQuery, 'panel' | 'refId'> {
+  readonly why: string;
+}
+
+const WHILE_PROBING = 'a circuit is half-open only while a probe is on its way, which may fall between two scrapes';
+
+/** All such queries. */
+export const QUIET_QUERIES: readonly QuietQuery[] = [
+  { panel: 'Half-open circuits', refId: 'A', why: WHILE_PROBING },
+  { panel: 'Tool health', refId: 'B', why: `its column Half-open: ${WHILE_PROBING}` },
+  { panel: 'Tool health', refId: 'D', why: 'its column By hand: nobody has switched off or only observes a tool' },
+];
+
+/**
+ * Whether a query of the fleet overview must have given something other than zero at some time, once circuits have
+ * opened and closed again, a budget has run out, and a systemic event has been found. Zero is drawn for what isn't
+ * there, so one that shows zeros throughout asks for what nobody emits. Ask for all of that time (`query_range`), the
+ * `instant` ones too: now alone, a fleet that has recovered has neither open circuits nor paused sessions.
+ */
+export const showsSomething = ({ panel, refId }: Pick<DashboardQuery, 'panel' | 'refId'>): boolean =>
+  !QUIET_QUERIES.some((quiet) => quiet.panel === panel && quiet.refId === refId);
+
 const LABEL_VALUES = /^label_values\((?<selector>.+), (?<label>\w+)\)$/;
 
 /**

@@ -1,11 +1,11 @@
 import { ATTR, legend, METRIC } from '../names.ts';
 import { CATEGORY_COLOURS } from '../palette.ts';
 import { bars, coloured, lines, type Row } from '../panels.ts';
-import { gained, highest, orZeroNamed, series, sumBy } from '../promql.ts';
+import { gained, highest, type Matchers, orZeroNamed, series, sumBy } from '../promql.ts';
 
 const AGENT = [ATTR.agent] as const;
 const AGENTS_IN_GRAPH = 10;
-const PAUSED = { [ATTR.sessionState]: ['paused_systemic'] };
+const PAUSED = { [ATTR.sessionState]: ['paused_systemic'] } satisfies Matchers;
 
 const events = () =>
   coloured(

@@ -1,3 +1,4 @@
+import type { ReportedState } from '@breakerbox/core';
 import { ATTR, label, legend, MANUAL_STATES, METRIC, OPEN_STATES } from '../names.ts';
 import { CATEGORY_COLOURS, COLOUR } from '../palette.ts';
 import { bars, coloured, lines, type Row } from '../panels.ts';
@@ -5,6 +6,7 @@ import {
   circuitsIn,
   gained,
   highest,
+  type Matchers,
   orZeroNamed,
   overall,
   rate,
@@ -24,7 +26,7 @@ const TOOLS_IN_TABLE = 100;
 const TOOLS_IN_TIMELINE = 20;
 const TOOLS_IN_GRAPH = 10;
 
-const FAILURE = { [ATTR.outcome]: ['failure'] };
+const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;
 
 const failureShare = (by: typeof AGENT_TOOL | typeof TOOL, window: Window): string =>
   share(sumBy(by, rate(outcomes, window, FAILURE)), sumBy(by, rate(outcomes, window)));
@@ -92,15 +94,17 @@ const health = () =>
     'Open',
   );
 
-/** 0: no circuit is open. 1: one is half-open. 2: one is open. 3: both. */
+const anyOf = (states: readonly ReportedState[]): string => `clamp_max((${circuitsIn(AGENT_TOOL, states)}), 1)`;
+
+/** 1: a circuit is half-open. 2: one is open. 3: both. Else 4: one passes calls by hand. 0: all are closed. */
 const worstState = (): string =>
-  `clamp_max((${circuitsIn(AGENT_TOOL, ['half_open'])}), 1) + 2 * clamp_max((${circuitsIn(AGENT_TOOL, OPEN_STATES)}), 1)`;
+  `(${anyOf(['half_open'])} + 2 * ${anyOf(OPEN_STATES)}) > 0 or 4 * ${anyOf(MANUAL_STATES)}`;
 
 const states = () =>
   stateTimeline(
     {
       title: 'Circuits over time',
-      description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} tools whose circuits were open longest. An opening between two scrapes isn't here; the openings below have it.`,
+      description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} tools whose circuits were open longest. By hand: none is open, and somebody has switched one off or only observes it; calls pass whatever happens. An opening between two scrapes isn't here; the openings below have it.`,
       unit: 'none',
       width: 12,
       height: 10,
@@ -111,6 +115,7 @@ const states = () =>
     },
     [
       { value: 0, text: 'closed', colour: COLOUR.green },
+      { value: 4, text: 'by hand', colour: COLOUR.purple },
       { value: 1, text: 'half-open', colour: COLOUR.sky },
       { value: 2, text: 'open', colour: COLOUR.orange },
       { value: 3, text: 'open, others half-open', colour: COLOUR.yellow },
@@ -157,7 +162,7 @@ const categories = () => {
 };
 
 const openings = () => {
-  const opened = { [ATTR.stateTo]: ['open'] };
+  const opened = { [ATTR.stateTo]: ['open'] } satisfies Matchers;
   return bars(
     {
       title: 'Circuit openings by tool',

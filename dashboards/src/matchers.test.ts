@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { CIRCUIT_MODES, DEFAULT_JUDGEMENT, REASONS, type ReportedState, type SessionState } from '@breakerbox/core';
+import { parser } from '@prometheus-io/lezer-promql';
+import { describe, expect, it } from 'vitest';
+import { ATTR, label, METRIC } from './names.ts';
+import { series } from './promql.ts';
+import { dashboardQueries } from './queries.ts';
+
+const file = new URL('../generated/breakerbox-fleet-overview.json', import.meta.url);
+const queries = dashboardQueries(JSON.parse(readFileSync(file, 'utf8')));
+
+// Core has these as types alone; the compiler sees to it that neither has one too many or too few.
+const STATES = Object.keys({
+  closed: true,
+  open: true,
+  half_open: true,
+  forced_open: true,
+  disabled: true,
+  observe_only: true,
+} satisfies Record<ReportedState, true>);
+const SESSION_STATES = Object.keys({
+  active: true,
+  paused_budget: true,
+  paused_systemic: true,
+} satisfies Record<SessionState, true>);
+
+/** Every label with a closed set of values, and what core can emit as its value. */
+const EMITTED: Readonly<Record<string, readonly string[]>> = {
+  [label(ATTR.decision)]: Object.values(REASONS),
+  [label(ATTR.reason)]: Object.keys(REASONS),
+  [label(ATTR.outcome)]: ['success', ...Object.values(DEFAULT_JUDGEMENT)],
+  [label(ATTR.state)]: STATES,
+  [label(ATTR.stateFrom)]: STATES,
+  [label(ATTR.stateTo)]: STATES,
+  [label(ATTR.sessionState)]: SESSION_STATES,
+  [label(ATTR.errorType)]: [...Object.keys(DEFAULT_JUDGEMENT), '_MIXED'],
+};
+
+interface Matcher {
+  readonly name: string;
+  readonly values: readonly string[];
+}
+
+/** The matchers of a query, those of regular expressions as their alternatives. */
+const matchersIn = (expr: string): readonly Matcher[] => {
+  const found: Matcher[] = [];
+  parser.parse(expr).iterate({
+    enter: ({ type, node }) => {
+      if (type.name !== 'UnquotedLabelMatcher' && type.name !== 'QuotedLabelMatcher') return;
+      const text = (child: string): string => {
+        const at = node.getChild(child);
+        return at === null ? '' : expr.slice(at.from, at.to);
+      };
+      const value = text('StringLiteral').slice(1, -1);
+      found.push({
+        name: text('LabelName') || text('QuotedLabelName').slice(1, -1),
+        values: text('MatchOp').endsWith('~') ? value.split('|') : [value],
+      });
+    },
+  });
+  return found;
+};
+
+/** Values that a query asks for and that nothing can ever have. */
+const neverEmitted = (expr: string): readonly string[] =>
+  matchersIn(expr).flatMap(({ name, values }) =>
+    values.filter((value) => EMITTED[name]?.includes(value) === false).map((value) => `${name}=${value}`),
+  );
+
+describe('what the queries of the generated dashboard match', () => {
+  it.each(queries.map(({ panel, refId, expr }) => [`${panel} ${refId}`, expr] as const))(
+    '%s asks for values that core can emit, and for no others',
+    (_, expr) => {
+      expect(neverEmitted(expr)).toEqual([]);
+    },
+  );
+
+  it('is found by the parser to the last matcher, so that the check above is never one of nothing', () => {
+    const found = queries.flatMap(({ expr }) => matchersIn(expr)).filter(({ name }) => EMITTED[name] !== undefined);
+    const written = queries.flatMap(({ expr }) => expr.match(/\b(breakerbox_[a-z_]+|error_type)(=~?|!=|!~)"/g) ?? []);
+    expect(found).toHaveLength(written.length);
+    expect(new Set(found.map(({ name }) => name))).toEqual(
+      new Set([ATTR.decision, ATTR.outcome, ATTR.state, ATTR.stateTo, ATTR.sessionState].map(label)),
+    );
+  });
+
+  it('would be caught if core never emitted it: alone, among others, negated', () => {
+    expect(neverEmitted('sum(a{breakerbox_decision=~"skip|paused", gen_ai_tool_name="skipped"})')).toEqual([
+      'breakerbox_decision=paused',
+    ]);
+    expect(neverEmitted('a{breakerbox_state="half-open"} + b{breakerbox_state_to!="opened"}')).toEqual([
+      'breakerbox_state=half-open',
+      'breakerbox_state_to=opened',
+    ]);
+    expect(neverEmitted('a{breakerbox_session_state!~"paused", breakerbox_outcome="failed"}')).toEqual([
+      'breakerbox_session_state=paused',
+      'breakerbox_outcome=failed',
+    ]);
+    expect(neverEmitted('a{breakerbox_reason="why", error_type="oops"}')).toHaveLength(2);
+  });
+
+  it('counts the modes among the states, as core does', () => {
+    expect(STATES).toEqual(expect.arrayContaining(CIRCUIT_MODES.filter((mode) => mode !== 'automatic')));
+  });
+});
+
+describe('a matcher in the source', () => {
+  it('compiles only with values that core can emit', () => {
+    // Each comment would be an error of the compiler itself if the line below it compiled.
+    // @ts-expect-error: the decision is `skip`.
+    series(METRIC.decisions, { [ATTR.decision]: ['skipped'] });
+    // @ts-expect-error: the reason is `open`.
+    series(METRIC.decisions, { [ATTR.reason]: ['opened'] });
+    // @ts-expect-error: the outcome is `failure`.
+    series(METRIC.outcomes, { [ATTR.outcome]: ['failed'] });
+    // @ts-expect-error: the state is `half_open`.
+    series(METRIC.circuits, { [ATTR.state]: ['half-open'] });
+    // @ts-expect-error: the state is `open`.
+    series(METRIC.transitions, { [ATTR.stateTo]: ['opened'] });
+    // @ts-expect-error: there is `paused_budget`, and `paused_systemic`.
+    series(METRIC.sessions, { [ATTR.sessionState]: ['paused'] });
+    // @ts-expect-error: the category is `rate_limit`.
+    series(METRIC.outcomes, { [ATTR.errorType]: ['rate-limit'] });
+    // @ts-expect-error: agents are the dashboard's variable's business.
+    series(METRIC.sessions, { [ATTR.agent]: ['one'] });
+    expect(series(METRIC.decisions, { [ATTR.decision]: ['skip', 'pause'] })).toContain(
+      'breakerbox_decision=~"skip|pause"',
+    );
+  });
+});
