@@ -58,6 +58,13 @@ function queriesOf(template: string): string[] {
   );
 }
 
+/** Where a person finds this repository, by the root's package.json: https://host/owner/name. */
+function repository(): string {
+  const { repository }: { repository: { url: string } } = JSON.parse(read('../package.json'));
+  expect(repository.url).toMatch(/^git\+https:.+\.git$/);
+  return repository.url.replace(/^git\+/, '').replace(/\.git$/, '');
+}
+
 describe('rules, by promtool', () => {
   it('are valid', async () => {
     const { code, output } = await runTool(
@@ -120,9 +127,7 @@ describe('each alert', () => {
         'runbook_url',
         'summary',
       ]);
-      expect(rule.annotations?.runbook_url).toBe(
-        `https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/${name}.md`,
-      );
+      expect(rule.annotations?.runbook_url).toBe(`${repository()}/blob/main/alerts/runbooks/${name}.md`);
       expect(runbookFiles).toContain(`runbooks/${name}.md`);
       expect(rule.annotations?.dashboard_url).toMatch(
         /^\{\{ \$externalLabels\.grafana_url \}\}\/d\/breakerbox-fleet-overview\?var-agent=/,

@@ -1,16 +1,17 @@
 /** The repository's alertmanager.yml in a real Alertmanager: what it mutes, and what it lets through. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { freePort } from '../packages/cli/src/demo/child.ts';
 import { readAlertmanager } from './files.ts';
-import { missingTool } from './tools.ts';
+import { ALERTMANAGER, requireProgram } from './tools.ts';
 
 interface ApiAlert {
   readonly fingerprint: string;
@@ -36,15 +37,6 @@ async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
     if (answer !== undefined) return answer;
     await wait(50);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function post(alerts: readonly Record<string, string>[]): Promise<void> {
@@ -95,7 +87,7 @@ beforeAll(async () => {
 
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
-  alertmanager = spawn('prometheus-alertmanager', [
+  alertmanager = spawn(requireProgram(ALERTMANAGER), [
     `--config.file=${join(folder, 'alertmanager.yml')}`,
     `--storage.path=${join(folder, 'data')}`,
     `--web.listen-address=127.0.0.1:${port}`,
@@ -105,7 +97,7 @@ beforeAll(async () => {
     log += part;
   });
   const failed = once(alertmanager, 'error').then(([error]) => {
-    throw new Error(missingTool('prometheus-alertmanager'), { cause: error });
+    throw new Error(`Alertmanager could not be started: ${error}`, { cause: error });
   });
   const ended = once(alertmanager, 'exit').then(([code]) => {
     throw new Error(`Alertmanager ended with ${code} before it was ready:\n${log}`);
@@ -157,6 +149,8 @@ it('mutes the tools of an agent in a systemic failure, and nothing else', async 
     circuitOpen('other', 'web_search'),
     circuitOpen('struck', 'web_search', 'another-job'),
     agentAlert('BreakerboxBudgetExhausted', 'struck'),
+    // Names a tool, and is critical all the same: no cause mutes that.
+    { ...circuitOpen('struck', 'payments'), severity: 'critical' },
   ];
   await post([...muted, ...heard]);
 
@@ -166,8 +160,8 @@ it('mutes the tools of an agent in a systemic failure, and nothing else', async 
 
   // What arrives: one notification for each alert of an agent and job, and none for a muted tool.
   const sent = await until(async () => {
-    const groups = notifications.map(({ groupLabels }) => `${groupLabels.alertname} ${groupLabels.gen_ai_agent_name}`);
-    return new Set(groups).size === 5 ? notifications : undefined;
+    const groups = notifications.map(({ groupLabels }) => JSON.stringify(groupLabels));
+    return new Set(groups).size === 6 ? notifications : undefined;
   });
   const arrived = sent.flatMap(({ alerts }) => alerts.map(({ labels }) => labels));
   expect(arrived).toEqual(expect.arrayContaining([systemic, correlated, ...heard]));
@@ -175,4 +169,14 @@ it('mutes the tools of an agent in a systemic failure, and nothing else', async 
   for (const { groupLabels } of sent) {
     expect(Object.keys(groupLabels).sort()).toEqual(['alertname', 'gen_ai_agent_name', 'job']);
   }
+});
+
+it('finds Alertmanager by the name of Debian or of upstream, and says how to get it', () => {
+  const upstream = join(folder, 'alertmanager');
+  writeFileSync(upstream, '#!/bin/sh\n');
+  chmodSync(upstream, 0o755);
+  expect(requireProgram(ALERTMANAGER, folder)).toBe(upstream);
+  expect(() => requireProgram(ALERTMANAGER, join(folder, 'empty'))).toThrow(
+    /^prometheus-alertmanager or alertmanager is not on PATH.*npm test/,
+  );
 });

@@ -33,6 +33,7 @@ export interface ComposeService {
   readonly build?: { readonly context: string; readonly dockerfile: string };
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
+  readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
@@ -56,15 +57,35 @@ export interface DataSource {
   readonly jsonData: Readonly<Record<string, unknown>>;
 }
 
+/** Where something takes OTLP. */
+export interface OtlpProtocols {
+  readonly grpc: { readonly endpoint: string };
+  readonly http: { readonly endpoint: string };
+}
+
+/** `stack/tempo/tempo.yaml`. */
+export interface TempoConfig {
+  readonly server: { readonly http_listen_port: number };
+  readonly distributor: { readonly receivers: { readonly otlp: { readonly protocols: Pick<OtlpProtocols, 'grpc'> } } };
+  readonly storage: {
+    readonly trace: { readonly wal: { readonly path: string }; readonly local: { readonly path: string } };
+  };
+}
+
+/** A provider of Grafana's dashboards. */
+export interface DashboardProvider {
+  readonly options: { readonly path: string };
+}
+
 /** `stack/otel-collector/config.yaml`. */
 export interface CollectorConfig {
-  readonly receivers: Readonly<Record<string, unknown>>;
+  readonly receivers: { readonly otlp: { readonly protocols: OtlpProtocols } };
   readonly processors: Readonly<Record<string, unknown>>;
   readonly exporters: {
     readonly 'otlp_grpc/tempo': { readonly endpoint: string };
     readonly prometheus: { readonly endpoint: string };
   };
-  readonly extensions: Readonly<Record<string, unknown>>;
+  readonly extensions: { readonly health_check: { readonly endpoint: string } };
   readonly service: {
     readonly extensions: readonly string[];
     readonly pipelines: Readonly<Record<string, Record<'receivers' | 'processors' | 'exporters', readonly string[]>>>;
@@ -77,3 +98,6 @@ export const readCollector = (): CollectorConfig => parse(readText('stack/otel-c
 export const readCompose = (): Compose => parse(readText('docker-compose.yml'), { merge: true });
 export const readDataSources = (): readonly DataSource[] =>
   parse(readText('stack/grafana/provisioning/datasources/breakerbox.yml')).datasources;
+export const readTempo = (): TempoConfig => parse(readText('stack/tempo/tempo.yaml'));
+export const readDashboardProviders = (): readonly DashboardProvider[] =>
+  parse(readText('stack/grafana/provisioning/dashboards/breakerbox.yml')).providers;

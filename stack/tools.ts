@@ -1,5 +1,6 @@
 /** Running the Prometheus tools that the tests of `alerts/` and `stack/` check files with. */
 import { execFile } from 'node:child_process';
+import { findProgram } from '../packages/cli/src/demo/child.ts';
 
 /** How a tool ended. */
 export interface ToolResult {
@@ -27,4 +28,20 @@ export function runTool(name: string, args: readonly string[], cwd?: string): Pr
       resolve({ code, output: `${stdout}${stderr}` });
     });
   });
+}
+
+/** Alertmanager's names: Debian's, and upstream's. */
+export const ALERTMANAGER = ['prometheus-alertmanager', 'alertmanager'] as const;
+
+/**
+ * The path of the first of these programs that PATH has.
+ *
+ * @param path Folders to look in, as in the environment's PATH, which is the default.
+ * @throws when there is none, with how to get it.
+ * @example requireProgram(ALERTMANAGER) // '/usr/bin/prometheus-alertmanager'
+ */
+export function requireProgram(names: readonly string[], path?: string): string {
+  const program = findProgram(names, path);
+  if (program === undefined) throw new Error(missingTool(names.join(' or ')));
+  return program;
 }

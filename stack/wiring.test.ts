@@ -1,0 +1,190 @@
+/** Whether the parts of docker-compose.yml meet: each path where something is mounted, each port where somebody listens. */
+import { readdirSync } from 'node:fs';
+import { posix, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  ROOT,
+  readCollector,
+  readCompose,
+  readDashboardProviders,
+  readDataSources,
+  readPrometheus,
+  readTempo,
+  readText,
+} from './files.ts';
+
+const compose = readCompose();
+const prometheus = readPrometheus();
+const collector = readCollector();
+const tempo = readTempo();
+
+const service = (name: string) => {
+  const found = compose.services[name];
+  if (found === undefined) throw new Error(`docker-compose.yml has no service ${name}`);
+  return found;
+};
+
+/** The value of an option in a service's command, with one dash or two. */
+const option = (name: string, key: string): string | undefined =>
+  service(name)
+    .command?.find((word) => word.replace(/^--?/, '').startsWith(`${key}=`))
+    ?.replace(/^[^=]*=/, '');
+
+const mountsOf = (name: string): { source: string; target: string }[] =>
+  (service(name).volumes ?? []).map((volume) => {
+    const [source = '', target = ''] = volume.split(':');
+    return { source: source.startsWith('.') ? posix.normalize(source) : source, target };
+  });
+
+/** What a path in a container is outside: a path from the root of the repository, or in a named volume. */
+function outside(name: string, path = `an option that ${name} isn't given`): string | undefined {
+  const [mount] = mountsOf(name)
+    .filter(({ target }) => path === target || path.startsWith(`${target}/`))
+    .sort((a, b) => b.target.length - a.target.length);
+  return mount && posix.join(mount.source, path.slice(mount.target.length));
+}
+
+/** Where the image of Grafana looks, unless GF_PATHS_… says otherwise. */
+const GRAFANA = { provisioning: '/etc/grafana/provisioning', data: '/var/lib/grafana' };
+
+describe('mounts', () => {
+  /** Every file or folder that a service reads, as the service names it, and what must be there. */
+  const read: [name: string, path: string | undefined, source: string][] = [
+    ['alertmanager', option('alertmanager', 'config.file'), 'stack/alertmanager/alertmanager.yml'],
+    ['prometheus', option('prometheus', 'config.file'), 'stack/prometheus/prometheus.yml'],
+    ...prometheus.rule_files.map(
+      (path) => ['prometheus', posix.dirname(path), 'alerts/rules'] as [string, string, string],
+    ),
+    ['otel-collector', option('otel-collector', 'config'), 'stack/otel-collector/config.yaml'],
+    ['tempo', option('tempo', 'config.file'), 'stack/tempo/tempo.yaml'],
+    ['grafana', GRAFANA.provisioning, 'stack/grafana/provisioning'],
+    ...readDashboardProviders().map(
+      ({ options }) => ['grafana', options.path, 'dashboards/generated'] as [string, string, string],
+    ),
+  ];
+
+  it.each(read)('%s reads %s, which is %s', (name, path, source) => {
+    expect(outside(name, path)).toBe(source);
+  });
+
+  it('are all read', () => {
+    const mounted = Object.keys(compose.services).flatMap((name) =>
+      mountsOf(name)
+        .filter(({ source }) => !(source in compose.volumes))
+        .map(({ source }) => source),
+    );
+    expect(mounted.sort()).toEqual(read.map(([, , source]) => source).sort());
+  });
+
+  it('hold the rules and the dashboards', () => {
+    const pattern = prometheus.rule_files.map((path) => posix.basename(path));
+    expect(pattern).toEqual(['*.yml']);
+    expect(readdirSync(resolve(ROOT, 'alerts/rules')).filter((name) => name.endsWith('.yml'))).toHaveLength(2);
+    expect(readdirSync(resolve(ROOT, 'dashboards/generated')).join()).toMatch(/\.json/);
+  });
+
+  it.each([
+    ['alertmanager', option('alertmanager', 'storage.path')],
+    ['prometheus', option('prometheus', 'storage.tsdb.path')],
+    ['grafana', GRAFANA.data],
+    ['tempo', tempo.storage.trace.wal.path],
+    ['tempo', tempo.storage.trace.local.path],
+  ])('%s writes %s, which is in its volume', (name, path) => {
+    expect(outside(name, path)?.split('/')[0]).toBe(`${name}-data`);
+  });
+});
+
+const portOf = (address: string): number => Number(address.split(':').pop());
+const { protocols } = collector.receivers.otlp;
+const dockerfileCommand = /^CMD (\[.*\])$/m.exec(readText('stack/demo-agents/Dockerfile'))?.[1] ?? '[]';
+const demoArguments: string[] = JSON.parse(dockerfileCommand);
+
+/** Where each service listens: by its command or configuration, else by its program's default. */
+const PORT = {
+  alertmanager: { http: portOf(option('alertmanager', 'web.listen-address') ?? ':9093') },
+  'demo-agents': { http: Number(demoArguments[demoArguments.indexOf('--port') + 1]) },
+  grafana: { http: Number(service('grafana').environment?.GF_SERVER_HTTP_PORT ?? 3000) },
+  'otel-collector': {
+    http: portOf(protocols.http.endpoint),
+    grpc: portOf(protocols.grpc.endpoint),
+    metrics: portOf(collector.exporters.prometheus.endpoint),
+    health: portOf(collector.extensions.health_check.endpoint),
+  },
+  prometheus: { http: portOf(option('prometheus', 'web.listen-address') ?? ':9090') },
+  tempo: {
+    http: tempo.server.http_listen_port,
+    grpc: portOf(tempo.distributor.receivers.otlp.protocols.grpc.endpoint),
+  },
+};
+const listening = new Map<string, number[]>(Object.entries(PORT).map(([name, ports]) => [name, Object.values(ports)]));
+
+const targetsOf = (job: string): string[] | undefined =>
+  prometheus.scrape_configs.find(({ job_name }) => job_name === job)?.static_configs.flatMap(({ targets }) => targets);
+const sourceUrl = (type: string): string | undefined => readDataSources().find((one) => one.type === type)?.url;
+
+describe('ports', () => {
+  it('of services are known for all of them', () => {
+    expect([...listening.keys()].sort()).toEqual(Object.keys(compose.services).sort());
+    for (const port of [...listening.values()].flat()) expect(port).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['Prometheus to the demo agents', targetsOf('breakerbox'), [`demo-agents:${PORT['demo-agents'].http}`]],
+    ['Prometheus to the Collector', targetsOf('otel-collector'), [`otel-collector:${PORT['otel-collector'].metrics}`]],
+    [
+      'Prometheus to Alertmanager',
+      prometheus.alerting.alertmanagers.flatMap((one) => one.static_configs.flatMap(({ targets }) => targets)),
+      [`alertmanager:${PORT.alertmanager.http}`],
+    ],
+    ['the Collector to Tempo', collector.exporters['otlp_grpc/tempo'].endpoint, `tempo:${PORT.tempo.grpc}`],
+    ['Grafana to Prometheus', sourceUrl('prometheus'), `http://prometheus:${PORT.prometheus.http}`],
+    ['Grafana to Tempo', sourceUrl('tempo'), `http://tempo:${PORT.tempo.http}`],
+    ['Grafana to Alertmanager', sourceUrl('alertmanager'), `http://alertmanager:${PORT.alertmanager.http}`],
+    [
+      'the demo agents to the Collector',
+      service('demo-agents').environment?.OTEL_EXPORTER_OTLP_ENDPOINT,
+      `http://otel-collector:${PORT['otel-collector'].http}`,
+    ],
+  ])('from %s', (_, named, listened) => {
+    expect(named).toEqual(listened);
+  });
+
+  it('that the agents speak HTTP to is the one for HTTP', () => {
+    expect(service('demo-agents').environment?.OTEL_EXPORTER_OTLP_PROTOCOL).toBe('http/protobuf');
+  });
+
+  it('that other services reach are open on all addresses', () => {
+    const addresses = [
+      protocols.http.endpoint,
+      protocols.grpc.endpoint,
+      collector.exporters.prometheus.endpoint,
+      collector.extensions.health_check.endpoint,
+      tempo.distributor.receivers.otlp.protocols.grpc.endpoint,
+    ];
+    for (const address of addresses) expect(address).toMatch(/^0\.0\.0\.0:\d+$/);
+    expect(demoArguments[demoArguments.indexOf('--host') + 1]).toBe('0.0.0.0');
+  });
+
+  describe.each([...listening])('%s', (name, ports) => {
+    it('publishes ports on which it listens, under the same number', () => {
+      for (const published of service(name).ports ?? []) {
+        const [, host, container] = published.split(':').map(Number);
+        expect(ports, published).toContain(container);
+        expect(host).toBe(container);
+      }
+    });
+
+    it('is checked, and found by links, where it listens', () => {
+      const text = [...(service(name).healthcheck?.test ?? []), option(name, 'web.external-url') ?? ''].join(' ');
+      for (const [, port] of text.matchAll(/(?:127\.0\.0\.1|localhost):(\d+)/g)) expect(ports).toContain(Number(port));
+    });
+  });
+
+  it('in addresses for people are published', () => {
+    const published = Object.values(compose.services).flatMap(({ ports }) => (ports ?? []).map(portOf));
+    const text = ['stack/README.md', 'stack/prometheus/prometheus.yml'].map(readText).join('\n');
+    const named = [...text.matchAll(/localhost:(\d+)/g)].map(([, port]) => Number(port));
+    expect(named.length).toBeGreaterThan(5);
+    expect(published).toEqual(expect.arrayContaining(named));
+  });
+});
