@@ -71,6 +71,15 @@ test('programs that are down have no alerts', async () => {
   expect(watch.rows).toEqual([]);
 });
 
+test.each([null, 'no', {}, { data: { alerts: 3 } }])(
+  'an answer that is no list of alerts (%j) has none',
+  async (body) => {
+    const url = await answering(body);
+    await watch.look({ prometheus: () => url, alertmanager: () => url });
+    expect(watch.rows).toEqual([]);
+  },
+);
+
 test('what is no notification is refused', async () => {
   expect((await fetch(watch.webhookUrl, { method: 'POST', body: 'hello' })).status).toBe(400);
 });

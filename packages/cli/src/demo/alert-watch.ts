@@ -148,11 +148,14 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 };
 
 const askPrometheus = async (url: string | undefined) => {
-  type Answer = { data: { alerts: { labels: AlertLabels; state: 'pending' | 'firing' }[] } };
-  return (await ask<Answer>(url && `${url}/api/v1/alerts`))?.data.alerts ?? [];
+  type Answer = { data?: { alerts?: { labels: AlertLabels; state: 'pending' | 'firing' }[] } };
+  return listed((await ask<Answer>(url && `${url}/api/v1/alerts`))?.data?.alerts);
 };
 
-const askAlertmanager = async (url: string | undefined) => (await ask<Held[]>(url && `${url}/api/v2/alerts`)) ?? [];
+const askAlertmanager = async (url: string | undefined) => listed(await ask<Held[]>(url && `${url}/api/v2/alerts`));
+
+/** Whatever may have taken the port of a program that went down, its answer is no list of alerts. */
+const listed = <Item>(answer: readonly Item[] | undefined): readonly Item[] => (Array.isArray(answer) ? answer : []);
 
 const ask = async <Answer>(url: string | undefined): Promise<Answer | undefined> => {
   if (url === undefined) return undefined;

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { type DemoOptions, runDemo } from './demo.ts';
 import { parseDuration } from './duration.ts';
 import { DemoError } from './errors.ts';
+import { watchParent } from './parent-watch.ts';
 
 /** Timers can't wait longer than 24.8 days. */
 const LONGEST_MS = 20 * 86_400_000;
@@ -95,6 +96,9 @@ const runToTheEnd = async (options: DemoOptions): Promise<void> => {
   process.on('uncaughtExceptionMonitor', inHaste);
   // Whoever read the output is gone (`| head`).
   process.stdout.on('error', () => stop.abort());
+  // Nobody is left to hear of a closed stderr, and it must not keep the rest from being put away.
+  process.stderr.on('error', () => undefined);
+  watchParent(() => stop.abort(), process.env);
   try {
     await runDemo(options, stop.signal, (action) => lastActions.push(action));
   } catch (error) {

@@ -57,7 +57,7 @@ test('runs for its time, says as JSON what happened, and leaves nothing running'
   leavesNothing(run);
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)('ends on %s as if its time were over', async (signal) => {
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('ends on %s as if its time were over', async (signal) => {
   const run = demo('--port', '0');
   const { child } = run;
   await once(child.stdout ?? child, 'data');

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createAgents, startServices, type World } from './agents.ts';
 import { type AlertWatch, startAlertWatch } from './alert-watch.ts';
 import { agentBoard, type Board } from './board.ts';
+import { tellDiagnostics } from './diagnostics.ts';
 import { startFleet } from './fleet.ts';
 import { playIncidents } from './incidents.ts';
 import { createJournal, type Journal } from './journal.ts';
@@ -41,6 +42,7 @@ export const runDemo = async (
   const output = openOutput(journal, options);
   closers.push(() => output.restore());
   lastMoment(() => output.restore());
+  tellDiagnostics((line) => output.diagnostic(line), process.env);
   try {
     const metrics = await startMetrics(options, journal);
     closers.push(() => metrics.telemetry.shutdown());

@@ -10,6 +10,8 @@ import { renderView } from './view.ts';
 export interface Output {
   /** The agents are at work: begins to show. */
   begin(board: () => Board): void;
+  /** Tells of a fault in telemetry, on standard error or where it doesn't disturb the view. */
+  diagnostic(line: string): void;
   /** Gives the terminal back; what is written after it stays. */
   restore(): void;
   /** The last word. */
@@ -28,7 +30,11 @@ const REDRAW_MS = 500;
 /** JSON, a view on a terminal, or a line for each event where there is none. */
 export const openOutput = (journal: Journal, { json, color }: OutputOptions): Output => {
   if (json) return jsonOutput(journal);
-  return process.stdout.isTTY ? viewOutput(color) : lineOutput(journal);
+  return process.stdout.isTTY ? viewOutput(journal, color) : lineOutput(journal);
+};
+
+const toStderr = (line: string): void => {
+  process.stderr.write(`breakerbox demo: telemetry: ${line}\n`);
 };
 
 /** Standard output is for the document alone; what a person should know meanwhile goes to standard error. */
@@ -39,6 +45,7 @@ const jsonOutput = (journal: Journal): Output => {
   });
   return {
     begin: () => undefined,
+    diagnostic: toStderr,
     restore: () => undefined,
     finish: (done) => {
       process.stdout.write(`${JSON.stringify(done, null, 2)}\n`);
@@ -52,6 +59,7 @@ const lineOutput = (journal: Journal): Output => {
     begin: (board) => {
       for (const [name, place] of Object.entries(board().places)) journal.note(name, place);
     },
+    diagnostic: toStderr,
     restore: () => undefined,
     finish: (done) => {
       process.stdout.write(`\n${summary(done)}`);
@@ -59,8 +67,9 @@ const lineOutput = (journal: Journal): Output => {
   };
 };
 
-const viewOutput = (color: boolean): Output => {
+const viewOutput = (journal: Journal, color: boolean): Output => {
   const paint = color && process.stdout.hasColors() ? colour : plain;
+  let isOpen = false;
   let restore = (): void => undefined;
   return {
     begin: (board) => {
@@ -69,10 +78,16 @@ const viewOutput = (color: boolean): Output => {
         screen.draw(renderView(board(), { columns: process.stdout.columns, rows: process.stdout.rows }, paint));
       const timer = setInterval(draw, REDRAW_MS);
       draw();
+      isOpen = true;
       restore = () => {
+        isOpen = false;
         clearInterval(timer);
         screen.restore();
       };
+    },
+    diagnostic: (line) => {
+      journal.note('telemetry', line, 'warn');
+      if (!isOpen) toStderr(line);
     },
     restore: () => restore(),
     finish: (done) => {

@@ -3,8 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Child, findProgram, freePort, isReady, startChild } from './child.ts';
+import { DemoError } from './errors.ts';
 import type { Journal } from './journal.ts';
 import { haveStackFiles, writeStackFiles } from './stack-files.ts';
+import { startWatchdog } from './watchdog.ts';
 
 /** How a program of the stack stands. */
 export type ProgramState =
@@ -59,7 +61,11 @@ export interface StackOptions {
   readonly signal: AbortSignal;
 }
 
-/** Starts Prometheus and Alertmanager with the repository's files, as far as they are there; says what isn't. */
+/**
+ * Starts Prometheus and Alertmanager with the repository's files, as far as they are there; says what isn't.
+ *
+ * @throws DemoError when there is no place for their files.
+ */
 export const startStack = async ({ metrics, webhookUrl, journal, signal }: StackOptions): Promise<Stack> => {
   const programs = {
     prometheus: findProgram(['prometheus']),
@@ -85,19 +91,25 @@ export const startStack = async ({ metrics, webhookUrl, journal, signal }: Stack
     return noStack('missing', 'this installation has no alerts/ and stack/');
   }
 
-  const folder = await mkdtemp(join(tmpdir(), 'breakerbox-demo-'));
+  const folder = await makeFolder();
+  const watchdog = startWatchdog(folder);
   const children: Child[] = [];
+  const guardChildren = (): void =>
+    watchdog.guard(children.flatMap(({ pid, gone }) => (pid === undefined || gone ? [] : [pid])));
   const state = { stopping: false };
   const stop = async (): Promise<void> => {
     state.stopping = true;
     await Promise.all(children.map((child) => child.stop()));
     await rm(folder, { recursive: true, force: true });
+    await watchdog.close();
   };
   const run = async (name: ProgramName, file: string | undefined, port: number, args: readonly string[]) => {
     if (file === undefined) return absent('missing', NOT_INSTALLED);
     if (signal.aborted) return absent('off', 'stopped');
     const child = startChild(file, args);
     children.push(child);
+    child.onExit(guardChildren);
+    guardChildren();
     return program(name, child, `http://127.0.0.1:${port}`, { journal, signal, state });
   };
 
@@ -133,6 +145,18 @@ export const startStack = async ({ metrics, webhookUrl, journal, signal }: Stack
   } catch (error) {
     await stop();
     throw error;
+  }
+};
+
+const makeFolder = async (): Promise<string> => {
+  const parent = tmpdir();
+  try {
+    return await mkdtemp(join(parent, 'breakerbox-demo-'));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new DemoError(
+      `can't make a folder for Prometheus and Alertmanager in ${parent} (${code ?? message}). Set TMPDIR to a folder that is there, that this user may write to, and that has room; or give --no-stack.`,
+    );
   }
 };
 

@@ -1,0 +1,76 @@
+import { inspect } from 'node:util';
+import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
+
+const QUIET_MS = 10_000;
+const LONGEST = 300;
+/** Kinds that are remembered, so that those of endless variety take no endless room. */
+const KINDS = 100;
+
+/**
+ * Has OpenTelemetry's warnings and errors told as one short line each, and a line like it only every 10 s: a dead collector
+ * would otherwise fill the terminal with stacks. With `OTEL_LOG_LEVEL` nothing is changed: sdk-node then prints all in full.
+ */
+export const tellDiagnostics = (tell: (line: string) => void, env: NodeJS.ProcessEnv): void => {
+  if (env.OTEL_LOG_LEVEL?.trim()) return;
+  // startTelemetry() leaves a logger that is there alone.
+  diag.setLogger(lineLogger(tell), DiagLogLevel.WARN);
+};
+
+/** Tells what it is given in lines. @param now Milliseconds of a monotonic clock. */
+export const lineLogger = (tell: (line: string) => void, now: () => number = () => performance.now()): DiagLogger => {
+  const kinds = new Map<string, { readonly toldAt: number; held: number }>();
+  const log = (...args: readonly unknown[]): void => {
+    const line = diagnosticLine(args);
+    // The same with another port, size or time is of the same kind.
+    const kind = line.replace(/\d+/g, '#');
+    const at = now();
+    const last = kinds.get(kind);
+    if (last !== undefined && at - last.toldAt < QUIET_MS) {
+      last.held += 1;
+      return;
+    }
+    kinds.delete(kind);
+    kinds.set(kind, { toldAt: at, held: 0 });
+    const [oldest] = kinds.keys();
+    if (kinds.size > KINDS && oldest !== undefined) kinds.delete(oldest);
+    tell(last?.held ? `${line} (and ${last.held} more like it since the last such line)` : line);
+  };
+  return { error: log, warn: log, info: log, debug: log, verbose: log };
+};
+
+/** What OpenTelemetry logs, on one line and without stacks. */
+export const diagnosticLine = (args: readonly unknown[]): string => {
+  const line = args
+    .map(words)
+    .filter((text) => text !== '')
+    .join(': ')
+    .replace(/^Breakerbox telemetry: /, '');
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+};
+
+const words = (value: unknown): string => {
+  if (typeof value === 'string') return oneLine(parsed(value) ?? value);
+  return oneLine(value);
+};
+
+/** OpenTelemetry's handler of export errors logs them as JSON, stack and all. */
+const parsed = (text: string): unknown => {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const oneLine = (value: unknown): string =>
+  (typeof value === 'string' ? value : described(value)).replace(/\s+/g, ' ').trim();
+
+const described = (value: unknown): string => {
+  const { message, code, name } = (value ?? {}) as { message?: unknown; code?: unknown; name?: unknown };
+  // The error of a name with two addresses (localhost) has a code and no message.
+  const said = [message, code, name].find((part) => typeof part === 'string' && part !== '');
+  if (typeof said !== 'string') return inspect(value, { breakLength: Number.POSITIVE_INFINITY, depth: 2 });
+  const isKnown = said !== message || typeof code !== 'string' || code === '' || said.includes(code);
+  return isKnown ? said : `${said} (${code})`;
+};
