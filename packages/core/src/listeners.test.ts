@@ -44,6 +44,22 @@ describe('listeners that call the session', () => {
     expect(session.view().budget.consumed).toBe(1);
   });
 
+  test('E5: one that throws, with a diag logger that throws too, silences nothing', () => {
+    const silent = () => {};
+    const error = () => {
+      throw new Error('the logger is down');
+    };
+    const logger: DiagLogger = { error, warn: silent, info: silent, debug: silent, verbose: silent };
+    diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+    const { session, box } = bench();
+    const seen = vi.fn(() => {
+      throw new Error('broken listener');
+    });
+    box.on('decision', seen);
+    for (let i = 0; i < 3; i += 1) expect(succeedOnce(session, 'a')).toBe('call');
+    expect(seen).toHaveBeenCalledTimes(3);
+  });
+
   test('one that causes ever more events is stopped and reported, and the call goes on', () => {
     const error = vi.fn();
     const silent = () => {};

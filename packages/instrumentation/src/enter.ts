@@ -7,6 +7,7 @@ import { type Context, context, diag } from '@opentelemetry/api';
 export const enter = <Value>(contextOf: () => Context, part: () => Value): Value => {
   const outcomes: (() => Value)[] = [];
   const run = (): void => {
+    if (outcomes.length > 0) return; // A context manager that calls twice, or later.
     try {
       const value = part();
       outcomes.push(() => value);

@@ -83,6 +83,7 @@ const createCatalog = (client: McpClient): Catalog => {
     note,
     has: (name) => {
       if (names.has(name)) return true;
+      if (!isName(name)) return false;
       if (absent.has(name) || absent.size >= MAX_ABSENT) return false;
       return performance.now() < deafUntilMs || 'ask';
     },
@@ -109,17 +110,37 @@ export const optionsPosition = (client: McpClient): 0 | 1 =>
 const anyResult = { parse: (data: unknown) => data, safeParse: (data: unknown) => ({ success: true, data }) };
 
 /**
- * Asks for a page of the list. Past `listTools`, because from what that brings the SDKs learn output schemas, and refuse
- * results that don't keep to them: a tool would fail that works without us (E3).
+ * Asks for a page of the list. An SDK's client past `listTools`, because from what that brings it learns output schemas, and
+ * refuses results that don't keep to them: a tool would fail that works without us (E3). Any other client by its
+ * `listTools`, since it may give tools other names than the server does.
  */
 const requestList = async (client: McpClient, cursor: string | undefined, timeout: number): Promise<unknown> => {
-  const { request } = client as { request?: (...given: unknown[]) => unknown };
-  const message = { method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) };
+  const params = cursor === undefined ? undefined : { cursor };
+  if (!isSdkOwn(client)) return client.listTools(params);
+  const message = { method: 'tools/list', ...(params && { params }) };
   // A signal would stay on the request in SDK 1, and cancel it after it is over.
-  return request?.apply(
-    client,
-    optionsPosition(client) === 0 ? [message, { timeout }] : [message, anyResult, { timeout }],
+  return optionsPosition(client) === 0
+    ? client.request(message, { timeout })
+    : client.request(message, anyResult, { timeout });
+};
+
+type SdkClient = McpClient & { request(...given: unknown[]): unknown };
+
+/** Whether what a client calls and lists is an SDK's own doing: not a subclass's, a proxy's or a stand-in's. */
+const isSdkOwn = (client: McpClient): client is SdkClient => {
+  const sdk = ownerOf(client, 'getServerCapabilities'); // Which only an SDK's class has.
+  return (
+    sdk !== undefined &&
+    typeof (client as Partial<SdkClient>).request === 'function' &&
+    (['listTools', 'callTool'] as const).every((key) => ownerOf(client, key) === sdk && client[key] === sdk[key])
   );
+};
+
+/** Where on the prototype chain a member stands. */
+const ownerOf = (client: McpClient, key: PropertyKey): McpClient | undefined => {
+  let owner: McpClient | null = client;
+  while (owner !== null && !Object.hasOwn(owner, key)) owner = Object.getPrototypeOf(owner) as McpClient | null;
+  return owner ?? undefined;
 };
 
 /**

@@ -56,7 +56,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connect) => {
 describe('where the list never comes', () => {
   const request = vi.fn(never);
   const callTool = vi.fn<(params: { name: string }, ...rest: unknown[]) => Promise<unknown>>();
-  const client = { callTool, request, listTools: never };
+  const client = { callTool, request, listTools: never, getServerCapabilities: () => ({}) };
   /** What has come of a promise by now. */
   const now = async (promise: Promise<unknown>): Promise<unknown> => {
     const result = promise.catch((error) => error);
@@ -179,11 +179,41 @@ describe('where the list never comes', () => {
     await call;
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
+});
 
-  test('or where the client can not be asked, names get their circuits at once', async () => {
-    const { own, session } = fresh();
-    const { request: _, ...unable } = own;
-    expect(await now(guardMcpClient(unable, session).callTool({ name: 'search' }))).toEqual(text('search'));
-    expect(session.peek('search')).toBeDefined();
+describe('a client that is no SDK’s own', () => {
+  const page = { tools: [{ name: 'fs_read' }] };
+
+  test('is asked by its own listTools: names are what it says they are', async () => {
+    const { session } = watchedSession();
+    const plain = { listTools: async () => page, callTool: async ({ name }: { name: string }) => text(name) };
+    const guarded = guardMcpClient(plain, session);
+    for (const name of ['made_up', 'fs_read']) await guarded.callTool({ name });
+    expect(session.view().circuits.map(({ tool }) => tool)).toEqual(['fs_read']);
+  });
+
+  test.each(Object.entries(inMemory))('such as a subclass that renames the tools of %s', async (_, connect) => {
+    const client = await connect({
+      list: async () => ({ tools: [{ name: 'read', inputSchema: { type: 'object' } }] }),
+      call: async () => text('read it'),
+    });
+    const renaming = Object.create(client, {
+      listTools: { value: async () => page },
+      callTool: { value: () => client.callTool({ name: 'read' }) },
+    }) as typeof client;
+    const { session } = watchedSession();
+    await guardMcpClient(renaming, session).callTool({ name: 'fs_read' });
+    expect(session.peek('fs_read')?.state).toBe('closed');
+    await client.close();
+  });
+
+  test('a name that is none is left to the server', async () => {
+    const { session } = watchedSession();
+    const deaf = {
+      listTools: async () => Promise.reject(refused),
+      callTool: async (_: { name: string }) => text('no such tool'),
+    };
+    expect(await guardMcpClient(deaf, session).callTool({ name: ' ' })).toEqual(text('no such tool'));
+    expect(session.view().circuits).toEqual([]);
   });
 });

@@ -24,6 +24,11 @@ class FakeClient {
     return this.#name;
   }
 
+  /** By which an SDK's client is told. */
+  getServerCapabilities(): object {
+    return {};
+  }
+
   async callTool({ name }: { name: string; arguments?: unknown }, ..._rest: unknown[]): Promise<unknown> {
     return { content: [{ type: 'text', text: `${this.#name} ${name}` }] };
   }

@@ -181,20 +181,23 @@ export class SessionWitness implements LiveSession {
   tell(): void {
     if (this.#news.length === 0 || this.#telling) return;
     this.#telling = true;
-    for (let told = 0; this.#news.length > 0; told += 1) {
-      const [{ name, event }] = this.#news.splice(0, 1) as [News];
-      if (told >= MOST_NEWS) {
-        this.#news.length = 0;
-        reportThrown(
-          'a listener',
-          new Error(`It causes ever more events in the session; '${name}' and later ones are dropped.`),
-        );
-        break;
-      }
-      this.#box.emitter.emit(name, event);
-      if (name !== 'decision' && name !== 'outcome') logEvent(name, event as LogEvents[typeof name]);
+    try {
+      for (let told = 0; this.#news.length > 0; told += 1) this.#tellOne(told);
+    } finally {
+      this.#telling = false;
     }
-    this.#telling = false;
+  }
+
+  #tellOne(told: number): void {
+    const [{ name, event }] = this.#news.splice(0, 1) as [News];
+    if (told >= MOST_NEWS) {
+      this.#news.length = 0;
+      const what = `It causes ever more events in the session; '${name}' and later ones are dropped.`;
+      reportThrown('a listener', new Error(what));
+      return;
+    }
+    this.#box.emitter.emit(name, event);
+    if (name !== 'decision' && name !== 'outcome') logEvent(name, event as LogEvents[typeof name]);
   }
 
   #toolCells(tracked: TrackedCircuit | undefined): ToolCells {
