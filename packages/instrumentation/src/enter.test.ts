@@ -76,3 +76,21 @@ test.each(managers)(
     expect(reported).toHaveBeenCalledWith(expect.stringContaining('context manager threw'), broken);
   },
 );
+
+test.each<[string, Parameters<typeof manage>[0]]>([
+  [
+    'twice',
+    (part) => {
+      part();
+      return part();
+    },
+  ],
+  ['only later', (part) => queueMicrotask(() => void part())],
+])('with a context manager that runs its part %s, the tool runs once', async (_, how) => {
+  const { session, outcomes } = watchedSession();
+  manage(how);
+  const run = vi.fn(() => 'found');
+  expect(await guard(session, 'search', run)(1)).toBe('found');
+  expect(run).toHaveBeenCalledOnce();
+  expect(outcomes).toEqual(['search: success']);
+});
