@@ -1,11 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import type { Moment } from '../clock.ts';
-import { admit, type Circuit, closedCircuit, fail, release, succeed, type Ticket } from './circuit.ts';
+import {
+  admit,
+  adopted,
+  type Circuit,
+  categoryOf,
+  closedCircuit,
+  fail,
+  release,
+  succeed,
+  type Ticket,
+} from './circuit.ts';
 import { type CircuitConfig, resolvePolicy } from './policy.ts';
-import { probeDue, probeWait } from './schedule.ts';
 
 const at = (ms: number, step = 0, stepMs = 0): Moment => ({ ms, step, stepMs });
-const failure = { category: 'network' } as const;
+const call = { durationMs: 5, tokens: 0 };
+const failure = { category: 'network', ...call } as const;
 
 /** Opens a circuit at `moment`. */
 const openAt = (config: CircuitConfig, moment: Moment, retryAfterMs?: number): Circuit => {
@@ -24,7 +34,20 @@ describe('C2, C3: closed', () => {
   const policy = resolvePolicy({});
 
   test('C2: starts closed with zero counts', () => {
-    expect(closedCircuit()).toEqual({ state: 'closed', generation: 0, failures: 0, notBeforeMs: 0 });
+    expect(closedCircuit()).toEqual({
+      state: 'closed',
+      generation: 0,
+      failures: 0,
+      notBeforeMs: 0,
+      counts: undefined,
+    });
+  });
+
+  test('C2: lets every call through, and stays the same object', () => {
+    const start = closedCircuit();
+    expect(admit(start, policy, at(1))).toEqual({ verdict: 'call', circuit: start });
+    expect(admit(start, policy, at(1)).circuit).toBe(start);
+    expect(categoryOf(start)).toBeUndefined();
   });
 
   test('C3: the third failure in a row opens, the second does not', () => {
@@ -42,32 +65,51 @@ describe('C2, C3: closed', () => {
     const start = closedCircuit();
     let circuit: Circuit = start;
     for (const outcome of ['f', 'f', 's', 'f', 'f'] as const) {
-      circuit = outcome === 'f' ? fail(circuit, start, failure, policy, at(1)) : succeed(circuit, start, policy);
+      circuit =
+        outcome === 'f' ? fail(circuit, start, failure, policy, at(1)) : succeed(circuit, start, call, policy, at(0));
     }
     expect(circuit).toMatchObject({ state: 'closed', failures: 2 });
   });
 
   test('a success without failures before it allocates nothing', () => {
     const start = closedCircuit();
-    expect(succeed(start, start, policy)).toBe(start);
+    expect(succeed(start, start, call, policy, at(0))).toBe(start);
+  });
+
+  test('C3: an opening says which trip policy it was', () => {
+    expect(openAt({}, at(0))).toMatchObject({ outage: { trip: 'consecutive' } });
+  });
+
+  test('C3: with failureThreshold false, failures in a row alone open nothing', () => {
+    const never = resolvePolicy({ failureThreshold: false });
+    const start = closedCircuit();
+    let circuit: Circuit = start;
+    for (let round = 0; round < 1_000; round += 1) circuit = fail(circuit, start, failure, never, at(round));
+    expect(circuit).toMatchObject({ state: 'closed', failures: 1_000 });
   });
 });
 
-describe('C4: profiles', () => {
-  test.each([
-    ['default', 3, 60_000],
-    ['fast', 3, 30_000],
-    ['slow', 2, 120_000],
-    ['provider', 5, 60_000],
-  ] as const)('C4: %s opens after %i failures and waits %i ms', (profile, failureThreshold, cooldownMs) => {
-    expect(resolvePolicy({ profile })).toMatchObject({ failureThreshold, cooldownMs, maxCooldownMs: 300_000 });
+describe('K1: a failure of a tool that a check called degraded', () => {
+  const degraded = { ...failure, degraded: true };
+  const start = closedCircuit();
+
+  test('K1: lowers the threshold by one for that failure', () => {
+    const policy = resolvePolicy({ failureThreshold: 3 });
+    const once = fail(start, start, degraded, policy, at(1));
+    expect(once).toMatchObject({ state: 'closed', failures: 1 });
+    expect(fail(once, start, failure, policy, at(2))).toMatchObject({ state: 'closed', failures: 2 });
+    expect(fail(once, start, degraded, policy, at(2))).toMatchObject({ state: 'open' });
   });
 
-  test('C4: a single setting beside the profile wins', () => {
-    expect(resolvePolicy({ profile: 'slow', failureThreshold: 7 })).toMatchObject({
-      failureThreshold: 7,
-      cooldownMs: 120_000,
-    });
+  test('K1: never below 1: a threshold of 1 opens with the first failure, not without one', () => {
+    const policy = resolvePolicy({ failureThreshold: 1 });
+    expect(fail(start, start, degraded, policy, at(1))).toMatchObject({ state: 'open' });
+    expect(succeed(start, start, call, policy, at(1))).toBe(start);
+  });
+
+  test('K1: leaves failureThreshold false as it is', () => {
+    const policy = resolvePolicy({ failureThreshold: false });
+    expect(fail(start, start, degraded, policy, at(1))).toMatchObject({ state: 'closed', failures: 1 });
   });
 });
 
@@ -77,6 +119,18 @@ describe('C5: open', () => {
     const { verdict, circuit } = admit(open, resolvePolicy({}), at(10));
     expect(verdict).toBe('reject');
     expect(circuit).toBe(open);
+  });
+
+  test('C5: says what it opened with', () => {
+    expect(categoryOf(openAt({}, at(0)))).toBe('network');
+  });
+
+  test('C7: a ticket that nobody was given changes nothing', () => {
+    const open = openAt({}, at(0));
+    const forged = { generation: open.generation, lease: { id: 0, untilMs: 1 } };
+    expect(succeed(open, forged, call, resolvePolicy({}), at(1))).toBe(open);
+    expect(fail(open, forged, failure, resolvePolicy({}), at(1))).toBe(open);
+    expect(release(open, forged)).toBe(open);
   });
 });
 
@@ -93,18 +147,18 @@ describe('C6: half-open', () => {
   test('C6: closes when all probes succeeded, not before', () => {
     const first = probing(config, openAt(config, at(0)), at(100));
     const second = probing(config, first.circuit, at(100));
-    const half = succeed(second.circuit, first.ticket, policy);
+    const half = succeed(second.circuit, first.ticket, call, policy, at(0));
     expect(half).toMatchObject({ state: 'half_open', succeeded: 1 });
     expect(admit(half, policy, at(101)).verdict).toBe('reject'); // The successful probe keeps its place.
-    expect(succeed(half, second.ticket, policy)).toEqual(closedCircuit(3));
+    expect(succeed(half, second.ticket, call, policy, at(0))).toEqual(closedCircuit(3));
   });
 
   test('C6: the first failure reopens, and the other probe is late', () => {
     const first = probing(config, openAt(config, at(0)), at(100));
     const second = probing(config, first.circuit, at(100));
     const reopened = fail(second.circuit, first.ticket, failure, policy, at(150));
-    expect(reopened).toMatchObject({ state: 'open', generation: 3 });
-    expect(succeed(reopened, second.ticket, policy)).toBe(reopened);
+    expect(reopened).toMatchObject({ state: 'open', generation: 3, outage: { trip: 'probe' } });
+    expect(succeed(reopened, second.ticket, call, policy, at(0))).toBe(reopened);
   });
 });
 
@@ -115,17 +169,17 @@ describe('C7: late results', () => {
 
   test('C7: a late success does not close an open circuit', () => {
     const open = openAt(config, at(0));
-    expect(succeed(open, before, policy)).toBe(open);
+    expect(succeed(open, before, call, policy, at(0))).toBe(open);
   });
 
   test('C7: a late success of an ordinary call does not close a half-open circuit', () => {
     const { circuit } = probing(config, openAt(config, at(0)), at(100));
-    expect(succeed(circuit, before, policy)).toBe(circuit);
+    expect(succeed(circuit, before, call, policy, at(0))).toBe(circuit);
   });
 
   test('C7: a late failure does not reopen a circuit that has closed', () => {
     const { circuit, ticket } = probing(config, openAt(config, at(0)), at(100));
-    const closed = succeed(circuit, ticket, policy);
+    const closed = succeed(circuit, ticket, call, policy, at(0));
     expect(fail(closed, before, failure, policy, at(101))).toBe(closed);
     expect(fail(closed, ticket, failure, policy, at(101))).toBe(closed);
   });
@@ -134,7 +188,7 @@ describe('C7: late results', () => {
     const first = probing(config, openAt(config, at(0)), at(100));
     const reopened = fail(first.circuit, first.ticket, failure, policy, at(100));
     const second = probing(config, reopened, at(1_000));
-    expect(succeed(second.circuit, first.ticket, policy)).toBe(second.circuit);
+    expect(succeed(second.circuit, first.ticket, call, policy, at(0))).toBe(second.circuit);
     expect(release(second.circuit, first.ticket)).toBe(second.circuit);
   });
 });
@@ -149,79 +203,38 @@ describe('C8: places of probes', () => {
     expect(free).toMatchObject({ state: 'half_open', leases: [], succeeded: 0 });
     expect(admit(free, policy, at(101)).verdict).toBe('probe');
   });
-});
 
-describe('P1: when a probe is due', () => {
-  const due = (config: CircuitConfig, opened: Moment, now: Moment) => {
-    const circuit = openAt(config, opened);
-    if (circuit.state !== 'open') throw new Error('expected an open circuit');
-    return probeDue(circuit.outage, resolvePolicy(config), now);
-  };
-
-  test('P1: by steps, the third after opening is due', () => {
-    expect(due({ probeAfterSteps: 3 }, at(0, 5), at(1e9, 7, 1))).toBe(false);
-    expect(due({ probeAfterSteps: 3 }, at(0, 5), at(1, 8, 1))).toBe(true);
+  test('C8: a ticket without a place gives none back', () => {
+    const { circuit } = probing(config, openAt(config, at(0)), at(100));
+    expect(release(circuit, { generation: circuit.generation })).toBe(circuit);
+    const two = resolvePolicy({ probes: 2 });
+    const succeeded = succeed(circuit, { generation: circuit.generation }, call, two, at(101));
+    expect(succeeded).toMatchObject({ state: 'half_open', succeeded: 1, leases: [{ id: 0 }] });
   });
 
-  test('P1: by time, the exact end of the cooldown is due', () => {
-    expect(due({ cooldownMs: 100 }, at(0), at(99, 50, 99))).toBe(false);
-    expect(due({ cooldownMs: 100 }, at(0), at(100))).toBe(true);
-  });
-
-  test('P1: with both set, the first that is due', () => {
-    const both = { probeAfterSteps: 3, cooldownMs: 100 };
-    expect(due(both, at(0), at(99, 2, 1))).toBe(false);
-    expect(due(both, at(0), at(100, 0))).toBe(true);
-    expect(due(both, at(0), at(1, 3, 1))).toBe(true);
-  });
-
-  test('P1: by default steps count while they advance', () => {
-    expect(due({}, at(0), at(59_000, 2, 58_000))).toBe(false);
-    expect(due({}, at(0), at(30, 3, 30))).toBe(true);
-    // Long steps: two of them took longer than the cooldown, and neither stood still for it.
-    expect(due({}, at(0), at(100_000, 2, 90_000))).toBe(false);
-  });
-
-  test('P1: by default time counts where steps stand still, before or after some have passed', () => {
-    expect(due({}, at(0), at(60_000))).toBe(true);
-    expect(due({}, at(0), at(70_000, 1, 10_000))).toBe(true);
-  });
-
-  test('O3: Retry-After is the least wait, by steps too', () => {
-    const circuit = openAt({ probeAfterSteps: 1 }, at(0), 500);
-    const policy = resolvePolicy({ failureThreshold: 1, probeAfterSteps: 1 });
-    expect(admit(circuit, policy, at(499, 9, 1)).verdict).toBe('reject');
-    expect(admit(circuit, policy, at(500, 9, 1)).verdict).toBe('probe');
-  });
-
-  test('O3: the longest Retry-After of the failures that opened the circuit counts, up to the maximum', () => {
-    const policy = resolvePolicy({ failureThreshold: 2, cooldownMs: 10, maxRetryAfterMs: 1_000 });
-    const start = closedCircuit();
-    const first = fail(start, start, { ...failure, retryAfterMs: 1e12 }, policy, at(0));
-    const open = fail(first, start, { ...failure, retryAfterMs: 5 }, policy, at(1));
-    expect(admit(open, policy, at(999)).verdict).toBe('reject');
-    expect(admit(open, policy, at(1_000)).verdict).toBe('probe');
+  test('C9: a place is kept until its lease runs out, and no two leases are the same', () => {
+    const first = probing(config, openAt(config, at(0)), at(100));
+    expect(first.ticket.lease).toEqual({ id: 0, untilMs: 150 });
+    const second = probing(config, release(first.circuit, first.ticket), at(120));
+    expect(second.ticket.lease).toEqual({ id: 1, untilMs: 170 });
+    expect(release(second.circuit, first.ticket)).toMatchObject({ leases: [{ id: 1 }] });
   });
 });
 
-describe('P2: the wait doubles', () => {
-  test('P2: 60, 120, 240, 300, 300 s; closing returns it to the base', () => {
-    const config = { cooldownMs: 60_000 };
-    const policy = resolvePolicy({ failureThreshold: 1, ...config });
-    let circuit = openAt(config, at(0));
-    const waits: number[] = [];
-    let now = 0;
-    for (let round = 0; round < 5; round += 1) {
-      if (circuit.state !== 'open') throw new Error('expected an open circuit');
-      const wait = probeWait(circuit.outage, policy, circuit.outage.openedAt).ms ?? 0;
-      waits.push(wait);
-      now += wait;
-      const { circuit: half, ticket } = probing(config, circuit, at(now));
-      circuit = fail(half, ticket, failure, policy, at(now));
-    }
-    expect(waits).toEqual([60_000, 120_000, 240_000, 300_000, 300_000]);
-    const { circuit: half, ticket } = probing(config, circuit, at(now + 300_000));
-    const closed = succeed(half, ticket, policy);
-    expect(fail(closed, closed, failure, policy, at(now))).toMatchObject({ outage: { waitMs: 60_000 } });
+describe('C11: a circuit from a snapshot', () => {
+  const config = { probes: 3, cooldownMs: 100 };
+  const first = probing(config, openAt(config, at(0)), at(100));
+  const half = succeed(first.circuit, first.ticket, call, resolvePolicy(config), at(101));
+
+  test('C11: where fewer probes are wanted now, one is still to come', () => {
+    expect(adopted(half, resolvePolicy({ probes: 1 }))).toMatchObject({ state: 'half_open', succeeded: 0 });
+    expect(adopted(half, resolvePolicy({ probes: 2 }))).toBe(half);
+  });
+
+  test('C11: any other stays as it is', () => {
+    const open = openAt({}, at(0));
+    expect(adopted(open, resolvePolicy({}))).toBe(open);
+    const closed = closedCircuit();
+    expect(adopted(closed, resolvePolicy({}))).toBe(closed);
   });
 });

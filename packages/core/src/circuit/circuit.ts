@@ -1,7 +1,10 @@
 import type { Moment } from '../clock.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import { firstOutage, nextOutage, type Surroundings } from './outage.ts';
 import type { CircuitPolicy } from './policy.ts';
 import { probeDue } from './schedule.ts';
+import { consecutiveReached } from './trips/consecutive.ts';
+import { type Counts, hasWindows, recordCall, type Trip, trippedBy } from './trips/counts.ts';
 
 /**
  * One circuit as a pure state machine: every function takes a circuit and gives the next one, the same object where
@@ -18,8 +21,13 @@ export interface Closed {
   readonly generation: number;
   /** Failures in a row. */
   readonly failures: number;
-  /** The latest Retry-After of those failures, as monotonic ms; 0 for none (O3). */
+  /**
+   * The latest Retry-After of those failures, as monotonic ms; 0 for none (O3). With windows it outlives a success: failures
+   * before it may still open the circuit.
+   */
   readonly notBeforeMs: number;
+  /** What is counted in windows; undefined until a call, and where failures in a row are all that counts. */
+  readonly counts: Counts | undefined;
 }
 
 /** Calls are rejected until a probe is due. */
@@ -44,12 +52,26 @@ export interface HalfOpen {
 /** What a circuit that isn't closed knows of its failure. */
 export interface Outage {
   readonly category: ErrorCategory;
+  /** What opened it; undefined only where a snapshot doesn't say. */
+  readonly trip?: Trip | undefined;
   /** The latest opening, by failure or by failed probe. */
   readonly openedAt: Moment;
   /** Cooldown of this round (P2). */
   readonly waitMs: number;
   /** No probe before this monotonic ms; 0 for none (O3). */
   readonly notBeforeMs: number;
+  /** Where this round's wait began, if not with the opening: the end of a systemic event (P3). */
+  readonly waitFrom?: Moment | undefined;
+  /** Where it stands since a systemic event was over; until then, each round waits `probeAfterSteps` (P3). */
+  readonly ladder?: Ladder | undefined;
+}
+
+/** P3: how a circuit probes by steps once a systemic event is over. */
+export interface Ladder {
+  /** How many steps this round waits at least; 0 before the first one. */
+  readonly rung: number;
+  /** On which step its probe is due: later than the rung says where others are due on that step. */
+  readonly dueStep: number;
 }
 
 /** A probe's place, and until when it may keep it (C9). */
@@ -69,14 +91,30 @@ export type Admission =
   | { readonly verdict: 'call' | 'reject'; readonly circuit: Circuit }
   | { readonly verdict: 'probe'; readonly circuit: HalfOpen; readonly lease: Lease };
 
+/** What is told of a call that is over. */
+export interface CallFacts {
+  /** Milliseconds that it took. */
+  readonly durationMs: number;
+  /** What it cost, ≥ 0; 0 where nobody said (O4). */
+  readonly tokens: number;
+}
+
 /** What is told of a failure. */
-export interface Failure {
+export interface Failure extends CallFacts {
   readonly category: ErrorCategory;
   readonly retryAfterMs?: number | undefined;
+  /** A check had called the tool degraded: one failure in a row fewer opens the circuit (K1). */
+  readonly degraded?: boolean | undefined;
 }
 
 /** C2. */
-export const closedCircuit = (generation = 0): Closed => ({ state: 'closed', generation, failures: 0, notBeforeMs: 0 });
+export const closedCircuit = (generation = 0): Closed => ({
+  state: 'closed',
+  generation,
+  failures: 0,
+  notBeforeMs: 0,
+  counts: undefined,
+});
 
 /** May a call pass now? C5, C6, P1. */
 export const admit = (circuit: Circuit, policy: CircuitPolicy, at: Moment): Admission => {
@@ -111,12 +149,26 @@ const lend = (circuit: HalfOpen, policy: CircuitPolicy, at: Moment): Admission =
 /** Whether the circuit has moved on since the ticket was given: then its result changes nothing (C7). */
 export const isLate = (circuit: Circuit, ticket: Ticket): boolean => circuit.generation !== ticket.generation;
 
-/** A call succeeded. C3, C6, C7. */
-export const succeed = (circuit: Circuit, ticket: Ticket, policy: CircuitPolicy): Circuit => {
+/** A call succeeded; a closed circuit may still find that too many failed or were slow. C3, C6, C7. */
+export const succeed = (
+  circuit: Circuit,
+  ticket: Ticket,
+  call: CallFacts,
+  policy: CircuitPolicy,
+  at: Moment,
+  surroundings: Surroundings = {},
+): Circuit => {
   if (isLate(circuit, ticket)) return circuit;
   switch (circuit.state) {
-    case 'closed':
-      return circuit.failures === 0 ? circuit : closedCircuit(circuit.generation);
+    case 'closed': {
+      if (!hasWindows(policy)) return circuit.failures === 0 ? circuit : closedCircuit(circuit.generation);
+      const { durationMs, tokens } = call;
+      const counts = recordCall(circuit.counts, { category: undefined, durationMs, tokens }, policy, at.ms);
+      const trip = trippedBy(counts, policy, at.ms);
+      if (trip === undefined) return { ...circuit, failures: 0, counts };
+      const category = trip === 'slow_call_rate' ? 'timeout' : (counts.category ?? 'unknown');
+      return opened(circuit, firstOutage(trip, category, circuit.notBeforeMs, policy, at, surroundings));
+    }
     case 'open': // No ticket carries an open circuit's generation.
       return circuit;
     case 'half_open': {
@@ -127,38 +179,33 @@ export const succeed = (circuit: Circuit, ticket: Ticket, policy: CircuitPolicy)
   }
 };
 
-/** A call failed. C3, C6, C7, O3, P2. */
+/** A call failed. C3, C6, C7, K1, O3, P2, P3, P4. */
 export const fail = (
   circuit: Circuit,
   ticket: Ticket,
   failure: Failure,
   policy: CircuitPolicy,
   at: Moment,
+  surroundings: Surroundings = {},
 ): Circuit => {
   if (isLate(circuit, ticket)) return circuit;
-  const notBeforeMs =
-    failure.retryAfterMs === undefined ? 0 : at.ms + Math.min(failure.retryAfterMs, policy.maxRetryAfterMs);
+  const { category, degraded = false, retryAfterMs } = failure;
+  const notBeforeMs = retryAfterMs === undefined ? 0 : at.ms + Math.min(retryAfterMs, policy.maxRetryAfterMs);
   switch (circuit.state) {
     case 'closed': {
       const failures = circuit.failures + 1;
       const latest = Math.max(circuit.notBeforeMs, notBeforeMs);
-      if (failures < policy.failureThreshold) return { ...circuit, failures, notBeforeMs: latest };
-      return opened(circuit, {
-        category: failure.category,
-        openedAt: at,
-        waitMs: policy.cooldownMs,
-        notBeforeMs: latest,
-      });
+      const counts = hasWindows(policy) ? recordCall(circuit.counts, failure, policy, at.ms) : undefined;
+      const trip = consecutiveReached(failures, policy.failureThreshold, degraded)
+        ? 'consecutive'
+        : counts && trippedBy(counts, policy, at.ms);
+      if (trip === undefined) return { ...circuit, failures, notBeforeMs: latest, counts };
+      return opened(circuit, firstOutage(trip, category, latest, policy, at, surroundings));
     }
     case 'open':
       return circuit;
     case 'half_open':
-      return opened(circuit, {
-        category: failure.category,
-        openedAt: at,
-        waitMs: Math.min(circuit.outage.waitMs * 2, policy.maxCooldownMs),
-        notBeforeMs,
-      });
+      return opened(circuit, nextOutage(circuit.outage, category, notBeforeMs, policy, at, surroundings));
   }
 };
 

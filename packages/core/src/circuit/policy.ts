@@ -1,12 +1,23 @@
+import type { FailureRateConfig } from './trips/failure-rate.ts';
+import { type RatePolicy, resolveRate } from './trips/rate.ts';
+import { resolveSlowCallRate, type SlowCallRateConfig, type SlowCallRatePolicy } from './trips/slow-call-rate.ts';
+import { resolveWastedTokens, type WastedTokensConfig, type WastedTokensPolicy } from './trips/wasted-tokens.ts';
+
 /** When a circuit opens and when it probes, with every default filled in. Times in milliseconds. */
 export interface CircuitPolicy {
-  /** Consecutive failures that open the circuit (C3). */
+  /** Consecutive failures that open the circuit (C3); `Infinity`: they alone never do. */
   readonly failureThreshold: number;
+  /** Share of failed calls that opens the circuit (C3). */
+  readonly failureRate: RatePolicy | undefined;
+  /** Share of slow calls that opens the circuit (C3). */
+  readonly slowCallRate: SlowCallRatePolicy | undefined;
+  /** Tokens of failed calls that open the circuit (C3). */
+  readonly wastedTokens: WastedTokensPolicy | undefined;
   /** Probes let through at once in half-open; all must succeed to close (C6). */
   readonly probes: number;
   /** `auto`: by steps while the session's steps advance, else by time. `either`: whichever is due first (P1). */
   readonly schedule: 'auto' | 'steps' | 'time' | 'either';
-  /** Steps from opening to the first probe, and between probes (P1). */
+  /** Steps from opening to the first probe, and between probes (P1); after a systemic event the first rung of a ladder (P3). */
   readonly probeAfterSteps: number;
   /** Wait from opening to the first probe; each failed probe doubles it (P2). */
   readonly cooldownMs: number;
@@ -29,12 +40,21 @@ export const PROFILES: Readonly<Record<Profile, Pick<CircuitPolicy, 'failureThre
   provider: { failureThreshold: 5, cooldownMs: 60_000 },
 };
 
-/** What a user may set of a policy; see {@link CircuitPolicy} for what each means. */
+/**
+ * What a user may set of a policy; see {@link CircuitPolicy} for what each means. Failures in a row, rates and tokens stand
+ * side by side: whichever is reached first opens the circuit (C3).
+ */
 export interface CircuitConfig {
   /** Ready-made thresholds; single settings beside it win. Default `default`. */
   readonly profile?: Profile;
-  /** Whole number ≥ 1. Default 3. */
-  readonly failureThreshold?: number;
+  /** Failures in a row. Whole number ≥ 1; `false`: they alone open nothing. Default 3. */
+  readonly failureThreshold?: number | false;
+  /** Share of the calls that fail. Default: not looked at. */
+  readonly failureRate?: FailureRateConfig;
+  /** Share of the calls that are slow. Default: not looked at. */
+  readonly slowCallRate?: SlowCallRateConfig;
+  /** Tokens that failed calls cost. Default: not looked at. */
+  readonly wastedTokens?: WastedTokensConfig;
   /** Whole number ≥ 1. Default 1. */
   readonly probes?: number;
   /** Whole number ≥ 1. Setting this alone probes by steps only. Default 3, beside the cooldown. */
@@ -53,8 +73,12 @@ export interface CircuitConfig {
 export const resolvePolicy = (config: CircuitConfig): CircuitPolicy => {
   const base = PROFILES[config.profile ?? 'default'];
   const cooldownMs = config.cooldownMs ?? base.cooldownMs;
+  const failureThreshold = config.failureThreshold ?? base.failureThreshold;
   return {
-    failureThreshold: config.failureThreshold ?? base.failureThreshold,
+    failureThreshold: failureThreshold === false ? Number.POSITIVE_INFINITY : failureThreshold,
+    failureRate: config.failureRate && resolveRate(config.failureRate),
+    slowCallRate: config.slowCallRate && resolveSlowCallRate(config.slowCallRate),
+    wastedTokens: config.wastedTokens && resolveWastedTokens(config.wastedTokens),
     probes: config.probes ?? 1,
     schedule: schedule(config),
     probeAfterSteps: config.probeAfterSteps ?? 3,

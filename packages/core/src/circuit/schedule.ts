@@ -1,5 +1,5 @@
 import type { Moment } from '../clock.ts';
-import type { Outage } from './circuit.ts';
+import type { Ladder, Outage } from './circuit.ts';
 import type { CircuitPolicy } from './policy.ts';
 
 /** How far the next probe is away: whichever is reached first, but never before `notBeforeMs`. */
@@ -12,15 +12,16 @@ export interface ProbeWait {
   readonly notBeforeMs: number;
 }
 
-/** P1, P2: how long until a probe is due. Everything is 0 or less once it is. */
+/** P1, P2, P3: how long until a probe is due. Everything is 0 or less once it is. */
 export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment): ProbeWait => {
   const { schedule } = policy;
-  const steps = policy.probeAfterSteps - (at.step - outage.openedAt.step);
+  const { waitFrom = outage.openedAt } = outage;
+  const due = dueStep(outage, policy);
   // In `auto`, time counts only while the steps stand still: an agent that stops stepping still gets its probe.
-  const since = schedule === 'auto' ? Math.max(outage.openedAt.ms, at.stepMs) : outage.openedAt.ms;
+  const since = schedule === 'auto' ? Math.max(waitFrom.ms, at.stepMs) : waitFrom.ms;
   const ms = since + outage.waitMs - at.ms;
   return {
-    ...(schedule !== 'time' && { steps }),
+    ...(due !== undefined && { steps: due - at.step }),
     ...(schedule !== 'steps' && { ms }),
     notBeforeMs: Math.max(0, outage.notBeforeMs - at.ms),
   };
@@ -30,4 +31,31 @@ export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment): Pr
 export const probeDue = (outage: Outage, policy: CircuitPolicy, at: Moment): boolean => {
   const { steps = 1, ms = 1, notBeforeMs } = probeWait(outage, policy, at);
   return notBeforeMs === 0 && (steps <= 0 || ms <= 0);
+};
+
+/** Whether steps bring a probe nearer (P1). */
+export const countsSteps = ({ schedule }: CircuitPolicy): boolean => schedule !== 'time';
+
+/** The step on which an open circuit's probe is due; undefined where the schedule counts time alone. */
+export const dueStep = (outage: Outage, policy: CircuitPolicy): number | undefined => {
+  if (!countsSteps(policy)) return undefined;
+  return outage.ladder?.dueStep ?? (outage.waitFrom ?? outage.openedAt).step + policy.probeAfterSteps;
+};
+
+/** P3: the ladder goes no higher, unless its first rung is. */
+const TOP_RUNG = 20;
+
+/** P3: from the first rung, or the next one after a failed probe; skips steps on which other tools probe. */
+export const climb = (
+  ladder: Ladder | undefined,
+  policy: CircuitPolicy,
+  at: Moment,
+  taken: (step: number) => boolean,
+): Ladder | undefined => {
+  if (!countsSteps(policy)) return undefined;
+  const below = ladder?.rung ?? 0;
+  const rung = below === 0 ? policy.probeAfterSteps : Math.max(below, Math.min(below * 2, TOP_RUNG));
+  let due = at.step + rung;
+  while (taken(due)) due += 1;
+  return { rung, dueStep: due };
 };

@@ -1,0 +1,13 @@
+import type { Check } from '../../checks.ts';
+import { checkFailureThreshold } from './consecutive.ts';
+import { checkFailureRate } from './failure-rate.ts';
+import { checkSlowCallRate } from './slow-call-rate.ts';
+import { checkWastedTokens } from './wasted-tokens.ts';
+
+/** What is refused of the trip policies of a tool's configuration (C3, E6). */
+export const tripChecks = {
+  failureThreshold: checkFailureThreshold,
+  failureRate: checkFailureRate,
+  slowCallRate: checkSlowCallRate,
+  wastedTokens: checkWastedTokens,
+} satisfies Record<string, Check>;

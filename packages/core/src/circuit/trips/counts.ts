@@ -1,0 +1,67 @@
+import type { ErrorCategory } from '../../outcome/taxonomy.ts';
+import type { CircuitPolicy } from '../policy.ts';
+import { recordFailureRate } from './failure-rate.ts';
+import { type RateWindow, rateReached } from './rate.ts';
+import { recordSlowCallRate } from './slow-call-rate.ts';
+import type { TimeWindow } from './time-window.ts';
+import { recordWastedTokens, wastedTokensReached } from './wasted-tokens.ts';
+
+/** What opened a circuit (C3); `probe`: it was open, and a probe failed (C6). */
+export const TRIPS = ['consecutive', 'failure_rate', 'slow_call_rate', 'wasted_tokens', 'probe'] as const;
+
+export type Trip = (typeof TRIPS)[number];
+
+/** What a closed circuit has counted in windows; a window that isn't configured is undefined. */
+export interface Counts {
+  /** What the latest failure was; undefined before the first. */
+  readonly category: ErrorCategory | undefined;
+  readonly failureRate: RateWindow | undefined;
+  readonly slowCallRate: RateWindow | undefined;
+  readonly wastedTokens: TimeWindow | undefined;
+}
+
+/** A call that is over and counts, as windows see it. */
+export interface CountedCall {
+  /** Undefined where it succeeded. */
+  readonly category: ErrorCategory | undefined;
+  /** How long it took. */
+  readonly durationMs: number;
+  /** What it cost; 0 where nobody said. */
+  readonly tokens: number;
+}
+
+/** Whether anything but failures in a row is counted. */
+export const hasWindows = ({ failureRate, slowCallRate, wastedTokens }: CircuitPolicy): boolean =>
+  failureRate !== undefined || slowCallRate !== undefined || wastedTokens !== undefined;
+
+/** The counts after one call more. */
+export const recordCall = (
+  counts: Counts | undefined,
+  { category, durationMs, tokens }: CountedCall,
+  { failureRate, slowCallRate, wastedTokens }: CircuitPolicy,
+  ms: number,
+): Counts => {
+  const call = { failed: category !== undefined, durationMs, tokens };
+  return {
+    category: category ?? counts?.category,
+    failureRate: failureRate && recordFailureRate(counts?.failureRate, failureRate, call, ms),
+    slowCallRate: slowCallRate && recordSlowCallRate(counts?.slowCallRate, slowCallRate, call, ms),
+    wastedTokens: wastedTokens && recordWastedTokens(counts?.wastedTokens, wastedTokens, call, ms),
+  };
+};
+
+/** The first trip policy that wants the circuit open (C3). */
+export const trippedBy = (
+  counts: Counts,
+  { failureRate, slowCallRate, wastedTokens }: CircuitPolicy,
+  ms: number,
+): Exclude<Trip, 'consecutive' | 'probe'> | undefined => {
+  if (counts.failureRate && failureRate && rateReached(counts.failureRate, failureRate, ms)) return 'failure_rate';
+  if (counts.slowCallRate && slowCallRate && rateReached(counts.slowCallRate, slowCallRate, ms)) {
+    return 'slow_call_rate';
+  }
+  if (counts.wastedTokens && wastedTokens && wastedTokensReached(counts.wastedTokens, wastedTokens, ms)) {
+    return 'wasted_tokens';
+  }
+  return undefined;
+};

@@ -1,0 +1,104 @@
+import { type Check, number, object, orLeaveOut, show } from '../../checks.ts';
+import { type CallWindow, callWindow, MAX_WINDOW_CALLS, pushCall } from './call-window.ts';
+import { addCalls, type TimeWindow, type Total, timeWindow, totalAt } from './time-window.ts';
+
+/** What a rate is judged over: the last calls, or the last milliseconds. One of the two, never both. */
+export interface RateConfig {
+  /** Share of the calls in the window from which on the circuit opens, above 0 and at most 1: `0.5` is every second. */
+  readonly rate: number;
+  /** Fewer calls than that in the window open nothing. Whole number ≥ 1, at most `windowCalls`. Default 10, or `windowCalls` if that is less. */
+  readonly minimumCalls?: number;
+  /** The last so many calls. Whole number from 1 to 100,000. Default 100, unless `windowMs` is set. */
+  readonly windowCalls?: number;
+  /** The calls of the last so many milliseconds, > 0; idle for so long, the window is empty again. */
+  readonly windowMs?: number;
+}
+
+/** A rate with its defaults filled in. */
+export interface RatePolicy {
+  readonly rate: number;
+  readonly minimumCalls: number;
+  readonly window: { readonly calls: number } | { readonly ms: number };
+}
+
+export type RateWindow = CallWindow | TimeWindow;
+
+const WINDOW_CALLS = 100;
+const MINIMUM_CALLS = 10;
+
+/** Fills in the defaults. `config` must have been validated. */
+export const resolveRate = ({ rate, minimumCalls, windowCalls = WINDOW_CALLS, windowMs }: RateConfig): RatePolicy =>
+  windowMs === undefined
+    ? { rate, minimumCalls: minimumCalls ?? Math.min(MINIMUM_CALLS, windowCalls), window: { calls: windowCalls } }
+    : { rate, minimumCalls: minimumCalls ?? MINIMUM_CALLS, window: { ms: windowMs } };
+
+/** The window after one call more. One that was kept from another configuration begins anew. */
+export const recordRate = (
+  kept: RateWindow | undefined,
+  { window }: RatePolicy,
+  hit: boolean,
+  ms: number,
+): RateWindow => {
+  if ('calls' in window) {
+    const fitting = kept !== undefined && isCallWindow(kept) && kept.size === window.calls;
+    return pushCall(fitting ? kept : callWindow(window.calls), hit);
+  }
+  const fitting = kept !== undefined && !isCallWindow(kept) && kept.spanMs === window.ms;
+  return addCalls(fitting ? kept : timeWindow(window.ms), ms, { calls: 1, amount: Number(hit) });
+};
+
+/** C3: rates compare with `>=`, and only where there were enough calls. */
+export const rateReached = (window: RateWindow, { rate, minimumCalls }: RatePolicy, ms: number): boolean => {
+  const { calls, amount }: Total = isCallWindow(window)
+    ? { calls: window.calls, amount: window.hits }
+    : totalAt(window, ms);
+  return calls >= minimumCalls && amount / calls >= rate;
+};
+
+export const isCallWindow = (window: RateWindow): window is CallWindow => 'pages' in window;
+
+const rateChecks: Readonly<Record<keyof RateConfig, Check>> = {
+  rate: (path, value) =>
+    typeof value === 'number' && value > 0 && value <= 1
+      ? []
+      : [{ path, message: `is ${show(value)}. Set a share of the calls above 0 and at most 1: 0.5 is every second.` }],
+  minimumCalls: number(1, orLeaveOut('fewer calls than that say nothing of a rate.'), { whole: true }),
+  windowCalls: (path, value) => {
+    const issues = number(1, orLeaveOut('the rate is that of so many calls.'), { whole: true })(path, value);
+    if (issues.length > 0 || (value as number) <= MAX_WINDOW_CALLS) return issues;
+    const message = `is ${show(value)}. Set at most ${MAX_WINDOW_CALLS}: each session keeps a bit for every one of them.`;
+    return [{ path, message }];
+  },
+  windowMs: number(0, orLeaveOut('the rate is that of the calls in that time.'), { above: true }),
+};
+
+/** Refuses a rate that can't work; `more` are the settings that it has beside those of every rate, none of them optional. */
+export const checkRate =
+  (more: Readonly<Record<string, Check>> = {}): Check =>
+  (path, value) => {
+    const issues = object({ ...rateChecks, ...more })(path, value);
+    if (issues.length > 0) return issues;
+    const config = value as RateConfig;
+    const required = Object.entries({ rate: rateChecks.rate, ...more });
+    return [
+      ...required.flatMap(([key, check]) =>
+        (value as Record<string, unknown>)[key] === undefined ? check(`${path}.${key}`, undefined) : [],
+      ),
+      ...contradictions(path, config),
+    ];
+  };
+
+const contradictions: (path: string, config: RateConfig) => ReturnType<Check> = (path, config) => {
+  const { windowCalls, windowMs, minimumCalls = 1 } = config;
+  if (windowMs !== undefined) {
+    if (windowCalls === undefined) return [];
+    const message = `is ${windowMs}, and windowCalls is ${windowCalls}. Set one of them: a rate has one window.`;
+    return [{ path: `${path}.windowMs`, message }];
+  }
+  const holds = windowCalls ?? WINDOW_CALLS;
+  if (minimumCalls <= holds) return [];
+  const message =
+    `is ${minimumCalls}, and the window holds ${holds} calls${windowCalls === undefined ? ' by default' : ''}, so that ` +
+    `the circuit could never open. Lower minimumCalls or raise windowCalls.`;
+  return [{ path: `${path}.minimumCalls`, message }];
+};

@@ -1,0 +1,41 @@
+import { number } from '../../checks.ts';
+import { checkRate, type RateConfig, type RatePolicy, type RateWindow, recordRate, resolveRate } from './rate.ts';
+
+/**
+ * Opens when too large a share of the calls is slow, whether they succeed or fail (C3).
+ *
+ * @example Every second call of the last minute took longer than 5 s
+ * ```ts
+ * createBreakerbox({
+ *   agent: 'research-agent',
+ *   tools: { web_search: { slowCallRate: { rate: 0.5, slowerThanMs: 5_000, windowMs: 60_000 } } },
+ * });
+ * ```
+ */
+export interface SlowCallRateConfig extends RateConfig {
+  /** A call that takes longer is slow. Milliseconds > 0. */
+  readonly slowerThanMs: number;
+}
+
+/** The same with its defaults filled in. */
+export interface SlowCallRatePolicy extends RatePolicy {
+  readonly slowerThanMs: number;
+}
+
+/** Fills in the defaults. `config` must have been validated. */
+export const resolveSlowCallRate = (config: SlowCallRateConfig): SlowCallRatePolicy => ({
+  ...resolveRate(config),
+  slowerThanMs: config.slowerThanMs,
+});
+
+/** The window after one call more. */
+export const recordSlowCallRate = (
+  kept: RateWindow | undefined,
+  policy: SlowCallRatePolicy,
+  { durationMs }: { readonly durationMs: number },
+  ms: number,
+): RateWindow => recordRate(kept, policy, durationMs > policy.slowerThanMs, ms);
+
+export const checkSlowCallRate = checkRate({
+  slowerThanMs: number(0, ': a call that takes longer is slow.', { above: true }),
+});

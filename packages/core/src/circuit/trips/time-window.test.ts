@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { addCalls, bucketsAt, timeWindow, totalAt } from './time-window.ts';
+
+describe('C3: a window of time', () => {
+  const SPAN = 1_000;
+  const BUCKET = 100;
+
+  test('C3: never counts a call as old as the window, never forgets one that is a bucket younger than that', () => {
+    const calls = fc.array(fc.record({ wait: fc.nat({ max: 400 }), amount: fc.nat({ max: 5 }) }), { maxLength: 60 });
+    fc.assert(
+      fc.property(calls, fc.nat({ max: 1_500 }), fc.nat({ max: 1_000_000 }), (all, idle, origin) => {
+        let window = timeWindow(SPAN);
+        let now = origin;
+        const naive: { ms: number; amount: number }[] = [];
+        const look = (ms: number) => {
+          const { calls, amount } = totalAt(window, ms);
+          const certain = naive.filter((one) => ms - one.ms < SPAN - BUCKET);
+          const possible = naive.filter((one) => ms - one.ms < SPAN);
+          const sum = (list: typeof naive) => list.reduce((total, one) => total + one.amount, 0);
+          expect(calls).toBeGreaterThanOrEqual(certain.length);
+          expect(calls).toBeLessThanOrEqual(possible.length);
+          expect(amount).toBeGreaterThanOrEqual(sum(certain));
+          expect(amount).toBeLessThanOrEqual(sum(possible));
+          expect(window.buckets.length).toBeLessThanOrEqual(10);
+        };
+        for (const { wait, amount } of all) {
+          now += wait;
+          window = addCalls(window, now, { calls: 1, amount });
+          naive.push({ ms: now, amount });
+          look(now);
+        }
+        look(now + idle);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('begins empty', () => {
+    expect(timeWindow(SPAN)).toEqual({ spanMs: SPAN, buckets: [] });
+  });
+
+  test('C3: an idle window is empty again', () => {
+    const window = addCalls(addCalls(timeWindow(SPAN), 0), 50);
+    expect(totalAt(window, 999)).toEqual({ calls: 2, amount: 2 });
+    expect(totalAt(window, 1_000)).toEqual({ calls: 0, amount: 0 });
+    expect(addCalls(window, 1_000).buckets).toEqual([{ startMs: 1_000, calls: 1, amount: 1 }]);
+  });
+
+  test('a bucket is a tenth of the span', () => {
+    let window = timeWindow(SPAN);
+    for (const ms of [7, 106, 107, 206]) window = addCalls(window, ms);
+    expect(bucketsAt(window, 206)).toEqual([
+      { startMs: 7, calls: 2, amount: 2 },
+      { startMs: 107, calls: 2, amount: 2 },
+    ]);
+  });
+
+  test('at most 10 buckets, however long it goes on', () => {
+    let window = timeWindow(SPAN);
+    for (let ms = 0; ms < 10_000; ms += 1) {
+      window = addCalls(window, ms);
+      expect(window.buckets.length).toBeLessThanOrEqual(10);
+    }
+    expect(window.buckets.length).toBe(10);
+  });
+
+  test('what was given out before is not changed by what comes after', () => {
+    const before = addCalls(timeWindow(SPAN), 0);
+    addCalls(before, 1);
+    expect(totalAt(before, 1)).toEqual({ calls: 1, amount: 1 });
+  });
+});
