@@ -2,14 +2,18 @@ import type { Moment } from './clock.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
 
 /**
- * How many failures a session may still have (B1). Pure: every function gives the next budget.
+ * How many failures a session may still have (B1), and how many tokens they may waste (B4). Pure: every function gives the
+ * next budget.
  *
  * What is left is always `granted - consumed`, the two figures that the metrics show. Both only grow: what a systemic event
- * gives back is granted again, and a new cycle grants what the old one lacks of a full budget.
+ * gives back is granted again, and a new cycle grants what the old one lacks of a full budget. Tokens have no such figures:
+ * what is left of them is always reckoned from the charges of this cycle.
  */
 export interface Budget {
   /** Failures a cycle starts with. */
   readonly limit: number;
+  /** Tokens that a cycle may waste on failures (B4); undefined for no such limit. */
+  readonly tokenLimit: number | undefined;
   /** Which cycle this is, from 1. */
   readonly cycle: number;
   /** Failures allowed since the session began. */
@@ -27,6 +31,8 @@ export interface Charge {
   readonly tool: string;
   readonly category: ErrorCategory;
   readonly at: Moment;
+  /** What the failed call cost (B4); 0 where nobody said. */
+  readonly tokens: number;
   /** The one charge that a systemic event came to: it takes part in no other event. */
   readonly event?: true;
 }
@@ -36,9 +42,10 @@ export interface ProvisionalCharge extends Charge {
   readonly anchor: { readonly tool: string; readonly at: Moment };
 }
 
-/** A full budget of `limit` failures. */
-export const createBudget = (limit: number): Budget => ({
+/** A full budget of `limit` failures and, if given, as many wasted tokens. */
+export const createBudget = (limit: number, tokenLimit?: number): Budget => ({
   limit,
+  tokenLimit,
   cycle: 1,
   granted: limit,
   consumed: 0,
@@ -48,6 +55,27 @@ export const createBudget = (limit: number): Budget => ({
 
 /** Failures that may still be charged before the session pauses (B1). */
 export const remaining = ({ granted, consumed }: Budget): number => Math.max(0, granted - consumed);
+
+/** B4: tokens that failures of this cycle may still waste; undefined where there is no token budget. */
+export const tokensRemaining = ({ tokenLimit, charges }: Budget): number | undefined =>
+  tokenLimit === undefined
+    ? undefined
+    : Math.max(
+        0,
+        charges.reduce((left, { tokens }) => left - tokens, tokenLimit),
+      );
+
+/** B1, B4: no failure is left, or no token. */
+export const isSpent = (budget: Budget): boolean => remaining(budget) === 0 || tokensRemaining(budget) === 0;
+
+/** B2, B4: one more failure may be the last; of tokens, one as dear as those of this cycle whose price is known. */
+export const isCautious = (budget: Budget): boolean => {
+  if (remaining(budget) === 1) return true;
+  const left = tokensRemaining(budget) ?? Number.POSITIVE_INFINITY;
+  const costs = budget.charges.map(({ tokens }) => tokens).filter((tokens) => tokens > 0);
+  const mean = costs.reduce((sum, tokens) => sum + tokens, 0) / costs.length;
+  return left <= mean; // The mean of none is NaN, and nothing is below that.
+};
 
 /** B1: a failure costs one. Beyond 0 it is still counted: the call was already under way. */
 export const charge = (budget: Budget, ...charges: readonly Charge[]): Budget => ({
@@ -84,32 +112,35 @@ export const suspend = (
 
 /** S3: provisional charges whose window has passed count. */
 export const mature = (budget: Budget, isOver: (charge: ProvisionalCharge) => boolean): Budget => {
-  if (budget.provisional.length === 0) return budget;
   const over = budget.provisional.filter(isOver);
   if (over.length === 0) return budget;
   const provisional = budget.provisional.filter((one) => !over.includes(one));
   return { ...charge(budget, ...over), provisional };
 };
 
-/** S3: all charges that belong to a systemic event become one; what they had cost beyond that is granted back. */
-export const mergeIntoOne = (budget: Budget, belongs: (charge: Charge) => boolean): Budget => {
+/**
+ * S3: all charges that belong to a systemic event become one, the first; what they had cost beyond that is granted back. Where
+ * the event has had its one charge before (`paid`), all of them are.
+ */
+export const mergeIntoOne = (budget: Budget, belongs: (charge: Charge) => boolean, paid = false): Budget => {
   const isPart = (one: Charge) => one.event === undefined && belongs(one);
   const charged = budget.charges.filter(isPart);
   const pending = budget.provisional.filter(isPart);
-  const [kept] = [...charged, ...pending];
-  if (kept === undefined) return budget;
-  const { tool, category, at } = kept;
-  const refund = charged.length - 1; // -1 where all of it was provisional: then the one is charged now.
+  const [first] = [...charged, ...pending];
+  if (first === undefined) return budget;
+  const { tool, category, at, tokens } = first;
+  const merged: readonly Charge[] = paid ? [] : [{ tool, category, at, tokens, event: true }];
+  const cost = merged.length - charged.length; // Above 0 where all of it was provisional: then the one is charged now.
   return {
     ...budget,
-    granted: budget.granted + Math.max(0, refund),
-    consumed: budget.consumed - Math.min(0, refund),
-    charges: [...budget.charges.filter((one) => !isPart(one)), { tool, category, at, event: true }],
+    granted: budget.granted + Math.max(0, -cost),
+    consumed: budget.consumed + Math.max(0, cost),
+    charges: [...budget.charges.filter((one) => !isPart(one)), ...merged],
     provisional: budget.provisional.filter((one) => !isPart(one)),
   };
 };
 
-/** B1: a new cycle with its full budget. What was provisional belongs to the old one, and counts there. */
+/** B1, B4: a new cycle with its full budget. What was provisional belongs to the old one, and counts there. */
 export const nextCycle = (budget: Budget): Budget => {
   const settled = mature(budget, () => true);
   return {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBudget, nextCycle, remaining } from './budget.ts';
-import type { Moment } from './clock.ts';
+import { createBudget, nextCycle, remaining, tokensRemaining } from './budget.ts';
 import {
   chargeFailure,
   createLedger,
@@ -9,29 +8,11 @@ import {
   noticeExhaustion,
   recordClosing,
   recordOpening,
+  renewBudget,
   resolveEvent,
   sessionState,
 } from './ledger.ts';
-import type { ErrorCategory } from './outcome/taxonomy.ts';
-import { DEFAULT_SYSTEMIC as policy } from './systemic.ts';
-
-const at = (ms: number, step = 0): Moment => ({ ms, step, stepMs: 0 });
-const start = createLedger(createBudget(5));
-
-/** Once all consequences are known. */
-const stateOf = (ledger: Ledger) => sessionState(noticeExhaustion(ledger));
-
-const failed = (ledger: Ledger, tool: string, category: ErrorCategory, when: Moment, times = 1): Ledger =>
-  times === 0
-    ? ledger
-    : failed(chargeFailure(ledger, { tool, category, at: when, mayWait: 3 }, policy), tool, category, when, times - 1);
-
-const opened = (ledger: Ledger, tool: string, category: ErrorCategory, when: Moment): Ledger =>
-  recordOpening(ledger, { tool, category, at: when, unixMs: 0 }, policy);
-
-/** Three failures, then the opening that they bring. */
-const tripped = (ledger: Ledger, tool: string, category: ErrorCategory, when: Moment): Ledger =>
-  opened(failed(ledger, tool, category, when, 3), tool, category, when);
+import { at, failed, opened, policy, start, stateOf, tripped } from './test-support.ledger.ts';
 
 describe('B: failure budget', () => {
   test('B1: each failure costs one, and at 0 left the session is paused', () => {
@@ -81,6 +62,11 @@ describe('S1: what is systemic', () => {
     expect(ledger.event).toBeUndefined();
   });
 
+  test('S1: the closing of one is not that of another', () => {
+    const two = opened(opened(start, 'a', 'network', at(0)), 'x', 'server', at(0));
+    expect(opened(recordClosing(two, 'x'), 'b', 'network', at(1)).event).toBeDefined();
+  });
+
   test('S1: a failed probe of one open circuit is not a second one', () => {
     const ledger = opened(opened(start, 'a', 'network', at(0)), 'a', 'network', at(1));
     expect(ledger.event).toBeUndefined();
@@ -103,78 +89,26 @@ describe('S4: an event that lasts', () => {
     ]);
   });
 
+  test('S3: what a circuit that joins it had failed with before costs nothing either', () => {
+    const before = failed(tripped(start, 'a', 'network', at(0)), 'c', 'timeout', at(1), 1);
+    const event = tripped(before, 'b', 'network', at(2));
+    expect([event.event !== undefined, remaining(event.budget)]).toEqual([true, 3]);
+    const joined = opened(event, 'c', 'timeout', at(3));
+    expect(joined.budget.charges.map(({ tool, event }) => [tool, event])).toEqual([['a', true]]);
+    expect([remaining(joined.budget), joined.budget.granted - joined.budget.consumed]).toEqual([4, 4]);
+  });
+
+  test('S3: so it is with failures of it that were provisional beside a circuit that is no part of the event', () => {
+    const alone = failed(opened(start, 'x', 'server', at(0)), 'c', 'server', at(1), 2);
+    const event = tripped(tripped(alone, 'a', 'network', at(2)), 'b', 'network', at(3));
+    expect([event.event?.openings.length, event.budget.provisional.length]).toEqual([2, 2]);
+    const joined = opened(event, 'c', 'server', at(4));
+    expect([joined.budget.provisional.length, remaining(joined.budget)]).toEqual([0, 4]);
+  });
+
   test('S5: a ledger without an event is not touched by the end of one', () => {
     const ledger = tripped(start, 'a', 'network', at(0));
     expect(resolveEvent(ledger)).toBe(ledger);
-  });
-});
-
-describe('S3: one event costs one', () => {
-  test('S3: a budget of 5 outlives the three failures of the second circuit, and pays one for both', () => {
-    const first = tripped(start, 'a', 'network', at(0));
-    const between = failed(first, 'b', 'network', at(1), 2);
-    expect([remaining(between.budget), between.budget.provisional.length]).toEqual([2, 2]);
-    const event = opened(failed(between, 'b', 'network', at(1)), 'b', 'network', at(1));
-    expect([remaining(event.budget), event.budget.provisional.length]).toEqual([4, 0]);
-    expect(event.budget.granted - event.budget.consumed).toBe(4);
-  });
-
-  test('S3: tools that fail in turns: what the second failed with before the first opened is part of it too', () => {
-    let ledger = start;
-    for (const tool of ['a', 'b', 'a', 'b', 'a']) ledger = failed(ledger, tool, 'network', at(0));
-    expect(remaining(ledger.budget)).toBe(0);
-    ledger = opened(ledger, 'a', 'network', at(0));
-    expect(remaining(ledger.budget)).toBe(2);
-    ledger = opened(failed(ledger, 'b', 'network', at(1)), 'b', 'network', at(1));
-    expect([remaining(ledger.budget), stateOf(ledger)]).toEqual([4, 'paused_systemic']);
-  });
-
-  test('S3: if the window passes without a second opening, provisional failures count', () => {
-    const ledger = failed(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1), 2);
-    expect(matureCharges(ledger, at(120_000), policy)).toBe(ledger);
-    const over = matureCharges(ledger, at(120_001), policy);
-    expect([remaining(over.budget), over.budget.provisional.length]).toEqual([0, 0]);
-    expect(stateOf(over)).toBe('paused_budget');
-  });
-
-  test('S3: if the first circuit closes, provisional failures count', () => {
-    const ledger = recordClosing(failed(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1)), 'a');
-    expect(remaining(matureCharges(ledger, at(2), policy).budget)).toBe(1);
-  });
-
-  test('S3: another category, and the open tool itself, are charged at once', () => {
-    const first = tripped(start, 'a', 'network', at(0));
-    expect(remaining(failed(first, 'b', 'server', at(1)).budget)).toBe(1);
-    expect(remaining(failed(first, 'a', 'network', at(1)).budget)).toBe(1);
-  });
-
-  test('S3: what failed long before the window is no part of the event', () => {
-    let ledger = failed(start, 'c', 'network', at(0));
-    ledger = tripped(tripped(ledger, 'a', 'network', at(500_000)), 'b', 'network', at(500_001));
-    expect([ledger.event?.openings.length, remaining(ledger.budget)]).toEqual([2, 3]);
-  });
-
-  test('S3: what another tool failed with long before an opening stays charged', () => {
-    const ledger = opened(failed(start, 'b', 'network', at(0)), 'a', 'network', at(500_000));
-    expect([remaining(ledger.budget), ledger.budget.provisional.length]).toEqual([4, 0]);
-  });
-
-  test('B1, S3: what is provisional when a new cycle begins counts in the old one', () => {
-    const ledger = failed(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1));
-    const next = nextCycle(ledger.budget);
-    expect([next.consumed, next.provisional.length, remaining(next)]).toEqual([4, 0, 5]);
-  });
-
-  test('S3: failures while the event lasts cost nothing', () => {
-    const event = tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1));
-    expect(failed(event, 'c', 'network', at(2), 4)).toBe(event);
-  });
-
-  test('S3: the charge of one event is not given back by the next', () => {
-    const first = resolveEvent(tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1)));
-    const second = tripped(tripped(first, 'a', 'network', at(2)), 'b', 'network', at(3));
-    expect(second.event).toBeDefined();
-    expect(remaining(second.budget)).toBe(3);
   });
 });
 
@@ -182,11 +116,98 @@ describe('S5: the end of an event', () => {
   test('S5: once it is over, the session goes on and the old openings make no new event', () => {
     const over = resolveEvent(tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1)));
     expect(stateOf(over)).toBe('active');
+    expect(over.openings).toEqual([]);
     expect(opened(over, 'c', 'network', at(2)).event).toBeUndefined();
   });
 
   test('S5: failed probes of two tools after it was said to be over are an event again', () => {
     const over = resolveEvent(tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1)));
     expect(opened(opened(over, 'a', 'network', at(5)), 'b', 'network', at(6)).event).toBeDefined();
+  });
+});
+
+describe('S1: where nothing is taken as systemic', () => {
+  const alone = (ledger: Ledger, tool: string) =>
+    recordOpening(ledger, { tool, category: 'network', at: at(1), unixMs: 0 }, undefined);
+
+  test('S1, B1: circuits open, failures count, and nothing waits', () => {
+    const ledger = alone(alone(failed(start, 'b', 'network', at(0)), 'a'), 'b');
+    expect([ledger.openings.length, ledger.event, remaining(ledger.budget)]).toEqual([2, undefined, 4]);
+    const failure = { tool: 'c', category: 'network', at: at(1), tokens: 0, mayWait: 3 } as const;
+    expect(remaining(chargeFailure(ledger, failure, undefined).budget)).toBe(3);
+    const waiting = failed(opened(start, 'a', 'network', at(0)), 'b', 'network', at(1));
+    expect(matureCharges(waiting, at(900_000), undefined)).toBe(waiting);
+  });
+
+  test('S4, C11: an event that was restored goes on, and costs no more', () => {
+    const event = tripped(tripped(failed(start, 'c', 'server', at(0)), 'a', 'network', at(0)), 'b', 'network', at(1));
+    const joined = alone(event, 'c');
+    expect(joined.event?.openings.map(({ tool }) => tool)).toEqual(['a', 'b', 'c']);
+    expect(joined.budget).toBe(event.budget);
+  });
+});
+
+describe('B4: token budget', () => {
+  const withTokens = createLedger(createBudget(5, 1000));
+  const wasted = (ledger: Ledger, tool: string, tokens: number, ms = 0) =>
+    chargeFailure(ledger, { tool, category: 'network', at: at(ms), tokens, mayWait: 3 }, policy);
+
+  test('B4: it pauses as the failure budget does, and resume starts both anew', () => {
+    const one = wasted(withTokens, 'a', 600);
+    expect([stateOf(one), tokensRemaining(one.budget)]).toEqual(['active', 400]);
+    const two = noticeExhaustion(wasted(one, 'b', 500));
+    expect([sessionState(two), tokensRemaining(two.budget), remaining(two.budget)]).toEqual(['paused_budget', 0, 3]);
+    const anew = renewBudget(two);
+    expect([stateOf(anew), tokensRemaining(anew.budget), remaining(anew.budget)]).toEqual(['active', 1000, 5]);
+  });
+
+  test.each([Number.NaN, -5, Number.POSITIVE_INFINITY])('B4: a cost of %s is none', (tokens) => {
+    const { budget } = wasted(withTokens, 'a', tokens);
+    expect([tokensRemaining(budget), remaining(budget), budget.charges[0]?.tokens]).toEqual([1000, 4, 0]);
+  });
+
+  test('S3, B4: the one charge of an event keeps the tokens of the first; the rest is given back, the session too', () => {
+    let ledger = wasted(wasted(withTokens, 'a', 300), 'b', 800);
+    ledger = noticeExhaustion(ledger);
+    expect(sessionState(ledger)).toBe('paused_budget');
+    ledger = opened(opened(ledger, 'a', 'network', at(1)), 'b', 'network', at(2));
+    expect([ledger.exhausted, tokensRemaining(ledger.budget), remaining(ledger.budget)]).toEqual([false, 700, 4]);
+    expect(stateOf(resolveEvent(ledger))).toBe('active');
+  });
+
+  test('S3, B4: what is provisional costs no tokens until it counts', () => {
+    const ledger = wasted(opened(withTokens, 'a', 'network', at(0)), 'b', 1000);
+    expect([tokensRemaining(ledger.budget), stateOf(ledger)]).toEqual([1000, 'active']);
+    expect(stateOf(matureCharges(ledger, at(120_001), policy))).toBe('paused_budget');
+  });
+});
+
+describe('C12: circuits that other sessions share', () => {
+  test('C12: an opening that another session caused is an anchor for this one, on its own steps', () => {
+    const told = opened(start, 'a', 'network', at(0, 40)); // This session is at step 40, wherever the other one is.
+    const ledger = failed(told, 'b', 'network', at(5, 50), 2);
+    expect([remaining(ledger.budget), ledger.budget.provisional.length]).toEqual([5, 2]);
+    expect(matureCharges(ledger, at(6, 50), policy)).toBe(ledger);
+    expect(remaining(matureCharges(ledger, at(6, 51), policy).budget)).toBe(3);
+    expect(remaining(matureCharges(recordClosing(ledger, 'a'), at(6, 50), policy).budget)).toBe(3);
+  });
+
+  test('C12, S1: openings of others alone are an event here too, and cost this session nothing', () => {
+    const ledger = opened(opened(start, 'a', 'network', at(0)), 'b', 'network', at(1));
+    expect([stateOf(ledger), remaining(ledger.budget)]).toEqual(['paused_systemic', 5]);
+  });
+
+  test('C12, S3: own failures of a circuit that opened by those of others too are one in the event', () => {
+    const own = failed(failed(start, 'a', 'network', at(0)), 'c', 'network', at(0), 2);
+    const ledger = opened(opened(own, 'a', 'network', at(1)), 'b', 'network', at(2));
+    expect(remaining(ledger.budget)).toBe(4);
+    const first = opened(opened(failed(start, 'c', 'timeout', at(0), 2), 'a', 'network', at(1)), 'b', 'network', at(2));
+    expect([remaining(first.budget), remaining(opened(first, 'c', 'timeout', at(3)).budget)]).toEqual([3, 4]);
+  });
+  test('C12, S3: an event that begins with openings of others pays for itself, also after another one', () => {
+    const first = resolveEvent(tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1)));
+    const told = failed(opened(first, 'x', 'server', at(2)), 'y', 'server', at(3));
+    const second = opened(told, 'y', 'server', at(3));
+    expect([second.budget.charges.length, remaining(second.budget)]).toEqual([2, 3]);
   });
 });

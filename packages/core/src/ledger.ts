@@ -3,15 +3,16 @@ import {
   type Charge,
   charge,
   chargeProvisionally,
+  isSpent,
   mature,
   mergeIntoOne,
   nextCycle,
   provisionalOf,
-  remaining,
   suspend,
 } from './budget.ts';
 import type { Moment } from './clock.ts';
 import {
+  type Correlation,
   detectSystemic,
   inWindow,
   type Opening,
@@ -30,7 +31,7 @@ export interface Ledger {
   readonly openings: readonly Opening[];
   /** The event that pauses the session (S2). */
   readonly event: SystemicEvent | undefined;
-  /** The budget has run out; until a new cycle, or an event that gives back what it had cost (B1, S3). */
+  /** The budget has run out, of failures (B1) or of tokens (B4); until a new cycle, or an event that gives it back (S3). */
   readonly exhausted: boolean;
 }
 
@@ -56,17 +57,18 @@ export const sessionState = ({ exhausted, event }: Ledger): SessionState => {
   return exhausted ? 'paused_budget' : 'active';
 };
 
-/** B1: looked at once all consequences of a failure are known, for a systemic event gives back what the last one took. */
+/** B1, B4: looked at once all consequences of a failure are known, for a systemic event gives back what the last one took. */
 export const noticeExhaustion = (ledger: Ledger): Ledger =>
-  !ledger.exhausted && remaining(ledger.budget) === 0 ? { ...ledger, exhausted: true } : ledger;
+  !ledger.exhausted && isSpent(ledger.budget) ? { ...ledger, exhausted: true } : ledger;
 
 /** B1, S3: charges a failure; provisionally, if it shares the category of another tool that opened just now. */
 export const chargeFailure = (
   ledger: Ledger,
-  { mayWait, ...failure }: Failure,
+  { mayWait, ...reported }: Failure,
   policy: SystemicPolicy | undefined,
 ): Ledger => {
   if (ledger.event !== undefined) return ledger; // The event has had its one charge.
+  const failure = { ...reported, tokens: sane(reported.tokens) };
   // Bounded: waiting gives the second circuit the failures that open it, and lets nobody fail for free.
   const waits = provisionalOf(ledger.budget, failure.tool) < Math.min(mayWait, ledger.budget.limit);
   const anchor = waits && policy && ledger.openings.find((opening) => isAnchor(opening, failure, policy));
@@ -78,34 +80,54 @@ export const chargeFailure = (
   };
 };
 
+/** B4: a cost that is none would corrupt the sum, and the snapshot. */
+const sane = (tokens: number): number => (Number.isFinite(tokens) ? Math.max(0, tokens) : 0);
+
 const isAnchor = (opening: Opening, failure: Charge, policy: SystemicPolicy): boolean =>
   opening.tool !== failure.tool && opening.category === failure.category && inWindow(policy, opening.at, failure.at);
 
-/** S1, S3: a circuit opened. Joins a running event, begins one, or stands alone. */
-export const recordOpening = (ledger: Ledger, opening: Opening, policy: SystemicPolicy | undefined): Ledger => {
+/**
+ * S1, S3: a circuit opened. Joins a running event, begins one, or stands alone. `opening.at` is a moment of this ledger's session,
+ * whichever session's failure opened the circuit (C12).
+ */
+export const recordOpening = (ledger: Ledger, opening: Opening, policy: Correlation | undefined): Ledger => {
   // A failed probe opens a circuit that was open already: no news.
   if (ledger.openings.some(({ tool }) => tool === opening.tool)) return ledger;
-  const openings = [...ledger.openings, opening];
+  const next = { ...ledger, openings: [...ledger.openings, opening] };
   if (ledger.event !== undefined) {
     // An event that only would have paused the session lets a tool close and open again: it is still one tool.
     const others = ledger.event.openings.filter(({ tool }) => tool !== opening.tool);
-    return { ...ledger, openings, event: systemicEvent([...others, opening]) };
+    return chargeEvent(next, systemicEvent([...others, opening], policy?.sharedDependency), opening, policy);
   }
-  if (policy === undefined) return { ...ledger, openings };
-  const event = detectSystemic(openings, opening, policy);
-  if (event === undefined) {
-    if (ledger.exhausted) return { ...ledger, openings }; // Paused until somebody resumes: nothing is given back.
-    // Tools that fail in turns: what the others failed with before this one opened may belong to the same event.
-    const { tool, at } = opening;
-    const isSuspect = (one: Charge) =>
-      one.tool !== tool && one.category === opening.category && inWindow(policy, one.at, at);
-    return { ...ledger, openings, budget: suspend(ledger.budget, { tool, at }, isSuspect) };
-  }
+  if (policy === undefined) return next;
+  const event = detectSystemic(next.openings, opening, policy);
+  if (event !== undefined) return chargeEvent(next, event, opening, policy);
+  if (ledger.exhausted) return next; // Paused until somebody resumes: nothing is given back.
+  // Tools that fail in turns: what the others failed with before this one opened may belong to the same event.
+  const { tool, at } = opening;
+  const isSuspect = (one: Charge) =>
+    one.tool !== tool && one.category === opening.category && inWindow(policy, one.at, at);
+  return { ...next, budget: suspend(ledger.budget, { tool, at }, isSuspect) };
+};
+
+/**
+ * S3: one event, one charge, also for what a circuit that joins it had failed with before. A session that had no failure of
+ * its own in it, because other sessions share its circuits (C12), pays nothing.
+ */
+const chargeEvent = (
+  ledger: Ledger,
+  event: SystemicEvent,
+  { at: latest }: Opening,
+  policy: SystemicPolicy | undefined,
+): Ledger => {
+  if (policy === undefined) return { ...ledger, event };
   const isPart = (one: Charge) =>
-    event.openings.some(({ tool, at }) => tool === one.tool && (one.at.ms >= at.ms || inWindow(policy, one.at, at))) ||
-    (one.category === event.category && inWindow(policy, one.at, opening.at));
-  const budget = mergeIntoOne(ledger.budget, isPart);
-  return { openings, event, budget, exhausted: ledger.exhausted && remaining(budget) === 0 };
+    event.openings.some(({ tool, at }) => tool === one.tool && inWindow(policy, one.at, at)) ||
+    (one.category === event.category && inWindow(policy, one.at, latest));
+  // While an event lasts nothing else is charged, so its one charge is the last.
+  const paid = ledger.event !== undefined && ledger.budget.charges.at(-1)?.event === true;
+  const budget = mergeIntoOne(ledger.budget, isPart, paid);
+  return { ...ledger, event, budget, exhausted: ledger.exhausted && isSpent(budget) };
 };
 
 /** A circuit closed: it can't be part of an event to come. */
@@ -114,7 +136,7 @@ export const recordClosing = (ledger: Ledger, tool: string): Ledger => ({
   openings: ledger.openings.filter((opening) => opening.tool !== tool),
 });
 
-/** B1: a new cycle of the failure budget. */
+/** B1, B4: a new cycle of the failure budget, and of the token budget. */
 export const renewBudget = (ledger: Ledger): Ledger => ({
   ...ledger,
   budget: nextCycle(ledger.budget),
@@ -123,7 +145,7 @@ export const renewBudget = (ledger: Ledger): Ledger => ({
 
 /** S3: provisional charges count once the window has passed in which their tool could have opened too. */
 export const matureCharges = (ledger: Ledger, at: Moment, policy: SystemicPolicy | undefined): Ledger => {
-  if (policy === undefined || ledger.budget.provisional.length === 0 || ledger.event !== undefined) return ledger;
+  if (policy === undefined || ledger.event !== undefined) return ledger;
   const budget = mature(
     ledger.budget,
     ({ anchor }) =>

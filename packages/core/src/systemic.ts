@@ -20,6 +20,15 @@ export const DEFAULT_SYSTEMIC: SystemicPolicy = {
   windowMs: 120_000,
 };
 
+/** What a set of tools stands on together, by name; undefined where they share nothing. */
+export type SharedDependency = (tools: readonly string[]) => string | undefined;
+
+/** How the openings of a box are looked at beside each other: its policy, and what its tools stand on (S4). */
+export interface Correlation extends SystemicPolicy {
+  /** Left out where no tool depends on anything. */
+  readonly sharedDependency?: SharedDependency | undefined;
+}
+
 /** A circuit that left closed and isn't back. */
 export interface Opening {
   readonly tool: string;
@@ -30,13 +39,16 @@ export interface Opening {
 }
 
 /** What several failures have in common (S4). */
-export type SuspectedLayer = 'network' | 'filesystem' | 'permissions' | 'upstream' | 'unknown';
+export type SuspectedLayer = 'network' | 'filesystem' | 'permissions' | 'upstream' | 'dependency' | 'unknown';
 
 /** A failure of several tools that is one event (S4). */
 export interface SystemicEvent {
   /** The category all share, or undefined where they differ. */
   readonly category: ErrorCategory | undefined;
+  /** `dependency`: the tools stand on something together, which is suspected before what their categories say. */
   readonly layer: SuspectedLayer;
+  /** What all of the tools stand on by their `dependsOn`, or undefined where they share nothing. */
+  readonly dependency: string | undefined;
   /** The circuits that opened, first to last; those that open while the event lasts join it. */
   readonly openings: readonly Opening[];
 }
@@ -51,7 +63,10 @@ const LAYERS: Partial<Record<ErrorCategory, SuspectedLayer>> = {
   rate_limit: 'upstream',
 };
 
-/** Whether two moments of a session lie in one window: by steps if any lie between them, else by time. */
+/**
+ * Whether two moments of a session lie in one window: by steps if any lie between them, else by time. What
+ * lies after `to` lies in its window.
+ */
 export const inWindow = (policy: SystemicPolicy, from: Moment, to: Moment): boolean => {
   const steps = to.step - from.step;
   return steps > 0 ? steps <= policy.windowSteps : to.ms - from.ms <= policy.windowMs;
@@ -61,23 +76,32 @@ export const inWindow = (policy: SystemicPolicy, from: Moment, to: Moment): bool
 export const detectSystemic = (
   openings: readonly Opening[],
   latest: Opening,
-  policy: SystemicPolicy,
+  policy: Correlation,
 ): SystemicEvent | undefined => {
   const together = openings.filter(({ at }) => inWindow(policy, at, latest.at));
   const alike = together.filter(({ category }) => category === latest.category);
-  if (alike.length >= policy.sameCategory) return systemicEvent(alike);
-  return together.length >= policy.anyCategory ? systemicEvent(together) : undefined;
+  if (alike.length >= policy.sameCategory) return systemicEvent(alike, policy.sharedDependency);
+  return together.length >= policy.anyCategory ? systemicEvent(together, policy.sharedDependency) : undefined;
 };
 
-/** The report of an event with these openings. */
-export const systemicEvent = (openings: readonly Opening[]): SystemicEvent => {
-  const layers = new Set(openings.map(({ category }) => LAYERS[category] ?? 'unknown'));
+/** The report of an event with these openings (S4). */
+export const systemicEvent = (
+  openings: readonly Opening[],
+  sharedDependency: SharedDependency = () => undefined,
+): SystemicEvent => {
   const categories = new Set(openings.map(({ category }) => category));
-  const [layer = 'unknown'] = layers;
   const [category] = categories;
+  const dependency = sharedDependency(openings.map(({ tool }) => tool));
   return {
     category: categories.size === 1 ? category : undefined,
-    layer: layers.size === 1 ? layer : 'unknown',
+    layer: dependency === undefined ? layerOf(categories) : 'dependency',
+    dependency,
     openings,
   };
+};
+
+/** The layer that all categories point to. */
+const layerOf = (categories: ReadonlySet<ErrorCategory>): SuspectedLayer => {
+  const [layer = 'unknown', ...others] = new Set([...categories].map((category) => LAYERS[category] ?? 'unknown'));
+  return others.length === 0 ? layer : 'unknown';
 };

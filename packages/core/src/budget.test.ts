@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type Budget,
+  type Charge,
+  charge,
+  chargeProvisionally,
+  createBudget,
+  isCautious,
+  isSpent,
+  mature,
+  mergeIntoOne,
+  nextCycle,
+  provisionalOf,
+  remaining,
+  suspend,
+  tokensRemaining,
+} from './budget.ts';
+
+const at = { ms: 0, step: 0, stepMs: 0 };
+const failure = (tokens = 0, tool = 'a'): Charge => ({ tool, category: 'network', at, tokens });
+const spent = (budget: Budget, ...tokens: readonly number[]): Budget =>
+  charge(budget, ...tokens.map((one) => failure(one)));
+
+describe('B2: caution', () => {
+  test('B2: with one failure left, and only then', () => {
+    const states = [3, 2, 1, 0].map((left) => isCautious(spent(createBudget(4), ...Array<number>(4 - left).fill(0))));
+    expect(states).toEqual([false, false, true, false]);
+  });
+
+  test.each([
+    ['nothing was charged', [], false],
+    ['no cost is known', [0, 0], false],
+    ['more is left than a failure costs', [300], false],
+    ['as much is left as a failure costs', [500], true],
+    ['less is left than a failure costs, and costs that are unknown are no part of the mean', [400, 0, 0, 300], true],
+    ['a dear failure is made up for by cheap ones', [600, 10, 10], false],
+    ['nothing is left', [1000], true],
+  ])('B2, B4: of 1,000 tokens, when %s', (_, tokens, cautious) => {
+    expect(isCautious(spent(createBudget(100, 1000), ...tokens))).toBe(cautious);
+  });
+
+  test('B2, B4: without a token budget, tokens make nobody cautious', () => {
+    expect(isCautious(spent(createBudget(100), 1e9))).toBe(false);
+  });
+});
+
+describe('B4: token budget', () => {
+  test('B4: what is left is the limit less the charges of this cycle, and never below 0', () => {
+    const budget = createBudget(9, 1000);
+    expect(tokensRemaining(spent(budget, 300, 0, 200))).toBe(500);
+    expect(tokensRemaining(spent(budget, 1300))).toBe(0);
+    expect(tokensRemaining(nextCycle(spent(budget, 1300)))).toBe(1000);
+    expect(tokensRemaining(createBudget(9))).toBeUndefined();
+  });
+
+  test.each([
+    ['failures are left, tokens are not limited', createBudget(2), [0], false],
+    ['no failure is left', createBudget(2), [0, 0], true],
+    ['both are left', createBudget(2, 10), [9], false],
+    ['no token is left', createBudget(2, 10), [10], true],
+    ['no failure is left, tokens are', createBudget(2, 10), [1, 1], true],
+  ])('B1, B4: spent or not: %s', (_, budget, tokens, expected) => {
+    expect(isSpent(spent(budget, ...tokens))).toBe(expected);
+  });
+
+  test('B4: granted and consumed stay failures', () => {
+    expect(spent(createBudget(5, 1000), 700, 200)).toMatchObject({ granted: 5, consumed: 2 });
+  });
+
+  test('S3, B4: what is taken back gives back its tokens', () => {
+    const budget = suspend(spent(createBudget(5, 1000), 700, 200), { tool: 'b', at }, ({ tokens }) => tokens === 700);
+    expect([tokensRemaining(budget), remaining(budget)]).toEqual([800, 4]);
+    expect(budget.provisional).toEqual([{ ...failure(700), anchor: { tool: 'b', at } }]);
+  });
+
+  test('S3: taking back what nobody suspects changes nothing', () => {
+    const budget = spent(createBudget(5), 0);
+    expect(suspend(budget, { tool: 'b', at }, () => false)).toBe(budget);
+  });
+});
+
+describe('S3: one charge for an event', () => {
+  test('S3, B4: the first charge stays, with its tokens; where all of it was provisional, it is charged now', () => {
+    const merged = mergeIntoOne(spent(createBudget(5, 1000), 100, 700), () => true);
+    expect([remaining(merged), tokensRemaining(merged), merged.granted, merged.consumed]).toEqual([4, 900, 6, 2]);
+    const pending = suspend(spent(createBudget(5, 1000), 100, 700), { tool: 'b', at }, () => true);
+    const one = mergeIntoOne(pending, () => true);
+    expect([remaining(one), tokensRemaining(one), one.granted, one.consumed]).toEqual([4, 900, 7, 3]);
+    expect(one.charges).toEqual([{ ...failure(100), event: true }]);
+  });
+
+  test('S3: an event that has paid gets all of it back', () => {
+    const merged = mergeIntoOne(spent(createBudget(5, 1000), 100, 700), () => true, true);
+    expect([remaining(merged), tokensRemaining(merged), merged.charges]).toEqual([5, 1000, []]);
+  });
+
+  test('S3: merging is idempotent, and nothing to merge changes nothing', () => {
+    const merged = mergeIntoOne(spent(createBudget(5), 0, 0), () => true);
+    expect(mergeIntoOne(merged, () => true)).toBe(merged);
+    expect(mergeIntoOne(merged, () => true, true)).toBe(merged);
+  });
+});
+
+describe('S3: provisional charges', () => {
+  const anchor = { tool: 'c', at };
+  const pending = ['a', 'b', 'a'].reduce(
+    (budget, tool) => chargeProvisionally(budget, { ...failure(10, tool), anchor }),
+    createBudget(5, 100),
+  );
+
+  test('S3: are counted by tool, and cost nothing', () => {
+    expect(['a', 'b', 'c'].map((tool) => provisionalOf(pending, tool))).toEqual([2, 1, 0]);
+    expect([remaining(pending), tokensRemaining(pending)]).toEqual([5, 100]);
+  });
+
+  test('S3, B4: those whose window is over count, the others wait on', () => {
+    const some = mature(pending, ({ tool }) => tool === 'a');
+    expect([remaining(some), tokensRemaining(some), provisionalOf(some, 'a'), provisionalOf(some, 'b')]).toEqual([
+      3, 80, 0, 1,
+    ]);
+    expect(mature(pending, () => false)).toBe(pending);
+  });
+
+  test('S3: those that are no part of an event wait on', () => {
+    const merged = mergeIntoOne(pending, ({ tool }) => tool === 'a');
+    expect([remaining(merged), provisionalOf(merged, 'a'), provisionalOf(merged, 'b')]).toEqual([4, 0, 1]);
+    expect(mergeIntoOne(pending, () => false)).toBe(pending);
+  });
+
+  test('S3: the one charge of an event is not taken back', () => {
+    const merged = mergeIntoOne(spent(createBudget(5), 0), () => true);
+    expect(suspend(merged, anchor, () => true)).toBe(merged);
+  });
+});
