@@ -1,82 +1,158 @@
-import type { Circuit, Outage } from './circuit/circuit.ts';
+import { remaining } from './budget.ts';
+import type { AlternativeRoute, Route } from './capability/route.ts';
+import { asClause, describeWait, quoteTool } from './capability/wording.ts';
+import type { Circuit } from './circuit/circuit.ts';
 import type { CircuitPolicy } from './circuit/policy.ts';
-import { type ProbeWait, probeWait } from './circuit/schedule.ts';
+import { probeWait } from './circuit/schedule.ts';
 import type { Moment } from './clock.ts';
-import { formatDuration } from './format.ts';
+import { describeFreshness } from './freshness.ts';
 import type { Ledger } from './ledger.ts';
-import type { Reason } from './reasons.ts';
+import { REASONS, type Reason } from './reasons.ts';
 import type { SystemicEvent } from './systemic.ts';
 
 /**
- * What the model is told in place of a result. Written for a reader who acts on it: what is out, why, until when, what to
- * do, and not to try again. No argument, result or error text: those may hold secrets.
+ * What the model is told in place of a result (R3). Written for a reader who acts on it: what is out, why, until when, what to
+ * do instead and what that loses, and not to try again. No argument, result or error text: those may hold secrets.
  */
 
-const GO_ON = 'Go on without it, and say in your answer what is missing because of it.';
+const SAY_SO = 'say in your answer what is missing because of it';
 
 /** What stood when a call was held up. */
 export interface Grounds {
   readonly reason: Reason;
   readonly tool: string;
-  /** Undefined for an undeclared tool. */
+  /** Undefined for a tool that has none. */
   readonly circuit: Circuit | undefined;
   readonly policy: CircuitPolicy;
-  readonly ledger: Ledger;
   readonly at: Moment;
+  readonly ledger: Ledger;
+  /** Where to go instead; undefined: nowhere. */
+  readonly route: Route | undefined;
 }
 
-/** The message of a skip or a pause. */
-export const explain = ({ reason, tool, circuit, policy, ledger, at }: Grounds): string => {
-  if (reason === 'forced_open') return switchedOffMessage(tool);
-  if (reason === 'systemic' && ledger.event !== undefined) return systemicMessage(ledger.event);
-  if (reason === 'budget_exhausted' || circuit === undefined || circuit.state === 'closed') {
-    return budgetMessage(ledger.budget.limit);
+/** The message of a skip or a pause (R3). */
+export const explain = (grounds: Grounds): string => {
+  if (isPause(grounds)) return [pauseText(grounds), ...insteadOnPause([grounds])].join(' ');
+  const { reason, tool } = grounds;
+  if (reason === 'repeat') {
+    const advice = 'Do not repeat it: change the arguments, or do something else first.';
+    return `Tool ${quoteTool(tool)} was not called: ${whyOf(grounds)}. ${advice} ${insteadOf(grounds)}`;
   }
-  return skipMessage(
-    tool,
-    circuit.outage,
-    circuit.state === 'open' ? probeWait(circuit.outage, policy, at) : undefined,
-  );
+  const again = againOf(grounds);
+  const advice = again === undefined ? 'Do not retry it.' : `Do not retry it now; ${again}.`;
+  return `Tool ${quoteTool(tool)} is unavailable: ${whyOf(grounds)}. ${advice} ${insteadOf(grounds)}`;
 };
 
-/** Somebody switched the tool off. */
-const switchedOffMessage = (tool: string): string =>
-  `Tool '${tool}' is unavailable: it was switched off by an operator. Do not retry it. ${GO_ON}`;
+/** R3: the same for all tools that are out, as a part of the system prompt; empty where none is. */
+export const noteText = (entries: readonly Grounds[]): string => {
+  const paused = entries.filter(isPause);
+  const skipped = entries.filter((grounds) => !isPause(grounds));
+  const [first] = paused;
+  return [
+    ...(first === undefined ? [] : [pauseText(first), ...insteadOnPause(paused)]),
+    ...(skipped.length === 0 ? [] : ['These tools are unavailable now. Do not call them.']),
+    ...skipped.map(noteLine),
+  ].join('\n');
+};
 
-/** The circuit is open, or others are probing. */
-const skipMessage = (tool: string, outage: Outage, wait: ProbeWait | undefined): string =>
-  `Tool '${tool}' is unavailable: its last calls failed (${outage.category}). Do not retry it now; ` +
-  `${wait === undefined ? 'one call is testing whether it has recovered' : `it may be tried again ${until(wait)}`}. ` +
-  GO_ON;
+const noteLine = (grounds: Grounds): string => {
+  const again = againOf(grounds);
+  const until = again === undefined ? '' : `; ${again}`;
+  return `- ${quoteTool(grounds.tool)}: ${whyOf(grounds)}${until}. ${insteadOf(grounds)}`;
+};
 
-/** The failure budget is spent. */
-const budgetMessage = (limit: number): string =>
-  `Tool calls are paused: ${limit} tool calls of this run have failed, which is all that it may spend on failures. Call no ` +
-  `more tools. Report what is done, what is not and why, and that somebody has to let the run go on.`;
+const isPause = ({ reason }: Grounds): boolean => REASONS[reason] === 'pause';
 
-/** Several tools failed as one event. */
-const systemicMessage = ({ openings, category, layer }: SystemicEvent): string => {
-  const tools = openings.map(({ tool }) => `'${tool}'`).join(', ');
-  const shared = category === undefined ? 'at the same time' : `in the same way (${category})`;
-  const suspect = layer === 'unknown' ? '' : `; the cause they share is probably in the ${layerName[layer]}`;
+/** Why a tool is skipped. */
+const whyOf = ({ reason, circuit }: Grounds): string => {
+  switch (reason) {
+    case 'forced_open':
+      return 'it was switched off by an operator';
+    case 'not_allowed':
+      return 'it is not among the tools that this run may use';
+    case 'unavailable':
+      return "the check before its calls says that it can't be used now";
+    case 'repeat':
+      return 'the same call has come to nothing in the same way several times running';
+    default:
+      return circuit === undefined || circuit.state === 'closed'
+        ? 'its last calls failed'
+        : `its last calls failed (${circuit.outage.category})`;
+  }
+};
+
+/** When it may be tried again; undefined where nobody can say. */
+const againOf = ({ reason, circuit, policy, at }: Grounds): string | undefined => {
+  if (reason === 'unavailable') return 'it may be tried again once that check passes';
+  if (reason === 'probe_in_flight') return 'one call is testing whether it has recovered';
+  if (reason !== 'open' || circuit?.state !== 'open') return undefined;
+  return `it may be tried again ${describeWait(probeWait(circuit.outage, policy, at))}`;
+};
+
+/** What to do instead of a call that is skipped. */
+const insteadOf = ({ reason, route }: Grounds): string => {
+  switch (route?.kind) {
+    case 'alternative':
+      return alternativeText(route);
+    case 'stale':
+      return `Its last good result is given instead (${describeFreshness(route.label)}). Say in your answer how old it is.`;
+    case 'manual':
+      return `Instead: ${asClause(route.fallback)}.`;
+    default:
+      return `${reason === 'repeat' ? 'Or go' : 'Go'} on without it, and ${SAY_SO}.`;
+  }
+};
+
+const LOSS = { low: 'little is lost', high: 'much is lost', unknown: 'how much is lost is not known' } as const;
+
+const alternativeText = ({ tool, method, degradation, note }: AlternativeRoute): string => {
+  const loss = [note, LOSS[degradation]].filter((one) => one !== undefined).map(asClause);
+  return [
+    `Use ${quoteTool(tool)} instead (${loss.join('; ')}).`,
+    ...(method === undefined ? [] : [`How: ${asClause(method)}.`]),
+    ...(degradation === 'low' ? [] : [`Then ${SAY_SO}.`]),
+  ].join(' ');
+};
+
+/** While all tools are paused, only what takes none can be done instead. */
+const insteadOnPause = (entries: readonly Grounds[]): readonly string[] =>
+  entries.flatMap(({ tool, route }) =>
+    route?.kind === 'manual' ? [`In place of ${quoteTool(tool)}: ${asClause(route.fallback)}.`] : [],
+  );
+
+const pauseText = ({ reason, ledger }: Grounds): string =>
+  reason === 'systemic' ? systemicText(ledger.event) : budgetText(ledger);
+
+/** The failure budget is spent, or that of tokens (B1, B4). */
+const budgetText = ({ budget }: Ledger): string =>
+  `Tool calls are paused: ${
+    remaining(budget) > 0
+      ? 'failed tool calls of this run have cost all the tokens that it may waste on failures'
+      : `${budget.limit} tool calls of this run have failed, which is all that it may spend on failures`
+  }. Call no more tools. Report what is done, what is not and why, and that somebody has to let the run go on.`;
+
+/** Several tools failed as one event (S2). */
+const systemicText = (event: SystemicEvent | undefined): string => {
+  const tools = event?.openings.map(({ tool }) => quoteTool(tool)).join(', ') ?? 'several tools';
+  const shared = event?.category === undefined ? 'at the same time' : `in the same way (${event.category})`;
   return (
-    `Tool calls are paused: ${tools} failed ${shared}${suspect}. Call no more tools, working ones neither. Report what is ` +
-    `done, what is not and why, and that somebody has to confirm the recovery.`
+    `Tool calls are paused: ${tools} failed ${shared}${event === undefined ? '' : suspicion(event)}. Call no more tools, ` +
+    `working ones neither. Report what is done, what is not and why, and that somebody has to confirm the recovery.`
   );
 };
 
-const layerName: Record<Exclude<SystemicEvent['layer'], 'unknown'>, string> = {
+/** S4: what they share. */
+const suspicion = ({ layer, dependency }: SystemicEvent): string => {
+  if (dependency !== undefined)
+    return `; the cause they share is probably in ${quoteTool(dependency)}, which they depend on`;
+  return layer === 'unknown' || layer === 'dependency'
+    ? ''
+    : `; the cause they share is probably in the ${LAYER[layer]}`;
+};
+
+const LAYER: Record<Exclude<SystemicEvent['layer'], 'dependency' | 'unknown'>, string> = {
   network: 'network',
   filesystem: 'file system',
   permissions: 'permissions',
   upstream: 'service behind them',
-};
-
-const until = ({ steps, ms, notBeforeMs }: ProbeWait): string => {
-  // A Retry-After may hold up a probe whose own wait is over.
-  if ((steps ?? 1) <= 0 || (ms ?? 1) <= 0) return `in ${formatDuration(notBeforeMs)}`;
-  const bySteps = steps === undefined ? undefined : `in ${steps} ${steps === 1 ? 'step' : 'steps'}`;
-  const byTime = ms === undefined ? undefined : `in ${formatDuration(ms)}`;
-  const due = [bySteps, byTime].filter((one) => one !== undefined).join(' or ');
-  return notBeforeMs > 0 ? `${due}, and not for ${formatDuration(notBeforeMs)}` : due;
 };

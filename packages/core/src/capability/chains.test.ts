@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { dependenciesOf, longestChain, sharedDependency } from './chains.ts';
+
+const dependencies = (tools: Record<string, string[]>) =>
+  dependenciesOf(Object.fromEntries(Object.entries(tools).map(([tool, dependsOn]) => [tool, { dependsOn }])));
+
+test('P4: every tool is in the map, one that stands on nothing too', () => {
+  expect(dependenciesOf({ a: { dependsOn: ['b'] }, b: {} })).toEqual(
+    new Map([
+      ['a', ['b']],
+      ['b', []],
+    ]),
+  );
+});
+
+describe('the longest chain', () => {
+  const map = dependencies({
+    report: ['search', 'db'],
+    search: ['fetch', 'internet'],
+    fetch: ['proxy'],
+    proxy: ['internet'],
+    chart: ['report'],
+    db: ['disk'],
+    clock: [],
+  });
+
+  test.each([
+    ['report', 5],
+    ['chart', 5],
+    ['search', 5],
+    ['proxy', 5],
+    ['db', 3],
+    ['clock', 1],
+    ['nobody', 1],
+    ['internet', 1],
+  ])('P4: through %s has %i tools; resources are no link', (tool, length) => {
+    expect(longestChain(tool, map)).toBe(length);
+  });
+
+  const name = fc.integer({ min: 0, max: 6 }).map((n) => `t${n}`);
+
+  test('P4: is what counting every path gives', () => {
+    // Arrows from low to high alone: no cycles.
+    const arrows = fc.array(fc.tuple(name, name).filter(([from, to]) => from < to));
+    fc.assert(
+      fc.property(arrows, name, (all, tool) => {
+        const names = Array.from({ length: 6 }, (_, n) => `t${n}`); // t6 is a resource.
+        const lists = names.map((from) => [from, all.filter((one) => one[0] === from).map(([, to]) => to)] as const);
+        const next = new Map(lists);
+        const paths = (from: string): string[][] => [
+          [from],
+          ...(next.get(from) ?? [])
+            .filter((to) => next.has(to))
+            .flatMap((to) => paths(to).map((path) => [from, ...path])),
+        ];
+        const through = names.flatMap(paths).filter((path) => path.includes(tool));
+        const longest = Math.max(1, ...through.map(({ length }) => length));
+        expect(longestChain(tool, dependencies(Object.fromEntries(lists)))).toBe(longest);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('P4: a cycle, which the configuration refuses, ends it', () => {
+    const cycle = dependencies({ a: ['b'], b: ['c'], c: ['a'], d: ['d'] });
+    expect(longestChain('a', cycle)).toBeGreaterThanOrEqual(1);
+    expect(longestChain('a', cycle)).toBeLessThanOrEqual(5);
+    expect(longestChain('d', cycle)).toBe(1);
+  });
+});
+
+describe('what several tools share', () => {
+  const map = dependencies({
+    search: ['fetch'],
+    fetch: ['proxy'],
+    news: ['proxy'],
+    proxy: ['internet'],
+    mail: ['internet'],
+    notes: ['disk'],
+  });
+
+  test.each([
+    [['search', 'news'], 'proxy'],
+    [['search', 'mail'], 'internet'],
+    [['search', 'fetch'], 'fetch'],
+    [['fetch', 'search'], 'fetch'],
+    [['proxy', 'news', 'search'], 'proxy'],
+    [['search', 'news', 'mail'], 'internet'],
+    [['search', 'notes'], undefined],
+    [['search', 'news', 'notes'], undefined],
+    [['nobody', 'search'], undefined],
+    [['search'], 'search'],
+    [[], undefined],
+  ])('S4: %j: %s', (tools, shared) => {
+    expect(sharedDependency(tools, map)).toBe(shared);
+  });
+
+  test('S4: the nearest in total, and among equals the nearest to the first tool', () => {
+    const near = dependencies({
+      a: ['far', 'mid'],
+      b: ['far', 'x'],
+      mid: ['near'],
+      x: ['near'],
+      c: ['p', 'q'],
+      d: ['q', 'p'],
+    });
+    expect(sharedDependency(['a', 'b'], near)).toBe('far');
+    expect(sharedDependency(['c', 'd'], near)).toBe('p');
+    expect(sharedDependency(['d', 'c'], near)).toBe('q');
+    const uneven = dependencies({ e: ['m', 'k'], m: ['s'], f: ['s', 'n'], n: ['k'] });
+    expect(sharedDependency(['e', 'f'], uneven)).toBe('k');
+    expect(sharedDependency(['f', 'e'], uneven)).toBe('s');
+    // k is nearer to g, and s to both.
+    const longer = dependencies({ g: ['k', 'm'], m: ['s'], h: ['s', 'n'], n: ['o'], o: ['k'] });
+    expect(sharedDependency(['g', 'h'], longer)).toBe('s');
+  });
+
+  test('S4: cycles are walked once', () => {
+    const cycle = dependencies({ a: ['b'], b: ['a'], c: ['c', 'b'] });
+    expect(sharedDependency(['a', 'b'], cycle)).toBe('a');
+    expect(sharedDependency(['c', 'a'], cycle)).toBe('b');
+  });
+});

@@ -1,0 +1,86 @@
+import { type Check, complete, object, refuse, show } from '../checks.ts';
+import type { ConfigIssue } from '../errors.ts';
+import { type Capability, capabilityFileChecks, capabilityWarnings, checkCapabilityMap } from './map.ts';
+import { text as name } from './text.ts';
+
+/** A capability map that came from a file, looked at. */
+export interface CapabilityMap {
+  /** By tool: each is a part of the tool's configuration. */
+  readonly tools: Readonly<Record<string, Capability>>;
+  /** What would work, and leave the model with nothing to do: a tool with neither alternative nor fallback. */
+  readonly warnings: readonly ConfigIssue[];
+}
+
+const WHAT = 'capability map';
+
+const checkTools: Check = (path, value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return object({})(path, value);
+  return Object.entries(value).flatMap(([tool, capability]) => [
+    ...name('it is the name of a tool.')(`${path}['${tool}']`, tool),
+    ...object(capabilityFileChecks)(`${path}.${tool}`, capability),
+  ]);
+};
+
+const checkFile: Check = (path, value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? complete({ tools: (_, tools) => checkTools('tools', tools) })(path, value)
+    : [{ path: 'file', message: `is ${show(value)}. Give an object with the key tools, in it one object per tool.` }];
+
+/**
+ * Looks at a capability map (R1) that was read from a file, YAML or other: `{ tools: { name: { provides, alternatives,
+ * fallback, dependsOn } } }`. All four may be left out; what is an alternative must be a tool of the file too. `adapt` can't
+ * come from a file.
+ *
+ * @throws {BreakerboxConfigError} with all that is malformed: unknown keys, values of a wrong type, an alternative that is no
+ * tool, the tool itself or there twice, a cycle of alternatives or of `dependsOn`.
+ *
+ * @example
+ * ```ts
+ * const { tools, warnings } = validateCapabilities(await readYaml('capabilities.yaml'));
+ * for (const { path, message } of warnings) report(path, message);
+ * createBreakerbox({ agent: 'research-agent', tools });
+ * ```
+ */
+export const validateCapabilities = (value: unknown): CapabilityMap => {
+  const { tools } = (value ?? {}) as { tools?: unknown };
+  refuse([...checkFile('', value), ...checkCapabilityMap(tools)], WHAT);
+  const sound = tools as CapabilityMap['tools'];
+  return { tools: sound, warnings: capabilityWarnings(sound) };
+};
+
+/**
+ * The same for a JSON text.
+ *
+ * @throws {BreakerboxConfigError} where it is no JSON, with line and column where they are known, and as
+ * {@link validateCapabilities} does.
+ *
+ * @example
+ * ```ts
+ * const { tools } = parseCapabilities('{"tools": {"web_search": {"fallback": "ask the user for a link"}}}');
+ * ```
+ */
+export const parseCapabilities = (text: string): CapabilityMap => {
+  if (typeof text !== 'string') refuse([{ path: 'text', message: `is ${show(text)}. Give the JSON as a text.` }], WHAT);
+  const json = text.replace(/^\uFEFF/, ''); // Some editors begin a file with this mark, which is no JSON.
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    refuse([notJson(json, error instanceof Error ? error.message : '')], WHAT);
+  }
+  return validateCapabilities(value);
+};
+
+const notJson = (json: string, why: string): ConfigIssue => {
+  const position = /at position (\d+)/.exec(why)?.[1];
+  const reason = why.replace(/\s*\(line \d+ column \d+\)/, '').replace(/\s*at position \d+/, '');
+  // The engine's words may quote the text over several lines.
+  const message = `is no JSON (${reason.replace(/\s+/g, ' ')}), so there is no map to read. Mend the text.`;
+  if (json.trim() === '') return { path: 'text', message: 'is empty. Give at least {"tools": {}}.' };
+  return { path: position === undefined ? 'text' : placeOf(json, Number(position)), message };
+};
+
+const placeOf = (json: string, position: number): string => {
+  const lines = json.slice(0, position).split(/\r\n|\n|\r/);
+  return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+};

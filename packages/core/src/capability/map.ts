@@ -1,0 +1,165 @@
+import { type Check, list, object, oneOf, orLeaveOut, show } from '../checks.ts';
+import type { ConfigIssue } from '../errors.ts';
+import { describeCycle, walk } from './graph.ts';
+import { text } from './text.ts';
+
+/** What is lost by an alternative (R1). */
+export const DEGRADATIONS = ['low', 'high', 'unknown'] as const;
+
+export type Degradation = (typeof DEGRADATIONS)[number];
+
+/** Another tool that can stand in (R1). */
+export interface Alternative {
+  /** The name of a configured tool. */
+  readonly tool: string;
+  /** How to use it for this, in words for the model. */
+  readonly method?: string;
+  /** Default `unknown`. */
+  readonly degradation?: Degradation;
+  /** What is lost by it, in words for the model. */
+  readonly note?: string;
+  /** Makes the alternative's input of this tool's: the executor may then call it in place (R4). */
+  readonly adapt?: (input: unknown) => unknown;
+}
+
+/** What a tool is for, and what to do without it (R1). */
+export interface Capability {
+  /** What the tool gives, in words: `web search`. */
+  readonly provides?: string;
+  /** Tools that can stand in. The usable one of least degradation is taken; among equals the first. */
+  readonly alternatives?: readonly Alternative[];
+  /** What a person or the model may do where no alternative is usable: `ask the user for a link`. */
+  readonly fallback?: string;
+  /** Tools, or anything else by name, that this one stands on: their backoffs share a cap (P4), and a shared one is suspected first (S4). */
+  readonly dependsOn?: readonly string[];
+}
+
+const aFunction: Check = (path, value) =>
+  typeof value === 'function'
+    ? []
+    : [
+        {
+          path,
+          message: `is ${show(value)}. Give a function from this tool's input to the alternative's, or leave it out.`,
+        },
+      ];
+
+const notInAFile: Check = (path) => [
+  { path, message: `can't stand in a file, for it is a function. Leave it out here, and set it in code.` },
+];
+
+/** Each alternative by itself: whether its tool is there, the whole map says. */
+const alternative =
+  (adapt: Check): Check =>
+  (path, value) => {
+    if (!isObject(value)) {
+      const such = typeof value === 'string' ? show(value) : "'news_search'";
+      return [{ path, message: `is ${show(value)}. Give an object such as { tool: ${such} }.` }];
+    }
+    const tool = text('it is the name of the tool that stands in.');
+    const missing = value.tool === undefined ? tool(`${path}.tool`, undefined) : [];
+    const checks: Readonly<Record<keyof Alternative, Check>> = {
+      tool,
+      method: text('it tells the model how to use the alternative for this. Or leave it out.'),
+      degradation: oneOf(DEGRADATIONS, orLeaveOut('it is how much is lost by the alternative, unknown by default.')),
+      note: text('it tells the model what is lost by the alternative. Or leave it out.'),
+      adapt,
+    };
+    return [...object(checks)(path, value), ...missing];
+  };
+
+const checksWith = (adapt: Check) =>
+  ({
+    provides: text('it says what the tool gives. Or leave it out.'),
+    alternatives: list(alternative(adapt)),
+    fallback: text('it tells the model what to do without the tool. Or leave it out.'),
+    dependsOn: list(text('it is the name of a tool or of anything else that this tool stands on.')),
+  }) satisfies Readonly<Record<keyof Capability, Check>>;
+
+/** For a tool that is configured in code. */
+export const capabilityChecks = checksWith(aFunction);
+
+/** For a tool that stands in a file. */
+export const capabilityFileChecks = checksWith(notInAFile);
+
+/**
+ * R1, E6: what is wrong among the tools. Takes anything and looks at what is well-formed in it, so that all that is wrong can
+ * be said at once; what is malformed, {@link capabilityChecks} say.
+ */
+export const checkCapabilityMap = (tools: unknown): readonly ConfigIssue[] => {
+  const map = new Map(isObject(tools) ? Object.entries(tools) : []);
+  const standIns = (tool: string) => alternativesOf(map.get(tool));
+  const basis = (tool: string) => textsIn(own(map.get(tool), 'dependsOn'));
+  return [
+    ...[...map.keys()].flatMap((tool) => checkAlternatives(tool, standIns(tool), map)),
+    ...cyclesOf(map, 'alternatives', (tool) => standIns(tool).filter((one) => one !== tool)),
+    ...cyclesOf(map, 'dependsOn', basis),
+  ];
+};
+
+const checkAlternatives = (
+  tool: string,
+  alternatives: readonly (string | undefined)[],
+  map: ReadonlyMap<string, unknown>,
+): readonly ConfigIssue[] =>
+  alternatives.flatMap((one, index) => {
+    const fault = one === undefined ? undefined : faultOf(one, tool, alternatives.indexOf(one) < index, map);
+    return fault === undefined ? [] : [{ path: `tools.${tool}.alternatives[${index}].tool`, message: fault }];
+  });
+
+const faultOf = (one: string, tool: string, again: boolean, map: ReadonlyMap<string, unknown>): string | undefined => {
+  if (one === tool) return `is the tool itself, which is out when an alternative is needed. Name another tool.`;
+  if (!map.has(one)) {
+    const known = [...map.keys()].filter((name) => name !== tool).join(', ');
+    return (
+      `is ${show(one)}, and there is no such tool, so nobody would know whether it can be used. Correct the name` +
+      `${known === '' ? '' : ` (there are ${known})`}, or add the tool.`
+    );
+  }
+  return again ? `is ${show(one)} again: the first one is taken. Leave one of them out.` : undefined;
+};
+
+const WHY = {
+  alternatives: 'tools that stand in for one another would send the model round in a circle. Leave one of them out',
+  dependsOn: 'none of these tools could recover before the others. Leave one of them out',
+} as const;
+
+const cyclesOf = (
+  map: ReadonlyMap<string, unknown>,
+  key: keyof typeof WHY,
+  next: (tool: string) => readonly (string | undefined)[],
+): readonly ConfigIssue[] => {
+  const isTool = (name: string | undefined): name is string => name !== undefined && map.has(name);
+  const { cycles } = walk(map.keys(), (tool) => next(tool).filter(isTool));
+  return cycles.map((cycle) => ({
+    path: `tools.${cycle[0]}.${key}`,
+    message: `is a cycle, ${describeCycle(cycle)}: ${WHY[key]}.`,
+  }));
+};
+
+/** R1: what would work, and leave the model with nothing to do. */
+export const capabilityWarnings = (tools: Readonly<Record<string, Capability>>): readonly ConfigIssue[] =>
+  Object.entries(tools)
+    .filter(([, { alternatives = [], fallback }]) => alternatives.length === 0 && fallback === undefined)
+    .map(([tool]) => ({
+      path: `tools.${tool}`,
+      message:
+        `has neither an alternative nor a fallback, so that without it the model can only leave its part out: write what ` +
+        `is to be done instead, such as fallback: 'ask the user for a link'.`,
+    }));
+
+/** By position; undefined where there is no well-formed one. */
+const alternativesOf = (tool: unknown): readonly (string | undefined)[] => {
+  const alternatives = own(tool, 'alternatives');
+  if (!Array.isArray(alternatives)) return [];
+  return Array.from(alternatives, (one: unknown) => textsIn([own(one, 'tool')])[0]);
+};
+
+const textsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+
+const own = (value: unknown, key: string): unknown =>
+  isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
