@@ -1,0 +1,131 @@
+import { diag } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Precheck } from './precheck.ts';
+import { board, fails, listenToDiag, microtasks, slowCheck } from './test-support.prechecks.ts';
+
+let reports: () => readonly string[];
+
+beforeEach(() => {
+  reports = listenToDiag();
+});
+
+afterEach(() => {
+  diag.disable();
+  vi.restoreAllMocks();
+});
+
+describe('K3: all at once, before the first call', () => {
+  const now = () => 10;
+
+  test('K3: refresh waits for every answer', async () => {
+    const { refresh, peek, scores } = board({ timeoutMs: 60_000, maxAgeMs: 60_000 });
+    const slow: Precheck = async () => {
+      await microtasks();
+      return 'degraded' as const;
+    };
+    const checks = { a: () => 'unavailable', b: slow, c: async () => fails('broken') } satisfies Record<
+      string,
+      Precheck
+    >;
+    await refresh(Object.entries<Precheck>(checks), now);
+    expect(['a', 'b', 'c'].map((tool) => peek(tool, 10))).toEqual(['unavailable', 'degraded', 'available']);
+    expect(scores.toSorted()).toEqual(['a: unavailable', 'b: degraded', 'c: available']);
+  });
+
+  test('K3: refresh has nothing to wait for', async () => {
+    const set = vi.spyOn(globalThis, 'setTimeout');
+    const { refresh, scores } = board();
+    await refresh([], now);
+    await refresh([['a', () => 'available']], now);
+    expect(set).not.toHaveBeenCalled();
+    expect(scores).toEqual(['a: available']);
+  });
+
+  test('K3: refresh asks anew whatever the age, and joins a check that is under way', async () => {
+    const { availability, refresh, peek } = board({ timeoutMs: 60_000, maxAgeMs: 60_000 });
+    const { check, answer } = slowCheck();
+    availability('fresh', () => 'degraded', 9);
+    availability('slow', check, 9);
+    const checked = refresh(
+      [
+        ['fresh', () => 'unavailable'],
+        ['slow', check],
+      ],
+      now,
+    );
+    expect(peek('fresh', 10)).toBe('unavailable');
+    await answer(0, 'unavailable');
+    await checked;
+    expect(peek('slow', 10)).toBe('unavailable');
+    expect(check).toHaveBeenCalledTimes(1);
+  });
+
+  test('K2: refresh gives up a check that hangs, on a clock that stands still too', async () => {
+    const { refresh, peek, scores } = board({ timeoutMs: 5 });
+    const { check, answer } = slowCheck();
+    const works: Precheck = async () => 'degraded' as const;
+    await refresh(Object.entries({ hangs: check, works }), now);
+    await answer(0, 'unavailable');
+    expect([peek('hangs', 10), peek('works', 10)]).toEqual(['available', 'degraded']);
+    expect(scores).toEqual(['works: degraded', 'hangs: available']);
+    expect(reports()).toEqual([expect.stringContaining("didn't answer within 5 ms")]);
+  });
+
+  test('K2: refresh does not join a check that has had its time, but asks anew', async () => {
+    const { availability, refresh, peek } = board();
+    availability('search', slowCheck().check, 0);
+    await refresh([['search', () => 'unavailable']], () => 40);
+    expect(peek('search', 40)).toBe('unavailable');
+  });
+
+  test('K3: refresh works where timers are numbers, as they are outside Node', async () => {
+    vi.spyOn(globalThis, 'setTimeout').mockReturnValue(7 as never);
+    const { refresh, peek } = board();
+    await refresh([['search', async () => 'unavailable' as const]], now);
+    expect(peek('search', 10)).toBe('unavailable');
+  });
+
+  test('C10: the time limit of refresh is cleared, and keeps no process alive', async () => {
+    const set = vi.spyOn(globalThis, 'setTimeout');
+    const clear = vi.spyOn(globalThis, 'clearTimeout');
+    const { refresh, forget } = board({ timeoutMs: 60_000, maxAgeMs: 60_000 });
+    const checked = refresh([['hangs', slowCheck().check]], now);
+    const timer = set.mock.results[0]?.value as NodeJS.Timeout;
+    expect(timer.hasRef()).toBe(false);
+    forget();
+    await checked;
+    expect(clear).toHaveBeenCalledWith(timer);
+  });
+});
+
+describe('S5: scores are forgotten', () => {
+  test('S5: and asked for again', () => {
+    const { availability, peek, forget } = board();
+    availability('search', () => 'unavailable', 0);
+    forget();
+    expect(peek('search', 1)).toBe('available');
+    expect(availability('search', () => 'degraded', 1)).toBe('degraded');
+  });
+
+  test('S5: answers that were under way count for nothing', async () => {
+    const { availability, peek, forget, scores } = board();
+    const before = slowCheck();
+    const after = slowCheck();
+    availability('search', before.check, 0);
+    forget();
+    availability('search', after.check, 1);
+    await before.answer(0, 'unavailable');
+    expect(peek('search', 2)).toBe('available');
+    expect(scores).toEqual([]);
+    await after.answer(0, 'degraded');
+    expect(peek('search', 2)).toBe('degraded');
+  });
+
+  test('S5: a refresh that waits for them ends', async () => {
+    const { refresh, forget, scores } = board({ timeoutMs: 60_000, maxAgeMs: 60_000 });
+    const checked = refresh([['search', slowCheck().check]], () => 0);
+    forget();
+    await checked;
+    expect(scores).toEqual([]);
+  });
+});

@@ -1,0 +1,193 @@
+import { diag } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createPrecheckBoard, type Precheck } from './precheck.ts';
+import { board, fails, listenToDiag, microtasks, slowCheck } from './test-support.prechecks.ts';
+
+let reports: () => readonly string[];
+
+beforeEach(() => {
+  reports = listenToDiag();
+});
+
+afterEach(() => {
+  diag.disable();
+});
+
+describe('K1: a check scores a tool', () => {
+  test.each(['available', 'degraded', 'unavailable'] as const)('K1: %s, said at once, counts at once', (score) => {
+    const { availability, scores } = board();
+    const check = vi.fn<Precheck>(() => score);
+    expect(availability('search', check, 5)).toBe(score);
+    expect(check.mock.calls).toEqual([['search']]);
+    expect(scores).toEqual([`search: ${score}`]);
+  });
+
+  test('K1: each tool has a score of its own', () => {
+    const { availability, peek } = board();
+    availability('a', () => 'unavailable', 0);
+    expect(availability('b', () => 'available', 0)).toBe('available');
+    expect(peek('a', 0)).toBe('unavailable');
+  });
+});
+
+describe('K2: a check that fails means available', () => {
+  test.each<[string, () => unknown, string]>([
+    ['throws', () => fails('broken'), 'broken'],
+    ['rejects', async () => fails('broken'), 'broken'],
+    ['throws nothing in particular', () => Promise.reject(undefined), ''],
+    ['gives no score', () => 'healthy', 'Give one of available, degraded, unavailable'],
+    ['gives nothing', () => undefined, 'Give one of'],
+    ['promises no score', async () => true, 'Give one of'],
+    ['gives a promise that throws', () => Object.defineProperty({}, 'then', { get: () => fails('trap') }), 'trap'],
+  ])('K2: one that %s', async (_, check, message) => {
+    const { availability, peek, scores } = board();
+    expect(availability('search', check as Precheck, 0)).toBe('available');
+    await microtasks();
+    expect(peek('search', 0)).toBe('available');
+    expect(scores).toEqual(['search: available']);
+    expect(reports()).toEqual([expect.stringContaining("the pre-call check of 'search'")]);
+    expect(reports()[0]).toContain(message);
+  });
+
+  test('K2: one that failed replaces a bad score', async () => {
+    const { availability } = board();
+    availability('search', () => 'unavailable', 0);
+    expect(availability('search', () => fails('broken'), 101)).toBe('available');
+  });
+
+  test('K2: one that hangs, by the time of whoever asks', async () => {
+    const { availability, peek, scores } = board();
+    const { check, answer } = slowCheck();
+    availability('search', () => 'unavailable', 0);
+    expect(availability('search', check, 101)).toBe('unavailable');
+    expect(availability('search', check, 140)).toBe('unavailable');
+    expect([peek('search', 140), peek('search', 141)]).toEqual(['unavailable', 'available']);
+    expect(scores).toEqual(['search: unavailable']); // Nobody has decided by it yet.
+    expect(availability('search', check, 141)).toBe('available');
+    expect(scores).toEqual(['search: unavailable', 'search: available']);
+    expect(reports()).toEqual([expect.stringContaining("didn't answer within 40 ms")]);
+
+    await answer(0, 'unavailable');
+    expect(availability('search', check, 142)).toBe('available');
+    expect(scores).toHaveLength(2);
+  });
+
+  test('K2: one that hung is tried again once its score is too old, not before', () => {
+    const { availability } = board();
+    const { check } = slowCheck();
+    availability('search', check, 0);
+    for (const ms of [40, 100, 140]) availability('search', check, ms);
+    expect(check).toHaveBeenCalledTimes(1);
+    availability('search', check, 141);
+    expect(check).toHaveBeenCalledTimes(2);
+  });
+
+  test('K2: a score is never given more time than it is worth', () => {
+    const { availability, peek } = board({ maxAgeMs: 10, timeoutMs: 1_000 });
+    availability('search', slowCheck().check, 0);
+    availability('search', () => 'unavailable', 10);
+    expect(reports()).toEqual([expect.stringContaining("didn't answer within 10 ms")]);
+    expect(peek('search', 10)).toBe('available');
+  });
+
+  test('K2: 5,000 ms where nothing else is said', () => {
+    const { availability } = createPrecheckBoard({ maxAgeMs: 30_000, onScore: () => {} });
+    const { check } = slowCheck();
+    for (const ms of [0, 4_999, 5_000]) availability('search', check, ms);
+    expect(reports()).toEqual([expect.stringContaining("didn't answer within 5000 ms")]);
+  });
+
+  test('E5: an observer that throws changes no score', () => {
+    const { availability } = createPrecheckBoard({ maxAgeMs: 100, onScore: () => fails('observer is broken') });
+    expect(availability('search', () => 'degraded', 0)).toBe('degraded');
+    expect(reports()).toEqual([expect.stringMatching(/the observer of pre-call checks.*observer is broken/)]);
+  });
+});
+
+describe('K3: scores are cached, and a decision never waits', () => {
+  test('K3: unknown yet is available; the answer counts from then on', async () => {
+    const { availability } = board();
+    const { check, answer } = slowCheck();
+    expect(availability('search', check, 0)).toBe('available');
+    await answer(0, 'unavailable');
+    expect(availability('search', check, 39)).toBe('unavailable');
+    expect(check).toHaveBeenCalledTimes(1);
+  });
+
+  test('K3: a check is asked again when its score is older than the limit', () => {
+    const { availability } = board();
+    const check = vi.fn<Precheck>(() => 'available');
+    for (const ms of [7, 8, 107]) availability('search', check, ms);
+    expect(check).toHaveBeenCalledTimes(1);
+    availability('search', check, 108);
+    expect(check).toHaveBeenCalledTimes(2);
+  });
+
+  test('K3: the old score stands until the new one is there, and one check runs at a time', async () => {
+    const { availability, scores } = board();
+    const { check, answer } = slowCheck();
+    availability('search', () => 'degraded', 0);
+    expect([101, 110, 120].map((ms) => availability('search', check, ms))).toEqual(Array(3).fill('degraded'));
+    expect(check).toHaveBeenCalledTimes(1);
+    await answer(0, 'unavailable');
+    expect(availability('search', check, 121)).toBe('unavailable');
+    expect(scores).toEqual(['search: degraded', 'search: unavailable']);
+  });
+
+  test('K3: an answer is as old as its question', async () => {
+    const { availability } = board();
+    const { check, answer } = slowCheck();
+    availability('search', check, 0);
+    await answer(0, 'unavailable');
+    availability('search', check, 100);
+    expect(check).toHaveBeenCalledTimes(1);
+    availability('search', check, 101);
+    expect(check).toHaveBeenCalledTimes(2);
+  });
+
+  test('K3: a score of twice the age says nothing any more', () => {
+    const { availability, peek } = board();
+    availability('search', () => 'unavailable', 0);
+    expect([peek('search', 199), peek('search', 200)]).toEqual(['unavailable', 'available']);
+    const { check } = slowCheck();
+    expect(availability('search', check, 500)).toBe('available');
+    expect(check).toHaveBeenCalledTimes(1);
+  });
+
+  test('K3: the answer of a check that was given up does not overwrite the newer one', async () => {
+    const { availability, peek } = board();
+    const { check, answer, refuse } = slowCheck();
+    availability('search', check, 0);
+    availability('search', check, 40);
+    availability('search', check, 150);
+    await answer(0, 'unavailable');
+    expect(peek('search', 151)).toBe('available');
+    await answer(1, 'degraded');
+    await refuse(0, new Error('too late to matter'));
+    expect(peek('search', 152)).toBe('degraded');
+  });
+
+  test('K3: a check that asks for its own tool is not started again by that', () => {
+    const { availability } = board();
+    const check = vi.fn<Precheck>((tool) => {
+      expect(availability(tool, check, 0)).toBe('available');
+      return 'unavailable';
+    });
+    expect(availability('search', check, 0)).toBe('unavailable');
+    expect(check).toHaveBeenCalledTimes(1);
+  });
+
+  test('C11: who only looks starts nothing and changes nothing', () => {
+    const { availability, peek, scores } = board();
+    expect(peek('search', 0)).toBe('available');
+    const check = vi.fn<Precheck>(() => 'unavailable');
+    availability('search', check, 0);
+    expect([peek('search', 150), peek('search', 900), peek('search', 150)]).toEqual([
+      'unavailable',
+      'available',
+      'unavailable',
+    ]);
+    expect(check).toHaveBeenCalledTimes(1);
+    expect(scores).toHaveLength(1);
+  });
+});

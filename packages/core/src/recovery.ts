@@ -1,0 +1,130 @@
+import { type Check, number, object, orLeaveOut, show } from './checks.ts';
+import { reportThrown } from './telemetry/safely.ts';
+
+/**
+ * How a systemic event ends where nobody is there to confirm it (S5): after a time, when a health check passes, or whichever
+ * comes first. Looked at when the session is used; nothing runs while it isn't.
+ */
+export interface RecoveryPolicy {
+  /** Milliseconds after which the event counts as over. Above 0. Default: time alone ends nothing. */
+  readonly afterMs?: number;
+  /**
+   * Says whether what was out is back: only `true` does. One that throws, rejects or hangs finds nothing healthy. It must not
+   * go by a tool of the session, which is paused. Default: none.
+   */
+  readonly healthCheck?: () => boolean | PromiseLike<boolean>;
+  /** Least milliseconds from the start of one health check to that of the next. Above 0. Default 10,000. */
+  readonly everyMs?: number;
+}
+
+/** Why an event is over with nobody's word. */
+export type RecoveryCause = 'time' | 'health_check';
+
+/** Watches for the end of one session's systemic events, one after the other. */
+export interface RecoveryWatch {
+  /**
+   * Whether the event that began at `sinceMs` is over at `ms` (both monotonic), and by what. Starts a health check where one is
+   * due. Never throws, never waits: an answer that takes time counts from the next call.
+   */
+  isOver(sinceMs: number, ms: number): RecoveryCause | undefined;
+}
+
+const EVERY_MS = 10_000;
+/** Milliseconds after which a health check that doesn't answer is given up, so that it can't keep the session paused for ever. */
+const GIVE_UP_MS = 60_000;
+
+/** A health check on its way. */
+interface Run {
+  readonly startMs: number;
+  /** The event that it was asked about. */
+  readonly sinceMs: number;
+}
+
+export const createRecoveryWatch = ({ afterMs, healthCheck, everyMs }: RecoveryPolicy): RecoveryWatch => {
+  const intervalMs = everyMs ?? EVERY_MS;
+  let run: Run | undefined;
+  let lastStartMs: number | undefined;
+  /** The event that a check has found to be over. */
+  let healthySinceMs: number | undefined;
+
+  const answered = (which: Run, answer: unknown): void => {
+    if (run !== which) return; // Given up.
+    run = undefined;
+    if (answer === true) healthySinceMs = which.sinceMs;
+    if (typeof answer !== 'boolean')
+      threw(new TypeError(`It gave ${show(answer)}. Give true or false: only true is healthy.`));
+  };
+
+  const failed = (which: Run, error: unknown): void => {
+    if (run === which) run = undefined;
+    threw(error);
+  };
+
+  const start = (check: NonNullable<RecoveryPolicy['healthCheck']>, sinceMs: number, ms: number): void => {
+    const which = { startMs: ms, sinceMs };
+    // Before the check runs: one that asks the session must not start itself again.
+    run = which;
+    lastStartMs = ms;
+    try {
+      const answer: unknown = check();
+      if (typeof answer === 'boolean') answered(which, answer);
+      else {
+        Promise.resolve(answer).then(
+          (late) => answered(which, late),
+          (error) => failed(which, error),
+        );
+      }
+    } catch (error) {
+      failed(which, error);
+    }
+  };
+
+  const startIfDue = (sinceMs: number, ms: number): void => {
+    if (run !== undefined && ms - run.startMs >= GIVE_UP_MS) run = undefined;
+    const isDue = lastStartMs === undefined || ms - lastStartMs >= intervalMs;
+    if (healthCheck !== undefined && run === undefined && isDue) start(healthCheck, sinceMs, ms);
+  };
+
+  return {
+    isOver: (sinceMs, ms) => {
+      if (afterMs !== undefined && ms - sinceMs >= afterMs) return 'time';
+      if (healthySinceMs !== sinceMs) startIfDue(sinceMs, ms);
+      return healthySinceMs === sinceMs ? 'health_check' : undefined;
+    },
+  };
+};
+
+const threw = (error: unknown): void => reportThrown('the health check of systemic.recovery', error);
+
+const aFunction: Check = (path, value) =>
+  typeof value === 'function'
+    ? []
+    : [
+        {
+          path,
+          message: `is ${show(value)}. Give a function that returns true once what was out is back, or leave it out.`,
+        },
+      ];
+
+const settingChecks = object({
+  afterMs: number(0, orLeaveOut('a systemic event counts as over after that time.'), { above: true }),
+  healthCheck: aFunction,
+  everyMs: number(0, orLeaveOut('health checks start so far apart at least.'), { above: true }),
+} satisfies Record<keyof RecoveryPolicy, Check>);
+
+/** What is wrong with a recovery policy (E6). */
+export const recoveryChecks: Check = (path, value) => {
+  const issues = settingChecks(path, value);
+  if (issues.length > 0) return issues;
+  const { afterMs, healthCheck, everyMs } = value as RecoveryPolicy;
+  if (afterMs === undefined && healthCheck === undefined) {
+    const message =
+      'ends no systemic event. Set afterMs, healthCheck or both, or leave it out: confirmRecovered() ends it.';
+    return [{ path, message }];
+  }
+  if (everyMs !== undefined && healthCheck === undefined) {
+    const message = 'is how far health checks are apart, and there is none. Give healthCheck as well, or leave it out.';
+    return [{ path: `${path}.everyMs`, message }];
+  }
+  return [];
+};
