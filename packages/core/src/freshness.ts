@@ -1,0 +1,114 @@
+/** Why a result may not be current (F1). A fresh one has no label. */
+export const FRESHNESS_KINDS = ['stale', 'cached', 'unverified', 'freshness_unknown'] as const;
+
+export type FreshnessKind = (typeof FRESHNESS_KINDS)[number];
+
+/** What is said of a result that may not be current (F1). */
+export interface FreshnessLabel {
+  /**
+   * | kind | means |
+   * |---|---|
+   * | `stale` | older than the task, or the last good result in place of a new one |
+   * | `cached` | identical to what the last call with these arguments gave |
+   * | `unverified` | the executor says that nobody checked it |
+   * | `freshness_unknown` | the executor says that nobody knows when it was retrieved |
+   */
+  readonly kind: FreshnessKind;
+  /** When it was retrieved, in Unix milliseconds; undefined where nobody knows. */
+  readonly retrievedUnixMs: number | undefined;
+}
+
+/** What is known of a result, from which its label follows. */
+export interface FreshnessFacts {
+  /** It is the last good result, in place of a new one (F2). */
+  readonly served: boolean;
+  /** When it was retrieved, in Unix milliseconds. Null: nobody knows. Undefined: now. */
+  readonly retrievedUnixMs: number | null | undefined;
+  /** When the task began, in Unix milliseconds. */
+  readonly taskUnixMs: number;
+  /** It is identical to what the last call with these arguments gave. */
+  readonly identical: boolean;
+  /** False: the executor says that nobody checked it. */
+  readonly verified: boolean | undefined;
+  /** Now, in Unix milliseconds. */
+  readonly unixMs: number;
+}
+
+/** F1: the label of a result, by the first of the kinds that applies; undefined if it is fresh. A time that is no number is unknown. */
+export const labelOf = (facts: FreshnessFacts): FreshnessLabel | undefined => {
+  const { retrievedUnixMs = facts.unixMs } = facts;
+  const known = retrievedUnixMs !== null && Number.isFinite(retrievedUnixMs) ? retrievedUnixMs : undefined;
+  const kind = kindOf(facts, known);
+  return kind && { kind, retrievedUnixMs: known };
+};
+
+const kindOf = (facts: FreshnessFacts, retrievedUnixMs: number | undefined): FreshnessKind | undefined => {
+  if (facts.served || (retrievedUnixMs !== undefined && retrievedUnixMs < facts.taskUnixMs)) return 'stale';
+  if (facts.identical) return 'cached';
+  if (facts.verified === false) return 'unverified';
+  return retrievedUnixMs === undefined ? 'freshness_unknown' : undefined;
+};
+
+const MEANING: Readonly<Record<FreshnessKind, string>> = {
+  stale: '',
+  cached: 'identical to the last answer, ',
+  unverified: 'nobody has checked it, ',
+  freshness_unknown: '',
+};
+
+/**
+ * The label as text, for people and models.
+ * @example
+ * ```ts
+ * describeFreshness({ kind: 'stale', retrievedUnixMs: Date.UTC(2026, 10, 20, 21, 14, 3) });
+ * // 'stale: retrieved 2026-11-20 21:14:03 UTC'
+ * ```
+ */
+export const describeFreshness = ({ kind, retrievedUnixMs }: FreshnessLabel): string =>
+  `${kind}: ${MEANING[kind]}${describeTime(retrievedUnixMs)}`;
+
+const describeTime = (unixMs: number | undefined): string => {
+  const date = new Date(unixMs ?? Number.NaN); // A time beyond the calendar is no date either.
+  if (Number.isNaN(date.getTime())) return 'retrieved at an unknown time';
+  const [day, time = ''] = date.toISOString().split('T');
+  return `retrieved ${day} ${time.slice(0, 8)} UTC`;
+};
+
+/**
+ * The result together with its label, in a form that reaches the model. What is given is never changed.
+ *
+ * | result | becomes |
+ * |---|---|
+ * | text | the label in square brackets on a line of its own, then the text |
+ * | MCP result (`content` is a list of typed parts) | a copy with one more text part at the start |
+ * | plain object | a copy with the label as `freshness` |
+ * | anything else, or an object that has a `freshness` already | `{ result, freshness }` |
+ */
+export const labelled = (result: unknown, label: FreshnessLabel): unknown => {
+  const freshness = describeFreshness(label);
+  if (typeof result === 'string') return `[${freshness}]\n${result}`;
+  try {
+    if (isPlain(result)) {
+      const { content } = result;
+      if (isContent(content)) return { ...result, content: [{ type: 'text', text: `[${freshness}]` }, ...content] };
+      if (!Object.hasOwn(result, 'freshness')) return { ...result, freshness };
+    }
+  } catch {
+    // It can't be copied: some read of it throws. The receiver gets it as it is.
+  }
+  return { result, freshness };
+};
+
+/** An instance of a class loses its methods in a copy. */
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+};
+
+/** MCP's content parts all have a `type`; a list of anything else is a result of some other kind. */
+const isContent = (value: unknown): value is readonly { readonly type: string }[] =>
+  Array.isArray(value) &&
+  value.every(
+    (part: unknown) => typeof part === 'object' && part !== null && 'type' in part && typeof part.type === 'string',
+  );
