@@ -1,0 +1,194 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { BreakerboxConfigError, BreakerboxUsageError } from '@breakerbox/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadCapabilities, parseCapabilitiesYaml } from './capabilities.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'breakerbox-capabilities-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const file = async (name: string, content: string | Uint8Array): Promise<string> => {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+};
+
+/** What is wrong, as `path: message` a line, without the name of the file. */
+const refused = async (
+  what: Promise<unknown> | (() => unknown),
+): Promise<{ path: string; what: string; at: string }> => {
+  const error: unknown = await (typeof what === 'function' ? Promise.resolve().then(what) : what).catch((one) => one);
+  if (!(error instanceof BreakerboxConfigError)) throw new Error('it was not refused', { cause: error });
+  const [head = ''] = error.message.split('\n');
+  return {
+    path: /^Breakerbox can't use this capability file '(.*)':$/.exec(head)?.[1] ?? head,
+    what: error.issues.map(({ message }) => message).join('\n'),
+    at: error.issues.map(({ path }) => path).join('\n'),
+  };
+};
+
+const YAML = `
+# What the agent can do without.
+tools:
+  web_search:
+    provides: web search
+    dependsOn: [proxy]
+    fallback: &ask ask the user for a link
+    alternatives:
+      - { tool: news_search, degradation: low, note: recent items only }
+  news_search:
+    fallback: *ask
+  orders: {}
+`;
+
+const TOOLS = {
+  web_search: {
+    provides: 'web search',
+    dependsOn: ['proxy'],
+    fallback: 'ask the user for a link',
+    alternatives: [{ tool: 'news_search', degradation: 'low', note: 'recent items only' }],
+  },
+  news_search: { fallback: 'ask the user for a link' },
+  orders: {},
+};
+
+describe('R1: a capability map from a file', () => {
+  test.each(['map.yaml', 'map.yml', 'MAP.YAML'])('R1: from YAML: %s', async (name) => {
+    const { tools, warnings } = await loadCapabilities(await file(name, YAML));
+    expect(tools).toEqual(TOOLS);
+    expect(warnings.map(({ path }) => path)).toEqual(['tools.orders']);
+  });
+
+  test('R1: from JSON, with tabs and a byte order mark', async () => {
+    const path = await file('map.json', `\uFEFF${JSON.stringify({ tools: TOOLS }, null, '\t')}`);
+    expect((await loadCapabilities(path)).tools).toEqual(TOOLS);
+  });
+
+  test('R1: by a file URL, also of a name that is written differently in it', async () => {
+    const path = await file('a map #1.yaml', YAML);
+    expect((await loadCapabilities(pathToFileURL(path))).tools).toEqual(TOOLS);
+  });
+
+  test('R1: a text by itself; it may be JSON', () => {
+    expect(parseCapabilitiesYaml(YAML).tools).toEqual(TOOLS);
+    expect(parseCapabilitiesYaml(JSON.stringify({ tools: TOOLS })).tools).toEqual(TOOLS);
+  });
+
+  test('R1: the maps of the README can be used', async () => {
+    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+    const maps = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, map = '']) => parseCapabilitiesYaml(map));
+    expect(maps.map(({ warnings }) => warnings)).toEqual([[]]);
+  });
+});
+
+describe('R1, E6: files that are none', () => {
+  test('R1, E6: one that is not there', async () => {
+    const path = join(folder, 'nowhere.yaml');
+    const { what, ...rest } = await refused(loadCapabilities(path));
+    expect(rest).toEqual({ path, at: 'file' });
+    expect(what).toMatch(/^isn't there \(ENOENT\)\. Correct the path/);
+  });
+
+  test('R1, E6: a folder', async () => {
+    const path = join(folder, 'folder.yaml');
+    await mkdir(path);
+    expect(await refused(loadCapabilities(path))).toMatchObject({ path, what: expect.stringContaining('EISDIR') });
+  });
+
+  test('R1, E6: something else that keeps it from being read', async () => {
+    const path = join(folder, `${'long'.repeat(100)}.yaml`);
+    expect((await refused(loadCapabilities(path))).what).toMatch(/^can't be read \(ENAMETOOLONG\)\. Look at/);
+  });
+
+  test.each([
+    ['map.toml', /^ends in \.toml, .* Name it \.yaml, \.yml, \.json\.$/],
+    ['map', /^has no extension, /],
+    ['map.constructor', /^ends in \.constructor/],
+  ])('R1, E6: a name that says something else: %s', async (name, what) => {
+    const path = await file(name, YAML);
+    expect(await refused(loadCapabilities(path))).toEqual({ path, at: 'file', what: expect.stringMatching(what) });
+  });
+
+  test('R1, E6: bytes that are no UTF-8', async () => {
+    const path = await file('latin.yaml', Uint8Array.of(0x74, 0xfc, 0x72));
+    expect((await refused(loadCapabilities(path))).what).toMatch(/UTF-8/);
+  });
+
+  test.each([undefined, 5, '', new URL('http://127.0.0.1/map.yaml')])('E6: %s is no path', async (path) => {
+    await expect(loadCapabilities(path as string)).rejects.toThrow(BreakerboxUsageError);
+    await expect(loadCapabilities(path as string)).rejects.toThrow(/Give a path such as/);
+  });
+
+  test('E6: a text that is none', () => {
+    expect(() => parseCapabilitiesYaml(undefined as unknown as string)).toThrow(BreakerboxUsageError);
+  });
+});
+
+describe('R1, E6: what a file may not hold', () => {
+  test.each([
+    ['a bracket that nobody closes', 'tools:\n  a: { fallback: [x\n', 'line 3, column 1', /isn't YAML/],
+    ['tabs', 'tools:\n\ta: {}\n', 'line 2, column 1', /isn't YAML that can be read: Tabs/],
+    ['a tag that nobody knows', 'tools:\n  a: !!secret x\n', 'line 2, column 6', /tag/i],
+    ['an alias of nothing', 'tools:\n  a: *nobody\n', 'line 2, column 6', /\*nobody stands for nothing/],
+    ['an alias of what it is in', 'tools: &all\n  a: *all\n', 'line 2, column 6', /\*all stands for nothing/],
+    ['a key twice', 'tools:\n  a: {}\n  b: {}\n  a: {}\n', 'line 4, column 3', /stands here already/],
+    ['a second document', 'tools: {}\n---\ntools: {}\n', 'line 2, column 1', /second document/],
+  ])('R1, E6: YAML: %s', async (_, text, at, what) => {
+    const path = await file('bad.yaml', text);
+    const refusal = await refused(loadCapabilities(path));
+    expect(refusal).toMatchObject({ path, what: expect.stringMatching(what) });
+    expect(refusal.at.split('\n')).toContain(at);
+    expect(refusal.what).toMatch(/(Mend|Leave|Put)[^.]*\.$/);
+  });
+
+  test.each([
+    ['a comma too many', '{"tools": {\n  "a": {},\n}}', 'line 3, column 1', /is no JSON/],
+    ['a key twice', '{"tools": {\n  "a": {},\n  "a": {}\n}}', 'line 3, column 3', /stands here already/],
+    ['YAML', YAML, 'text', /is no JSON/],
+  ])('R1, E6: JSON: %s', async (_, text, at, what) => {
+    const path = await file('bad.json', text);
+    expect(await refused(loadCapabilities(path))).toEqual({ path, at, what: expect.stringMatching(what) });
+  });
+
+  test('R1, E6: aliases that unfold to millions are refused before they do', async () => {
+    const levels = Array.from({ length: 9 }, (_, n) => `l${n + 1}: &l${n + 1} [${Array(9).fill(`*l${n}`).join(', ')}]`);
+    const path = await file('bomb.yaml', `l0: &l0 [x]\n${levels.join('\n')}\ntools: {}\n`);
+    const { what } = await refused(loadCapabilities(path));
+    expect(what).toMatch(/^has aliases that can't be unfolded \(.*\)\. Write out/);
+  });
+
+  test('R1, E6: nesting without end', async () => {
+    const { what } = await refused(() => parseCapabilitiesYaml('['.repeat(100_000)));
+    expect(what).toMatch(/^(can't be parsed|isn't YAML)/);
+  });
+
+  test.each(['', '# nothing\n', '- a\n- b\n', 'just a text\n', 'null\n'])('R1, E6: no object: %j', async (text) => {
+    expect((await refused(loadCapabilities(await file('none.yaml', text)))).what).toMatch(/Give an object/);
+  });
+
+  test('R1, E6: all that the validator of core finds is said at once, with the name of the file', async () => {
+    const text = 'tools:\n  a: { alternatives: [{ tool: b }], falback: x }\n  c: { adapt: 5, provides: 7 }\n';
+    const path = await file('wrong.yaml', text);
+    const refusal = await refused(loadCapabilities(path));
+    expect(refusal.path).toBe(path);
+    expect(refusal.at.split('\n').toSorted()).toEqual([
+      'tools.a.alternatives[0].tool',
+      'tools.a.falback',
+      'tools.c.adapt',
+      'tools.c.provides',
+    ]);
+  });
+
+  test('R1: names that JavaScript has plans for are names like others', () => {
+    const { tools } = parseCapabilitiesYaml('tools:\n  constructor: { fallback: x }\n  12: { fallback: y }\n');
+    expect(Object.keys(tools).toSorted()).toEqual(['12', 'constructor']);
+    expect(Object.getPrototypeOf(parseCapabilitiesYaml('tools: { __proto__: { fallback: x } }').tools)).toBe(
+      Object.prototype,
+    );
+  });
+});

@@ -1,0 +1,206 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { type Availability, BreakerboxConfigError, BreakerboxUsageError, type Precheck } from '@breakerbox/core';
+import { checkOptions, milliseconds, type OptionCheck } from './options.ts';
+
+/** The part of an MCP client that a ping takes; those of SDK 1 and SDK 2 both have it. */
+export interface PingableMcpClient {
+  ping(options?: { timeout?: number }): Promise<unknown>;
+}
+
+/** How an MCP server is pinged. */
+export interface McpPingOptions {
+  /** Milliseconds that the server has to answer. Default 3,000, which leaves core, whose limit is 5,000, time to hear it. */
+  readonly timeoutMs?: number;
+}
+
+/** How an endpoint is asked. */
+export interface HttpEndpointOptions {
+  /** Milliseconds that the server has to answer. Default 3,000, which leaves core, whose limit is 5,000, time to hear it. */
+  readonly timeoutMs?: number;
+  /** Sent along, such as an API key. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An answer that takes more milliseconds is `degraded`. Below `timeoutMs`. Default: however slow, it is `available`. */
+  readonly degradedAfterMs?: number;
+}
+
+const TIMEOUT_MS = 3_000;
+/** JSON-RPC's word for a method that the server hasn't: an answer, all the same. */
+const METHOD_NOT_FOUND = -32_601;
+
+/**
+ * K4: available if the MCP server answers a ping, unavailable if it doesn't in time or isn't connected. Give the client of
+ * `@modelcontextprotocol/sdk` (1.x) or `@modelcontextprotocol/client` (2.x), or a function that gives the one in use where you
+ * reconnect; while that function throws, the tool counts as available (K2).
+ *
+ * @throws BreakerboxUsageError when `client` is neither. The check itself throws it when the function gives no client.
+ * @throws BreakerboxConfigError for options that can't work.
+ *
+ * @example
+ * ```ts
+ * const box = createBreakerbox({ agent: 'research-agent', tools: { read_file: { precheck: mcpPing(client) } } });
+ * ```
+ */
+export const mcpPing = (
+  client: PingableMcpClient | (() => PingableMcpClient),
+  options: McpPingOptions = {},
+): Precheck => {
+  checkOptions('mcpPing()', options, { timeoutMs: duration });
+  if (typeof client !== 'function') checkClient(client, 'mcpPing()');
+  const { timeoutMs = TIMEOUT_MS } = options;
+  return () => {
+    const current = typeof client === 'function' ? client() : client;
+    checkClient(current, 'the client function given to mcpPing()');
+    return ping(current, timeoutMs);
+  };
+};
+
+/**
+ * K4: available if the endpoint answers a GET with a status below 500 (a 404 or 401 comes from a server that is there),
+ * unavailable on 5xx and on no answer. Redirects count as answers and aren't followed; the body isn't read.
+ *
+ * @throws BreakerboxUsageError when `url` is none of http or https.
+ * @throws BreakerboxConfigError for options that can't work.
+ *
+ * @example
+ * ```ts
+ * const precheck = httpEndpoint('https://search.example/health', { degradedAfterMs: 1_000 });
+ * ```
+ */
+export const httpEndpoint = (url: string | URL, options: HttpEndpointOptions = {}): Precheck => {
+  checkOptions('httpEndpoint()', options, { timeoutMs: duration, headers, degradedAfterMs: duration });
+  const { timeoutMs = TIMEOUT_MS, degradedAfterMs = Number.POSITIVE_INFINITY } = options;
+  if (options.degradedAfterMs !== undefined && degradedAfterMs >= timeoutMs) {
+    const message = `is ${degradedAfterMs}, and after ${timeoutMs} (timeoutMs) nobody waits any more. Set less, or raise timeoutMs.`;
+    throw new BreakerboxConfigError([{ path: 'httpEndpoint() options.degradedAfterMs', message }]);
+  }
+  const address = asAddress(url);
+  // One copy: what the caller changes later was never checked.
+  const sent = { ...options.headers };
+  return async () => {
+    const startMs = performance.now();
+    try {
+      const signal = AbortSignal.timeout(Math.ceil(timeoutMs)); // It takes whole numbers alone.
+      const { status, body } = await fetch(address, { headers: sent, redirect: 'manual', signal });
+      const tookMs = performance.now() - startMs;
+      await body?.cancel().catch(() => {}); // The answer is there already, whatever becomes of the rest.
+      if (status >= 500) return 'unavailable';
+      return tookMs > degradedAfterMs ? 'degraded' : 'available';
+    } catch {
+      return 'unavailable';
+    }
+  };
+};
+
+/**
+ * K4: available if the file or folder is there and this process may read it; a folder may be listed and entered. A relative
+ * path goes from the working directory at the time of the check.
+ *
+ * @throws BreakerboxUsageError when `path` is no path.
+ *
+ * @example
+ * ```ts
+ * const precheck = readable('/data/notes');
+ * ```
+ */
+export const readable = (path: string | URL): Precheck => {
+  const isPath = typeof path === 'string' ? path !== '' && !path.includes('\0') : isFileUrl(path);
+  if (!isPath) {
+    throw new BreakerboxUsageError(
+      'readable(): got no path, so there is nothing to look at. Give the path of a file or folder, or its file: URL.',
+    );
+  }
+  return async () => {
+    try {
+      const isFolder = (await stat(path)).isDirectory();
+      await access(path, isFolder ? constants.R_OK | constants.X_OK : constants.R_OK);
+      return 'available';
+    } catch {
+      return 'unavailable';
+    }
+  };
+};
+
+/**
+ * K4: available if all of these environment variables are set, and to more than an empty text. They are read at each check;
+ * their values go nowhere.
+ *
+ * @throws BreakerboxUsageError when there is no name, or an empty one.
+ *
+ * @example
+ * ```ts
+ * const precheck = envSet('SEARCH_API_KEY');
+ * ```
+ */
+export const envSet = (...names: readonly string[]): Precheck => {
+  if (names.length === 0 || !names.every((name) => typeof name === 'string' && name !== '')) {
+    throw new BreakerboxUsageError(
+      'envSet(): got no names, or one that is no name, so there is nothing to look for. Give the names of environment ' +
+        "variables, as in envSet('SEARCH_API_KEY').",
+    );
+  }
+  return () => (names.every((name) => (process.env[name] ?? '') !== '') ? 'available' : 'unavailable');
+};
+
+/** Gives up on time, whether or not the client keeps to the time that it is told. */
+const ping = async (client: PingableMcpClient, timeoutMs: number): Promise<Availability> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<Availability>((resolve) => {
+    timer = setTimeout(() => resolve('unavailable'), timeoutMs);
+    timer.unref(); // C10
+  });
+  // Not an AbortSignal: SDK 1 leaves its listener on one, and would cancel the ping after it is over.
+  const answer = (async () => client.ping({ timeout: timeoutMs }))().then(
+    () => 'available' as const,
+    (error: { code?: unknown } | null | undefined) =>
+      error?.code === METHOD_NOT_FOUND ? ('available' as const) : ('unavailable' as const),
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const checkClient = (client: unknown, where: string): void => {
+  if (typeof (client as Partial<PingableMcpClient> | null | undefined)?.ping === 'function') return;
+  throw new BreakerboxUsageError(
+    `${where}: got ${client === null ? 'null' : `a value of type ${typeof client}`} without ping, so no server could be asked. ` +
+      'Give a Client of @modelcontextprotocol/sdk or @modelcontextprotocol/client, or a function that returns one.',
+  );
+};
+
+/** Says nothing of the address in its errors: it may carry a key. */
+const asAddress = (url: string | URL): URL => {
+  const address = URL.canParse(String(url)) ? new URL(String(url)) : undefined;
+  if (address === undefined || !['http:', 'https:'].includes(address.protocol)) {
+    throw new BreakerboxUsageError(
+      'httpEndpoint(): got no URL of http or https, so there is nothing to ask. Give a whole one, as in ' +
+        "httpEndpoint('https://search.example/health').",
+    );
+  }
+  if (address.username === '' && address.password === '') return address;
+  throw new BreakerboxUsageError(
+    'httpEndpoint(): got a URL with a user or password in it, which fetch refuses. Give them as options.headers.authorization.',
+  );
+};
+
+const isFileUrl = (value: unknown): boolean => value instanceof URL && value.protocol === 'file:';
+
+/** What timers can do, where leaving it out doesn't mean none. */
+const duration: OptionCheck = (value) =>
+  milliseconds(value) === undefined
+    ? undefined
+    : `is ${typeof value === 'number' ? value : `of type ${typeof value}`}. Set milliseconds above 0 and below 2 ** 31, or leave it out.`;
+
+const headers: OptionCheck = (value) => {
+  try {
+    const isRecord =
+      typeof value === 'object' && value !== null && Object.values(value).every((one) => typeof one === 'string');
+    if (isRecord) new Headers(value as Record<string, string>);
+    if (isRecord) return undefined;
+  } catch {
+    // Headers says which value it refused, and that may be a secret.
+  }
+  return 'has a name or a value that no HTTP header can have. Set an object of texts by header name, or leave it out.';
+};
