@@ -1,0 +1,109 @@
+import { cut, visible, widthOf, wrap } from './width.ts';
+
+/** How a cell is shown where there is colour. */
+export type Tone = 'bad' | 'warn' | 'good' | 'quiet' | 'strong';
+
+/** Shows a text in a tone; gives the text as it is where there is no colour. */
+export type Paint = (text: string, tone: Tone | undefined) => string;
+
+/** What a report is written on. */
+export interface Sheet {
+  /** No line is wider. */
+  readonly width: number;
+  readonly paint: Paint;
+}
+
+/** One column of a table. */
+export interface Column<Row> {
+  readonly head: string;
+  /** What stands in the row; '' for nothing. A column with nothing in any row is left out. */
+  readonly cell: (row: Row) => string;
+  readonly align?: 'right';
+  /** May be folded down to this width; not at all unless said. */
+  readonly least?: number;
+  readonly tone?: (row: Row) => Tone | undefined;
+}
+
+/** A column with its texts, and the room that it gets. */
+interface Laid<Row> {
+  readonly column: Column<Row>;
+  readonly texts: readonly string[];
+  width: number;
+}
+
+const GAP = '  ';
+
+/** Longer cells would take more lines than they are worth. */
+const LONGEST_CELL = 60;
+
+/** The rows as aligned lines, none wider than `width`; as a list of sentences where there is too little room for columns. */
+export const table = <Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  { width, paint }: Sheet,
+): string[] => {
+  const laid = columns.map((column) => layOut(column, rows)).filter(({ texts }) => texts.some((text) => text !== ''));
+  if (laid.length === 0) return [];
+  if (!fit(laid, width)) return rows.flatMap((_, index) => wrap(inWords(laid, index), width, 2));
+  return [
+    ...lines(
+      laid.map((one) => ({ ...one, text: one.column.head, tone: 'quiet' })),
+      paint,
+    ),
+    ...rows.flatMap((row, index) =>
+      lines(
+        laid.map((one) => ({ ...one, text: one.texts[index] ?? '', tone: one.column.tone?.(row) })),
+        paint,
+      ),
+    ),
+  ];
+};
+
+const layOut = <Row>(column: Column<Row>, rows: readonly Row[]): Laid<Row> => {
+  const texts = rows.map((row) => cut(visible(column.cell(row)), LONGEST_CELL));
+  return { column, texts, width: Math.max(...[column.head, ...texts].map(widthOf)) };
+};
+
+/** Narrows what may be folded, the widest first, until all fits. */
+const fit = <Row>(laid: readonly Laid<Row>[], width: number): boolean => {
+  let over = laid.reduce((sum, one) => sum + one.width, 0) + GAP.length * (laid.length - 1) - width;
+  while (over > 0) {
+    const slack = laid.filter((one) => one.width > (one.column.least ?? one.width));
+    const [widest] = slack.toSorted((a, b) => b.width - a.width);
+    if (widest === undefined) return false;
+    widest.width -= 1;
+    over -= 1;
+  }
+  return true;
+};
+
+/** A cell in its place. */
+interface Cell<Row> extends Laid<Row> {
+  readonly text: string;
+  readonly tone: Tone | undefined;
+}
+
+/** One row: more than one line where a cell is folded. */
+const lines = <Row>(cells: readonly Cell<Row>[], paint: Paint): string[] => {
+  const folded = cells.map(({ text, width }) => wrap(text, width));
+  const height = Math.max(...folded.map(({ length }) => length));
+  return Array.from({ length: height }, (_, at) => {
+    const row = cells.map((cell, index) => align(cell, folded[index]?.[at] ?? '', paint));
+    while (row.at(-1)?.trim() === '') row.pop(); // No blanks at the end of a line.
+    const last = row.length - 1;
+    return row.map((text, index) => (index === last ? text.trimEnd() : text)).join(GAP);
+  });
+};
+
+const align = <Row>({ column, width, tone }: Cell<Row>, text: string, paint: Paint): string => {
+  const blanks = ' '.repeat(width - widthOf(text));
+  const shown = text === '' ? '' : paint(text, tone);
+  return column.align === 'right' ? blanks + shown : shown + blanks;
+};
+
+/** `web_search: state open, cause timeout`. */
+const inWords = <Row>(laid: readonly Laid<Row>[], index: number): string => {
+  const [name, ...rest] = laid.map(({ column, texts }) => ({ head: column.head, text: texts[index] ?? '' }));
+  const known = rest.filter(({ text }) => text !== '').map(({ head, text }) => `${head} ${text}`);
+  return known.length === 0 ? (name?.text ?? '') : `${name?.text ?? ''}: ${known.join(', ')}`;
+};

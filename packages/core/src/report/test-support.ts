@@ -1,0 +1,295 @@
+import { type Budget, type Charge, createBudget } from '../budget.ts';
+import type { ScopePlan } from '../capability/scope.ts';
+import type { Moment } from '../clock.ts';
+import { createLedger, type Ledger } from '../ledger.ts';
+import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import { type Opening, systemicEvent } from '../systemic.ts';
+import type { ToolTally } from '../tally.ts';
+import type { CircuitView } from '../view.ts';
+import type { ReportFacts } from './report.ts';
+
+/** 2026-11-20 21:14:03 UTC. */
+export const UNIX_NOW = Date.UTC(2026, 10, 20, 21, 14, 3);
+
+/** The moment of the report: 10 minutes into the session, on step 14. */
+export const NOW: Moment = { ms: 600_000, step: 14, stepMs: 595_000 };
+
+/** A moment of the same session. */
+export const earlier = (agoMs: number, step: number): Moment => ({ ms: NOW.ms - agoMs, step, stepMs: 0 });
+
+export const facts = (more: Partial<ReportFacts> = {}): ReportFacts => ({
+  id: 'run-7f3a',
+  agent: 'research-agent',
+  unixMs: UNIX_NOW,
+  at: NOW,
+  ...more,
+});
+
+export const closed = (tool: string, failures = 0): CircuitView => ({
+  tool,
+  state: 'closed',
+  generation: 0,
+  failures,
+  category: undefined,
+  trip: undefined,
+  openForMs: undefined,
+  nextProbe: undefined,
+});
+
+export const open = (tool: string, category: ErrorCategory, openForMs: number, steps: number): CircuitView => ({
+  ...closed(tool),
+  state: 'open',
+  generation: 1,
+  category,
+  trip: 'consecutive',
+  openForMs,
+  nextProbe: { steps, ms: 60_000 - openForMs, notBeforeMs: 0 },
+});
+
+export const tally = (more: Partial<ToolTally> = {}): ToolTally => ({
+  decisions: {},
+  succeeded: 0,
+  failed: 0,
+  ignored: 0,
+  tokensWasted: 0,
+  routes: {},
+  alternatives: {},
+  freshness: {},
+  ...more,
+});
+
+/** Calls of a healthy tool. */
+export const worked = (times: number, more: Partial<ToolTally> = {}): ToolTally =>
+  tally({ decisions: { closed: times }, succeeded: times, ...more });
+
+/** Calls of a tool that works, then fails three times and opens. */
+export const broke = (succeeded: number, more: Partial<ToolTally> = {}): ToolTally =>
+  tally({ succeeded, failed: 3, ...more, decisions: { closed: succeeded + 3, ...more.decisions } });
+
+export const charge = (tool: string, category: ErrorCategory, agoMs: number, step: number, tokens = 0): Charge => ({
+  tool,
+  category,
+  at: earlier(agoMs, step),
+  tokens,
+});
+
+/** A ledger in which so much stands charged. */
+export const ledger = (
+  charges: readonly Charge[],
+  more: Partial<Ledger> = {},
+  budget: Partial<Budget> = {},
+): Ledger => ({
+  ...createLedger({ ...createBudget(5), consumed: charges.length, charges, ...budget }),
+  ...more,
+});
+
+const opening = (tool: string, category: ErrorCategory, agoMs: number, step: number): Opening => ({
+  tool,
+  category,
+  at: earlier(agoMs, step),
+  unixMs: UNIX_NOW - agoMs,
+});
+
+const timeouts = [9, 10, 11].map((step) => charge('web_search', 'timeout', (14 - step) * 35_000, step, 1_200));
+
+export const healthy = facts({
+  circuits: [closed('web_search'), closed('fetch_page'), closed('crm_lookup', 1)],
+  tallies: new Map([
+    ['web_search', worked(12)],
+    ['fetch_page', worked(31, { ignored: 2, decisions: { closed: 33 } })],
+    ['crm_lookup', tally({ decisions: { closed: 5 }, succeeded: 4, failed: 1 })],
+  ]),
+  ledger: ledger([charge('crm_lookup', 'server', 41_000, 13)]),
+});
+
+/** One tool is out, others stand in for it. */
+export const oneOpen = facts({
+  circuits: [open('web_search', 'timeout', 38_000, 1), closed('fetch_page'), closed('news_search')],
+  tallies: new Map([
+    [
+      'web_search',
+      broke(9, {
+        decisions: { open: 6, probe_in_flight: 1 },
+        tokensWasted: 3_600,
+        routes: { alternative: 5, stale: 1, manual: 1 },
+        alternatives: { fetch_page: 1, news_search: 4 },
+      }),
+    ],
+    ['fetch_page', worked(14, { freshness: { cached: 3 } })],
+    ['news_search', worked(4)],
+  ]),
+  ledger: ledger(timeouts),
+});
+
+const crmCharges = [charge('crm_lookup', 'server', 20_000, 13), charge('crm_lookup', 'permission', 4_000, 14)];
+
+const reducedScope: ScopePlan = {
+  decision: 'reduce',
+  achievable: [
+    { task: 'collect sources', degraded: [] },
+    {
+      task: 'summarise the news of the week',
+      degraded: [
+        {
+          tool: 'web_search',
+          route: {
+            kind: 'alternative',
+            tool: 'news_search',
+            method: undefined,
+            degradation: 'low',
+            note: 'recent items only',
+            adapt: undefined,
+          },
+        },
+      ],
+    },
+    { task: 'draft the letter', degraded: [] },
+  ],
+  deferred: [
+    {
+      task: 'look up the customer and bring the account of the last quarter up to date',
+      blockers: [
+        {
+          tool: 'crm_lookup',
+          reason: 'open',
+          route: { kind: 'manual', fallback: 'ask the account manager' },
+          unblock: "a probe of 'crm_lookup' may go in 2 steps or 56 s",
+        },
+      ],
+    },
+  ],
+};
+
+/** Some tasks can be done, one with another tool, one not at all. */
+export const scopeReduced = facts({
+  circuits: [open('web_search', 'timeout', 38_000, 1), closed('news_search'), open('crm_lookup', 'server', 4_000, 2)],
+  tallies: new Map([
+    ['web_search', broke(9, { decisions: { open: 2 }, routes: { alternative: 2 }, alternatives: { news_search: 2 } })],
+    ['news_search', worked(2)],
+    ['crm_lookup', tally({ decisions: { closed: 1, open: 1 }, failed: 1, routes: { manual: 1 } })],
+  ]),
+  ledger: ledger([...timeouts, charge('crm_lookup', 'server', 4_000, 14)]),
+  scope: reducedScope,
+  done: ['collect sources'],
+});
+
+/** All failures are spent, by two tools. */
+export const pausedOnBudget = facts({
+  circuits: [open('web_search', 'timeout', 105_000, -1), closed('crm_lookup', 2), closed('fetch_page')],
+  tallies: new Map([
+    ['web_search', broke(9, { decisions: { open: 4 }, routes: { alternative: 4 }, alternatives: { fetch_page: 4 } })],
+    ['crm_lookup', tally({ decisions: { closed: 2, budget_exhausted: 2 }, failed: 2, routes: { manual: 2 } })],
+    ['fetch_page', worked(18, { decisions: { closed: 18, budget_exhausted: 1 }, routes: { defer: 1 } })],
+  ]),
+  ledger: ledger([...timeouts, ...crmCharges], { exhausted: true }),
+  scope: {
+    decision: 'pause',
+    achievable: [],
+    deferred: [
+      {
+        task: 'look up the customer and bring the account of the last quarter up to date',
+        blockers: [
+          {
+            tool: 'crm_lookup',
+            reason: 'budget_exhausted',
+            route: { kind: 'manual', fallback: 'ask the account manager' },
+            unblock: 'somebody lets the run go on: session.resume()',
+          },
+        ],
+      },
+      {
+        task: 'draft the letter',
+        blockers: [
+          {
+            tool: 'fetch_page',
+            reason: 'budget_exhausted',
+            route: { kind: 'defer' },
+            unblock: 'somebody lets the run go on: session.resume()',
+          },
+        ],
+      },
+    ],
+  },
+  done: ['collect sources'],
+});
+
+/** Three tools failed together, and all of them stand on one thing. */
+export const pausedSystemic = facts({
+  circuits: [
+    { ...open('crm_lookup', 'network', 92_000, 1), trip: 'failure_rate' },
+    open('order_status', 'network', 47_000, 2),
+    open('invoice_search', 'network', 12_000, 3),
+    closed('web_search'),
+  ],
+  tallies: new Map([
+    ['crm_lookup', broke(7, { decisions: { open: 3 }, routes: { manual: 3 } })],
+    ['order_status', broke(2, { decisions: { systemic: 1 }, routes: { defer: 1 } })],
+    ['invoice_search', broke(0)],
+    ['web_search', worked(11, { decisions: { closed: 11, systemic: 1 }, routes: { defer: 1 } })],
+  ]),
+  ledger: ledger([{ ...charge('crm_lookup', 'network', 110_000, 10), event: true }], {
+    event: systemicEvent(
+      [
+        opening('crm_lookup', 'network', 92_000, 11),
+        opening('order_status', 'network', 47_000, 13),
+        opening('invoice_search', 'network', 12_000, 14),
+      ],
+      () => 'postgres-main',
+    ),
+  }),
+});
+
+const fleet = Array.from(
+  { length: 30 },
+  (_, index) => `mcp__acme_erp__${['find', 'update', 'export'][index % 3]}_table_${index + 1}`,
+);
+
+/** Three of thirty tools are out: one open, one probing, one switched off. */
+export const thirtyTools = facts({
+  circuits: fleet.map((tool, index) => {
+    if (index === 4) return open(tool, 'rate_limit', 9_000, 2);
+    if (index === 17) return { ...open(tool, 'server', 61_000, 0), state: 'half_open', nextProbe: undefined };
+    return index === 22 ? { ...closed(tool), state: 'forced_open' } : closed(tool);
+  }),
+  tallies: new Map(
+    fleet.map((tool, index) => {
+      if (index === 4) return [tool, broke(210, { decisions: { open: 1 }, routes: { defer: 1 } })];
+      if (index === 22) return [tool, tally({ decisions: { forced_open: 2 }, routes: { defer: 2 } })];
+      return [tool, worked(index * 7)];
+    }),
+  ),
+  ledger: ledger([]),
+});
+
+/** Names that would break a terminal, a line or a table. */
+export const nastyNames = facts({
+  agent: 'agent\u001b]0;owned\u0007',
+  circuits: [
+    open(`mcp__${'very_'.repeat(38)}long`, 'network', 9_000, 2),
+    open('two\nlines\u001b[31m', 'network', 5_000, 3),
+    closed('検索ツール'),
+    closed('👩‍💻 helper 🚀'),
+    closed('\u202egnp.exe'),
+  ],
+  tallies: new Map([
+    [
+      'two\nlines\u001b[31m',
+      broke(1, { decisions: { open: 1 }, routes: { alternative: 1 }, alternatives: { 検索ツール: 1 } }),
+    ],
+    ['検索ツール', worked(1)],
+    ['👩‍💻 helper 🚀', worked(3)],
+  ]),
+  ledger: ledger([charge('two\nlines\u001b[31m', 'network', 5_000, 14)]),
+});
+
+/** All sessions that the tests of the text go through. */
+export const sessions = {
+  healthy,
+  'one-open': oneOpen,
+  'scope-reduced': scopeReduced,
+  'paused-budget': pausedOnBudget,
+  'paused-systemic': pausedSystemic,
+  'thirty-tools': thirtyTools,
+  'nasty-names': nastyNames,
+  empty: facts(),
+} as const;

@@ -1,0 +1,94 @@
+import { layOutSections, paragraph, type Section, sheetOf, type TextOptions } from './layout.ts';
+import { isOut } from './next.ts';
+import type { SessionReport } from './report.ts';
+import { budgetSection, leftOutSection, nextSection, systemicSection, taskSection } from './sections.ts';
+import type { Sheet, Tone } from './table.ts';
+import { outSection, remarkSection, toolSection } from './tool-sections.ts';
+import { counted, named, utc } from './words.ts';
+
+/**
+ * Reports as text (Q1): the first line says what is the matter, what matters most comes first, and no line is wider than
+ * `columns`. Names that came from elsewhere are shown with their control characters escaped. They never throw on a report that
+ * `session.report()` gave, nor on one that has been through JSON.
+ */
+
+type Part = (report: SessionReport, sheet: Sheet) => Section;
+
+/** Every tool's health, the worst first, and the failure budget. */
+export const formatStateTable = (report: SessionReport, options: TextOptions = {}): string =>
+  write(report, options, report.headline, [outSection, toolSection, budgetSection, remarkSection]);
+
+/** What is done, what can be done, and what has to wait until when (W1). */
+export const formatScopeReport = (report: SessionReport, options: TextOptions = {}): string =>
+  write(report, options, scopeHeadline(report), [taskSection, nextSection]);
+
+/** Done, not done and why, each tool's health, each failure charged, and what to do next; the latter first. */
+export const formatPauseReport = (report: SessionReport, options: TextOptions = {}): string =>
+  write(report, options, report.headline, [
+    nextSection,
+    systemicSection,
+    taskSection,
+    leftOutSection,
+    outSection,
+    toolSection,
+    budgetSection,
+    remarkSection,
+  ]);
+
+/** The category that all share, the tools, the suspected layer, and when each opened (S4). */
+export const formatSystemicReport = (report: SessionReport, options: TextOptions = {}): string =>
+  report.systemic === null
+    ? write(report, options, 'No systemic failure.', [])
+    : write(report, options, report.headline, [systemicSection, nextSection]);
+
+/**
+ * What fits the state of the session: the pause report while it is paused, else the state table and what was left out.
+ *
+ * @example
+ * ```ts
+ * process.stdout.write(`${formatReport(session.report(), { columns: process.stdout.columns, colour: process.stdout.isTTY })}\n`);
+ * ```
+ */
+export const formatReport = (report: SessionReport, options: TextOptions = {}): string =>
+  report.state === 'active'
+    ? write(report, options, report.headline, [
+        nextSection,
+        outSection,
+        toolSection,
+        taskSection,
+        leftOutSection,
+        budgetSection,
+        remarkSection,
+      ])
+    : formatPauseReport(report, options);
+
+const write = (report: SessionReport, options: TextOptions, headline: string, parts: readonly Part[]): string => {
+  const sheet = sheetOf(options);
+  const { agent, session, step, unixMs } = report;
+  const head = [
+    ...paragraph(sheet, headline, toneOf(report)),
+    ...paragraph(sheet, `${named(agent)}, session ${named(session)}, step ${step}, ${utc(unixMs)}`, 'quiet'),
+  ];
+  return layOutSections(
+    sheet,
+    head,
+    parts.map((part) => part(report, sheet)),
+  );
+};
+
+const toneOf = ({ state, tools, scope }: SessionReport): Tone => {
+  if (state !== 'active') return 'bad';
+  return tools.some(isOut) || (scope?.deferred.length ?? 0) > 0 ? 'warn' : 'good';
+};
+
+const scopeHeadline = ({ scope, done }: SessionReport): string => {
+  const finished = done.length === 0 ? '' : `, ${done.length} done`;
+  if (scope === null) return `No scope was planned${finished}.`;
+  const { achievable, deferred } = scope;
+  const can = achievable.length;
+  const waiting = deferred.length;
+  if (waiting === 0)
+    return can === 0 ? `Nothing is left to do${finished}.` : `All ${counted(can, 'task')} can be done${finished}.`;
+  if (can === 0) return `No task can be done now: ${waiting} deferred${finished}.`;
+  return `Reduced scope: ${counted(can, 'task')} can be done, ${waiting} deferred${finished}.`;
+};

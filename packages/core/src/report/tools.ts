@@ -1,0 +1,117 @@
+import type { Route } from '../capability/route.ts';
+import type { ReportedState } from '../circuit/mode.ts';
+import type { ProbeWait } from '../circuit/schedule.ts';
+import type { Trip } from '../circuit/trips/counts.ts';
+import type { FreshnessKind } from '../freshness.ts';
+import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import { isExecuted, REASONS, type Reason } from '../reasons.ts';
+import type { ToolTally } from '../tally.ts';
+import type { CircuitView } from '../view.ts';
+import { type Counts, countsOf, entriesOf, millis } from './values.ts';
+
+/** A tool's health, and what became of its calls (Q1). */
+export interface ToolReport {
+  readonly tool: string;
+  /** Null: the tool has no circuit, because it was never declared or the box keeps none (B5). */
+  readonly state: ReportedState | null;
+  /** What its circuit opened with; null when closed. */
+  readonly category: ErrorCategory | null;
+  /** Which policy opened it (C3), or a failed probe; null when closed. */
+  readonly trip: Trip | null;
+  /** Milliseconds since the latest opening; null when closed. */
+  readonly openForMs: number | null;
+  /** How far the next probe is away; null unless open. */
+  readonly nextProbe: ProbeReport | null;
+  /** Counts the changes of its circuit's state; null without a circuit. */
+  readonly generation: number | null;
+  /** Failures in a row while closed. */
+  readonly failuresInRow: number;
+  readonly calls: CallReport;
+  /** Calls that were not made, by reason, and where they were sent instead (R2). */
+  readonly heldUp: HeldUpReport;
+  /** Calls that were made because the circuit is only observed (C1). */
+  readonly wouldHaveBeenHeldUp: number;
+  /** Tokens spent on failed calls (O4). */
+  readonly tokensWasted: number;
+  /** Results that may not be current, by label (F1). */
+  readonly labels: Counts<FreshnessKind>;
+}
+
+/** Whichever of steps and time is reached first, but never before `notBeforeMs`. */
+export interface ProbeReport {
+  /** Steps left, 0 when due; null where the schedule counts none. */
+  readonly steps: number | null;
+  /** Milliseconds left, 0 when due; null where the schedule counts none. */
+  readonly ms: number | null;
+  /** Milliseconds left of a Retry-After; 0 for none (O3). */
+  readonly notBeforeMs: number;
+}
+
+/** Calls that were made. What is neither succeeded, failed nor ignored has not settled. */
+export interface CallReport {
+  readonly made: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly ignored: number;
+}
+
+/** Calls that were not made. */
+export interface HeldUpReport {
+  readonly skipped: number;
+  readonly paused: number;
+  readonly reasons: Counts<Reason>;
+  readonly routes: Counts<Route['kind']>;
+  /** Tools that were named to stand in, most often named first. */
+  readonly alternatives: readonly { readonly tool: string; readonly times: number }[];
+}
+
+/** Tools with a circuit in the order of their first use, then those that were called without one. */
+export const reportTools = (
+  circuits: readonly CircuitView[],
+  tallies: ReadonlyMap<string, ToolTally>,
+): readonly ToolReport[] => {
+  const known = new Map(circuits.map((circuit) => [circuit.tool, circuit]));
+  return [...new Set([...known.keys(), ...tallies.keys()])].map((tool) =>
+    reportTool(tool, known.get(tool), tallies.get(tool)),
+  );
+};
+
+const reportTool = (tool: string, circuit: CircuitView | undefined, tally: ToolTally | undefined): ToolReport => {
+  const decisions = entriesOf<Reason>(tally?.decisions);
+  const sum = (belongs: (reason: Reason) => boolean) =>
+    decisions.reduce((total, [reason, times]) => (belongs(reason) ? total + times : total), 0);
+  return {
+    tool,
+    state: circuit?.state ?? null,
+    category: circuit?.category ?? null,
+    trip: circuit?.trip ?? null,
+    openForMs: circuit?.openForMs === undefined ? null : millis(circuit.openForMs),
+    nextProbe: circuit?.nextProbe === undefined ? null : probeReport(circuit.nextProbe),
+    generation: circuit?.generation ?? null,
+    failuresInRow: circuit?.failures ?? 0,
+    calls: {
+      made: sum(isExecuted),
+      succeeded: tally?.succeeded ?? 0,
+      failed: tally?.failed ?? 0,
+      ignored: tally?.ignored ?? 0,
+    },
+    heldUp: {
+      skipped: sum((reason) => REASONS[reason] === 'skip'),
+      paused: sum((reason) => REASONS[reason] === 'pause'),
+      reasons: Object.fromEntries(decisions.filter(([reason]) => !isExecuted(reason))),
+      routes: countsOf<Route['kind']>(tally?.routes),
+      alternatives: entriesOf<string>(tally?.alternatives)
+        .map(([alternative, times]) => ({ tool: alternative, times }))
+        .toSorted((a, b) => b.times - a.times),
+    },
+    wouldHaveBeenHeldUp: sum((reason) => reason === 'would_skip' || reason === 'would_pause'),
+    tokensWasted: tally?.tokensWasted ?? 0,
+    labels: countsOf<FreshnessKind>(tally?.freshness),
+  };
+};
+
+const probeReport = ({ steps, ms, notBeforeMs }: ProbeWait): ProbeReport => ({
+  steps: steps === undefined ? null : Math.max(0, steps),
+  ms: ms === undefined ? null : millis(ms),
+  notBeforeMs: millis(notBeforeMs),
+});
