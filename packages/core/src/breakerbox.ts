@@ -1,13 +1,19 @@
 import { diag } from '@opentelemetry/api';
+import { createBudget } from './budget.ts';
+import { type Dependencies, dependenciesOf, longestChain, sharedDependency } from './capability/chains.ts';
+import type { Capability } from './capability/map.ts';
+import { routeOf } from './capability/route.ts';
 import { resolvePolicy } from './circuit/policy.ts';
 import { systemClock } from './clock.ts';
 import {
   type BreakerboxConfig,
   mergeTool,
+  type RestoreOptions,
   type SessionOptions,
   settings,
   type ToolConfig,
   validateConfig,
+  validateRestoreOptions,
   validateSessionOptions,
   validateTool,
 } from './config.ts';
@@ -15,10 +21,13 @@ import type { SessionContext } from './context.ts';
 import { createEmitter } from './emitter.ts';
 import type { BreakerboxEvents } from './events.ts';
 import { Expeditor } from './expeditor.ts';
+import { DEFAULT_REPEATS } from './loop-guard.ts';
 import { freshMemory } from './memory.ts';
 import { DEFAULT_JUDGEMENT } from './outcome/taxonomy.ts';
+import { createPrecheckBoard, type Precheck } from './precheck.ts';
 import { checkSnapshot, recall } from './restore.ts';
 import type { Session } from './session.ts';
+import { circuitStore, createBoard } from './store.ts';
 import { DEFAULT_SYSTEMIC } from './systemic.ts';
 import { agentCells, followProviders } from './telemetry/hub.ts';
 import { toolCells } from './telemetry/metrics.ts';
@@ -44,7 +53,7 @@ export interface Breakerbox {
    * const session = box.restore(JSON.parse(await store.get(conversationId)));
    * ```
    */
-  restore(snapshot: unknown): Session;
+  restore(snapshot: unknown, options?: RestoreOptions): Session;
   /**
    * Gives a tool a circuit and series. A tool that is configured or declared already keeps its settings, so that adapters
    * may declare what they wrap.
@@ -52,6 +61,11 @@ export interface Breakerbox {
    * @throws BreakerboxConfigError when the settings can't work.
    */
   declare(tool: string, config?: ToolConfig): void;
+  /**
+   * Asks all pre-call checks at once and waits for their answers, so that the first decisions know them (K3). Never rejects; a check
+   * that takes longer than 5 s counts as available.
+   */
+  precheck(): Promise<void>;
   /** Names of the declared tools. */
   readonly tools: readonly string[];
   /**
@@ -67,6 +81,7 @@ export interface Breakerbox {
 }
 
 const DEFAULT_BUDGET = 5;
+const CHAIN_BACKOFF_MS = 300_000;
 
 /**
  * Makes the box of an agent.
@@ -81,34 +96,81 @@ const DEFAULT_BUDGET = 5;
  */
 export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   validateConfig(config);
-  const { agent, defaults = {}, maxTools = 200, clock = systemClock } = config;
+  const { agent, defaults = {}, maxTools = 200, clock = systemClock, scope = 'session' } = config;
   const cells = agentCells(agent);
   const emitter = createEmitter<BreakerboxEvents>();
   const tools = new Map<string, ToolSpec>();
 
   const declare = (name: string, toolConfig: ToolConfig = {}): void => {
     if (tools.has(name)) return;
-    validateTool(name, toolConfig, defaults);
-    const treated = toolSettings(defaults, toolConfig);
-    tools.set(name, { name, ...treated, cells: toolCells(cells, name, maxTools, treated.outcomes) });
+    validateTool(name, toolConfig, defaults, capabilities());
+    put(name, toolConfig);
     followProviders();
   };
 
+  const put = (name: string, toolConfig: ToolConfig): void => {
+    const treated = toolSettings(defaults, toolConfig, scope);
+    tools.set(name, { name, ...treated, cells: toolCells(cells, name, maxTools, treated.outcomes) });
+    dependencies = undefined;
+    chainLengths.clear();
+  };
+
+  const capabilities = (): Record<string, Capability> =>
+    Object.fromEntries([...tools].map(([name, { capability }]) => [name, capability]));
+
+  /** Made anew after each declaration, when they are next asked for. */
+  let dependencies: Dependencies | undefined;
+  const chainLengths = new Map<string, number>();
+  const dependenciesNow = (): Dependencies => {
+    dependencies ??= dependenciesOf(capabilities());
+    return dependencies;
+  };
+  const chainLength = (name: string): number => {
+    const known = chainLengths.get(name) ?? longestChain(name, dependenciesNow());
+    chainLengths.set(name, known);
+    return known;
+  };
+
+  const prechecks = createPrecheckBoard({
+    maxAgeMs: config.precheckMaxAgeMs ?? 30_000,
+    onScore: (tool, availability) => {
+      const cell = tools.get(tool)?.cells.prechecks[availability];
+      if (cell !== undefined) cell.value += 1;
+    },
+  });
+
+  const { recovery, ...policy } = settings(config.systemic === false ? {} : config.systemic);
   const shared: SessionContext = {
     agent,
     clock,
-    systemic: config.systemic === false ? undefined : { ...DEFAULT_SYSTEMIC, ...settings(config.systemic) },
-    undeclared: toolSettings(defaults, {}),
+    systemic:
+      config.systemic === false
+        ? undefined
+        : { ...DEFAULT_SYSTEMIC, ...policy, sharedDependency: (names) => sharedDependency(names, dependenciesNow()) },
+    recovery,
+    shared: scope === 'process' ? circuitStore(createBoard(clock.now())) : undefined,
+    keepsCircuits: scope !== 'none',
+    repeats: config.loopGuard === false ? undefined : (config.loopGuard?.repeats ?? DEFAULT_REPEATS),
+    prechecks,
+    undeclared: toolSettings(defaults, {}, scope),
     idleMs: config.sessionIdleMs ?? 30 * 60_000,
     cells,
     emitter,
     tool: (name) => tools.get(name),
     declare,
+    tools: () => tools.keys(),
+    capMs: (name) => {
+      const links = chainLength(name);
+      return links > 1 ? (config.chainBackoffMs ?? CHAIN_BACKOFF_MS) / links : undefined;
+    },
     otherCells: () => toolCells(cells, OTHER_TOOL, maxTools),
   };
 
-  for (const [name, toolConfig] of Object.entries(config.tools ?? {})) declare(name, toolConfig);
+  // All at once: they were checked together, and may name each other in any order.
+  for (const [name, toolConfig] of Object.entries(config.tools ?? {})) put(name, toolConfig);
   followProviders();
+
+  const allowedBy = (allowedTools = config.allowedTools) => allowedTools && new Set(allowedTools);
 
   return {
     agent,
@@ -118,28 +180,60 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     },
     session: (options = {}) => {
       validateSessionOptions(options);
-      const { id = crypto.randomUUID(), budget = config.budget } = options;
-      const failures = budget?.failures ?? config.budget?.failures ?? DEFAULT_BUDGET;
-      return new Expeditor(shared, id, freshMemory(failures, clock.now()));
+      const { id = crypto.randomUUID(), allowedTools } = options;
+      const { failures = DEFAULT_BUDGET, tokens } = { ...settings(config.budget), ...settings(options.budget) };
+      const memory = freshMemory(createBudget(failures, tokens), clock.now());
+      return new Expeditor(shared, id, memory, allowedBy(allowedTools));
     },
-    restore: (snapshot) => {
+    restore: (snapshot, options = {}) => {
+      validateRestoreOptions(options);
       const { id, ...kept } = checkSnapshot(snapshot, agent);
+      if (scope !== 'session' && kept.circuits.length > 0) {
+        diag.info(
+          `Breakerbox: sessions of a box with scope '${scope}' have no circuits of their own; those of the snapshot are left out.`,
+        );
+      }
       const waiting = kept.circuits.map(({ tool }) => tool).filter((tool) => !tools.has(tool));
       if (waiting.length > 0) {
         diag.info(`Breakerbox: restored circuits wait until their tools are declared: ${waiting.join(', ')}.`);
       }
-      return new Expeditor(shared, id, recall(kept, clock.now()));
+      const memory = recall(kept, clock.now(), shared.systemic?.sharedDependency);
+      return new Expeditor(shared, id, memory, allowedBy(options.allowedTools));
     },
+    precheck: () =>
+      prechecks.refresh(
+        [...tools.values()].flatMap(({ name, precheck }): [string, Precheck][] => (precheck ? [[name, precheck]] : [])),
+        clock.now,
+      ),
     on: emitter.on,
   };
 };
 
-const toolSettings = (defaults: ToolConfig, own: ToolConfig): ToolSettings => {
+const toolSettings = (
+  defaults: ToolConfig,
+  own: ToolConfig,
+  scope: NonNullable<BreakerboxConfig['scope']>,
+): ToolSettings => {
   const merged = mergeTool(defaults, own);
+  const { mode = 'automatic', classify, precheck, labelFreshness = false, serveStaleMs } = merged;
+  const { provides, alternatives, fallback, dependsOn } = merged;
+  const policy = resolvePolicy(merged);
+  const capability: Capability = {
+    ...(provides !== undefined && { provides }),
+    ...(alternatives !== undefined && { alternatives }),
+    ...(fallback !== undefined && { fallback }),
+    ...(dependsOn !== undefined && { dependsOn }),
+  };
   return {
-    mode: merged.mode ?? 'automatic',
-    policy: resolvePolicy(merged),
+    mode,
+    // Steps of many sessions together say nothing of the time that has passed (C12); who sets them knows what they count.
+    policy: scope === 'process' && policy.schedule === 'auto' ? { ...policy, schedule: 'time' } : policy,
     outcomes: { ...DEFAULT_JUDGEMENT, ...merged.outcomes },
-    classify: merged.classify,
+    classify,
+    capability,
+    lastResort: routeOf(capability, () => false),
+    precheck,
+    labelFreshness,
+    serveStaleMs,
   };
 };

@@ -1,13 +1,17 @@
-import { type Check, functions, name, number, object, oneOf, orLeaveOut, refuse, show } from './checks.ts';
+import { type Capability, capabilityChecks, checkCapabilityMap } from './capability/map.ts';
+import { type Check, functions, list, name, number, object, oneOf, orLeaveOut, refuse, show } from './checks.ts';
 import { CIRCUIT_MODES, type CircuitMode } from './circuit/mode.ts';
 import { type CircuitConfig, PROFILES } from './circuit/policy.ts';
+import { tripChecks } from './circuit/trips/checks.ts';
 import type { Clock } from './clock.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Judgement } from './outcome/taxonomy.ts';
+import type { Precheck } from './precheck.ts';
+import { type RecoveryPolicy, recoveryChecks } from './recovery.ts';
 import type { SystemicPolicy } from './systemic.ts';
 import type { Classifier } from './tool.ts';
 
 /** How one tool is treated. */
-export interface ToolConfig extends CircuitConfig {
+export interface ToolConfig extends CircuitConfig, Capability {
   /**
    * Who decides (C1). Default `automatic`. `defaults: { mode: 'observe_only' }` tries the whole box out in production before
    * it bites.
@@ -17,6 +21,15 @@ export interface ToolConfig extends CircuitConfig {
   readonly outcomes?: Partial<Readonly<Record<ErrorCategory, Judgement>>>;
   /** Looks at what the tool threw, or at an error that it returned, before the built-in classifier does (O2). */
   readonly classify?: Classifier;
+  /** Scores the tool before it is called: an answer of `unavailable` sends calls elsewhere (K1). Default: none. */
+  readonly precheck?: Precheck;
+  /** Labels results that may not be current: `permit.freshness` (F1). Default false. */
+  readonly labelFreshness?: boolean;
+  /**
+   * How old a last good result may be, in milliseconds, that answers for a call that is skipped (F2). > 0. Default: none does.
+   * Results of calls with an `input` are then kept in the session's memory, at most 200.
+   */
+  readonly serveStaleMs?: number;
 }
 
 /** What `createBreakerbox` takes. */
@@ -27,13 +40,33 @@ export interface BreakerboxConfig {
   readonly tools?: Readonly<Record<string, ToolConfig>>;
   /** For every tool, where its own settings say nothing else. */
   readonly defaults?: ToolConfig;
-  /** Failures that a session may have before it pauses (B1). */
+  /** What a session may spend on failures before it pauses. */
   readonly budget?: {
-    /** Whole number ≥ 1. Default 5. */
+    /** Failures (B1). Whole number ≥ 1. Default 5. */
     readonly failures?: number;
+    /** Tokens of failed calls (B4). Whole number ≥ 1. Default: any. */
+    readonly tokens?: number;
   };
   /** When failures of several tools are one event (S1); `false`: never. */
-  readonly systemic?: false | Partial<SystemicPolicy>;
+  readonly systemic?: false | (Partial<SystemicPolicy> & { readonly recovery?: RecoveryPolicy });
+  /**
+   * Whose the circuits are (C12, B5): each session's (`session`, the default), shared by all sessions of the box (`process`), or
+   * none at all (`none`): then the budget alone counts.
+   */
+  readonly scope?: 'session' | 'process' | 'none';
+  /** Skips a call that comes to nothing again and again with the same arguments (O5); `false`: never. */
+  readonly loopGuard?:
+    | false
+    | {
+        /** Calls alike in a row after which the next is skipped. Whole number ≥ 1. Default 3. */
+        readonly repeats?: number;
+      };
+  /** The tools that may be called; others are skipped (K2). Default: all. */
+  readonly allowedTools?: readonly string[];
+  /** Milliseconds > 0 after which a pre-call check is asked anew (K3). Default 30,000. */
+  readonly precheckMaxAgeMs?: number;
+  /** Milliseconds > 0 that the waits of tools which stand on one another, by `dependsOn`, add up to at most (P4). Default 300,000. */
+  readonly chainBackoffMs?: number;
   /** Tools that get series of their own; the rest are counted together as `_OTHER`. Whole number ≥ 1. Default 200. */
   readonly maxTools?: number;
   /** A session that isn't used for so many milliseconds leaves the gauges, until it is used again. Default 1,800,000. */
@@ -48,18 +81,34 @@ export interface SessionOptions {
   readonly id?: string;
   /** For this session alone; default the box's. */
   readonly budget?: BreakerboxConfig['budget'];
+  /** For this session alone; default the box's (K2). */
+  readonly allowedTools?: readonly string[];
 }
+
+/** What `box.restore` takes beside the snapshot: what a session was given that isn't kept in it. */
+export type RestoreOptions = Pick<SessionOptions, 'allowedTools'>;
 
 /** Refuses a configuration that can't work, with all that is wrong in one error (E6). */
 export const validateConfig = (config: BreakerboxConfig): void => refuse(checkConfig('', config));
 
 /** The same for the options of one session. */
 export const validateSessionOptions = (options: SessionOptions): void =>
-  refuse(object({ id: name, budget: checkBudget })('session', options));
+  refuse(object({ id: name, budget: checkBudget, allowedTools: list(name) })('session', options));
 
-/** The same for a tool that is declared later. */
-export const validateTool = (tool: string, config: ToolConfig, defaults: ToolConfig): void =>
+/** The same for what a session is restored with. */
+export const validateRestoreOptions = (options: RestoreOptions): void =>
+  refuse(object({ allowedTools: list(name) })('restore', options));
+
+/** The same for a tool that is declared later, beside those that are there. */
+export const validateTool = (
+  tool: string,
+  config: ToolConfig,
+  defaults: ToolConfig,
+  others: Readonly<Record<string, Capability>>,
+): void => {
   refuse(checkTools(defaults)('tools', { [tool]: config }));
+  refuse(checkCapabilityMap({ ...others, [tool]: config }));
+};
 
 /** What is set of an object: a key that is there and undefined is not. */
 export const settings = <T extends object>(value: T | undefined): T =>
@@ -76,24 +125,18 @@ export const mergeTool = (defaults: ToolConfig, tool: ToolConfig): ToolConfig =>
   };
 };
 
-const aFunction: Check = (path, value) =>
-  typeof value === 'function'
-    ? []
-    : [
-        {
-          path,
-          message: `is ${show(value)}. Give a function from what the tool threw to a category, or leave it out.`,
-        },
-      ];
+const aFunction =
+  (what: string): Check =>
+  (path, value) =>
+    typeof value === 'function'
+      ? []
+      : [{ path, message: `is ${show(value)}. Give a function ${what}, or leave it out.` }];
 
 const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
   profile: oneOf(Object.keys(PROFILES), orLeaveOut('it stands for ready-made thresholds.')),
   mode: oneOf(CIRCUIT_MODES, orLeaveOut('the circuit decides.')),
-  failureThreshold: number(
-    1,
-    orLeaveOut('the circuit opens after so many failures in a row, and with 0 nothing could pass.'),
-    { whole: true },
-  ),
+  ...tripChecks,
+  ...capabilityChecks,
   probes: number(1, orLeaveOut('with 0 an open circuit could never close.'), { whole: true }),
   probeAfterSteps: number(1, orLeaveOut('a probe in the same step would be a retry.'), { whole: true }),
   cooldownMs: number(0, orLeaveOut('a probe without a wait would be a retry.'), { above: true }),
@@ -104,7 +147,10 @@ const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
     const judgement = oneOf(['failure', 'ignored'], orLeaveOut("the category's default applies."));
     return object(Object.fromEntries(ERROR_CATEGORIES.map((category) => [category, judgement])))(path, value);
   },
-  classify: aFunction,
+  classify: aFunction('from what the tool threw to a category'),
+  precheck: aFunction("from the tool's name to available, degraded or unavailable"),
+  labelFreshness: oneOf([true, false], orLeaveOut('results are not labelled then.')),
+  serveStaleMs: number(0, orLeaveOut('no last good result stands in for a call then.'), { above: true }),
 };
 
 /** Checks a tool alone, and then what comes of it together with the defaults. */
@@ -113,7 +159,15 @@ const checkTool =
   (path, value) => {
     const issues = object(toolChecks)(path, value);
     if (issues.length > 0) return issues;
-    const { profile = 'default', cooldownMs, maxCooldownMs } = mergeTool(defaults, value as ToolConfig);
+    const merged = mergeTool(defaults, value as ToolConfig);
+    const { failureThreshold, failureRate, slowCallRate, wastedTokens } = merged;
+    if (failureThreshold === false && !failureRate && !slowCallRate && !wastedTokens) {
+      const message =
+        "is false, and nothing else opens the circuit. Set failureRate, slowCallRate or wastedTokens, or mode: 'disabled' " +
+        'for a circuit that never opens.';
+      return [{ path: `${path}.failureThreshold`, message }];
+    }
+    const { profile = 'default', cooldownMs, maxCooldownMs } = merged;
     const base = cooldownMs ?? PROFILES[profile].cooldownMs;
     if (maxCooldownMs === undefined || base <= maxCooldownMs) return [];
     const origin = cooldownMs === undefined ? ` by the profile '${profile}'` : '';
@@ -122,6 +176,18 @@ const checkTool =
       `maxCooldownMs or lower cooldownMs.`;
     return [{ path: `${path}.cooldownMs`, message }];
   };
+
+/** What only one tool can have: from `defaults`, each would stand in for itself. */
+const OWN = ['provides', 'alternatives', 'dependsOn'] as const satisfies readonly (keyof ToolConfig)[];
+
+const checkDefaults: Check = (path, value) => {
+  const own = OWN.filter((key) => (value as ToolConfig | null)?.[key] !== undefined);
+  if (own.length === 0) return checkTool({})(path, value);
+  return own.map((key) => ({
+    path: `${path}.${key}`,
+    message: 'differs from tool to tool. Set it in the tools themselves.',
+  }));
+};
 
 const checkTools =
   (defaults: ToolConfig): Check =>
@@ -135,6 +201,11 @@ const checkTools =
 
 const checkBudget = object({
   failures: number(1, orLeaveOut('with 0 the session would pause before its first call.'), { whole: true }),
+  tokens: number(1, orLeaveOut('failed calls may cost any number of tokens then.'), { whole: true }),
+});
+
+const checkLoopGuard = object({
+  repeats: number(1, orLeaveOut('a call is skipped that came to nothing so many times running.'), { whole: true }),
 });
 
 const fewest = number(2, orLeaveOut('one circuit alone is never systemic.'), { whole: true });
@@ -147,6 +218,7 @@ const checkSystemic: Check = (path, value) =>
         anyCategory: fewest,
         windowSteps: number(1, orLeaveOut('openings so many steps apart belong together.'), { whole: true }),
         windowMs: number(0, orLeaveOut('openings so close in time belong together.'), { above: true }),
+        recovery: recoveryChecks,
       })(path, value);
 
 const checkConfig: Check = (path, value) => {
@@ -155,12 +227,18 @@ const checkConfig: Check = (path, value) => {
   const issues = object({
     agent: name,
     tools: checkTools(sound),
-    defaults: checkTool({}),
+    defaults: checkDefaults,
     budget: checkBudget,
     systemic: checkSystemic,
+    scope: oneOf(['session', 'process', 'none'], orLeaveOut('each session has circuits of its own then.')),
+    loopGuard: (at, one) => (one === false ? [] : checkLoopGuard(at, one)),
+    allowedTools: list(name),
+    precheckMaxAgeMs: number(0, orLeaveOut('a pre-call check is asked anew after that time.'), { above: true }),
+    chainBackoffMs: number(0, orLeaveOut('it bounds the waits of tools that stand on one another.'), { above: true }),
     maxTools: number(1, orLeaveOut('it bounds how many series are exported.'), { whole: true }),
     sessionIdleMs: number(0, orLeaveOut('an idle session leaves the gauges after that time.'), { above: true }),
     clock: functions(['now', 'unixNow'], 'both give milliseconds.'),
   } satisfies Record<keyof BreakerboxConfig, Check>)(path, value);
-  return agent === undefined ? [...issues, ...name('agent', agent)] : issues;
+  const { tools } = (value ?? {}) as Partial<BreakerboxConfig>;
+  return [...issues, ...(agent === undefined ? name('agent', agent) : []), ...checkCapabilityMap(tools)];
 };

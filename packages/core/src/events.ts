@@ -1,4 +1,8 @@
+import type { Degradation } from './capability/map.ts';
+import type { Route } from './capability/route.ts';
+import type { ScopePlan } from './capability/scope.ts';
 import type { ReportedState } from './circuit/mode.ts';
+import type { FreshnessLabel } from './freshness.ts';
 import type { ErrorCategory, Outcome } from './outcome/taxonomy.ts';
 import type { Decision, Reason } from './reasons.ts';
 import type { SystemicEvent } from './systemic.ts';
@@ -12,10 +16,21 @@ export interface EventBase {
   readonly unixMs: number;
 }
 
+/** Where a call was sent, without what it was sent with: events hold no results. */
+export interface RouteSummary {
+  readonly kind: Route['kind'];
+  /** Of an alternative. */
+  readonly tool: string | undefined;
+  /** Of an alternative. */
+  readonly degradation: Degradation | undefined;
+}
+
 export interface DecisionEvent extends EventBase {
   readonly tool: string;
   readonly decision: Decision;
   readonly reason: Reason;
+  /** Where the call was sent instead; undefined on `call` and `probe` (R2). */
+  readonly route: RouteSummary | undefined;
 }
 
 export interface OutcomeEvent extends EventBase {
@@ -25,6 +40,10 @@ export interface OutcomeEvent extends EventBase {
   readonly category: ErrorCategory | undefined;
   /** The result came back after the circuit had moved on, and changed nothing (C7). */
   readonly late: boolean;
+  /** What it cost, where the executor said so (O4). */
+  readonly tokens: number | undefined;
+  /** Why its result may not be current; undefined for a fresh one, and where nobody asked (F1). */
+  readonly freshness: FreshnessLabel | undefined;
 }
 
 export interface TransitionEvent extends EventBase {
@@ -41,8 +60,12 @@ export interface SystemicDetectedEvent extends EventBase {
   readonly event: SystemicEvent;
 }
 
+/** How a systemic event ended: somebody said so, or one of the ways that are configured for unattended agents (S5). */
+export type RecoveredBy = 'operator' | 'time' | 'health_check';
+
 export interface SystemicResolvedEvent extends EventBase {
   readonly event: SystemicEvent;
+  readonly by: RecoveredBy;
 }
 
 export interface BudgetExhaustedEvent extends EventBase {
@@ -57,7 +80,12 @@ export interface BudgetResumedEvent extends EventBase {
   readonly cycle: number;
 }
 
-/** What `box.on` offers. `circuit`, `systemic` and `budget` events are log events too, under `breakerbox.`. */
+/** A plan leaves tasks for later, or gives them to a lesser tool (W2). */
+export interface ScopeReducedEvent extends EventBase {
+  readonly plan: ScopePlan;
+}
+
+/** What `box.on` offers. `circuit`, `systemic`, `budget` and `scope` events are log events too, under `breakerbox.`. */
 export interface BreakerboxEvents {
   decision: DecisionEvent;
   outcome: OutcomeEvent;
@@ -66,4 +94,5 @@ export interface BreakerboxEvents {
   'systemic.resolved': SystemicResolvedEvent;
   'budget.exhausted': BudgetExhaustedEvent;
   'budget.resumed': BudgetResumedEvent;
+  'scope.reduced': ScopeReducedEvent;
 }

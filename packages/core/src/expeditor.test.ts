@@ -112,6 +112,8 @@ describe('deciding', () => {
     expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 4 } });
     session.confirmRecovered();
     expect(session.acquire('c').decision).toBe('call');
+    expect(session.acquire('a').decision).toBe('skip'); // P3: the ladder begins at its first rung.
+    steps(session, 3);
     expect(session.acquire('a').decision).toBe('probe');
     expect(lines).toEqual([
       'a closed>open',

@@ -1,60 +1,60 @@
-import { type Books, enter, hasProvisional, withShadow } from './books.ts';
-import { remaining } from './budget.ts';
-import { admit, type Circuit, categoryOf, fail, isLate, release, succeed, type Ticket } from './circuit/circuit.ts';
-import { type CircuitMode, reportedState } from './circuit/mode.ts';
+import { Accounts } from './accounts.ts';
+import { isCautious, remaining } from './budget.ts';
+import { checkTasks, planScope, type ScopePlan, type Task } from './capability/scope.ts';
+import type { Ticket } from './circuit/circuit.ts';
+import type { CircuitMode } from './circuit/mode.ts';
+import { Circuits } from './circuits.ts';
 import type { Moment } from './clock.ts';
 import type { SessionContext } from './context.ts';
-import { checkControl } from './control.ts';
-import {
-  chargeFailure,
-  type Ledger,
-  matureCharges,
-  noticeExhaustion,
-  recordClosing,
-  recordOpening,
-  renewBudget,
-  resolveEvent,
-  sessionState,
-} from './ledger.ts';
-import type { KeptCircuit, SessionMemory } from './memory.ts';
-import { explain } from './message.ts';
+import { CallHistory } from './history.ts';
+import type { SessionMemory } from './memory.ts';
+import { explain, type Grounds, noteText } from './message.ts';
+import { type Asked, Outlook } from './outlook.ts';
 import { type Permit, type PermitOwner, SessionPermit } from './permit.ts';
-import { beginProbe, endProbe, firstLapsed, type Probing } from './probes.ts';
 import { isCounted, isExecuted, type Reason } from './reasons.ts';
-import type { AcquireOptions, Session } from './session.ts';
+import { createRecoveryWatch, type RecoveryWatch } from './recovery.ts';
+import { buildReport, type SessionReport } from './report/report.ts';
+import type { AcquireOptions, ReportOptions, Session } from './session.ts';
 import { type Judged, judge, type Settlement } from './settlement.ts';
 import { type SessionSnapshot, takeSnapshot } from './snapshot.ts';
-import { spanContextOf } from './telemetry/spans.ts';
+import { circuitMoment, circuitStore } from './store.ts';
+import type { SystemicEvent } from './systemic.ts';
 import { SessionWitness } from './telemetry/witness.ts';
-import { type TrackedCircuit, takeOver, trackedCircuit } from './tracked.ts';
+import { checkControl, checkDone } from './usage.ts';
 import { type CircuitView, type SessionView, viewCircuit, viewSession } from './view.ts';
 
-/** The expeditor: the one place that joins the pure parts, and tells the witness what came of it. It runs no tool (E1). */
+/** The expeditor: the one place that joins the pure parts. It decides, and runs no tool (E1). Reads like the agent's loop. */
 export class Expeditor implements Session, PermitOwner {
   readonly id: string;
   readonly agent: string;
   readonly #box: SessionContext;
   readonly #witness: SessionWitness;
-  readonly #circuits = new Map<string, TrackedCircuit>();
-  readonly #probing: Probing = new Set();
-  /** Restored circuits whose tools aren't declared yet. */
-  readonly #kept: Map<string, KeptCircuit>;
-  #books: Books;
+  readonly #accounts: Accounts;
+  readonly #circuits: Circuits;
+  readonly #history: CallHistory;
+  readonly #outlook: Outlook;
+  readonly #recovery: RecoveryWatch | undefined;
   #step: number;
   #stepMs: number;
+  #plan: ScopePlan | undefined;
   #ended = false;
 
-  constructor(box: SessionContext, id: string, { books, step, stepMs, circuits }: SessionMemory) {
+  constructor(box: SessionContext, id: string, memory: SessionMemory, allowed: ReadonlySet<string> | undefined) {
+    const { books, step, stepMs } = memory;
+    const store = box.shared ?? circuitStore(undefined, memory.circuits);
     this.id = id;
     this.agent = box.agent;
     this.#box = box;
     this.#step = step;
     this.#stepMs = stepMs;
-    this.#books = box.undeclared.mode === 'observe_only' ? withShadow(books) : books;
-    this.#kept = new Map(circuits);
-    this.#witness = new SessionWitness(box, id, this.#circuits, books.real);
+    this.#witness = new SessionWitness(box, id, store, books.real);
+    this.#accounts = new Accounts(books, box.systemic, this.#witness);
+    this.#circuits = new Circuits(box, store, this.#accounts, this.#witness);
+    this.#history = new CallHistory(box.clock, box.repeats);
+    this.#outlook = new Outlook(box, store, this.#accounts, this.#history, allowed);
+    this.#recovery = box.recovery && createRecoveryWatch(box.recovery);
     this.#witness.inUse(box.clock.now());
-    for (const tool of circuits.keys()) this.#track(tool);
+    for (const tool of store.kept.keys()) this.#circuits.track(tool);
   }
 
   acquire(tool: string, options?: AcquireOptions): Permit {
@@ -64,97 +64,161 @@ export class Expeditor implements Session, PermitOwner {
   }
 
   #decide(tool: string, options: AcquireOptions | undefined): Permit {
-    const ms = this.#arrive();
-    if (this.#ended) return this.#permit(tool, 'session_ended', ms, this.#circuits.get(tool), undefined, options);
-    const tracked = this.#track(tool);
-    const { mode } = tracked ?? this.#box.undeclared;
-    const observed = mode === 'observe_only';
-    const { real, shadow = real } = this.#books;
-    const state = sessionState(observed ? shadow : real);
-    if (state !== 'active') {
-      const pause = state === 'paused_systemic' ? 'systemic' : 'budget_exhausted';
-      return this.#permit(tool, observed ? 'would_pause' : pause, ms, tracked, undefined, options);
+    const at = this.#arrive();
+    const spec = this.#box.tool(tool);
+    const digest = this.#history.digestOf(options, spec ?? this.#box.undeclared);
+    if (this.#ended) {
+      const tracked = this.#circuits.store.circuits.get(tool);
+      return this.#permit({ tool, spec, tracked, digest }, 'session_ended', at, undefined, options);
     }
-    if (mode === 'forced_open' || mode === 'disabled') return this.#permit(tool, mode, ms, tracked, undefined, options);
-    if (tracked === undefined) return this.#permit(tool, 'undeclared', ms, undefined, undefined, options);
-    const { circuit } = tracked;
+    const tracked = this.#circuits.track(tool);
+    const asked: Asked = { tool, spec, tracked, digest };
+    if ((tracked ?? spec ?? this.#box.undeclared).mode === 'observe_only') this.#accounts.observe();
+    const reason = this.#outlook.reason(asked, at);
+    if (isExecuted(reason)) this.#history.tried(tool, digest);
     // Almost every call: a closed circuit needs no admission, and is itself the ticket.
-    if (circuit.state === 'closed') return this.#permit(tool, 'closed', ms, tracked, circuit, options);
-    const at = this.#moment(ms);
-    const admission = admit(circuit, tracked.tool.policy, at);
-    if (admission.verdict !== 'probe') {
-      const skip = circuit.state === 'open' ? 'open' : 'probe_in_flight';
-      return this.#permit(tool, observed ? 'would_skip' : skip, ms, tracked, undefined, options);
-    }
-    const { lease } = admission;
-    this.#move(tracked, admission.circuit, at);
-    const ticket = { generation: admission.circuit.generation, lease };
-    const permit = this.#permit(tool, 'probe_due', ms, tracked, ticket, options);
-    beginProbe(this.#probing, tracked, lease, permit);
+    if (reason === 'closed') return this.#permit(asked, reason, at, tracked?.circuit, options);
+    const ticket = reason === 'probe_due' && tracked ? this.#circuits.lend(tracked, at) : undefined;
+    const permit = this.#permit(asked, reason, at, ticket, options);
+    if (tracked !== undefined && ticket !== undefined) this.#circuits.begin(tracked, ticket.lease, permit);
     return permit;
   }
 
   settled(permit: SessionPermit, settlement: Settlement): void {
-    const ms = this.#arrive(); // May find that the probe has failed by its lease (C9).
+    const at = this.#arrive(); // May find that the probe has failed by its lease (C9).
     if (permit.close()) {
-      const settings = permit.tracked?.tool ?? this.#box.undeclared;
-      this.#conclude(permit, judge(settlement, permit.tool, settings, this.#box.clock.unixNow()), ms);
+      const judged = judge(settlement, permit.tool, permit.spec ?? this.#box.undeclared, this.#box.clock);
+      this.#conclude(permit, judged, settlement, at);
     }
     this.#witness.tell();
   }
 
+  lapsed(permit: SessionPermit, atMs: number): void {
+    if (!permit.close()) return;
+    this.#conclude(permit, { outcome: 'failure', category: 'timeout' }, undefined, this.#moment(atMs));
+  }
+
+  tell(): void {
+    this.#witness.tell();
+  }
+
+  /** A call is over: circuit and budget hear of it unless they have moved on (C7). */
+  #conclude(permit: SessionPermit, judged: Judged, settlement: Settlement | undefined, at: Moment): void {
+    const late = this.#circuits.back(permit);
+    if (!this.#ended) permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
+    this.#witness.concluded(permit, judged, late, at.ms);
+    if (late || this.#ended) return;
+    const failed = judged.outcome === 'failure' && isCounted(permit.reason);
+    if (failed) this.#charge(permit, judged, at);
+    this.#circuits.conclude(permit, judged, at);
+    if (failed) this.#accounts.noticeExhaustion();
+  }
+
+  /** B1, S3, B4: a failure costs budget. */
+  #charge({ tool, spec, tracked }: SessionPermit, { category = 'unknown', tokens = 0 }: Judged, at: Moment): void {
+    const { mode } = tracked ?? spec ?? this.#box.undeclared;
+    const mayWait = tracked?.tool.policy.failureThreshold ?? 0;
+    this.#accounts.failed(mode === 'observe_only', { tool, category, tokens, at, mayWait });
+  }
+
   declare(tool: string): void {
     this.#box.declare(tool);
-    if (this.#kept.has(tool) && !this.#ended) this.#track(tool);
+    if (this.#circuits.store.kept.has(tool) && !this.#ended) this.#circuits.track(tool);
   }
 
   step(): void {
-    const ms = this.#arrive();
+    const { ms } = this.#arrive();
     this.#step += 1;
     this.#stepMs = ms;
-    this.#mature(ms);
+    const { board } = this.#circuits.store;
+    if (board !== undefined && !this.#ended) {
+      board.step += 1;
+      board.stepMs = ms;
+    }
+    this.#accounts.mature(this.#moment(ms));
+    this.#witness.tell();
+  }
+
+  beginTask(): void {
+    this.#arrive();
+    this.#history.beginTask();
     this.#witness.tell();
   }
 
   resume(): void {
     this.#arrive();
-    if (this.#ended) return;
-    this.#enter(false, renewBudget);
-    this.#witness.resumed();
+    if (!this.#ended) this.#accounts.renew();
     this.#witness.tell();
   }
 
   confirmRecovered(): void {
-    this.#arrive();
-    if (this.#ended) return;
-    const { event } = this.#books.real;
-    this.#enter(false, resolveEvent);
-    if (event !== undefined) this.#witness.resolved(event);
+    const at = this.#arrive();
+    if (!this.#ended) this.#circuits.recovered('operator', at);
     this.#witness.tell();
   }
 
   control(name: string, mode: CircuitMode): void {
     checkControl(name, mode, this.#box.tool(name));
     this.#arrive();
-    const tracked = this.#ended ? undefined : this.#track(name);
-    if (tracked !== undefined && tracked.mode !== mode) this.#takeOver(tracked, mode);
+    const tracked = this.#ended ? undefined : this.#circuits.track(name);
+    if (tracked !== undefined && tracked.mode !== mode) this.#circuits.takeOver(tracked, mode);
     this.#witness.tell();
   }
 
+  note(): string {
+    return noteText(this.#outs());
+  }
+
+  unavailable(): readonly string[] {
+    return this.#outs().map(({ tool }) => tool);
+  }
+
+  planScope(tasks: readonly Task[]): ScopePlan {
+    checkTasks(tasks);
+    const at = this.#arrive();
+    const plan = planScope(tasks, { outlook: (tool) => this.#outlook.of(tool, at) });
+    if (!this.#ended) {
+      this.#plan = plan;
+      this.#witness.planned(plan);
+    }
+    this.#witness.tell();
+    return plan;
+  }
+
+  report({ done = [] }: ReportOptions = {}): SessionReport {
+    checkDone(done);
+    const { clock } = this.#box;
+    return buildReport({
+      id: this.id,
+      agent: this.agent,
+      unixMs: clock.unixNow(),
+      at: this.#moment(clock.now()),
+      circuits: this.view().circuits,
+      tallies: this.#witness.tallies,
+      ledger: this.#accounts.real,
+      scope: this.#plan,
+      done,
+    });
+  }
+
   peek(tool: string): CircuitView | undefined {
-    const tracked = this.#circuits.get(tool);
-    return tracked && viewCircuit(tracked, this.#moment(this.#box.clock.now()));
+    const { store } = this.#circuits;
+    const tracked = store.circuits.get(tool);
+    return tracked && viewCircuit(tracked, circuitMoment(store, this.#moment(this.#box.clock.now())));
   }
 
   view(): SessionView {
-    const at = this.#moment(this.#box.clock.now());
-    const circuits = [...this.#circuits.values()].map((tracked) => viewCircuit(tracked, at));
-    return viewSession(this, this.#step, this.#books.real, circuits);
+    const { store } = this.#circuits;
+    const at = circuitMoment(store, this.#moment(this.#box.clock.now()));
+    const circuits = [...store.circuits.values()].map((tracked) => viewCircuit(tracked, at));
+    return viewSession(this, this.#step, this.#accounts.real, circuits);
   }
 
   snapshot(): SessionSnapshot {
-    const circuits = new Map<string, KeptCircuit>([...this.#circuits, ...this.#kept]);
-    const memory = { books: this.#books, step: this.#step, stepMs: this.#stepMs, circuits };
+    const { circuits, kept, board } = this.#circuits.store;
+    // Circuits that sessions share stay with their box (C12).
+    const own = new Map(board === undefined ? [...circuits, ...kept] : []);
+    const memory = { books: this.#accounts.books, step: this.#step, stepMs: this.#stepMs, circuits: own };
     return takeSnapshot(this, memory, this.#box.clock.now());
   }
 
@@ -162,151 +226,68 @@ export class Expeditor implements Session, PermitOwner {
     if (this.#ended) return;
     this.#ended = true;
     this.#witness.ended();
+    this.#circuits.giveBack(this);
   }
 
-  /** What every call from outside begins with: what time has brought is settled first. */
-  #arrive(): number {
+  /** What every call from outside begins with: what time and other sessions have brought is settled first. */
+  #arrive(): Moment {
     const ms = this.#box.clock.now();
-    if (this.#ended) return ms;
+    const at = this.#moment(ms);
+    if (this.#ended) return at;
     this.#witness.inUse(ms);
-    if (this.#probing.size > 0) this.#settleLapsed(ms);
-    if (hasProvisional(this.#books)) this.#mature(ms);
-    return ms;
-  }
-
-  /** C1: by hand. The circuit begins anew, and what is under way is late. */
-  #takeOver(tracked: TrackedCircuit, mode: CircuitMode): void {
-    const before = reportedState(tracked.mode, tracked.circuit);
-    const category = categoryOf(tracked.circuit);
-    takeOver(tracked, mode);
-    this.#enter(false, (ledger) => recordClosing(ledger, tracked.tool.name));
-    if (mode === 'observe_only') this.#books = withShadow(this.#books);
-    this.#witness.moved(tracked, before, reportedState(mode, tracked.circuit), category);
-  }
-
-  /** C9: probes whose lease has run out count as failed at that time. */
-  #settleLapsed(ms: number): void {
-    for (let lapsed = firstLapsed(this.#probing, ms); lapsed; lapsed = firstLapsed(this.#probing, ms)) {
-      const { tracked, lease, permit } = lapsed;
-      endProbe(this.#probing, tracked, lease);
-      if (permit.close()) this.#conclude(permit, { outcome: 'failure', category: 'timeout' }, lease.untilMs);
-    }
-  }
-
-  /** S3: provisional charges whose window has passed may be what empties the budget. */
-  #mature(ms: number): void {
-    const at = this.#moment(ms);
-    this.#enter(false, (ledger) => matureCharges(ledger, at, this.#box.systemic));
-    this.#noticeExhaustion();
-  }
-
-  #noticeExhaustion(): void {
-    const { exhausted } = this.#books.real;
-    this.#enter(false, noticeExhaustion);
-    if (!exhausted && this.#books.real.exhausted) this.#witness.exhausted();
-  }
-
-  /** A call is over: circuit and budget hear of it unless they have moved on (C7). */
-  #conclude(permit: SessionPermit, judged: Judged, ms: number): void {
-    const { tracked, ticket } = permit;
-    const late = tracked !== undefined && ticket !== undefined && isLate(tracked.circuit, ticket);
-    this.#witness.concluded(permit, judged, late, ms);
-    if (tracked !== undefined && ticket?.lease !== undefined) endProbe(this.#probing, tracked, ticket.lease);
-    if (late || this.#ended) return;
-    const at = this.#moment(ms);
-    if (judged.outcome === 'failure') this.#fail(permit, judged, at);
-    else if (tracked !== undefined && ticket !== undefined) {
-      const { circuit, tool } = tracked;
-      const next = judged.outcome === 'success' ? succeed(circuit, ticket, tool.policy) : release(circuit, ticket);
-      this.#move(tracked, next, at);
-    }
-  }
-
-  #fail({ tool, reason, tracked, ticket, span }: SessionPermit, judged: Judged, at: Moment): void {
-    if (!isCounted(reason)) return;
-    const { category = 'unknown', retryAfterMs } = judged;
-    const observed = (tracked ?? this.#box.undeclared).mode === 'observe_only';
-    const failure = { tool, category, at, mayWait: tracked?.tool.policy.failureThreshold ?? 0 };
-    this.#enter(observed, (ledger) => chargeFailure(ledger, failure, this.#box.systemic));
-    if (tracked !== undefined && ticket !== undefined) {
-      const next = fail(tracked.circuit, ticket, { category, retryAfterMs }, tracked.tool.policy, at);
-      if (tracked.circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(span);
-      this.#move(tracked, next, at);
-    }
-    this.#noticeExhaustion();
-  }
-
-  /** Puts a circuit into its next state; an opening is looked at beside the others. */
-  #move(tracked: TrackedCircuit, next: Circuit, at: Moment): void {
-    const before = tracked.circuit;
-    tracked.circuit = next;
-    if (before.state === next.state) return;
-    const { name } = tracked.tool;
-    const observed = tracked.mode === 'observe_only';
-    const known = this.#books.real.event;
-    if (next.state === 'closed') this.#enter(observed, (ledger) => recordClosing(ledger, name));
-    if (next.state === 'open') {
-      const opening = { tool: name, category: next.outage.category, at, unixMs: this.#box.clock.unixNow() };
-      this.#enter(observed, (ledger) => recordOpening(ledger, opening, this.#box.systemic));
-    }
-    const { event } = this.#books.real;
-    const category = categoryOf(next) ?? categoryOf(before);
-    if (observed) this.#witness.shadowMoved(name, before.state, next.state, category);
-    else this.#witness.moved(tracked, before.state, next.state, category);
-    if (known === undefined && event !== undefined) this.#witness.detected(event);
-  }
-
-  /** Enters what happened; of a tool that is only observed in the shadow alone. */
-  #enter(observed: boolean, change: (ledger: Ledger) => Ledger): void {
-    this.#books = enter(this.#books, observed, change);
-    this.#witness.wrote(this.#books.real);
+    this.#circuits.settleLapsed(ms, this);
+    this.#circuits.catchUp(at);
+    this.#accounts.mature(at);
+    const event = this.#accounts.event ?? this.#accounts.eventOf(true);
+    const by = event && this.#recovery?.isOver(latestOf(event), ms);
+    if (by !== undefined) this.#circuits.recovered(by, at);
+    return at;
   }
 
   #permit(
-    tool: string,
+    asked: Asked,
     reason: Reason,
-    startMs: number,
-    tracked: TrackedCircuit | undefined,
+    at: Moment,
     ticket: Ticket | undefined,
     options: AcquireOptions | undefined,
   ): SessionPermit {
+    const { tool, spec, tracked, digest } = asked;
+    const { budget } = this.#accounts.real;
+    const route = this.#outlook.route(reason, asked, at);
     const permit = new SessionPermit(this, {
       tool,
+      spec,
+      digest,
       reason,
-      mode: (tracked ?? this.#box.undeclared).mode,
+      route,
+      mode: (tracked ?? spec ?? this.#box.undeclared).mode,
       tracked,
       ticket,
-      startMs,
-      span: this.#witness.decided(tool, reason, tracked),
-      budgetRemaining: remaining(this.#books.real.budget),
-      explain: isExecuted(reason) ? undefined : this.#explanation(tool, reason, tracked, startMs),
+      startMs: at.ms,
+      span: this.#witness.decided(tool, spec, reason, route),
+      budgetRemaining: remaining(budget),
+      caution: isCautious(budget),
+      // Put into words only if somebody asks, as it stands now.
+      explain: route && explainer(this.#outlook.grounds(asked, reason, route, at)),
     });
     this.#witness.permitted(permit, options);
     return permit;
   }
 
-  /** What the model is told; put into words only if somebody asks. */
-  #explanation(tool: string, reason: Reason, tracked: TrackedCircuit | undefined, ms: number): () => string {
-    const { policy } = tracked?.tool ?? this.#box.undeclared;
-    const grounds = { tool, reason, circuit: tracked?.circuit, policy, ledger: this.#books.real, at: this.#moment(ms) };
-    return () => explain(grounds);
-  }
-
-  /** The circuit of a declared tool; closed on its first use (C2), unless one was kept for it (C11). */
-  #track(name: string): TrackedCircuit | undefined {
-    const found = this.#circuits.get(name);
-    if (found !== undefined) return found;
-    const tool = this.#box.tool(name);
-    if (tool === undefined) return undefined;
-    const tracked = trackedCircuit(tool, this.#kept.get(name));
-    this.#kept.delete(name);
-    this.#circuits.set(name, tracked);
-    if (tracked.mode === 'observe_only') this.#books = withShadow(this.#books);
-    this.#witness.tracked(tracked);
-    return tracked;
+  /** Declared tools that would be held up now. */
+  #outs(): readonly Grounds[] {
+    const outs = this.#outlook.outs(this.#arrive());
+    this.#witness.tell();
+    return outs;
   }
 
   #moment(ms: number): Moment {
     return { ms, step: this.#step, stepMs: this.#stepMs };
   }
 }
+
+/** When the latest circuit joined an event, in monotonic ms: from there on its end is waited for (S5). */
+const latestOf = ({ openings }: SystemicEvent): number =>
+  openings.reduce((latest, { at }) => Math.max(latest, at.ms), 0);
+
+const explainer = (grounds: Grounds) => (): string => explain(grounds);

@@ -1,10 +1,25 @@
 export { type Breakerbox, createBreakerbox } from './breakerbox.ts';
-export type { CircuitState } from './circuit/circuit.ts';
+export { type CapabilityMap, parseCapabilities, validateCapabilities } from './capability/file.ts';
+export type { Alternative, Capability, Degradation } from './capability/map.ts';
+export type { AlternativeRoute, DeferRoute, ManualRoute, Route, StaleRoute } from './capability/route.ts';
+export type { AchievableTask, DeferredTask, ScopePlan, Task, TaskBlocker } from './capability/scope.ts';
+export type { CircuitState, Ladder } from './circuit/circuit.ts';
 export { CIRCUIT_MODES, type CircuitMode, type ReportedState } from './circuit/mode.ts';
 export type { CircuitConfig, Profile } from './circuit/policy.ts';
 export type { ProbeWait } from './circuit/schedule.ts';
+export type { Trip } from './circuit/trips/counts.ts';
+export type { FailureRateConfig } from './circuit/trips/failure-rate.ts';
+export type { SlowCallRateConfig } from './circuit/trips/slow-call-rate.ts';
+export type {
+  BucketSnapshot,
+  CallWindowSnapshot,
+  CountsSnapshot,
+  RateWindowSnapshot,
+  TimeWindowSnapshot,
+} from './circuit/trips/snapshot.ts';
+export type { WastedTokensConfig } from './circuit/trips/wasted-tokens.ts';
 export type { Clock, Moment } from './clock.ts';
-export type { BreakerboxConfig, SessionOptions, ToolConfig } from './config.ts';
+export type { BreakerboxConfig, RestoreOptions, SessionOptions, ToolConfig } from './config.ts';
 export { BreakerboxConfigError, BreakerboxUsageError, type ConfigIssue } from './errors.ts';
 export type {
   BreakerboxEvents,
@@ -13,10 +28,14 @@ export type {
   DecisionEvent,
   EventBase,
   OutcomeEvent,
+  RecoveredBy,
+  RouteSummary,
+  ScopeReducedEvent,
   SystemicDetectedEvent,
   SystemicResolvedEvent,
   TransitionEvent,
 } from './events.ts';
+export { describeFreshness, type FreshnessKind, type FreshnessLabel, labelled } from './freshness.ts';
 export type { SessionState } from './ledger.ts';
 export { type Classification, type ClassifyContext, classifyError, classifyResult } from './outcome/classify.ts';
 export {
@@ -27,15 +46,35 @@ export {
   type Outcome,
 } from './outcome/taxonomy.ts';
 export type { Permit } from './permit.ts';
+export { AVAILABILITIES, type Availability, type Precheck } from './precheck.ts';
 export { type Decision, REASONS, type Reason } from './reasons.ts';
-export type { AcquireOptions, Session } from './session.ts';
-export type { Settlement } from './settlement.ts';
+export type { RecoveryPolicy } from './recovery.ts';
+export type { TextOptions } from './report/layout.ts';
+export type { LeftOut } from './report/left-out.ts';
+export type {
+  BudgetReport,
+  ChargeReport,
+  SessionReport,
+  SystemicReport,
+} from './report/report.ts';
+export type { AchievableReport, BlockerReport, DeferredReport, ScopeReport, StandInReport } from './report/scope.ts';
+export {
+  formatPauseReport,
+  formatReport,
+  formatScopeReport,
+  formatStateTable,
+  formatSystemicReport,
+} from './report/text.ts';
+export type { CallReport, HeldUpReport, ProbeReport, ToolReport } from './report/tools.ts';
+export type { AcquireOptions, ReportOptions, Session } from './session.ts';
+export type { FreshnessHint, Settlement } from './settlement.ts';
 export type {
   ChargeSnapshot,
   CircuitSnapshot,
   LedgerSnapshot,
   MomentSnapshot,
   OpeningSnapshot,
+  OutageSnapshot,
   ProvisionalSnapshot,
   SessionSnapshot,
 } from './snapshot.ts';

@@ -1,6 +1,6 @@
 import type { SpanContext } from '@opentelemetry/api';
 import type { Books } from './books.ts';
-import { createBudget } from './budget.ts';
+import type { Budget } from './budget.ts';
 import type { Circuit } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import { createLedger } from './ledger.ts';
@@ -24,8 +24,8 @@ export interface SessionMemory {
 }
 
 /** The memory of a session that begins. */
-export const freshMemory = (budgetLimit: number, ms: number): SessionMemory => ({
-  books: { real: createLedger(createBudget(budgetLimit)), shadow: undefined },
+export const freshMemory = (budget: Budget, ms: number): SessionMemory => ({
+  books: { real: createLedger(budget), shadow: undefined },
   step: 0,
   stepMs: ms,
   circuits: new Map(),

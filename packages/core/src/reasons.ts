@@ -9,6 +9,8 @@ export const REASONS = {
   undeclared: 'call',
   /** The session was ended before: nothing is tracked any more, and nothing held up. */
   session_ended: 'call',
+  /** The box keeps no circuits: the budget alone counts (B5). */
+  no_circuit: 'call',
   /** The circuit is switched off: the call touches neither circuit nor budget (C1). */
   disabled: 'call',
   /** The circuit is only observed, and would have skipped the call (C1). */
@@ -23,6 +25,12 @@ export const REASONS = {
   probe_in_flight: 'skip',
   /** Somebody has switched the tool off (C1). */
   forced_open: 'skip',
+  /** The tool isn't on the list of those that may be called (K2). */
+  not_allowed: 'skip',
+  /** The tool's pre-call check says that it can't be used (K1). */
+  unavailable: 'skip',
+  /** The same call has come to nothing in the same way too often (O5). */
+  repeat: 'skip',
   /** The session has no failure left in its budget. */
   budget_exhausted: 'pause',
   /** Several tools failed as one event, and nobody has said that it is over. */

@@ -1,7 +1,9 @@
-import type { ProvisionalCharge } from './budget.ts';
+import { type Budget, isSpent, type ProvisionalCharge } from './budget.ts';
 import { type Check, complete, list, name, nullable, number, oneOf, refuse, show } from './checks.ts';
-import { type Circuit, closedCircuit } from './circuit/circuit.ts';
+import { type Circuit, closedCircuit, type Ladder, type Outage } from './circuit/circuit.ts';
 import { CIRCUIT_MODES } from './circuit/mode.ts';
+import { TRIPS } from './circuit/trips/counts.ts';
+import { checkCounts, countsFrom } from './circuit/trips/snapshot.ts';
 import type { Moment } from './clock.ts';
 import type { ConfigIssue } from './errors.ts';
 import type { Ledger } from './ledger.ts';
@@ -13,10 +15,11 @@ import type {
   LedgerSnapshot,
   MomentSnapshot,
   OpeningSnapshot,
+  OutageSnapshot,
   ProvisionalSnapshot,
   SessionSnapshot,
 } from './snapshot.ts';
-import { type Opening, systemicEvent } from './systemic.ts';
+import { type Opening, type SharedDependency, systemicEvent } from './systemic.ts';
 
 /** Refuses what is no snapshot of this agent's session, with all that is wrong in it (C11). */
 export const checkSnapshot = (value: unknown, agent: string): SessionSnapshot => {
@@ -56,10 +59,20 @@ const moment = complete({ step: count, ageMs: ms } satisfies Checks<MomentSnapsh
 
 const opening = complete({ tool: anyText, category, at: moment, unixMs: ms } satisfies Checks<OpeningSnapshot>);
 
-const charge = { tool: anyText, category, at: moment };
+const charge = { tool: anyText, category, tokens: ms, at: moment };
+
+const outage = complete({
+  category,
+  trip: nullable(oneOf(TRIPS, AS_WRITTEN)),
+  opened: moment,
+  waitMs: ms,
+  waitFrom: nullable(moment),
+  ladder: nullable(complete({ rung: count, dueStep: count } satisfies Checks<Ladder>)),
+} satisfies Checks<OutageSnapshot>);
 
 const ledger = complete({
   limit: positive,
+  tokenLimit: nullable(positive),
   cycle: positive,
   granted: count,
   consumed: count,
@@ -77,7 +90,8 @@ const circuit = complete({
   failures: count,
   succeeded: count,
   retryAfterMs: ms,
-  outage: nullable(complete({ category, opened: moment, waitMs: ms })),
+  counts: checkCounts,
+  outage: nullable(outage),
   openedBy: nullable(complete({ traceId: hex(32), spanId: hex(16), traceFlags: count })),
 } satisfies Checks<CircuitSnapshot>);
 
@@ -138,10 +152,14 @@ const unbalanced = (path: string, { limit, granted, consumed, provisional, openi
 };
 
 /** What a checked snapshot says, on a clock that shows `ms` now: the time in between has not passed. Pure. */
-export const recall = (snapshot: Omit<SessionSnapshot, 'id'>, ms: number): SessionMemory => ({
+export const recall = (
+  snapshot: Omit<SessionSnapshot, 'id'>,
+  ms: number,
+  sharedDependency: SharedDependency | undefined,
+): SessionMemory => ({
   books: {
-    real: ledgerFrom(snapshot.ledger, ms),
-    shadow: snapshot.shadow === null ? undefined : ledgerFrom(snapshot.shadow, ms),
+    real: ledgerFrom(snapshot.ledger, ms, sharedDependency),
+    shadow: snapshot.shadow === null ? undefined : ledgerFrom(snapshot.shadow, ms, sharedDependency),
   },
   step: snapshot.step,
   stepMs: ms - snapshot.stepAgeMs,
@@ -160,48 +178,57 @@ const circuitFrom = (snapshot: CircuitSnapshot, ms: number): KeptCircuit => ({
 });
 
 const stateFrom = (snapshot: CircuitSnapshot, ms: number): Circuit => {
-  const { state, generation, failures, succeeded, retryAfterMs, outage: kept } = snapshot;
+  const { state, generation, failures, succeeded, retryAfterMs, counts, outage: kept } = snapshot;
   const notBeforeMs = retryAfterMs > 0 ? ms + retryAfterMs : 0;
-  if (state === 'closed' || kept === null) return { ...closedCircuit(generation), failures, notBeforeMs };
-  const { category, opened, waitMs } = kept;
-  const outage = { category, openedAt: momentFrom(opened, ms), waitMs, notBeforeMs };
+  if (state === 'closed' || kept === null) {
+    return { ...closedCircuit(generation), failures, notBeforeMs, counts: countsFrom(counts, ms) };
+  }
+  const { category, trip, opened, waitMs, waitFrom, ladder } = kept;
+  const outage: Outage = {
+    category,
+    openedAt: momentFrom(opened, ms),
+    waitMs,
+    notBeforeMs,
+    ...(trip && { trip }),
+    ...(waitFrom && { waitFrom: momentFrom(waitFrom, ms) }),
+    ...(ladder && { ladder }),
+  };
   return state === 'open'
     ? { state, generation, outage }
     : { state, generation, outage, leases: [], succeeded, issued: 0 };
 };
 
-const ledgerFrom = (snapshot: LedgerSnapshot, ms: number): Ledger => {
-  const { limit, cycle, granted, consumed, event } = snapshot;
+const ledgerFrom = (snapshot: LedgerSnapshot, ms: number, sharedDependency: SharedDependency | undefined): Ledger => {
+  const { limit, tokenLimit, cycle, granted, consumed, event } = snapshot;
   const openings = snapshot.openings.map((one) => openingFrom(one, ms));
-  return {
-    exhausted: consumed >= granted,
-    budget: {
-      limit,
-      cycle,
-      granted,
-      consumed,
-      charges: snapshot.charges.map(({ tool, category, at, event }) => ({
-        tool,
-        category,
-        at: momentFrom(at, ms),
-        ...(event && { event }),
-      })),
-      provisional: snapshot.provisional.map((one) => provisionalFrom(one, openings, ms)),
-    },
-    openings,
-    event: event === null ? undefined : systemicEvent(event.map((one) => openingFrom(one, ms))),
+  const budget: Budget = {
+    limit,
+    tokenLimit: tokenLimit ?? undefined,
+    cycle,
+    granted,
+    consumed,
+    charges: snapshot.charges.map(({ tool, category, tokens, at, event }) => ({
+      tool,
+      category,
+      tokens,
+      at: momentFrom(at, ms),
+      ...(event && { event }),
+    })),
+    provisional: snapshot.provisional.map((one) => provisionalFrom(one, openings, ms)),
   };
+  const joined = event?.map((one) => openingFrom(one, ms));
+  return { exhausted: isSpent(budget), budget, openings, event: joined && systemicEvent(joined, sharedDependency) };
 };
 
 const provisionalFrom = (
-  { tool, category, at: when, beside }: ProvisionalSnapshot,
+  { tool, category, tokens, at: when, beside }: ProvisionalSnapshot,
   openings: readonly Opening[],
   ms: number,
 ): ProvisionalCharge => {
   const at = momentFrom(when, ms);
   const opening = beside === null ? undefined : openings[beside];
   // An anchor that is no opening's own moment is one that has closed: the charge counts with the next call.
-  return { tool, category, at, anchor: opening ? { tool: opening.tool, at: opening.at } : { tool, at } };
+  return { tool, category, tokens, at, anchor: opening ? { tool: opening.tool, at: opening.at } : { tool, at } };
 };
 
 const openingFrom = ({ tool, category, at, unixMs }: OpeningSnapshot, ms: number): Opening => ({

@@ -1,5 +1,7 @@
+import type { ScopePlan, Task } from './capability/scope.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import type { Permit } from './permit.ts';
+import type { SessionReport } from './report/report.ts';
 import type { SessionSnapshot } from './snapshot.ts';
 import type { CircuitView, SessionView } from './view.ts';
 
@@ -7,6 +9,17 @@ import type { CircuitView, SessionView } from './view.ts';
 export interface AcquireOptions {
   /** The framework's id of the tool call; goes on the span. */
   readonly callId?: string | undefined;
+  /**
+   * The call's arguments. Only a digest of them is kept, that means nothing outside of this process: it tells calls that
+   * repeat themselves (O5), and finds the last good result of the same call (F2).
+   */
+  readonly input?: unknown;
+}
+
+/** What a report is asked with. */
+export interface ReportOptions {
+  /** Names of planned tasks that are done. */
+  readonly done?: readonly string[];
 }
 
 /** One run of an agent: its circuits, its steps, its failure budget. Made by `box.session()`. */
@@ -38,6 +51,8 @@ export interface Session {
   step(): void;
   /** Starts a new cycle of the failure budget (B1). Circuits stay as they are. */
   resume(): void;
+  /** A new task begins: results that are older than this are stale (F1). The first one begins with the session. */
+  beginTask(): void;
   /** Somebody has seen that a systemic failure is over: probing starts again (S5). Nothing happens when there is none. */
   confirmRecovered(): void;
   /**
@@ -53,6 +68,37 @@ export interface Session {
    * ```
    */
   control(tool: string, mode: CircuitMode): void;
+  /**
+   * What is out now, why, until when and what to use instead, as one text for the system prompt; empty when nothing is (R3).
+   *
+   * @example
+   * ```ts
+   * const system = [instructions, session.note()].filter(Boolean).join('\n\n');
+   * ```
+   */
+  note(): string;
+  /** The declared tools that would be skipped now; never one that is due for a probe (R3). While the session is paused: all. */
+  unavailable(): readonly string[];
+  /**
+   * Splits tasks into those that can be done now, if need be by alternatives, and those that have to wait, each with what
+   * would unblock it (W1). What has to wait, and what is done by a lesser tool, is counted and told (W2).
+   *
+   * @throws BreakerboxUsageError for what is no list of tasks.
+   *
+   * @example
+   * ```ts
+   * const plan = session.planScope([{ name: 'prices', tools: ['web_search'] }, { name: 'refund', tools: ['orders'] }]);
+   * for (const { task } of plan.achievable) await run(task);
+   * ```
+   */
+  planScope(tasks: readonly Task[]): ScopePlan;
+  /**
+   * How the session stands, as plain data: tools, budget, systemic failure, scope, what was left out and what to do next
+   * (Q1). `formatReport` makes text of it. Changes nothing (C11). No arguments, results or secrets (Q2).
+   *
+   * @throws BreakerboxUsageError when `done` is no list of names.
+   */
+  report(options?: ReportOptions): SessionReport;
   /** A circuit to look at; undefined for a tool that was not used yet. Changes nothing (C11). */
   peek(tool: string): CircuitView | undefined;
   /** The whole session to look at. Changes nothing (C11). */

@@ -1,3 +1,4 @@
+import type { Clock } from './clock.ts';
 import { type Classification, classifyError, classifyResult } from './outcome/classify.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './outcome/taxonomy.ts';
 import { reportThrown, safely } from './telemetry/safely.ts';
@@ -7,8 +8,27 @@ import type { ToolSettings } from './tool.ts';
  * How a tool call went, as the executor tells it. Give what was thrown as `error`; what was returned as `result` where a
  * tool may report errors in its results (MCP's `isError`, an `{ error }` object); or say it outright by `outcome`.
  */
-export type Settlement =
-  | { readonly outcome: 'success' }
+export type Settlement = SettledAs & {
+  /** What the call cost. Of a failed call they are wasted (O4): counted, charged to the token budget (B4), and may open the circuit (C3). */
+  readonly tokens?: number | undefined;
+  /** What the executor knows of how current the result is, for tools with `labelFreshness` (F1). */
+  readonly freshness?: FreshnessHint | undefined;
+};
+
+/** How current a result is, as the executor knows it (F1). */
+export interface FreshnessHint {
+  /** When the data was retrieved, in Unix milliseconds; `null` where nobody knows. Default: by this call. */
+  readonly retrievedUnixMs?: number | null;
+  /** `false`: nobody checked it. */
+  readonly verified?: boolean;
+}
+
+type SettledAs =
+  | {
+      readonly outcome: 'success';
+      /** What the tool returned: kept as its last good result where the tool has `serveStaleMs` (F2). */
+      readonly result?: unknown;
+    }
   | {
       readonly outcome: Exclude<Outcome, 'success'>;
       /** Default `unknown`. */
@@ -31,21 +51,24 @@ export interface Judged {
   /** Undefined on success. */
   readonly category: ErrorCategory | undefined;
   readonly retryAfterMs?: number | undefined;
+  readonly tokens?: number;
 }
 
 const SUCCESS: Judged = { outcome: 'success', category: undefined };
 
 /** O1, O2: outcome and category of a settlement. Never throws: what can't be read says nothing of the tool (E5). */
-export const judge = (settlement: Settlement, tool: string, settings: ToolSettings, unixMs: number): Judged => {
+export const judge = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
   try {
-    return read(settlement, tool, settings, unixMs);
+    const judged = read(settlement, tool, settings, clock);
+    const tokens = sane(settlement.tokens);
+    return tokens === undefined ? judged : { ...judged, tokens };
   } catch (error) {
     reportThrown(`reading the settlement of tool '${tool}'`, error);
     return { outcome: 'ignored', category: 'unknown' };
   }
 };
 
-const read = (settlement: Settlement, tool: string, settings: ToolSettings, unixMs: number): Judged => {
+const read = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
   if ('outcome' in settlement) {
     if (settlement.outcome === 'success') return SUCCESS;
     const { category = 'unknown', retryAfterMs } = settlement;
@@ -56,8 +79,11 @@ const read = (settlement: Settlement, tool: string, settings: ToolSettings, unix
   const found =
     'error' in settlement
       ? (byUser(settlement.error, tool, settings) ??
-        classifyError(settlement.error, { unixMs, ...(settlement.signal && { signal: settlement.signal }) }))
-      : classifiedResult(settlement.result, tool, settings, unixMs);
+        classifyError(settlement.error, {
+          unixMs: clock.unixNow(),
+          ...(settlement.signal && { signal: settlement.signal }),
+        }))
+      : classifiedResult(settlement.result, tool, settings, clock);
   if (found === undefined) return SUCCESS;
   const { category, retryAfterMs } = found;
   return { outcome: settings.outcomes[category], category, retryAfterMs: sane(retryAfterMs) };
@@ -67,9 +93,9 @@ const classifiedResult = (
   result: unknown,
   tool: string,
   settings: ToolSettings,
-  unixMs: number,
+  clock: Clock,
 ): Classification | undefined => {
-  const found = classifyResult(result, { unixMs });
+  const found = classifyResult(result, { unixMs: clock.unixNow() });
   return found && (byUser(result, tool, settings) ?? found);
 };
 
@@ -83,5 +109,5 @@ const byUser = (failure: unknown, tool: string, { classify }: ToolSettings): Cla
 
 const known = (category: unknown): ErrorCategory | undefined => ERROR_CATEGORIES.find((one) => one === category);
 
-const sane = (ms: number | undefined): number | undefined =>
-  ms !== undefined && Number.isFinite(ms) && ms > 0 ? ms : undefined;
+const sane = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined;

@@ -26,7 +26,17 @@ describe('C11: snapshot and restore', () => {
       id: 'run-1',
       step: 0,
       stepAgeMs: 0,
-      ledger: { limit: 5, cycle: 1, granted: 5, consumed: 0, charges: [], provisional: [], openings: [], event: null },
+      ledger: {
+        limit: 5,
+        tokenLimit: null,
+        cycle: 1,
+        granted: 5,
+        consumed: 0,
+        charges: [],
+        provisional: [],
+        openings: [],
+        event: null,
+      },
       shadow: null,
       circuits: [],
     });
@@ -48,7 +58,15 @@ describe('C11: snapshot and restore', () => {
         failures: 0,
         succeeded: 0,
         retryAfterMs: 60_000,
-        outage: { category: 'rate_limit', opened: { step: 1, ageMs: 30_000 }, waitMs: 60_000 },
+        counts: null,
+        outage: {
+          category: 'rate_limit',
+          trip: 'consecutive',
+          opened: { step: 1, ageMs: 30_000 },
+          waitMs: 60_000,
+          waitFrom: null,
+          ladder: null,
+        },
         openedBy: null,
       },
     ]);
@@ -56,7 +74,7 @@ describe('C11: snapshot and restore', () => {
       { tool: 'a', category: 'rate_limit', at: { step: 1, ageMs: 30_000 }, unixMs: 1_700_000_001_000 },
     ]);
     expect(ledger.charges).toEqual([
-      { tool: 'a', category: 'rate_limit', at: { step: 1, ageMs: 30_000 }, event: false },
+      { tool: 'a', category: 'rate_limit', tokens: 0, at: { step: 1, ageMs: 30_000 }, event: false },
     ]);
   });
 

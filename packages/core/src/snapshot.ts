@@ -1,7 +1,9 @@
 import { isSpanContextValid, type SpanContext } from '@opentelemetry/api';
 import type { Budget, Charge } from './budget.ts';
-import type { CircuitState } from './circuit/circuit.ts';
+import type { CircuitState, Ladder, Outage } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
+import type { Trip } from './circuit/trips/counts.ts';
+import { type CountsSnapshot, snapshotOfCounts } from './circuit/trips/snapshot.ts';
 import type { Moment } from './clock.ts';
 import type { Ledger } from './ledger.ts';
 import type { KeptCircuit, SessionMemory } from './memory.ts';
@@ -41,15 +43,26 @@ export interface CircuitSnapshot {
   readonly succeeded: number;
   /** Milliseconds left of a Retry-After; 0 for none. */
   readonly retryAfterMs: number;
+  /** The windows of rates and tokens; null where none is configured, and unless closed (C3). */
+  readonly counts: CountsSnapshot | null;
   /** What it opened with; null when closed. */
-  readonly outage: {
-    readonly category: ErrorCategory;
-    readonly opened: MomentSnapshot;
-    /** The cooldown of this round, in milliseconds. */
-    readonly waitMs: number;
-  } | null;
+  readonly outage: OutageSnapshot | null;
   /** The span whose failure opened it, to link to; null where nobody traced. */
   readonly openedBy: { readonly traceId: string; readonly spanId: string; readonly traceFlags: number } | null;
+}
+
+/** What a circuit that isn't closed knows of its failure. */
+export interface OutageSnapshot {
+  readonly category: ErrorCategory;
+  /** What opened it; null where nobody knows. */
+  readonly trip: Trip | null;
+  readonly opened: MomentSnapshot;
+  /** The cooldown of this round, in milliseconds. */
+  readonly waitMs: number;
+  /** Where this round's wait began, if not with the opening; null: with the opening (P3). */
+  readonly waitFrom: MomentSnapshot | null;
+  /** Where it stands on the ladder of probes after a systemic event; null: on none (P3). */
+  readonly ladder: Ladder | null;
 }
 
 /** A point in the life of a session. */
@@ -62,6 +75,8 @@ export interface MomentSnapshot {
 /** Failure budget, openings and systemic event in a snapshot. */
 export interface LedgerSnapshot {
   readonly limit: number;
+  /** Of tokens; null for none (B4). */
+  readonly tokenLimit: number | null;
   readonly cycle: number;
   readonly granted: number;
   readonly consumed: number;
@@ -78,6 +93,8 @@ export interface LedgerSnapshot {
 export interface ChargeSnapshot {
   readonly tool: string;
   readonly category: ErrorCategory;
+  /** 0 where nobody said (B4). */
+  readonly tokens: number;
   readonly at: MomentSnapshot;
   /** The one charge that a systemic event came to. */
   readonly event: boolean;
@@ -86,6 +103,7 @@ export interface ChargeSnapshot {
 export interface ProvisionalSnapshot {
   readonly tool: string;
   readonly category: ErrorCategory;
+  readonly tokens: number;
   readonly at: MomentSnapshot;
   /** Which of `openings` it waits beside; null where that circuit has closed, so that it counts with the next call. */
   readonly beside: number | null;
@@ -130,15 +148,26 @@ const circuitAt = (tool: string, { mode, circuit, openedBy }: KeptCircuit, ms: n
     failures: circuit.state === 'closed' ? circuit.failures : 0,
     succeeded: circuit.state === 'half_open' ? circuit.succeeded : 0,
     retryAfterMs: Math.max(0, notBeforeMs - ms),
-    outage: outage ? { category: outage.category, opened: momentAt(outage.openedAt, ms), waitMs: outage.waitMs } : null,
+    counts: circuit.state === 'closed' ? snapshotOfCounts(circuit.counts, ms) : null,
+    outage: outage ? outageAt(outage, ms) : null,
     openedBy: openedBy && isSpanContextValid(openedBy) ? spanOf(openedBy) : null,
   };
 };
+
+const outageAt = ({ category, trip, openedAt, waitMs, waitFrom, ladder }: Outage, ms: number): OutageSnapshot => ({
+  category,
+  trip: trip ?? null,
+  opened: momentAt(openedAt, ms),
+  waitMs,
+  waitFrom: waitFrom ? momentAt(waitFrom, ms) : null,
+  ladder: ladder ?? null,
+});
 
 const spanOf = ({ traceId, spanId, traceFlags }: SpanContext) => ({ traceId, spanId, traceFlags });
 
 const ledgerAt = ({ budget, openings, event }: Ledger, ms: number): LedgerSnapshot => ({
   limit: budget.limit,
+  tokenLimit: budget.tokenLimit ?? null,
   cycle: budget.cycle,
   granted: budget.granted,
   consumed: budget.consumed,
@@ -148,7 +177,12 @@ const ledgerAt = ({ budget, openings, event }: Ledger, ms: number): LedgerSnapsh
   event: event === undefined ? null : event.openings.map((one) => openingAt(one, ms)),
 });
 
-const chargeAt = ({ tool, category, at }: Charge, ms: number) => ({ tool, category, at: momentAt(at, ms) });
+const chargeAt = ({ tool, category, tokens, at }: Charge, ms: number) => ({
+  tool,
+  category,
+  tokens,
+  at: momentAt(at, ms),
+});
 
 const provisionalAt = ({ provisional }: Budget, openings: readonly Opening[], ms: number): ProvisionalSnapshot[] =>
   provisional.map((one) => {

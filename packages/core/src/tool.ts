@@ -1,7 +1,10 @@
+import type { Capability } from './capability/map.ts';
+import type { Route } from './capability/route.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import type { CircuitPolicy } from './circuit/policy.ts';
 import type { Classification } from './outcome/classify.ts';
 import type { ErrorCategory, Judgement } from './outcome/taxonomy.ts';
+import type { Precheck } from './precheck.ts';
 import type { ToolCells } from './telemetry/metrics.ts';
 
 /** Looks at what a tool threw, or at an error that it returned; `undefined` leaves it to the built-in classifier (O2). */
@@ -14,6 +17,16 @@ export interface ToolSettings {
   /** Which categories count against the circuit (O1). */
   readonly outcomes: Readonly<Record<ErrorCategory, Judgement>>;
   readonly classify: Classifier | undefined;
+  /** What it is for, and what to do without it (R1). */
+  readonly capability: Capability;
+  /** Where its calls go that are held up, where no other tool is usable (R2). */
+  readonly lastResort: Route;
+  /** Asked before calls (K1). */
+  readonly precheck: Precheck | undefined;
+  /** Whether results are labelled that may not be current (F1). */
+  readonly labelFreshness: boolean;
+  /** How old a last good result may be, in milliseconds, that stands in for a call; undefined: none does (F2). */
+  readonly serveStaleMs: number | undefined;
 }
 
 /** A declared tool. */

@@ -1,4 +1,4 @@
-import { show } from './checks.ts';
+import { name as aName, list, show } from './checks.ts';
 import { CIRCUIT_MODES } from './circuit/mode.ts';
 import { BreakerboxUsageError } from './errors.ts';
 import type { ToolSpec } from './tool.ts';
@@ -16,5 +16,14 @@ export const checkControl = (name: string, mode: unknown, tool: ToolSpec | undef
   throw new BreakerboxUsageError(
     `session.control('${name}', …): no tool of that name is declared, so it has no circuit to control. Correct the name ` +
       `(box.tools lists them), or declare it before: box.declare('${name}').`,
+  );
+};
+
+/** Refuses what is no list of names of tasks. */
+export const checkDone = (done: unknown): void => {
+  const [first] = list(aName)('done', done);
+  if (first === undefined) return;
+  throw new BreakerboxUsageError(
+    `session.report({ done }): ${first.path} ${first.message} The report says by these names which planned tasks are done.`,
   );
 };

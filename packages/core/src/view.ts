@@ -1,7 +1,8 @@
-import { remaining } from './budget.ts';
+import { remaining, tokensRemaining } from './budget.ts';
 import { categoryOf } from './circuit/circuit.ts';
 import { type ReportedState, reportedState } from './circuit/mode.ts';
 import { type ProbeWait, probeWait } from './circuit/schedule.ts';
+import type { Trip } from './circuit/trips/counts.ts';
 import type { Moment } from './clock.ts';
 import { type Ledger, type SessionState, sessionState } from './ledger.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
@@ -18,6 +19,8 @@ export interface CircuitView {
   readonly failures: number;
   /** What the circuit opened with; undefined when closed. */
   readonly category: ErrorCategory | undefined;
+  /** Which policy opened it (C3), or a failed probe; undefined when closed. */
+  readonly trip: Trip | undefined;
   /** Milliseconds since the latest opening; undefined when closed. */
   readonly openForMs: number | undefined;
   /** How far the next probe is away; only when open. */
@@ -34,6 +37,8 @@ export interface BudgetView {
   /** Failures allowed since the session began, and those charged: what the metrics count. */
   readonly granted: number;
   readonly consumed: number;
+  /** Tokens that failed calls may still cost; undefined without a token budget (B4). */
+  readonly tokensRemaining: number | undefined;
   /** Failures that count once the window of a possible systemic event has passed (S3). */
   readonly provisional: number;
 }
@@ -58,6 +63,7 @@ export const viewCircuit = ({ tool, mode, circuit }: TrackedCircuit, at: Moment)
   generation: circuit.generation,
   failures: circuit.state === 'closed' ? circuit.failures : 0,
   category: categoryOf(circuit),
+  trip: circuit.state === 'closed' ? undefined : circuit.outage.trip,
   openForMs: circuit.state === 'closed' ? undefined : at.ms - circuit.outage.openedAt.ms,
   nextProbe: circuit.state === 'open' ? probeWait(circuit.outage, tool.policy, at) : undefined,
 });
@@ -75,7 +81,15 @@ export const viewSession = (
     agent,
     state: sessionState(ledger),
     step,
-    budget: { limit, cycle, remaining: remaining(ledger.budget), granted, consumed, provisional: provisional.length },
+    budget: {
+      limit,
+      cycle,
+      remaining: remaining(ledger.budget),
+      granted,
+      consumed,
+      tokensRemaining: tokensRemaining(ledger.budget),
+      provisional: provisional.length,
+    },
     systemic: ledger.event,
     circuits,
   };

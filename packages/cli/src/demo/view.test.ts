@@ -11,6 +11,7 @@ const circuit = (tool: string, facts: Partial<CircuitView> = {}): CircuitView =>
   generation: 0,
   failures: 0,
   category: undefined,
+  trip: undefined,
   openForMs: undefined,
   nextProbe: undefined,
   ...facts,
@@ -18,7 +19,15 @@ const circuit = (tool: string, facts: Partial<CircuitView> = {}): CircuitView =>
 
 const session = (state: 'active' | 'paused_budget', remaining: number, provisional = 0): AgentBoard['session'] => ({
   state,
-  budget: { limit: 5, cycle: 1, remaining, granted: 5, consumed: 5 - remaining, provisional },
+  budget: {
+    limit: 5,
+    cycle: 1,
+    remaining,
+    granted: 5,
+    consumed: 5 - remaining,
+    tokensRemaining: undefined,
+    provisional,
+  },
 });
 
 const entry = (atMs: number, who: string, text: string, tone: Entry['tone'], times = 1): Entry => {

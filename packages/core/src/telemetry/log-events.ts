@@ -12,9 +12,10 @@ interface LogRecordOf<Event> {
   readonly attributes: (event: Event) => api.Attributes;
 }
 
-const systemicAttributes = ({ event }: LogEvents['systemic.detected']): api.Attributes => ({
+const systemicAttributes = ({ event }: Pick<LogEvents['systemic.detected'], 'event'>): api.Attributes => ({
   [ATTR.errorType]: event.category ?? MIXED_CATEGORY,
   [ATTR.layer]: event.layer,
+  ...(event.dependency !== undefined && { [ATTR.dependency]: event.dependency }),
   [ATTR.tools]: event.openings.map(({ tool }) => tool),
 });
 
@@ -32,9 +33,23 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
     }),
   },
   'systemic.detected': { eventName: EVENT.systemicDetected, severity: () => 'ERROR', attributes: systemicAttributes },
-  'systemic.resolved': { eventName: EVENT.systemicResolved, severity: () => 'INFO', attributes: systemicAttributes },
+  'systemic.resolved': {
+    eventName: EVENT.systemicResolved,
+    severity: () => 'INFO',
+    attributes: (event) => ({ ...systemicAttributes(event), [ATTR.resolvedBy]: event.by }),
+  },
   'budget.exhausted': { eventName: EVENT.budgetExhausted, severity: () => 'ERROR', attributes: () => ({}) },
   'budget.resumed': { eventName: EVENT.budgetResumed, severity: () => 'INFO', attributes: () => ({}) },
+  'scope.reduced': {
+    eventName: EVENT.scopeReduced,
+    severity: ({ plan }) => (plan.decision === 'pause' ? 'ERROR' : 'WARN'),
+    // Names of tasks are the application's, and unbounded, as those of sessions are: records may carry them.
+    attributes: ({ plan }) => ({
+      [ATTR.scope]: plan.decision,
+      [ATTR.tasks]: plan.deferred.map(({ task }) => task),
+      [ATTR.tools]: [...new Set(plan.deferred.flatMap(({ blockers }) => blockers.map(({ tool }) => tool)))],
+    }),
+  },
 };
 
 /** Emits the log record of an event. The logs API came with API 1.10: with 1.9 there is nobody to tell. */

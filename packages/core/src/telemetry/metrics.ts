@@ -1,7 +1,11 @@
 import type { Attributes } from '@opentelemetry/api';
+import { DEGRADATIONS, type Degradation } from '../capability/map.ts';
+import type { Route } from '../capability/route.ts';
 import type { ReportedState } from '../circuit/mode.ts';
+import { FRESHNESS_KINDS, type FreshnessKind } from '../freshness.ts';
 import type { SessionState } from '../ledger.ts';
 import { DEFAULT_JUDGEMENT, ERROR_CATEGORIES, type ErrorCategory, type Outcome } from '../outcome/taxonomy.ts';
+import { AVAILABILITIES, type Availability } from '../precheck.ts';
 import { type Decision, REASONS, type Reason } from '../reasons.ts';
 import type { ToolSettings } from '../tool.ts';
 import { ATTR, MIXED_CATEGORY, OTHER_TOOL } from './semconv.ts';
@@ -27,6 +31,10 @@ const TRANSITIONS: readonly (readonly [ReportedState, ReportedState])[] = [
 ];
 type Transition = `${ReportedState}>${ReportedState}`;
 
+type RouteKey = Exclude<Route['kind'], 'alternative'> | `alternative:${Degradation}`;
+
+const DISPOSITIONS = ['achievable', 'deferred'] as const;
+
 type OutcomeKey = 'success' | `${Exclude<Outcome, 'success'>}:${ErrorCategory}`;
 
 /** The cells of one tool of one agent. */
@@ -38,6 +46,13 @@ export interface ToolCells {
   readonly circuits: Readonly<Record<ReportedState, Cell>>;
   /** Unix seconds; a category appears with its first opening. */
   readonly openedTime: Map<ErrorCategory, Cell>;
+  readonly tokensWasted: Cell;
+  /** Failed calls that said what they cost: for the mean that `tokensAvoided` goes by. */
+  readonly costedFailures: Cell;
+  readonly tokensAvoided: Cell;
+  readonly routes: ReadonlyMap<RouteKey, Cell>;
+  readonly freshness: Readonly<Record<FreshnessKind, Cell>>;
+  readonly prechecks: Readonly<Record<Availability, Cell>>;
   /** Attributes of the duration histogram by category; `undefined` for success. */
   readonly duration: Map<ErrorCategory | undefined, Attributes>;
 }
@@ -51,6 +66,7 @@ export interface AgentCells {
   readonly budgetExhaustions: Cell;
   readonly sessions: Readonly<Record<SessionState, Cell>>;
   readonly systemicEvents: Map<ErrorCategory | typeof MIXED_CATEGORY, Cell>;
+  readonly tasks: Readonly<Record<(typeof DISPOSITIONS)[number], Cell>>;
 }
 
 const cell = (attributes: Attributes): Cell => ({ attributes, value: 0 });
@@ -73,6 +89,7 @@ export const createAgentCells = (agent: string): AgentCells => {
     budgetExhaustions: cell(base),
     sessions: record(SESSION_STATES, (state) => cell({ ...base, [ATTR.sessionState]: state })),
     systemicEvents: new Map(categories.map((one) => [one, cell({ ...base, [ATTR.errorType]: one })])),
+    tasks: record(DISPOSITIONS, (one) => cell({ ...base, [ATTR.disposition]: one })),
   };
 };
 
@@ -106,6 +123,21 @@ const createToolCells = (agent: string, tool: string, judgements: ToolSettings['
     transitions: new Map(),
     circuits: record(STATES, (state) => cell({ ...base, [ATTR.state]: state })),
     openedTime: new Map(),
+    tokensWasted: cell(base),
+    costedFailures: cell(base),
+    tokensAvoided: cell(base),
+    routes: new Map<RouteKey, Cell>([
+      ...DEGRADATIONS.map((one): [RouteKey, Cell] => [
+        `alternative:${one}`,
+        cell({ ...base, [ATTR.route]: 'alternative', [ATTR.degradation]: one }),
+      ]),
+      ...(['manual', 'defer', 'stale'] as const).map((kind): [RouteKey, Cell] => [
+        kind,
+        cell({ ...base, [ATTR.route]: kind }),
+      ]),
+    ]),
+    freshness: record(FRESHNESS_KINDS, (kind) => cell({ ...base, [ATTR.freshnessLabel]: kind })),
+    prechecks: record(AVAILABILITIES, (one) => cell({ ...base, [ATTR.availability]: one })),
     duration: new Map(),
   };
   for (const [from, to] of TRANSITIONS) transitionCell(made, from, to);
@@ -154,6 +186,24 @@ export const openedTimeCell = (cells: ToolCells, category: ErrorCategory): Cell 
   return found;
 };
 
+/** A held-up call was sent somewhere. */
+export const countRoute = ({ routes }: ToolCells, route: Route): void => {
+  const cell = routes.get(route.kind === 'alternative' ? `alternative:${route.degradation}` : route.kind);
+  if (cell !== undefined) cell.value += 1;
+};
+
+/** O4: a failed call cost so many tokens. */
+export const countWasted = ({ tokensWasted, costedFailures }: ToolCells, tokens: number): void => {
+  if (tokens === 0) return;
+  tokensWasted.value += tokens;
+  costedFailures.value += 1;
+};
+
+/** A skipped call would have cost what the failed ones did on average: an estimate. */
+export const countAvoided = ({ tokensWasted, costedFailures, tokensAvoided }: ToolCells): void => {
+  if (costedFailures.value > 0) tokensAvoided.value += Math.round(tokensWasted.value / costedFailures.value);
+};
+
 /** The attributes of a duration; built once a category, for the histogram keeps them. */
 export const durationAttributes = (cells: ToolCells, category: ErrorCategory | undefined): Attributes => {
   const found = cells.duration.get(category) ?? {
@@ -171,6 +221,7 @@ export const AGENT_READINGS = {
   budgetExhaustions: (agent) => [agent.budgetExhaustions],
   sessions: (agent) => Object.values(agent.sessions),
   systemicEvents: (agent) => agent.systemicEvents.values(),
+  tasks: (agent) => Object.values(agent.tasks),
 } as const satisfies Readonly<Record<string, (agent: AgentCells) => Iterable<Cell>>>;
 
 /** Which cells stand behind the metrics that each tool has series of. */
@@ -180,4 +231,9 @@ export const TOOL_READINGS = {
   transitions: (tool) => tool.transitions.values(),
   circuits: (tool) => Object.values(tool.circuits),
   openedTime: (tool) => tool.openedTime.values(),
+  tokensWasted: (tool) => [tool.tokensWasted],
+  tokensAvoided: (tool) => [tool.tokensAvoided],
+  routes: (tool) => tool.routes.values(),
+  freshness: (tool) => Object.values(tool.freshness),
+  prechecks: (tool) => Object.values(tool.prechecks),
 } as const satisfies Readonly<Record<string, (tool: ToolCells) => Iterable<Cell>>>;

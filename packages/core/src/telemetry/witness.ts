@@ -1,22 +1,30 @@
-import type { Span } from '@opentelemetry/api';
+import type { Attributes, Span } from '@opentelemetry/api';
 import { remaining } from '../budget.ts';
+import type { Route } from '../capability/route.ts';
+import type { ScopePlan } from '../capability/scope.ts';
 import type { CircuitState } from '../circuit/circuit.ts';
 import { type ReportedState, reportedState } from '../circuit/mode.ts';
 import type { Clock } from '../clock.ts';
 import type { Emitter } from '../emitter.ts';
-import type { BreakerboxEvents, EventBase } from '../events.ts';
+import type { BreakerboxEvents, EventBase, RecoveredBy, RouteSummary } from '../events.ts';
 import { type Ledger, type SessionState, sessionState } from '../ledger.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import type { SessionPermit } from '../permit.ts';
 import { REASONS, type Reason, wouldDecide } from '../reasons.ts';
 import type { AcquireOptions } from '../session.ts';
 import type { Judged } from '../settlement.ts';
+import type { CircuitStore } from '../store.ts';
 import type { SystemicEvent } from '../systemic.ts';
+import { type Tallies, tallyDecision, tallyOf, tallyOutcome } from '../tally.ts';
+import type { ToolSpec } from '../tool.ts';
 import type { TrackedCircuit } from '../tracked.ts';
 import { delist, enlist, followProviders, type LiveSession, metricsActive, recordDuration } from './hub.ts';
 import { type LogEvents, logEvent } from './log-events.ts';
 import {
   type AgentCells,
+  countAvoided,
+  countRoute,
+  countWasted,
   openedTimeCell,
   outcomeCell,
   systemicCell,
@@ -26,6 +34,17 @@ import {
 import { reportThrown } from './safely.ts';
 import { ATTR } from './semconv.ts';
 import { describeSpan, endSpan, type SpanFacts, startDecisionSpan } from './spans.ts';
+
+/** R2: of a route what telemetry may hold. */
+const summaryOf = (route: Route): RouteSummary =>
+  route.kind === 'alternative'
+    ? { kind: route.kind, tool: route.tool, degradation: route.degradation }
+    : { kind: route.kind, tool: undefined, degradation: undefined };
+
+const routeAttributes = (route: Route): Attributes => ({
+  [ATTR.route]: route.kind,
+  ...(route.kind === 'alternative' && { [ATTR.routeTool]: route.tool, [ATTR.degradation]: route.degradation }),
+});
 
 /** An event that is still to be told. */
 type News = { [Name in keyof BreakerboxEvents]: { name: Name; event: BreakerboxEvents[Name] } }[keyof BreakerboxEvents];
@@ -49,19 +68,21 @@ export interface WitnessContext {
 export class SessionWitness implements LiveSession {
   readonly #box: WitnessContext;
   readonly #id: string;
-  readonly #circuits: ReadonlyMap<string, TrackedCircuit>;
+  readonly #store: CircuitStore;
   #ledger: Ledger;
   #lastUsedMs = 0;
   /** The state under which the gauges count the session; undefined when they don't, for it has ended or idles. */
   #counted: SessionState | undefined;
   /** What listeners and log are still to be told: not before everything is in its new state. */
   readonly #news: News[] = [];
+  /** What became of the calls of each tool, for reports. */
+  readonly tallies: Tallies = new Map();
   #telling = false;
 
-  constructor(box: WitnessContext, id: string, circuits: ReadonlyMap<string, TrackedCircuit>, ledger: Ledger) {
+  constructor(box: WitnessContext, id: string, store: CircuitStore, ledger: Ledger) {
     this.#box = box;
     this.#id = id;
-    this.#circuits = circuits;
+    this.#store = store;
     this.#ledger = ledger;
     // What a restored session had used up elsewhere was counted there.
     box.cells.budgetGranted.value += remaining(ledger.budget);
@@ -95,10 +116,17 @@ export class SessionWitness implements LiveSession {
   }
 
   /** A decision is about to be given; the span that stands for it, where somebody traces. */
-  decided(tool: string, reason: Reason, tracked: TrackedCircuit | undefined): Span | undefined {
-    this.#toolCells(tracked).decisions[reason].value += 1;
+  decided(tool: string, spec: ToolSpec | undefined, reason: Reason, route: Route | undefined): Span | undefined {
+    const cells = this.#toolCells(spec);
     const decision = REASONS[reason];
-    if (this.#box.emitter.has('decision')) this.#note('decision', { tool, decision, reason });
+    cells.decisions[reason].value += 1;
+    tallyDecision(tallyOf(this.tallies, tool), reason, route);
+    if (route !== undefined) countRoute(cells, route);
+    if (route?.kind === 'stale') cells.freshness.stale.value += 1;
+    if (decision === 'skip') countAvoided(cells);
+    if (this.#box.emitter.has('decision')) {
+      this.#note('decision', { tool, decision, reason, route: route && summaryOf(route) });
+    }
     return startDecisionSpan(decision, tool);
   }
 
@@ -111,13 +139,19 @@ export class SessionWitness implements LiveSession {
   }
 
   /** A call is over. */
-  concluded({ tool, tracked, span, startMs }: SessionPermit, judged: Judged, late: boolean, ms: number): void {
-    const { outcome, category } = judged;
-    const cells = this.#toolCells(tracked);
+  concluded(permit: SessionPermit, judged: Judged, late: boolean, ms: number): void {
+    const { tool, spec, span, startMs, freshness } = permit;
+    const { outcome, category, tokens } = judged;
+    const cells = this.#toolCells(spec);
     outcomeCell(cells, outcome, category).value += 1;
+    if (outcome === 'failure' && tokens !== undefined) countWasted(cells, tokens);
+    if (freshness !== undefined) cells.freshness[freshness.kind].value += 1;
+    tallyOutcome(tallyOf(this.tallies, tool), judged, freshness);
     if (metricsActive()) recordDuration(cells, category, (ms - startMs) / 1000);
     if (span !== undefined) endSpan(span, category, outcome === 'failure');
-    if (this.#box.emitter.has('outcome')) this.#note('outcome', { tool, outcome, category, late });
+    if (this.#box.emitter.has('outcome')) {
+      this.#note('outcome', { tool, outcome, category, late, tokens, freshness });
+    }
   }
 
   /** A circuit changed its state, by itself or by hand. */
@@ -164,14 +198,28 @@ export class SessionWitness implements LiveSession {
   }
 
   /** Several circuits were recognised as one event. */
-  detected(event: SystemicEvent): void {
-    systemicCell(this.#box.cells, event.category).value += 1;
-    this.#note('systemic.detected', { event });
+  detected(event: SystemicEvent | undefined): void {
+    if (event !== undefined) systemicCell(this.#box.cells, event.category).value += 1;
+    this.joined(event);
   }
 
-  /** Somebody said that the event is over. */
-  resolved(event: SystemicEvent): void {
-    this.#note('systemic.resolved', { event });
+  /** The session is part of an event that another one, which shares its circuits, has been counted for (C12). */
+  joined(event: SystemicEvent | undefined): void {
+    if (event !== undefined) this.#note('systemic.detected', { event });
+  }
+
+  /** The event is over. */
+  resolved(event: SystemicEvent, by: RecoveredBy): void {
+    this.#note('systemic.resolved', { event, by });
+  }
+
+  /** Tasks were split into those that can be done and those that have to wait (W2). */
+  planned(plan: ScopePlan): void {
+    const { achievable, deferred } = plan;
+    this.#box.cells.tasks.achievable.value += achievable.length;
+    this.#box.cells.tasks.deferred.value += deferred.length;
+    const isReduced = deferred.length > 0 || achievable.some(({ degraded }) => degraded.length > 0);
+    if (isReduced) this.#note('scope.reduced', { plan });
   }
 
   /**
@@ -200,8 +248,8 @@ export class SessionWitness implements LiveSession {
     if (name !== 'decision' && name !== 'outcome') logEvent(name, event as LogEvents[typeof name]);
   }
 
-  #toolCells(tracked: TrackedCircuit | undefined): ToolCells {
-    return tracked?.tool.cells ?? this.#box.otherCells();
+  #toolCells(spec: ToolSpec | undefined): ToolCells {
+    return spec?.cells ?? this.#box.otherCells();
   }
 
   #leaveGauges(): void {
@@ -211,13 +259,15 @@ export class SessionWitness implements LiveSession {
 
   #countBy(change: 1 | -1, state: SessionState): void {
     this.#box.cells.sessions[state].value += change;
-    for (const { tool, mode, circuit } of this.#circuits.values()) {
+    // Circuits that sessions share belong to their box, and stay in its gauges (C12).
+    if (this.#store.board !== undefined) return;
+    for (const { tool, mode, circuit } of this.#store.circuits.values()) {
       tool.cells.circuits[reportedState(mode, circuit)].value += change;
     }
   }
 
   #spanFacts(permit: SessionPermit, options: AcquireOptions | undefined): SpanFacts {
-    const { tracked, reason, state, budgetRemaining, caution } = permit;
+    const { tracked, reason, state, budgetRemaining, caution, route } = permit;
     return {
       attributes: {
         [ATTR.agent]: this.#box.agent,
@@ -225,6 +275,7 @@ export class SessionWitness implements LiveSession {
         [ATTR.reason]: reason,
         [ATTR.budgetRemaining]: budgetRemaining,
         [ATTR.caution]: caution,
+        ...(route && routeAttributes(route)),
         ...(options?.callId !== undefined && { [ATTR.callId]: options.callId }),
         ...(tracked && state && { [ATTR.state]: state, [ATTR.generation]: tracked.circuit.generation }),
       },
@@ -235,7 +286,8 @@ export class SessionWitness implements LiveSession {
   /** The circuits that a decision answers to. */
   #causes(reason: Reason, tracked: TrackedCircuit | undefined): readonly (TrackedCircuit | undefined)[] {
     const decision = wouldDecide(reason);
-    if (reason === 'systemic') return this.#ledger.event?.openings.map(({ tool }) => this.#circuits.get(tool)) ?? [];
+    if (reason === 'systemic')
+      return this.#ledger.event?.openings.map(({ tool }) => this.#store.circuits.get(tool)) ?? [];
     return decision === 'probe' || decision === 'skip' ? [tracked] : [];
   }
 

@@ -1,0 +1,224 @@
+import type { Accounts } from './accounts.ts';
+import {
+  admit,
+  type Circuit,
+  categoryOf,
+  fail,
+  isLate,
+  type Lease,
+  release,
+  succeed,
+  type Ticket,
+} from './circuit/circuit.ts';
+import { type CircuitMode, reportedState } from './circuit/mode.ts';
+import { restage } from './circuit/outage.ts';
+import { dueStep } from './circuit/schedule.ts';
+import { hasWindows } from './circuit/trips/counts.ts';
+import type { Moment } from './clock.ts';
+import type { SessionContext } from './context.ts';
+import type { RecoveredBy } from './events.ts';
+import type { PermitOwner, SessionPermit } from './permit.ts';
+import { beginProbe, endProbe, firstLapsed } from './probes.ts';
+import type { Judged } from './settlement.ts';
+import { type CircuitStore, circuitMoment, post, postRecovery, putCircuit } from './store.ts';
+import type { Opening } from './systemic.ts';
+import { spanContextOf } from './telemetry/spans.ts';
+import type { SessionWitness } from './telemetry/witness.ts';
+import { type TrackedCircuit, takeOver } from './tracked.ts';
+
+/**
+ * The circuits that a session goes by, its own or those of its box (C12): moves them, enters in the accounts what opened
+ * and closed, and tells the witness. Every `at` is a moment of the session.
+ */
+export class Circuits {
+  readonly store: CircuitStore;
+  readonly #box: SessionContext;
+  readonly #accounts: Accounts;
+  readonly #witness: SessionWitness;
+  /** What of the board this session has seen (C12). */
+  readonly #seen: { version: number; recoveries: number };
+
+  constructor(box: SessionContext, store: CircuitStore, accounts: Accounts, witness: SessionWitness) {
+    this.store = store;
+    this.#box = box;
+    this.#accounts = accounts;
+    this.#witness = witness;
+    this.#seen = { version: 0, recoveries: store.board?.recoveries ?? 0 };
+  }
+
+  /** The circuit of a declared tool; closed on its first use (C2), unless one was kept for it (C11). */
+  track(name: string): TrackedCircuit | undefined {
+    const found = this.store.circuits.get(name);
+    if (found !== undefined) return found;
+    const tool = this.#box.keepsCircuits ? this.#box.tool(name) : undefined;
+    if (tool === undefined) return undefined;
+    const tracked = putCircuit(this.store, tool);
+    this.#witness.tracked(tracked);
+    return tracked;
+  }
+
+  /** Takes a probe's place in half-open, if there is one (C6). */
+  lend(tracked: TrackedCircuit, at: Moment): { readonly generation: number; readonly lease: Lease } | undefined {
+    const admission = admit(tracked.circuit, tracked.tool.policy, circuitMoment(this.store, at));
+    if (admission.verdict !== 'probe') return undefined;
+    const { lease, circuit } = admission;
+    this.#move(tracked, circuit, at);
+    return { generation: circuit.generation, lease };
+  }
+
+  /** A probe is on its way. */
+  begin(tracked: TrackedCircuit, lease: Lease, permit: SessionPermit): void {
+    beginProbe(this.store.probing, tracked, lease, permit);
+  }
+
+  /** C9: probes whose lease has run out have failed at that time, in the session that asked for them. */
+  settleLapsed(ms: number, own: PermitOwner): void {
+    const { probing } = this.store;
+    if (probing.size === 0) return;
+    for (let lapsed = firstLapsed(probing, ms); lapsed; lapsed = firstLapsed(probing, ms)) {
+      const { tracked, lease, permit } = lapsed;
+      endProbe(probing, tracked, lease);
+      permit.owner.lapsed(permit, lease.untilMs);
+      if (permit.owner !== own) permit.owner.tell();
+    }
+  }
+
+  /** A call is no longer under way; whether it comes back too late to change anything (C7). */
+  back({ tracked, ticket }: SessionPermit): boolean {
+    if (tracked === undefined || ticket === undefined) return false;
+    if (ticket.lease !== undefined) endProbe(this.store.probing, tracked, ticket.lease);
+    return isLate(tracked.circuit, ticket);
+  }
+
+  /** What a call came to moves the circuit that let it through. */
+  conclude(permit: SessionPermit, judged: Judged, at: Moment): void {
+    const { tracked, ticket } = permit;
+    if (tracked === undefined || ticket === undefined) return;
+    const next = this.#next(tracked, ticket, judged, at.ms - permit.startMs, circuitMoment(this.store, at));
+    if (tracked.circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(permit.span);
+    this.#move(tracked, next, at);
+  }
+
+  #next(tracked: TrackedCircuit, ticket: Ticket, judged: Judged, durationMs: number, at: Moment): Circuit {
+    const { circuit, tool } = tracked;
+    const { outcome, category = 'unknown', retryAfterMs, tokens = 0 } = judged;
+    if (outcome === 'ignored') return release(circuit, ticket);
+    const { policy, name, precheck } = tool;
+    const call = { durationMs, tokens };
+    if (outcome === 'success' && !hasWindows(policy)) return succeed(circuit, ticket, call, policy, at);
+    const surroundings = { capMs: this.#box.capMs(name), taken: this.#takenBesides(tracked) };
+    if (outcome === 'success') return succeed(circuit, ticket, call, policy, at, surroundings);
+    const degraded = precheck && this.#box.prechecks.peek(name, at.ms) === 'degraded';
+    return fail(circuit, ticket, { ...call, category, retryAfterMs, degraded }, policy, at, surroundings);
+  }
+
+  /** C1: by hand. The circuit begins anew, and what is under way is late. */
+  takeOver(tracked: TrackedCircuit, mode: CircuitMode): void {
+    const before = reportedState(tracked.mode, tracked.circuit);
+    const category = categoryOf(tracked.circuit);
+    takeOver(tracked, mode);
+    this.#closed(false, tracked.tool.name);
+    if (mode === 'observe_only') this.#accounts.observe();
+    this.#witness.moved(tracked, before, reportedState(mode, tracked.circuit), category);
+  }
+
+  /** S5: a systemic event is over, and probing begins anew (P3). */
+  recovered(by: RecoveredBy, at: Moment): void {
+    for (const tracked of this.store.circuits.values()) {
+      const { circuit, tool, mode } = tracked;
+      if (this.#accounts.eventOf(mode === 'observe_only') === undefined) continue;
+      tracked.circuit = restage(circuit, tool.policy, circuitMoment(this.store, at), this.#takenBesides(tracked));
+    }
+    const { event } = this.#accounts;
+    this.#accounts.resolve();
+    if (event === undefined) return;
+    this.#box.prechecks.forget();
+    const { board } = this.store;
+    if (board !== undefined) {
+      postRecovery(board, by);
+      this.#seen.version = board.version;
+      this.#seen.recoveries = board.recoveries;
+    }
+    this.#witness.resolved(event, by);
+  }
+
+  /** P3: whether the probe of another tool is due on a step. What is only observed takes no step from those that aren't (C1). */
+  #takenBesides({ tool: own, mode: ownMode }: TrackedCircuit): (step: number) => boolean {
+    const { circuits } = this.store;
+    return (step) => {
+      for (const { circuit, tool, mode } of circuits.values()) {
+        if (tool === own || (mode === 'observe_only' && ownMode !== mode)) continue;
+        if (circuit.state !== 'open' || circuit.outage.ladder === undefined) continue;
+        if (dueStep(circuit.outage, tool.policy) === step) return true;
+      }
+      return false;
+    };
+  }
+
+  /** C12: what other sessions did to the circuits that they share with this one. */
+  catchUp(at: Moment): void {
+    const { board } = this.store;
+    if (board === undefined || board.version === this.#seen.version) return;
+    this.#seen.version = board.version;
+    if (board.recoveries !== this.#seen.recoveries) {
+      this.#seen.recoveries = board.recoveries;
+      const { event } = this.#accounts;
+      this.#accounts.resolve();
+      if (event !== undefined) this.#witness.resolved(event, board.recoveredBy);
+    }
+    for (const { tool, at: opened } of this.#accounts.real.openings) {
+      if (board.openings.get(tool)?.at.ms !== opened.ms) this.#accounts.closed(false, tool);
+    }
+    for (const opening of board.openings.values()) {
+      const own = { ...opening, at: { ...at, ms: opening.at.ms } };
+      if (this.#accounts.opened(false, own)) this.#witness.joined(this.#accounts.event);
+    }
+  }
+
+  /** C12: probes of a session that ends give their places back, where others share the circuit. */
+  giveBack(owner: PermitOwner): void {
+    const { probing, board } = this.store;
+    if (board === undefined) return;
+    for (const tracked of [...probing]) {
+      for (const [lease, permit] of [...tracked.probes]) {
+        if (permit.owner !== owner || permit.ticket === undefined) continue;
+        endProbe(probing, tracked, lease);
+        tracked.circuit = release(tracked.circuit, permit.ticket);
+      }
+    }
+  }
+
+  /** Puts a circuit into its next state; an opening is looked at beside the others. */
+  #move(tracked: TrackedCircuit, next: Circuit, at: Moment): void {
+    const before = tracked.circuit;
+    tracked.circuit = next;
+    if (before.state === next.state) return;
+    const { name } = tracked.tool;
+    const observed = tracked.mode === 'observe_only';
+    if (next.state === 'closed') this.#closed(observed, name);
+    const isEvent = next.state === 'open' && this.#opened(observed, { tool: name, category: next.outage.category, at });
+    const category = categoryOf(next) ?? categoryOf(before);
+    if (observed) this.#witness.shadowMoved(name, before.state, next.state, category);
+    else this.#witness.moved(tracked, before.state, next.state, category);
+    if (isEvent) this.#witness.detected(this.#accounts.event);
+  }
+
+  /** S1; others that share the circuit are told (C12). Whether it made a systemic event. */
+  #opened(observed: boolean, facts: Omit<Opening, 'unixMs'>): boolean {
+    const opening = { ...facts, unixMs: this.#box.clock.unixNow() };
+    if (!observed) this.#post(opening.tool, opening);
+    return this.#accounts.opened(observed, opening);
+  }
+
+  #closed(observed: boolean, tool: string): void {
+    if (!observed) this.#post(tool, undefined);
+    this.#accounts.closed(observed, tool);
+  }
+
+  #post(tool: string, opening: Opening | undefined): void {
+    const { board } = this.store;
+    if (board === undefined) return;
+    post(board, tool, opening);
+    this.#seen.version = board.version;
+  }
+}

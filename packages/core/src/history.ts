@@ -1,0 +1,103 @@
+import type { StaleRoute } from './capability/route.ts';
+import type { Clock } from './clock.ts';
+import { digest, randomSeed } from './digest.ts';
+import { type FreshnessLabel, labelOf } from './freshness.ts';
+import { createLastGood, type LastGood } from './last-good.ts';
+import { isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard.ts';
+import type { SessionPermit } from './permit.ts';
+import type { AcquireOptions } from './session.ts';
+import type { Judged, Settlement } from './settlement.ts';
+import type { ToolSettings } from './tool.ts';
+
+/** What a session remembers of its calls: which ones repeat themselves (O5), and what they last gave (F1, F2). */
+export class CallHistory {
+  readonly #clock: Clock;
+  /** Calls alike in a row that are too many; undefined: nobody counts. */
+  readonly #repeats: number | undefined;
+  /** Taken when first needed: not every platform has randomness while modules load. */
+  #seed: number | undefined;
+  #guard: LoopGuard = NO_LOOPS;
+  /** Made for the first result that is worth remembering. */
+  #results: LastGood | undefined;
+  #taskUnixMs: number;
+
+  constructor(clock: Clock, repeats: number | undefined) {
+    this.#clock = clock;
+    this.#repeats = repeats;
+    this.#taskUnixMs = clock.unixNow();
+  }
+
+  beginTask(): void {
+    this.#taskUnixMs = this.#clock.unixNow();
+  }
+
+  /** The digest of a call's arguments, where they were given and somebody needs it. */
+  digestOf(options: AcquireOptions | undefined, { labelFreshness, serveStaleMs }: ToolSettings): string | undefined {
+    if (options?.input === undefined) return undefined;
+    if (this.#repeats === undefined && !labelFreshness && serveStaleMs === undefined) return undefined;
+    return this.#digest(options.input);
+  }
+
+  #digest(value: unknown): string {
+    this.#seed ??= randomSeed();
+    return digest(value, this.#seed);
+  }
+
+  /** O5. */
+  isRepeat(tool: string, digest: string): boolean {
+    return this.#repeats !== undefined && isRepeat(this.#guard, tool, digest, this.#repeats);
+  }
+
+  /** A call is let through. */
+  tried(tool: string, digest: string | undefined): void {
+    if (this.#repeats !== undefined) this.#guard = tried(this.#guard, tool, digest, this.#repeats);
+  }
+
+  /** A call is over; gives the label of its result, if it needs one (F1). */
+  settled(
+    permit: SessionPermit,
+    judged: Judged,
+    settlement: Settlement | undefined,
+    ms: number,
+  ): FreshnessLabel | undefined {
+    const { tool, digest: input, spec } = permit;
+    const { outcome, category } = judged;
+    if (this.#repeats !== undefined) {
+      const way = category === undefined ? 'success' : `${outcome}:${category}`;
+      this.#guard = settled(this.#guard, tool, input, way, this.#repeats);
+    }
+    if (outcome !== 'success' || settlement === undefined || spec === undefined) return undefined;
+    const { serveStaleMs, labelFreshness } = spec;
+    if (!labelFreshness && serveStaleMs === undefined) return undefined;
+    return this.#remember(permit, settlement, ms);
+  }
+
+  #remember({ tool, spec, digest: input }: SessionPermit, settlement: Settlement, ms: number) {
+    const { retrievedUnixMs, verified } = settlement.freshness ?? {};
+    const unixMs = this.#clock.unixNow();
+    this.#results ??= createLastGood();
+    // Without arguments nobody knows of which call this is the result.
+    const result = input !== undefined && 'result' in settlement ? { input, value: settlement.result } : undefined;
+    if (result !== undefined && spec?.serveStaleMs !== undefined) {
+      this.#results.keep(
+        tool,
+        result.input,
+        result.value,
+        retrievedUnixMs === undefined ? unixMs : retrievedUnixMs,
+        ms,
+      );
+    }
+    if (spec?.labelFreshness !== true) return undefined;
+    const identical = result !== undefined && this.#results.identical(tool, result.input, this.#digest(result.value));
+    return labelOf({ served: false, retrievedUnixMs, taskUnixMs: this.#taskUnixMs, identical, verified, unixMs });
+  }
+
+  /** F2: the last good result of the same call, where the tool allows it and there is one. */
+  lastGood(tool: string, settings: ToolSettings, digest: string | undefined, ms: number): StaleRoute | undefined {
+    if (settings.serveStaleMs === undefined || digest === undefined) return undefined;
+    const found = this.#results?.find(tool, digest, settings.serveStaleMs, ms);
+    if (found === undefined) return undefined;
+    const { result, retrievedUnixMs } = found;
+    return { kind: 'stale', result, label: { kind: 'stale', retrievedUnixMs: retrievedUnixMs ?? undefined } };
+  }
+}
