@@ -1,7 +1,7 @@
 import { remaining } from './budget.ts';
 import type { AlternativeRoute, Route } from './capability/route.ts';
 import { asClause, describeWait, quoteTool } from './capability/wording.ts';
-import type { Circuit } from './circuit/circuit.ts';
+import type { Circuit, Outage } from './circuit/circuit.ts';
 import type { CircuitPolicy } from './circuit/policy.ts';
 import { probeWait } from './circuit/schedule.ts';
 import type { Moment } from './clock.ts';
@@ -75,9 +75,21 @@ const whyOf = ({ reason, circuit }: Grounds): string => {
     case 'repeat':
       return 'the same call has come to nothing in the same way several times running';
     default:
-      return circuit === undefined || circuit.state === 'closed'
-        ? 'its last calls failed'
-        : `its last calls failed (${circuit.outage.category})`;
+      return circuit === undefined || circuit.state === 'closed' ? 'its last calls failed' : causeOf(circuit.outage);
+  }
+};
+
+/** What opened the circuit (C3). */
+const causeOf = ({ trip, category }: Outage): string => {
+  switch (trip) {
+    case 'slow_call_rate':
+      return 'too many of its calls took too long';
+    case 'failure_rate':
+      return `too many of its calls failed, the last one with ${category}`;
+    case 'wasted_tokens':
+      return `its failed calls (${category}) cost too many tokens`;
+    default:
+      return `its last calls failed (${category})`;
   }
 };
 

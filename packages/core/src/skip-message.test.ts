@@ -50,6 +50,17 @@ describe('a skip says which tool, why, until when, and not to retry it', () => {
     expect(say({ route: undefined })).toBe(`${OPEN} ${GO_ON}`);
   });
 
+  test.each([
+    ['slow_call_rate', 'too many of its calls took too long'],
+    ['failure_rate', 'too many of its calls failed, the last one with network'],
+    ['wasted_tokens', 'its failed calls (network) cost too many tokens'],
+    ['probe', 'its last calls failed (network)'],
+  ] as const)('R3: opened by %s', (trip, why) => {
+    if (open.state !== 'open') throw new Error('one failure opens this circuit');
+    const circuit = { ...open, outage: { ...open.outage, trip } };
+    expect(say({ circuit })).toContain(`Tool 'web_search' is unavailable: ${why}. Do not retry it now;`);
+  });
+
   test('R3: a probe on its way', () => {
     expect(say({ reason: 'probe_in_flight', circuit: admit(open, policy, due).circuit })).toBe(
       "Tool 'web_search' is unavailable: its last calls failed (network). Do not retry it now; one call is testing whether " +
