@@ -56,21 +56,26 @@ export class Outlook {
       return state === 'paused_systemic' ? 'systemic' : 'budget_exhausted';
     }
     if (mode === 'forced_open' || mode === 'disabled') return mode;
-    const skip = this.#heldUp(asked, at.ms);
+    const skip = this.#heldUp(asked, at);
     if (skip !== undefined) return observed ? 'would_skip' : skip;
     if (tracked === undefined) return spec === undefined ? 'undeclared' : 'no_circuit';
-    const { circuit } = tracked;
-    if (circuit.state === 'closed') return 'closed';
-    if (admit(circuit, tracked.tool.policy, circuitMoment(this.#store, at)).verdict === 'probe') return 'probe_due';
-    if (observed) return 'would_skip';
-    return circuit.state === 'open' ? 'open' : 'probe_in_flight';
+    return tracked.circuit.state === 'closed' ? 'closed' : 'probe_due';
   }
 
-  /** What holds a call up before its circuit is asked. */
-  #heldUp({ tool, spec, digest }: Asked, ms: number): Reason | undefined {
+  /** What holds a call up that the session's state and the tool's mode let through. */
+  #heldUp({ tool, spec, tracked, digest }: Asked, at: Moment): Reason | undefined {
     if (this.#allowed !== undefined && !this.#allowed.has(tool)) return 'not_allowed';
-    if (spec?.precheck !== undefined && this.#box.prechecks.availability(tool, spec.precheck, ms) === 'unavailable') {
+    if (
+      spec?.precheck !== undefined &&
+      this.#box.prechecks.availability(tool, spec.precheck, at.ms) === 'unavailable'
+    ) {
       return 'unavailable';
+    }
+    if (tracked !== undefined && tracked.circuit.state !== 'closed') {
+      // The loop guard isn't asked: a tool that is out fails alike, and a probe may well be the same call once more.
+      const { verdict } = admit(tracked.circuit, tracked.tool.policy, circuitMoment(this.#store, at));
+      if (verdict === 'probe') return undefined;
+      return tracked.circuit.state === 'open' ? 'open' : 'probe_in_flight';
     }
     return digest !== undefined && this.#history.isRepeat(tool, digest) ? 'repeat' : undefined;
   }
