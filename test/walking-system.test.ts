@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { METRIC } from '@breakerbox/core';
+import { METRIC, type SessionReport } from '@breakerbox/core';
 import { startTelemetry, type TelemetryHandle } from '@breakerbox/telemetry';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dashboardQueries, showsSomething, substitute, variableQueries } from '../dashboards/src/queries.ts';
 import { type AlertWatch, startAlertWatch } from '../packages/cli/src/demo/alert-watch.ts';
 import { createJournal } from '../packages/cli/src/demo/journal.ts';
 import { type Stack, startStack } from '../packages/cli/src/demo/stack.ts';
-import { type RunningAgent, startAgent } from './agents.ts';
+import { type RunningAgent, startAgent, startSeller, TOKENS } from './agents.ts';
 import { type PrometheusClient, prometheusClient } from './prometheus.ts';
 
 /**
@@ -20,6 +20,7 @@ let prometheus: PrometheusClient;
 let lookup: RunningAgent;
 let fleet: RunningAgent;
 let spender: RunningAgent;
+let seller: RunningAgent;
 const from = Date.now() / 1000;
 const stopping = new AbortController();
 
@@ -39,16 +40,17 @@ beforeAll(async () => {
   if (stack.prometheus.url === undefined) throw new Error(`Prometheus ${missing}`);
   if (stack.alertmanager.url === undefined) throw new Error(`Alertmanager ${missing}`);
   prometheus = prometheusClient(stack.prometheus.url);
-  [lookup, fleet, spender] = await Promise.all([
-    startAgent('lookup-agent', ['lookup', 'archive']),
-    startAgent('fleet-agent', ['orders', 'tickets', 'search']),
-    startAgent('spender-agent', ['deploy', 'logs']),
+  [lookup, fleet, spender, seller] = await Promise.all([
+    startAgent('lookup-agent', { lookup: {}, archive: {} }),
+    startAgent('fleet-agent', { orders: {}, tickets: {}, search: {} }),
+    startAgent('spender-agent', { deploy: {}, logs: {} }),
+    startSeller(),
   ]);
 });
 
 afterAll(async () => {
   stopping.abort();
-  await Promise.all([lookup?.stop(), fleet?.stop(), spender?.stop()]);
+  await Promise.all([lookup?.stop(), fleet?.stop(), spender?.stop(), seller?.stop()]);
   await stack?.stop();
   await watch?.close();
   await telemetry?.shutdown();
@@ -79,9 +81,13 @@ describe('from a tool call that fails to an alert that fires', () => {
         'deploy',
         'logs',
         'lookup',
+        'mail',
         'orders',
+        'prices',
+        'quotes',
         'search',
         'tickets',
+        'weather',
       ]);
     });
     expect(watch.delivered).toEqual([]);
@@ -161,6 +167,84 @@ describe('from a tool call that fails to an alert that fires', () => {
     expect(fleet.session.view()).toMatchObject({ state: 'active' });
     expect(fleet.session.view().circuits.map(({ state }) => state)).toEqual(['closed', 'closed', 'closed']);
     expect(delivered('BreakerboxCircuitOpen', 'fleet-agent', 'firing')).toEqual([]);
+  });
+});
+
+describe('what was left out', () => {
+  const heldUp = (tool: string) => seller.session.report().tools.find((one) => one.tool === tool)?.heldUp;
+
+  const countsOf = (metric: 'routes' | 'freshness' | 'tasks' | 'prechecks', label: string) =>
+    prometheus.countsBy(`${METRIC[metric].prometheus}{gen_ai_agent_name="seller-agent"}`, 'gen_ai_tool_name', label);
+  const totalsOf = (metric: 'tokensWasted' | 'tokensAvoided') =>
+    prometheus.totalsBy(`${METRIC[metric].prometheus}{gen_ai_agent_name="seller-agent"}`, 'gen_ai_tool_name');
+
+  test('a pre-call check says that a tool is out: its calls go elsewhere, and its circuit hears nothing of it', async () => {
+    await seller.services.mail?.break({ kind: 'unavailable' });
+    await eventually(() => {
+      expect(heldUp('mail')).toMatchObject({ reasons: { unavailable: expect.any(Number) } });
+      expect(heldUp('mail')?.routes).toEqual({ manual: heldUp('mail')?.reasons.unavailable });
+    });
+    expect(seller.session.peek('mail')?.state).toBe('closed');
+  });
+
+  test('two more tools die: an alternative, a last good result, or later; and a plan that says so', async () => {
+    await seller.services.prices?.break({ kind: 'refuse' });
+    await seller.services.weather?.break({ kind: 'unavailable' });
+    await eventually(() => {
+      expect(heldUp('prices')?.routes).toMatchObject({ alternative: expect.any(Number) });
+      expect(heldUp('weather')?.routes).toMatchObject({ stale: expect.any(Number), defer: expect.any(Number) });
+      const { decision, achievable = [], deferred = [] } = seller.plans.at(-1) ?? {};
+      expect(decision).toBe('reduce');
+      expect(achievable.map(({ task, degraded }) => [task, degraded.map(({ route }) => route.tool)])).toEqual([
+        ['offer', ['quotes']],
+      ]);
+      expect(deferred.map(({ task, blockers }) => [task, blockers.map(({ tool }) => tool)])).toEqual([
+        ['forecast', ['weather']],
+        ['invitation', ['mail']],
+      ]);
+    });
+  });
+
+  test('all is well again, and Prometheus has all that the report has', async () => {
+    for (const service of Object.values(seller.services)) await service.mend();
+    await eventually(() => {
+      expect(seller.session.view().circuits.map(({ state }) => state)).toEqual([
+        'closed',
+        'closed',
+        'closed',
+        'closed',
+      ]);
+      expect(seller.session.unavailable()).toEqual([]);
+      expect(seller.plans.at(-1)?.decision).toBe('proceed');
+    });
+    // From here on nothing changes any more.
+    await seller.stop();
+    const { tools } = seller.session.report();
+    const told = (read: (one: SessionReport['tools'][number]) => unknown) =>
+      Object.fromEntries(tools.map((one) => [one.tool, read(one)]));
+    await eventually(async () => {
+      expect(await countsOf('routes', 'breakerbox_route')).toEqual(told(({ heldUp: { routes } }) => routes));
+      expect(await countsOf('freshness', 'breakerbox_freshness_label')).toEqual(told(({ labels }) => labels));
+      expect(await totalsOf('tokensWasted')).toEqual(told(({ tokensWasted }) => tokensWasted));
+      // All failed calls cost the same here, so that the estimate is exact.
+      expect(await totalsOf('tokensAvoided')).toMatchObject({
+        prices: TOKENS * (heldUp('prices')?.skipped ?? 0),
+        weather: TOKENS * (heldUp('weather')?.skipped ?? 0),
+      });
+      expect(await countsOf('tasks', 'breakerbox_disposition')).toEqual({
+        '': {
+          achievable: seller.plans.reduce((sum, { achievable }) => sum + achievable.length, 0),
+          deferred: seller.plans.reduce((sum, { deferred }) => sum + deferred.length, 0),
+        },
+      });
+    });
+    expect(tools.find(({ tool }) => tool === 'prices')?.tokensWasted).toBeGreaterThanOrEqual(3 * TOKENS);
+    const labels = new Set(tools.flatMap((one) => Object.keys(one.labels)));
+    expect(labels).toEqual(new Set(['stale', 'cached', 'unverified', 'freshness_unknown']));
+    expect((await countsOf('prechecks', 'breakerbox_availability')).mail).toEqual({
+      available: expect.any(Number),
+      unavailable: expect.any(Number),
+    });
   });
 });
 

@@ -8,6 +8,7 @@ import { annotations } from './annotations.ts';
 import { budgetRow } from './rows/budget.ts';
 import { decisionsRow } from './rows/decisions.ts';
 import { latencyRow } from './rows/latency.ts';
+import { leftOutRow } from './rows/left-out.ts';
 import { nowRow } from './rows/now.ts';
 import { systemicRow } from './rows/systemic.ts';
 import { toolsRow } from './rows/tools.ts';
@@ -21,11 +22,11 @@ export const FLEET_OVERVIEW_UID = 'breakerbox-fleet-overview';
  * what Grafana reads.
  */
 export const fleetOverview = (): Dashboard => {
-  const rows = [nowRow(), toolsRow(), decisionsRow(), budgetRow(), systemicRow(), latencyRow()];
+  const rows = [nowRow(), toolsRow(), decisionsRow(), budgetRow(), systemicRow(), leftOutRow(), latencyRow()];
   const builder = new DashboardBuilder('Breakerbox · Fleet overview')
     .uid(FLEET_OVERVIEW_UID)
     .description(
-      'Circuit breakers of the tools that AI agents call: circuits, decisions, failure budgets, systemic failures.',
+      'Circuit breakers of the tools that AI agents call: circuits, decisions, failure budgets, systemic failures, and what was left out.',
     )
     .tags(['breakerbox', 'ai-agents'])
     .readonly()

@@ -1,15 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { CIRCUIT_MODES, DEFAULT_JUDGEMENT, REASONS, type ReportedState, type SessionState } from '@breakerbox/core';
+import {
+  AVAILABILITIES,
+  CIRCUIT_MODES,
+  DEFAULT_JUDGEMENT,
+  type Degradation,
+  type FreshnessKind,
+  REASONS,
+  type ReportedState,
+  type Route,
+  type SessionState,
+} from '@breakerbox/core';
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it } from 'vitest';
-import { ATTR, label, METRIC } from './names.ts';
+import { ATTR, type Disposition, label, METRIC } from './names.ts';
 import { series } from './promql.ts';
 import { dashboardQueries } from './queries.ts';
 
 const file = new URL('../generated/breakerbox-fleet-overview.json', import.meta.url);
 const queries = dashboardQueries(JSON.parse(readFileSync(file, 'utf8')));
 
-// Core has these as types alone; the compiler sees to it that neither has one too many or too few.
+// Core has these as types alone; the compiler sees to it that none has one too many or too few.
 const STATES = Object.keys({
   closed: true,
   open: true,
@@ -23,6 +33,20 @@ const SESSION_STATES = Object.keys({
   paused_budget: true,
   paused_systemic: true,
 } satisfies Record<SessionState, true>);
+const ROUTES = Object.keys({
+  alternative: true,
+  manual: true,
+  stale: true,
+  defer: true,
+} satisfies Record<Route['kind'], true>);
+const DEGRADATIONS = Object.keys({ low: true, high: true, unknown: true } satisfies Record<Degradation, true>);
+const DISPOSITIONS = Object.keys({ achievable: true, deferred: true } satisfies Record<Disposition, true>);
+const LABELS = Object.keys({
+  stale: true,
+  cached: true,
+  unverified: true,
+  freshness_unknown: true,
+} satisfies Record<FreshnessKind, true>);
 
 /** Every label with a closed set of values, and what core can emit as its value. */
 const EMITTED: Readonly<Record<string, readonly string[]>> = {
@@ -34,6 +58,11 @@ const EMITTED: Readonly<Record<string, readonly string[]>> = {
   [label(ATTR.stateTo)]: STATES,
   [label(ATTR.sessionState)]: SESSION_STATES,
   [label(ATTR.errorType)]: [...Object.keys(DEFAULT_JUDGEMENT), '_MIXED'],
+  [label(ATTR.route)]: ROUTES,
+  [label(ATTR.degradation)]: DEGRADATIONS,
+  [label(ATTR.disposition)]: DISPOSITIONS,
+  [label(ATTR.freshnessLabel)]: LABELS,
+  [label(ATTR.availability)]: AVAILABILITIES,
 };
 
 interface Matcher {
@@ -80,7 +109,7 @@ describe('what the queries of the generated dashboard match', () => {
     const written = queries.flatMap(({ expr }) => expr.match(/\b(breakerbox_[a-z_]+|error_type)(=~?|!=|!~)"/g) ?? []);
     expect(found).toHaveLength(written.length);
     expect(new Set(found.map(({ name }) => name))).toEqual(
-      new Set([ATTR.decision, ATTR.outcome, ATTR.state, ATTR.stateTo, ATTR.sessionState].map(label)),
+      new Set([ATTR.decision, ATTR.outcome, ATTR.state, ATTR.stateTo, ATTR.sessionState, ATTR.route].map(label)),
     );
   });
 
@@ -97,6 +126,13 @@ describe('what the queries of the generated dashboard match', () => {
       'breakerbox_outcome=failed',
     ]);
     expect(neverEmitted('a{breakerbox_reason="why", error_type="oops"}')).toHaveLength(2);
+    expect(neverEmitted('a{breakerbox_reason=~"no_circuit|not_allowed|unavailable|repeat|closed"}')).toEqual([]);
+    expect(neverEmitted('a{breakerbox_route="deferred", breakerbox_degradation!="medium"}')).toHaveLength(2);
+    expect(
+      neverEmitted(
+        'a{breakerbox_disposition="defer", breakerbox_freshness_label="old", breakerbox_availability="down"}',
+      ),
+    ).toHaveLength(3);
   });
 
   it('counts the modes among the states, as core does', () => {
@@ -121,6 +157,18 @@ describe('a matcher in the source', () => {
     series(METRIC.sessions, { [ATTR.sessionState]: ['paused'] });
     // @ts-expect-error: the category is `rate_limit`.
     series(METRIC.outcomes, { [ATTR.errorType]: ['rate-limit'] });
+    // @ts-expect-error: the reason is `not_allowed`.
+    series(METRIC.decisions, { [ATTR.reason]: ['denied'] });
+    // @ts-expect-error: the route is `defer`; `deferred` is a task.
+    series(METRIC.routes, { [ATTR.route]: ['deferred'] });
+    // @ts-expect-error: the degradation is `low`, `high` or `unknown`.
+    series(METRIC.routes, { [ATTR.degradation]: ['none'] });
+    // @ts-expect-error: the disposition is `deferred`.
+    series(METRIC.tasks, { [ATTR.disposition]: ['defer'] });
+    // @ts-expect-error: the label is `freshness_unknown`.
+    series(METRIC.freshness, { [ATTR.freshnessLabel]: ['unknown'] });
+    // @ts-expect-error: the availability is `unavailable`.
+    series(METRIC.prechecks, { [ATTR.availability]: ['down'] });
     // @ts-expect-error: agents are the dashboard's variable's business.
     series(METRIC.sessions, { [ATTR.agent]: ['one'] });
     expect(series(METRIC.decisions, { [ATTR.decision]: ['skip', 'pause'] })).toContain(

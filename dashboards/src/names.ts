@@ -1,12 +1,17 @@
 import {
   ATTR,
+  type Availability,
   type Decision,
+  type Degradation,
   type ErrorCategory,
+  type FreshnessKind,
   METRIC,
   type MetricDefinition,
   type Outcome,
   type Reason,
   type ReportedState,
+  type Route,
+  type ScopePlan,
   type SessionState,
 } from '@breakerbox/core';
 
@@ -28,6 +33,9 @@ export const label = (attribute: AttributeKey): string => attribute.replaceAll('
 export const legend = (...attributes: readonly AttributeKey[]): string =>
   attributes.map((attribute) => `{{${label(attribute)}}}`).join(' · ');
 
+/** What becomes of a planned task. */
+export type Disposition = Exclude<keyof ScopePlan, 'decision'>;
+
 /** The attributes with a closed set of values, and the values that core can emit. `_MIXED`: of systemic events alone. */
 export interface AttributeValues {
   readonly [ATTR.decision]: Decision;
@@ -38,6 +46,11 @@ export interface AttributeValues {
   readonly [ATTR.stateTo]: ReportedState;
   readonly [ATTR.sessionState]: SessionState;
   readonly [ATTR.errorType]: ErrorCategory | '_MIXED';
+  readonly [ATTR.route]: Route['kind'];
+  readonly [ATTR.degradation]: Degradation;
+  readonly [ATTR.disposition]: Disposition;
+  readonly [ATTR.freshnessLabel]: FreshnessKind;
+  readonly [ATTR.availability]: Availability;
 }
 
 /** The states in which calls are rejected. */

@@ -1,4 +1,13 @@
-import type { Decision, ErrorCategory, SessionState } from '@breakerbox/core';
+import type {
+  Availability,
+  Decision,
+  Degradation,
+  ErrorCategory,
+  FreshnessKind,
+  Route,
+  SessionState,
+} from '@breakerbox/core';
+import type { Disposition } from './names.ts';
 
 /**
  * Okabe and Ito's palette, which people with any kind of colour vision can tell apart. Vermilion, its red, is kept for
@@ -29,6 +38,44 @@ export const SESSION_COLOURS: Readonly<Record<SessionState, string>> = {
   active: COLOUR.green,
   paused_budget: COLOUR.vermilion,
   paused_systemic: COLOUR.purple,
+};
+
+// None of what follows needs a person at once: no vermilion. `none` is drawn where nothing of the kind happened.
+
+export const ROUTE_COLOURS: Readonly<Record<Route['kind'] | 'none', string>> = {
+  alternative: COLOUR.green,
+  manual: COLOUR.sky,
+  stale: COLOUR.purple,
+  defer: COLOUR.orange,
+  none: COLOUR.grey,
+};
+
+export const DEGRADATION_COLOURS: Readonly<Record<Degradation | 'none', string>> = {
+  low: COLOUR.green,
+  high: COLOUR.orange,
+  unknown: COLOUR.yellow,
+  none: COLOUR.grey,
+};
+
+export const DISPOSITION_COLOURS: Readonly<Record<Disposition | 'none', string>> = {
+  achievable: COLOUR.green,
+  deferred: COLOUR.orange,
+  none: COLOUR.grey,
+};
+
+export const FRESHNESS_COLOURS: Readonly<Record<FreshnessKind | 'none', string>> = {
+  stale: COLOUR.purple,
+  cached: COLOUR.sky,
+  unverified: COLOUR.yellow,
+  freshness_unknown: COLOUR.orange,
+  none: COLOUR.grey,
+};
+
+export const AVAILABILITY_COLOURS: Readonly<Record<Availability | 'none', string>> = {
+  available: COLOUR.green,
+  degraded: COLOUR.yellow,
+  unavailable: COLOUR.orange,
+  none: COLOUR.grey,
 };
 
 /**

@@ -83,9 +83,10 @@ export const QUIET_QUERIES: readonly QuietQuery[] = [
 
 /**
  * Whether a query of the fleet overview must have given something other than zero at some time, once circuits have
- * opened and closed again, a budget has run out, and a systemic event has been found. Zero is drawn for what isn't
- * there, so one that shows zeros throughout asks for what nobody emits. Ask for all of that time (`query_range`), the
- * `instant` ones too: now alone, a fleet that has recovered has neither open circuits nor paused sessions.
+ * opened and closed again, a budget has run out, a systemic event has been found, failed calls have said what they cost, calls
+ * have been sent elsewhere, tasks been planned, results been labelled, and a pre-call check has answered. Zero is drawn for
+ * what isn't there, so one that shows zeros throughout asks for what nobody emits. Ask for all of that time (`query_range`),
+ * the `instant` ones too: now alone, a fleet that has recovered has neither open circuits nor paused sessions.
  */
 export const showsSomething = ({ panel, refId }: Pick<DashboardQuery, 'panel' | 'refId'>): boolean =>
   !QUIET_QUERIES.some((quiet) => quiet.panel === panel && quiet.refId === refId);

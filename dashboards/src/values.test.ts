@@ -70,6 +70,48 @@ describe('the state of a circuit over time', () => {
   });
 });
 
+describe('where held-up calls went', () => {
+  const queries = dashboardQueries(finished(fleetOverview()));
+  const exprOf = (title: string): string => queries.find(({ panel }) => panel === title)?.expr ?? '';
+  const routes = (labels: string) =>
+    `breakerbox_routes_total{${SOURCE}, gen_ai_tool_name="t", breakerbox_route=${labels}}`;
+  const sessions = `breakerbox_sessions{${SOURCE}, breakerbox_session_state="active"}`;
+  const perMinute = (per: number) => per / 60;
+  // Seven alternatives a minute, four of them of low degradation; nothing was ever deferred.
+  const samples = {
+    [sessions]: '1x10',
+    [routes('"alternative", breakerbox_degradation="low"')]: '0+4x10',
+    [routes('"alternative", breakerbox_degradation="high"')]: '0+3x10',
+    [routes('"defer"')]: '0x10',
+    [routes('"stale"')]: '0+6x10',
+  };
+
+  it('is drawn by kind, whatever the degradation, and only for kinds that occurred', async () => {
+    const gives = [
+      { labels: '{breakerbox_route="alternative"}', value: perMinute(7) },
+      { labels: '{breakerbox_route="stale"}', value: perMinute(6) },
+    ];
+    await proved({ samples, expr: exprOf('Where held-up calls went'), at: '10m', gives });
+  });
+
+  it('is drawn by degradation for alternatives alone', async () => {
+    const gives = [
+      { labels: '{breakerbox_degradation="low"}', value: perMinute(4) },
+      { labels: '{breakerbox_degradation="high"}', value: perMinute(3) },
+    ];
+    await proved({ samples, expr: exprOf('Alternatives by degradation'), at: '10m', gives });
+  });
+
+  it.each(['Where held-up calls went', 'Alternatives by degradation'])(
+    'says none where nothing was: %s',
+    async (title) => {
+      const label = title.startsWith('Where') ? 'breakerbox_route' : 'breakerbox_degradation';
+      const gives = [{ labels: `{${label}="none"}`, value: 0 }];
+      await proved({ samples: { [sessions]: '1x10' }, expr: exprOf(title), at: '10m', gives });
+    },
+  );
+});
+
 describe('what a counter gained', () => {
   const counter = `${METRIC.budgetGranted.prometheus}{${SOURCE}}`;
   const expr = sumBy([], gained(METRIC.budgetGranted, '$__range'));

@@ -28,7 +28,7 @@ export const decisionsRow = (): Row => ({
       {
         title: 'Why calls were not made',
         description:
-          'Skips and pauses by reason. The budget and a systemic event stop all tools of a session, healthy ones too.',
+          'Skips and pauses by reason. The budget and a systemic event stop all tools of a session, healthy ones too. With unavailable (says a pre-call check), not_allowed (not on the list of tools) and repeat (the model is stuck) the circuit stays as it is.',
         unit: 'ops',
         width: 12,
         height: 8,
