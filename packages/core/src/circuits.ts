@@ -18,7 +18,7 @@ import type { Moment } from './clock.ts';
 import type { SessionContext } from './context.ts';
 import type { RecoveredBy } from './events.ts';
 import type { PermitOwner, SessionPermit } from './permit.ts';
-import { beginProbe, endProbe, firstLapsed } from './probes.ts';
+import { firstLapsed } from './probes.ts';
 import type { Judged } from './settlement.ts';
 import { type CircuitStore, circuitMoment, post, postRecovery, putCircuit } from './store.ts';
 import type { Opening } from './systemic.ts';
@@ -68,7 +68,7 @@ export class Circuits {
 
   /** A probe is on its way. */
   begin(tracked: TrackedCircuit, lease: Lease, permit: SessionPermit): void {
-    beginProbe(this.store.probing, tracked, lease, permit);
+    this.store.probing.set(lease, { tracked, lease, permit });
   }
 
   /** C9: probes whose lease has run out have failed at that time, in the session that asked for them. */
@@ -76,8 +76,8 @@ export class Circuits {
     const { probing } = this.store;
     if (probing.size === 0) return;
     for (let lapsed = firstLapsed(probing, ms); lapsed; lapsed = firstLapsed(probing, ms)) {
-      const { tracked, lease, permit } = lapsed;
-      endProbe(probing, tracked, lease);
+      const { lease, permit } = lapsed;
+      probing.delete(lease);
       permit.owner.lapsed(permit, lease.untilMs);
       if (permit.owner !== own) permit.owner.tell();
     }
@@ -86,7 +86,7 @@ export class Circuits {
   /** A call is no longer under way; whether it comes back too late to change anything (C7). */
   back({ tracked, ticket }: SessionPermit): boolean {
     if (tracked === undefined || ticket === undefined) return false;
-    if (ticket.lease !== undefined) endProbe(this.store.probing, tracked, ticket.lease);
+    if (ticket.lease !== undefined) this.store.probing.delete(ticket.lease);
     return isLate(tracked.circuit, ticket);
   }
 
@@ -173,18 +173,17 @@ export class Circuits {
       const own = { ...opening, at: { ...at, ms: opening.at.ms } };
       if (this.#accounts.opened(false, own)) this.#witness.joined(this.#accounts.event);
     }
+    this.#accounts.noticeExhaustion(); // The one charge of an event may be the last.
   }
 
   /** C12: probes of a session that ends give their places back, where others share the circuit. */
   giveBack(owner: PermitOwner): void {
     const { probing, board } = this.store;
     if (board === undefined) return;
-    for (const tracked of [...probing]) {
-      for (const [lease, permit] of [...tracked.probes]) {
-        if (permit.owner !== owner || permit.ticket === undefined) continue;
-        endProbe(probing, tracked, lease);
-        tracked.circuit = release(tracked.circuit, permit.ticket);
-      }
+    for (const { tracked, lease, permit } of [...probing.values()]) {
+      if (permit.owner !== owner || permit.ticket === undefined) continue;
+      probing.delete(lease);
+      tracked.circuit = release(tracked.circuit, permit.ticket);
     }
   }
 
@@ -218,7 +217,9 @@ export class Circuits {
   #post(tool: string, opening: Opening | undefined): void {
     const { board } = this.store;
     if (board === undefined) return;
+    // A probe whose lease ran out may be settled before its session has seen what others posted: that is still news to it.
+    const isUpToDate = this.#seen.version === board.version;
     post(board, tool, opening);
-    this.#seen.version = board.version;
+    if (isUpToDate) this.#seen.version = board.version;
   }
 }

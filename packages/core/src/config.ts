@@ -106,6 +106,7 @@ export const validateTool = (
   defaults: ToolConfig,
   others: Readonly<Record<string, Capability>>,
 ): void => {
+  refuse(name('tool', tool));
   refuse(checkTools(defaults)('tools', { [tool]: config }));
   refuse(checkCapabilityMap({ ...others, [tool]: config }));
 };

@@ -1,6 +1,7 @@
 import { Accounts } from './accounts.ts';
 import { isCautious, remaining } from './budget.ts';
 import { checkTasks, planScope, type ScopePlan, type Task } from './capability/scope.ts';
+import { show } from './checks.ts';
 import type { Ticket } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import { Circuits } from './circuits.ts';
@@ -58,7 +59,8 @@ export class Expeditor implements Session, PermitOwner {
   }
 
   acquire(tool: string, options?: AcquireOptions): Permit {
-    const permit = this.#decide(tool, options);
+    // Untyped callers may ask for anything; reports and snapshots hold texts.
+    const permit = this.#decide(typeof tool === 'string' ? tool : show(tool), options);
     this.#witness.tell();
     return permit;
   }
@@ -111,7 +113,8 @@ export class Expeditor implements Session, PermitOwner {
     const failed = judged.outcome === 'failure' && isCounted(permit.reason);
     if (failed) this.#charge(permit, judged, at);
     this.#circuits.conclude(permit, judged, at);
-    if (failed) this.#accounts.noticeExhaustion();
+    // The one charge of an event may be the last too, and a slow success may be what makes the event (C3, S3).
+    if (failed || this.#accounts.event !== undefined) this.#accounts.noticeExhaustion();
   }
 
   /** B1, S3, B4: a failure costs budget. */
@@ -176,7 +179,7 @@ export class Expeditor implements Session, PermitOwner {
   planScope(tasks: readonly Task[]): ScopePlan {
     checkTasks(tasks);
     const at = this.#arrive();
-    const plan = planScope(tasks, { outlook: (tool) => this.#outlook.of(tool, at) });
+    const plan = planScope(tasks, { outlook: (tool) => (this.#ended ? { out: false } : this.#outlook.of(tool, at)) });
     if (!this.#ended) {
       this.#plan = plan;
       this.#witness.planned(plan);
@@ -276,6 +279,7 @@ export class Expeditor implements Session, PermitOwner {
 
   /** Declared tools that would be held up now. */
   #outs(): readonly Grounds[] {
+    if (this.#ended) return []; // Nothing is held up any more.
     const outs = this.#outlook.outs(this.#arrive());
     this.#witness.tell();
     return outs;

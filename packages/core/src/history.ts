@@ -7,6 +7,7 @@ import { isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard
 import type { SessionPermit } from './permit.ts';
 import type { AcquireOptions } from './session.ts';
 import type { Judged, Settlement } from './settlement.ts';
+import { safely } from './telemetry/safely.ts';
 import type { ToolSettings } from './tool.ts';
 
 /** What a session remembers of its calls: which ones repeat themselves (O5), and what they last gave (F1, F2). */
@@ -69,12 +70,13 @@ export class CallHistory {
     if (outcome !== 'success' || settlement === undefined || spec === undefined) return undefined;
     const { serveStaleMs, labelFreshness } = spec;
     if (!labelFreshness && serveStaleMs === undefined) return undefined;
-    return this.#remember(permit, settlement, ms);
+    return safely('reading how current a result is', () => this.#remember(permit, settlement, ms)); // E5
   }
 
   #remember({ tool, spec, digest: input }: SessionPermit, settlement: Settlement, ms: number) {
     const { retrievedUnixMs, verified } = settlement.freshness ?? {};
     const unixMs = this.#clock.unixNow();
+    const keptUnixMs = retrievedUnixMs === undefined ? unixMs : timeOf(retrievedUnixMs);
     this.#results ??= createLastGood();
     // Without arguments nobody knows of which call this is the result.
     const result = input !== undefined && 'result' in settlement ? { input, value: settlement.result } : undefined;
@@ -83,8 +85,8 @@ export class CallHistory {
         tool,
         result.input,
         result.value,
-        retrievedUnixMs === undefined ? unixMs : retrievedUnixMs,
-        ms,
+        keptUnixMs,
+        ms - Math.max(0, unixMs - (keptUnixMs ?? unixMs)), // Not younger than what it says.
       );
     }
     if (spec?.labelFreshness !== true) return undefined;
@@ -101,3 +103,6 @@ export class CallHistory {
     return { kind: 'stale', result, label: { kind: 'stale', retrievedUnixMs: retrievedUnixMs ?? undefined } };
   }
 }
+
+/** A time that the executor gave; null where nobody knows. */
+const timeOf = (unixMs: number | null): number | null => (Number.isFinite(unixMs) ? unixMs : null);

@@ -31,6 +31,8 @@ export interface Ledger {
   readonly openings: readonly Opening[];
   /** The event that pauses the session (S2). */
   readonly event: SystemicEvent | undefined;
+  /** The running event has had its one charge (S3). */
+  readonly paid: boolean;
   /** The budget has run out, of failures (B1) or of tokens (B4); until a new cycle, or an event that gives it back (S3). */
   readonly exhausted: boolean;
 }
@@ -48,6 +50,7 @@ export const createLedger = (budget: Budget): Ledger => ({
   budget,
   openings: [],
   event: undefined,
+  paid: false,
   exhausted: false,
 });
 
@@ -124,10 +127,9 @@ const chargeEvent = (
   const isPart = (one: Charge) =>
     event.openings.some(({ tool, at }) => tool === one.tool && inWindow(policy, one.at, at)) ||
     (one.category === event.category && inWindow(policy, one.at, latest));
-  // While an event lasts nothing else is charged, so its one charge is the last.
-  const paid = ledger.event !== undefined && ledger.budget.charges.at(-1)?.event === true;
-  const budget = mergeIntoOne(ledger.budget, isPart, paid);
-  return { ...ledger, event, budget, exhausted: ledger.exhausted && isSpent(budget) };
+  const budget = mergeIntoOne(ledger.budget, isPart, ledger.paid);
+  const paid = ledger.paid || budget !== ledger.budget;
+  return { ...ledger, event, paid, budget, exhausted: ledger.exhausted && isSpent(budget) };
 };
 
 /** A circuit closed: it can't be part of an event to come. */
@@ -157,4 +159,4 @@ export const matureCharges = (ledger: Ledger, at: Moment, policy: SystemicPolicy
 
 /** S5: the event is over. What opened during it is no evidence for the next one; a failed probe is. */
 export const resolveEvent = (ledger: Ledger): Ledger =>
-  ledger.event === undefined ? ledger : { ...ledger, openings: [], event: undefined };
+  ledger.event === undefined ? ledger : { ...ledger, openings: [], event: undefined, paid: false };

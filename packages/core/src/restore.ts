@@ -80,6 +80,7 @@ const ledger = complete({
   provisional: list(complete({ ...charge, beside: nullable(count) } satisfies Checks<ProvisionalSnapshot>)),
   openings: list(opening),
   event: nullable(list(opening)),
+  paid: yesOrNo,
 } satisfies Checks<LedgerSnapshot>);
 
 const circuit = complete({
@@ -199,7 +200,7 @@ const stateFrom = (snapshot: CircuitSnapshot, ms: number): Circuit => {
 };
 
 const ledgerFrom = (snapshot: LedgerSnapshot, ms: number, sharedDependency: SharedDependency | undefined): Ledger => {
-  const { limit, tokenLimit, cycle, granted, consumed, event } = snapshot;
+  const { limit, tokenLimit, cycle, granted, consumed, event, paid } = snapshot;
   const openings = snapshot.openings.map((one) => openingFrom(one, ms));
   const budget: Budget = {
     limit,
@@ -217,7 +218,13 @@ const ledgerFrom = (snapshot: LedgerSnapshot, ms: number, sharedDependency: Shar
     provisional: snapshot.provisional.map((one) => provisionalFrom(one, openings, ms)),
   };
   const joined = event?.map((one) => openingFrom(one, ms));
-  return { exhausted: isSpent(budget), budget, openings, event: joined && systemicEvent(joined, sharedDependency) };
+  return {
+    exhausted: isSpent(budget),
+    budget,
+    openings,
+    event: joined && systemicEvent(joined, sharedDependency),
+    paid,
+  };
 };
 
 const provisionalFrom = (

@@ -36,6 +36,7 @@ describe('C11: snapshot and restore', () => {
         provisional: [],
         openings: [],
         event: null,
+        paid: false,
       },
       shadow: null,
       circuits: [],

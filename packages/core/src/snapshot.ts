@@ -88,6 +88,8 @@ export interface LedgerSnapshot {
   readonly openings: readonly OpeningSnapshot[];
   /** What the event that pauses the session is made of; null where there is none. */
   readonly event: readonly OpeningSnapshot[] | null;
+  /** Whether that event has had its one charge (S3). */
+  readonly paid: boolean;
 }
 
 export interface ChargeSnapshot {
@@ -165,7 +167,7 @@ const outageAt = ({ category, trip, openedAt, waitMs, waitFrom, ladder }: Outage
 
 const spanOf = ({ traceId, spanId, traceFlags }: SpanContext) => ({ traceId, spanId, traceFlags });
 
-const ledgerAt = ({ budget, openings, event }: Ledger, ms: number): LedgerSnapshot => ({
+const ledgerAt = ({ budget, openings, event, paid }: Ledger, ms: number): LedgerSnapshot => ({
   limit: budget.limit,
   tokenLimit: budget.tokenLimit ?? null,
   cycle: budget.cycle,
@@ -175,6 +177,7 @@ const ledgerAt = ({ budget, openings, event }: Ledger, ms: number): LedgerSnapsh
   provisional: provisionalAt(budget, openings, ms),
   openings: openings.map((one) => openingAt(one, ms)),
   event: event === undefined ? null : event.openings.map((one) => openingAt(one, ms)),
+  paid,
 });
 
 const chargeAt = ({ tool, category, tokens, at }: Charge, ms: number) => ({

@@ -9,7 +9,7 @@ import { type TrackedCircuit, trackedCircuit } from './tracked.ts';
 /** Where circuits are kept: those of one session, or those that all sessions of a box share (C12). */
 export interface CircuitStore {
   readonly circuits: Map<string, TrackedCircuit>;
-  /** Those with probes on their way. */
+  /** The probes on their way. */
   readonly probing: Probing;
   /** Restored circuits whose tools aren't declared yet (C11). */
   readonly kept: Map<string, KeptCircuit>;
@@ -34,7 +34,7 @@ export interface Board {
 /** A store with nothing in it. */
 export const circuitStore = (board?: Board, kept: ReadonlyMap<string, KeptCircuit> = new Map()): CircuitStore => ({
   circuits: new Map(),
-  probing: new Set(),
+  probing: new Map(),
   kept: new Map(kept),
   board,
 });

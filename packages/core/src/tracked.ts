@@ -1,8 +1,7 @@
 import type { SpanContext } from '@opentelemetry/api';
-import { adopted, type Circuit, closedCircuit, type Lease } from './circuit/circuit.ts';
+import { adopted, type Circuit, closedCircuit } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import type { KeptCircuit } from './memory.ts';
-import type { SessionPermit } from './permit.ts';
 import type { ToolSpec } from './tool.ts';
 
 /** A tool's circuit in the hands of a session: the pure state, and what belongs to it outside of the state machine. */
@@ -14,8 +13,6 @@ export interface TrackedCircuit {
   circuit: Circuit;
   /** The span whose failure opened the circuit; probes and skips link to it. */
   openedBy: SpanContext | undefined;
-  /** Probes that have not settled, by lease: whoever notices that a lease has run out settles them (C9). */
-  readonly probes: Map<Lease, SessionPermit>;
 }
 
 /** Gives a circuit to somebody else to decide: it starts anew, and calls under way are late (C1, C7). */
@@ -31,5 +28,4 @@ export const trackedCircuit = (tool: ToolSpec, kept: KeptCircuit | undefined): T
   mode: kept?.mode ?? tool.mode,
   circuit: kept === undefined ? closedCircuit() : adopted(kept.circuit, tool.policy),
   openedBy: kept?.openedBy,
-  probes: new Map(),
 });
