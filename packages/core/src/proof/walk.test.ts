@@ -1,0 +1,81 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { type CircuitPolicy, resolvePolicy } from '../circuit/policy.ts';
+import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import { type Walked, walk } from './walk.ts';
+import { circuitEdges, circuitStart, roundsToClose } from './walk-circuit.ts';
+import { ledgerEdges, ledgerStart, recovers } from './walk-ledger.ts';
+
+const BASE = { ...resolvePolicy({}), probeLeaseMs: 2 };
+
+/** Waits of a few milliseconds and steps: what comes after them is reached in as many turns. */
+const SCHEDULES: Readonly<Record<string, Partial<CircuitPolicy>>> = {
+  steps: { schedule: 'steps', probeAfterSteps: 2, cooldownMs: 1, maxCooldownMs: 1 },
+  time: { schedule: 'time', cooldownMs: 1, maxCooldownMs: 4 },
+  either: { schedule: 'either', probeAfterSteps: 2, cooldownMs: 1, maxCooldownMs: 3 },
+  auto: { schedule: 'auto', probeAfterSteps: 2, cooldownMs: 1, maxCooldownMs: 3 },
+};
+
+const total = { states: 0, transitions: 0 };
+const add = ({ states, transitions }: Walked): void => {
+  total.states += states;
+  total.transitions += transitions;
+};
+
+afterAll(() => {
+  process.stdout.write(`walk: ${total.states} states visited by ${total.transitions} transitions\n`);
+});
+
+/** Every invariant is asserted on the way; from each state, a tool that has recovered is called again. */
+const walkCircuit = (policy: CircuitPolicy, events: boolean): void => {
+  const walked = walk(
+    circuitStart,
+    (state) => circuitEdges(state, policy, events),
+    (state) => {
+      expect(roundsToClose(state, policy, true), 'rounds to close, stepping').toBeDefined();
+      if (policy.schedule === 'steps') return;
+      expect(roundsToClose(state, policy, false), 'rounds to close, by time alone').toBeDefined();
+    },
+  );
+  add(walked);
+};
+
+describe('proof: every state of a circuit within small bounds', { timeout: 120_000 }, () => {
+  for (const [name, schedule] of Object.entries(SCHEDULES)) {
+    test.each([
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [1, 2],
+      [3, 2],
+    ])(`C5 to C9, P1, P2: probing by ${name}, failureThreshold %i, probes %i`, (failureThreshold, probes) => {
+      walkCircuit({ ...BASE, ...schedule, failureThreshold, probes }, false);
+    });
+  }
+
+  test.each([
+    ['steps', { probeAfterSteps: 3, cooldownMs: 1, maxCooldownMs: 1 }],
+    ['auto', { probeAfterSteps: 2, cooldownMs: 1, maxCooldownMs: 1 }],
+  ] as const)('P3: with the ends of systemic events in between, probing by %s', (schedule, waits) => {
+    walkCircuit({ ...BASE, ...waits, schedule, failureThreshold: 1, probes: 1 }, true);
+  });
+});
+
+describe('proof: every state of two circuits and their ledger within small bounds', { timeout: 120_000 }, () => {
+  const alike: readonly ErrorCategory[] = ['network'];
+  const unlike: readonly ErrorCategory[] = ['network', 'server'];
+  test.each([
+    [3, 1, alike],
+    [3, 2, alike],
+    [2, 1, unlike],
+  ])('S3, B1: a budget of %i, failureThreshold %i: one event costs one', (limit, failureThreshold, categories) => {
+    const policy = { ...BASE, schedule: 'time', failureThreshold, cooldownMs: 1, maxCooldownMs: 1 } as const;
+    const systemic = { sameCategory: 2, anyCategory: 3, windowSteps: 1, windowMs: 1 };
+    const rules = { policy, systemic, categories };
+    const walked = walk(
+      ledgerStart(limit),
+      (state) => ledgerEdges(state, rules),
+      (state) => expect(recovers(state, rules), 'both tools are called again').toBe(true),
+    );
+    add(walked);
+  });
+});
