@@ -26,7 +26,8 @@ export interface ClassifyContext {
  * Believed in this order: the signal, if it has fired (what a tool throws afterwards is a consequence; a reason that is
  * a time-out is `timeout`, any other `cancelled`); `TimeoutError` and `AbortError`; error codes and telling class
  * names; HTTP status; schema validation; fetch's `TypeError`; the text. Each is looked for in the error, its causes,
- * and the inner errors of an `AggregateError`. What says nothing is `unknown`.
+ * and the inner errors of an `AggregateError`. Errors of libraries that are known to say the wrong thing, such as a
+ * 404 of an MCP endpoint, are read as what they mean. What says nothing is `unknown`.
  *
  * An `AbortError` while the signal has not fired is `cancelled` too. A tool with a time-out of its own should therefore
  * abort by `AbortSignal.timeout(ms)`, so that a service that hangs counts as a failure.

@@ -1,6 +1,7 @@
 import { readStatus, statusCategory } from './http.ts';
 import { mcpClientCode, protocolCode } from './mcp-errors.ts';
 import { readMessage } from './message.ts';
+import { misnomer } from './misnomers.ts';
 import { fetchCategory, isValidationError, nameCategory, stopKind } from './names.ts';
 import { type CodeMeaning, nodeCode } from './node-errors.ts';
 import type { Voice } from './phrases.ts';
@@ -81,8 +82,11 @@ function readOne(error: unknown, unixMs: number, voice: Voice): Evidence {
     aboutInput,
     retryAfterMs,
   });
-  const message = typeof error === 'string' ? error : (readText(error, 'message') ?? '');
+  const message = typeof error === 'string' ? error : saidOf(error);
 
+  const meant = misnomer(error);
+  if (meant === 'timeout' || meant === 'cancelled') return evidence(meant, TRUST[meant]);
+  if (meant) return evidence(meant, TRUST.code);
   const code = readCode(error);
   const stop = stopKind(error);
   // The clients of AWS call a reset connection `TimeoutError` too: there the code knows better.
@@ -103,6 +107,20 @@ function readOne(error: unknown, unixMs: number, voice: Voice): Evidence {
   const byText = readMessage(message, voice);
   if (byText) return evidence(byText.category, TRUST.text, byText.aboutInput);
   return evidence('unknown', TRUST.none);
+}
+
+/**
+ * The message of an error. `child_process` puts the command line before what the command wrote: a search for
+ * ECONNREFUSED that finds nothing is no outage.
+ */
+function saidOf(error: unknown): string {
+  const message = readText(error, 'message') ?? '';
+  const command = readText(error, 'cmd');
+  const head = `Command failed: ${command ?? ''}`;
+  if (!message.startsWith(head)) return message;
+  if (command) return message.slice(head.length);
+  // The synchronous calls keep the command nowhere else: it is what is before the first line break.
+  return read(error, 'pid') === undefined ? message : message.slice(message.search(/\n|$/));
 }
 
 /** `code` is a string of Node's or of MCP's client, or a number of JSON-RPC's; never a status here. */

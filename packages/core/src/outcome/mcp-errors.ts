@@ -25,7 +25,15 @@ const CLIENT: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeaning>([
   ['REQUEST_TIMEOUT', { category: 'timeout', vague: true }],
   ['INVALID_RESULT', { category: 'server' }],
   ['UNSUPPORTED_RESULT_TYPE', { category: 'server' }],
+  ['CLIENT_HTTP_UNEXPECTED_CONTENT', { category: 'server' }],
 ]);
+
+/**
+ * What the SDKs say, with the code of bad arguments, where a tool breaks its own output schema. It is the server's
+ * fault. Only at the beginning of a text: what follows may quote the arguments.
+ */
+export const OUTPUT_REFUSED =
+  /^(?:MCP error -32\d{3}: )?(?:Output validation error: |Structured content does not match the tool's output schema|Tool [^\n:]{1,128} has an output schema but )/;
 
 /** What a JSON-RPC code means; undefined for any number outside JSON-RPC's own range (-32768 to -32000). */
 export function protocolCode(code: number): CodeMeaning | undefined {

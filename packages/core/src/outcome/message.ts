@@ -1,5 +1,5 @@
 import { grpcStatusIn } from './grpc.ts';
-import { protocolCode } from './mcp-errors.ts';
+import { OUTPUT_REFUSED, protocolCode } from './mcp-errors.ts';
 import { type CodeMeaning, nodeCode } from './node-errors.ts';
 import { phraseIn, type Voice } from './phrases.ts';
 import { httpStatusIn } from './status-text.ts';
@@ -18,6 +18,7 @@ import { TEXT_LIMIT } from './untrusted.ts';
 export function readMessage(message: string, voice: Voice): CodeMeaning | undefined {
   const text = message.slice(0, TEXT_LIMIT);
   if (text.trim() === '') return undefined;
+  if (OUTPUT_REFUSED.test(text)) return { category: 'server' };
   const named = [...protocolCodeIn(text), ...codesIn(text)];
   const sure = named.find(({ vague }) => !vague);
   return sure ?? httpStatusIn(text, voice) ?? grpcStatusIn(text) ?? phraseIn(text, voice) ?? named[0];

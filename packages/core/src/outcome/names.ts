@@ -10,14 +10,14 @@ const CANCELLED: ReadonlySet<string> = new Set(
 
 /** Classes that say more than their HTTP status does: AWS answers 400 to a throttled call. */
 const NAMES: Readonly<Partial<Record<ErrorCategory, string>>> = {
-  network: 'APIConnectionError ConnectionError NetworkError SocketError',
+  network: 'APIConnectionError ConnectionError NetworkError SocketError HTTPParserError',
   rate_limit: `RateLimitError TooManyRequestsError TooManyRequestsException Throttling ThrottlingException
     ThrottledException RequestLimitExceeded SlowDown ProvisionedThroughputExceededException`,
   permission: `UnauthorizedError ForbiddenError AuthenticationError PermissionDeniedError AccessDenied AccessDeniedError
     AccessDeniedException UnauthorizedException ExpiredTokenException UnrecognizedClientException InvalidTokenError
     InsufficientScopeError OAuthError AI_LoadAPIKeyError`,
   resource: 'ServiceQuotaExceededException LimitExceededException InsufficientQuotaError',
-  server: 'TemporarilyUnavailableError',
+  server: 'TemporarilyUnavailableError AI_EmptyResponseBodyError AI_InvalidResponseDataError',
 };
 
 const BY_NAME: ReadonlyMap<string, ErrorCategory> = new Map(

@@ -60,5 +60,9 @@ const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeaning>(
 
 /** What a string code such as `ECONNREFUSED` means; undefined for a code we don't know. */
 export function nodeCode(code: string): CodeMeaning | undefined {
-  return MEANINGS.get(code) ?? (NETWORK_FAMILY.test(code) ? { category: 'network' } : undefined);
+  const meaning = MEANINGS.get(code);
+  if (meaning) return meaning;
+  if (NETWORK_FAMILY.test(code)) return { category: 'network' };
+  // Node's own checks in `fs.rm` and `fs.cp`: a folder for a file, a copy onto itself.
+  return code.startsWith('ERR_FS_') ? { category: 'filesystem', aboutInput: true } : undefined;
 }

@@ -264,11 +264,14 @@ const PHRASES: readonly Group[] = [
       /\b(?:schema|argument|parameter|input|request) validation (?:failed|error)\b/i,
       opening('validation (?:failed|error)'),
       /\btool (?:input )?validation failed\b/i,
+      opening(String.raw`model tried to call unavailable tool\b`), // AI SDK
       /\bToolInputParsingException\b/i,
       /\binvalid (?:tool |function )?(?:input|arguments?|parameters?|params)\b/i,
       /\bmissing required (?:argument|parameter|field|property|input)\b/i,
       /\bdoes not match (?:the |its )?(?:\w+ )?schema\b/i,
       /\binvalid url\b/i,
+      opening(String.raw`unsupported protocol [\w+.-]{1,32}:\s*$`), // axios
+      /\bmust be a string, Uint8Array, or URL without null bytes\b/, // node:fs
     ],
   },
 ];
