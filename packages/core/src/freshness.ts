@@ -1,3 +1,5 @@
+import { annotated } from './annotated.ts';
+
 /** Why a result may not be current (F1). A fresh one has no label. */
 export const FRESHNESS_KINDS = ['stale', 'cached', 'unverified', 'freshness_unknown'] as const;
 
@@ -75,40 +77,13 @@ const describeTime = (unixMs: number | undefined): string => {
 };
 
 /**
- * The result together with its label, in a form that reaches the model. What is given is never changed.
+ * The result together with its label, in a form that reaches the model: see {@link annotated}, under `freshness`.
  *
- * | result | becomes |
- * |---|---|
- * | text | the label in square brackets on a line of its own, then the text |
- * | MCP result (`content` is a list of typed parts) | a copy with one more text part at the start |
- * | plain object | a copy with the label as `freshness` |
- * | anything else, or an object that has a `freshness` already | `{ result, freshness }` |
+ * @example
+ * ```ts
+ * labelled('12 degrees', { kind: 'stale', retrievedUnixMs: Date.UTC(2026, 10, 20, 21, 14, 3) });
+ * // '[stale: retrieved 2026-11-20 21:14:03 UTC]\n12 degrees'
+ * ```
  */
-export const labelled = (result: unknown, label: FreshnessLabel): unknown => {
-  const freshness = describeFreshness(label);
-  if (typeof result === 'string') return `[${freshness}]\n${result}`;
-  try {
-    if (isPlain(result)) {
-      const { content } = result;
-      if (isContent(content)) return { ...result, content: [{ type: 'text', text: `[${freshness}]` }, ...content] };
-      if (!Object.hasOwn(result, 'freshness')) return { ...result, freshness };
-    }
-  } catch {
-    // It can't be copied: some read of it throws. The receiver gets it as it is.
-  }
-  return { result, freshness };
-};
-
-/** An instance of a class loses its methods in a copy. */
-const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-};
-
-/** MCP's content parts all have a `type`; a list of anything else is a result of some other kind. */
-const isContent = (value: unknown): value is readonly { readonly type: string }[] =>
-  Array.isArray(value) &&
-  value.every(
-    (part: unknown) => typeof part === 'object' && part !== null && 'type' in part && typeof part.type === 'string',
-  );
+export const labelled = (result: unknown, label: FreshnessLabel): unknown =>
+  annotated(result, 'freshness', describeFreshness(label));

@@ -1,13 +1,16 @@
-import { BreakerboxUsageError } from '@breakerbox/core';
+import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
 import type { Tool, ToolSet } from 'ai';
-import { isAsyncIterable, iterate } from './iterate.ts';
+import { decide } from './decide.ts';
+import { isAsyncIterable, iterate, lastOf, once } from './iterate.ts';
+import { labelForModel, labelledModelOutput } from './model-output.ts';
 import { checkOptions, milliseconds } from './options.ts';
+import { type Answer, type DirectCall, isThenable, otherwise } from './otherwise.ts';
 import { attempt, follow, type Run, startRun, throwIfAborted } from './run.ts';
 import { declareNow, type SessionFinder, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
-import { isRefused, ToolUnavailableError } from './unavailable.ts';
+import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
 
-export { ToolUnavailableError } from './unavailable.ts';
+export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
 /** How guarded tools behave. */
 export interface GuardToolsOptions {
@@ -24,7 +27,8 @@ export interface GuardToolsOptions {
  * are those of the tools. Call `session.step()` when a step ends.
  *
  * On skip and pause a tool throws `ToolUnavailableError`: the AI SDK makes a tool error of it, whose message the model
- * reads, and the loop goes on. Tools without `execute` (client-side, or executed by the provider) are passed on as they are:
+ * reads, and the loop goes on. But a tool with `serveStaleMs` gives its last good result for the same arguments, labelled; and
+ * one whose alternative has `adapt` and is a tool of the same object gives what that one gives, with a note. Tools without `execute` (client-side, or executed by the provider) are passed on as they are:
  * nobody here sees them run. Arguments that the tool's schema refuses never reach the tool, nor the session.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
@@ -53,42 +57,98 @@ export function guardTools<Tools extends ToolSet>(
     session,
     entries.filter(([, tool]) => isExecutable(tool)).map(([name]) => name),
   );
+  const kitchen: Kitchen = { tools, findSession, timeoutMs: options.timeoutMs };
   return Object.fromEntries(
-    entries.map(([name, tool]) => [name, isExecutable(tool) ? guardTool(name, tool, findSession, options) : tool]),
+    entries.map(([name, tool]) => [name, isExecutable(tool) ? guardTool(name, tool, kitchen) : tool]),
   ) as Tools;
 }
 
 type Execute = NonNullable<Tool<unknown, unknown>['execute']>;
+type ExecuteOptions = Parameters<Execute>[1];
 type Executable = ToolSet[string] & { readonly execute: Execute };
 
 const isExecutable = (tool: ToolSet[string] | undefined): tool is Executable => typeof tool?.execute === 'function';
 
-const guardTool = (
-  name: string,
-  tool: Executable,
-  findSession: SessionFinder,
-  { timeoutMs }: GuardToolsOptions,
-): ToolSet[string] => {
+/** What the guarded tools share. */
+interface Kitchen {
+  readonly tools: ToolSet;
+  readonly findSession: SessionFinder;
+  readonly timeoutMs: number | undefined;
+}
+
+const guardTool = (name: string, tool: Executable, kitchen: Kitchen): ToolSet[string] => {
   // Not async: the AI SDK tells a streaming tool by the AsyncIterable that it returns.
   const execute: Execute = (input, options) => {
-    const signal = options?.abortSignal;
-    throwIfAborted(signal);
-    const session = findSession();
-    session.declare(name);
-    const permit = session.acquire(name, { callId: options?.toolCallId });
-    if (isRefused(permit)) throw new ToolUnavailableError(permit);
-    const run = startRun(permit, { signal, timeoutMs });
-    return attempt(run, () => conclude(run, tool.execute(input, { ...options, abortSignal: run.signal })));
+    const permit = ask(name, input, options, kitchen);
+    if (!isRefused(permit)) return run(permit, tool, input, options, kitchen);
+    const find = (other: string): DirectCall | undefined => directCall(tool, other, options, kitchen);
+    const answer = otherwise(permit, input, { find, label: labelOf(tool) });
+    if (answer === undefined) throw new ToolUnavailableError(permit);
+    const value = answer.then((found) => given(found, permit));
+    return isStreaming(tool) ? once(value) : value;
   };
-  return standIn(tool, new Map([['execute', execute]]));
+  const members = new Map<PropertyKey, unknown>([['execute', execute]]);
+  const toModelOutput = tool.toModelOutput?.bind(tool) as Parameters<typeof labelledModelOutput>[0] | undefined;
+  if (toModelOutput) members.set('toModelOutput', labelledModelOutput(toModelOutput));
+  return standIn(tool, members);
 };
 
-const conclude = (run: Run, result: ReturnType<Execute>): ReturnType<Execute> => {
-  if (isAsyncIterable(result)) return iterate(run, result);
-  if (isThenable(result)) return follow(run, result);
-  run.returned(result);
-  return result;
+const given = (answer: Answer | undefined, permit: Refusal): unknown => {
+  if (answer === undefined) throw new ToolUnavailableError(permit);
+  return answer.value;
 };
 
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+const ask = (name: string, input: unknown, options: ExecuteOptions | undefined, { findSession }: Kitchen): Permit => {
+  throwIfAborted(options?.abortSignal);
+  const session = findSession();
+  session.declare(name);
+  return decide(session, name, input, options?.toolCallId);
+};
+
+const run = (
+  permit: Permit,
+  tool: Executable,
+  input: unknown,
+  options: ExecuteOptions,
+  { timeoutMs }: Kitchen,
+): ReturnType<Execute> => {
+  const running = startRun(permit, { signal: options?.abortSignal, timeoutMs }, { label: labelOf(tool) });
+  return attempt(running, () =>
+    conclude(running, tool, tool.execute(input, { ...options, abortSignal: running.signal })),
+  );
+};
+
+/** R4. Only what the AI SDK would have done for the tool without asking anybody, and would have said in the same way. */
+const directCall = (
+  tool: Executable,
+  name: string,
+  options: ExecuteOptions,
+  kitchen: Kitchen,
+): DirectCall | undefined => {
+  const other = Object.hasOwn(kitchen.tools, name) ? kitchen.tools[name] : undefined;
+  if (!isExecutable(other) || other.needsApproval || other.contextSchema) return undefined;
+  if (tool.toModelOutput || other.toModelOutput) return undefined;
+  return async (input) => {
+    const permit = ask(name, input, options, kitchen);
+    if (isRefused(permit)) return undefined;
+    // The context is the first tool's own.
+    const result = run(permit, other, input, { ...options, context: undefined } as unknown as ExecuteOptions, kitchen);
+    return { value: await (isAsyncIterable(result) ? lastOf(result) : result) };
+  };
+};
+
+const labelOf = (tool: Executable): typeof labelled => (tool.toModelOutput ? labelForModel : labelled);
+
+const conclude = (running: Run, tool: Executable, result: ReturnType<Execute>): ReturnType<Execute> => {
+  if (isAsyncIterable(result)) {
+    streaming.add(tool);
+    return iterate(running, result);
+  }
+  return isThenable(result) ? follow(running, result) : running.returned(result);
+};
+
+/** Tools that were seen to give pieces: their callers expect pieces of a last good result too. */
+const streaming = new WeakSet<object>();
+
+const isStreaming = (tool: Executable): boolean =>
+  streaming.has(tool) || Object.prototype.toString.call(tool.execute) === '[object AsyncGeneratorFunction]';

@@ -1,4 +1,5 @@
-import { type Context, context, diag } from '@opentelemetry/api';
+import { reportThrown } from '@breakerbox/core/internal';
+import { type Context, context } from '@opentelemetry/api';
 
 /**
  * Runs a part of a tool in a context. A context manager that throws is reported, and costs the context at most: the part
@@ -20,7 +21,7 @@ export const enter = <Value>(contextOf: () => Context, part: () => Value): Value
   try {
     context.with(contextOf(), run);
   } catch (error) {
-    diag.error("Breakerbox: OpenTelemetry's context manager threw; the tool call goes on as if it hadn't.", error);
+    reportThrown("OpenTelemetry's context manager", error);
   }
   if (outcomes.length === 0) run();
   return (outcomes[0] as () => Value)();

@@ -1,6 +1,9 @@
-import { BreakerboxUsageError, type Permit } from '@breakerbox/core';
-import { checkOptions, milliseconds } from './options.ts';
-import { follow, startRun, throwIfAborted } from './run.ts';
+import { BreakerboxUsageError, type FreshnessHint, type Permit } from '@breakerbox/core';
+import { decide } from './decide.ts';
+import { directCallOf, guardsByTool, noteGuard } from './guards.ts';
+import { checkOptions, milliseconds, reader } from './options.ts';
+import { otherwise } from './otherwise.ts';
+import { type CallEnd, follow, startRun, throwIfAborted } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused, ToolUnavailableError } from './unavailable.ts';
 
@@ -20,26 +23,52 @@ export interface GuardedCall {
   readonly permit: Permit;
 }
 
+/** A function as `guard` gives it. */
+export type GuardedFunction<Input, Output> = (input: Input, call?: ToolCall) => Promise<Output>;
+
 /** How a guarded function behaves. */
-export interface GuardOptions {
+export interface GuardOptions<Output = unknown> {
   /**
    * Milliseconds that a call may take. When they are over, the tool's signal fires, the call rejects with a `TimeoutError`
    * at once, and counts as a failure. Default: none.
    */
   readonly timeoutMs?: number;
+  /**
+   * Reads in the end of a call what it cost, in tokens: in the result, or in the error that the tool threw or that stopped it.
+   * Those of a failed call are wasted: counted, charged to the token budget, and may open the circuit. Default: nobody knows.
+   * What it throws goes to OpenTelemetry's `diag`, and the call goes on as if it had said nothing.
+   */
+  readonly tokens?: (end: CallEnd<Output>) => number | undefined;
+  /**
+   * Reads in a result how current it is, for tools with `labelFreshness`: when it was retrieved, and whether anybody checked
+   * it. Default: retrieved by this call. What it throws goes to `diag` as well.
+   */
+  readonly freshness?: (result: Output) => FreshnessHint | undefined;
+  /**
+   * Functions made by `guard` for the tool's alternatives, by the alternatives' names. One whose alternative has `adapt` is
+   * called in place of this one while it is out, under a decision of its own; any other is left to the caller.
+   */
+  readonly alternatives?: Readonly<Record<string, GuardedFunction<never, unknown>>>;
 }
 
 /**
  * Wraps a function as a tool: each call asks the session first, runs in the decision's OpenTelemetry context, and is
  * settled by how it went. Results and errors reach the caller unchanged.
  *
+ * | while the tool is out | the call |
+ * |---|---|
+ * | it has `serveStaleMs`, and was called with these arguments before | gives the last good result with a label |
+ * | an alternative with `adapt` is usable and among `alternatives` | gives what that one gives, with a note |
+ * | else | rejects with `ToolUnavailableError` |
+ *
+ * Label and note are put as core's `labelled` does it: before a text, into an object, and else `{ result, … }` beside the
+ * result, which then is no longer an `Output`. So are those of `labelFreshness`.
+ *
  * The tool is declared on the session when it is wrapped; with a session function, at its calls. A signal that has fired
  * before the call rejects without a decision.
  *
  * @throws BreakerboxConfigError for options or a tool name that can't work.
  * @throws BreakerboxUsageError when `session` is no session or `run` no function.
- *
- * The returned function rejects with `ToolUnavailableError` when the tool must not be called now.
  *
  * @example
  * ```ts
@@ -56,10 +85,15 @@ export function guard<Input, Output>(
   session: SessionSource,
   tool: string,
   run: (input: Input, call: GuardedCall) => Output | PromiseLike<Output>,
-  options: GuardOptions = {},
-): (input: Input, call?: ToolCall) => Promise<Output> {
+  options: GuardOptions<Output> = {},
+): GuardedFunction<Input, Output> {
   const where = `guard('${tool}')`;
-  checkOptions(where, options, { timeoutMs: milliseconds });
+  checkOptions(where, options, {
+    timeoutMs: milliseconds,
+    tokens: reader,
+    freshness: reader,
+    alternatives: guardsByTool,
+  });
   if (typeof run !== 'function') {
     throw new BreakerboxUsageError(
       `${where}: got a value of type ${typeof run} as the tool, so there is nothing to call. Give the function to run.`,
@@ -67,16 +101,32 @@ export function guard<Input, Output>(
   }
   const findSession = sessionFinder(session, where);
   declareNow(session, [tool]);
-  const { timeoutMs } = options;
+  const { timeoutMs, alternatives = {} } = options;
+  const reading = options as GuardOptions<unknown>;
 
-  return async (input, { signal, callId } = {}) => {
+  const ask = (input: Input, { signal, callId }: ToolCall): Permit => {
     throwIfAborted(signal);
     const current = findSession();
     if (typeof session === 'function') current.declare(tool);
-    const permit = current.acquire(tool, { callId });
-    if (isRefused(permit)) throw new ToolUnavailableError(permit);
-    const running = startRun(permit, { signal, timeoutMs });
+    return decide(current, tool, input, callId);
+  };
+
+  const execute = (permit: Permit, input: Input, { signal }: ToolCall): Promise<Output> => {
+    const running = startRun(permit, { signal, timeoutMs }, reading);
     const result = running.enter(async () => run(input, { signal: running.signal, permit }));
     return follow(running, result);
   };
+
+  const guarded: GuardedFunction<Input, Output> = async (input, call = {}) => {
+    const permit = ask(input, call);
+    if (!isRefused(permit)) return execute(permit, input, call);
+    const answer = await otherwise(permit, input, { find: (other) => directCallOf(alternatives, other, call) });
+    if (answer === undefined) throw new ToolUnavailableError(permit);
+    return answer.value as Output;
+  };
+  noteGuard(guarded, tool, async (input, call) => {
+    const permit = ask(input as Input, call);
+    return isRefused(permit) ? undefined : { value: await execute(permit, input as Input, call) };
+  });
+  return guarded;
 }

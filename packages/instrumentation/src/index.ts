@@ -1,3 +1,10 @@
-export { type GuardedCall, type GuardOptions, guard, type ToolCall } from './guard.ts';
+export {
+  type GuardedCall,
+  type GuardedFunction,
+  type GuardOptions,
+  guard,
+  type ToolCall,
+} from './guard.ts';
+export type { CallEnd } from './run.ts';
 export type { SessionSource } from './session-source.ts';
-export { ToolUnavailableError } from './unavailable.ts';
+export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';

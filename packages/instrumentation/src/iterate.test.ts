@@ -145,3 +145,27 @@ test('all who wait for a piece hear of a stop, and those who come after it', asy
   for (const one of [...waiting, iterator.next()]) await expect(one).rejects.toThrow('the user left');
   expect(next).toHaveBeenCalledTimes(2);
 });
+
+test('F1: a label comes as one piece more, once, however it is asked for', async () => {
+  const { session } = watchedSession({ tools: { search: { labelFreshness: true } } });
+  const pieces = async function* () {
+    yield 'found';
+  };
+  for await (const _ of call(session, pieces)) expect(_).toBe('found');
+  const again = call(session, pieces)[Symbol.asyncIterator]();
+  const asked = await Promise.all([again.next(), again.next(), again.next()]);
+  expect(asked.map(({ done, value }) => [done, value])).toEqual([
+    [false, 'found'],
+    [false, expect.stringMatching(/^\[cached: .*\]\nfound$/)],
+    [true, undefined],
+  ]);
+  expect(await again.next()).toEqual({ done: true, value: undefined });
+});
+
+test('F1: what gave no piece gets no label', async () => {
+  const { session } = watchedSession({ tools: { search: { labelFreshness: true } } });
+  const none = async function* () {};
+  for (let time = 0; time < 2; time += 1) {
+    for await (const piece of call(session, none)) expect.unreachable(`${piece}`);
+  }
+});

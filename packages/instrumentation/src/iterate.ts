@@ -11,6 +11,7 @@ export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown>
 export const iterate = <Piece>(run: Run, source: AsyncIterable<Piece>): AsyncIterableIterator<Piece> => {
   const iterator = run.enter(() => source[Symbol.asyncIterator]());
   let last: Piece | undefined;
+  let pieces = false;
   let over = false;
   let stopped: { readonly reason: unknown } | undefined;
   /** Those who wait for a piece. A race with a promise that lasts would keep all pieces until the end. */
@@ -26,11 +27,16 @@ export const iterate = <Piece>(run: Run, source: AsyncIterable<Piece>): AsyncIte
   const step = async (): Promise<IteratorResult<Piece>> => {
     try {
       const found = await run.enter(async () => iterator.next());
-      if (found.done) {
-        over = true;
-        run.returned(last);
-      } else last = found.value;
-      return found;
+      if (!found.done) {
+        last = found.value;
+        pieces = true;
+        return found;
+      }
+      if (over) return found; // It was asked again, or by several at once.
+      over = true;
+      const answer = run.returned(last);
+      // The last piece is gone; with its label it is one more (F1).
+      return pieces && !Object.is(answer, last) ? { done: false, value: answer as Piece } : found;
     } catch (error) {
       over = true;
       run.threw(error);
@@ -56,4 +62,19 @@ export const iterate = <Piece>(run: Run, source: AsyncIterable<Piece>): AsyncIte
       return (await run.enter(async () => iterator.return?.(value))) ?? { done: true, value };
     },
   };
+};
+
+/** The answer of a tool that gives pieces: the last one. */
+export const lastOf = async (pieces: AsyncIterable<unknown>): Promise<unknown> => {
+  let last: unknown;
+  for await (const piece of pieces) last = piece;
+  return last;
+};
+
+/** An answer as the one piece of a tool that gives pieces. */
+export const once = <Piece>(answer: Promise<Piece>): AsyncGenerator<Piece> => {
+  answer.catch(() => {}); // Whoever never asks for the piece is not told of its error either.
+  return (async function* () {
+    yield await answer;
+  })();
 };

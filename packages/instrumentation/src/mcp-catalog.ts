@@ -8,6 +8,8 @@ export interface McpClient {
 export interface Catalog {
   /** Takes note of a list, or a page of one, that the server gave; the names in it. */
   note(list: unknown): readonly string[];
+  /** Whether a list of the server had the tool. */
+  lists(name: string): boolean;
   /** Whether the server has a tool; `ask` where it takes a look at the server's list to say so. */
   has(name: string): boolean | 'ask';
   /**
@@ -81,6 +83,7 @@ const createCatalog = (client: McpClient): Catalog => {
 
   return {
     note,
+    lists: (name) => names.has(name),
     has: (name) => {
       if (names.has(name)) return true;
       if (!isName(name)) return false;

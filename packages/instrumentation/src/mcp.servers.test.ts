@@ -143,7 +143,7 @@ describe.each(Object.entries(sdks))('with %s over stdio', (sdk, connectTo) => {
 
     const found = await read(join(folder, 'notes.md'));
     for (let call = 0; call < 4; call += 1) {
-      expect(await read(join(folder, 'gone.md'))).toMatchObject({
+      expect(await read(join(folder, `gone-${call}.md`))).toMatchObject({
         isError: true,
         content: [{ type: 'text', text: expect.stringContaining('ENOENT') }],
       });

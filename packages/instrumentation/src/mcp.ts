@@ -1,6 +1,9 @@
-import { BreakerboxUsageError } from '@breakerbox/core';
+import { BreakerboxUsageError, type Permit, type Session } from '@breakerbox/core';
+import { isContent, isPlain } from '@breakerbox/core/internal';
+import { decide } from './decide.ts';
 import { catalogOf, LIST_MS, type McpClient, optionsPosition } from './mcp-catalog.ts';
 import { checkOptions, milliseconds, names, text } from './options.ts';
+import { type DirectCall, otherwise } from './otherwise.ts';
 import { follow, startRun, throwIfAborted } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
@@ -25,7 +28,9 @@ export interface GuardMcpOptions {
  * Guards an MCP client of `@modelcontextprotocol/sdk` (1.x) or `@modelcontextprotocol/client` (2.x): give the result to the
  * agent in its place. The client itself isn't changed; sessions may share one.
  *
- * On skip and pause `callTool` gives `{ isError: true, content: [{ type: 'text', text }] }`, which the model reads.
+ * On skip and pause `callTool` gives `{ isError: true, content: [{ type: 'text', text }] }`, which the model reads. But a tool
+ * with `serveStaleMs` gives its last good result for the same arguments, labelled; and one whose alternative has `adapt` and
+ * is a tool of the same server gives what that one gives, with a note.
  * Results and errors of the server come back unchanged; one with `isError` counts as what its text says.
  *
  * Tools get their circuits as `listTools` passes. When a name is called that no list had, the server is asked for its list
@@ -59,26 +64,54 @@ export function guardMcpClient<Client extends McpClient>(
   // Half of the time is the call's own: a list that hangs is no reason for a tool to fail.
   const askMs = timeoutMs === undefined ? LIST_MS : timeoutMs / 2;
 
-  const callTool = async (params: { name: string }, ...rest: unknown[]): Promise<unknown> => {
-    const { name } = params;
-    const given = rest[optionsAt] as { signal?: AbortSignal } | undefined;
-    throwIfAborted(given?.signal);
-    const current = findSession();
+  const ask = async (session: Session, name: string, input: unknown, signal?: AbortSignal): Promise<Permit> => {
     const circuit = named(name);
-    const startMs = performance.now();
     let has = fixed ? fixed.has(name) : catalog.has(name);
     // A tool that the session knows is never asked for: its circuit may be open because the server hangs.
-    if (has === 'ask') has = current.peek(circuit) !== undefined || (await catalog.ask(name, askMs, given?.signal));
-    if (has) current.declare(circuit);
+    if (has === 'ask') has = session.peek(circuit) !== undefined || (await catalog.ask(name, askMs, signal));
+    if (has) session.declare(circuit);
+    return decide(session, circuit, input);
+  };
+
+  /** Surely a tool of this server: a name that may be another's is called for the model alone, which gave it. */
+  const isListed = async (name: string, signal?: AbortSignal): Promise<boolean> => {
+    if (fixed) return fixed.has(name);
+    if (catalog.has(name) === 'ask') await catalog.ask(name, askMs, signal);
+    return catalog.lists(name);
+  };
+
+  const run = (permit: Permit, params: ToolParams, rest: readonly unknown[], startMs: number): Promise<unknown> => {
+    const options = rest[optionsAt] as CallOptions | undefined;
     const spentMs = performance.now() - startMs;
-    const permit = current.acquire(circuit);
-    if (isRefused(permit)) return refusal(permit);
-    const run = startRun(permit, { signal: given?.signal, timeoutMs, spentMs });
-    rest[optionsAt] = { ...given, signal: run.signal };
+    const running = startRun(permit, { signal: options?.signal, timeoutMs, spentMs });
+    const given = [...rest];
+    given[optionsAt] = { ...options, signal: running.signal };
     return follow(
-      run,
-      run.enter(async () => client.callTool(params, ...(rest as never[]))),
+      running,
+      running.enter(async () => client.callTool(params, ...(given as never[]))),
     );
+  };
+
+  const callTool = async (params: ToolParams, ...rest: unknown[]): Promise<unknown> => {
+    const { signal } = (rest[optionsAt] ?? {}) as CallOptions;
+    throwIfAborted(signal);
+    const session = findSession();
+    const startMs = performance.now();
+    const permit = await ask(session, params.name, params.arguments, signal);
+    if (!isRefused(permit)) return run(permit, params, rest, startMs);
+
+    const find = (circuit: string): DirectCall | undefined => {
+      if (!circuit.startsWith(prefix)) return undefined;
+      const name = circuit.slice(prefix.length);
+      return async (input) => {
+        if (!(await isListed(name, signal))) return undefined;
+        const other = decide(session, circuit, input);
+        if (isRefused(other)) return undefined;
+        return { value: unstructured(await run(other, { ...params, name, arguments: input }, rest, startMs)) };
+      };
+    };
+    const answer = await otherwise(permit, params.arguments, { find });
+    return answer === undefined ? refusal(permit) : answer.value;
   };
 
   const listTools = async (params?: { cursor?: string }, ...rest: never[]): Promise<unknown> => {
@@ -96,6 +129,27 @@ export function guardMcpClient<Client extends McpClient>(
     ]),
   );
 }
+
+interface ToolParams {
+  readonly name: string;
+  readonly arguments?: unknown;
+}
+
+interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * An alternative's result without what is meant for programs: they would read it by the schema of the tool that they called.
+ * Servers give the same as text; where one didn't, it is put there.
+ */
+const unstructured = (result: unknown): unknown => {
+  if (!isPlain(result) || result.structuredContent === undefined) return result;
+  const { structuredContent, ...rest } = result;
+  const content = isContent(rest.content) ? rest.content : [];
+  if (content.some(({ type }) => type === 'text')) return rest;
+  return { ...rest, content: [...content, { type: 'text', text: JSON.stringify(structuredContent) }] };
+};
 
 /** What the model reads in place of a result. */
 const refusal = ({ message }: Refusal) => ({ isError: true, content: [{ type: 'text', text: message }] });

@@ -14,6 +14,9 @@ export const milliseconds: OptionCheck = (value) =>
 export const text: OptionCheck = (value) =>
   typeof value === 'string' ? undefined : `is ${show(value)}. Set a text, or leave it out.`;
 
+export const reader: OptionCheck = (value) =>
+  typeof value === 'function' ? undefined : `is ${show(value)}. Set a function, or leave it out.`;
+
 export const names: OptionCheck = (value) =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && name.trim() !== '')
     ? undefined
@@ -41,7 +44,7 @@ const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value in words; texts are left out, for they may be secrets. */
-const show = (value: unknown): string => {
+export const show = (value: unknown): string => {
   if (typeof value === 'number' || value === null || value === undefined) return String(value);
   return Array.isArray(value) ? 'an array' : `of type ${typeof value}`;
 };

@@ -18,11 +18,19 @@ const run = async (code: string): Promise<string> => {
 
 describe('the snippets of the README run as they stand', () => {
   test.each([
-    ['guard', /(TypeError: fetch failed\n){3}Tool 'fetch_page' is unavailable: its last calls failed \(network\)/],
-    ['guardTools', /I could not read the page\.\nThe model heard: .*Tool 'fetchPage' is unavailable: .* \(network\)/],
-    ['guardMcpClient', /Echo: hello/],
-  ])('%s', async (name, expected) => {
-    const [code, ...others] = snippets.filter((one) => one.includes(`${name}(`));
+    [
+      "'fetch_page'",
+      /(TypeError: fetch failed\n){3}Tool 'fetch_page' is unavailable: its last calls failed \(network\)/,
+    ],
+    [
+      "'news_search'",
+      /^TypeError: fetch failed\n\[answered by 'news_search' .*; little is lost\]\nNews of fuses: none\.\n/,
+    ],
+    ['httpEndpoint(', /^web_search,read_notes,translate\n/],
+    ['guardTools(', /I could not read the page\.\nThe model heard: .*Tool 'fetchPage' is unavailable: .* \(network\)/],
+    ['guardMcpClient(', /Echo: hello/],
+  ])('%s', async (part, expected) => {
+    const [code, ...others] = snippets.filter((one) => one.includes(part));
     expect(others).toEqual([]);
     expect(await run(code ?? 'throw new Error("no such snippet")')).toMatch(expected);
   });

@@ -1,4 +1,5 @@
-import type { Permit } from '@breakerbox/core';
+import { type FreshnessHint, type FreshnessLabel, labelled, type Permit } from '@breakerbox/core';
+import { safely } from '@breakerbox/core/internal';
 import { enter } from './enter.ts';
 import { ToolUnavailableError } from './unavailable.ts';
 
@@ -12,14 +13,33 @@ export interface Limits {
   readonly spentMs?: number;
 }
 
+/** How a call ended. */
+export type CallEnd<Output> =
+  | { readonly result: Output; readonly error?: undefined }
+  /** What it threw, or what stopped it. */
+  | { readonly result?: undefined; readonly error: unknown };
+
+/** What the executor reads in the end of a call, and how it labels a result that may not be current. */
+export interface Reading {
+  /** What the call cost (O4). */
+  readonly tokens?: ((end: CallEnd<unknown>) => number | undefined) | undefined;
+  /** How current its result is (F1). */
+  readonly freshness?: ((result: unknown) => FreshnessHint | undefined) | undefined;
+  /** Default: core's `labelled`. */
+  readonly label?: (result: unknown, label: FreshnessLabel) => unknown;
+}
+
 /** One call of a tool on its way: ends once, by its result, its error, its time-out or the caller's abort. */
 export interface Run {
   /** The tool's signal: fires on time-out and on the caller's abort. */
   readonly signal: AbortSignal;
   /** Runs a part of the tool in the permit's context. */
   enter<Value>(part: () => Value): Value;
-  /** The tool came back. What it returned may still report an error; core judges that. */
-  returned(result: unknown): void;
+  /**
+   * The tool came back. What it returned may still report an error; core judges that. Gives what the caller is to get: the
+   * very result, with a label if it may not be current and the tool's results are labelled (F1).
+   */
+  returned<Value>(result: Value): Value;
   /** The tool threw. */
   threw(error: unknown): void;
   /** Nobody wants the rest. */
@@ -33,11 +53,18 @@ export interface Run {
  *
  * @throws the reason of a caller who left while the call was being decided; the permit is settled then.
  */
-export const startRun = (permit: Permit, { signal: outer, timeoutMs, spentMs = 0 }: Limits): Run => {
+export const startRun = (
+  permit: Permit,
+  { signal: outer, timeoutMs, spentMs = 0 }: Limits,
+  { tokens, freshness, label = labelled }: Reading = {},
+): Run => {
   const controller = new AbortController();
   const { signal } = controller;
   let listener: ((reason: unknown) => void) | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const cost = (end: CallEnd<unknown>): number | undefined =>
+    tokens && safely(`tokens() of tool '${permit.tool}'`, () => tokens(end));
 
   const release = (): void => {
     clearTimeout(timer);
@@ -49,7 +76,7 @@ export const startRun = (permit: Permit, { signal: outer, timeoutMs, spentMs = 0
     release();
     // First the signal, then the settlement: core tells a time-out from an abort by it.
     controller.abort(reason);
-    permit.settle({ error: signal.reason, signal });
+    permit.settle({ error: signal.reason, signal, tokens: cost({ error: signal.reason }) });
     listener?.(signal.reason);
   };
 
@@ -71,13 +98,18 @@ export const startRun = (permit: Permit, { signal: outer, timeoutMs, spentMs = 0
     enter: (part) => enter(() => permit.context, part),
     returned: (result) => {
       release();
-      permit.settle({ result });
+      permit.settle({
+        result,
+        tokens: cost({ result }),
+        freshness: freshness && safely(`freshness() of tool '${permit.tool}'`, () => freshness(result)),
+      });
+      return permit.freshness === undefined ? result : (label(result, permit.freshness) as typeof result);
     },
     threw: (error) => {
       release();
       // A tool that failed because another was refused: the failures behind that are charged already (B3).
-      if (isUnavailable(error)) permit.settle({ outcome: 'ignored', category: 'denied' });
-      else permit.settle({ error });
+      if (isUnavailable(error)) permit.settle({ outcome: 'ignored', category: 'denied', tokens: cost({ error }) });
+      else permit.settle({ error, tokens: cost({ error }) });
     },
     abandoned: () => {
       release();
@@ -120,10 +152,7 @@ export const follow = <Output>(run: Run, result: PromiseLike<Output>): Promise<O
   new Promise((resolve, reject) => {
     run.onStopped(reject);
     Promise.resolve(result).then(
-      (value) => {
-        run.returned(value);
-        resolve(value);
-      },
+      (value) => resolve(run.returned(value)),
       (error) => {
         run.threw(error);
         reject(error);

@@ -2,8 +2,8 @@ import { MockProviderV4 } from 'ai/test';
 import { scriptedModel } from './scripted-model.ts';
 
 /** To be preloaded: a model name such as `openai/gpt-5-mini` gets a script in place of the provider's model. */
-const call = [{ tool: 'fetchPage', input: { url: 'http://127.0.0.1:2/' } }];
-const { model, heard } = scriptedModel([call, call, call, call, 'I could not read the page.']);
+const calls = ['', 'a', 'b', 'c'].map((page) => [{ tool: 'fetchPage', input: { url: `http://127.0.0.1:2/${page}` } }]);
+const { model, heard } = scriptedModel([...calls, 'I could not read the page.']);
 
 // The mock's type doesn't fit the SDK's own under exactOptionalPropertyTypes.
 type Provider = NonNullable<typeof globalThis.AI_SDK_DEFAULT_PROVIDER>;

@@ -37,16 +37,24 @@ export const sdks = {
   },
 };
 
+interface ToolAnswer {
+  content: { type: 'text'; text: string }[];
+  isError?: boolean;
+  structuredContent?: Record<string, unknown>;
+}
+
 /** What a server of our own answers; a promise that never settles is a server that hangs. */
 export interface Answers {
   list(): Promise<{ tools: { name: string; inputSchema: { type: 'object' }; outputSchema?: { type: 'object' } }[] }>;
-  call(name: string): Promise<{ content: { type: 'text'; text: string }[] }>;
+  call(name: string, given: unknown): Promise<ToolAnswer>;
 }
 
 const serve = async (answers: Answers, transport: Transport): Promise<void> => {
   const server = new Server(who, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => answers.list());
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) => answers.call(params.name));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => ({
+    ...(await answers.call(params.name, params.arguments)),
+  }));
   await server.connect(transport);
 };
 

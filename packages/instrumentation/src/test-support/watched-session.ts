@@ -14,7 +14,8 @@ export interface Watched {
 
 /** A session of a box of its own, on a clock that stands still: no test waits for a cooldown. */
 export const watchedSession = (config: Partial<BreakerboxConfig> = {}): Watched => {
-  const box = createBreakerbox({ agent: 'test-agent', clock: { now: () => 0, unixNow: () => 0 }, ...config });
+  const clock = { now: () => 0, unixNow: () => 0 };
+  const box = createBreakerbox({ agent: 'test-agent', clock, ...config });
   const decisions: string[] = [];
   const outcomes: string[] = [];
   const waiting = new Set<() => void>();

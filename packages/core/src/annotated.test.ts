@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { annotated } from './annotated.ts';
+
+const part = { type: 'text', text: 'found' };
+const words = { type: 'text', text: '[words]' };
+
+test.each<[string, unknown, unknown]>([
+  ['a text', 'found', '[words]\nfound'],
+  ['nothing', undefined, { result: undefined, note: 'words' }],
+  ['null', null, { result: null, note: 'words' }],
+  ['a number', 0, { result: 0, note: 'words' }],
+  ['a list', [1], { result: [1], note: 'words' }],
+  ['an object', { hits: 1 }, { hits: 1, note: 'words' }],
+  ['an object that has the key', { note: 'high' }, { result: { note: 'high' }, note: 'words' }],
+  ['an instance', new Date(0), { result: new Date(0), note: 'words' }],
+  ['an MCP result', { content: [part], structuredContent: {} }, { content: [words, part], structuredContent: {} }],
+  ['content of another kind', { content: ['found'] }, { content: ['found'], note: 'words' }],
+])('R4, F1: %s gets words about it, and stays as it is', (_, result, expected) => {
+  const before = structuredClone(result);
+  expect(annotated(result, 'note', 'words')).toEqual(expected);
+  expect(result).toEqual(before);
+});
+
+test('R4, F1, E5: so does an object that throws when it is looked at', () => {
+  const trap = () => {
+    throw new Error('do not look at me');
+  };
+  const hostile = new Proxy({}, { get: trap, getPrototypeOf: trap, has: trap, ownKeys: trap });
+  const { result, note } = annotated(hostile, 'note', 'words') as { result: unknown; note: string };
+  expect([result === hostile, note]).toEqual([true, 'words']);
+});

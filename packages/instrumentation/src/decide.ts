@@ -1,0 +1,8 @@
+import type { Permit, Session } from '@breakerbox/core';
+
+/** A call without arguments is the same call each time, which core can't know of what wasn't given to it (O5, F2). */
+const NO_ARGUMENTS = {};
+
+/** Asks the session about a call, arguments included: core keeps a digest of them alone. */
+export const decide = (session: Session, tool: string, input: unknown, callId?: string | undefined): Permit =>
+  session.acquire(tool, { callId, input: input === undefined ? NO_ARGUMENTS : input });

@@ -1,0 +1,207 @@
+import { type Alternative, BreakerboxConfigError, type ToolConfig } from '@breakerbox/core';
+import { diag } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type GuardOptions, guard, ToolUnavailableError } from './index.ts';
+import { listenToDiag } from './test-support/diagnosed.ts';
+import { read, startServer, type TestServer } from './test-support/http-server.ts';
+import { startTracing, stopTracing } from './test-support/tracing.ts';
+import { type Watched, watchedSession } from './test-support/watched-session.ts';
+
+let server: TestServer;
+
+beforeEach(async () => {
+  server = await startServer();
+});
+
+afterEach(async () => {
+  stopTracing();
+  diag.disable();
+  await server.stop();
+});
+
+/** A tool that fetches a page of the server. */
+const page = ({ session }: Watched, tool: string, options: GuardOptions<string> = {}) =>
+  guard(session, tool, (path: string, { signal }) => read(server.url(path), signal), options);
+
+const refusalOf = (call: Promise<unknown>): Promise<ToolUnavailableError> =>
+  call.then(
+    () => expect.unreachable(),
+    (error) => {
+      expect(error).toBeInstanceOf(ToolUnavailableError);
+      return error;
+    },
+  );
+
+const STALE = 'stale: retrieved 1970-01-01 00:00:00 UTC';
+
+describe('R4: an alternative with adapt is called in place', () => {
+  const route = (alternative: Partial<Alternative> = {}, more: ToolConfig = {}) =>
+    watchedSession({
+      tools: {
+        web: {
+          failureThreshold: 1,
+          alternatives: [
+            {
+              tool: 'news',
+              degradation: 'low',
+              note: 'recent items only.',
+              adapt: (path) => `/news${path}`,
+              ...alternative,
+            },
+          ],
+          ...more,
+        },
+        news: { failureThreshold: 1 },
+      },
+    });
+
+  /** Both tools, the first of them out. */
+  const outage = async (watched: Watched, options: GuardOptions<string> = {}) => {
+    const news = page(watched, 'news', options);
+    const web = page(watched, 'web', { alternatives: { news } });
+    server.answer('/down', 503);
+    await expect(web('/down')).rejects.toThrow('HTTP 503');
+    return { web, news };
+  };
+
+  test('R4: with its own input, decision, span and settlement; the answer says who gave it and what is lost', async () => {
+    const traced = startTracing();
+    const watched = route();
+    const { web } = await outage(watched);
+
+    expect(await web('/x', { callId: 'call-1' })).toBe(
+      "[answered by 'news' in place of 'web', which is unavailable: recent items only; little is lost]\n/news/x",
+    );
+
+    expect(watched.decisions).toEqual(['web: call', 'web: skip', 'news: call']);
+    expect(watched.outcomes).toEqual(['web: failure, server', 'news: success']);
+    expect(traced.paths()).toEqual(['execute_tool web', 'breakerbox.skip web', 'execute_tool news']);
+    const skip = {
+      'gen_ai.tool.call.id': 'call-1',
+      'breakerbox.route': 'alternative',
+      'breakerbox.route.tool': 'news',
+    };
+    expect(traced.attributes('breakerbox.skip web')[0]).toMatchObject(skip);
+    expect(traced.attributes('execute_tool news')[0]).toMatchObject({ 'gen_ai.tool.call.id': 'call-1' });
+  });
+
+  test('R4: one that fails is settled by its own error, which reaches the caller', async () => {
+    const watched = route();
+    const { web } = await outage(watched);
+    server.answer('/news/x', 500);
+    await expect(web('/x')).rejects.toMatchObject({ message: 'HTTP 500', status: 500 });
+    expect(watched.outcomes).toEqual(['web: failure, server', 'news: failure, server']);
+  });
+
+  test('R4: one that is refused as well leaves the first refusal; there is no second hop', async () => {
+    const watched = watchedSession({
+      loopGuard: { repeats: 1 },
+      tools: {
+        web: { failureThreshold: 1, alternatives: [{ tool: 'news', adapt: () => '/gone' }] },
+        news: { failureThreshold: 9, alternatives: [{ tool: 'books', adapt: () => '/books' }] },
+        books: {},
+      },
+    });
+    const books = page(watched, 'books');
+    const news = page(watched, 'news', { alternatives: { books } });
+    const web = page(watched, 'web', { alternatives: { news } });
+    server.answer('/gone', 404);
+    server.answer('/down', 503);
+    await expect(web('/down')).rejects.toThrow('HTTP 503');
+    await expect(news('/gone')).rejects.toThrow('HTTP 404');
+
+    const error = await refusalOf(web('/x'));
+
+    expect(error).toMatchObject({ tool: 'web', reason: 'open' });
+    expect(error.route).toEqual({ kind: 'alternative', tool: 'news', degradation: 'unknown', fallback: undefined });
+    expect(watched.decisions.slice(2)).toEqual(['web: skip', 'news: skip']);
+  });
+
+  test.each<[string, Alternative['adapt'], RegExp]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no such field');
+      },
+      /no such field/,
+    ],
+    ['gives a promise', async () => '/x', /gave a promise/],
+    ['rejects', () => Promise.reject(new Error('later')), /gave a promise|later/],
+  ])('R4: adapt that %s is reported, and leaves the refusal (E5)', async (_, adapt, said) => {
+    const heard = listenToDiag();
+    const watched = route({ adapt: adapt as never });
+    const { web } = await outage(watched);
+    expect(await refusalOf(web('/x'))).toMatchObject({ tool: 'web', route: { kind: 'alternative', tool: 'news' } });
+    expect(heard[0]).toEqual([
+      expect.stringContaining("adapt() of tool 'web' for 'news' threw"),
+      expect.objectContaining({ message: expect.stringMatching(said) }),
+    ]);
+    expect(watched.decisions).toEqual(['web: call', 'web: skip']);
+  });
+
+  test('R4: one without adapt, or that was not given, is left to the caller', async () => {
+    const given = route({ adapt: undefined as never });
+    expect(await refusalOf((await outage(given)).web('/x'))).toMatchObject({ route: { tool: 'news' } });
+    const missing = route();
+    const web = page(missing, 'web');
+    await expect(web('/down').catch((error) => error)).resolves.toMatchObject({ status: 503 });
+    expect((await refusalOf(web('/x'))).message).toContain("Use 'news' instead");
+    expect(missing.decisions).toEqual(['web: call', 'web: skip']);
+  });
+
+  test('R4: the abort of the caller ends the alternative, and costs nothing', async () => {
+    const watched = route();
+    const hanging = guard(watched.session, 'news', (_: string) => new Promise<string>(() => {}));
+    const web = page(watched, 'web', { alternatives: { news: hanging } });
+    server.answer('/down', 503);
+    await expect(web('/down')).rejects.toThrow('HTTP 503');
+    const caller = new AbortController();
+    const reason = new Error('the user left');
+    const call = web('/x', { signal: caller.signal });
+    caller.abort(reason);
+    await expect(call).rejects.toBe(reason);
+    expect(watched.outcomes.at(-1)).toBe('news: ignored, cancelled');
+  });
+
+  test("R4: the alternative's own time-out counts as its own", async () => {
+    const watched = route();
+    const hanging = guard(watched.session, 'news', (_: string) => new Promise<string>(() => {}), { timeoutMs: 5 });
+    const web = page(watched, 'web', { alternatives: { news: hanging } });
+    server.answer('/down', 503);
+    await expect(web('/down')).rejects.toThrow('HTTP 503');
+    await expect(web('/x')).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(watched.outcomes.at(-1)).toBe('news: failure, timeout');
+  });
+
+  test('R4: calls side by side each have both decisions', async () => {
+    const watched = route();
+    const traced = startTracing();
+    const { web } = await outage(watched);
+    const answers = await Promise.all(['/1', '/2', '/3'].map((path) => web(path)));
+    expect(answers.map((one) => one.split('\n')[1])).toEqual(['/news/1', '/news/2', '/news/3']);
+    expect(traced.paths().filter((path) => path === 'breakerbox.skip web')).toHaveLength(3);
+    expect(traced.paths().filter((path) => path === 'execute_tool news')).toHaveLength(3);
+  });
+
+  test('R4: the last good result comes before an alternative', async () => {
+    const watched = route({}, { serveStaleMs: 60_000 });
+    const news = page(watched, 'news');
+    const web = page(watched, 'web', { alternatives: { news } });
+    await web('/x');
+    server.answer('/down', 503);
+    await expect(web('/down')).rejects.toThrow();
+    expect(await web('/x')).toBe(`[${STALE}]\n/x`);
+    expect(await web('/y')).toMatch(/^\[answered by 'news'/);
+  });
+
+  test.each<[string, (watched: Watched) => unknown, RegExp]>([
+    ['a plain function', () => ({ news: async () => 1 }), /has under 'news' no function that guard\(\) made/],
+    ['the guard of another tool', (watched) => ({ other: page(watched, 'news') }), /the function of tool 'news'/],
+    ['a list', () => [], /is an array/],
+  ])('R4: alternatives refuse %s', (_, made, message) => {
+    const watched = watchedSession();
+    const wrap = () => page(watched, 'web', { alternatives: made(watched) as never });
+    expect(wrap).toThrow(BreakerboxConfigError);
+    expect(wrap).toThrow(message);
+  });
+});

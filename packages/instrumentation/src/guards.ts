@@ -1,0 +1,46 @@
+import type { ToolCall } from './guard.ts';
+import { type OptionCheck, show } from './options.ts';
+import type { Answer, DirectCall } from './otherwise.ts';
+
+/** What is known of a function that `guard` made. */
+interface Guard {
+  readonly tool: string;
+  /** Undefined: the tool must not be called, and nothing stood in. */
+  readonly call: (input: unknown, call: ToolCall) => Promise<Answer | undefined>;
+}
+
+const guards = new WeakMap<object, Guard>();
+
+/** Remembers how to call a tool directly whose function may be given as an alternative. */
+export const noteGuard = (guarded: object, tool: string, call: Guard['call']): void => {
+  guards.set(guarded, { tool, call });
+};
+
+/** How to call the function given for a tool; undefined where there is none. */
+export const directCallOf = (
+  alternatives: Readonly<Record<string, object>>,
+  tool: string,
+  call: ToolCall,
+): DirectCall | undefined => {
+  const found = Object.hasOwn(alternatives, tool) ? guardOf(alternatives[tool]) : undefined;
+  return found && ((input) => found.call(input, call));
+};
+
+/** For options: functions that `guard` made, by the names of their tools. */
+export const guardsByTool: OptionCheck = (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return `is ${show(value)}. Set an object of functions that guard() made, by the names of their tools, or leave it out.`;
+  }
+  for (const [name, one] of Object.entries(value)) {
+    const found = guardOf(one);
+    if (found === undefined) {
+      return `has under '${name}' no function that guard() made, so that its calls would have no decision. Give guard(session, '${name}', …).`;
+    }
+    if (found.tool !== name) {
+      return `has under '${name}' the function of tool '${found.tool}'. Put it under '${found.tool}', or give that of '${name}'.`;
+    }
+  }
+  return undefined;
+};
+
+const guardOf = (value: unknown): Guard | undefined => (typeof value === 'function' ? guards.get(value) : undefined);

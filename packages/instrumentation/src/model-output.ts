@@ -1,0 +1,85 @@
+import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
+import { annotated, isContent, isPlain } from '@breakerbox/core/internal';
+import type { Tool } from 'ai';
+
+type ToModelOutput = NonNullable<Tool<unknown, unknown>['toModelOutput']>;
+type ModelOutput = Awaited<ReturnType<ToModelOutput>>;
+
+/** As `describeFreshness` puts it. */
+const LABEL = /^(?:stale|cached|unverified|freshness_unknown): .*retrieved (?:at an unknown time|[-\d]+ [:\d]+ UTC)$/;
+
+/**
+ * Core's `labelled`, so that {@link unlabelled} can take the label off again: an object whose one key is `result` would
+ * become what a list becomes.
+ */
+export const labelForModel: typeof labelled = (result: unknown, label: FreshnessLabel): unknown =>
+  readable(() => isPlain(result) && Object.keys(result).join() === 'result')
+    ? { result, freshness: describeFreshness(label) }
+    : labelled(result, label);
+
+/** What can be read in a result; some throw when they are looked at. */
+const readable = <Value>(read: () => Value): Value | undefined => {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * What a tool with words of its own for the model says of its results: of one with a label, what it says of the result
+ * alone, and the label before it. The tool's function knows nothing of labels: it might drop them, or break on them.
+ *
+ * Told by the output itself, for it may come from a conversation that was stored, and read by another process.
+ */
+export const labelledModelOutput =
+  (toModelOutput: ToModelOutput): ToModelOutput =>
+  (given) => {
+    const found = readable(() => unlabelled(given.output));
+    if (found === undefined) return toModelOutput(given);
+    const { result, words } = found;
+    return (async () => withWords(await toModelOutput({ ...given, output: result }), words))();
+  };
+
+interface Unlabelled {
+  readonly result: unknown;
+  readonly words: string;
+}
+
+const unlabelled = (output: unknown): Unlabelled | undefined => {
+  if (typeof output === 'string') {
+    const end = output.indexOf('\n');
+    const words = wordsIn(output.slice(0, Math.max(end, 0)));
+    return words === undefined ? undefined : { result: output.slice(end + 1), words };
+  }
+  if (!isPlain(output)) return undefined;
+  const { freshness, ...rest } = output;
+  if (typeof freshness === 'string' && LABEL.test(freshness)) {
+    return { result: Object.keys(rest).join() === 'result' ? rest.result : rest, words: freshness };
+  }
+  const { content } = output;
+  const words = isContent(content) ? wordsIn(content[0]?.text) : undefined;
+  return words === undefined ? undefined : { result: { ...output, content: (content as unknown[]).slice(1) }, words };
+};
+
+/** The label in square brackets. */
+const wordsIn = (text: unknown): string | undefined => {
+  if (typeof text !== 'string' || !text.startsWith('[') || !text.endsWith(']')) return undefined;
+  const words = text.slice(1, -1);
+  return LABEL.test(words) ? words : undefined;
+};
+
+const withWords = (output: ModelOutput, words: string): ModelOutput => {
+  switch (output.type) {
+    case 'text':
+    case 'error-text':
+      return { ...output, value: `[${words}]\n${output.value}` };
+    case 'json':
+    case 'error-json':
+      return { ...output, value: annotated(output.value, 'freshness', words) as typeof output.value };
+    case 'content':
+      return { ...output, value: [{ type: 'text', text: `[${words}]` }, ...output.value] };
+    default:
+      return output;
+  }
+};

@@ -1,0 +1,77 @@
+import { type AlternativeRoute, labelled } from '@breakerbox/core';
+import { annotated, reportThrown } from '@breakerbox/core/internal';
+import type { Refusal } from './unavailable.ts';
+
+/** What came back in place of a refused call. */
+export interface Answer {
+  readonly value: unknown;
+}
+
+/** Calls a tool under a decision of its own, and no other in its place; undefined where that decision is against it. */
+export type DirectCall = (input: unknown) => Promise<Answer | undefined>;
+
+/** How an executor stands in for a refused call. */
+export interface StandIns {
+  /** How the executor calls a tool in place of another; undefined where it can't. */
+  readonly find: (tool: string) => DirectCall | undefined;
+  /** The tool's last good result with its label. Default: core's `labelled`. */
+  readonly label?: typeof labelled;
+}
+
+/**
+ * What answers a call that must not be made: the last good result (F2), or an alternative that is called in place (R4), one
+ * hop at most. Undefined where nothing can; what is promised is undefined where the alternative isn't to be called either.
+ * An alternative that throws rejects it.
+ */
+export const otherwise = (
+  permit: Refusal,
+  input: unknown,
+  { find, label = labelled }: StandIns,
+): Promise<Answer | undefined> | undefined => {
+  const { route } = permit;
+  if (route?.kind === 'stale') return Promise.resolve({ value: label(route.result, route.label) });
+  if (route?.kind !== 'alternative' || route.adapt === undefined) return undefined;
+  const call = find(route.tool);
+  return call && inPlace(permit.tool, route, input, call);
+};
+
+const inPlace = async (
+  tool: string,
+  route: AlternativeRoute,
+  input: unknown,
+  call: DirectCall,
+): Promise<Answer | undefined> => {
+  const adapted = adaptedInput(tool, route, input);
+  const answer = adapted && (await call(adapted.input));
+  return answer && { value: annotated(answer.value, 'note', noteOf(tool, route)) };
+};
+
+const adaptedInput = (
+  tool: string,
+  route: AlternativeRoute,
+  input: unknown,
+): { readonly input: unknown } | undefined => {
+  const what = `adapt() of tool '${tool}' for '${route.tool}'`;
+  try {
+    const adapted = route.adapt?.(input);
+    if (!isThenable(adapted)) return { input: adapted };
+    adapted.then(undefined, (error) => reportThrown(what, error));
+    throw new TypeError('It gave a promise, and has to give the input itself');
+  } catch (error) {
+    reportThrown(what, error);
+    return undefined;
+  }
+};
+
+export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+
+const LOSS = { low: 'little is lost', high: 'much is lost', unknown: 'how much is lost is not known' } as const;
+
+/** Which tool answered and what is lost by it: who reads the answer must not take it for the tool's own. */
+const noteOf = (tool: string, { tool: other, degradation, note }: AlternativeRoute): string => {
+  const loss = [...(note === undefined ? [] : [asClause(note)]), LOSS[degradation]].join('; ');
+  return `answered by '${other}' in place of '${tool}', which is unavailable: ${loss}`;
+};
+
+const asClause = (words: string): string => words.trim().replace(/\s+/g, ' ').replace(/\.$/, '');
