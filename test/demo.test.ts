@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
 import type { DemoReport } from '../packages/cli/src/demo/report.ts';
-import { childrenOf, isAlive } from './processes.ts';
+import { childrenOf, commandOf, isAlive } from './processes.ts';
 
 const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url));
 
@@ -47,17 +47,59 @@ const startReceiver = async (): Promise<{ server: Server; url: string; requests:
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests: () => requests };
 };
 
+/** Where the Prometheus of a demo listens; undefined until it is there. */
+const prometheusOf = (demo: Demo): string | undefined => {
+  const [pid = 0] = childrenOf(demo.pid, /--storage\.tsdb\.path/);
+  const [, address] = /--web\.listen-address=(\S+)/.exec(commandOf(pid) ?? '') ?? [];
+  return address && `http://${address}`;
+};
+
+/** The values of an expression by one of its labels. Rejects when Prometheus doesn't answer. */
+const query = async (prometheus: string, expression: string, label: string): Promise<Record<string, number>> => {
+  const response = await fetch(`${prometheus}/api/v1/query?${new URLSearchParams({ query: expression })}`);
+  const { data } = (await response.json()) as {
+    data: { result: { metric: Record<string, string>; value: [number, string] }[] };
+  };
+  return Object.fromEntries(data.result.map(({ metric, value }) => [metric[label] ?? '', Number(value[1])]));
+};
+
+/** What Prometheus has of routing, scope and freshness. */
+const reading = async (prometheus: string) => {
+  const by = (label: string, selector: string) => query(prometheus, `sum by (${label}) (${selector})`, label);
+  return {
+    routes: await by('breakerbox_route', 'breakerbox_routes_total'),
+    inPlace: await by('breakerbox_degradation', 'breakerbox_routes_total{gen_ai_tool_name="web_search"}'),
+    tasks: await by('breakerbox_disposition', 'breakerbox_tasks_total'),
+    labels: await by('breakerbox_freshness_label', 'breakerbox_freshness_total'),
+    reasons: await by('breakerbox_reason', 'breakerbox_decisions_total'),
+  };
+};
+
+const positive: number = expect.toSatisfy((value: number) => value > 0, 'is above 0');
+
 describe('breakerbox demo', () => {
   test.concurrent('in 90 s a circuit opens, probes and closes, a budget runs out, an outage is one event, and alerts arrive', async (context) => {
     const demo = startDemo(context, ['--for', '90s', '--json']);
     const seen = new Set<number>();
+    let last: Awaited<ReturnType<typeof reading>> | undefined;
     const watching = setInterval(() => {
       for (const pid of childrenOf(demo.pid)) seen.add(pid);
+      const prometheus = prometheusOf(demo);
+      // It isn't there yet, or any more: the latest answer counts.
+      if (prometheus !== undefined) {
+        reading(prometheus).then(
+          (value) => {
+            last = value;
+          },
+          () => undefined,
+        );
+      }
     }, 1_000);
     expect(await demo.exit).toBe(0);
     clearInterval(watching);
 
-    const { circuits, budgets, systemic, alerts, stack } = JSON.parse(demo.text()) as DemoReport;
+    const done = JSON.parse(demo.text()) as DemoReport;
+    const { circuits, budgets, systemic, alerts, stack } = done;
     expect(stack).toEqual({ prometheus: 'running', alertmanager: 'running' });
     const of = (tool: string, agent: string) =>
       circuits.transitions
@@ -79,6 +121,44 @@ describe('breakerbox demo', () => {
     );
     expect(names.size).toBeGreaterThanOrEqual(2);
     expect(alerts.inhibited.map(({ labels }) => labels.alertname)).toContain('BreakerboxCircuitOpen');
+
+    // Held-up calls go to another tool, the last good result, a person, or nowhere.
+    const { routes, scope, stale, reports } = done;
+    const sent = (tool: string) => routes.find((one) => one.tool === tool);
+    expect(sent('web_search')).toMatchObject({ alternative: positive });
+    expect(sent('get-sum')).toMatchObject({ alternative: positive });
+    expect(sent('list_deployments')).toMatchObject({ stale: positive });
+    expect(sent('create_ticket')).toMatchObject({ manual: positive });
+    expect(sent('lookup_order')).toMatchObject({ defer: positive });
+    const calls = (tool: string) => done.decisions.find((one) => one.tool === tool)?.call;
+    expect([calls('news_search'), calls('calculator')]).toEqual([positive, positive]);
+    expect(stale.map(({ label }) => label)).toContainEqual(expect.stringMatching(/^stale: retrieved \d{4}-.* UTC$/));
+
+    expect(scope.deferred).toBeGreaterThan(0);
+    expect(scope.plans.flatMap(({ deferred }) => deferred)).toContainEqual({
+      task: expect.stringMatching(/^complaints/),
+      tools: ['create_ticket'],
+    });
+    expect(scope.plans.flatMap(({ degraded }) => degraded)).toContainEqual(
+      expect.objectContaining({ tool: 'web_search', alternative: 'news_search' }),
+    );
+
+    const paused = (state: string) => reports.find(({ report }) => report.state === state)?.report;
+    const spent = paused('paused_budget');
+    expect(spent).toMatchObject({ agent: 'ops-agent', headline: 'PAUSED, failure budget: all 5 failures are spent.' });
+    // Calls that were under way beside the fifth failure may have failed too.
+    expect(spent?.budget?.charges.length).toBeGreaterThanOrEqual(5);
+    expect(spent?.scope?.deferred.length).toBeGreaterThan(0);
+    expect(paused('paused_systemic')?.systemic).toMatchObject({ category: 'network', dependency: 'egress-proxy' });
+
+    expect(last).toMatchObject({
+      routes: { alternative: positive, stale: positive, manual: positive, defer: positive },
+      inPlace: { low: positive },
+      tasks: { achievable: positive, deferred: positive },
+      labels: { stale: positive },
+      // The scripted model isn't stuck: the loop guard has nothing to say.
+      reasons: { open: positive, repeat: 0 },
+    });
 
     // Prometheus, Alertmanager and the MCP server at least; and nothing is left of them.
     expect(seen.size).toBeGreaterThanOrEqual(3);

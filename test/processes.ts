@@ -38,5 +38,8 @@ export const childrenOf = (pid: number, command = /./): readonly number[] =>
     .filter((one) => one.parent === pid && command.test(one.command))
     .map((one) => one.pid);
 
+/** The command line of a process; undefined where there is none. */
+export const commandOf = (pid: number): string | undefined => processes().find((one) => one.pid === pid)?.command;
+
 /** Whether a process is still there. */
 export const isAlive = (pid: number): boolean => processes().some((one) => one.pid === pid);

@@ -18,6 +18,10 @@ export interface PrometheusClient {
   instant(expr: string): Promise<readonly Series[]>;
   /** Evaluates each second from then until now. */
   range(expr: string, fromUnixSeconds: number): Promise<readonly Series[]>;
+  /** The sum of a metric now, by two labels; what is 0 is left out. A series without the first label is under ''. */
+  countsBy(selector: string, first: string, second: string): Promise<Readonly<Record<string, Record<string, number>>>>;
+  /** The same by one label, zeros too. */
+  totalsBy(selector: string, label: string): Promise<Readonly<Record<string, number>>>;
   labelValues(label: string, selector: string): Promise<readonly string[]>;
   /** The state of all rules. */
   rules(): Promise<readonly Rule[]>;
@@ -44,10 +48,29 @@ export const prometheusClient = (url: string): PrometheusClient => {
     }));
   };
 
+  const instant = (expr: string): Promise<readonly Series[]> => query('query', { query: expr });
+
   return {
-    instant: (expr) => query('query', { query: expr }),
+    instant,
     range: (expr, from) =>
       query('query_range', { query: expr, start: String(from), end: String(Date.now() / 1000), step: '1' }),
+    countsBy: async (selector, first, second) => {
+      const counts: Record<string, Record<string, number>> = {};
+      for (const { metric, values } of await instant(`sum by (${first}, ${second}) (${selector})`)) {
+        const group = metric[first] ?? '';
+        counts[group] ??= {};
+        const value = values[0]?.[1] ?? 0;
+        if (value !== 0) counts[group][metric[second] ?? ''] = value;
+      }
+      return counts;
+    },
+    totalsBy: async (selector, label) =>
+      Object.fromEntries(
+        (await instant(`sum by (${label}) (${selector})`)).map(({ metric, values }) => [
+          metric[label] ?? '',
+          values[0]?.[1] ?? 0,
+        ]),
+      ),
     labelValues: async (label, selector) =>
       (await get<{ data: string[] }>(`label/${label}/values`, { 'match[]': selector })).data,
     rules: async () =>

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Session } from '@breakerbox/core';
 import { generateText, isStepCount } from 'ai';
@@ -18,6 +19,9 @@ export interface Fleet {
 const STEPS_PER_SESSION = 18;
 const STEPS_PER_RUN = 200;
 const BETWEEN_SESSIONS_MS = 600;
+/** Enough to tell the sessions of a demo apart. */
+const ID_LENGTH = 8;
+const NOTHING_TO_DO_MS = 500;
 
 /** Sets all agents to work: each runs one session after another until `signal` fires. */
 export const startFleet = (agents: readonly Agent[], journal: Journal, signal: AbortSignal): Fleet => {
@@ -25,7 +29,7 @@ export const startFleet = (agents: readonly Agent[], journal: Journal, signal: A
 
   const work = async (agent: Agent): Promise<void> => {
     while (!signal.aborted) {
-      const session = agent.box.session();
+      const session = agent.box.session({ id: randomUUID().slice(0, ID_LENGTH) });
       sessions.set(agent.name, session);
       try {
         await runSession(agent, session, journal, signal);
@@ -45,12 +49,22 @@ export const startFleet = (agents: readonly Agent[], journal: Journal, signal: A
   };
 };
 
-/** One session: the AI SDK's loop until the plan is done, with somebody called whenever it pauses. */
+/**
+ * One session: the AI SDK's loop until the plan is done. Before it, and when tools turn out to be out, the agent asks what it can do,
+ * works on that and defers the rest. When the session pauses, it leaves a report and somebody is called.
+ */
 const runSession = async (agent: Agent, session: Session, journal: Journal, signal: AbortSignal): Promise<void> => {
-  const plan = createPlan({ tools: agent.toolNames, steps: STEPS_PER_SESSION, input: toolInput });
-  const model = scriptedModel(plan, agent.thinkMs);
+  const plan = createPlan({ duties: agent.duties, steps: STEPS_PER_SESSION, input: toolInput });
+  const model = scriptedModel(plan, {
+    thinkMs: agent.thinkMs,
+    onStale: (tool, label) => journal.stale(agent.name, tool, label),
+  });
   const tools = agent.tools(session);
+  const isActive = (): boolean => session.view().state === 'active';
+  const planScope = (): void => plan.reduceTo(session.planScope(plan.tasks));
+
   while (!plan.done) {
+    planScope();
     await generateText({
       model,
       tools,
@@ -58,9 +72,18 @@ const runSession = async (agent: Agent, session: Session, journal: Journal, sign
       stopWhen: isStepCount(STEPS_PER_RUN),
       maxRetries: 0,
       abortSignal: signal,
-      onStepEnd: () => session.step(),
+      onStepEnd: () => {
+        session.step();
+        if (plan.needsScope && isActive()) planScope();
+      },
     });
     signal.throwIfAborted();
-    if (session.view().state !== 'active') await attend(agent, session, journal, signal);
+    if (!isActive()) {
+      planScope(); // So that the report says which tasks wait.
+      journal.report(session.report({ done: plan.finished }));
+      await attend(agent, session, journal, signal);
+    } else if (!plan.done) {
+      await wait(NOTHING_TO_DO_MS, undefined, { signal });
+    }
   }
 };

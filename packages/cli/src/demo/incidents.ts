@@ -28,6 +28,13 @@ export const INCIDENTS: readonly Incident[] = [
     end: ({ services }) => services.tickets.mend(),
   },
   {
+    beginMs: 14_000,
+    endMs: 21_000,
+    title: 'search answers 503',
+    begin: ({ services }) => services.search.break({ kind: 'unavailable' }),
+    end: ({ services }) => services.search.mend(),
+  },
+  {
     beginMs: 18_000,
     endMs: 26_000,
     title: 'the MCP server is killed',
@@ -35,22 +42,23 @@ export const INCIDENTS: readonly Incident[] = [
     end: ({ mcp }) => mcp.restart(),
   },
   {
+    beginMs: 34_000,
+    endMs: 46_000,
+    title: 'deployments answers 503',
+    begin: ({ services }) => services.deployments.break({ kind: 'unavailable' }),
+    end: ({ services }) => services.deployments.mend(),
+  },
+  {
     beginMs: 38_000,
     endMs: 46_000,
-    title: 'deployments answers 503, logs hangs',
-    begin: async ({ services }) => {
-      await services.deployments.break({ kind: 'unavailable' });
-      await services.logs.break({ kind: 'hang' });
-    },
-    end: async ({ services }) => {
-      await services.deployments.mend();
-      await services.logs.mend();
-    },
+    title: 'logs hangs',
+    begin: ({ services }) => services.logs.break({ kind: 'hang' }),
+    end: ({ services }) => services.logs.mend(),
   },
   {
     beginMs: 52_000,
     endMs: 60_000,
-    title: 'search and weather refuse connections',
+    title: 'proxy down: search and weather refuse connections',
     begin: async ({ services }) => {
       await Promise.all([services.search.break({ kind: 'refuse' }), services.weather.break({ kind: 'refuse' })]);
     },

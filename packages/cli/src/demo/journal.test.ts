@@ -19,7 +19,7 @@ const followed = () => {
 test('counts every decision, and writes down all but calls', () => {
   const { journal, call, texts } = followed();
   for (let n = 0; n < 5; n += 1) call('a', down);
-  expect(journal.tallies.get('agent')?.get('a')).toEqual({ call: 3, probe: 0, skip: 2, pause: 0 });
+  expect(journal.tallies.rows()).toEqual([{ agent: 'agent', tool: 'a', call: 3, probe: 0, skip: 2, pause: 0 }]);
   expect(texts()).toEqual(['a: closed -> open (network) x1', 'skip a (open) x2']);
 });
 
@@ -36,6 +36,48 @@ test('what repeats is one entry, and is heard of once', () => {
     '00:00  agent           a: closed -> open (network)',
     '00:00  agent           skip a (open) x9',
   ]);
+});
+
+test('says where skipped calls went, and what plans leave out', () => {
+  const journal = createJournal(() => 0);
+  journal.begin();
+  const box = createBreakerbox({
+    agent: 'agent',
+    tools: { a: { alternatives: [{ tool: 'b', degradation: 'low' }] }, b: {}, c: { fallback: 'ask somebody' } },
+  });
+  journal.follow(box);
+  const session = box.session();
+  for (let n = 0; n < 3; n += 1) session.acquire('a').settle({ error: down });
+  session.control('c', 'forced_open');
+  session.acquire('a');
+  session.acquire('c');
+  const one = { name: 'one', tools: ['a'] };
+  const two = { name: 'two', tools: ['c'] };
+  for (const tasks of [[one, two], [one, two], [two]]) session.planScope(tasks);
+  expect(journal.entries.map(entryLine)).toEqual([
+    '00:00  agent           a: closed -> open (network)',
+    '00:00  agent           c: closed -> forced_open',
+    '00:00  agent           skip a (open) -> b',
+    '00:00  agent           skip c (forced_open) -> by hand',
+    '00:00  agent           plan: deferred: two; b stands in for a x2',
+    '00:00  agent           plan: all deferred: two',
+  ]);
+  expect(journal.meanwhile('agent', 'a')).toBe('b');
+  expect(journal.routes.ofAgent('agent')).toEqual({ alternative: 1, stale: 0, manual: 1, defer: 0 });
+  expect(journal.deferrals.get('agent')).toBe(3);
+  expect(journal.told.scope.map(({ decision }) => decision)).toEqual(['reduce', 'reduce', 'pause']);
+});
+
+test('writes down stale results with their label, and reports', () => {
+  const { journal, session } = followed();
+  for (let n = 0; n < 2; n += 1) journal.stale('agent', 'a', 'stale: retrieved 2026-11-20 21:14:03 UTC');
+  journal.report(session.report());
+  expect(journal.entries.map(entryLine)).toEqual([
+    '00:00  agent           a stale: retrieved 2026-11-20 21:14:03 UTC x2',
+    '00:00  agent           No tool has been used yet.',
+  ]);
+  expect(journal.told.stale).toHaveLength(2);
+  expect(journal.told.reports).toMatchObject([{ atMs: 0, report: { agent: 'agent', state: 'active' } }]);
 });
 
 test('writes down a systemic failure from beginning to end', () => {

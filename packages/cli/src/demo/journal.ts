@@ -1,7 +1,8 @@
-import type { Breakerbox, BreakerboxEvents, Decision } from '@breakerbox/core';
+import type { Breakerbox, BreakerboxEvents, Decision, Route, ScopePlan, SessionReport } from '@breakerbox/core';
 import type { AlertLabels } from './alert-watch.ts';
 import { clockTime } from './duration.ts';
-import { add, type Tallies, tallies } from './tallies.ts';
+import { DECISION_KINDS, ROUTE_KINDS, type Tallies, tallies } from './tallies.ts';
+import { describePlan, describeRoute } from './wording.ts';
 
 /** How an entry is meant, for its colour. */
 export type Tone = 'bad' | 'warn' | 'good' | 'plain';
@@ -16,6 +17,8 @@ export interface Entry {
   readonly text: string;
   /** How often it happened in a row. */
   times: number;
+  /** What there is to read about it. */
+  readonly report?: SessionReport;
 }
 
 /** What the boxes said, as it stands in the report. Times in milliseconds since the demo began. */
@@ -36,6 +39,19 @@ export interface Told {
     readonly tools: readonly string[];
     resolvedAtMs: number | null;
   }[];
+  /** Plans that leave tasks for later, or give them to a lesser tool. */
+  readonly scope: {
+    readonly atMs: number;
+    readonly agent: string;
+    readonly session: string;
+    readonly decision: ScopePlan['decision'];
+    readonly deferred: readonly { readonly task: string; readonly tools: readonly string[] }[];
+    readonly degraded: readonly { readonly task: string; readonly tool: string; readonly alternative: string }[];
+  }[];
+  /** Results that the model was told are stale, each with its label as it read it. */
+  readonly stale: { readonly atMs: number; readonly agent: string; readonly tool: string; readonly label: string }[];
+  /** What sessions reported when they paused. */
+  readonly reports: { readonly atMs: number; readonly report: SessionReport }[];
   readonly incidents: { readonly atMs: number; readonly title: string; readonly what: 'begins' | 'ends' }[];
   readonly operator: { readonly atMs: number; readonly agent: string; readonly text: string }[];
 }
@@ -50,13 +66,23 @@ export interface Journal {
   readonly round: number;
   /** The latest entries, oldest first. */
   readonly entries: readonly Entry[];
-  readonly tallies: Tallies;
+  readonly tallies: Tallies<Decision>;
+  /** Where held-up calls were sent. */
+  readonly routes: Tallies<Route['kind']>;
+  /** Tasks that plans put off, by agent: one that three plans put off counts three times. */
+  readonly deferrals: ReadonlyMap<string, number>;
   readonly told: Told;
+  /** Where a tool's latest held-up call went, in words; empty where it went nowhere. */
+  meanwhile(agent: string, tool: string): string;
   /** Writes down what a box tells. */
   follow(box: Breakerbox): void;
   cycle(round: number): void;
   incident(title: string, what: 'begins' | 'ends'): void;
   operator(agent: string, text: string): void;
+  /** The model read a result with this label. */
+  stale(agent: string, tool: string, label: string): void;
+  /** A session has paused. */
+  report(report: SessionReport): void;
   alert(what: string, labels: AlertLabels, tone: Tone): void;
   note(who: string, text: string, tone?: Tone): void;
   /** Calls `listener` for each entry, but not when one repeats. */
@@ -78,32 +104,71 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
   const listeners: ((entry: Entry) => void)[] = [];
   /** The entry that a tool's next decision may repeat. */
   const running = new Map<string, Entry>();
-  const told: Told = { transitions: [], budgets: [], systemic: [], incidents: [], operator: [] };
-  const counts = tallies();
+  /** Where each tool's latest held-up call went. */
+  const ways = new Map<string, string>();
+  const told: Told = {
+    transitions: [],
+    budgets: [],
+    systemic: [],
+    scope: [],
+    stale: [],
+    reports: [],
+    incidents: [],
+    operator: [],
+  };
+  const counts = tallies(DECISION_KINDS);
+  const routes = tallies(ROUTE_KINDS);
+  const deferrals = new Map<string, number>();
   let round = 0;
   const elapsedMs = (): number => (start === undefined ? 0 : Math.round(now() - start));
 
-  const write = (who: string, text: string, tone: Tone): Entry => {
-    const entry = { atMs: elapsedMs(), who, text, tone, times: 1 };
+  const write = (who: string, text: string, tone: Tone, report?: SessionReport): Entry => {
+    const entry: Entry = { atMs: elapsedMs(), who, text, tone, times: 1, ...(report && { report }) };
     keep(entries, entry);
     for (const listener of listeners) listener(entry);
     return entry;
   };
 
-  const decided = ({ agent, tool, decision, reason }: BreakerboxEvents['decision']): void => {
-    add(counts, agent, tool, decision);
-    const key = `${agent}/${tool}`;
-    if (decision === 'call') return;
-    const text = `${decision} ${tool} (${reason})`;
+  /** What says the same as the entry before it under this key makes that one count. */
+  const repeat = (key: string, who: string, text: string, tone: Tone): void => {
     const last = running.get(key);
     if (last?.text === text) last.times += 1;
-    else running.set(key, write(agent, text, DECISION_TONES[decision]));
+    else running.set(key, write(who, text, tone));
+  };
+
+  const decided = ({ agent, tool, decision, reason, route }: BreakerboxEvents['decision']): void => {
+    const key = `${agent}/${tool}`;
+    const way = describeRoute(route);
+    counts.add(agent, tool, decision);
+    if (route !== undefined) {
+      routes.add(agent, tool, route.kind);
+      ways.set(key, way);
+    }
+    if (decision === 'call') return;
+    repeat(key, agent, `${decision} ${tool} (${reason})${way === '' ? '' : ` -> ${way}`}`, DECISION_TONES[decision]);
+  };
+
+  const reduced = ({ agent, session, plan }: BreakerboxEvents['scope.reduced']): void => {
+    const { decision, achievable, deferred } = plan;
+    deferrals.set(agent, (deferrals.get(agent) ?? 0) + deferred.length);
+    keep(told.scope, {
+      atMs: elapsedMs(),
+      agent,
+      session,
+      decision,
+      deferred: deferred.map(({ task, blockers }) => ({ task, tools: blockers.map(({ tool }) => tool) })),
+      degraded: achievable.flatMap(({ task, degraded }) =>
+        degraded.map(({ tool, route }) => ({ task, tool, alternative: route.tool })),
+      ),
+    });
+    repeat(`${agent} plan`, agent, describePlan(plan), 'warn');
   };
 
   const moved = ({ unixMs: _, ...event }: BreakerboxEvents['circuit.transition']): void => {
     const { agent, tool, from, to, category } = event;
     keep(told.transitions, { ...event, atMs: elapsedMs() });
-    running.delete(`${agent}/${tool}`);
+    for (const key of [`${agent}/${tool}`, `${agent} plan`]) running.delete(key);
+    if (to === 'closed') ways.delete(`${agent}/${tool}`);
     const why = to === 'open' && category !== undefined ? ` (${category})` : '';
     write(agent, `${tool}: ${from} -> ${to}${why}`, to === 'closed' ? 'good' : to === 'open' ? 'bad' : 'warn');
   };
@@ -116,6 +181,7 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
   const follow = (box: Breakerbox): void => {
     box.on('decision', decided);
     box.on('circuit.transition', moved);
+    box.on('scope.reduced', reduced);
     box.on('budget.exhausted', (event) => budget('exhausted', event));
     box.on('budget.resumed', (event) => budget('resumed', event));
     box.on('systemic.detected', ({ agent, session, event }) => {
@@ -141,7 +207,10 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
     },
     entries,
     tallies: counts,
+    routes,
+    deferrals,
     told,
+    meanwhile: (agent, tool) => ways.get(`${agent}/${tool}`) ?? '',
     follow,
     cycle: (next) => {
       round = next;
@@ -153,6 +222,14 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
     operator: (agent, text) => {
       keep(told.operator, { atMs: elapsedMs(), agent, text });
       write('operator', `${agent}: ${text}`, 'warn');
+    },
+    stale: (agent, tool, label) => {
+      keep(told.stale, { atMs: elapsedMs(), agent, tool, label });
+      repeat(`${agent}/${tool} stale`, agent, `${tool} ${label}`, 'warn');
+    },
+    report: (report) => {
+      keep(told.reports, { atMs: elapsedMs(), report });
+      write(report.agent, report.headline, 'bad', report);
     },
     alert: (what, { alertname, gen_ai_agent_name: agent, gen_ai_tool_name: tool }, tone) => {
       write('alert', `${what}: ${[alertname, agent, tool].filter(Boolean).join(' ')}`, tone);

@@ -1,10 +1,12 @@
 import type { Board } from './board.ts';
+import { clockTime } from './duration.ts';
 import { entryLine, type Journal } from './journal.ts';
 import { colour, plain } from './paint.ts';
 import type { DemoReport } from './report.ts';
 import { summary } from './summary.ts';
 import { openScreen } from './terminal.ts';
 import { renderView } from './view.ts';
+import { reportText } from './wording.ts';
 
 /** Where the demo shows what happens. */
 export interface Output {
@@ -54,7 +56,13 @@ const jsonOutput = (journal: Journal): Output => {
 };
 
 const lineOutput = (journal: Journal): Output => {
-  journal.onEntry((entry) => process.stdout.write(`${entryLine(entry)}\n`));
+  journal.onEntry((entry) => {
+    if (entry.report === undefined) process.stdout.write(`${entryLine(entry)}\n`);
+    else
+      process.stdout.write(
+        `${entryLine({ ...entry, text: 'pauses, and reports:' })}\n\n${reportText(entry.report)}\n\n`,
+      );
+  });
   return {
     begin: (board) => {
       for (const [name, place] of Object.entries(board().places)) journal.note(name, place);
@@ -91,6 +99,11 @@ const viewOutput = (journal: Journal, color: boolean): Output => {
     },
     restore: () => restore(),
     finish: (done) => {
+      const latest = done.reports.at(-1);
+      if (latest !== undefined) {
+        process.stdout.write(`The latest pause report, of ${clockTime(latest.atMs)}:\n\n`);
+        process.stdout.write(`${reportText(latest.report, paint === colour)}\n\n`);
+      }
       process.stdout.write(summary(done));
     },
   };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clip, colour, plain } from './paint.ts';
+import { clip, colour, plain, wrap } from './paint.ts';
 
 test('a line is cut at the edge, and colours count for nothing', () => {
   expect(clip('abcdef', 4)).toBe('abcd');
@@ -12,3 +12,8 @@ test('a colour ends where the line is cut', () => {
 });
 
 test('plain paint leaves the text', () => expect(plain('red', 'text')).toBe('text'));
+
+test('a long text goes on on further lines', () => {
+  expect(wrap('one two three four', 12, '1. ', '   ')).toEqual(['1. one two', '   three', '   four']);
+  expect(wrap('unbreakable', 4, '', '')).toEqual(['unbreakable']);
+});

@@ -1,22 +1,40 @@
+import type { ScopePlan } from '@breakerbox/core';
 import { expect, test } from 'vitest';
-import { createPlan, type Plan, type PlannedCall } from './plan.ts';
+import { createPlan, type Duty, type Plan, type PlannedCall } from './plan.ts';
+
+const duty = (tool: string): Duty => ({ name: `work on ${tool}`, tools: [tool] });
 
 const plan = (tools: readonly string[], steps: number): Plan =>
-  createPlan({ tools, steps, input: (tool, n) => `${tool} ${n}` });
+  createPlan({ duties: tools.map(duty), steps, input: (tool, n) => `${tool} ${n}` });
 
 const answerAll = (made: Plan, calls: readonly PlannedCall[]): void => {
-  for (const { id } of calls) made.settle(id, true);
+  for (const { id } of calls) made.settle(id, 'answered');
+};
+
+const inputs = (calls: readonly PlannedCall[]): readonly unknown[] => calls.map(({ input }) => input);
+
+/** Puts off the tasks in hand that need one of these tools. */
+const without = (made: Plan, ...out: readonly string[]): ScopePlan => {
+  const waits = (tools: readonly string[]): boolean => tools.some((tool) => out.includes(tool));
+  const blocker = { reason: 'open', route: { kind: 'defer' }, unblock: 'it is back' } as const;
+  return {
+    decision: 'reduce',
+    achievable: made.tasks.filter(({ tools }) => !waits(tools)).map(({ name }) => ({ task: name, degraded: [] })),
+    deferred: made.tasks
+      .filter(({ tools }) => waits(tools))
+      .map(({ name, tools }) => ({ task: name, blockers: tools.map((tool) => ({ tool, ...blocker })) })),
+  };
 };
 
 test('tools take turns, two a step, until the steps are done', () => {
   const made = plan(['a', 'b', 'c'], 3);
-  const inputs: unknown[] = [];
+  const asked: unknown[] = [];
   while (!made.done) {
     const calls = made.next();
-    inputs.push(calls.map(({ input }) => input));
+    asked.push(inputs(calls));
     answerAll(made, calls);
   }
-  expect(inputs).toEqual([
+  expect(asked).toEqual([
     ['a 0', 'b 0'],
     ['c 0', 'a 1'],
     ['b 1', 'c 1'],
@@ -24,15 +42,14 @@ test('tools take turns, two a step, until the steps are done', () => {
   expect(made.next()).toEqual([]);
 });
 
-test('a tool that owes an answer is asked the same again, and the others go on', () => {
+test('the session does not end while a tool owes an answer, and the others go on', () => {
   const made = plan(['a', 'b'], 1);
   const [a, b] = made.next();
-  made.settle(a?.id ?? '', false);
-  made.settle(b?.id ?? '', true);
+  made.settle(a?.id ?? '', 'failed');
+  made.settle(b?.id ?? '', 'answered');
   expect(made.done).toBe(false);
   const again = made.next();
-  expect(again.map(({ input }) => input)).toEqual(['a 0', 'b 1']);
-  expect(again[0]?.id).not.toBe(a?.id);
+  expect(inputs(again)).toEqual(['a 1', 'b 1']);
   answerAll(made, again);
   expect(made.done).toBe(true);
 });
@@ -43,4 +60,56 @@ test('a call that was cut off is owed', () => {
   expect(made.done).toBe(false);
   answerAll(made, made.next());
   expect(made.done).toBe(true);
+});
+
+test('what stood in is good enough for the task, but the tool still owes an answer', () => {
+  const made = plan(['a'], 1);
+  for (let n = 0; n < 6; n += 1) made.settle(made.next()[0]?.id ?? '', 'stood_in');
+  expect(made.finished).toEqual(['work on a 1']);
+  expect(made.tasks).toEqual([{ name: 'work on a 2', tools: ['a'] }]);
+  expect(made.done).toBe(false);
+});
+
+test('a call is made with another tool at the next step, with the same arguments', () => {
+  const made = plan(['a', 'b'], 1);
+  const [a, b] = made.next();
+  made.callInstead(a?.id ?? '', 'spare');
+  made.settle(b?.id ?? '', 'answered');
+  const [instead, ...others] = made.next();
+  expect(instead).toMatchObject({ tool: 'spare', input: 'a 0' });
+  expect(others.map(({ tool }) => tool)).toEqual(['a']);
+  made.settle(instead?.id ?? '', 'answered');
+  expect(made.done).toBe(false); // 'a' itself still owes.
+  answerAll(made, others);
+  expect(made.done).toBe(true);
+});
+
+test('what is deferred is not called until the next scope', () => {
+  const made = plan(['a', 'b'], 1);
+  const [a, b] = made.next();
+  made.settle(a?.id ?? '', 'held_up');
+  made.settle(b?.id ?? '', 'answered');
+  made.reduceTo(without(made, 'a'));
+  expect(inputs(made.next())).toEqual(['b 1']);
+  made.reduceTo(without(made, 'a', 'b'));
+  expect(made.next()).toEqual([]);
+  expect(made.done).toBe(false);
+  made.reduceTo(without(made));
+  expect(inputs(made.next())).toEqual(['a 1', 'b 2']);
+});
+
+test('the scope is looked at anew after two obstacles, and while something is deferred', () => {
+  const made = plan(['a', 'b'], 9);
+  const step = (): void => answerAll(made, made.next());
+  step();
+  expect(made.needsScope).toBe(false);
+  for (const { id } of made.next()) made.settle(id, 'held_up');
+  expect(made.needsScope).toBe(true);
+  made.reduceTo(without(made, 'a'));
+  expect(made.needsScope).toBe(false);
+  for (let n = 0; n < 3; n += 1) step();
+  expect(made.needsScope).toBe(true);
+  made.reduceTo(without(made));
+  for (let n = 0; n < 3; n += 1) step();
+  expect(made.needsScope).toBe(false);
 });

@@ -1,7 +1,8 @@
+import type { Decision, Route } from '@breakerbox/core';
 import type { AlertWatch, Delivery, Inhibition } from './alert-watch.ts';
 import type { Journal, Told } from './journal.ts';
 import type { ProgramState, Stack } from './stack.ts';
-import type { DecisionCounts } from './tallies.ts';
+import type { Counts } from './tallies.ts';
 
 /**
  * What `breakerbox demo --json` prints. All `…AtMs` are milliseconds since the demo began. Lists hold the latest 2000
@@ -20,7 +21,9 @@ export interface DemoReport {
   /** How the programs stood when the demo was stopped. */
   readonly stack: { readonly prometheus: ProgramState; readonly alertmanager: ProgramState };
   /** Decisions of each tool of each agent. */
-  readonly decisions: readonly ({ readonly agent: string; readonly tool: string } & DecisionCounts)[];
+  readonly decisions: readonly ({ readonly agent: string; readonly tool: string } & Readonly<Counts<Decision>>)[];
+  /** Where calls were sent that weren't made, of each tool that had any. */
+  readonly routes: readonly ({ readonly agent: string; readonly tool: string } & Readonly<Counts<Route['kind']>>)[];
   readonly circuits: {
     /** Closed circuits that opened. */
     readonly opened: number;
@@ -36,6 +39,15 @@ export interface DemoReport {
     readonly events: Told['budgets'];
   };
   readonly systemic: Told['systemic'];
+  readonly scope: {
+    /** Tasks that plans put off: one that three plans put off counts three times, as in `breakerbox_tasks_total`. */
+    readonly deferred: number;
+    readonly plans: Told['scope'];
+  };
+  /** Last good results that answered for an open circuit, each with its label as the model read it. */
+  readonly stale: Told['stale'];
+  /** What each session reported when it paused: `formatReport(report)` of `@breakerbox/core` makes text of it. */
+  readonly reports: Told['reports'];
   readonly alerts: {
     /** What arrived at Alertmanager's receiver, firing and resolved. */
     readonly delivered: readonly Delivery[];
@@ -58,16 +70,15 @@ export interface ReportSources {
 
 /** Puts the report together. */
 export const report = ({ startedAt, journal, watch, urls, stack }: ReportSources): DemoReport => {
-  const { told, tallies } = journal;
-  const decisions = [...tallies].flatMap(([agent, tools]) =>
-    [...tools].map(([tool, counts]) => ({ agent, tool, ...counts })),
-  );
+  const { told, tallies, routes, deferrals } = journal;
+  const decisions = tallies.rows();
   return {
     startedAt: startedAt.toISOString(),
     durationMs: journal.elapsedMs(),
     urls,
     stack: { prometheus: stack.prometheus.state, alertmanager: stack.alertmanager.state },
     decisions,
+    routes: routes.rows(),
     circuits: {
       opened: told.transitions.filter(({ from, to }) => from === 'closed' && to === 'open').length,
       probed: decisions.reduce((sum, { probe }) => sum + probe, 0),
@@ -80,6 +91,9 @@ export const report = ({ startedAt, journal, watch, urls, stack }: ReportSources
       events: told.budgets,
     },
     systemic: told.systemic,
+    scope: { deferred: [...deferrals.values()].reduce((sum, count) => sum + count, 0), plans: told.scope },
+    stale: told.stale,
+    reports: told.reports,
     alerts: { delivered: watch.delivered, inhibited: watch.inhibited },
     script: { incidents: told.incidents, operator: told.operator },
   };

@@ -1,25 +1,37 @@
-import { generateText, isStepCount, tool } from 'ai';
+import { createBreakerbox, type Session, type ToolConfig } from '@breakerbox/core';
+import { guardTools } from '@breakerbox/instrumentation/ai-sdk';
+import { generateText, isStepCount, type ToolSet, tool } from 'ai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createPlan } from './plan.ts';
+import { createPlan, type Plan } from './plan.ts';
 import { scriptedModel } from './scripted-model.ts';
+
+const inputSchema = z.object({ q: z.string() });
+
+const talk = async (
+  tools: ToolSet,
+  plan: Plan,
+  onStale: (name: string, label: string) => void = () => undefined,
+  steps = 20,
+): Promise<string> => {
+  const model = scriptedModel(plan, { thinkMs: 0, onStale });
+  return (await generateText({ model, tools, prompt: 'Go.', stopWhen: isStepCount(steps) })).text;
+};
+
+const searching = (steps: number): Plan =>
+  createPlan({ duties: [{ name: 'work', tools: ['search'] }], steps, input: () => ({ q: 'the same' }) });
 
 const run = async (execute: (call: number) => unknown, steps = 2) => {
   let calls = 0;
   const search = tool({
-    inputSchema: z.object({ q: z.string() }),
+    inputSchema,
     execute: () => {
       calls += 1;
       return execute(calls);
     },
   });
-  const plan = createPlan({ tools: ['search'], steps, input: (_, n) => ({ q: String(n) }) });
-  const { text } = await generateText({
-    model: scriptedModel(plan, 0),
-    tools: { search },
-    prompt: 'Go.',
-    stopWhen: isStepCount(20),
-  });
+  const plan = searching(steps);
+  const text = await talk({ search }, plan);
   return { text, calls, done: plan.done };
 };
 
@@ -40,9 +52,62 @@ test('takes an error result of MCP as no answer', async () => {
   expect(await run(flaky, 1)).toMatchObject({ calls: 3, done: true });
 });
 
-test('stops when it is told that tool calls are paused', async () => {
-  const paused = (): never => {
-    throw new Error('Tool calls are paused: call no more tools.');
-  };
-  expect(await run(paused)).toEqual({ text: 'I stop here: tool calls are paused.', calls: 1, done: false });
+/** Search, which answered once and is out now, and news, both guarded. */
+const guarded = (settings: ToolConfig): { session: Session; tools: ToolSet; asked: string[] } => {
+  const box = createBreakerbox({ agent: 'agent', tools: { search: settings, news: {} } });
+  const session = box.session();
+  session.acquire('search', { input: { q: 'the same' } }).settle({ result: { hits: 1 } });
+  const down = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  for (let n = 0; n < 3; n += 1) session.acquire('search', { input: { q: String(n) } }).settle({ error: down });
+  const asked: string[] = [];
+  const named = (name: string): ToolSet[string] =>
+    tool({
+      inputSchema,
+      execute: ({ q }) => {
+        asked.push(`${name} ${q}`);
+        return { from: name };
+      },
+    });
+  return { session, asked, tools: guardTools({ search: named('search'), news: named('news') }, session) };
+};
+
+test('told to use another tool, it calls that one with the same arguments', async () => {
+  const { tools, asked } = guarded({ alternatives: [{ tool: 'news', degradation: 'low' }] });
+  await talk(tools, searching(1), undefined, 2);
+  expect(asked).toEqual(['news the same']);
+});
+
+test('an alternative that was called in place has stood in', async () => {
+  const adapt = (input: unknown): unknown => input;
+  const { tools, asked } = guarded({ alternatives: [{ tool: 'news', degradation: 'low', adapt }] });
+  const plan = searching(1);
+  await talk(tools, plan, undefined, 3);
+  expect(asked).toEqual(['news the same', 'news the same', 'news the same']);
+  expect(plan.needsScope).toBe(true);
+  expect(plan.done).toBe(false);
+});
+
+test('a last good result is heard of with its label', async () => {
+  const { tools, asked } = guarded({ serveStaleMs: 60_000 });
+  const labels: string[] = [];
+  await talk(tools, searching(1), (name, label) => labels.push(`${name} ${label}`), 2);
+  expect(asked).toEqual([]);
+  expect(labels[0]).toMatch(/^search stale: retrieved \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+});
+
+test('a call that was held up makes it look at its scope', async () => {
+  const { tools } = guarded({ fallback: 'ask somebody' });
+  const plan = searching(1);
+  await talk(tools, plan, undefined, 3);
+  expect(plan.needsScope).toBe(true);
+});
+
+test('stops when it is told that tool calls are paused, or when all is deferred', async () => {
+  const { session, tools } = guarded({});
+  const down = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  for (let n = 0; n < 3; n += 1) session.acquire('news', { input: { q: String(n) } }).settle({ error: down });
+  const plan = searching(1);
+  expect(await talk(tools, plan)).toBe('I stop here: tool calls are paused.');
+  plan.reduceTo(session.planScope(plan.tasks));
+  expect(await talk(tools, plan)).toBe('Nothing can be done now: what is left is deferred.');
 });

@@ -8,43 +8,65 @@ type GenerateResult = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>;
 /** What a tool call came to, as the model reads it in its prompt. */
 interface Reading {
   readonly callId: string;
-  readonly answered: boolean;
+  readonly tool: string;
+  readonly failed: boolean;
   readonly text: string;
 }
 
-/** The words with which Breakerbox asks a model to stop; a real model understands more than that. */
+/** How the model behaves. */
+export interface ScriptedModelOptions {
+  /** Milliseconds that it takes for each step. */
+  readonly thinkMs: number;
+  /** Hears of each result that the model was told is stale, in the words of its label. */
+  onStale?(tool: string, label: string): void;
+}
+
+/** The words that the model goes by; a real one understands more than that. They are Breakerbox's own, and each is tested. */
 const PAUSED = /tool calls are paused/i;
+const HELD_UP = /Tool '[^']+' is unavailable/;
+const USE_INSTEAD = /\bUse '([^']+)' instead/;
+const STALE = /\bstale: retrieved [^"\]]+/;
+const IN_PLACE = /answered by '[^']+' in place of/;
 
 /**
  * A model that follows a plan in place of an LLM: the AI SDK's own fake. At each step it reads what its last calls came
- * to, and calls the next two tools, whatever failed among them when its turn comes. Told that tool calls are paused, it stops.
- *
- * @param thinkMs Milliseconds that it takes for each step.
+ * to, and calls the next two tools. Told to use another tool, it calls that one with the same arguments. Told that tool
+ * calls are paused, it stops.
  */
-export const scriptedModel = (plan: Plan, thinkMs: number): MockLanguageModelV4 =>
-  new MockLanguageModelV4({
+export const scriptedModel = (plan: Plan, { thinkMs, onStale }: ScriptedModelOptions): MockLanguageModelV4 => {
+  const read = ({ callId, tool, failed, text }: Reading): void => {
+    const [, other] = (failed && USE_INSTEAD.exec(text)) || [];
+    const [label] = (!failed && STALE.exec(text)) || [];
+    if (label !== undefined) onStale?.(tool, label);
+    if (other !== undefined) plan.callInstead(callId, other);
+    else if (failed) plan.settle(callId, HELD_UP.test(text) ? 'held_up' : 'failed');
+    else plan.settle(callId, label !== undefined || IN_PLACE.test(text) ? 'stood_in' : 'answered');
+  };
+  return new MockLanguageModelV4({
     provider: 'breakerbox-demo',
     modelId: 'scripted',
     doGenerate: async (options) => {
       await wait(thinkMs, undefined, { ...(options.abortSignal && { signal: options.abortSignal }) });
       const readings = lastReadings(options);
-      for (const { callId, answered } of readings) plan.settle(callId, answered);
+      for (const reading of readings) read(reading);
       if (readings.some(({ text }) => PAUSED.test(text))) return says('I stop here: tool calls are paused.');
       const calls = plan.next();
-      return calls.length === 0 ? says('All done.') : callsTools(calls);
+      if (calls.length > 0) return callsTools(calls);
+      return says(plan.done ? 'All done.' : 'Nothing can be done now: what is left is deferred.');
     },
   });
+};
 
 const lastReadings = ({ prompt }: GenerateOptions): readonly Reading[] => {
   const latest = prompt.at(-1);
   if (latest?.role !== 'tool') return [];
   return latest.content
     .filter((part) => part.type === 'tool-result')
-    .map(({ toolCallId, output }) => {
+    .map(({ toolCallId, toolName, output }) => {
       const text = JSON.stringify(output);
       // MCP says with `isError` inside a result what others say by throwing.
       const failed = output.type.startsWith('error') || text.includes('"isError":true');
-      return { callId: toolCallId, answered: !failed, text };
+      return { callId: toolCallId, tool: toolName, failed, text };
     });
 };
 

@@ -1,18 +1,22 @@
+import type { Decision, Route } from '@breakerbox/core';
 import type { AlertLabels } from './alert-watch.ts';
 import { clockTime } from './duration.ts';
 import type { DemoReport } from './report.ts';
 
 /** What happened, for a person. */
 export const summary = (done: DemoReport): string => {
-  const { circuits, budgets, systemic, alerts, decisions } = done;
-  const sum = (kind: 'call' | 'probe' | 'skip' | 'pause'): number =>
-    decisions.reduce((total, counts) => total + counts[kind], 0);
+  const { circuits, budgets, systemic, scope, reports, alerts } = done;
+  const sum = (kind: Decision): number => done.decisions.reduce((total, counts) => total + counts[kind], 0);
+  const sent = (kind: Route['kind']): number => done.routes.reduce((total, counts) => total + counts[kind], 0);
   const lines = [
     `Breakerbox demo, ${clockTime(done.durationMs)} long`,
     `  tool calls    ${sum('call')} made, ${sum('probe')} probes; ${sum('skip')} skipped and ${sum('pause')} paused, so not made`,
+    `  instead       ${sent('alternative')} to another tool, ${sent('stale')} last good results, ${sent('manual')} by hand, ${sent('defer')} put off`,
+    `  tasks         ${scope.deferred} times deferred because their tools were out`,
     `  circuits      ${circuits.opened} opened, ${circuits.closed} closed again by a probe`,
     `  budgets       ${budgets.exhausted} exhausted, ${budgets.resumed} resumed by the operator`,
     `  systemic      ${systemic.length === 0 ? 'none' : systemic.map(describeSystemic).join('; ')}`,
+    `  pauses        ${reports.length === 0 ? 'none' : `${reports.length}, each with a report`}`,
     `  alerts        ${describeAlerts(done)}`,
     ...alerts.delivered
       .filter(({ status }) => status === 'firing')

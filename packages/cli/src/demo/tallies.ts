@@ -1,26 +1,40 @@
-import type { Decision } from '@breakerbox/core';
+import type { Decision, Route } from '@breakerbox/core';
+
+/** How often each of some kinds was seen. */
+export type Counts<Kind extends string> = Record<Kind, number>;
+
+/** Counts for each tool of each agent. */
+export interface Tallies<Kind extends string> {
+  add(agent: string, tool: string, kind: Kind): void;
+  /** Those of an agent, over all its tools. */
+  ofAgent(agent: string): Counts<Kind>;
+  /** Those of every tool that has any, in the order in which they came. */
+  rows(): readonly ({ readonly agent: string; readonly tool: string } & Readonly<Counts<Kind>>)[];
+}
 
 /** Decisions by kind. */
-export type DecisionCounts = Record<Decision, number>;
+export const DECISION_KINDS = ['call', 'probe', 'skip', 'pause'] as const satisfies readonly Decision[];
 
-/** Decisions by kind, for each tool of each agent. */
-export type Tallies = Map<string, Map<string, DecisionCounts>>;
+/** Where held-up calls were sent. */
+export const ROUTE_KINDS = ['alternative', 'stale', 'manual', 'defer'] as const satisfies readonly Route['kind'][];
 
 /** Nothing counted yet. */
-export const tallies = (): Tallies => new Map();
-
-const none = (): DecisionCounts => ({ call: 0, probe: 0, skip: 0, pause: 0 });
-
-/** Counts a decision. */
-export const add = (counts: Tallies, agent: string, tool: string, decision: Decision): void => {
-  const tools = counts.get(agent) ?? new Map<string, DecisionCounts>();
-  const ofTool = tools.get(tool) ?? none();
-  ofTool[decision] += 1;
-  counts.set(agent, tools.set(tool, ofTool));
+export const tallies = <Kind extends string>(kinds: readonly Kind[]): Tallies<Kind> => {
+  const agents = new Map<string, Map<string, Counts<Kind>>>();
+  const none = (): Counts<Kind> => Object.fromEntries(kinds.map((kind) => [kind, 0])) as Counts<Kind>;
+  return {
+    add: (agent, tool, kind) => {
+      const tools = agents.get(agent) ?? new Map<string, Counts<Kind>>();
+      const counts = tools.get(tool) ?? none();
+      counts[kind] += 1;
+      agents.set(agent, tools.set(tool, counts));
+    },
+    ofAgent: (agent) => {
+      const sum = none();
+      for (const counts of agents.get(agent)?.values() ?? []) for (const kind of kinds) sum[kind] += counts[kind];
+      return sum;
+    },
+    rows: () =>
+      [...agents].flatMap(([agent, tools]) => [...tools].map(([tool, counts]) => ({ agent, tool, ...counts }))),
+  };
 };
-
-/** An agent's decisions over all its tools. */
-export const ofAgent = (counts: Tallies, agent: string): DecisionCounts =>
-  [...(counts.get(agent)?.values() ?? [])].reduce((sum, { call, probe, skip, pause }) => {
-    return { call: sum.call + call, probe: sum.probe + probe, skip: sum.skip + skip, pause: sum.pause + pause };
-  }, none());

@@ -1,6 +1,6 @@
-import type { CircuitView } from '@breakerbox/core';
+import { type CircuitView, createBreakerbox, type SessionReport } from '@breakerbox/core';
 import { expect, test } from 'vitest';
-import type { AgentBoard, Board } from './board.ts';
+import type { AgentBoard, Board, ToolBoard } from './board.ts';
 import type { Entry } from './journal.ts';
 import { colour, plain } from './paint.ts';
 import { renderView } from './view.ts';
@@ -16,6 +16,22 @@ const circuit = (tool: string, facts: Partial<CircuitView> = {}): CircuitView =>
   nextProbe: undefined,
   ...facts,
 });
+
+const row = (tool: string, facts: Partial<CircuitView>, instead = ''): ToolBoard => {
+  return { name: tool, circuit: circuit(tool, facts), instead, standsIn: false };
+};
+
+/** The report of a session that has spent its budget. */
+const pausedReport = (): SessionReport => {
+  const session = createBreakerbox({ agent: 'ops-agent', tools: { 'get-sum': {} } }).session({
+    id: 's-1',
+    budget: { failures: 1 },
+  });
+  session.acquire('get-sum').settle({ error: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) });
+  session.planScope([{ name: 'costs 1', tools: ['get-sum'] }]);
+  return session.report();
+};
+const paused = pausedReport();
 
 const session = (state: 'active' | 'paused_budget', remaining: number, provisional = 0): AgentBoard['session'] => ({
   state,
@@ -50,22 +66,34 @@ const board: Board = {
       name: 'research-agent',
       session: session('active', 2, 1),
       decisions: { call: 120, probe: 2, skip: 14, pause: 0 },
+      deferrals: 3,
+      report: undefined,
       tools: [
-        { name: 'web_search', circuit: circuit('web_search', { ...open, nextProbe: { ms: 1500, notBeforeMs: 0 } }) },
-        { name: 'get_weather', circuit: circuit('get_weather', { failures: 2 }) },
-        { name: 'read_page', circuit: circuit('read_page', { ...open, state: 'half_open' }) },
+        row('web_search', { ...open, nextProbe: { ms: 1500, notBeforeMs: 0 } }, 'news_search'),
+        row('get_weather', { failures: 2 }),
+        row('read_page', { ...open, state: 'half_open' }),
+        { ...row('news_search', {}), standsIn: true },
       ],
     },
     {
       name: 'ops-agent',
       session: session('paused_budget', 0),
       decisions: { call: 80, probe: 0, skip: 3, pause: 4 },
+      deferrals: 7,
+      report: paused,
       tools: [
-        { name: 'get-sum', circuit: circuit('get-sum', { ...open, nextProbe: { ms: 100, notBeforeMs: 0 } }) },
-        { name: 'query_logs', circuit: undefined },
+        row('get-sum', { ...open, nextProbe: { ms: 100, notBeforeMs: 0 } }),
+        { ...row('query_logs', {}), circuit: undefined },
       ],
     },
-    { name: 'support-agent', session: undefined, decisions: { call: 0, probe: 0, skip: 0, pause: 0 }, tools: [] },
+    {
+      name: 'support-agent',
+      session: undefined,
+      decisions: { call: 0, probe: 0, skip: 0, pause: 0 },
+      deferrals: 0,
+      report: undefined,
+      tools: [],
+    },
   ],
   alerts: [
     {
@@ -93,17 +121,17 @@ test('at 80 columns and 24 rows', () => {
     'metrics       http://127.0.0.1:9464/metrics',
     'prometheus    http://127.0.0.1:40001/alerts',
     'alertmanager  down; the agents go on',
-    'dashboards    dashboards/generated/; with Grafana: docker compose up --build',
     'agent           tool         state      failures        next probe',
     'research-agent  web_search   open       network, 1.2 s  in 1.5 s',
     'research-agent  get_weather  closed     2 in a row',
     'research-agent  read_page    half_open  network, 1.2 s  under way',
     'ops-agent       get-sum      open       network, 1.2 s  when resumed',
     'ops-agent       query_logs   unused',
-    'agent           session        budget                   call  probe  skip  pause',
-    'research-agent  active         ##... 2 left, 1 pending  120   2      14    0',
-    'ops-agent       paused_budget  ..... 0 left             80    0      3     4',
-    'support-agent   between                                 0     0      0     0',
+    'agent           session        budget        call  probe  skip  pause  defer',
+    'research-agent  active         #?... 2 left  120   2      14    0      3',
+    'ops-agent       paused_budget  ..... 0 left  80    0      3     4      7',
+    'support-agent   between                      0     0      0     0      0',
+    'ops-agent: PAUSED, failure budget: the one failure is spent.',
     'alerts  0 pending, 1 firing, 1 inhibited; 3 notifications delivered so far',
     '  firing     BreakerboxBudgetExhausted ops-agent  delivered',
     '  inhibited  BreakerboxCircuitOpen ops-agent/get-sum',
@@ -113,10 +141,25 @@ test('at 80 columns and 24 rows', () => {
   ]);
 });
 
-test('with room, there are headings and blank lines', () => {
+test('with room, there are headings and blank lines, and what to do about a pause', () => {
   const lines = renderView(board, { columns: 120, rows: 40 }, plain);
-  expect(lines.filter((line) => line === '')).toHaveLength(4);
+  expect(lines.filter((line) => line === '')).toHaveLength(5);
   expect(lines).toContain('events');
+  expect(lines.join('\n')).toContain('  1. Look at get-sum first');
+  expect(lines.find((line) => line.includes('  web_search'))).toMatch(/in 1\.5 s +news_search$/);
+  expect(lines.some((line) => line.includes('  news_search  closed'))).toBe(true);
+});
+
+test('on a tall terminal the report stands in full', () => {
+  const text = renderView(board, { columns: 120, rows: 70 }, plain).join('\n');
+  expect(text).toContain('Failure budget: 0 of 1 failure left');
+  expect(text).toContain('deferred  costs 1: waits for get-sum');
+});
+
+test('the report of a session that is paused takes no line among the events', () => {
+  const entries = [...board.entries, { ...entry(40_000, 'ops-agent', paused.headline, 'bad'), report: paused }];
+  const lines = renderView({ ...board, entries }, { columns: 80, rows: 24 }, plain);
+  expect(lines.filter((line) => line.includes(paused.headline))).toEqual([`ops-agent: ${paused.headline}`]);
 });
 
 test.each([

@@ -1,11 +1,12 @@
-import type { CircuitView } from '@breakerbox/core';
+import type { CircuitView, SessionReport } from '@breakerbox/core';
 import Table from 'cli-table3';
 import type { AlertRow } from './alert-watch.ts';
 import type { AgentBoard, Board } from './board.ts';
 import { clockTime, shortSeconds } from './duration.ts';
 import { entryLine, type Tone } from './journal.ts';
-import { clip, type Paint, type Style } from './paint.ts';
+import { clip, type Paint, type Style, wrap } from './paint.ts';
 import { describeLabels } from './summary.ts';
+import { reportText } from './wording.ts';
 
 /** What fits on the terminal. */
 export interface Size {
@@ -13,42 +14,50 @@ export interface Size {
   readonly rows: number;
 }
 
-/** From so many rows on, there are headings and blank lines. */
+/** From so many rows on, there are headings, blank lines and tools that only stand in for others. */
 const ROOMY_ROWS = 32;
+/** From so many columns on, the table of tools says where calls go meanwhile. */
+const ROOMY_COLUMNS = 100;
 /** Alerts that are listed one by one on a small terminal, and the events that are left room for. */
 const FEW_ALERTS = 2;
 const LEAST_EVENTS = 3;
+/** Beside a report that stands in full. */
+const FEW_EVENTS = 8;
 
 /** The whole view, as at most `rows` lines of at most `columns` columns. */
 export const renderView = (board: Board, { columns, rows }: Size, paint: Paint): readonly string[] => {
   const roomy = rows >= ROOMY_ROWS;
   const gap = roomy ? [''] : [];
   const top = [
-    ...header(board, paint),
+    ...header(board, roomy, paint),
     ...gap,
-    ...toolTable(board.agents, paint),
+    ...toolTable(board.agents, { roomy, wide: columns >= ROOMY_COLUMNS }, paint),
     ...gap,
     ...agentLines(board.agents, paint),
     ...gap,
-    alertSummary(board, paint),
   ];
-  const left = rows - top.length;
+  const reports = reportLines(board.agents, { roomy, columns, rows: rows - top.length }, paint);
+  const above = [...top, ...reports, alertSummary(board, paint)];
+  const left = rows - above.length;
   const alerts = board.alerts
-    .slice(0, roomy ? Math.max(0, left - LEAST_EVENTS) : FEW_ALERTS)
+    .slice(0, Math.max(0, roomy ? left - LEAST_EVENTS : Math.min(FEW_ALERTS, left - LEAST_EVENTS)))
     .map((row) => alertLine(row, paint));
   const heading = [...gap, ...(roomy ? [paint('bold', 'events')] : [])];
   const room = left - alerts.length - heading.length;
-  const events = room > 0 ? board.entries.slice(-room).map((entry) => eventLine(entry, paint)) : [];
-  return [...top, ...alerts, ...heading, ...events].slice(0, rows).map((line) => clip(line, columns));
+  // What stands above as a report needs no line here.
+  const shown = new Set(board.agents.map(({ report }) => report));
+  const told = board.entries.filter(({ report }) => report === undefined || !shown.has(report));
+  const events = room > 0 ? told.slice(-room).map((entry) => eventLine(entry, paint)) : [];
+  return [...above, ...alerts, ...heading, ...events].slice(0, rows).map((line) => clip(line, columns));
 };
 
-const header = ({ elapsedMs, forMs, round, places }: Board, paint: Paint): readonly string[] => [
+const header = ({ elapsedMs, forMs, round, places }: Board, roomy: boolean, paint: Paint): readonly string[] => [
   `${paint('bold', 'Breakerbox demo')}  ${clockTime(elapsedMs)}${forMs === undefined ? '' : ` of ${clockTime(forMs)}`}` +
     `  ${paint('dim', `round ${round} of the script; ctrl-c stops`)}`,
   `metrics       ${paint('cyan', places.metrics)}`,
   `prometheus    ${paint('cyan', places.prometheus)}`,
   `alertmanager  ${paint('cyan', places.alertmanager)}`,
-  `dashboards    ${paint('dim', 'dashboards/generated/; with Grafana: docker compose up --build')}`,
+  ...(roomy ? [`dashboards    ${paint('dim', 'dashboards/generated/; with Grafana: docker compose up --build')}`] : []),
 ];
 
 /** The one character of a cell's edge that is drawn. */
@@ -79,19 +88,53 @@ const table = (rows: readonly (readonly string[])[]): readonly string[] => {
     .map((line) => line.trimEnd());
 };
 
-const toolTable = (agents: readonly AgentBoard[], paint: Paint): readonly string[] =>
-  table([
-    ['agent', 'tool', 'state', 'failures', 'next probe'].map((text) => paint('dim', text)),
-    ...agents.flatMap((agent) =>
-      agent.tools.map(({ name, circuit }) => [
+const toolTable = (
+  agents: readonly AgentBoard[],
+  { roomy, wide }: { readonly roomy: boolean; readonly wide: boolean },
+  paint: Paint,
+): readonly string[] => {
+  const head = ['agent', 'tool', 'state', 'failures', 'next probe', ...(wide ? ['meanwhile'] : [])];
+  const rows = agents.flatMap((agent) =>
+    agent.tools
+      .filter(({ standsIn }) => roomy || !standsIn)
+      .map(({ name, circuit, instead }) => [
         agent.name,
         name,
         stateCell(circuit, paint),
         failureCell(circuit),
         probeCell(agent, circuit),
+        ...(wide ? [instead] : []),
       ]),
-    ),
+  );
+  return table([head.map((text) => paint('dim', text)), ...rows]);
+};
+
+/**
+ * The reports of sessions that are paused: in full where one has the room, else what is the matter and what to do about it, and
+ * on a small terminal the former alone.
+ */
+const reportLines = (
+  agents: readonly AgentBoard[],
+  { roomy, columns, rows }: Size & { readonly roomy: boolean },
+  paint: Paint,
+): readonly string[] => {
+  const reports = agents.flatMap(({ report }) => report ?? []);
+  const keyLines = ({ agent, headline }: SessionReport): readonly string[] =>
+    wrap(headline, columns, `${agent}: `, '  ').map((line) => paint('red', line));
+  if (!roomy) return reports.flatMap(keyLines);
+  const full = reports.flatMap((report) => [...fullReport(report, paint), '']);
+  if (full.length <= rows - FEW_EVENTS) return full;
+  return reports.flatMap((report) => [
+    ...keyLines(report),
+    ...report.next.flatMap((text, index) => wrap(text, columns, `  ${index + 1}. `, '     ')),
+    '',
   ]);
+};
+
+const fullReport = (report: SessionReport, paint: Paint): readonly string[] => {
+  const [headline = '', ...rest] = reportText(report).split('\n');
+  return [paint('red', headline), ...rest];
+};
 
 const STATE_STYLES: Readonly<Record<string, Style>> = { closed: 'green', open: 'red' };
 
@@ -123,23 +166,24 @@ const SESSION_STYLES: Readonly<Record<NonNullable<AgentBoard['session']>['state'
 
 const agentLines = (agents: readonly AgentBoard[], paint: Paint): readonly string[] =>
   table([
-    ['agent', 'session', 'budget', 'call', 'probe', 'skip', 'pause'].map((text) => paint('dim', text)),
-    ...agents.map(({ name, session, decisions }) => [
+    ['agent', 'session', 'budget', 'call', 'probe', 'skip', 'pause', 'defer'].map((text) => paint('dim', text)),
+    ...agents.map(({ name, session, decisions, deferrals }) => [
       name,
       session === undefined ? paint('dim', 'between') : paint(SESSION_STYLES[session.state], session.state),
       session === undefined ? '' : budgetBar(session.budget, paint),
-      ...[decisions.call, decisions.probe, decisions.skip, decisions.pause].map(String),
+      ...[decisions.call, decisions.probe, decisions.skip, decisions.pause, deferrals].map(String),
     ]),
   ]);
 
-/** `####. 4 left`. Failures that may turn out to be one systemic event are told apart. */
+/** `###?. 4 left`: a `?` is a failure that isn't charged yet, for it may turn out to be part of a systemic event. */
 const budgetBar = (
   { limit, remaining, provisional }: NonNullable<AgentBoard['session']>['budget'],
   paint: Paint,
 ): string => {
-  const bar = '#'.repeat(remaining) + '.'.repeat(Math.max(0, limit - remaining));
+  const waiting = Math.min(provisional, remaining);
+  const bar = '#'.repeat(remaining - waiting) + '?'.repeat(waiting) + '.'.repeat(Math.max(0, limit - remaining));
   const style = remaining === 0 ? 'red' : remaining === 1 ? 'yellow' : 'green';
-  return `${paint(style, bar)} ${remaining} left${provisional > 0 ? `, ${provisional} pending` : ''}`;
+  return `${paint(style, bar)} ${remaining} left`;
 };
 
 const alertSummary = ({ alerts, deliveries }: Board, paint: Paint): string => {

@@ -1,0 +1,31 @@
+import { createBreakerbox } from '@breakerbox/core';
+import { expect, test, vi } from 'vitest';
+import { createJournal } from './journal.ts';
+import { openOutput } from './output.ts';
+
+test('without a terminal, a session that pauses leaves its report in full', () => {
+  const written: string[] = [];
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+  try {
+    const journal = createJournal(() => 0);
+    openOutput(journal, { json: false, color: false });
+    const session = createBreakerbox({ agent: 'agent', tools: { a: {} } }).session({
+      id: 's-1',
+      budget: { failures: 1 },
+    });
+    session.acquire('a').settle({ error: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) });
+    journal.report(session.report({ done: ['reading'] }));
+  } finally {
+    stdout.mockRestore();
+  }
+  const lines = written.join('').split('\n');
+  expect(lines.slice(0, 4)).toEqual([
+    '00:00  agent           pauses, and reports:',
+    '',
+    '  PAUSED, failure budget: the one failure is spent.',
+    expect.stringMatching(/^ {2}agent, session s-1, step 0, /),
+  ]);
+  expect(lines).toContain('    done  reading');
+  expect(lines).toContain('  Failure budget: 0 of 1 failure left');
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+});
