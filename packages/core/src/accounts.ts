@@ -3,6 +3,7 @@ import type { Moment } from './clock.ts';
 import {
   chargeFailure,
   type Failure,
+  joinEvent,
   type Ledger,
   matureCharges,
   noticeExhaustion,
@@ -67,6 +68,13 @@ export class Accounts {
   opened(observed: boolean, opening: Opening): boolean {
     const known = this.event;
     this.#enter(observed, (ledger) => recordOpening(ledger, opening, this.#systemic));
+    return known === undefined && this.event !== undefined;
+  }
+
+  /** C12: another session has found out an event, and this one has not. Whether that is news. */
+  joined(event: SystemicEvent): boolean {
+    const known = this.event;
+    this.#enter(false, (ledger) => joinEvent(ledger, event, this.#systemic));
     return known === undefined && this.event !== undefined;
   }
 

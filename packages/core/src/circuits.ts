@@ -20,8 +20,8 @@ import type { RecoveredBy } from './events.ts';
 import type { PermitOwner, SessionPermit } from './permit.ts';
 import { firstLapsed } from './probes.ts';
 import type { Judged } from './settlement.ts';
-import { type CircuitStore, circuitMoment, post, postRecovery, putCircuit } from './store.ts';
-import type { Opening } from './systemic.ts';
+import { type CircuitStore, circuitMoment, post, postEvent, postRecovery, putCircuit } from './store.ts';
+import type { Opening, SystemicEvent } from './systemic.ts';
 import { spanContextOf } from './telemetry/spans.ts';
 import type { SessionWitness } from './telemetry/witness.ts';
 import { type TrackedCircuit, takeOver } from './tracked.ts';
@@ -173,6 +173,11 @@ export class Circuits {
       const own = { ...opening, at: { ...at, ms: opening.at.ms } };
       if (this.#accounts.opened(false, own)) this.#witness.joined(this.#accounts.event);
     }
+    if (board.event !== undefined) {
+      const openings = board.event.openings.map((one) => ({ ...one, at: { ...at, ms: one.at.ms } }));
+      if (this.#accounts.joined({ ...board.event, openings })) this.#witness.joined(this.#accounts.event);
+    }
+    this.#share(this.#accounts.event);
     this.#accounts.noticeExhaustion(); // The one charge of an event may be the last.
   }
 
@@ -199,7 +204,10 @@ export class Circuits {
     const category = categoryOf(next) ?? categoryOf(before);
     if (observed) this.#witness.shadowMoved(name, before.state, next.state, category);
     else this.#witness.moved(tracked, before.state, next.state, category);
-    if (isEvent) this.#witness.detected(this.#accounts.event);
+    if (isEvent) {
+      this.#share(this.#accounts.event);
+      this.#witness.detected(this.#accounts.event);
+    }
   }
 
   /** S1; others that share the circuit are told (C12). Whether it made a systemic event. */
@@ -212,6 +220,15 @@ export class Circuits {
   #closed(observed: boolean, tool: string): void {
     if (!observed) this.#post(tool, undefined);
     this.#accounts.closed(observed, tool);
+  }
+
+  /** C12: what pauses this session pauses all that share its circuits, whatever they make of the openings. */
+  #share(event: SystemicEvent | undefined): void {
+    const { board } = this.store;
+    if (board === undefined || event === undefined || board.event !== undefined) return;
+    const isUpToDate = this.#seen.version === board.version;
+    postEvent(board, event);
+    if (isUpToDate) this.#seen.version = board.version;
   }
 
   #post(tool: string, opening: Opening | undefined): void {

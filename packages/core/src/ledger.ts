@@ -132,6 +132,15 @@ const chargeEvent = (
   return { ...ledger, event, paid, budget, exhausted: ledger.exhausted && isSpent(budget) };
 };
 
+/**
+ * C12: an event that another session has found out, whose circuits this one shares. Its openings have moments of this ledger's
+ * session.
+ */
+export const joinEvent = (ledger: Ledger, event: SystemicEvent, policy: SystemicPolicy | undefined): Ledger => {
+  const latest = event.openings.at(-1);
+  return ledger.event !== undefined || latest === undefined ? ledger : chargeEvent(ledger, event, latest, policy);
+};
+
 /** A circuit closed: it can't be part of an event to come. */
 export const recordClosing = (ledger: Ledger, tool: string): Ledger => ({
   ...ledger,

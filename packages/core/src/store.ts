@@ -2,7 +2,7 @@ import type { Moment } from './clock.ts';
 import type { RecoveredBy } from './events.ts';
 import type { KeptCircuit } from './memory.ts';
 import type { Probing } from './probes.ts';
-import type { Opening } from './systemic.ts';
+import type { Opening, SystemicEvent } from './systemic.ts';
 import type { ToolSpec } from './tool.ts';
 import { type TrackedCircuit, trackedCircuit } from './tracked.ts';
 
@@ -23,6 +23,8 @@ export interface Board {
   version: number;
   /** Circuits that left closed and aren't back. */
   readonly openings: Map<string, Opening>;
+  /** What pauses all of them; whoever has not found it out by the openings is told by it. */
+  event: SystemicEvent | undefined;
   /** How often somebody has said that a systemic event is over (S5). */
   recoveries: number;
   recoveredBy: RecoveredBy;
@@ -42,6 +44,7 @@ export const circuitStore = (board?: Board, kept: ReadonlyMap<string, KeptCircui
 export const createBoard = (ms: number): Board => ({
   version: 0,
   openings: new Map(),
+  event: undefined,
   recoveries: 0,
   recoveredBy: 'operator',
   step: 0,
@@ -63,10 +66,17 @@ export const post = (board: Board, tool: string, opening: Opening | undefined): 
   board.version += 1;
 };
 
+/** Tells the other sessions of what pauses them all. */
+export const postEvent = (board: Board, event: SystemicEvent): void => {
+  board.event = event;
+  board.version += 1;
+};
+
 /** Tells the other sessions that a systemic event is over. */
 export const postRecovery = (board: Board, by: RecoveredBy): void => {
   board.recoveredBy = by;
   board.openings.clear();
+  board.event = undefined;
   board.recoveries += 1;
   board.version += 1;
 };

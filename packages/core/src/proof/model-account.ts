@@ -165,6 +165,14 @@ const beginEvent = (account: Account, event: ModelOpening[], latest: ModelOpenin
   payOnce(account, event, latest, rules);
 };
 
+/** C12: an event that another session has found out. True if it is news. */
+export const joinEvent = (account: Account, event: ModelOpening[], rules: SystemicRules | undefined): boolean => {
+  const latest = event.at(-1);
+  if (account.event !== undefined || latest === undefined || rules === undefined) return false;
+  beginEvent(account, event, latest, rules);
+  return true;
+};
+
 /** S3: all that belongs to the event costs one, also what belongs to a circuit that joins it. */
 const payOnce = (account: Account, event: ModelOpening[], latest: ModelOpening, rules: SystemicRules): void => {
   const category = sharedCategory(event);

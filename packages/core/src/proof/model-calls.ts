@@ -14,18 +14,10 @@ import {
   post,
   tell,
 } from './model.ts';
-import {
-  chargeFailure,
-  endEvent,
-  eventReport,
-  mature,
-  noticeExhaustion,
-  recordClosing,
-  recordOpening,
-  stateOf,
-} from './model-account.ts';
+import { chargeFailure, eventReport, mature, recordClosing, recordOpening, stateOf } from './model-account.ts';
 import { cameTo, isRepeat, scoreAt, scoreNow, tried } from './model-advice.ts';
-import { halfOpen, isDue, type ModelCircuit, placesTaken, restage, takeIn, waits } from './model-circuit.ts';
+import { halfOpen, isDue, type ModelCircuit, placesTaken, takeIn, waits } from './model-circuit.ts';
+import { catchUp, notice, postClosing, recovered, shareEvent, takenBeside } from './model-sharing.ts';
 import type { When } from './rules.ts';
 
 /** What time has brought is looked at whenever somebody calls: hung probes first, in the order of their leases (C9). */
@@ -48,83 +40,9 @@ export const arrive = (model: Model, session: ModelSession): void => {
   if (model.ms - latestMs >= afterMs) recovered(model, session, 'time'); // S5
 };
 
-/** C12: what other sessions did to the circuits that they share with this one. */
-const catchUp = (model: Model, session: ModelSession): void => {
-  const { board } = session.home;
-  if (board === undefined || board.changes === session.seen.changes) return;
-  session.seen.changes = board.changes;
-  if (board.recoveries !== session.seen.recoveries) {
-    session.seen.recoveries = board.recoveries;
-    over(model, session, board.recoveredBy);
-  }
-  for (const { tool, at } of session.real.openings) {
-    if (board.openings.some((one) => one.tool === tool && one.ms === at.ms)) continue;
-    for (const account of accountsOf(session, false)) recordClosing(account, tool);
-  }
-  for (const { tool, category, ms } of board.openings) {
-    const [joined] = accountsOf(session, false)
-      .filter((account) => recordOpening(account, { tool, category, at: { ms, step: session.step } }, model.systemic))
-      .filter((account) => account === session.real);
-    if (joined?.event) tell(model, session, 'systemic.detected', JSON.stringify(eventReport(joined.event)));
-  }
-  notice(model, session);
-};
-
-/** C12: others hear of a closing. */
-export const postClosing = (session: ModelSession, tool: string): void =>
-  post(session, (board) => {
-    board.openings = board.openings.filter((one) => one.tool !== tool);
-  });
-
-/** S5, P3: an event is over, and each circuit of it waits anew. */
-export const recovered = (model: Model, session: ModelSession, by: 'operator' | 'time'): void => {
-  const { event } = session.real;
-  for (const circuit of session.home.circuits) {
-    const own = circuit.mode === 'observe_only' ? session.shadow?.event : event;
-    if (own !== undefined)
-      restage(circuit, { at: circuitNow(model, session).when, taken: takenBeside(session, circuit) });
-  }
-  if (event !== undefined) {
-    session.box.scores.clear();
-    if (session.home.board !== undefined) session.seen.recoveries += 1;
-    post(session, (board) => {
-      board.openings = [];
-      board.recoveries += 1;
-      board.recoveredBy = by;
-    });
-  }
-  over(model, session, by);
-};
-
-const over = (model: Model, session: ModelSession, by: 'operator' | 'time'): void => {
-  const { event } = session.real;
-  for (const account of accountsOf(session, false)) endEvent(account);
-  if (event) tell(model, session, 'systemic.resolved', JSON.stringify(eventReport(event)), by);
-};
-
-/** P3: whether another tool on a ladder probes on a step; what is only observed takes none from the others (C1). */
-const takenBeside =
-  ({ home }: ModelSession, own: ModelCircuit) =>
-  (step: number): boolean =>
-    home.circuits.some(
-      (one) =>
-        one !== own &&
-        (one.mode !== 'observe_only' || own.mode === 'observe_only') &&
-        one.state === 'open' &&
-        one.ladder?.dueStep === step,
-    );
-
 export const matureAll = (model: Model, session: ModelSession): void => {
   for (const account of accountsOf(session, false)) mature(account, now(model, session), model.systemic);
   notice(model, session);
-};
-
-const notice = (model: Model, session: ModelSession): void => {
-  for (const account of accountsOf(session, false)) {
-    if (!noticeExhaustion(account) || account !== session.real) continue;
-    count(model, 'budgetExhaustions');
-    tell(model, session, 'budget.exhausted', account.limit, account.cycle);
-  }
 };
 
 export const acquire = (model: Model, session: ModelSession, tool: string, input?: string): ModelPermit => {
@@ -181,9 +99,9 @@ const decide = (
   const state = stateOf(observed && session.shadow ? session.shadow : session.real);
   if (state === 'paused_systemic') return observed ? 'would_pause' : 'systemic';
   if (state === 'paused_budget') return observed ? 'would_pause' : 'budget_exhausted';
-  if (mode === 'forced_open' || mode === 'disabled') return mode;
   const { allowedTools } = model.config;
   if (allowedTools && !allowedTools.includes(tool)) return observed ? 'would_skip' : 'not_allowed'; // K2
+  if (mode === 'forced_open' || mode === 'disabled') return mode;
   if (scoreNow(model, session, tool) === 'unavailable') return observed ? 'would_skip' : 'unavailable'; // K1
   if (circuit !== undefined && circuit.state !== 'closed') {
     // The loop guard isn't asked: a tool that is out fails alike, and a probe may well be the same call once more.
@@ -290,6 +208,7 @@ const opened = (model: Model, session: ModelSession, circuit: ModelCircuit, from
     .filter((account) => account === session.real);
   toldMove(model, session, circuit, from, category);
   if (detected?.event === undefined) return;
+  shareEvent(session);
   const report = eventReport(detected.event);
   count(model, `systemicEvents|${report.category ?? '_MIXED'}`);
   tell(model, session, 'systemic.detected', JSON.stringify(report));

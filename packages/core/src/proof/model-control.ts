@@ -1,8 +1,9 @@
 import type { CircuitMode } from '../index.ts';
 import { accountsOf, circuitOf, count, type Model, type ModelSession, openShadow, tell } from './model.ts';
 import { newCycle, recordClosing } from './model-account.ts';
-import { arrive, matureAll, postClosing, recovered } from './model-calls.ts';
+import { arrive, matureAll } from './model-calls.ts';
 import { close, reported } from './model-circuit.ts';
+import { postClosing, recovered } from './model-sharing.ts';
 import { rulesOf } from './rules.ts';
 
 export const step = (model: Model, session: ModelSession): void => {
@@ -29,9 +30,9 @@ export const confirmRecovered = (model: Model, session: ModelSession): void => {
   if (!session.ended) recovered(model, session, 'operator');
 };
 
-/** C1: by hand. False where it is refused: no such tool. */
+/** C1: by hand. False where it is refused: no such tool, or no circuits (B5). */
 export const control = (model: Model, session: ModelSession, tool: string, mode: CircuitMode): boolean => {
-  if (!session.box.tools.has(tool)) return false;
+  if (!session.box.tools.has(tool) || !session.box.keepsCircuits) return false;
   arrive(model, session);
   const circuit = session.ended ? undefined : circuitOf(session, tool);
   if (circuit === undefined || circuit.mode === mode) return true;

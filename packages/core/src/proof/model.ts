@@ -58,12 +58,20 @@ export interface ModelHome {
 export interface ModelBoard {
   /** How often anything of this has changed. */
   changes: number;
-  openings: { readonly tool: string; readonly category: ErrorCategory; readonly ms: number }[];
+  openings: BoardOpening[];
+  /** What pauses all sessions; who doesn't see it in the openings is told by it. */
+  event: readonly BoardOpening[] | undefined;
   recoveries: number;
   recoveredBy: 'operator' | 'time';
   /** Of all sessions together. */
   step: number;
   stepMs: number;
+}
+
+export interface BoardOpening {
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly ms: number;
 }
 
 export interface ModelSession {
@@ -146,7 +154,15 @@ export const newBox = ({ config, undeclared }: Model): ModelBox => ({
       ? {
           circuits: [],
           probes: [],
-          board: { changes: 0, openings: [], recoveries: 0, recoveredBy: 'operator', step: 0, stepMs: 0 },
+          board: {
+            changes: 0,
+            openings: [],
+            event: undefined,
+            recoveries: 0,
+            recoveredBy: 'operator',
+            step: 0,
+            stepMs: 0,
+          },
         }
       : undefined,
 });
