@@ -33,6 +33,7 @@ import { agentCells, followProviders } from './telemetry/hub.ts';
 import { toolCells } from './telemetry/metrics.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
 import type { ToolSettings, ToolSpec } from './tool.ts';
+import { checkListener } from './usage.ts';
 
 /** What all runs of one agent share. Make one at start and keep it. */
 export interface Breakerbox {
@@ -71,6 +72,8 @@ export interface Breakerbox {
   /**
    * Calls `listener` for each event of that name, until the returned function is called. What a listener throws is
    * reported to OpenTelemetry's `diag` and changes nothing.
+   *
+   * @throws BreakerboxUsageError for an event that there isn't, and for a listener that is no function.
    *
    * @example
    * ```ts
@@ -205,7 +208,10 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
         [...tools.values()].flatMap(({ name, precheck }): [string, Precheck][] => (precheck ? [[name, precheck]] : [])),
         clock.now,
       ),
-    on: emitter.on,
+    on: (name, listener) => {
+      checkListener(name, listener);
+      return emitter.on(name, listener);
+    },
   };
 };
 

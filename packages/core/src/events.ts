@@ -96,3 +96,15 @@ export interface BreakerboxEvents {
   'budget.resumed': BudgetResumedEvent;
   'scope.reduced': ScopeReducedEvent;
 }
+
+/** Names of all events. */
+export const EVENT_NAMES = [
+  'decision',
+  'outcome',
+  'circuit.transition',
+  'systemic.detected',
+  'systemic.resolved',
+  'budget.exhausted',
+  'budget.resumed',
+  'scope.reduced',
+] as const satisfies readonly (keyof BreakerboxEvents)[];

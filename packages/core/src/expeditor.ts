@@ -21,7 +21,7 @@ import { type SessionSnapshot, takeSnapshot } from './snapshot.ts';
 import { circuitMoment, circuitStore } from './store.ts';
 import type { SystemicEvent } from './systemic.ts';
 import { SessionWitness } from './telemetry/witness.ts';
-import { checkControl, checkDone } from './usage.ts';
+import { checkControl, checkReportOptions } from './usage.ts';
 import { type CircuitView, type SessionView, viewCircuit, viewSession } from './view.ts';
 
 /** The expeditor: the one place that joins the pure parts. It decides, and runs no tool (E1). Reads like the agent's loop. */
@@ -161,7 +161,7 @@ export class Expeditor implements Session, PermitOwner {
   }
 
   control(name: string, mode: CircuitMode): void {
-    checkControl(name, mode, this.#box.tool(name));
+    checkControl(name, mode, this.#box.tool(name), this.#box.keepsCircuits);
     this.#arrive();
     const tracked = this.#ended ? undefined : this.#circuits.track(name);
     if (tracked !== undefined && tracked.mode !== mode) this.#circuits.takeOver(tracked, mode);
@@ -188,8 +188,9 @@ export class Expeditor implements Session, PermitOwner {
     return plan;
   }
 
-  report({ done = [] }: ReportOptions = {}): SessionReport {
-    checkDone(done);
+  report(options: ReportOptions = {}): SessionReport {
+    checkReportOptions(options);
+    const { done = [] } = options;
     const { clock } = this.#box;
     return buildReport({
       id: this.id,

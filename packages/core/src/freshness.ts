@@ -1,4 +1,6 @@
 import { annotated } from './annotated.ts';
+import { show } from './checks.ts';
+import { BreakerboxUsageError } from './errors.ts';
 
 /** Why a result may not be current (F1). A fresh one has no label. */
 export const FRESHNESS_KINDS = ['stale', 'cached', 'unverified', 'freshness_unknown'] as const;
@@ -60,14 +62,25 @@ const MEANING: Readonly<Record<FreshnessKind, string>> = {
 
 /**
  * The label as text, for people and models.
+ *
+ * @throws BreakerboxUsageError for what is no label.
+ *
  * @example
  * ```ts
  * describeFreshness({ kind: 'stale', retrievedUnixMs: Date.UTC(2026, 10, 20, 21, 14, 3) });
  * // 'stale: retrieved 2026-11-20 21:14:03 UTC'
  * ```
  */
-export const describeFreshness = ({ kind, retrievedUnixMs }: FreshnessLabel): string =>
-  `${kind}: ${MEANING[kind]}${describeTime(retrievedUnixMs)}`;
+export const describeFreshness = (label: FreshnessLabel): string => {
+  const { kind, retrievedUnixMs } = ((label as unknown) ?? {}) as Partial<FreshnessLabel>;
+  if (kind === undefined || !FRESHNESS_KINDS.includes(kind)) {
+    throw new BreakerboxUsageError(
+      `describeFreshness(${show(label)}): this is no label, so it says nothing of a result. Give permit.freshness, or the label of ` +
+        'a stale route.',
+    );
+  }
+  return `${kind}: ${MEANING[kind]}${describeTime(retrievedUnixMs)}`;
+};
 
 const describeTime = (unixMs: number | undefined): string => {
   const date = new Date(unixMs ?? Number.NaN); // A time beyond the calendar is no date either.

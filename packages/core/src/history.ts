@@ -4,6 +4,7 @@ import { digest, randomSeed } from './digest.ts';
 import { type FreshnessLabel, labelOf } from './freshness.ts';
 import { createLastGood, type LastGood } from './last-good.ts';
 import { isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard.ts';
+import { read } from './outcome/untrusted.ts';
 import type { SessionPermit } from './permit.ts';
 import type { AcquireOptions } from './session.ts';
 import type { Judged, Settlement } from './settlement.ts';
@@ -34,9 +35,10 @@ export class CallHistory {
 
   /** The digest of a call's arguments, where they were given and somebody needs it. */
   digestOf(options: AcquireOptions | undefined, { labelFreshness, serveStaleMs }: ToolSettings): string | undefined {
-    if (options?.input === undefined) return undefined;
+    if (options === undefined || options === null) return undefined;
     if (this.#repeats === undefined && !labelFreshness && serveStaleMs === undefined) return undefined;
-    return this.#digest(options.input);
+    const input = read(options, 'input'); // Untyped callers may give anything, and deciding never throws.
+    return input === undefined ? undefined : this.#digest(input);
   }
 
   #digest(value: unknown): string {

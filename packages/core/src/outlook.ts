@@ -55,6 +55,8 @@ export class Outlook {
       if (observed) return 'would_pause';
       return state === 'paused_systemic' ? 'systemic' : 'budget_exhausted';
     }
+    // What may not be called isn't called, switched off or not.
+    if (this.#allowed !== undefined && !this.#allowed.has(asked.tool)) return observed ? 'would_skip' : 'not_allowed';
     if (mode === 'forced_open' || mode === 'disabled') return mode;
     const skip = this.#heldUp(asked, at);
     if (skip !== undefined) return observed ? 'would_skip' : skip;
@@ -64,7 +66,6 @@ export class Outlook {
 
   /** What holds a call up that the session's state and the tool's mode let through. */
   #heldUp({ tool, spec, tracked, digest }: Asked, at: Moment): Reason | undefined {
-    if (this.#allowed !== undefined && !this.#allowed.has(tool)) return 'not_allowed';
     if (
       spec?.precheck !== undefined &&
       this.#box.prechecks.availability(tool, spec.precheck, at.ms) === 'unavailable'

@@ -61,7 +61,8 @@ export const judge = (settlement: Settlement, tool: string, settings: ToolSettin
   try {
     const judged = read(settlement, tool, settings, clock);
     const tokens = sane(settlement.tokens);
-    return tokens === undefined ? judged : { ...judged, tokens };
+    // Bounded, so that sums stay finite: metrics and snapshots hold them.
+    return tokens === undefined ? judged : { ...judged, tokens: Math.min(tokens, Number.MAX_SAFE_INTEGER) };
   } catch (error) {
     reportThrown(`reading the settlement of tool '${tool}'`, error);
     return { outcome: 'ignored', category: 'unknown' };

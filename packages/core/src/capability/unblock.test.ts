@@ -19,9 +19,9 @@ test('W1: what would unblock a tool, for each reason that holds calls up', () =>
 });
 
 test('W1: an open circuit says when its probe may go', () => {
-  expect(say('open', { wait: { steps: 3, notBeforeMs: 0 } })).toBe("a probe of 'db' may go in 3 steps");
+  expect(say('open', { wait: { steps: 3, notBeforeMs: 0 } })).toBe("a probe of 'db' succeeds, which is due in 3 steps");
   expect(say('open', { wait: { steps: 1, ms: 40_000, notBeforeMs: 0 } })).toBe(
-    "a probe of 'db' may go in 1 step or in 40 s",
+    "a probe of 'db' succeeds, which is due in 1 step or in 40 s",
   );
 });
 

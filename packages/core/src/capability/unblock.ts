@@ -16,7 +16,9 @@ export const unblockText = ({ tool, reason, wait }: Hold): string => {
   const name = quoteTool(tool);
   switch (reason) {
     case 'open':
-      return wait === undefined ? `a probe of ${name} succeeds` : `a probe of ${name} may go ${describeWait(wait)}`;
+      return wait === undefined
+        ? `a probe of ${name} succeeds`
+        : `a probe of ${name} succeeds, which is due ${describeWait(wait)}`;
     case 'probe_in_flight':
       return `the probe of ${name} that is under way succeeds`;
     case 'forced_open':

@@ -153,7 +153,7 @@ const reducedScope: ScopePlan = {
           tool: 'crm_lookup',
           reason: 'open',
           route: { kind: 'manual', fallback: 'ask the account manager' },
-          unblock: "a probe of 'crm_lookup' may go in 2 steps or 56 s",
+          unblock: "a probe of 'crm_lookup' succeeds, which is due in 2 steps or 56 s",
         },
       ],
     },

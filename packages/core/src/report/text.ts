@@ -1,3 +1,5 @@
+import { show } from '../checks.ts';
+import { BreakerboxUsageError } from '../errors.ts';
 import { layOutSections, paragraph, type Section, sheetOf, type TextOptions } from './layout.ts';
 import { isOut } from './next.ts';
 import type { SessionReport } from './report.ts';
@@ -15,15 +17,17 @@ import { counted, named, utc } from './words.ts';
 type Part = (report: SessionReport, sheet: Sheet) => Section;
 
 /** Every tool's health, the worst first, and the failure budget. */
-export const formatStateTable = (report: SessionReport, options: TextOptions = {}): string =>
-  write(report, options, report.headline, [outSection, toolSection, budgetSection, remarkSection]);
+export const formatStateTable: Format = text('formatStateTable', (report, options) =>
+  write(report, options, report.headline, [outSection, toolSection, budgetSection, remarkSection]),
+);
 
 /** What is done, what can be done, and what has to wait until when (W1). */
-export const formatScopeReport = (report: SessionReport, options: TextOptions = {}): string =>
-  write(report, options, scopeHeadline(report), [taskSection, nextSection]);
+export const formatScopeReport: Format = text('formatScopeReport', (report, options) =>
+  write(report, options, scopeHeadline(report), [taskSection, nextSection]),
+);
 
 /** Done, not done and why, each tool's health, each failure charged, and what to do next; the latter first. */
-export const formatPauseReport = (report: SessionReport, options: TextOptions = {}): string =>
+export const formatPauseReport: Format = text('formatPauseReport', (report, options) =>
   write(report, options, report.headline, [
     nextSection,
     systemicSection,
@@ -33,13 +37,15 @@ export const formatPauseReport = (report: SessionReport, options: TextOptions = 
     toolSection,
     budgetSection,
     remarkSection,
-  ]);
+  ]),
+);
 
 /** The category that all share, the tools, the suspected layer, and when each opened (S4). */
-export const formatSystemicReport = (report: SessionReport, options: TextOptions = {}): string =>
+export const formatSystemicReport: Format = text('formatSystemicReport', (report, options) =>
   report.systemic === null
     ? write(report, options, 'No systemic failure.', [])
-    : write(report, options, report.headline, [systemicSection, nextSection]);
+    : write(report, options, report.headline, [systemicSection, nextSection]),
+);
 
 /**
  * What fits the state of the session: the pause report while it is paused, else the state table and what was left out.
@@ -49,7 +55,7 @@ export const formatSystemicReport = (report: SessionReport, options: TextOptions
  * process.stdout.write(`${formatReport(session.report(), { columns: process.stdout.columns, colour: process.stdout.isTTY })}\n`);
  * ```
  */
-export const formatReport = (report: SessionReport, options: TextOptions = {}): string =>
+export const formatReport: Format = text('formatReport', (report, options) =>
   report.state === 'active'
     ? write(report, options, report.headline, [
         nextSection,
@@ -60,7 +66,27 @@ export const formatReport = (report: SessionReport, options: TextOptions = {}): 
         budgetSection,
         remarkSection,
       ])
-    : formatPauseReport(report, options);
+    : formatPauseReport(report, options),
+);
+
+type Format = (report: SessionReport, options?: TextOptions) => string;
+
+/**
+ * A public form of a report.
+ *
+ * @throws BreakerboxUsageError for what is no report.
+ */
+function text(name: string, form: (report: SessionReport, options: TextOptions) => string): Format {
+  return (report, options) => {
+    const { headline, tools } = ((report as unknown) ?? {}) as Partial<SessionReport>;
+    if (typeof headline !== 'string' || !Array.isArray(tools)) {
+      throw new BreakerboxUsageError(
+        `${name}(${show(report)}): this is no report, so there is nothing to write. Give what session.report() returns.`,
+      );
+    }
+    return form(report, options ?? {});
+  };
+}
 
 const write = (report: SessionReport, options: TextOptions, headline: string, parts: readonly Part[]): string => {
   const sheet = sheetOf(options);
