@@ -10,7 +10,7 @@ export default defineConfig({
         ...resolve,
         test: {
           name: 'parts',
-          include: ['packages/*/src/**/*.test.ts', '{dashboards,alerts,stack}/**/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', '{dashboards,alerts,stack,docs}/**/*.test.ts'],
           // Tests that start servers share two cores in CI.
           testTimeout: 30_000,
           hookTimeout: 60_000,

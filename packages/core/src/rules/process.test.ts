@@ -1,0 +1,160 @@
+import { metrics } from '@opentelemetry/api';
+import { afterEach, describe, expect, test } from 'vitest';
+import { circuitsOf, newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.ts';
+import { bench, failOnce, journal, steps, succeedOnce, trip } from '../test-support.ts';
+import { hear, inAnotherProcess } from './test-support.ts';
+
+afterEach(() => metrics.disable());
+
+/** Two sessions of a box that shares its circuits. */
+const two = (config: Parameters<typeof bench>[0] = {}) => {
+  const made = bench({ scope: 'process', ...config });
+  return { ...made, other: made.box.session({ id: 'run-2' }) };
+};
+
+describe('C12: circuits of the box', () => {
+  test('C12: failures of all sessions count for one circuit, and each pays for its own', () => {
+    const { session, other } = two();
+    failOnce(session, 'a');
+    failOnce(other, 'a');
+    failOnce(session, 'a');
+    expect(other.acquire('a')).toMatchObject({ decision: 'skip', reason: 'open', budgetRemaining: 4 });
+    expect(session.acquire('a')).toMatchObject({ decision: 'skip', budgetRemaining: 3 });
+    expect(other.peek('a')).toEqual(session.peek('a'));
+  });
+
+  test('C12: a new session knows what the others know', () => {
+    const { session, box } = two();
+    trip(session, 'a');
+    const late = box.session();
+    expect(late.acquire('a').decision).toBe('skip');
+    expect(late.unavailable()).toEqual(['a']);
+    expect(late.note()).toContain("'a'");
+    expect(late.planScope([{ name: 'x', tools: ['a'] }]).decision).toBe('pause');
+  });
+
+  test('C12: a budget that is spent pauses its session alone', () => {
+    const { session, other } = two();
+    for (const tool of ['a', 'b', 'c', 'd', 'a']) failOnce(session, tool, 'server');
+    expect(session.acquire('b').decision).toBe('pause');
+    expect(other.acquire('b')).toMatchObject({ decision: 'call', budgetRemaining: 5 });
+    session.resume();
+    expect(other.view().budget.cycle).toBe(1);
+  });
+
+  test('C12: probing goes by time, however many steps the sessions take', () => {
+    const { session, other, clock } = two();
+    trip(session, 'a');
+    for (const one of [session, other]) steps(one, 50);
+    expect(other.acquire('a').decision).toBe('skip');
+    expect(other.peek('a')?.nextProbe).toEqual({ ms: 60_000, notBeforeMs: 0 });
+    clock.advance(60_000);
+    expect(other.acquire('a').decision).toBe('probe');
+  });
+
+  test('C12: with probeAfterSteps set, the steps of all sessions count together', () => {
+    const { session, other } = two({ defaults: { probeAfterSteps: 4 } });
+    trip(session, 'a');
+    steps(session, 2);
+    other.step();
+    expect(other.acquire('a').decision).toBe('skip');
+    other.step();
+    expect(session.acquire('a').decision).toBe('probe');
+  });
+
+  test('C12: its mode is that of all', () => {
+    const { session, other, box } = two();
+    session.control('a', 'forced_open');
+    expect(other.acquire('a').reason).toBe('forced_open');
+    other.control('a', 'observe_only');
+    for (let i = 0; i < 4; i += 1) failOnce(session, 'a');
+    expect(session.acquire('a').reason).toBe('would_skip');
+    expect(box.session().acquire('a').reason).toBe('would_skip');
+    expect([session.view().budget.consumed, other.view().budget.consumed]).toEqual([0, 0]);
+  });
+
+  test('C12: a circuit that one takes in hand is no part of an event in any', () => {
+    const { session, other } = two();
+    trip(session, 'a');
+    other.control('a', 'forced_open');
+    trip(session, 'b');
+    expect([session.view().systemic, other.view().systemic]).toEqual([undefined, undefined]);
+    other.acquire('c');
+    expect(other.view().systemic).toBeUndefined();
+  });
+
+  test('C7, C12: what another session let through before the circuit opened is late', () => {
+    const { session, other } = two();
+    const underWay = other.acquire('a');
+    trip(session, 'a');
+    underWay.settle({ outcome: 'success' });
+    expect(session.peek('a')?.state).toBe('open');
+    expect(other.view().budget.consumed).toBe(0);
+  });
+
+  test('C11, C12: a snapshot holds no circuits, for they stay with their box', () => {
+    const { session, box } = two();
+    trip(session, 'a');
+    expect(session.snapshot().circuits).toEqual([]);
+    expect(session.snapshot().ledger).toMatchObject({ consumed: 3 });
+    const restored = inAnotherProcess(session, box);
+    expect(restored.acquire('a')).toMatchObject({ decision: 'skip', budgetRemaining: 2 });
+    const elsewhere = inAnotherProcess(session, bench({ scope: 'process' }).box);
+    expect(elsewhere.acquire('a')).toMatchObject({ decision: 'call', budgetRemaining: 2 });
+  });
+
+  test('C12: gauges count a shared circuit once, and it stays when its sessions end', async () => {
+    const { scrape } = registerMetrics();
+    const agent = newAgent();
+    const { session, other } = two({ agent });
+    for (const one of [session, other]) for (const tool of ['a', 'b']) succeedOnce(one, tool);
+    expect(circuitsOf(agent, await scrape())).toEqual({ closed: 2 });
+    trip(session, 'a');
+    other.acquire('a');
+    expect(circuitsOf(agent, await scrape())).toEqual({ closed: 1, open: 1 });
+    session.end();
+    other.end();
+    const lines = await scrape();
+    expect(circuitsOf(agent, lines)).toEqual({ closed: 1, open: 1 });
+    const sessions = seriesOf(agent, lines, 'breakerbox_sessions');
+    expect(sessions.every((line) => line.endsWith(' 0'))).toBe(true);
+  });
+
+  test('C12: an idle session leaves the gauges and takes no circuit with it', async () => {
+    const { scrape } = registerMetrics();
+    const agent = newAgent();
+    const { session, other, clock } = two({ agent, sessionIdleMs: 1_000 });
+    succeedOnce(session, 'a');
+    clock.advance(1_000);
+    succeedOnce(other, 'a');
+    const lines = await scrape();
+    expect(circuitsOf(agent, lines)).toEqual({ closed: 1 });
+    expect(seriesOf(agent, lines, 'breakerbox_sessions')).toContain(
+      'breakerbox_sessions{breakerbox_session_state="active"} 1',
+    );
+  });
+
+  test('C12: an opening is counted and told once, however many sessions learn of it', async () => {
+    const { scrape } = registerMetrics();
+    const agent = newAgent();
+    const { session, other, box } = two({ agent });
+    const lines = journal(box);
+    trip(session, 'a');
+    succeedOnce(other, 'b');
+    box.session().acquire('a');
+    expect(lines).toEqual(['a closed>open']);
+    const counted = seriesOf(agent, await scrape(), 'breakerbox_transitions_total');
+    expect(counted.filter((line) => !line.endsWith(' 0'))).toHaveLength(1);
+  });
+
+  test('C12: a session that has ended tells the others nothing and learns nothing', () => {
+    const { session, other, box } = two();
+    const decisions = hear(box, 'decision');
+    session.end();
+    for (let i = 0; i < 5; i += 1) expect(failOnce(session, 'a')).toBe('call');
+    expect(other.acquire('a').decision).toBe('call');
+    trip(other, 'a');
+    expect(session.acquire('a').reason).toBe('session_ended');
+    expect(decisions.at(-1)?.reason).toBe('session_ended');
+  });
+});

@@ -1,0 +1,187 @@
+import { context, metrics, trace } from '@opentelemetry/api';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ATTR } from '../telemetry/semconv.ts';
+import { newAgent, registerMetrics, registerTraces, seriesOf } from '../telemetry/test-support.ts';
+import { bench, failOnce, steps, trip } from '../test-support.ts';
+import { bringDown, callWith, hear } from './test-support.ts';
+
+afterEach(() => {
+  metrics.disable();
+  trace.disable();
+  context.disable();
+});
+
+const search = {
+  web: {
+    provides: 'web search',
+    alternatives: [
+      { tool: 'archive' },
+      { tool: 'phone', degradation: 'high', method: 'call the library' },
+      { tool: 'news', degradation: 'low', note: 'recent items only' },
+    ],
+    fallback: 'ask the user for a link',
+  },
+  archive: {},
+  phone: {},
+  news: {},
+  lone: {},
+  manual: { fallback: 'write it down' },
+} as const;
+
+const out = (session: ReturnType<typeof bench>['session'], ...tools: string[]) => {
+  for (const tool of tools) session.control(tool, 'forced_open');
+};
+
+describe('R2: where a skipped call goes', () => {
+  test('R2: least degradation first, unknown last; then the manual fallback; then nowhere', () => {
+    const { session } = bench({ tools: search });
+    const route = (tool = 'web') => session.acquire(tool).route;
+    out(session, 'web', 'lone', 'manual');
+    expect(route()).toMatchObject({ kind: 'alternative', tool: 'news', degradation: 'low', note: 'recent items only' });
+    out(session, 'news');
+    expect(route()).toMatchObject({ kind: 'alternative', tool: 'phone', degradation: 'high' });
+    out(session, 'phone');
+    expect(route()).toMatchObject({ kind: 'alternative', tool: 'archive', degradation: 'unknown' });
+    out(session, 'archive');
+    expect(route()).toEqual({ kind: 'manual', fallback: 'ask the user for a link' });
+    expect(route('lone')).toEqual({ kind: 'defer' });
+    expect(route('manual')).toEqual({ kind: 'manual', fallback: 'write it down' });
+  });
+
+  test('R2: an alternative is not usable while open, due for a probe, probing, unavailable or not allowed', () => {
+    const tools = {
+      a: { alternatives: [{ tool: 'b' }, { tool: 'c' }, { tool: 'd' }], mode: 'forced_open' },
+      b: {},
+      c: { precheck: () => 'unavailable' as const },
+      d: {},
+    } as const;
+    const { session, box } = bench({ tools, allowedTools: ['a', 'b', 'c'] });
+    const route = () => session.acquire('a').route?.kind;
+    expect(session.acquire('a').route).toMatchObject({ tool: 'b' });
+    trip(session, 'b');
+    expect(route()).toBe('defer');
+    steps(session, 3);
+    expect(route()).toBe('defer');
+    const probe = session.acquire('b');
+    expect(route()).toBe('defer');
+    probe.settle({ outcome: 'success' });
+    expect(session.acquire('a').route).toMatchObject({ tool: 'b' });
+    expect(box.session({ allowedTools: ['a', 'c', 'd'] }).acquire('a').route).toMatchObject({ tool: 'd' });
+  });
+
+  test('R2: one that is disabled, or only observed, is usable', () => {
+    const { session } = bench({
+      tools: {
+        a: { alternatives: [{ tool: 'b' }, { tool: 'c' }] },
+        b: { mode: 'observe_only' },
+        c: { mode: 'disabled' },
+      },
+      budget: { failures: 50 },
+    });
+    trip(session, 'b'); // Its shadow is open.
+    out(session, 'a');
+    expect(session.acquire('a').route).toMatchObject({ tool: 'b' });
+    out(session, 'b');
+    expect(session.acquire('a').route).toMatchObject({ tool: 'c' });
+  });
+
+  test('R2: an alternative that the loop guard holds up for other arguments is usable', () => {
+    const { session } = bench({ tools: { a: { alternatives: [{ tool: 'b' }] }, b: {} } });
+    for (let i = 0; i < 3; i += 1) callWith(session, 'b', 1, { outcome: 'ignored', category: 'tool_error' });
+    out(session, 'a');
+    expect(session.acquire('a', { input: 1 }).route).toMatchObject({ kind: 'alternative', tool: 'b' });
+  });
+
+  test('R2: while the session pauses no tool stands in', () => {
+    const { session } = bench({ tools: { ...search, x: {} } });
+    bringDown(session, 'lone', 'x');
+    expect(session.acquire('web').route).toEqual({ kind: 'manual', fallback: 'ask the user for a link' });
+    expect(session.acquire('news').route).toEqual({ kind: 'defer' });
+  });
+
+  test('R2: calls and probes have no route', () => {
+    const { session } = bench({ tools: search });
+    expect(session.acquire('web').route).toBeUndefined();
+    trip(session, 'web');
+    steps(session, 3);
+    expect(session.acquire('web')).toMatchObject({ decision: 'probe', route: undefined, message: '' });
+  });
+
+  test('R2: route and degradation are on the span, in the metric and in the event', async () => {
+    const finished = registerTraces();
+    const { scrape } = registerMetrics();
+    const agent = newAgent();
+    const { session, box } = bench({ agent, tools: search });
+    const decisions = hear(box, 'decision');
+    out(session, 'web', 'lone');
+    session.acquire('web');
+    session.acquire('lone');
+    expect(decisions.map(({ route }) => route)).toEqual([
+      { kind: 'alternative', tool: 'news', degradation: 'low' },
+      { kind: 'defer', tool: undefined, degradation: undefined },
+    ]);
+    const [web, lone] = finished();
+    expect(web?.attributes).toMatchObject({
+      [ATTR.route]: 'alternative',
+      [ATTR.routeTool]: 'news',
+      [ATTR.degradation]: 'low',
+    });
+    expect(lone?.attributes[ATTR.route]).toBe('defer');
+    expect(lone?.attributes[ATTR.routeTool]).toBeUndefined();
+    const counted = seriesOf(agent, await scrape(), 'breakerbox_routes_total').filter((line) => !line.endsWith(' 0'));
+    expect(counted).toEqual([
+      'breakerbox_routes_total{gen_ai_tool_name="web",breakerbox_route="alternative",breakerbox_degradation="low"} 1',
+      'breakerbox_routes_total{gen_ai_tool_name="lone",breakerbox_route="defer"} 1',
+    ]);
+  });
+});
+
+describe('R3: what the model is told', () => {
+  test('R3: which tool, why, until when, what instead and what that loses, and not to retry', () => {
+    const { session } = bench({ tools: search });
+    trip(session, 'web');
+    expect(session.acquire('web').message).toBe(
+      "Tool 'web' is unavailable: its last calls failed (network). Do not retry it now; it may be tried again in 3 steps or " +
+        "in 60 s. Use 'news' instead (recent items only; little is lost).",
+    );
+  });
+
+  test('R3: note() says it of all that is out; unavailable() names them, never one that is due for a probe', () => {
+    const { session } = bench({ tools: search });
+    expect([session.note(), session.unavailable()]).toEqual(['', []]);
+    trip(session, 'web');
+    out(session, 'manual');
+    expect(session.unavailable()).toEqual(['web', 'manual']);
+    expect(session.note().split('\n')).toEqual([
+      'These tools are unavailable now. Do not call them.',
+      "- 'web': its last calls failed (network); it may be tried again in 3 steps or in 60 s. Use 'news' instead (recent " +
+        'items only; little is lost).',
+      "- 'manual': it was switched off by an operator. Instead: write it down.",
+    ]);
+    steps(session, 3);
+    expect(session.unavailable()).toEqual(['manual']);
+    expect(session.note()).not.toContain("'web'");
+    session.acquire('web');
+    expect(session.unavailable()).toEqual(['web', 'manual']); // The probe is on its way.
+  });
+
+  test('R3: while the session pauses all tools are out, and the note says so once', () => {
+    const { session } = bench({ tools: search });
+    bringDown(session, 'lone', 'archive');
+    expect(session.unavailable()).toEqual(Object.keys(search));
+    const [first, ...others] = session.note().split('\n');
+    expect(first).toContain("Tool calls are paused: 'lone', 'archive' failed in the same way (network)");
+    expect(others).toEqual(["In place of 'web': ask the user for a link.", "In place of 'manual': write it down."]);
+  });
+
+  test('R3: a message is that of its moment, read later too', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    const permit = session.acquire('a');
+    const { message } = permit;
+    steps(session, 2);
+    session.control('a', 'forced_open');
+    failOnce(session, 'b');
+    expect(permit.message).toBe(message);
+  });
+});
