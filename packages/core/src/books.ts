@@ -21,6 +21,14 @@ export const enter = (books: Books, observed: boolean, change: (ledger: Ledger) 
 export const withShadow = (books: Books): Books =>
   books.shadow === undefined ? { ...books, shadow: books.real } : books;
 
+/** The books without what circuits of others have to do with them: those that sessions share stay with their box (C12). */
+export const withoutCircuits = ({ real, shadow }: Books): Books => ({
+  real: withoutOpenings(real),
+  shadow: shadow && withoutOpenings(shadow),
+});
+
+const withoutOpenings = (ledger: Ledger): Ledger => ({ ...ledger, openings: [], event: undefined, paid: false });
+
 /** Whether some failures wait for their window to pass (S3). */
 export const hasProvisional = ({ real, shadow }: Books): boolean =>
   real.budget.provisional.length > 0 || (shadow !== undefined && shadow.budget.provisional.length > 0);

@@ -1,4 +1,5 @@
 import { diag } from '@opentelemetry/api';
+import { withoutCircuits } from './books.ts';
 import { createBudget } from './budget.ts';
 import { type Dependencies, dependenciesOf, longestChain, sharedDependency } from './capability/chains.ts';
 import type { Capability } from './capability/map.ts';
@@ -25,6 +26,7 @@ import { DEFAULT_REPEATS } from './loop-guard.ts';
 import { freshMemory } from './memory.ts';
 import { DEFAULT_JUDGEMENT } from './outcome/taxonomy.ts';
 import { createPrecheckBoard, type Precheck } from './precheck.ts';
+import { createRecoveryWatch } from './recovery.ts';
 import { checkSnapshot, recall } from './restore.ts';
 import type { Session } from './session.ts';
 import { circuitStore, createBoard } from './store.ts';
@@ -143,6 +145,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   });
 
   const { recovery, ...policy } = settings(config.systemic === false ? {} : config.systemic);
+  const watchOfAll = recovery && createRecoveryWatch(recovery);
   const shared: SessionContext = {
     agent,
     clock,
@@ -150,7 +153,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
       config.systemic === false
         ? undefined
         : { ...DEFAULT_SYSTEMIC, ...policy, sharedDependency: (names) => sharedDependency(names, dependenciesNow()) },
-    recovery,
+    recoveryWatch: () => (scope === 'process' ? watchOfAll : recovery && createRecoveryWatch(recovery)),
     shared: scope === 'process' ? circuitStore(createBoard(clock.now())) : undefined,
     keepsCircuits: scope !== 'none',
     repeats: config.loopGuard === false ? undefined : (config.loopGuard?.repeats ?? DEFAULT_REPEATS),
@@ -200,7 +203,8 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
       if (waiting.length > 0) {
         diag.info(`Breakerbox: restored circuits wait until their tools are declared: ${waiting.join(', ')}.`);
       }
-      const memory = recall(kept, clock.now(), shared.systemic?.sharedDependency);
+      const recalled = recall(kept, clock.now(), shared.systemic?.sharedDependency);
+      const memory = scope === 'session' ? recalled : { ...recalled, books: withoutCircuits(recalled.books) };
       return new Expeditor(shared, id, memory, allowedBy(options.allowedTools));
     },
     precheck: () =>

@@ -71,7 +71,8 @@ export const isSpent = (budget: Budget): boolean => remaining(budget) === 0 || t
 /** B2, B4: one more failure may be the last; of tokens, one as dear as those of this cycle whose price is known. */
 export const isCautious = (budget: Budget): boolean => {
   if (remaining(budget) === 1) return true;
-  const left = tokensRemaining(budget) ?? Number.POSITIVE_INFINITY;
+  const left = tokensRemaining(budget);
+  if (left === undefined) return false;
   const costs = budget.charges.map(({ tokens }) => tokens).filter((tokens) => tokens > 0);
   const mean = costs.reduce((sum, tokens) => sum + tokens, 0) / costs.length;
   return left <= mean; // The mean of none is NaN, and nothing is below that.

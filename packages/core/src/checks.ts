@@ -13,6 +13,14 @@ export const orLeaveOut = (why: string): string => `, or leave it out: ${why}`;
 
 /** A value in a message: short, and never the inside of an object. */
 export const show = (value: unknown): string => {
+  try {
+    return describe(value);
+  } catch {
+    return 'a value that throws when it is looked at';
+  }
+};
+
+const describe = (value: unknown): string => {
   if (typeof value === 'string') return value.length > 60 ? `a text of ${value.length} characters` : `'${value}'`;
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';
@@ -21,11 +29,12 @@ export const show = (value: unknown): string => {
 
 /** `hint` ends the sentence that says what to write: see {@link orLeaveOut}. */
 export const number =
-  (least: number, hint: string, { whole = false, above = false } = {}): Check =>
+  (least: number, hint: string, { whole = false, above = false, most = Number.POSITIVE_INFINITY } = {}): Check =>
   (path, value) => {
-    const fits = typeof value === 'number' && (above ? value > least : value >= least);
+    const fits = typeof value === 'number' && (above ? value > least : value >= least) && value <= most;
     if (fits && (whole ? Number.isInteger(value) : Number.isFinite(value))) return [];
-    const wanted = `a ${whole ? 'whole' : 'finite'} number ${above ? 'above' : 'of at least'} ${least}`;
+    const bound = most === Number.POSITIVE_INFINITY ? '' : ` and at most ${most}`;
+    const wanted = `a ${whole ? 'whole' : 'finite'} number ${above ? 'above' : 'of at least'} ${least}${bound}`;
     return [{ path, message: `is ${show(value)}. Set ${wanted}${hint}` }];
   };
 

@@ -21,7 +21,7 @@ import type { PermitOwner, SessionPermit } from './permit.ts';
 import { firstLapsed } from './probes.ts';
 import type { Judged } from './settlement.ts';
 import { type CircuitStore, circuitMoment, post, postEvent, postRecovery, putCircuit } from './store.ts';
-import type { Opening, SystemicEvent } from './systemic.ts';
+import { DEFAULT_SYSTEMIC, type Opening, type SystemicEvent } from './systemic.ts';
 import { spanContextOf } from './telemetry/spans.ts';
 import type { SessionWitness } from './telemetry/witness.ts';
 import { type TrackedCircuit, takeOver } from './tracked.ts';
@@ -52,7 +52,7 @@ export class Circuits {
     if (found !== undefined) return found;
     const tool = this.#box.keepsCircuits ? this.#box.tool(name) : undefined;
     if (tool === undefined) return undefined;
-    const tracked = putCircuit(this.store, tool);
+    const tracked = putCircuit(this.store, tool, this.#box.clock.now());
     this.#witness.tracked(tracked);
     return tracked;
   }
@@ -170,15 +170,25 @@ export class Circuits {
       if (board.openings.get(tool)?.at.ms !== opened.ms) this.#accounts.closed(false, tool);
     }
     for (const opening of board.openings.values()) {
-      const own = { ...opening, at: { ...at, ms: opening.at.ms } };
-      if (this.#accounts.opened(false, own)) this.#witness.joined(this.#accounts.event);
+      if (this.#accounts.opened(false, this.#learnt(opening, at))) this.#witness.joined(this.#accounts.event);
     }
     if (board.event !== undefined) {
-      const openings = board.event.openings.map((one) => ({ ...one, at: { ...at, ms: one.at.ms } }));
+      const openings = board.event.openings.map((one) => this.#learnt(one, at));
       if (this.#accounts.joined({ ...board.event, openings })) this.#witness.joined(this.#accounts.event);
     }
     this.#share(this.#accounts.event);
     this.#accounts.noticeExhaustion(); // The one charge of an event may be the last.
+  }
+
+  /**
+   * An opening that another session brought about, as a moment of this one. Steps of this session can't say how long ago it was:
+   * what is older than the window by time lies outside of it by steps as well.
+   */
+  #learnt(opening: Opening, at: Moment): Opening {
+    const { ms } = opening.at;
+    const { windowMs, windowSteps } = this.#box.systemic ?? DEFAULT_SYSTEMIC;
+    const step = at.ms - ms <= windowMs ? at.step : at.step - windowSteps - 1;
+    return { ...opening, at: { ms, step, stepMs: at.stepMs } };
   }
 
   /** C12: probes of a session that ends give their places back, where others share the circuit. */

@@ -1,5 +1,5 @@
 import type { PrecheckBoard } from './precheck.ts';
-import type { RecoveryPolicy } from './recovery.ts';
+import type { RecoveryWatch } from './recovery.ts';
 import type { CircuitStore } from './store.ts';
 import type { Correlation } from './systemic.ts';
 import type { WitnessContext } from './telemetry/witness.ts';
@@ -9,8 +9,8 @@ import type { ToolSettings, ToolSpec } from './tool.ts';
 export interface SessionContext extends WitnessContext {
   /** Undefined: failures of several tools are never taken as one event. */
   readonly systemic: Correlation | undefined;
-  /** How a systemic event may end by itself (S5). */
-  readonly recovery: RecoveryPolicy | undefined;
+  /** Watches for the end of systemic events (S5): one watch for a session, or for all that share their circuits. */
+  recoveryWatch(): RecoveryWatch | undefined;
   /** The circuits that all sessions share; undefined where each has its own (C12). */
   readonly shared: CircuitStore | undefined;
   /** Whether there are circuits at all (B5). */

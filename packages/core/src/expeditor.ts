@@ -1,4 +1,5 @@
 import { Accounts } from './accounts.ts';
+import { withoutCircuits } from './books.ts';
 import { isCautious, remaining } from './budget.ts';
 import { checkTasks, planScope, type ScopePlan, type Task } from './capability/scope.ts';
 import { show } from './checks.ts';
@@ -13,7 +14,7 @@ import { explain, type Grounds, noteText } from './message.ts';
 import { type Asked, Outlook } from './outlook.ts';
 import { type Permit, type PermitOwner, SessionPermit } from './permit.ts';
 import { isCounted, isExecuted, type Reason } from './reasons.ts';
-import { createRecoveryWatch, type RecoveryWatch } from './recovery.ts';
+import type { RecoveryWatch } from './recovery.ts';
 import { buildReport, type SessionReport } from './report/report.ts';
 import type { AcquireOptions, ReportOptions, Session } from './session.ts';
 import { type Judged, judge, type Settlement } from './settlement.ts';
@@ -53,7 +54,7 @@ export class Expeditor implements Session, PermitOwner {
     this.#circuits = new Circuits(box, store, this.#accounts, this.#witness);
     this.#history = new CallHistory(box.clock, box.repeats);
     this.#outlook = new Outlook(box, store, this.#accounts, this.#history, allowed);
-    this.#recovery = box.recovery && createRecoveryWatch(box.recovery);
+    this.#recovery = box.recoveryWatch();
     this.#witness.inUse(box.clock.now());
     for (const tool of store.kept.keys()) this.#circuits.track(tool);
   }
@@ -126,7 +127,10 @@ export class Expeditor implements Session, PermitOwner {
 
   declare(tool: string): void {
     this.#box.declare(tool);
-    if (this.#circuits.store.kept.has(tool) && !this.#ended) this.#circuits.track(tool);
+    if (!this.#circuits.store.kept.has(tool) || this.#ended) return;
+    this.#arrive(); // It counts in the gauges again, before its circuits do.
+    this.#circuits.track(tool);
+    this.#witness.tell();
   }
 
   step(): void {
@@ -222,7 +226,8 @@ export class Expeditor implements Session, PermitOwner {
     const { circuits, kept, board } = this.#circuits.store;
     // Circuits that sessions share stay with their box (C12).
     const own = new Map(board === undefined ? [...circuits, ...kept] : []);
-    const memory = { books: this.#accounts.books, step: this.#step, stepMs: this.#stepMs, circuits: own };
+    const books = board === undefined ? this.#accounts.books : withoutCircuits(this.#accounts.books);
+    const memory = { books, step: this.#step, stepMs: this.#stepMs, circuits: own };
     return takeSnapshot(this, memory, this.#box.clock.now());
   }
 
@@ -293,6 +298,6 @@ export class Expeditor implements Session, PermitOwner {
 
 /** When the latest circuit joined an event, in monotonic ms: from there on its end is waited for (S5). */
 const latestOf = ({ openings }: SystemicEvent): number =>
-  openings.reduce((latest, { at }) => Math.max(latest, at.ms), 0);
+  openings.reduce((latest, { at }) => Math.max(latest, at.ms), Number.NEGATIVE_INFINITY);
 
 const explainer = (grounds: Grounds) => (): string => explain(grounds);

@@ -38,9 +38,13 @@ const issuesOf = (value: unknown, agent: string): readonly ConfigIssue[] => {
 };
 
 const AS_WRITTEN = ', as session.snapshot() wrote it.';
-const count = number(0, AS_WRITTEN, { whole: true });
-const positive = number(1, AS_WRITTEN, { whole: true });
-const ms = number(0, AS_WRITTEN);
+/** Far more than a life brings, and far less than where adding one changes nothing any more. */
+const MOST = 2 ** 40;
+const count = number(0, AS_WRITTEN, { whole: true, most: MOST });
+const positive = number(1, AS_WRITTEN, { whole: true, most: MOST });
+const ms = number(0, AS_WRITTEN, { most: MOST });
+const tokens = number(0, AS_WRITTEN, { most: Number.MAX_SAFE_INTEGER });
+const unixMs = number(0, AS_WRITTEN, { most: Number.MAX_SAFE_INTEGER });
 const yesOrNo = oneOf([true, false], AS_WRITTEN);
 const category = oneOf(ERROR_CATEGORIES, AS_WRITTEN);
 
@@ -57,9 +61,9 @@ const hex =
 
 const moment = complete({ step: count, ageMs: ms } satisfies Checks<MomentSnapshot>);
 
-const opening = complete({ tool: anyText, category, at: moment, unixMs: ms } satisfies Checks<OpeningSnapshot>);
+const opening = complete({ tool: anyText, category, at: moment, unixMs } satisfies Checks<OpeningSnapshot>);
 
-const charge = { tool: anyText, category, tokens: ms, at: moment };
+const charge = { tool: anyText, category, tokens, at: moment };
 
 const outage = complete({
   category,
@@ -72,7 +76,7 @@ const outage = complete({
 
 const ledger = complete({
   limit: positive,
-  tokenLimit: nullable(positive),
+  tokenLimit: nullable(number(1, AS_WRITTEN, { whole: true, most: Number.MAX_SAFE_INTEGER })),
   cycle: positive,
   granted: count,
   consumed: count,
@@ -137,8 +141,9 @@ const contradictions = (snapshot: SessionSnapshot, agent: string): readonly Conf
   ];
 };
 
-const unbalanced = (path: string, { limit, granted, consumed, provisional, openings, event }: LedgerSnapshot) => {
-  const issues: ConfigIssue[] = [];
+const unbalanced = (path: string, ledger: LedgerSnapshot) => {
+  const { limit, granted, consumed, provisional, openings, event, paid } = ledger;
+  const issues: ConfigIssue[] = [...twice(`${path}.openings`, openings), ...twice(`${path}.event`, event ?? [])];
   if (granted - consumed > limit) {
     const message = `is ${granted}, which leaves ${granted - consumed} failures of a budget of ${limit}. At most ${limit + consumed} can have been granted.`;
     issues.push({ path: `${path}.granted`, message });
@@ -149,8 +154,21 @@ const unbalanced = (path: string, { limit, granted, consumed, provisional, openi
     issues.push({ path: `${path}.provisional[${index}].beside`, message });
   }
   if (event?.length === 0) issues.push({ path: `${path}.event`, message: 'is empty. Give its openings, or null.' });
+  if (paid && event === null) {
+    issues.push({
+      path: `${path}.paid`,
+      message: 'is true, and there is no event that has been paid. Set false, or give the event.',
+    });
+  }
   return issues;
 };
+
+const twice = (path: string, openings: readonly OpeningSnapshot[]): readonly ConfigIssue[] =>
+  openings.flatMap(({ tool }, index) =>
+    openings.findIndex((one) => one.tool === tool) < index
+      ? [{ path: `${path}[${index}].tool`, message: `is ${show(tool)} for a second time. A circuit has one opening.` }]
+      : [],
+  );
 
 /** What a checked snapshot says, on a clock that shows `ms` now: the time in between has not passed. Pure. */
 export const recall = (

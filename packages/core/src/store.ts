@@ -52,8 +52,8 @@ export const createBoard = (ms: number): Board => ({
 });
 
 /** The circuit of a declared tool that has none yet: as it was kept (C11), else closed (C2). */
-export const putCircuit = (store: CircuitStore, tool: ToolSpec): TrackedCircuit => {
-  const tracked = trackedCircuit(tool, store.kept.get(tool.name));
+export const putCircuit = (store: CircuitStore, tool: ToolSpec, ms: number): TrackedCircuit => {
+  const tracked = trackedCircuit(tool, store.kept.get(tool.name), ms);
   store.kept.delete(tool.name);
   store.circuits.set(tool.name, tracked);
   return tracked;

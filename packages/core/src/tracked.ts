@@ -23,9 +23,9 @@ export const takeOver = (tracked: TrackedCircuit, mode: CircuitMode): void => {
 };
 
 /** A tool's circuit on its first use: as it was kept (C11), else closed (C2). */
-export const trackedCircuit = (tool: ToolSpec, kept: KeptCircuit | undefined): TrackedCircuit => ({
+export const trackedCircuit = (tool: ToolSpec, kept: KeptCircuit | undefined, ms: number): TrackedCircuit => ({
   tool,
   mode: kept?.mode ?? tool.mode,
-  circuit: kept === undefined ? closedCircuit() : adopted(kept.circuit, tool.policy),
+  circuit: kept === undefined ? closedCircuit() : adopted(kept.circuit, tool.policy, ms),
   openedBy: kept?.openedBy,
 });

@@ -227,14 +227,22 @@ describe('C11: a circuit from a snapshot', () => {
   const half = succeed(first.circuit, first.ticket, call, resolvePolicy(config), at(101));
 
   test('C11: where fewer probes are wanted now, one is still to come', () => {
-    expect(adopted(half, resolvePolicy({ probes: 1 }))).toMatchObject({ state: 'half_open', succeeded: 0 });
-    expect(adopted(half, resolvePolicy({ probes: 2 }))).toBe(half);
+    expect(adopted(half, resolvePolicy({ probes: 1 }), 101)).toMatchObject({ state: 'half_open', succeeded: 0 });
+    expect(adopted(half, resolvePolicy({ probes: 2 }), 101)).toEqual(half);
+  });
+
+  test('C11: it waits no longer than the policy lets it now', () => {
+    const open = openAt({ cooldownMs: 500 }, at(0));
+    if (open.state !== 'open') throw new Error('openAt opens');
+    const asked = { ...open, outage: { ...open.outage, notBeforeMs: 9_000 } };
+    const policy = resolvePolicy({ cooldownMs: 100, maxCooldownMs: 200, maxRetryAfterMs: 1_000 });
+    expect(adopted(asked, policy, 50)).toMatchObject({ outage: { waitMs: 200, notBeforeMs: 1_050 } });
+    expect(adopted({ ...closedCircuit(), notBeforeMs: 9_000 }, policy, 50)).toMatchObject({ notBeforeMs: 1_050 });
   });
 
   test('C11: any other stays as it is', () => {
     const open = openAt({}, at(0));
-    expect(adopted(open, resolvePolicy({}))).toBe(open);
-    const closed = closedCircuit();
-    expect(adopted(closed, resolvePolicy({}))).toBe(closed);
+    expect(adopted(open, resolvePolicy({}), 0)).toEqual(open);
+    expect(adopted(closedCircuit(), resolvePolicy({}), 0)).toEqual(closedCircuit());
   });
 });

@@ -219,11 +219,23 @@ export const release = (circuit: Circuit, ticket: Ticket): Circuit =>
 export const categoryOf = (circuit: Circuit): ErrorCategory | undefined =>
   circuit.state === 'closed' ? undefined : circuit.outage.category;
 
-/** A circuit from a snapshot: where fewer probes are wanted now, one is still to come that closes it (C11). */
-export const adopted = (circuit: Circuit, policy: CircuitPolicy): Circuit =>
-  circuit.state === 'half_open' && circuit.succeeded >= policy.probes
-    ? { ...circuit, succeeded: policy.probes - 1 }
-    : circuit;
+/**
+ * A circuit from a snapshot that may have been written under another policy (C11): it waits no longer than this one would let it,
+ * and where fewer probes are wanted now, one is still to come that closes it.
+ */
+export const adopted = (circuit: Circuit, policy: CircuitPolicy, ms: number): Circuit => {
+  const latestMs = ms + policy.maxRetryAfterMs;
+  if (circuit.state === 'closed') return { ...circuit, notBeforeMs: Math.min(circuit.notBeforeMs, latestMs) };
+  const { waitMs, notBeforeMs } = circuit.outage;
+  const outage = {
+    ...circuit.outage,
+    waitMs: Math.min(waitMs, policy.maxCooldownMs),
+    notBeforeMs: Math.min(notBeforeMs, latestMs),
+  };
+  return circuit.state === 'open'
+    ? { ...circuit, outage }
+    : { ...circuit, outage, succeeded: Math.min(circuit.succeeded, policy.probes - 1) };
+};
 
 const opened = ({ generation }: Circuit, outage: Outage): Open => ({
   state: 'open',

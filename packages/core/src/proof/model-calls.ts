@@ -162,7 +162,8 @@ const conclude = (model: Model, permit: ModelPermit, ended: Ended, ms: number): 
   session.home.probes = session.home.probes.filter((one) => one !== permit);
   count(model, outcome === 'success' ? `outcomes|${series}|success` : `outcomes|${series}|${outcome}|${category}`);
   if (outcome === 'failure') wasted(model, series, tokens);
-  if (!session.ended) cameTo(session, tool, input, `${outcome} ${category}`, model.repeats);
+  if (!session.ended && permit.reason !== 'disabled')
+    cameTo(session, tool, input, `${outcome} ${category}`, model.repeats);
   tell(model, session, 'outcome', tool, outcome, category, late);
   if (late || session.ended) return;
   if (circuit !== undefined) circuit.probing = circuit.probing.filter((one) => one !== permit.id); // C8

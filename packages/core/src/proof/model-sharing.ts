@@ -1,6 +1,7 @@
 import { accountsOf, circuitNow, count, type Model, type ModelSession, post, tell } from './model.ts';
 import { endEvent, eventReport, joinEvent, noticeExhaustion, recordClosing, recordOpening } from './model-account.ts';
 import { type ModelCircuit, restage } from './model-circuit.ts';
+import type { When } from './rules.ts';
 
 /** C12: what other sessions did to the circuits that they share with this one. */
 export const catchUp = (model: Model, session: ModelSession): void => {
@@ -17,14 +18,14 @@ export const catchUp = (model: Model, session: ModelSession): void => {
   }
   for (const { tool, category, ms } of board.openings) {
     const [joined] = accountsOf(session, false)
-      .filter((account) => recordOpening(account, { tool, category, at: { ms, step: session.step } }, model.systemic))
+      .filter((account) => recordOpening(account, { tool, category, at: learnt(model, session, ms) }, model.systemic))
       .filter((account) => account === session.real);
     if (joined?.event) tell(model, session, 'systemic.detected', JSON.stringify(eventReport(joined.event)));
   }
   const known = board.event;
   if (known !== undefined) {
     const here = () =>
-      known.map(({ tool, category, ms }) => ({ id: -1, tool, category, at: { ms, step: session.step } }));
+      known.map(({ tool, category, ms }) => ({ id: -1, tool, category, at: learnt(model, session, ms) }));
     const [joined] = accountsOf(session, false)
       .filter((account) => joinEvent(account, here(), model.systemic))
       .filter((account) => account === session.real);
@@ -32,6 +33,12 @@ export const catchUp = (model: Model, session: ModelSession): void => {
   }
   shareEvent(session);
   notice(model, session);
+};
+
+/** S1, C12: of what another session saw only the time counts: beyond the window, it is beyond it by steps too. */
+const learnt = (model: Model, session: ModelSession, ms: number): When => {
+  const { windowMs = 120_000, windowSteps = 10 } = model.systemic ?? {};
+  return { ms, step: model.ms - ms <= windowMs ? session.step : session.step - windowSteps - 1 };
 };
 
 /** C12: what pauses one pauses all. */

@@ -194,20 +194,26 @@ export const restored = (model: Model, old: ModelSession, box: ModelBox): ModelS
   const { id, step, stepMs, real, shadow, home, kept } = old;
   const all = box.shared ? [] : structuredClone([...home.circuits, ...kept]).map((one) => ({ ...one, probing: [] }));
   const session: ModelSession = {
-    ...newSessionFrom(structuredClone(real)),
+    ...newSessionFrom(apart(box, structuredClone(real))),
     id,
     box,
     home: box.shared ?? ownHome(),
     seen: { changes: 0, recoveries: box.shared?.board?.recoveries ?? 0 },
     step,
     stepMs,
-    shadow: structuredClone(shadow),
+    shadow: shadow && apart(box, structuredClone(shadow)),
     kept: all,
   };
   for (const { tool } of all) circuitOf(session, tool);
   model.sessions.push(session);
   end(old);
   return session;
+};
+
+/** C12, B5: what circuits have to do with an account stays with the box that they belong to. */
+const apart = (box: ModelBox, account: Account): Account => {
+  if (box.shared === undefined && box.keepsCircuits) return account;
+  return Object.assign(account, { openings: [], event: undefined, paid: false });
 };
 
 const newSessionFrom = (real: Account) => ({

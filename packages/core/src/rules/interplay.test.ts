@@ -162,11 +162,11 @@ describe('alternatives and last good results', () => {
     expect(session.acquire('a', { input: 2 }).route).toMatchObject({ kind: 'alternative', tool: 'b' });
   });
 
-  test('F2, O5: a call that repeats itself is answered with its last good result', () => {
+  test('F2, O5: what a tool says no to is not answered with its last good result', () => {
     const { session } = bench({ tools: { a: { serveStaleMs: 600_000, failureThreshold: 9 } } });
     callWith(session, 'a', 1, { outcome: 'success', result: 'kept' });
     for (let i = 0; i < 3; i += 1) callWith(session, 'a', 1);
-    expect(session.acquire('a', { input: 1 })).toMatchObject({ reason: 'repeat', route: { kind: 'stale' } });
+    expect(session.acquire('a', { input: 1 })).toMatchObject({ reason: 'repeat', route: { kind: 'defer' } });
   });
 
   test('C7, F2: a success that came too late for the circuit is a good result all the same', () => {

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
+import { inAnotherProcess } from './test-support.ts';
+
+const shared = { scope: 'process', tools: { a: {}, b: {}, c: {} } } as const;
+
+describe('C12: what other sessions saw is as old as it is', () => {
+  test('C12, S1: an opening of an hour ago is no part of an event, however few steps a session has gone', () => {
+    const { box, session, clock } = bench(shared);
+    trip(session, 'a');
+    clock.advance(3_600_000);
+    const other = box.session({ budget: { failures: 10 } });
+    succeedOnce(other, 'c');
+    other.step();
+    trip(other, 'b');
+    expect(other.acquire('c').reason).toBe('closed');
+    expect(box.session().acquire('c').reason).toBe('closed');
+  });
+
+  test('C12, S3: nor do failures wait beside it', () => {
+    const { box, session, clock } = bench(shared);
+    trip(session, 'a');
+    clock.advance(3_600_000);
+    const other = box.session();
+    succeedOnce(other, 'c');
+    other.step();
+    failOnce(other, 'b');
+    expect(other.view().budget).toMatchObject({ remaining: 4, provisional: 0 });
+  });
+
+  test('C12, S1: one of a minute ago is', () => {
+    const { box, session, clock } = bench(shared);
+    trip(session, 'a');
+    clock.advance(60_000);
+    const other = box.session();
+    succeedOnce(other, 'c');
+    steps(other, 1);
+    trip(other, 'b');
+    expect(other.acquire('c').reason).toBe('systemic');
+  });
+
+  test('C11, C12: a restored session brings no outage of elsewhere into a box that shares circuits', () => {
+    const elsewhere = bench({ tools: { a: {}, b: {}, c: {} } });
+    trip(elsewhere.session, 'a');
+    trip(elsewhere.session, 'b');
+    expect(elsewhere.session.view().state).toBe('paused_systemic');
+    const { box, session } = bench(shared);
+    trip(session, 'c', 'permission');
+    const restored = box.restore(JSON.parse(JSON.stringify(elsewhere.session.snapshot())));
+    expect(restored.acquire('a').reason).toBe('closed');
+    expect(session.acquire('a').reason).toBe('closed');
+  });
+
+  test('C11, C12: nor does one take an outage of its box with it', () => {
+    const { box, session } = bench(shared);
+    trip(session, 'a');
+    trip(session, 'b');
+    expect(session.snapshot().ledger).toMatchObject({ openings: [], event: null, paid: false });
+    expect(inAnotherProcess(session, box).view().state).toBe('active');
+  });
+
+  test('C12, S5: one health check for all sessions, and no more often than configured', () => {
+    let asked = 0;
+    const recovery = {
+      everyMs: 10_000,
+      healthCheck: async () => {
+        asked += 1;
+        return false;
+      },
+    };
+    const { box, session } = bench({ ...shared, systemic: { recovery } });
+    trip(session, 'a');
+    trip(session, 'b');
+    for (let i = 0; i < 100; i += 1) expect(box.session().acquire('c').reason).toBe('systemic');
+    expect(asked).toBe(1);
+  });
+});
