@@ -22,6 +22,9 @@ export interface Asked {
   readonly digest: string | undefined;
 }
 
+/** F2: a last good result stands in for a tool that is out; not for one that says no, or that isn't allowed. */
+const IS_OUT: ReadonlySet<Reason> = new Set<Reason>(['open', 'probe_in_flight', 'forced_open', 'unavailable']);
+
 /** What would be decided now, and what would stand in. Changes nothing: the expeditor acts on it. */
 export class Outlook {
   readonly #box: SessionContext;
@@ -87,7 +90,7 @@ export class Outlook {
     if (decision !== 'skip' && decision !== 'pause') return undefined;
     const settings = spec ?? this.#box.undeclared;
     if (decision === 'pause') return settings.lastResort;
-    const stale = this.#history.lastGood(tool, settings, digest, at.ms);
+    const stale = IS_OUT.has(reason) ? this.#history.lastGood(tool, settings, digest, at.ms) : undefined;
     if (stale !== undefined || settings.capability.alternatives === undefined) return stale ?? settings.lastResort;
     return routeOf(settings.capability, (other) => this.#isUsable(other, at));
   }

@@ -1,10 +1,11 @@
-import { type Context, context, type Span } from '@opentelemetry/api';
+import { type Context, context, ROOT_CONTEXT, type Span } from '@opentelemetry/api';
 import type { Route } from './capability/route.ts';
 import type { Ticket } from './circuit/circuit.ts';
 import { type CircuitMode, type ReportedState, reportedState } from './circuit/mode.ts';
 import type { FreshnessLabel } from './freshness.ts';
 import { type Decision, isExecuted, REASONS, type Reason, wouldDecide } from './reasons.ts';
 import type { Settlement } from './settlement.ts';
+import { safely } from './telemetry/safely.ts';
 import { contextOf } from './telemetry/spans.ts';
 import type { ToolSpec } from './tool.ts';
 import type { TrackedCircuit } from './tracked.ts';
@@ -103,7 +104,7 @@ export class SessionPermit implements Permit {
   }
 
   get context(): Context {
-    return this.#context ?? context.active();
+    return this.#context ?? safely('the context manager', () => context.active()) ?? ROOT_CONTEXT;
   }
 
   /** Takes the right to settle, once. */

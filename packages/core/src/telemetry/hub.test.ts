@@ -1,7 +1,7 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bench, failOnce, succeedOnce } from '../test-support.ts';
-import { followProviders } from './hub.ts';
+import { delist, enlist, followProviders } from './hub.ts';
 import { newAgent, registerMetrics, seriesOf } from './test-support.ts';
 
 let agent = '';
@@ -64,4 +64,19 @@ describe('zeros', () => {
     );
     expect([...new Set(tools)].sort()).toEqual(['_OTHER', 'a', 'b']);
   });
+});
+
+test('idle sessions are let go of by those that come, where nobody collects metrics', () => {
+  let retired = 0;
+  const idle = Array.from({ length: 10 }, () => ({
+    retireIfIdle: () => {
+      retired += 1;
+      return true;
+    },
+  }));
+  const busy = { retireIfIdle: () => false };
+  for (const one of idle) enlist(one);
+  for (let i = 0; i < 50; i += 1) enlist(busy);
+  expect(retired).toBe(10);
+  delist(busy);
 });

@@ -40,10 +40,9 @@ interface Binding {
 const agents = new Map<string, AgentCells>();
 const live = new Set<LiveSession>();
 let binding: Binding | undefined;
-let enlisted = 0;
 
-/** Sessions between two sweeps for idle ones, where no metrics are collected that would sweep. */
-const SWEEP_EVERY = 256;
+/** Sessions that are looked at for each one that comes: where nobody collects metrics, idle ones leave nevertheless. */
+const LOOKED_AT = 2;
 
 /** The cells of an agent; boxes of one agent share them. */
 export const agentCells = (agent: string): AgentCells => {
@@ -54,9 +53,14 @@ export const agentCells = (agent: string): AgentCells => {
 
 /** Makes a session known, so that it leaves the gauges when it idles. */
 export const enlist = (session: LiveSession): void => {
+  let looks = LOOKED_AT;
+  for (const one of live) {
+    if (looks === 0) break;
+    looks -= 1;
+    live.delete(one);
+    if (!one.retireIfIdle()) live.add(one); // To the end of the line: every one has its turn.
+  }
   live.add(session);
-  enlisted += 1;
-  if (enlisted % SWEEP_EVERY === 0) sweep();
 };
 
 /** Forgets a session that ended. */

@@ -82,6 +82,15 @@ describe('spans', () => {
     expect(spans[3]?.links.map((link) => link.context)).toEqual([spans[2]?.spanContext()]);
   });
 
+  test('C1: what somebody switched off links to no failure of before', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent });
+    trip(session, 'a');
+    session.control('a', 'forced_open');
+    session.acquire('a');
+    expect(finished()[3]).toMatchObject({ name: 'breakerbox.skip a', links: [] });
+  });
+
   test('a systemic pause links to every opening of the event', () => {
     const finished = registerTraces();
     const { session } = bench({ agent });
