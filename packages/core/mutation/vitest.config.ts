@@ -5,8 +5,8 @@ const conditions = ['breakerbox-source'];
 
 /** Tests of many random cases, and those that drive a whole session. */
 const SLOW = [
-  /\/src\/(?!budget|ledger|systemic|loop-guard|freshness)[\w.-]+$/,
-  /\/(?:proof|report|telemetry)\//,
+  /\/src\/(?!annotated|books|budget|freshness|last-good|ledger|loop-guard|probes|systemic|tally|view)[\w.-]+$/,
+  /\/(?:proof|report|rules|telemetry)\//,
   /property/,
 ];
 

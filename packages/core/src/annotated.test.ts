@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { annotated } from './annotated.ts';
+import { annotated, isPlain } from './annotated.ts';
 
 const part = { type: 'text', text: 'found' };
 const words = { type: 'text', text: '[words]' };
@@ -28,4 +28,20 @@ test('R4, F1, E5: so does an object that throws when it is looked at', () => {
   const hostile = new Proxy({}, { get: trap, getPrototypeOf: trap, has: trap, ownKeys: trap });
   const { result, note } = annotated(hostile, 'note', 'words') as { result: unknown; note: string };
   expect([result === hostile, note]).toEqual([true, 'words']);
+});
+
+const withoutPrototype = <T extends object>(value: T): T => Object.setPrototypeOf(value, null);
+
+test.each<[string, unknown, boolean]>([
+  ['an object', {}, true],
+  ['an object without prototype', withoutPrototype({ a: 1 }), true],
+  ['null', null, false],
+  ['undefined', undefined, false],
+  ['a text', 'found', false],
+  ['a list', [], false],
+  ['a list without prototype', withoutPrototype([1]), false],
+  ['a function without prototype', withoutPrototype(() => 1), false],
+  ['an instance', new Date(0), false],
+])('R4, F1: plain is what JSON makes of braces: %s: %j', (_, value, plain) => {
+  expect(isPlain(value)).toBe(plain);
 });

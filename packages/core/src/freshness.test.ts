@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { BreakerboxUsageError } from './errors.ts';
 import {
   describeFreshness,
   FRESHNESS_KINDS,
@@ -113,6 +114,21 @@ describe('F1: the text', () => {
     );
     expect(describeFreshness({ kind: 'stale', retrievedUnixMs: 0.5 })).toBe('stale: retrieved 1970-01-01 00:00:00 UTC');
   });
+});
+
+test.each<[unknown, string]>([
+  [undefined, 'undefined'],
+  [null, 'null'],
+  ['stale', "'stale'"],
+  [{}, 'an object'],
+  [{ kind: 'old', retrievedUnixMs: NOW }, 'an object'],
+])('F1, E6: %j is no label, and is refused', (label, shown) => {
+  expect(() => describeFreshness(label as FreshnessLabel)).toThrow(
+    new BreakerboxUsageError(
+      `describeFreshness(${shown}): this is no label, so it says nothing of a result. Give permit.freshness, or the label of a ` +
+        'stale route.',
+    ),
+  );
 });
 
 describe('F1: the label reaches the model with the result', () => {

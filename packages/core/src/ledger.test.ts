@@ -3,6 +3,7 @@ import { createBudget, nextCycle, remaining, tokensRemaining } from './budget.ts
 import {
   chargeFailure,
   createLedger,
+  joinEvent,
   type Ledger,
   matureCharges,
   noticeExhaustion,
@@ -12,6 +13,7 @@ import {
   resolveEvent,
   sessionState,
 } from './ledger.ts';
+import { systemicEvent } from './systemic.ts';
 import { at, failed, opened, policy, start, stateOf, tripped } from './test-support.ledger.ts';
 
 describe('B: failure budget', () => {
@@ -209,5 +211,32 @@ describe('C12: circuits that other sessions share', () => {
     const told = failed(opened(first, 'x', 'server', at(2)), 'y', 'server', at(3));
     const second = opened(told, 'y', 'server', at(3));
     expect([second.budget.charges.length, remaining(second.budget)]).toEqual([2, 3]);
+  });
+});
+
+describe('C12: an event that another session has found out', () => {
+  const opening = (tool: string, ms: number, step: number) =>
+    ({ tool, category: 'network', at: at(ms, step), unixMs: 0 }) as const;
+  const event = systemicEvent([opening('a', 0, 0), opening('b', 100_000, 8), opening('c', 200_000, 16)]);
+
+  test('C12, S2: pauses this session too, and costs it nothing where it had no part in it', () => {
+    const joined = joinEvent(start, event, policy);
+    expect([joined.event, stateOf(joined), remaining(joined.budget)]).toEqual([event, 'paused_systemic', 5]);
+  });
+
+  test('C12, S3: what failed here alike, in the window of its latest opening, is one with it', () => {
+    const joined = joinEvent(failed(start, 'x', 'network', at(150_000, 12), 3), event, policy);
+    expect([remaining(joined.budget), joined.paid]).toEqual([4, true]);
+    const longAgo = joinEvent(failed(start, 'x', 'network', at(50_000, 4), 3), event, policy);
+    expect([remaining(longAgo.budget), longAgo.paid]).toEqual([2, false]);
+  });
+
+  test('C12: a session that has an event already stays with its own', () => {
+    const own = tripped(tripped(start, 'x', 'server', at(0)), 'y', 'server', at(1));
+    expect(joinEvent(own, event, policy)).toBe(own);
+  });
+
+  test('C12: an event of no circuits is none', () => {
+    expect(joinEvent(start, { ...event, openings: [] }, policy)).toBe(start);
   });
 });

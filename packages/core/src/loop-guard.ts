@@ -39,7 +39,7 @@ export const isRepeat = (guard: LoopGuard, tool: string, digest: string | undefi
  * would otherwise lift each other's block for ever. Should it succeed this time, `settled` lifts all.
  */
 export const tried = (guard: LoopGuard, tool: string, digest: string | undefined, repeats: number): LoopGuard => {
-  if (guard.length === 0 || (digest !== undefined && rowOf(guard, tool)?.digest === digest)) return guard;
+  if (digest !== undefined && rowOf(guard, tool)?.digest === digest) return guard;
   const kept = guard.filter((row) => row.tool !== tool && row.count < repeats);
   return kept.length === guard.length ? guard : kept;
 };

@@ -116,6 +116,12 @@ describe('what several tools share', () => {
     expect(sharedDependency(['g', 'h'], longer)).toBe('s');
   });
 
+  test('S4: of several ways to a name, the shortest counts', () => {
+    // s is nearer to a than t is, and t nearer to b; the way from a to s by m is longer.
+    const detour = dependencies({ a: ['s', 'm'], m: ['s', 't'], b: ['t', 'k'], k: ['s'] });
+    expect(sharedDependency(['a', 'b'], detour)).toBe('s');
+  });
+
   test('S4: cycles are walked once', () => {
     const cycle = dependencies({ a: ['b'], b: ['a'], c: ['c', 'b'] });
     expect(sharedDependency(['a', 'b'], cycle)).toBe('a');

@@ -44,7 +44,7 @@ describe('an object that came from a file', () => {
       'version: has no place here. Known here: tools.',
       expect.stringMatching(/^tools\.a\.alternatives\[1\]\.degradation: is 'bad'/),
       'tools.a.retries: is no setting. Known here: provides, alternatives, fallback, dependsOn.',
-      expect.stringMatching(/^tools\[''\]: is ''/),
+      "tools['']: is ''. Set a text that isn't empty: it is the name of a tool.",
       'tools.c: is null. Give an object.',
       expect.stringMatching(/^tools\.a\.alternatives\[0\]\.tool: is 'x', and there is no such tool/),
       expect.stringMatching(/^tools\.a\.dependsOn: is a cycle, a → b → a/),
@@ -89,6 +89,18 @@ describe('a JSON text', () => {
     expect(issue).toMatch(
       /^line 4, column 5: is no JSON \(Expected .+ in JSON\), so there is no map to read\. Mend the text\.$/,
     );
+  });
+
+  test.each([
+    ['line feeds', '\n'],
+    ['both', '\r\n'],
+    ['carriage returns', '\r'],
+  ])('E6: the place is right far down in the text too, with lines that end in %s', (_, end) => {
+    const text = `${end.repeat(11)}            {"tools": {"a": {} "b": {}}}`;
+    expect(issuesOf(() => parseCapabilities(text))).toEqual([
+      expect.stringMatching(/^line 12, column 32: is no JSON \(Expected [^(\d]+ in JSON\), so there/),
+    ]);
+    expect(issuesOf(() => parseCapabilities('{"tools": {} "more": {}}'))[0]).toMatch(/^line 1, column 14: /);
   });
 
   test('E6: where the engine gives no position, none is made up', () => {

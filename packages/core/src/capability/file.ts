@@ -66,14 +66,14 @@ export const parseCapabilities = (text: string): CapabilityMap => {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    refuse([notJson(json, error instanceof Error ? error.message : '')], WHAT);
+    refuse([notJson(json, (error as SyntaxError).message)], WHAT); // JSON.parse throws nothing else.
   }
   return validateCapabilities(value);
 };
 
 const notJson = (json: string, why: string): ConfigIssue => {
   const position = /at position (\d+)/.exec(why)?.[1];
-  const reason = why.replace(/\s*\(line \d+ column \d+\)/, '').replace(/\s*at position \d+/, '');
+  const reason = why.replace(/ \(line \d+ column \d+\)/, '').replace(/ at position \d+/, '');
   // The engine's words may quote the text over several lines.
   const message = `is no JSON (${reason.replace(/\s+/g, ' ')}), so there is no map to read. Mend the text.`;
   if (json.trim() === '') return { path: 'text', message: 'is empty. Give at least {"tools": {}}.' };
@@ -81,6 +81,7 @@ const notJson = (json: string, why: string): ConfigIssue => {
 };
 
 const placeOf = (json: string, position: number): string => {
-  const lines = json.slice(0, position).split(/\r\n|\n|\r/);
-  return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  const before = json.slice(0, position);
+  const column = position - Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r'));
+  return `line ${before.split(/\r\n|\n|\r/).length}, column ${column}`;
 };

@@ -33,18 +33,27 @@ describe('one tool', () => {
       { provides: ' ' },
       "tools.a.provides: is ' '. Set a text that isn't empty: it says what the tool gives. Or leave it out.",
     ],
-    [{ fallback: 7 }, 'tools.a.fallback: is 7. Set a text'],
+    [{ fallback: 7 }, "Set a text that isn't empty: it tells the model what to do without the tool. Or leave it out."],
     [{ alternatives: { tool: 'b' } }, 'tools.a.alternatives: is an object. Give a list.'],
     [{ alternatives: ['b'] }, "tools.a.alternatives[0]: is 'b'. Give an object such as { tool: 'b' }."],
     [{ alternatives: [null] }, "tools.a.alternatives[0]: is null. Give an object such as { tool: 'news_search' }."],
-    [{ alternatives: [{}] }, 'tools.a.alternatives[0].tool: is undefined. Set a text'],
+    [{ alternatives: [{}] }, "Set a text that isn't empty: it is the name of the tool that stands in."],
     [{ alternatives: [{ tool: undefined }] }, 'tools.a.alternatives[0].tool: is undefined. Set a text'],
     [{ alternatives: [{ tool: '' }] }, "tools.a.alternatives[0].tool: is ''. Set a text"],
+    [
+      { alternatives: [{ tool: 'b', method: 1 }] },
+      ': it tells the model how to use the alternative for this. Or leave it out.',
+    ],
     [{ alternatives: [{ tool: 'b', method: 1 }] }, 'tools.a.alternatives[0].method: is 1.'],
     [{ alternatives: [{ tool: 'b', note: '' }] }, "tools.a.alternatives[0].note: is ''."],
     [
+      { alternatives: [{ tool: 'b', note: 1 }] },
+      ': it tells the model what is lost by the alternative. Or leave it out.',
+    ],
+    [
       { alternatives: [{ tool: 'b', degradation: 'some' }] },
-      "tools.a.alternatives[0].degradation: is 'some'. Set one of low, high, unknown, or leave it out",
+      "tools.a.alternatives[0].degradation: is 'some'. Set one of low, high, unknown, or leave it out: it is how " +
+        'much is lost by the alternative, unknown by default.',
     ],
     [{ alternatives: [{ tool: 'b', adapt: 'x' }] }, "tools.a.alternatives[0].adapt: is 'x'. Give a function"],
     [
@@ -52,7 +61,10 @@ describe('one tool', () => {
       'tools.a.alternatives[0].cost: is no setting. Known here: tool, method',
     ],
     [{ dependsOn: 'db' }, "tools.a.dependsOn: is 'db'. Give a list."],
-    [{ dependsOn: ['db', 3] }, 'tools.a.dependsOn[1]: is 3. Set a text'],
+    [
+      { dependsOn: ['db', 3] },
+      "tools.a.dependsOn[1]: is 3. Set a text that isn't empty: it is the name of a tool or of anything else that this tool",
+    ],
     [{ dependson: [] }, 'tools.a.dependson: is no setting. Known here: provides, alternatives, fallback, dependsOn.'],
   ])('E6: %j is refused, with where, why and what to write', (capability, message) => {
     expect(check(capability)).toEqual([expect.stringContaining(message)]);
@@ -73,6 +85,9 @@ describe('the map', () => {
     expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'c' }, { tool: 'x' }] }, c: {} }))).toEqual([
       "tools.a.alternatives[1].tool: is 'x', and there is no such tool, so nobody would know whether it can be used. Correct " +
         'the name (there are c), or add the tool.',
+    ]);
+    expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'x' }] }, b: {}, c: {} }))).toEqual([
+      expect.stringContaining('Correct the name (there are b, c), or add the tool.'),
     ]);
     expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'toString' }] } }))).toEqual([
       expect.stringContaining('Correct the name, or add the tool.'),

@@ -19,7 +19,7 @@ export interface Alternative {
   /** What is lost by it, in words for the model. */
   readonly note?: string;
   /** Makes the alternative's input of this tool's: the executor may then call it in place (R4). */
-  readonly adapt?: (input: unknown) => unknown;
+  adapt?(input: unknown): unknown; // As a method, so that a function of a narrower input will do.
 }
 
 /** What a tool is for, and what to do without it (R1). */
@@ -92,7 +92,7 @@ export const checkCapabilityMap = (tools: unknown): readonly ConfigIssue[] => {
   const basis = (tool: string) => textsIn(own(map.get(tool), 'dependsOn'));
   return [
     ...[...map.keys()].flatMap((tool) => checkAlternatives(tool, standIns(tool), map)),
-    ...cyclesOf(map, 'alternatives', (tool) => standIns(tool).filter((one) => one !== tool)),
+    ...cyclesOf(map, 'alternatives', (tool) => textsIn(standIns(tool)).filter((one) => one !== tool)),
     ...cyclesOf(map, 'dependsOn', basis),
   ];
 };
@@ -127,15 +127,12 @@ const WHY = {
 const cyclesOf = (
   map: ReadonlyMap<string, unknown>,
   key: keyof typeof WHY,
-  next: (tool: string) => readonly (string | undefined)[],
-): readonly ConfigIssue[] => {
-  const isTool = (name: string | undefined): name is string => name !== undefined && map.has(name);
-  const { cycles } = walk(map.keys(), (tool) => next(tool).filter(isTool));
-  return cycles.map((cycle) => ({
+  next: (tool: string) => readonly string[],
+): readonly ConfigIssue[] =>
+  walk(map.keys(), next).cycles.map((cycle) => ({
     path: `tools.${cycle[0]}.${key}`,
     message: `is a cycle, ${describeCycle(cycle)}: ${WHY[key]}.`,
   }));
-};
 
 /** R1: what would work, and leave the model with nothing to do. */
 export const capabilityWarnings = (tools: Readonly<Record<string, Capability>>): readonly ConfigIssue[] =>

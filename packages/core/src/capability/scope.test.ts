@@ -120,6 +120,23 @@ describe('tasks that are none', () => {
     expect(() => checkTasks(tasks)).toThrow(`session.planScope(tasks): these tasks can't be planned.\n  ${message}`);
   });
 
+  test('W1: nothing else is said of it', () => {
+    const words = (tasks: unknown) => {
+      try {
+        checkTasks(tasks);
+      } catch (error) {
+        return String(error).split('\n').slice(1);
+      }
+      return [];
+    };
+    expect(words('tasks')).toEqual(["  tasks is 'tasks'. Give a list."]);
+    const nameless = "is undefined. Set a text that isn't empty: the plan says by it which task it means.";
+    expect(words([{ tools: [] }, { tools: [] }])).toEqual([
+      `  tasks[0].name ${nameless}`,
+      `  tasks[1].name ${nameless}`,
+    ]);
+  });
+
   test('W1: all that is wrong is said at once', () => {
     expect(() => checkTasks([{ name: 1 }, 7])).toThrow(
       /tasks\[0\]\.name is 1.*\n {2}tasks\[0\]\.tools .*\n {2}tasks\[1\] is 7/,

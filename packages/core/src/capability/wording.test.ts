@@ -47,6 +47,7 @@ describe("a tool's name", () => {
 test('R3: words from the configuration become a part of a sentence', () => {
   expect(asClause('ask the user for a link')).toBe('ask the user for a link');
   expect(asClause('  Ask the user\n for a link.\n')).toBe('Ask the user for a link');
+  expect(asClause('Ask e.g. the editor.')).toBe('Ask e.g. the editor');
   expect(asClause('one\u0000two\u2028three')).toBe('one two three');
 });
 
@@ -57,6 +58,8 @@ test.each([
   [{ steps: 2, notBeforeMs: 90_000 }, 'in 2 steps, and not for 90 s'],
   [{ steps: 0, ms: 5_000, notBeforeMs: 90_000 }, 'in 90 s'],
   [{ ms: -5, notBeforeMs: 7_000 }, 'in 7 s'],
+  [{ steps: 3, ms: 0, notBeforeMs: 7_000 }, 'in 7 s'],
+  [{ steps: -2, notBeforeMs: 7_000 }, 'in 7 s'],
 ])('R3, O3: until when: %j: %s', (wait, text) => {
   expect(describeWait(wait)).toBe(text);
 });

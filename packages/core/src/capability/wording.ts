@@ -19,7 +19,7 @@ const QUOTING = /['"`\\‘’“”]/;
 export const quoteTool = (tool: string): string => {
   if (tool.length <= LONGEST_NAME && !UNSEEN.test(tool) && !QUOTING.test(tool)) return `'${tool}'`;
   let shown = '';
-  for (const character of tool.slice(0, LONGEST_NAME + 1)) {
+  for (const character of tool) {
     const escaped = escapeCharacter(character);
     if (shown.length + escaped.length > LONGEST_NAME) return `"${shown}…"`;
     shown += escaped;

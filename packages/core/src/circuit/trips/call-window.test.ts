@@ -50,6 +50,12 @@ describe('C3: a window of calls', () => {
       for (const window of [empty, full]) expect(pagesCopied(window, pushCall(window, true))).toBe(1);
     });
 
+    test('an empty window costs one page, however large it is', () => {
+      const [page, ...others] = new Set(callWindow(100_000).pages);
+      expect(page).toEqual(Array.from({ length: 32 }, () => 0));
+      expect(others).toEqual([]);
+    });
+
     test('none is copied where the call is like the one that it pushes out', () => {
       const window = filled(2, [true, false]);
       expect(pushCall(window, true).pages).toBe(window.pages);

@@ -28,7 +28,12 @@ describe('E6, C3: trip policies that can work', () => {
 describe('E6, C3: trip policies that are refused', () => {
   test.each<[Key, unknown, string, string]>([
     ['failureThreshold', 0, '', 'is 0. Set a whole number of at least 1'],
-    ['failureThreshold', 1.5, '', 'is 1.5'],
+    [
+      'failureThreshold',
+      1.5,
+      '',
+      'or leave it out: the circuit opens after so many failures in a row, and with 0 nothing could pass.',
+    ],
     ['failureThreshold', true, '', 'is true'],
     ['failureRate', 0.5, '', 'is 0.5. Give an object.'],
     ['failureRate', {}, '.rate', 'is undefined. Set a share of the calls above 0 and at most 1'],
@@ -47,7 +52,18 @@ describe('E6, C3: trip policies that are refused', () => {
       '.windowCalls',
       'is 200000.5. Set a whole number of at least 1, or leave it out: the rate',
     ],
-    ['failureRate', { rate: 0.5, windowMs: 0 }, '.windowMs', 'is 0. Set a finite number above 0'],
+    [
+      'failureRate',
+      { rate: 0.5, windowMs: 0 },
+      '.windowMs',
+      'is 0. Set a finite number above 0, or leave it out: the rate is that of the calls in that time.',
+    ],
+    [
+      'failureRate',
+      { rate: 0.5, minimumCalls: 1.5 },
+      '.minimumCalls',
+      'is 1.5. Set a whole number of at least 1, or leave it out: fewer calls than that say nothing of a rate.',
+    ],
     ['failureRate', { rate: 0.5, windowMs: 1_000, windowCalls: 50 }, '.windowMs', 'is 1000, and windowCalls is 50.'],
     [
       'failureRate',

@@ -3,6 +3,7 @@ import type { Moment } from '../../clock.ts';
 import type { ErrorCategory } from '../../outcome/taxonomy.ts';
 import { admit, type Circuit, closedCircuit, fail, release, succeed, type Ticket } from '../circuit.ts';
 import { type CircuitConfig, resolvePolicy } from '../policy.ts';
+import { recordCall, trippedBy } from './counts.ts';
 
 const at = (ms: number): Moment => ({ ms, step: 0, stepMs: 0 });
 
@@ -213,4 +214,18 @@ describe('C3, O4: wasted tokens', () => {
     const kept = after({ wastedTokens: { tokens: 1_000, windowMs: 50 } }, [costly]);
     expect(after({ wastedTokens }, [costly], kept)).toMatchObject({ state: 'closed' });
   });
+});
+
+test.each<CircuitConfig>([
+  { failureRate: { rate: 0.5, minimumCalls: 1 } },
+  { slowCallRate: { rate: 0.5, slowerThanMs: 1, minimumCalls: 1 } },
+  { wastedTokens: { tokens: 1 } },
+])('C3: a window that is configured no more, or was not yet, opens nothing: %j', (config) => {
+  const counting = resolvePolicy(config);
+  const silent = resolvePolicy({});
+  const call = { category: 'server', durationMs: 5, tokens: 5 } as const;
+  const counts = recordCall(undefined, call, counting, 0);
+  expect(trippedBy(counts, counting, 0)).toBe(Object.keys(config)[0]?.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`));
+  expect(trippedBy(counts, silent, 0)).toBeUndefined();
+  expect(trippedBy(recordCall(undefined, call, silent, 0), counting, 0)).toBeUndefined();
 });

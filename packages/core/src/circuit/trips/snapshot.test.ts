@@ -142,12 +142,23 @@ describe('C11: counts in a snapshot', () => {
         ['counts.failureRate.windowCalls'],
       ],
       ['more calls than fit', { ...sound, failureRate: { ...byCalls, windowCalls: 4 } }, ['counts.failureRate.calls']],
+      ['half a call in it', { ...sound, failureRate: { ...byCalls, calls: 4.5 } }, ['counts.failureRate.calls']],
+      [
+        'half a call in a bucket',
+        { ...sound, wastedTokens: { windowMs: 10, buckets: [{ ageMs: 1, calls: 1.5, amount: 1 }] } },
+        ['counts.wastedTokens.buckets[0].calls'],
+      ],
       ['fewer digits than calls', { ...sound, failureRate: { ...byCalls, calls: 9 } }, ['counts.failureRate.outcomes']],
       ['more digits than calls', { ...sound, failureRate: { ...byCalls, calls: 4 } }, ['counts.failureRate.outcomes']],
       ['other than digits', { ...sound, failureRate: { ...byCalls, outcomes: '1g' } }, ['counts.failureRate.outcomes']],
       [
         'digits that are a list',
         { ...sound, failureRate: { ...byCalls, outcomes: ['1', 'f'] } },
+        ['counts.failureRate.outcomes'],
+      ],
+      [
+        'one digit in a list',
+        { ...sound, failureRate: { ...byCalls, calls: 4, outcomes: ['f'] } },
         ['counts.failureRate.outcomes'],
       ],
       ['a key beside', { ...sound, failureRate: { ...byCalls, windowMs: 5 } }, ['counts.failureRate.windowMs']],

@@ -148,7 +148,7 @@ const aRateBucket: Check = (path, value) => {
 const checkRateTimes = checkTimes(aRateBucket);
 
 const checkRate: Check = (path, value) => {
-  const byCalls = typeof value === 'object' && value !== null && 'outcomes' in value;
+  const byCalls = 'outcomes' in Object(value);
   return (byCalls ? checkCalls : checkRateTimes)(path, value);
 };
 

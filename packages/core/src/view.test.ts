@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { closedCircuit, fail } from './circuit/circuit.ts';
+import { resolvePolicy } from './circuit/policy.ts';
+import type { ToolSpec } from './tool.ts';
+import type { TrackedCircuit } from './tracked.ts';
+import { viewCircuit } from './view.ts';
+
+const policy = resolvePolicy({ failureThreshold: 2, probeAfterSteps: 3 });
+const at = (ms: number, step = 0) => ({ ms, step, stepMs: 0 });
+const failure = { category: 'network', durationMs: 5, tokens: 0 } as const;
+const first = fail(closedCircuit(), closedCircuit(), failure, policy, at(10));
+
+const tracked = (circuit: TrackedCircuit['circuit']): TrackedCircuit => ({
+  tool: { name: 'search', policy } as ToolSpec,
+  mode: 'automatic',
+  circuit,
+  openedBy: undefined,
+});
+
+test('C11: a closed circuit shows its failures in a row, and nothing of an opening', () => {
+  expect(viewCircuit(tracked(first), at(50))).toEqual({
+    tool: 'search',
+    state: 'closed',
+    generation: 0,
+    failures: 1,
+    category: undefined,
+    trip: undefined,
+    openForMs: undefined,
+    nextProbe: undefined,
+  });
+});
+
+test('C11: an open one shows what opened it, for how long, and when its probe is due', () => {
+  const open = fail(first, first, failure, policy, at(20));
+  expect(viewCircuit(tracked(open), at(50, 1))).toEqual({
+    tool: 'search',
+    state: 'open',
+    generation: 1,
+    failures: 0,
+    category: 'network',
+    trip: 'consecutive',
+    openForMs: 30,
+    nextProbe: { steps: 2, notBeforeMs: 0 },
+  });
+});
