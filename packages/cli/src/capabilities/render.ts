@@ -1,5 +1,6 @@
 import type { Alternative, Capability, ConfigIssue } from '@breakerbox/core';
 import Table from 'cli-table3';
+import { NO_EDGES } from '../table-edges.ts';
 
 const HEAD = ['tool', 'provides', 'alternatives', 'fallback', 'depends on'] as const;
 
@@ -8,23 +9,7 @@ const NARROWEST = 10;
 const GAP = 2;
 
 /** A rule between rows, for a row may have several lines; no other edge. */
-const CHARS = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '─',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '',
-};
+const CHARS = { ...NO_EDGES, mid: '─' };
 
 /** The map as a table, in `columns` columns where its words are short enough. */
 export const renderMap = (file: string, tools: Readonly<Record<string, Capability>>, columns: number): string => {

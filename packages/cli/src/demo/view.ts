@@ -1,5 +1,6 @@
 import type { CircuitView, SessionReport } from '@breakerbox/core';
 import Table from 'cli-table3';
+import { NO_EDGES } from '../table-edges.ts';
 import type { AlertRow } from './alert-watch.ts';
 import type { AgentBoard, Board } from './board.ts';
 import { clockTime, shortSeconds } from './duration.ts';
@@ -60,27 +61,8 @@ const header = ({ elapsedMs, forMs, round, places }: Board, roomy: boolean, pain
   ...(roomy ? [`dashboards    ${paint('dim', 'dashboards/generated/; with Grafana: docker compose up --build')}`] : []),
 ];
 
-/** The one character of a cell's edge that is drawn. */
-const BARE = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '',
-};
-
 const table = (rows: readonly (readonly string[])[]): readonly string[] => {
-  const made = new Table({ chars: BARE, style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 } });
+  const made = new Table({ chars: NO_EDGES, style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 } });
   made.push(...rows.map((row) => [...row]));
   return made
     .toString()

@@ -1,7 +1,7 @@
 import { logs } from '@opentelemetry/api';
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
 import type { Breakerbox } from '../breakerbox.ts';
-import type { BreakerboxEvents } from '../events.ts';
+import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import type { Session } from '../session.ts';
 import type { Settlement } from '../settlement.ts';
@@ -55,17 +55,7 @@ export const hear = <Name extends keyof BreakerboxEvents>(box: Breakerbox, name:
 /** Every event of a box, as JSON. */
 export const hearAll = (box: Breakerbox): string[] => {
   const heard: string[] = [];
-  const names: (keyof BreakerboxEvents)[] = [
-    'decision',
-    'outcome',
-    'circuit.transition',
-    'systemic.detected',
-    'systemic.resolved',
-    'budget.exhausted',
-    'budget.resumed',
-    'scope.reduced',
-  ];
-  for (const name of names) box.on(name, (event) => heard.push(JSON.stringify(event)));
+  for (const name of EVENT_NAMES) box.on(name, (event) => heard.push(JSON.stringify(event)));
   return heard;
 };
 
