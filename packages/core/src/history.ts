@@ -65,7 +65,7 @@ export class CallHistory {
   ): FreshnessLabel | undefined {
     const { tool, digest: input, spec } = permit;
     const { outcome, category } = judged;
-    if (this.#repeats !== undefined) {
+    if (this.#repeats !== undefined && permit.reason !== 'disabled') {
       const way = category === undefined ? 'success' : `${outcome}:${category}`;
       this.#guard = settled(this.#guard, tool, input, way, this.#repeats);
     }

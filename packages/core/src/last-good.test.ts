@@ -38,11 +38,73 @@ describe('F2: last good results', () => {
     expect(lastGood.find('weather', '1', 1000, 0)).toEqual({ result, retrievedUnixMs: UNIX });
   });
 
-  test('F2: the result is the very value, not a copy', () => {
+  test('F2: what its receivers change in a result changes nothing in what is kept', () => {
     const lastGood = createLastGood();
-    const result = { celsius: 4 };
+    const result = { celsius: 4, hours: [1] };
     lastGood.keep('weather', '1', result, UNIX, 0);
-    expect(lastGood.find('weather', '1', 1000, 0)?.result).toBe(result);
+    const kept = () => lastGood.find('weather', '1', 1000, 0)?.result as typeof result;
+    result.celsius = 40;
+    kept().hours.push(2);
+    expect(kept()).toEqual({ celsius: 4, hours: [1] });
+  });
+
+  const cyclic: { self?: unknown } = {};
+  cyclic.self = cyclic;
+
+  test.each<[string, unknown]>([
+    ['a BigInt', 1n],
+    ['nested data', { a: [new Date(0), /x/g, null, undefined, Number.NaN] }],
+    ['an object without prototype', Object.assign(Object.create(null), { a: 1 })],
+    ['maps and sets', new Map<unknown, unknown>([[{ a: 1 }, new Set([[1]])]])],
+    ['bytes', { bytes: Uint8Array.of(1, 2), buffer: new ArrayBuffer(2), view: new DataView(new ArrayBuffer(1)) }],
+    ['numbers in a row', [BigUint64Array.of(1n), Float64Array.of(0.5)]],
+    ['a cycle', cyclic],
+  ])('F2: data are kept: %s', (_, result) => {
+    const lastGood = createLastGood();
+    lastGood.keep('weather', '1', result, UNIX, 0);
+    expect(lastGood.find('weather', '1', 1000, 0)?.result).toStrictEqual(structuredClone(result));
+  });
+
+  class Page {
+    text = 'good';
+  }
+  const deep: unknown[] = [];
+  for (let level = 0, at = deep; level < 100_000; level += 1) {
+    const next: unknown[] = [];
+    at.push(next);
+    at = next;
+  }
+
+  test.each<[string, unknown]>([
+    ['a response', new Response('good')],
+    ['a response within', { page: new Response('good') }],
+    ['a stream', new ReadableStream()],
+    ['a generator', (async function* () {})()],
+    ['a function', () => 1],
+    ['a function within', { read: () => 1 }],
+    ['a symbol', Symbol('a')],
+    ['an instance', new Page()],
+    ['an instance in a list', [new Page()]],
+    ['an instance in a map', new Map([['a', new Page()]])],
+    ['an instance as a key', new Map([[new Page(), 1]])],
+    ['an instance in a set', new Set([new Page()])],
+    ['a list of a class', new (class extends Array {})()],
+    ['a buffer', Buffer.from('good')],
+    ['a promise', Promise.resolve(1)],
+    ['a weak map', new WeakMap()],
+    ['more levels than the stack has', deep],
+    [
+      'what throws when it is read',
+      {
+        get a() {
+          throw new Error('no');
+        },
+      },
+    ],
+  ])('F2, E5: what is more than data is not kept: %s', (_, result) => {
+    const lastGood = createLastGood();
+    lastGood.keep('weather', '1', result, UNIX, 0);
+    expect(lastGood.find('weather', '1', 1000, 0)).toBeUndefined();
   });
 
   test('F2: 200 are kept, and the one that was kept longest ago goes first', () => {

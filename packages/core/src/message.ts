@@ -140,7 +140,7 @@ const budgetText = ({ budget }: Ledger): string =>
   `Tool calls are paused: ${
     remaining(budget) > 0
       ? 'failed tool calls of this run have cost all the tokens that it may waste on failures'
-      : `${budget.limit} tool calls of this run have failed, which is all that it may spend on failures`
+      : `${budget.limit} tool ${budget.limit === 1 ? 'call of this run has' : 'calls of this run have'} failed, which is all that it may spend on failures`
   }. Call no more tools. Report what is done, what is not and why, and that somebody has to let the run go on.`;
 
 /** Several tools failed as one event (S2). */

@@ -150,6 +150,10 @@ const manual: Route = { kind: 'manual', fallback: 'ask the user for a link' };
 describe('a pause', () => {
   test('R3, B1: the failures of the budget are spent', () => {
     expect(say({ reason: 'budget_exhausted', ledger: spent })).toBe(SPENT);
+    const one = createLedger({ ...createBudget(1), consumed: 1 });
+    expect(say({ reason: 'budget_exhausted', ledger: one })).toMatch(
+      /: 1 tool call of this run has failed, which is all /,
+    );
   });
 
   test('R3, B4: the tokens are', () => {

@@ -4,6 +4,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { guardTools } from './ai-sdk.ts';
 import { ToolUnavailableError } from './index.ts';
+import { lastOf } from './iterate.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
 const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' });
@@ -72,18 +73,57 @@ describe('guarded tools', () => {
     expect(outcomes).toEqual(['search: success']);
   });
 
-  test('throw at once when the tool must not be called, so that a loop over pieces ends too', () => {
-    const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
-    const { search: guarded } = guardTools(
-      {
-        search: search(() => {
-          throw refused;
-        }),
-      },
-      session,
-    );
-    expect(() => guarded.execute?.({ q: 'x' }, options)).toThrow(refused);
-    expect(() => guarded.execute?.({ q: 'x' }, options)).toThrow(ToolUnavailableError);
+  describe('give a refusal in the shape of their answers', () => {
+    const outOf = (execute: () => unknown) => {
+      const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
+      session.declare('search');
+      session.acquire('search').settle({ outcome: 'failure' });
+      return () => guardTools({ search: search(execute as never) }, session).search.execute?.({ q: 'x' }, options);
+    };
+
+    test('as a promise, where they give one', async () => {
+      const call = outOf(async () => 'x');
+      await expect(call()).rejects.toThrow(ToolUnavailableError);
+      await expect(Promise.all([1, 2].map(call))).rejects.toThrow(ToolUnavailableError);
+    });
+
+    test('as a generator, where they are one', async () => {
+      const call = outOf(async function* () {
+        yield 'x';
+      });
+      const pieces = call() as unknown as AsyncGenerator<string>;
+      expect('then' in pieces).toBe(false);
+      await expect(pieces.next()).rejects.toThrow(ToolUnavailableError);
+    });
+
+    test('as pieces, where it was not seen yet that they give some', async () => {
+      const call = outOf(() => (async function* () {})());
+      await expect(lastOf(call() as unknown as AsyncIterable<string>)).rejects.toThrow(ToolUnavailableError);
+    });
+
+    test('also to a caller who has left, and one whose signal is none: nobody is asked', async () => {
+      const { session, decisions } = watchedSession();
+      const { search: guarded } = guardTools({ search: search(async () => 'x') }, session);
+      const call = (abortSignal: unknown) => guarded.execute?.({ q: 'x' }, { ...options, abortSignal } as never);
+      await expect(call(AbortSignal.abort(refused))).rejects.toBe(refused);
+      await expect(call({})).rejects.toThrow(BreakerboxUsageError);
+      await expect(call({})).rejects.toThrow(
+        "guardTools(), tool 'search': a call got a value of type object as its signal",
+      );
+      expect(decisions).toEqual([]);
+    });
+
+    test('but what a tool throws at once is thrown', () => {
+      const { search: guarded } = guardTools(
+        {
+          search: search(() => {
+            throw refused;
+          }),
+        },
+        watchedSession().session,
+      );
+      expect(() => guarded.execute?.({ q: 'x' }, options)).toThrow(refused);
+    });
   });
 
   test('find their session at each call', async () => {

@@ -1,11 +1,12 @@
 import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
 import type { Tool, ToolSet } from 'ai';
+import { aValue, readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
 import { isAsyncIterable, iterate, lastOf, once } from './iterate.ts';
 import { labelForModel, labelledModelOutput } from './model-output.ts';
 import { checkOptions, milliseconds } from './options.ts';
-import { type Answer, type DirectCall, isThenable, otherwise } from './otherwise.ts';
-import { attempt, follow, type Run, startRun, throwIfAborted } from './run.ts';
+import { type DirectCall, isThenable, otherwise } from './otherwise.ts';
+import { attempt, follow, type Run, startRun } from './run.ts';
 import { declareNow, type SessionFinder, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
@@ -28,8 +29,11 @@ export interface GuardToolsOptions {
  *
  * On skip and pause a tool throws `ToolUnavailableError`: the AI SDK makes a tool error of it, whose message the model
  * reads, and the loop goes on. But a tool with `serveStaleMs` gives its last good result for the same arguments, labelled; and
- * one whose alternative has `adapt` and is a tool of the same object gives what that one gives, with a note. Tools without `execute` (client-side, or executed by the provider) are passed on as they are:
- * nobody here sees them run. Arguments that the tool's schema refuses never reach the tool, nor the session.
+ * one whose alternative has `adapt` and is a tool of the same object gives what that one gives, with a note. Tools without
+ * `execute` (client-side, or executed by the provider) are passed on as they are: nobody here sees them run. Arguments that the
+ * tool's schema refuses never reach the tool, nor the session.
+ *
+ * Who calls `execute` directly gets a refusal as a rejected promise, and a generator's in place of its first piece.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
  * @throws BreakerboxUsageError when `session` is no session, or `tools` no object of tools.
@@ -48,7 +52,7 @@ export function guardTools<Tools extends ToolSet>(
   const findSession = sessionFinder(session, 'guardTools()');
   if (typeof tools !== 'object' || tools === null) {
     throw new BreakerboxUsageError(
-      `guardTools(): got ${tools === null ? 'null' : `a value of type ${typeof tools}`} in place of tools, so there is nothing ` +
+      `guardTools(): got ${aValue(tools)} in place of tools, so there is nothing ` +
         `to guard. Give the object of tools that generateText would get.`,
     );
   }
@@ -79,13 +83,15 @@ interface Kitchen {
 const guardTool = (name: string, tool: Executable, kitchen: Kitchen): ToolSet[string] => {
   // Not async: the AI SDK tells a streaming tool by the AsyncIterable that it returns.
   const execute: Execute = (input, options) => {
-    const permit = ask(name, input, options, kitchen);
-    if (!isRefused(permit)) return run(permit, tool, input, options, kitchen);
-    const find = (other: string): DirectCall | undefined => directCall(tool, other, options, kitchen);
-    const answer = otherwise(permit, input, { find, label: labelOf(tool) });
-    if (answer === undefined) throw new ToolUnavailableError(permit);
-    const value = answer.then((found) => given(found, permit));
-    return isStreaming(tool) ? once(value) : value;
+    let running: Run;
+    try {
+      const permit = ask(name, input, options, kitchen);
+      if (isRefused(permit)) return instead(permit, tool, input, options, kitchen);
+      running = start(permit, tool, options, kitchen);
+    } catch (error) {
+      return refused(tool, error);
+    }
+    return perform(running, tool, input, options);
   };
   const members = new Map<PropertyKey, unknown>([['execute', execute]]);
   const toModelOutput = tool.toModelOutput?.bind(tool) as Parameters<typeof labelledModelOutput>[0] | undefined;
@@ -93,30 +99,45 @@ const guardTool = (name: string, tool: Executable, kitchen: Kitchen): ToolSet[st
   return standIn(tool, members);
 };
 
-const given = (answer: Answer | undefined, permit: Refusal): unknown => {
+const instead = (
+  permit: Refusal,
+  tool: Executable,
+  input: unknown,
+  options: ExecuteOptions,
+  kitchen: Kitchen,
+): ReturnType<Execute> => {
+  const find = (other: string): DirectCall | undefined => directCall(tool, other, options, kitchen);
+  const answer = otherwise(permit, input, { find, label: labelOf(tool) });
   if (answer === undefined) throw new ToolUnavailableError(permit);
-  return answer.value;
+  const value = answer.then((found) => {
+    if (found === undefined) throw new ToolUnavailableError(permit);
+    return found.value;
+  });
+  return isStreaming(tool) ? once(value) : value;
+};
+
+/**
+ * What a caller gets of a tool that isn't run: not a throw, which those who wait for a promise don't expect. Who knows that
+ * the tool gives pieces may ask for them, though it never gave any here.
+ */
+const refused = (tool: Executable, error: unknown): ReturnType<Execute> => {
+  const refusal = Promise.reject(error);
+  const pieces = once(refusal);
+  return isStreaming(tool) ? pieces : Object.assign(refusal, { [Symbol.asyncIterator]: () => pieces });
 };
 
 const ask = (name: string, input: unknown, options: ExecuteOptions | undefined, { findSession }: Kitchen): Permit => {
-  throwIfAborted(options?.abortSignal);
+  throwIfAborted(readSignal(`guardTools(), tool '${name}'`, options?.abortSignal));
   const session = findSession();
   session.declare(name);
   return decide(session, name, input, options?.toolCallId);
 };
 
-const run = (
-  permit: Permit,
-  tool: Executable,
-  input: unknown,
-  options: ExecuteOptions,
-  { timeoutMs }: Kitchen,
-): ReturnType<Execute> => {
-  const running = startRun(permit, { signal: options?.abortSignal, timeoutMs }, { label: labelOf(tool) });
-  return attempt(running, () =>
-    conclude(running, tool, tool.execute(input, { ...options, abortSignal: running.signal })),
-  );
-};
+const start = (permit: Permit, tool: Executable, options: ExecuteOptions | undefined, { timeoutMs }: Kitchen): Run =>
+  startRun(permit, { signal: options?.abortSignal, timeoutMs }, { label: labelOf(tool) });
+
+const perform = (running: Run, tool: Executable, input: unknown, options: ExecuteOptions): ReturnType<Execute> =>
+  attempt(running, () => conclude(running, tool, tool.execute(input, { ...options, abortSignal: running.signal })));
 
 /** R4. Only what the AI SDK would have done for the tool without asking anybody, and would have said in the same way. */
 const directCall = (
@@ -128,11 +149,11 @@ const directCall = (
   const other = Object.hasOwn(kitchen.tools, name) ? kitchen.tools[name] : undefined;
   if (!isExecutable(other) || other.needsApproval || other.contextSchema) return undefined;
   if (tool.toModelOutput || other.toModelOutput) return undefined;
+  const contextless = { ...options, context: undefined } as unknown as ExecuteOptions; // The context is the first tool's own.
   return async (input) => {
     const permit = ask(name, input, options, kitchen);
     if (isRefused(permit)) return undefined;
-    // The context is the first tool's own.
-    const result = run(permit, other, input, { ...options, context: undefined } as unknown as ExecuteOptions, kitchen);
+    const result = perform(start(permit, other, options, kitchen), other, input, contextless);
     return { value: await (isAsyncIterable(result) ? lastOf(result) : result) };
   };
 };

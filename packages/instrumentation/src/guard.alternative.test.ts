@@ -1,6 +1,6 @@
 import { type Alternative, BreakerboxConfigError, type ToolConfig } from '@breakerbox/core';
 import { diag } from '@opentelemetry/api';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type GuardOptions, guard, ToolUnavailableError } from './index.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
 import { read, startServer, type TestServer } from './test-support/http-server.ts';
@@ -14,6 +14,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  vi.useRealTimers();
   stopTracing();
   diag.disable();
   await server.stop();
@@ -203,5 +204,42 @@ describe('R4: an alternative with adapt is called in place', () => {
     const wrap = () => page(watched, 'web', { alternatives: made(watched) as never });
     expect(wrap).toThrow(BreakerboxConfigError);
     expect(wrap).toThrow(message);
+  });
+
+  test.each([
+    [20, undefined],
+    [20, 60_000],
+    [60_000, 20],
+  ])('R4: has what is left of %s ms, and its own %s', async (timeoutMs, ownMs) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const { session, outcomes } = route();
+    const hang = () => new Promise<string>(() => {});
+    const news = guard(session, 'news', hang, ownMs === undefined ? {} : { timeoutMs: ownMs });
+    const web = guard(session, 'web', hang, { timeoutMs, alternatives: { news } });
+    session.acquire('web').settle({ outcome: 'failure' });
+    const call = web('/x').catch((caught) => caught);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(await call).toMatchObject({ name: 'TimeoutError', message: 'No answer within 20 ms' });
+    expect(outcomes).toEqual(['web: failure, unknown', 'news: failure, timeout']);
+  });
+
+  test('R4: has less where adapt took its time, and does not begin with nothing', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const takes = (ms: number) => (input: unknown) => {
+      vi.advanceTimersByTime(ms);
+      return input;
+    };
+    for (const [ms, left] of [
+      [12.5, 8],
+      [50, 1],
+    ] as const) {
+      const { session } = route({ adapt: takes(ms) });
+      const news = guard(session, 'news', () => new Promise<string>(() => {}));
+      const web = guard(session, 'web', async (_: string) => '', { timeoutMs: 20, alternatives: { news } });
+      session.acquire('web').settle({ outcome: 'failure' });
+      const call = web('/x').catch((error) => error.message);
+      await vi.advanceTimersByTimeAsync(left);
+      expect(await call).toBe(`No answer within ${left} ms`);
+    }
   });
 });

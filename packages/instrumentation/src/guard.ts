@@ -1,19 +1,15 @@
 import { BreakerboxUsageError, type FreshnessHint, type Permit } from '@breakerbox/core';
+import { readCall, type ToolCall, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
 import { directCallOf, guardsByTool, noteGuard } from './guards.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import { otherwise } from './otherwise.ts';
-import { type CallEnd, follow, startRun, throwIfAborted } from './run.ts';
+import { type CallEnd, follow, startRun } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
+import { concluded } from './stream.ts';
 import { isRefused, ToolUnavailableError } from './unavailable.ts';
 
-/** What a caller may give with a call. */
-export interface ToolCall {
-  /** Ends the call: it rejects with the signal's reason at once, and counts as `cancelled`, which costs nothing. */
-  readonly signal?: AbortSignal | undefined;
-  /** The framework's id of the tool call; goes on the span. */
-  readonly callId?: string | undefined;
-}
+export type { ToolCall } from './caller.ts';
 
 /** What the tool gets with its input. */
 export interface GuardedCall {
@@ -23,14 +19,17 @@ export interface GuardedCall {
   readonly permit: Permit;
 }
 
-/** A function as `guard` gives it. */
-export type GuardedFunction<Input, Output> = (input: Input, call?: ToolCall) => Promise<Output>;
+/** A function as `guard` gives it. One whose tool needs no input may be called without. */
+export type GuardedFunction<Input, Output> = (
+  ...given: undefined extends Input ? [input?: Input, call?: ToolCall] : [input: Input, call?: ToolCall]
+) => Promise<Output>;
 
 /** How a guarded function behaves. */
 export interface GuardOptions<Output = unknown> {
   /**
-   * Milliseconds that a call may take. When they are over, the tool's signal fires, the call rejects with a `TimeoutError`
-   * at once, and counts as a failure. Default: none.
+   * Milliseconds that a call may take, to the end of its stream if it gives one. When they are over, the tool's signal fires,
+   * the call rejects with a `TimeoutError` at once, and counts as a failure. An alternative that is called in place of the
+   * tool has what is left of them. Default: none.
    */
   readonly timeoutMs?: number;
   /**
@@ -64,11 +63,15 @@ export interface GuardOptions<Output = unknown> {
  * Label and note are put as core's `labelled` does it: before a text, into an object, and else `{ result, … }` beside the
  * result, which then is no longer an `Output`. So are those of `labelFreshness`.
  *
+ * An async iterable, such as a generator's, is settled when its pieces have been read to the end, by the end or by the error;
+ * whoever leaves it earlier costs nothing (`cancelled`). It has no label, and is no last good result. Streams of the web and
+ * of Node count when they are returned.
+ *
  * The tool is declared on the session when it is wrapped; with a session function, at its calls. A signal that has fired
  * before the call rejects without a decision.
  *
  * @throws BreakerboxConfigError for options or a tool name that can't work.
- * @throws BreakerboxUsageError when `session` is no session or `run` no function.
+ * @throws BreakerboxUsageError when `session` is no session or `run` no function. A call rejects with one for a signal that is none.
  *
  * @example
  * ```ts
@@ -111,22 +114,27 @@ export function guard<Input, Output>(
     return decide(current, tool, input, callId);
   };
 
-  const execute = (permit: Permit, input: Input, { signal }: ToolCall): Promise<Output> => {
-    const running = startRun(permit, { signal, timeoutMs }, reading);
+  const execute = (permit: Permit, input: Input, { signal }: ToolCall, withinMs = timeoutMs): Promise<Output> => {
+    const running = startRun(permit, { signal, timeoutMs: withinMs }, reading);
     const result = running.enter(async () => run(input, { signal: running.signal, permit }));
-    return follow(running, result);
+    return follow(running, result, (arrived) => concluded(running, arrived));
   };
 
-  const guarded: GuardedFunction<Input, Output> = async (input, call = {}) => {
+  const guarded = async (input: Input, given?: ToolCall): Promise<Output> => {
+    const call = readCall(where, given);
+    const startMs = performance.now();
     const permit = ask(input, call);
     if (!isRefused(permit)) return execute(permit, input, call);
-    const answer = await otherwise(permit, input, { find: (other) => directCallOf(alternatives, other, call) });
+    const leftMs = () => timeoutMs && Math.max(1, Math.ceil(timeoutMs - (performance.now() - startMs)));
+    const answer = await otherwise(permit, input, { find: (other) => directCallOf(alternatives, other, call, leftMs) });
     if (answer === undefined) throw new ToolUnavailableError(permit);
     return answer.value as Output;
   };
-  noteGuard(guarded, tool, async (input, call) => {
+  noteGuard(guarded, tool, async (input, call, leftMs) => {
     const permit = ask(input as Input, call);
-    return isRefused(permit) ? undefined : { value: await execute(permit, input as Input, call) };
+    if (isRefused(permit)) return undefined;
+    const withinMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, leftMs ?? Number.POSITIVE_INFINITY);
+    return { value: await execute(permit, input as Input, call, Number.isFinite(withinMs) ? withinMs : undefined) };
   });
-  return guarded;
+  return guarded as GuardedFunction<Input, Output>;
 }

@@ -1,12 +1,15 @@
-import type { ToolCall } from './guard.ts';
+import type { ToolCall } from './caller.ts';
 import { type OptionCheck, show } from './options.ts';
 import type { Answer, DirectCall } from './otherwise.ts';
 
 /** What is known of a function that `guard` made. */
 interface Guard {
   readonly tool: string;
-  /** Undefined: the tool must not be called, and nothing stood in. */
-  readonly call: (input: unknown, call: ToolCall) => Promise<Answer | undefined>;
+  /**
+   * Undefined: the tool must not be called, and nothing stood in.
+   * @param leftMs milliseconds that it has at most, whatever its own time-out; undefined: nobody waits for it to end
+   */
+  readonly call: (input: unknown, call: ToolCall, leftMs: number | undefined) => Promise<Answer | undefined>;
 }
 
 const guards = new WeakMap<object, Guard>();
@@ -21,9 +24,10 @@ export const directCallOf = (
   alternatives: Readonly<Record<string, object>>,
   tool: string,
   call: ToolCall,
+  leftMs: () => number | undefined,
 ): DirectCall | undefined => {
   const found = Object.hasOwn(alternatives, tool) ? guardOf(alternatives[tool]) : undefined;
-  return found && ((input) => found.call(input, call));
+  return found && ((input) => found.call(input, call, leftMs()));
 };
 
 /** For options: functions that `guard` made, by the names of their tools. */

@@ -1,15 +1,25 @@
+import { hasMethod } from './has-method.ts';
 import type { Run } from './run.ts';
 
 /** Whether a tool answers piece by piece; as the AI SDK asks it. */
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
-  typeof (value as Partial<AsyncIterable<unknown>> | null | undefined)?.[Symbol.asyncIterator] === 'function';
+  hasMethod(value, Symbol.asyncIterator);
+
+/** A generator's members, which come together. */
+export type Pieces<Piece> = Required<AsyncIterableIterator<Piece>>;
 
 /**
- * Follows a stream of pieces to its end; the last one is the tool's answer. Each piece is made in the permit's context,
- * which a generator would lose between them. A stop ends the wait for the next piece at once.
+ * Follows a stream of pieces to its end. Each piece is made in the permit's context, which a generator would lose between
+ * them. A stop ends the wait for the next piece at once.
+ *
+ * @param conclude told at the end of the last piece; gives it, or what takes its place. Default: it is the tool's answer.
  */
-export const iterate = <Piece>(run: Run, source: AsyncIterable<Piece>): AsyncIterableIterator<Piece> => {
-  const iterator = run.enter(() => source[Symbol.asyncIterator]());
+export const iterate = <Piece>(
+  run: Run,
+  source: AsyncIterable<Piece>,
+  conclude: (last: Piece | undefined) => Piece | undefined = run.returned,
+): Pieces<Piece> => {
+  const iterator: AsyncIterator<Piece> = run.enter(() => source[Symbol.asyncIterator]());
   let last: Piece | undefined;
   let pieces = false;
   let over = false;
@@ -24,9 +34,9 @@ export const iterate = <Piece>(run: Run, source: AsyncIterable<Piece>): AsyncIte
     run.enter(async () => iterator.return?.()).catch(() => {});
   });
 
-  const step = async (): Promise<IteratorResult<Piece>> => {
+  const step = async (given: [] | [unknown]): Promise<IteratorResult<Piece>> => {
     try {
-      const found = await run.enter(async () => iterator.next());
+      const found = await run.enter(async () => iterator.next(...(given as [])));
       if (!found.done) {
         last = found.value;
         pieces = true;
@@ -34,7 +44,7 @@ export const iterate = <Piece>(run: Run, source: AsyncIterable<Piece>): AsyncIte
       }
       if (over) return found; // It was asked again, or by several at once.
       over = true;
-      const answer = run.returned(last);
+      const answer = conclude(last);
       // The last piece is gone; with its label it is one more (F1).
       return pieces && !Object.is(answer, last) ? { done: false, value: answer as Piece } : found;
     } catch (error) {
@@ -44,22 +54,32 @@ export const iterate = <Piece>(run: Run, source: AsyncIterable<Piece>): AsyncIte
     }
   };
 
+  const abandon = (): void => {
+    if (!over) run.abandoned();
+    over = true;
+  };
+
   return {
     [Symbol.asyncIterator]() {
       return this;
     },
-    next: () =>
+    next: (...given) =>
       new Promise((resolve, reject) => {
         if (stopped !== undefined) return reject(stopped.reason);
         waiting.add(reject);
-        step()
+        step(given)
           .then(resolve, reject)
           .finally(() => waiting.delete(reject));
       }),
     return: async (value) => {
-      if (!over) run.abandoned();
-      over = true;
+      abandon();
       return (await run.enter(async () => iterator.return?.(value))) ?? { done: true, value };
+    },
+    throw: async (error) => {
+      abandon();
+      const found = await run.enter(async () => iterator.throw?.(error));
+      if (found === undefined) throw error;
+      return found;
     },
   };
 };

@@ -39,7 +39,10 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, connectTo) => {
     process.kill(pid as number, 'SIGKILL');
     await expect(guarded.callTool(echo)).rejects.toThrow();
 
-    expect(await guarded.callTool(echo)).toEqual(labelled(good, { kind: 'stale', retrievedUnixMs: 0 }));
+    expect(await guarded.callTool(echo)).toEqual({
+      ...(labelled(good, { kind: 'stale', retrievedUnixMs: 0 }) as object),
+      _meta: { 'breakerbox/freshness': STALE },
+    });
 
     expect(await guarded.callTool({ ...echo, arguments: { message: 'other' } })).toMatchObject({ isError: true });
     expect(decisions).toEqual(['echo: call', 'echo: call', 'echo: skip', 'echo: skip']);
@@ -184,20 +187,44 @@ describe.each(Object.entries(inMemory))('with %s', (sdk, connectTo) => {
     expect(watched.decisions.filter((one) => one === 'news: call')).toHaveLength(3);
   });
 
-  test('F1, F2: labels stand in the content; what is for programs keeps to its schema', async () => {
+  test('F1, F2: labels stand in the content and in _meta', async () => {
     const { session } = watchedSession({
       tools: { search: { failureThreshold: 1, labelFreshness: true, serveStaleMs: 60_000 } },
     });
-    const good = { content: [text('found')], structuredContent: { hits: 1 } };
+    const good = { content: [text('found')], _meta: { page: 1 } };
     let works = true;
     const client = await connect(async () => (works ? good : outage));
     const guarded = guardMcpClient(client, session);
+    const labelledWith = (words: string) => ({
+      content: [text(`[${words}]`), text('found')],
+      _meta: { page: 1, 'breakerbox/freshness': words },
+    });
     expect(await guarded.callTool(search)).toEqual(good);
     const cached = 'cached: identical to the last answer, retrieved 1970-01-01 00:00:00 UTC';
-    expect(await guarded.callTool(search)).toEqual({ ...good, content: [text(`[${cached}]`), text('found')] });
+    expect(await guarded.callTool(search)).toEqual(labelledWith(cached));
     works = false;
     expect(await guarded.callTool(search)).toEqual(outage);
-    expect(await guarded.callTool(search)).toEqual({ ...good, content: [text(`[${STALE}]`), text('found')] });
+    expect(await guarded.callTool(search)).toEqual(labelledWith(STALE));
+  });
+
+  test.each([
+    ['its text says', [text('{ "hits": 1 }')], [text('{ "hits": 1 }')]],
+    ['no text says', [text('found')], [text('found'), text('{"hits":1}')]],
+  ])('F1, F2: structured content that %s is in a labelled result, and not in a stale one', async (_what, said, all) => {
+    const { session } = watchedSession({
+      tools: { search: { failureThreshold: 1, labelFreshness: true, serveStaleMs: 60_000 } },
+    });
+    const good = { content: said, structuredContent: { hits: 1 } };
+    let works = true;
+    const guarded = guardMcpClient(await connect(async () => (works ? good : outage)), session);
+    await guarded.callTool(search);
+    expect(await guarded.callTool(search)).toMatchObject({ structuredContent: { hits: 1 } });
+    works = false;
+    await guarded.callTool(search);
+    expect(await guarded.callTool(search)).toEqual({
+      content: [text(`[${STALE}]`), ...all],
+      _meta: { 'breakerbox/freshness': STALE },
+    });
   });
 
   test.each([[{ id: 'x' }], [undefined]])(

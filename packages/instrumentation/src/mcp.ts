@@ -1,10 +1,11 @@
 import { BreakerboxUsageError, type Permit, type Session } from '@breakerbox/core';
-import { isContent, isPlain } from '@breakerbox/core/internal';
+import { aValue, readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
 import { catalogOf, LIST_MS, type McpClient, optionsPosition } from './mcp-catalog.ts';
+import { labelledResult, staleResult, unstructured } from './mcp-result.ts';
 import { checkOptions, milliseconds, names, text } from './options.ts';
 import { type DirectCall, otherwise } from './otherwise.ts';
-import { follow, startRun, throwIfAborted } from './run.ts';
+import { follow, startRun } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 import { isRefused, type Refusal } from './unavailable.ts';
@@ -38,7 +39,8 @@ export interface GuardMcpOptions {
  * had, it isn't asked for again for 30 s.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
- * @throws BreakerboxUsageError when `session` is no session or `client` no client.
+ * @throws BreakerboxUsageError when `session` is no session or `client` no client. A call rejects with one where it names no tool,
+ * or its signal is none.
  *
  * @example
  * ```ts
@@ -80,37 +82,39 @@ export function guardMcpClient<Client extends McpClient>(
     return catalog.lists(name);
   };
 
-  const run = (permit: Permit, params: ToolParams, rest: readonly unknown[], startMs: number): Promise<unknown> => {
-    const options = rest[optionsAt] as CallOptions | undefined;
-    const spentMs = performance.now() - startMs;
-    const running = startRun(permit, { signal: options?.signal, timeoutMs, spentMs });
-    const given = [...rest];
-    given[optionsAt] = { ...options, signal: running.signal };
-    return follow(
-      running,
-      running.enter(async () => client.callTool(params, ...(given as never[]))),
-    );
-  };
-
   const callTool = async (params: ToolParams, ...rest: unknown[]): Promise<unknown> => {
-    const { signal } = (rest[optionsAt] ?? {}) as CallOptions;
+    const { name, arguments: input } = readParams(params);
+    const options = rest[optionsAt] as CallOptions | undefined;
+    const signal = readSignal(`callTool('${name}') of guardMcpClient()`, options?.signal);
     throwIfAborted(signal);
     const session = findSession();
     const startMs = performance.now();
-    const permit = await ask(session, params.name, params.arguments, signal);
-    if (!isRefused(permit)) return run(permit, params, rest, startMs);
+
+    const run = (permit: Permit, params: ToolParams): Promise<unknown> => {
+      const spentMs = performance.now() - startMs;
+      const running = startRun(permit, { signal, timeoutMs, spentMs }, { label: labelledResult });
+      const call = async (): Promise<unknown> => {
+        const given = [...rest];
+        given[optionsAt] = { ...options, signal: running.signal };
+        return client.callTool(params, ...(given as never[]));
+      };
+      return follow(running, running.enter(call));
+    };
+
+    const permit = await ask(session, name, input, signal);
+    if (!isRefused(permit)) return run(permit, params);
 
     const find = (circuit: string): DirectCall | undefined => {
       if (!circuit.startsWith(prefix)) return undefined;
       const name = circuit.slice(prefix.length);
       return async (input) => {
         if (!(await isListed(name, signal))) return undefined;
+        const others = { ...params, name, arguments: input };
         const other = decide(session, circuit, input);
-        if (isRefused(other)) return undefined;
-        return { value: unstructured(await run(other, { ...params, name, arguments: input }, rest, startMs)) };
+        return isRefused(other) ? undefined : { value: unstructured(await run(other, others)) };
       };
     };
-    const answer = await otherwise(permit, params.arguments, { find });
+    const answer = await otherwise(permit, input, { find, label: staleResult });
     return answer === undefined ? refusal(permit) : answer.value;
   };
 
@@ -139,26 +143,29 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/**
- * An alternative's result without what is meant for programs: they would read it by the schema of the tool that they called.
- * Servers give the same as text; where one didn't, it is put there.
- */
-const unstructured = (result: unknown): unknown => {
-  if (!isPlain(result) || result.structuredContent === undefined) return result;
-  const { structuredContent, ...rest } = result;
-  const content = isContent(rest.content) ? rest.content : [];
-  if (content.some(({ type }) => type === 'text')) return rest;
-  return { ...rest, content: [...content, { type: 'text', text: JSON.stringify(structuredContent) }] };
-};
-
 /** What the model reads in place of a result. */
 const refusal = ({ message }: Refusal) => ({ isError: true, content: [{ type: 'text', text: message }] });
+
+/**
+ * What a call asks for.
+ *
+ * @throws BreakerboxUsageError for what names no tool: nobody could decide about it.
+ */
+const readParams = (params: unknown): ToolParams => {
+  const { name, arguments: input } = (params ?? {}) as Partial<ToolParams>;
+  if (typeof name === 'string') return { name, arguments: input };
+  const got = params === undefined || params === null ? `${params}` : `${aValue(name)} as the name of the tool`;
+  throw new BreakerboxUsageError(
+    `callTool() of guardMcpClient(): got ${got}, so nobody knows which tool is meant. Give { name, arguments }, such as ` +
+      `{ name: 'read_file', arguments: { path: 'notes.md' } }.`,
+  );
+};
 
 const checkClient = (client: unknown): void => {
   const { callTool, listTools } = (client ?? {}) as Partial<Record<keyof McpClient, unknown>>;
   if (typeof callTool === 'function' && typeof listTools === 'function') return;
   throw new BreakerboxUsageError(
-    `guardMcpClient(): got ${client === null ? 'null' : `a value of type ${typeof client}`} without callTool and listTools, ` +
+    `guardMcpClient(): got ${aValue(client)} without callTool and listTools, ` +
       `so there are no tools to guard. Give a Client of @modelcontextprotocol/sdk or @modelcontextprotocol/client.`,
   );
 };

@@ -1,5 +1,6 @@
 import { type AlternativeRoute, labelled } from '@breakerbox/core';
 import { annotated, reportThrown } from '@breakerbox/core/internal';
+import { hasMethod } from './has-method.ts';
 import type { Refusal } from './unavailable.ts';
 
 /** What came back in place of a refused call. */
@@ -63,8 +64,7 @@ const adaptedInput = (
   }
 };
 
-export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+export const isThenable = (value: unknown): value is PromiseLike<unknown> => hasMethod(value, 'then');
 
 const LOSS = { low: 'little is lost', high: 'much is lost', unknown: 'how much is lost is not known' } as const;
 

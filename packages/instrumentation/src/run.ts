@@ -40,6 +40,8 @@ export interface Run {
    * very result, with a label if it may not be current and the tool's results are labelled (F1).
    */
   returned<Value>(result: Value): Value;
+  /** The tool came back with a stream, which now has been read to its end. It is neither kept nor labelled. */
+  ended(stream: unknown): void;
   /** The tool threw. */
   threw(error: unknown): void;
   /** Nobody wants the rest. */
@@ -51,7 +53,8 @@ export interface Run {
 /**
  * Starts the clock of a call, and listens to its caller.
  *
- * @throws the reason of a caller who left while the call was being decided; the permit is settled then.
+ * @throws the reason of a caller who left while the call was being decided, and what its signal throws; the permit is
+ * settled then.
  */
 export const startRun = (
   permit: Permit,
@@ -82,15 +85,24 @@ export const startRun = (
 
   const onOuterAbort = (): void => stop(outer?.reason);
 
-  if (timeoutMs !== undefined) {
-    const late = (): void => stop(new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError'));
-    timer = setTimeout(late, timeoutMs - spentMs);
-  }
-  outer?.addEventListener('abort', onOuterAbort, { once: true });
-  // A listener of the box may have ended the run while it was being decided.
-  if (outer?.aborted) {
-    onOuterAbort();
-    throw outer.reason;
+  const currentness = (result: unknown): FreshnessHint | undefined =>
+    freshness && safely(`freshness() of tool '${permit.tool}'`, () => freshness(result));
+
+  try {
+    if (timeoutMs !== undefined) {
+      const late = (): void => stop(new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError'));
+      timer = setTimeout(late, timeoutMs - spentMs);
+    }
+    outer?.addEventListener('abort', onOuterAbort, { once: true });
+    // A listener of the box may have ended the run while it was being decided.
+    if (outer?.aborted) {
+      onOuterAbort();
+      throw outer.reason;
+    }
+  } catch (error) {
+    clearTimeout(timer);
+    permit.settle({ outcome: 'ignored', category: 'cancelled' }); // A probe's place must not be lost. Else settled already.
+    throw error;
   }
 
   return {
@@ -98,12 +110,12 @@ export const startRun = (
     enter: (part) => enter(() => permit.context, part),
     returned: (result) => {
       release();
-      permit.settle({
-        result,
-        tokens: cost({ result }),
-        freshness: freshness && safely(`freshness() of tool '${permit.tool}'`, () => freshness(result)),
-      });
+      permit.settle({ result, tokens: cost({ result }), freshness: currentness(result) });
       return permit.freshness === undefined ? result : (label(result, permit.freshness) as typeof result);
+    },
+    ended: (result) => {
+      release();
+      permit.settle({ outcome: 'success', tokens: cost({ result }), freshness: currentness(result) });
     },
     threw: (error) => {
       release();
@@ -132,11 +144,6 @@ const isUnavailable = (error: unknown): boolean => {
   }
 };
 
-/** Refuses a call whose caller has left already: nothing is decided for it. */
-export const throwIfAborted = (signal: AbortSignal | undefined): void => {
-  if (signal?.aborted) throw signal.reason;
-};
-
 /** Runs a part of the tool that may throw at once. */
 export const attempt = <Value>(run: Run, part: () => Value): Value => {
   try {
@@ -147,15 +154,22 @@ export const attempt = <Value>(run: Run, part: () => Value): Value => {
   }
 };
 
-/** Follows a result to its end. What arrives after a stop is dropped, rejections too. */
-export const follow = <Output>(run: Run, result: PromiseLike<Output>): Promise<Output> =>
+/**
+ * Follows a result to its end. What arrives after a stop is dropped, rejections too.
+ *
+ * @param conclude makes of what arrived what the caller is to get. Default: it is the tool's answer.
+ */
+export const follow = <Output>(
+  run: Run,
+  result: PromiseLike<Output>,
+  conclude: (arrived: Output) => Output = run.returned,
+): Promise<Output> =>
   new Promise((resolve, reject) => {
     run.onStopped(reject);
-    Promise.resolve(result).then(
-      (value) => resolve(run.returned(value)),
-      (error) => {
+    Promise.resolve(result)
+      .then(conclude)
+      .then(resolve, (error) => {
         run.threw(error);
         reject(error);
-      },
-    );
+      });
   });

@@ -127,10 +127,35 @@ describe('R1: breakerbox capabilities', () => {
     expect([valid, errors.length]).toEqual([false, 2]);
   });
 
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not be there
+  const UNSAFE = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]/;
+
   test('R1: a map has no say over the terminal', async () => {
     const { out } = await run(80, await file('tools: { a: { provides: "x\\e[31my\\r\\nz", fallback: ask } }'));
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not be there
-    expect(out).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
+    expect(out).not.toMatch(UNSAFE);
+    expect(out).toContain('x\\u{1b}[31my\\u{d} ');
+  });
+
+  test.each([
+    ['a name', 'tools: { "a\\e[2J\\u202e": { falback: ask } }'],
+    ['a key', 'tools: { a: { "b\\e[2J\\u009b": ask } }'],
+    ['a value', 'tools: { a: { alternatives: [{ tool: "b\\e[2J\\r" }] } }'],
+    ['an alias', 'tools: { a: *b\u001b }'],
+    ['a line of its own', 'tools: { "a\\nbreakerbox: all is well\\e[2J": { falback: ask } }'],
+  ])('R1: nor has %s of a faulty one: it is shown, each fault on one line', async (_, text) => {
+    const { code, err } = await run(80, await file(text));
+    expect(code).toBe(1);
+    expect(err).not.toMatch(UNSAFE);
+    expect(err).toContain('\\u{1b}');
+    expect(err.trimEnd().split('\n').slice(1)).toEqual([expect.stringMatching(/^ {2}\S/)]);
+  });
+
+  test('R1: nor has the name of the file, nor a warning', async () => {
+    const { err } = await run(80, join(folder, 'no\u001b[2J\nsuch.yaml'));
+    expect(err).not.toMatch(UNSAFE);
+    expect(err).toContain('no\\u{1b}[2J');
+    const { out } = await run(80, await file('tools: { "a\\nb": {} }'));
+    expect(out).toContain('  tools.a\\nb: has neither');
   });
 
   test('R1: as a process: the code is its own', async () => {

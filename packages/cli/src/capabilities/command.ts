@@ -1,7 +1,7 @@
 import { BreakerboxConfigError } from '@breakerbox/core';
 import { loadCapabilities } from '@breakerbox/instrumentation/capabilities';
 import { Command } from 'commander';
-import { renderMap, renderWarnings } from './render.ts';
+import { renderFaults, renderMap, renderWarnings } from './render.ts';
 import { faultReport, mapReport } from './report.ts';
 
 interface Flags {
@@ -49,7 +49,7 @@ const run = async (file: string, { json, strict }: Flags, { out, err, exitWith, 
   } catch (error) {
     if (!(error instanceof BreakerboxConfigError)) throw error;
     if (json) out(documentOf(faultReport(file, error.issues)));
-    else err(`breakerbox capabilities: ${error.message}\n`);
+    else err(`breakerbox capabilities: ${renderFaults(file, error.issues)}`);
     exitWith(1);
   }
 };

@@ -1,4 +1,4 @@
-import type { Alternative, Capability, ConfigIssue } from '@breakerbox/core';
+import { type Alternative, BreakerboxConfigError, type Capability, type ConfigIssue } from '@breakerbox/core';
 import Table from 'cli-table3';
 import { NO_EDGES } from '../table-edges.ts';
 
@@ -21,9 +21,18 @@ export const renderMap = (file: string, tools: Readonly<Record<string, Capabilit
 /** What would work, and should be looked at all the same; nothing where there is nothing. */
 export const renderWarnings = (warnings: readonly ConfigIssue[]): string => {
   if (warnings.length === 0) return '';
-  const lines = warnings.map(({ path, message }) => `  ${printable(path)}: ${printable(message)}`);
+  const lines = warnings.map(onOneLine).map(({ path, message }) => `  ${path}: ${message}`);
   return `\n${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}\n${lines.join('\n')}\n`;
 };
+
+/** All that is wrong, in the words of the error itself. */
+export const renderFaults = (file: string, issues: readonly ConfigIssue[]): string =>
+  `${new BreakerboxConfigError(issues.map(onOneLine), `capability file '${printable(file)}'`).message}\n`;
+
+const onOneLine = ({ path, message }: ConfigIssue): ConfigIssue => ({
+  path: printable(path).replaceAll('\n', '\\n'),
+  message: printable(message).replaceAll('\n', '\\n'),
+});
 
 const rowOf = ([tool, { provides, alternatives = [], fallback, dependsOn = [] }]: [string, Capability]) =>
   [
@@ -37,8 +46,9 @@ const rowOf = ([tool, { provides, alternatives = [], fallback, dependsOn = [] }]
 const describe = ({ tool, degradation = 'unknown', note }: Alternative): string =>
   `${tool} (${degradation})${note === undefined ? '' : `: ${note}`}`;
 
-/** Whoever wrote the file has no say over the terminal. */
-const printable = (text: string): string => text.replace(/[^\P{C}\n]/gu, ' ');
+/** Whoever wrote the file has no say over the terminal: what moves its cursor or colours it is shown by its number. */
+const printable = (text: string): string =>
+  text.replace(/[^\P{C}\n]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 
 const table = (rows: readonly (readonly string[])[], columns: number): string => {
   const widths = fit(rows, columns - GAP * HEAD.length);

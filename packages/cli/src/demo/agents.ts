@@ -72,7 +72,7 @@ const RESEARCH_TOOLS: ToolSettings = {
         degradation: 'low',
         note: 'recent items only',
         // With it, guardTools calls the alternative in place, and the model need not ask again (R4).
-        adapt: (input) => ({ topic: (input as { readonly q: string }).q }),
+        adapt: ({ q }: { readonly q: string }) => ({ topic: q }),
       },
     ],
   },

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { buildReport } from './report.ts';
 import {
+  charge,
   closed,
   facts,
   healthy,
+  ledger,
   nastyNames,
   oneOpen,
   open,
@@ -45,6 +47,18 @@ describe('Q1: reports as text', () => {
     const paused = buildReport(pausedOnBudget);
     expect(formatReport(paused)).toBe(formatPauseReport(paused));
     expect(formatReport(buildReport(healthy))).toContain('All 3 tools work.');
+  });
+
+  test.each([
+    [0, 'under 1 s', 'just now'],
+    [999, 'under 1 s', 'just now'],
+    [1_000, '1 s', '1 s ago'],
+    [38_000, '38 s', '38 s ago'],
+  ])('Q1: all tables agree on how long ago %i ms are', (ms, lasted, ago) => {
+    const charges = ledger([charge('a', 'network', ms, 14)]);
+    const report = buildReport(facts({ circuits: [open('a', 'network', ms, 3)], ledger: charges }));
+    expect(formatReport(report)).toMatch(new RegExp(`^  a +open +network +${lasted} +3 steps`, 'm'));
+    expect(formatReport(report)).toMatch(new RegExp(`^ +${ago} +14 +a +network`, 'm'));
   });
 
   test('Q1: the reports of what there is not say so', () => {

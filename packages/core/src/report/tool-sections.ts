@@ -5,7 +5,7 @@ import { isOut } from './next.ts';
 import type { SessionReport } from './report.ts';
 import { type Column, type Sheet, type Tone, table } from './table.ts';
 import type { ProbeReport, ToolReport } from './tools.ts';
-import { counted, figure, listed, named, shown } from './words.ts';
+import { counted, figure, lasted, listed, named, shown } from './words.ts';
 
 /** The health of tools in text. */
 
@@ -39,7 +39,7 @@ const OUT_COLUMNS: readonly Column<ToolReport>[] = [
   NAME,
   STATE,
   { head: 'cause', cell: (tool) => causeOf(tool), least: 7 },
-  { head: 'for', cell: ({ openForMs }) => (openForMs === null ? '' : formatDuration(openForMs)), align: 'right' },
+  { head: 'for', cell: ({ openForMs }) => (openForMs === null ? '' : lasted(openForMs)), align: 'right' },
   NEXT_PROBE,
   FAILED,
   HELD_UP,

@@ -24,8 +24,13 @@ export const counted = (count: number, noun: string): string => `${figure(count)
 /** `12400` as `12,400`. */
 export const figure = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 
-/** `2 min ago`. */
-export const ago = (ms: number): string => (ms < 1000 ? 'just now' : `${formatDuration(ms)} ago`);
+const MOMENT_MS = 1_000;
+
+/** `2 min ago`: the same time as {@link lasted} says. */
+export const ago = (ms: number): string => (ms < MOMENT_MS ? 'just now' : `${formatDuration(ms)} ago`);
+
+/** `2 min`: how long something has lasted so far. */
+export const lasted = (ms: number): string => (ms < MOMENT_MS ? 'under 1 s' : formatDuration(ms));
 
 /** `2026-11-20 21:14:03 UTC`. */
 export const utc = (unixMs: number): string => `${stamp(unixMs, 0)} UTC`;

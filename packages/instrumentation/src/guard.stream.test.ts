@@ -1,0 +1,213 @@
+import { trace } from '@opentelemetry/api';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { guard, ToolUnavailableError } from './index.ts';
+import { lastOf } from './iterate.ts';
+import { startTracing, stopTracing } from './test-support/tracing.ts';
+import { watchedSession } from './test-support/watched-session.ts';
+
+const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+afterEach(stopTracing);
+
+describe('a tool that answers piece by piece', () => {
+  test('has succeeded when its pieces have been read to the end, and not before', async () => {
+    const { session, outcomes } = watchedSession();
+    const pages = guard(session, 'pages', async function* (count: number) {
+      for (let page = 1; page <= count; page += 1) yield page;
+      return 'all';
+    });
+    const pieces = await pages(2);
+    expect(outcomes).toEqual([]);
+    expect([await pieces.next(), await pieces.next()]).toEqual([1, 2].map((value) => ({ done: false, value })));
+    expect(outcomes).toEqual([]);
+    expect(await pieces.next()).toEqual({ done: true, value: 'all' });
+    expect(await pieces.next()).toEqual({ done: true, value: undefined });
+    expect(outcomes).toEqual(['pages: success']);
+  });
+
+  test('fails by the error among its pieces, and is skipped then', async () => {
+    const { session, outcomes } = watchedSession({ defaults: { failureThreshold: 1 } });
+    const pages = guard(session, 'pages', async function* (_?: undefined) {
+      yield 1;
+      throw refused;
+    });
+    await expect(lastOf(await pages())).rejects.toBe(refused);
+    expect(outcomes).toEqual(['pages: failure, network']);
+    await expect(pages()).rejects.toThrow(ToolUnavailableError);
+  });
+
+  test('may be any async iterable, also one that is promised, and stays what it is', async () => {
+    class Pages {
+      readonly title = 'news';
+      readonly #count = 2;
+      async *[Symbol.asyncIterator]() {
+        for (let page = 1; page <= this.#count; page += 1) yield page;
+      }
+      count() {
+        return this.#count;
+      }
+    }
+    const { session, outcomes } = watchedSession();
+    const pages = await guard(session, 'pages', async () => new Pages())();
+    expect(pages).toBeInstanceOf(Pages);
+    expect([pages.title, pages.count()]).toEqual(['news', 2]);
+    expect(await lastOf(pages)).toBe(2);
+    expect(await lastOf(pages)).toBe(2); // Read again it is no new call.
+    expect(outcomes).toEqual(['pages: success']);
+  });
+
+  test('costs nothing where its reader leaves early, and cleans up', async () => {
+    const { session, outcomes } = watchedSession();
+    const seen: string[] = [];
+    const pages = guard(session, 'pages', async function* (_: undefined, { signal }) {
+      try {
+        yield 1;
+        yield 2;
+      } finally {
+        seen.push(`closed, ${signal.aborted ? 'told' : 'not told'}`);
+      }
+    });
+    for await (const _ of await pages()) break;
+    expect(seen).toEqual(['closed, told']);
+    const thrown = await pages();
+    await thrown.next();
+    await expect(thrown.throw(refused)).rejects.toBe(refused);
+    const unread = await pages();
+    await unread[Symbol.asyncDispose]();
+    expect(outcomes).toEqual(['pages: ignored, cancelled', 'pages: ignored, cancelled', 'pages: ignored, cancelled']);
+  });
+
+  test('hears what its reader says', async () => {
+    const { session } = watchedSession();
+    const talk = guard(session, 'talk', async function* (first: string): AsyncGenerator<string, void, string> {
+      let next = first;
+      for (;;) next = yield `you said ${next}`;
+    });
+    const pieces = await talk('a');
+    expect((await pieces.next('not heard')).value).toBe('you said a');
+    expect((await pieces.next('b')).value).toBe('you said b');
+  });
+
+  test('may be an iterator without more', async () => {
+    const { session, outcomes } = watchedSession();
+    const bare = () => {
+      const iterator: AsyncIterableIterator<number> = {
+        next: async () => ({ done: true, value: undefined }),
+        [Symbol.asyncIterator]: () => iterator,
+      };
+      return iterator;
+    };
+    const pieces = await guard(session, 'bare', bare)();
+    expect([pieces.return, pieces.throw]).toEqual([undefined, undefined]);
+    await pieces.next();
+    const iterable = await guard(session, 'bare', () => ({ [Symbol.asyncIterator]: bare }))();
+    const reading = iterable[Symbol.asyncIterator]();
+    await expect(reading.throw?.(refused)).rejects.toBe(refused);
+    expect(outcomes).toEqual(['bare: success', 'bare: ignored, cancelled']);
+  });
+
+  test('is bound by the time-out to its last piece', async () => {
+    const { session, outcomes } = watchedSession();
+    const pages = guard(
+      session,
+      'pages',
+      async function* (_?: undefined) {
+        yield 1;
+        await new Promise(() => {});
+      },
+      { timeoutMs: 20 },
+    );
+    await expect(lastOf(await pages())).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(outcomes).toEqual(['pages: failure, timeout']);
+  });
+
+  test('makes each piece in the context of the decision', async () => {
+    const traced = startTracing();
+    const pages = guard(watchedSession().session, 'pages', async function* (_?: undefined) {
+      await Promise.resolve();
+      trace.getTracer('test').startSpan('GET').end();
+      yield 1;
+    });
+    await lastOf(await pages());
+    expect(traced.paths()).toEqual(['execute_tool pages > GET', 'execute_tool pages']);
+  });
+
+  test('F1, F2: has no label and is no last good result; what it cost is read at its end', async () => {
+    const { session, outcomes } = watchedSession({
+      tools: { pages: { failureThreshold: 1, labelFreshness: true, serveStaleMs: 60_000 } },
+    });
+    let works = true;
+    const tokens = vi.fn(({ result }: { result?: unknown }) => (result === undefined ? 5 : 7));
+    const pages = guard(
+      session,
+      'pages',
+      async function* (_?: undefined) {
+        yield { page: 1 };
+        if (!works) throw refused;
+      },
+      { tokens, freshness: () => ({ retrievedUnixMs: null }) },
+    );
+    const first = await pages();
+    expect(tokens).not.toHaveBeenCalled();
+    expect(await first.next()).toEqual({ done: false, value: { page: 1 } });
+    expect(await first.next()).toEqual({ done: true, value: undefined });
+    expect(tokens).toHaveReturnedWith(7);
+    works = false;
+    await expect(lastOf(await pages())).rejects.toBe(refused);
+    expect(tokens).toHaveLastReturnedWith(5);
+    await expect(pages()).rejects.toMatchObject({ route: { kind: 'defer' } });
+    expect(outcomes).toEqual(['pages: success', 'pages: failure, network']);
+  });
+
+  test('E5: a result that throws when it is asked whether it gives pieces gives none', async () => {
+    const { session, outcomes } = watchedSession();
+    const hostile = {
+      get [Symbol.asyncIterator]() {
+        throw new Error('do not look at me');
+      },
+    };
+    expect(await guard(session, 'pages', () => hostile as object)()).toBe(hostile);
+    expect(outcomes).toEqual(['pages: success']);
+  });
+
+  test.each([
+    ['web', () => new Response('pages').body],
+    ['Node', async () => (await import('node:stream')).Readable.from(['pages'])],
+  ])('a stream of the %s comes back as the very same, and counts at once', async (_, make) => {
+    const { session, outcomes } = watchedSession();
+    const stream = await make();
+    expect(await guard(session, 'pages', () => stream)()).toBe(stream);
+    expect(outcomes).toEqual(['pages: success']);
+  });
+});
+
+describe('a response', () => {
+  const answer = (status: number) => guard(watched().session, 'fetch', async () => new Response('', { status }))();
+  const watched = () => watchedSession();
+
+  test('O2: that is an outage counts as one, though its reader never looks', async () => {
+    const { session, outcomes } = watched();
+    let status = 503;
+    const get = guard(session, 'fetch', async () => new Response('', { status }));
+    expect((await get()).status).toBe(503);
+    status = 404;
+    await get();
+    status = 200;
+    await get();
+    expect(outcomes).toEqual(['fetch: failure, server', expect.stringMatching(/^fetch: ignored/), 'fetch: success']);
+    expect((await answer(200)).ok).toBe(true);
+  });
+
+  test('F2: is never a last good result, for it can be read once', async () => {
+    const { session } = watchedSession({ tools: { fetch: { failureThreshold: 1, serveStaleMs: 60_000 } } });
+    let works = true;
+    const get = guard(session, 'fetch', async () => {
+      if (!works) throw refused;
+      return { page: new Response('good') };
+    });
+    expect(await (await get()).page.text()).toBe('good');
+    works = false;
+    await expect(get()).rejects.toBe(refused);
+    await expect(get()).rejects.toThrow(ToolUnavailableError);
+  });
+});
