@@ -29,8 +29,11 @@ export interface ClassifyContext {
  * and the inner errors of an `AggregateError`. Errors of libraries that are known to say the wrong thing, such as a
  * 404 of an MCP endpoint, are read as what they mean. What says nothing is `unknown`.
  *
- * An `AbortError` while the signal has not fired is `cancelled` too. A tool with a time-out of its own should therefore
- * abort by `AbortSignal.timeout(ms)`, so that a service that hangs counts as a failure.
+ * An `AbortError` while the signal has not fired is `cancelled` too, and counts for nothing. A tool with a time-out of
+ * its own should therefore abort by `AbortSignal.timeout(ms)`, whose reason fetch, `node:http`, axios, got, ky and gaxios
+ * keep, so that a service that hangs counts as a failure. The SDKs of OpenAI and Anthropic keep no reason: there the
+ * same signal gives an `APIUserAbortError`, which is `cancelled` whatever the reason. Use the SDK's own `timeout` option
+ * or `timeoutMs` of `guard`, or hand the signal over: `permit.settle({ error, signal })`.
  *
  * @example
  * const error = Object.assign(new Error('slow down'), { status: 429, headers: { 'retry-after': '30' } });

@@ -1,13 +1,17 @@
+import { accountCategory } from './accounts.ts';
+import { saidOf } from './commands.ts';
+import { databaseError } from './databases.ts';
+import { grpcCode } from './grpc.ts';
 import { readStatus, statusCategory } from './http.ts';
 import { mcpClientCode, protocolCode } from './mcp-errors.ts';
 import { readMessage } from './message.ts';
 import { misnomer } from './misnomers.ts';
 import { fetchCategory, isValidationError, nameCategory, stopKind } from './names.ts';
 import { type CodeMeaning, nodeCode } from './node-errors.ts';
-import type { Voice } from './phrases.ts';
+import type { Voice } from './phrase-parts.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { ErrorCategory } from './taxonomy.ts';
-import { isObject, read, readItems, readText } from './untrusted.ts';
+import { isObject, read, readItems } from './untrusted.ts';
 
 /** How far a reading is trusted: the smaller, the more. */
 const TRUST = { timeout: 0, cancelled: 1, code: 2, status: 3, schema: 4, fetch: 5, text: 6, none: 7 } as const;
@@ -87,7 +91,7 @@ function readOne(error: unknown, unixMs: number, voice: Voice): Evidence {
   const meant = misnomer(error);
   if (meant === 'timeout' || meant === 'cancelled') return evidence(meant, TRUST[meant]);
   if (meant) return evidence(meant, TRUST.code);
-  const code = readCode(error);
+  const code = databaseError(error, message) ?? readCode(error);
   const stop = stopKind(error);
   // The clients of AWS call a reset connection `TimeoutError` too: there the code knows better.
   const reset = stop === 'timeout' && code?.category === 'network' && !code.vague;
@@ -96,9 +100,10 @@ function readOne(error: unknown, unixMs: number, voice: Voice): Evidence {
     const meaning = (code.vague && readMessage(message, voice)) || code;
     return evidence(meaning.category, TRUST.code, meaning.aboutInput);
   }
-  const named = nameCategory(error);
-  if (named) return evidence(named, TRUST.code);
   const status = readStatus(error);
+  // Before the class, which is PermissionDeniedError for each 403 of OpenAI's and Anthropic's.
+  const named = accountCategory(error, status) ?? nameCategory(error);
+  if (named) return evidence(named, TRUST.code);
   const byStatus = status === undefined ? undefined : statusCategory(status);
   if (byStatus) return evidence(byStatus, TRUST.status);
   if (isValidationError(error)) return evidence('invalid_input', TRUST.schema);
@@ -109,24 +114,10 @@ function readOne(error: unknown, unixMs: number, voice: Voice): Evidence {
   return evidence('unknown', TRUST.none);
 }
 
-/**
- * The message of an error. `child_process` puts the command line before what the command wrote: a search for
- * ECONNREFUSED that finds nothing is no outage.
- */
-function saidOf(error: unknown): string {
-  const message = readText(error, 'message') ?? '';
-  const command = readText(error, 'cmd');
-  const head = `Command failed: ${command ?? ''}`;
-  if (!message.startsWith(head)) return message;
-  if (command) return message.slice(head.length);
-  // The synchronous calls keep the command nowhere else: it is what is before the first line break.
-  return read(error, 'pid') === undefined ? message : message.slice(message.search(/\n|$/));
-}
-
-/** `code` is a string of Node's or of MCP's client, or a number of JSON-RPC's; never a status here. */
+/** `code` is a string of Node's or of MCP's client, or a number of JSON-RPC's or gRPC's; never an HTTP status here. */
 function readCode(error: unknown): CodeMeaning | undefined {
   const code = read(error, 'code');
-  if (typeof code === 'number') return protocolCode(code);
+  if (typeof code === 'number') return grpcCode(error, code) ?? protocolCode(code);
   if (typeof code !== 'string' || code.length > 64) return undefined;
   return nodeCode(code) ?? mcpClientCode(code);
 }

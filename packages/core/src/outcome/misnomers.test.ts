@@ -67,3 +67,20 @@ it('O2: axios: cancelled, unless its signal says that time ran out', () => {
   expect(category(new CanceledError(new Error('the user left')))).toBe('cancelled');
   expect(category(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }))).toBe('cancelled');
 });
+
+it('O2: gaxios: the signal counts for an abort alone, for it may fire after an answer', () => {
+  class GaxiosError extends Error {
+    config = { signal: AbortSignal.abort(new DOMException('late', 'TimeoutError')) };
+  }
+  const aborted = new DOMException('This operation was aborted', 'AbortError');
+  expect(category(new GaxiosError('x', { cause: aborted }))).toBe('timeout');
+  expect(category(Object.assign(new GaxiosError('x'), { status: 404 }))).toBe('invalid_input');
+});
+
+it('O2: execa before version 9 and nano-spawn: the command is no part of what it wrote', () => {
+  const command = 'grep ECONNREFUSED log';
+  const shape = { command, exitCode: 1 };
+  expect(category(Object.assign(new Error(`Command failed with exit code 1: ${command}`), shape))).toBe('unknown');
+  const wrote = `Command failed with exit code 2: ${command}\nconnect ETIMEDOUT`;
+  expect(category(Object.assign(new Error(wrote), shape))).toBe('timeout');
+});

@@ -16,6 +16,7 @@ export function misnomer(error: unknown): ErrorCategory | undefined {
     mcpTransport(names, error) ??
     mcpAnswer(names, error, message) ??
     modelAnswer(names, message) ??
+    brokenAnswer(names, error) ??
     timedOutInDisguise(names, error, message)
   );
 }
@@ -54,11 +55,29 @@ function modelAnswer(names: readonly string[], message: string): ErrorCategory |
   return names.includes('AI_APICallError') && message === 'Invalid JSON response' ? 'server' : undefined;
 }
 
-/** axios says 'canceled' whatever the reason of the signal; `exec` says nothing when its time-out kills the command. */
+/** undici's own frames, in Node and from npm: what was parsed there is the body of an answer. */
+const BODY_PARSED = /\bat parseJSONFromBytes \(|[\\/]undici[\\/]lib[\\/]api[\\/]readable\b/;
+
+/**
+ * `res.json()` on a page or on nothing throws the same `SyntaxError` as a tool that parses what the model wrote. The
+ * stack tells them apart: out of fetch's body it is the server's fault. A tool's own `JSON.parse` stays `unknown`, which
+ * is a failure too, for who wrote the text isn't known (a page in it is read by phrases.ts).
+ */
+function brokenAnswer(names: readonly string[], error: unknown): ErrorCategory | undefined {
+  return names.includes('SyntaxError') && BODY_PARSED.test(readText(error, 'stack') ?? '') ? 'server' : undefined;
+}
+
+/**
+ * axios says 'canceled' whatever the reason of the signal, and gaxios 'aborted' of its own `timeout` option; `exec` says
+ * nothing when its time-out kills the command.
+ */
 function timedOutInDisguise(names: readonly string[], error: unknown, message: string): ErrorCategory | undefined {
-  if (names.includes('CanceledError')) {
+  const aborted = names.includes('GaxiosError') && stopKind(read(error, 'cause')) === 'cancelled';
+  if (aborted || names.includes('CanceledError')) {
     return stopKind(read(read(read(error, 'config'), 'signal'), 'reason')) === 'timeout' ? 'timeout' : undefined;
   }
+  if (message.startsWith('Command ') && read(error, 'timedOut') === true) return 'timeout'; // execa
+  if (message.startsWith('Command ') && read(error, 'isCanceled') === true) return 'cancelled';
   const killed = message.startsWith('Command failed: ') && read(error, 'killed') === true;
   return killed && typeof read(error, 'signal') === 'string' ? 'timeout' : undefined;
 }

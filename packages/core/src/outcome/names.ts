@@ -5,19 +5,24 @@ import { read, readItems, readNames, readText } from './untrusted.ts';
 const TIMEOUT = /(?:Time[oO]ut|TimedOut)(?:Error|Exception)?$/;
 
 const CANCELLED: ReadonlySet<string> = new Set(
-  'AbortError APIUserAbortError CanceledError CancelledError CancelError AbortException'.split(' '),
+  'AbortError APIUserAbortError CanceledError CancelledError CancelError AbortException RequestAbortedError'.split(' '),
 );
 
 /** Classes that say more than their HTTP status does: AWS answers 400 to a throttled call. */
 const NAMES: Readonly<Partial<Record<ErrorCategory, string>>> = {
-  network: 'APIConnectionError ConnectionError NetworkError SocketError HTTPParserError',
+  network: `APIConnectionError ConnectionError NetworkError SocketError HTTPParserError NoLivingConnectionsError
+    MaxRetriesPerRequestError ClusterAllFailedError SocketClosedUnexpectedlyError ClientClosedError ClientOfflineError
+    DisconnectsClientError RootNodesUnavailableError ReconnectStrategyError KafkaJSConnectionError
+    KafkaJSBrokerNotFound`,
   rate_limit: `RateLimitError TooManyRequestsError TooManyRequestsException Throttling ThrottlingException
     ThrottledException RequestLimitExceeded SlowDown ProvisionedThroughputExceededException`,
   permission: `UnauthorizedError ForbiddenError AuthenticationError PermissionDeniedError AccessDenied AccessDeniedError
     AccessDeniedException UnauthorizedException ExpiredTokenException UnrecognizedClientException InvalidTokenError
-    InsufficientScopeError OAuthError AI_LoadAPIKeyError`,
+    InsufficientScopeError OAuthError AI_LoadAPIKeyError CredentialsProviderError TokenProviderError
+    TokenExpiredError JWTExpired`,
   resource: 'ServiceQuotaExceededException LimitExceededException InsufficientQuotaError',
-  server: 'TemporarilyUnavailableError AI_EmptyResponseBodyError AI_InvalidResponseDataError',
+  server: `TemporarilyUnavailableError AI_EmptyResponseBodyError AI_InvalidResponseDataError DeserializationError
+    TargetCloseError`,
 };
 
 const BY_NAME: ReadonlyMap<string, ErrorCategory> = new Map(

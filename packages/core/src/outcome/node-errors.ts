@@ -10,7 +10,7 @@ export interface CodeMeaning {
 }
 
 /**
- * Codes of Node, libuv, c-ares, undici, OpenSSL, axios, got, Bun and Chromium (`net::ERR_…`, so Playwright's).
+ * Codes of Node, libuv, c-ares, undici, OpenSSL, axios, got, nodemailer, Bun and Chromium (`net::ERR_…`, so Playwright's).
  *
  * | category | codes |
  * |---|---|
@@ -20,7 +20,8 @@ export interface CodeMeaning {
  * | filesystem | the path is wrong (`ENOENT`, `EISDIR`, …), or the disk is (`EIO`, `EROFS`, `ESTALE`, …) |
  * | resource | used up: `ENOSPC`, `EDQUOT` (disk), `EMFILE`, `ENFILE` (handles), `ENOMEM`, `ENOBUFS` (memory) |
  * | cancelled | aborted |
- * | invalid_input | a URL that is none |
+ * | server | an answer that is not the JSON it was to be |
+ * | invalid_input | a URL that is none, an address that the mail server refuses |
  *
  * A full disk is `resource`, not `filesystem`: what mends it is making room, as with memory and quota. gRPC's
  * RESOURCE_EXHAUSTED draws the same line.
@@ -37,11 +38,12 @@ const CODES: Readonly<Partial<Record<ErrorCategory, string>>> = {
     UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY ConnectionRefused ConnectionClosed FailedToOpenSocket`,
   timeout: `ETIMEDOUT ESOCKETTIMEDOUT ETIMEOUT ETIME UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT
     UND_ERR_BODY_TIMEOUT ERR_SOCKET_CONNECTION_TIMEOUT ERR_TIMED_OUT ERR_CONNECTION_TIMED_OUT`,
-  permission: 'EACCES EPERM ERR_ACCESS_DENIED',
+  permission: 'EACCES EPERM ERR_ACCESS_DENIED EAUTH',
   resource: 'ENOSPC EDQUOT EMFILE ENFILE ENOMEM ENOBUFS ERR_WORKER_OUT_OF_MEMORY insufficient_quota',
   filesystem: 'EIO EROFS ESTALE EBUSY EXDEV ENODEV ENXIO ETXTBSY',
   cancelled: 'ABORT_ERR ERR_CANCELED UND_ERR_ABORTED ECANCELED',
-  invalid_input: 'ERR_INVALID_URL ERR_UNESCAPED_CHARACTERS',
+  invalid_input: 'ERR_INVALID_URL ERR_UNESCAPED_CHARACTERS EENVELOPE',
+  server: 'ERR_BODY_PARSE_FAILURE',
 };
 
 const ABOUT_INPUT = 'ENOENT ENOTDIR EISDIR EEXIST ENOTEMPTY ENAMETOOLONG ELOOP EFBIG';

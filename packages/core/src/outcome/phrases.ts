@@ -1,46 +1,9 @@
 import type { CodeMeaning } from './node-errors.ts';
-import type { ErrorCategory } from './taxonomy.ts';
+import { TIMED_OUT, UNREACHED } from './outage-phrases.ts';
+import { ABOUT_INPUT, anyCase, clause, type Group, opening, STOP, type Voice } from './phrase-parts.ts';
 
-/** Who says a text. A tool throws when it breaks; what it returns is an answer more often than an outage. */
-export type Voice = 'thrown' | 'returned';
-
-interface Group {
-  readonly means: ErrorCategory | typeof ABOUT_INPUT;
-  /** Mean an outage, or the model's mistake, whoever says them. Must not occur in the business of a tool. */
-  readonly always: readonly RegExp[];
-  /**
-   * Mean it where they were thrown; in an error *result* they are business too: seat holds time out, gift certificates
-   * expire, card issuers deny access, room service is unavailable.
-   */
-  readonly thrown?: readonly RegExp[];
-}
-
-const ABOUT_INPUT = { category: 'filesystem', aboutInput: true } as const;
-
-/** One of several words. */
-const oneOf = (words: string) => `(?:${words.trim().split(/\s+/).join('|')})`;
-const anyCase = (...parts: readonly string[]) => new RegExp(parts.join(''), 'i');
-/** At the beginning of the text, where no word before it changes what it means, as in 'gift certificate expired'. */
-const opening = (source: string) => anyCase(String.raw`^\s*(?:[\w.]{0,60}(?:error|exception): ?)?`, source);
-/** The same at the beginning of the text or of a part of it: 'request to https://x failed, reason: <here>'. */
-const clause = (source: string) => anyCase(String.raw`(?:^|[\n:;,.!(\]] ?)`, source);
-/** At the end of a sentence: 'the host is down.', and not 'the host is down with a cold'. */
-const STOP = String.raw`(?=\s*(?:$|[\n.,;:!?)\]'"]))`;
-
-/** What a computer waits for, and a customer does not. */
-const WAITS =
-  'request connect connection read write socket response operation gateway idle header headers body query call';
-const WAIT = oneOf(WAITS);
-const WORK = oneOf(
-  `${WAITS} fetch command process execution script task tool server upstream api host handshake lookup navigation`,
-);
-const RAN_OUT = '(?:was |has been |is )?(?:exceeded|expired|reached|elapsed)';
-
-/** Classes of other languages, as their traces name them: Python's ssl, requests, httpx, aiohttp; Java. */
-const NETWORK_CLASS = oneOf(String.raw`
-  \w{0,20}Connect(?:ion)?(?:Refused|Reset|Aborted|or)?Error NameResolutionError MaxRetryError RemoteDisconnected
-  ServerDisconnectedError RemoteProtocolError IncompleteRead ProxyError SSL(?:CertVerification)?Error gaierror
-  UnknownHostException ConnectException SocketException NoRouteToHostException SSLHandshakeException`);
+/** A page where JSON was due. Nobody's arguments begin so, whereas other bad JSON may be the model's. */
+const NOT_JSON = /"<(?:!doctype|html|head|body|\?xml)[^"\n]{0,40}"(?:\.{3})? is not valid JSON/i;
 
 /** In order: what is more telling comes first ('aborted due to timeout' is a time-out). */
 const PHRASES: readonly Group[] = [
@@ -48,6 +11,7 @@ const PHRASES: readonly Group[] = [
     means: 'denied',
     always: [
       /\b(?:denied|rejected|declined) by (?:the |a )?(?:user|human|operator|policy|administrator)\b/i,
+      /\buser doesn't want to proceed with this tool\b/i, // Claude Code
       /\b(?:user|human|operator) (?:denied|rejected|declined) (?:the |this )?(?:tool|call|request|permission)\b/i,
     ],
   },
@@ -101,103 +65,18 @@ const PHRASES: readonly Group[] = [
       /\bcredit balance is too low\b/i,
     ],
   },
-  {
-    means: 'timeout',
-    always: [
-      anyCase(String.raw`\b${WORK} (?:(?:to|for|from) \S{1,200} )?(?:has |was )?timed[ -]?out\b`),
-      opening(String.raw`timed[ -]?out\b`),
-      clause(String.raw`timed[ -]?out[.!]?\s*$`), // Python's sockets, in what FastMCP writes before them
-      anyCase(
-        String.raw`\btimed[ -]?out (?:while |when )?(?:connecting|reading|fetching|`,
-        String.raw`waiting for (?:an? |the )?(?:response|reply|server|connection|headers))\b`,
-      ),
-      anyCase(
-        String.raw`(?<!\b(?:hold|session|reservation|offer|cart|booking|quote) )`,
-        String.raw`\btimed[ -]?out after \d{1,9}(?:\.\d{1,9})? ?(?:ms|milliseconds?|s|secs?|seconds?)\b`,
-      ),
-      // 'Request timeout', and not 'Request timeout value must be positive'
-      new RegExp(
-        String.raw`\b${WAIT} time-?out(?:\s*$|[\n.!,;)\]]|:(?! ?(?:must|should|expected|invalid))|` +
-          String.raw` (?:\(|(?:${RAN_OUT}|after|while|waiting|error|occurred|on)\b))`,
-        'i',
-      ),
-      // axios, Puppeteer: 'timeout of 30000 ms exceeded'; Playwright: 'Timeout 30000ms exceeded'
-      anyCase(String.raw`\btime-?out (?:of )?\d{1,9} ?\w{0,12} ${RAN_OUT}\b`),
-      /\btime-?out after \d{1,9} ?(?:ms|s)\b/i,
-      opening(String.raw`time-?out(?:[.!]?\s*$| ${RAN_OUT}\b)`),
-      anyCase(String.raw`\b${WAIT} (?:was |is |has been )?\w{1,12} (?:due to|after) (?:an? )?time-?out\b`),
-      /Timeout(?:Error|Exception)\b/i,
-      /\b(?:Connect|Read|Write|Pool)Timeout\b/, // requests, httpx
-      /\bcontext deadline exceeded\b/i, // Go
-      opening(String.raw`deadline exceeded\b`),
-      /\b(?:i\/o|handshake) timeout\b/i, // Go
-    ],
-    thrown: [
-      /\btimed[ -]?out\b/i,
-      /\bdeadline (?:was |has been )?exceeded\b/i,
-      /\b(?:due to|after|gave up on) (?:an? )?time-?out\b/i,
-      anyCase(String.raw`\btime-?out ${RAN_OUT}\b`),
-      /\btime-?out after \d/i,
-    ],
-  },
+  TIMED_OUT,
   {
     means: 'cancelled',
     always: [
       /\bAbortError\b/i,
       /\b(?:this|the) (?:operation|request) was (?:aborted|cancell?ed)\b/i,
       /\brequest was aborted\b/i,
+      /\buser aborted a request\b/i, // node-fetch
     ],
+    thrown: [opening(String.raw`(?:(?:the )?(?:operation|request|call) )?(?:was )?cancell?ed[.!]?\s*$`)],
   },
-  {
-    means: 'network',
-    always: [
-      new RegExp(String.raw`\b${NETWORK_CLASS}\b`),
-      // Flights and trains have connections too.
-      anyCase(
-        String.raw`(?<!\b(?:flight|train|bus|rail) )\bconnection (?:was |has been |is )?`,
-        String.raw`(?:refused|reset|closed|aborted|lost|terminated|dropped)\b`,
-      ),
-      /\ball connection attempts failed\b/i, // anyio, and with it httpx
-      /\bmax retries exceeded with url\b/i, // urllib3
-      /\bsocket hang up\b/i,
-      /\bother side closed\b/i,
-      /\bpremature close\b/i,
-      /\bstream has been aborted\b/i, // axios, whose code for it says nothing
-      /\bserver aborted pending request\b/i, // got
-      /\bcontent-length mismatch\b/i, // got, undici
-      anyCase(String.raw`\bbroken pipe${STOP}`),
-      anyCase(String.raw`\bhost is down${STOP}`),
-      // Go, of a connection; a parser's is about what it was given.
-      /^(?![\s\S]*\b(?:pars|syntax|json|yaml|xml|unmarshal|matching))[\s\S]*\bunexpected EOF["')]?\s*$/i,
-      /\bEOF occurred in violation of protocol\b/,
-      /\b(?:tls|ssl)\b.{0,20} handshake (?:failed|failure|error)\b/i,
-      /\b(?:tls|ssl)[ :]{1,2}handshake (?:failed|failure|error)\b/i,
-      /\bfetch failed(?=[.!]?\s*(?:$|[\n(]))/i,
-      /\bfailed to fetch(?=[.!]?\s*$)/i,
-      /\bnetwork (?:error|is unreachable|unreachable|failure)\b/i,
-      /\b(?:host|server) (?:is )?unreachable\b/i,
-      /\bno route to host\b/i,
-      /\b(?:cannot|could not|couldn't|can't|unable to|failed to) (?:connect to|resolve host)/i,
-      /\bfailed to establish (?:a )?(?:new )?connection\b/i,
-      /\bgetaddrinfo\b/i,
-      /\bfailure in name resolution\b/i,
-      /\bname resolution (?:failed|failure|error)\b/i,
-      /\bname or service not known\b/i,
-      /\bself[- ]signed certificate\b/i,
-      /\bcertificate verify failed\b/i,
-      clause(String.raw`certificate (?:has )?expired\b`),
-      /\bunable to verify the first certificate\b/i,
-      opening(String.raw`not connected[.!]?\s*$`),
-    ],
-    thrown: [
-      /\bbroken pipe\b/i,
-      /\bfetch failed\b/i,
-      /\bfailed to fetch\b/i,
-      /\bname resolution\b/i,
-      /\bcertificate (?:has )?expired\b/i,
-      /\bnot connected$/i,
-    ],
-  },
+  UNREACHED,
   {
     means: 'permission',
     always: [
@@ -213,11 +92,16 @@ const PHRASES: readonly Group[] = [
       // A card's 3-D Secure authentication fails too.
       clause(String.raw`authentication (?:failed|error)\b`),
       /\bauthentication_error\b/,
+      /\bbad credentials\b/i, // GitHub
+      /\b(?:invalid_auth|not_authed|token_revoked)\b/, // Slack
+      /\bjwt (?:has |is )?expired\b/i,
+      /\bapi[ _-]?key (?:is required|(?:is |was )?(?:missing|not (?:found|set|provided|configured)))\b/i,
       opening(String.raw`(?:unauthori[sz]ed|forbidden)[.!]?\s*$`),
     ],
     thrown: [
       /\bpermission denied\b/i,
       /\baccess (?:is |was )?denied\b/i,
+      /\b(?:auth |id |refresh |bearer )?token (?:has |is |was )?expired\b/i,
       /\boperation not permitted\b/i,
       /\bunauthenticated\b/i,
       /\bauthentication (?:failed|error)\b/i,
@@ -236,10 +120,16 @@ const PHRASES: readonly Group[] = [
       /\b(?:server|api|model|engine) (?:is )?(?:temporarily |currently )?overloaded\b/i,
       /\boverloaded_error\b/i,
       opening(String.raw`overloaded[.!]?\s*$`),
+      /\bno healthy upstream\b/i, // Envoy
+      NOT_JSON,
+      // Playwright, Puppeteer: the browser has crashed, or its server has closed it
+      /\bTarget page, context or browser has been closed\b/,
+      /\bProtocol error \([\w.]{1,60}\): (?:Target|Session) closed\b/,
     ],
     thrown: [
       /\bservice (?:is )?(?:temporarily |currently )?unavailable\b/i,
       /\b(?:model|engine) (?:is )?(?:temporarily |currently )?unavailable\b/i,
+      new RegExp(String.raw`\bTarget closed${STOP}`),
     ],
   },
   {

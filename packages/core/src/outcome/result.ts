@@ -1,3 +1,4 @@
+import { readStatus } from './http.ts';
 import { isObject, read, readItems, readKeys, readText, TEXT_LIMIT } from './untrusted.ts';
 
 /** An error that a tool returned instead of throwing it. */
@@ -20,6 +21,7 @@ const ENVELOPE: ReadonlySet<string> = new Set(
  * The error that a result is, or undefined where the result is a success:
  *
  * - an `Error` that was returned;
+ * - a `Response` of fetch whose status is 400 to 599, or that is `Response.error()`; its body is not touched;
  * - `isError: true`: MCP of both majors; the text is that of its `content`;
  * - `error` that is a non-empty string, an object or `true`, if nothing else is said: every other key tells of the
  *   error (`message`, `code`, `status`, …) or is empty (null, undefined, `[]`); or if `success` or `ok` is false.
@@ -30,6 +32,8 @@ const ENVELOPE: ReadonlySet<string> = new Set(
 export function readErrorResult(result: unknown): ErrorResult | undefined {
   if (!isObject(result)) return undefined;
   if (isError(result)) return { error: result, text: '' };
+  const refusal = readResponse(result);
+  if (refusal) return refusal;
   if (read(result, 'isError') === true) return { error: result, text: contentText(result) };
   const error = read(result, 'error');
   const said = error === true || isObject(error) || (typeof error === 'string' && error.trim() !== '');
@@ -49,6 +53,13 @@ function isError(value: object): boolean {
   } catch {
     return false;
   }
+}
+
+/** fetch's `Response`, undici's and node-fetch's. A redirect and an opaque answer are not `ok` either, and no errors. */
+function readResponse(result: object): ErrorResult | undefined {
+  if (read(result, 'ok') !== false || typeof read(result, 'bodyUsed') !== 'boolean') return undefined;
+  if (read(result, 'type') === 'error') return { error: undefined, text: 'network error' };
+  return readStatus(result) === undefined ? undefined : { error: result, text: '' };
 }
 
 function isErrorAlone(result: object): boolean {

@@ -7,6 +7,7 @@ import { axios, categoryOf, failingUrl, get, NOW, thrownBy } from './test-suppor
 const STATUSES: readonly (readonly [number, ErrorCategory])[] = [
   [400, 'invalid_input'],
   [401, 'permission'],
+  [402, 'resource'],
   [403, 'permission'],
   [404, 'invalid_input'],
   [408, 'timeout'],
@@ -142,8 +143,17 @@ describe('O2: what is no status', () => {
     }
   });
 
-  it('O2: a page where JSON was due says nothing: unknown, and so a failure', async () => {
+  it("O2: a page or nothing where JSON was due is the server's fault, by fetch of Node and of undici", async () => {
     const url = await failingUrl();
-    expect(await categoryOf(async () => (await fetch(`${url}/html`)).json())).toBe('unknown');
+    for (const get of [fetch, undiciFetch]) {
+      expect(await categoryOf(async () => (await get(`${url}/html`)).json())).toBe('server');
+      expect(await categoryOf(async () => (await get(`${url}/empty`)).json())).toBe('server');
+    }
+  });
+
+  it("O2: a tool's own JSON.parse says nothing: unknown, and so a failure; of a page it is the server's fault", async () => {
+    expect(await categoryOf(() => JSON.parse('{"city": '))).toBe('unknown');
+    expect(await categoryOf(() => JSON.parse('<answer>'))).toBe('unknown');
+    expect(await categoryOf(() => JSON.parse('<!DOCTYPE html><html></html>'))).toBe('server');
   });
 });

@@ -140,7 +140,7 @@ describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])("O2: MCP's own errors:
   it.each([
     ['drop', 'network'],
     ['page', 'server'],
-    ['no JSON', 'unknown'],
+    ['no JSON', 'server'],
     ['not MCP', 'server'],
   ] as const)('O2: an endpoint that answers with a %s is %s', async (broken, wanted) => {
     const { state, caller } = await connected(sdk);

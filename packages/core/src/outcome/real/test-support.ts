@@ -46,7 +46,8 @@ export async function refusedUrl(): Promise<string> {
 
 /**
  * A server that fails as its path says: `/503` answers with the status, `/hang` never answers, `/drop` hangs up,
- * `/half` stops in the middle of the body, `/cut` hangs up there, `/html` answers with a page, `/odd` with JSON of another kind.
+ * `/half` stops in the middle of the body, `/cut` hangs up there, `/html` answers with a page, `/empty` with nothing,
+ * `/odd` with JSON of another kind.
  */
 export async function failingUrl(headers: Record<string, string> = {}): Promise<string> {
   const server = http.createServer((request, response) => {
@@ -54,6 +55,7 @@ export async function failingUrl(headers: Record<string, string> = {}): Promise<
     if (path === '/hang') return;
     if (path === '/drop') request.socket.destroy();
     else if (path === '/html') response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Log in</html>');
+    else if (path === '/empty') response.end();
     else if (path === '/odd') response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":"none"}');
     else if (path === '/half' || path === '/cut') {
       response.writeHead(200, { 'content-length': 100 });
