@@ -1,10 +1,9 @@
+import { finish, type Lanes, lanesOf, sized, text, word } from './digest-lanes.ts';
+
 /**
- * Digests of arguments and results, so that the engine can tell equal ones without keeping any (O5, F1, F2, Q2).
- *
- * The value is fed word by word into four lanes of 32 bits while it is walked: no text of it is built. A lane multiplies and
- * folds as cyrb53 does (bryc, public domain: github.com/bryc/code, jshash), here with the lane constants and the last
- * mixing of MurmurHash3 x86_128 (Austin Appleby, public domain: github.com/aappleby/smhasher). It is no cryptography: what
- * keeps a digest from telling anything is the secret seed, and that it never leaves the process.
+ * Digests of arguments and results, so that the engine can tell equal ones without keeping any (O5, F1, F2, Q2). The value is walked
+ * and fed part by part into the lanes of a hash: no text of it is built. It is no cryptography: what keeps a digest from
+ * telling anything is the secret seed, and that it never leaves the process.
  */
 
 /** Levels of nesting that count: what lies deeper makes no difference. */
@@ -33,21 +32,12 @@ const KIND = {
   opaque: 15,
 } as const;
 
-interface Lanes {
-  a: number;
-  b: number;
-  c: number;
-  d: number;
+interface Walk extends Lanes {
   /** Parts that may still be walked. */
   left: number;
   /** The objects that the walk is inside of. */
   readonly path: object[];
 }
-
-const A = 0x239b961b;
-const B = 0xab0e9789 | 0;
-const C = 0x38b34ae5;
-const D = 0xa1e38b93 | 0;
 
 /**
  * A digest of any value: the same text for equal values, another one for others (128 bits). Synchronous, and never throws.
@@ -67,7 +57,7 @@ const D = 0xa1e38b93 | 0;
 export const digest = (value: unknown, seed: number): string => {
   const low = seed | 0;
   const high = Math.floor(seed / 2 ** 32) | 0;
-  const lanes: Lanes = { a: low ^ A, b: high ^ B, c: low ^ C, d: high ^ D, left: PART_LIMIT, path: [] };
+  const lanes: Walk = { ...lanesOf(low, high), left: PART_LIMIT, path: [] };
   word(lanes, high);
   word(lanes, low);
   try {
@@ -84,46 +74,10 @@ export const randomSeed = (): number => {
   return (high & 0x1f_ffff) * 2 ** 32 + low;
 };
 
-const word = (lanes: Lanes, value: number): void => {
-  const a = Math.imul(lanes.a ^ value, A);
-  const b = Math.imul(lanes.b ^ value, B);
-  const c = Math.imul(lanes.c ^ value, C);
-  const d = Math.imul(lanes.d ^ value, D);
-  // Folding brings high bits down: without it a change of the highest bit alone would never reach another one.
-  lanes.a = a ^ (a >>> 15);
-  lanes.b = b ^ (b >>> 16);
-  lanes.c = c ^ (c >>> 17);
-  lanes.d = d ^ (d >>> 14);
-};
-
-const sized = (lanes: Lanes, kind: number, size: number): void => word(lanes, (size << 4) | kind);
-
-/** The same as `word` for each pair of characters, with the lanes in registers: a megabyte takes a few milliseconds. */
-const text = (lanes: Lanes, kind: number, value: string): void => {
-  const { length } = value;
-  sized(lanes, kind, length);
-  let { a, b, c, d } = lanes;
-  for (let index = 0; index < length; index += 2) {
-    const pair = value.charCodeAt(index) | (index + 1 < length ? value.charCodeAt(index + 1) << 16 : 0);
-    a = Math.imul(a ^ pair, A);
-    b = Math.imul(b ^ pair, B);
-    c = Math.imul(c ^ pair, C);
-    d = Math.imul(d ^ pair, D);
-    a ^= a >>> 15;
-    b ^= b >>> 16;
-    c ^= c >>> 17;
-    d ^= d >>> 14;
-  }
-  lanes.a = a;
-  lanes.b = b;
-  lanes.c = c;
-  lanes.d = d;
-};
-
 const double = new Float64Array(1);
 const halves = new Int32Array(double.buffer);
 
-const number = (lanes: Lanes, value: number): void => {
+const number = (lanes: Walk, value: number): void => {
   if (value === (value | 0)) {
     word(lanes, KIND.whole);
     word(lanes, value | 0); // -0 becomes 0.
@@ -137,7 +91,7 @@ const number = (lanes: Lanes, value: number): void => {
   }
 };
 
-const walk = (lanes: Lanes, value: unknown): void => {
+const walk = (lanes: Walk, value: unknown): void => {
   lanes.left -= 1;
   if (typeof value === 'string') text(lanes, KIND.text, value);
   else if (typeof value === 'number') number(lanes, value);
@@ -150,7 +104,7 @@ const walk = (lanes: Lanes, value: unknown): void => {
   else word(lanes, KIND.opaque);
 };
 
-const inside = (lanes: Lanes, value: object): void => {
+const inside = (lanes: Walk, value: object): void => {
   const { path } = lanes;
   const depth = path.length;
   const above = path.lastIndexOf(value);
@@ -171,13 +125,13 @@ const inside = (lanes: Lanes, value: object): void => {
   }
 };
 
-const items = (lanes: Lanes, values: readonly unknown[]): void => {
+const items = (lanes: Walk, values: readonly unknown[]): void => {
   const { length } = values;
   sized(lanes, KIND.array, length);
   for (let index = 0; index < length && lanes.left > 0; index += 1) property(lanes, values, index);
 };
 
-const properties = (lanes: Lanes, value: object): void => {
+const properties = (lanes: Walk, value: object): void => {
   const keys = Object.keys(value);
   if (!isSorted(keys)) keys.sort();
   sized(lanes, KIND.object, keys.length);
@@ -188,7 +142,7 @@ const properties = (lanes: Lanes, value: object): void => {
   }
 };
 
-const property = (lanes: Lanes, value: object, key: string | number): void => {
+const property = (lanes: Walk, value: object, key: string | number): void => {
   let one: unknown;
   try {
     one = (value as Record<string | number, unknown>)[key];
@@ -202,7 +156,7 @@ const property = (lanes: Lanes, value: object, key: string | number): void => {
 const unreadable = (): void => {};
 
 /** What isn't made of own properties, or not of them alone. Tags, not `instanceof`: they hold across realms. */
-const instance = (lanes: Lanes, value: object): void => {
+const instance = (lanes: Walk, value: object): void => {
   const tag = Object.prototype.toString.call(value).slice(8, -1);
   text(lanes, KIND.instance, tag);
   if (ArrayBuffer.isView(value)) bytes(lanes, new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
@@ -215,13 +169,13 @@ const instance = (lanes: Lanes, value: object): void => {
   else ownProperties(lanes, value, tag);
 };
 
-const ownProperties = (lanes: Lanes, value: object, tag: string): void => {
+const ownProperties = (lanes: Walk, value: object, tag: string): void => {
   if (tag === 'Error') for (const key of ['name', 'message', 'cause']) property(lanes, value, key);
   else if (Object.keys(value).length === 0) itself(lanes, value);
   properties(lanes, value);
 };
 
-const entries = (lanes: Lanes, values: Iterable<unknown>): void => {
+const entries = (lanes: Walk, values: Iterable<unknown>): void => {
   let count = 0;
   for (const one of values) {
     if (lanes.left <= 0) break;
@@ -231,7 +185,7 @@ const entries = (lanes: Lanes, values: Iterable<unknown>): void => {
   sized(lanes, KIND.instance, count); // An end that can't be taken for another element.
 };
 
-const bytes = (lanes: Lanes, values: Uint8Array): void => {
+const bytes = (lanes: Walk, values: Uint8Array): void => {
   const { length } = values;
   sized(lanes, KIND.text, length);
   for (let index = 0; index < length; index += 4) {
@@ -244,7 +198,7 @@ const bytes = (lanes: Lanes, values: Uint8Array): void => {
 const numbers = new WeakMap<object, number>();
 let latest = 0;
 
-const itself = (lanes: Lanes, value: object): void => {
+const itself = (lanes: Walk, value: object): void => {
   const known = numbers.get(value) ?? ++latest;
   numbers.set(value, known);
   word(lanes, KIND.itself);
@@ -262,17 +216,4 @@ const isSorted = (keys: readonly string[]): boolean => {
     if ((keys[index - 1] ?? '') > (keys[index] ?? '')) return false;
   }
   return true;
-};
-
-/** MurmurHash3's `fmix32`: each bit of a lane comes to depend on all of it. */
-const mix = (lane: number): number => {
-  const once = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);
-  const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);
-  return twice ^ (twice >>> 16);
-};
-
-/** Decimal, for it costs a fifth of what hexadecimal does. */
-const finish = ({ a, b, c, d }: Lanes): string => {
-  const sum = mix(a + b + c + d);
-  return `${mix(a + sum)}:${mix(b + sum)}:${mix(c + sum)}:${mix(d + sum)}`;
 };

@@ -1,0 +1,166 @@
+import { type Check, complete, list, name, nullable, number, oneOf, refuse, show } from './checks.ts';
+import type { Ladder } from './circuit/circuit.ts';
+import { CIRCUIT_MODES } from './circuit/mode.ts';
+import { TRIPS } from './circuit/trips/counts.ts';
+import { checkCounts } from './circuit/trips/snapshot.ts';
+import type { ConfigIssue } from './errors.ts';
+import { ERROR_CATEGORIES } from './outcome/taxonomy.ts';
+import type {
+  ChargeSnapshot,
+  CircuitSnapshot,
+  LedgerSnapshot,
+  MomentSnapshot,
+  OpeningSnapshot,
+  OutageSnapshot,
+  ProvisionalSnapshot,
+  SessionSnapshot,
+} from './snapshot.ts';
+
+/** Refuses what is no snapshot of this agent's session, with all that is wrong in it (C11). */
+export const checkSnapshot = (value: unknown, agent: string): SessionSnapshot => {
+  refuse(issuesOf(value, agent), 'snapshot');
+  return value as SessionSnapshot;
+};
+
+const issuesOf = (value: unknown, agent: string): readonly ConfigIssue[] => {
+  const { version } = (value ?? {}) as { version?: unknown };
+  if (typeof version === 'number' && version !== 1) {
+    const mend = 'Restore it with the version of Breakerbox that wrote it, or begin a new session.';
+    return [{ path: 'snapshot.version', message: `is ${version}, and this version of Breakerbox reads 1. ${mend}` }];
+  }
+  const issues = complete(snapshotChecks)('snapshot', value);
+  return issues.length > 0 ? issues : contradictions(value as SessionSnapshot, agent);
+};
+
+const AS_WRITTEN = ', as session.snapshot() wrote it.';
+/** Far more than a life brings, and far less than where adding one changes nothing any more. */
+const MOST = 2 ** 40;
+const count = number(0, AS_WRITTEN, { whole: true, most: MOST });
+const positive = number(1, AS_WRITTEN, { whole: true, most: MOST });
+const ms = number(0, AS_WRITTEN, { most: MOST });
+const tokens = number(0, AS_WRITTEN, { most: Number.MAX_SAFE_INTEGER });
+const unixMs = number(0, AS_WRITTEN, { most: Number.MAX_SAFE_INTEGER });
+const yesOrNo = oneOf([true, false], AS_WRITTEN);
+const category = oneOf(ERROR_CATEGORIES, AS_WRITTEN);
+
+/** A name that a model may have made up: even an empty one. */
+const anyText: Check = (path, value) =>
+  typeof value === 'string' ? [] : [{ path, message: `is ${show(value)}. Set a text${AS_WRITTEN}` }];
+
+const hex =
+  (digits: number): Check =>
+  (path, value) =>
+    typeof value === 'string' && value.length === digits && /^[0-9a-f]+$/i.test(value)
+      ? []
+      : [{ path, message: `is ${show(value)}. Set ${digits} hexadecimal digits${AS_WRITTEN}` }];
+
+const moment = complete({ step: count, ageMs: ms } satisfies Checks<MomentSnapshot>);
+
+const opening = complete({ tool: anyText, category, at: moment, unixMs } satisfies Checks<OpeningSnapshot>);
+
+const charge = { tool: anyText, category, tokens, at: moment };
+
+const outage = complete({
+  category,
+  trip: nullable(oneOf(TRIPS, AS_WRITTEN)),
+  opened: moment,
+  waitMs: ms,
+  waitFrom: nullable(moment),
+  ladder: nullable(complete({ rung: count, dueStep: count } satisfies Checks<Ladder>)),
+} satisfies Checks<OutageSnapshot>);
+
+const ledger = complete({
+  limit: positive,
+  tokenLimit: nullable(number(1, AS_WRITTEN, { whole: true, most: Number.MAX_SAFE_INTEGER })),
+  cycle: positive,
+  granted: count,
+  consumed: count,
+  charges: list(complete({ ...charge, event: yesOrNo } satisfies Checks<ChargeSnapshot>)),
+  provisional: list(complete({ ...charge, beside: nullable(count) } satisfies Checks<ProvisionalSnapshot>)),
+  openings: list(opening),
+  event: nullable(list(opening)),
+  paid: yesOrNo,
+} satisfies Checks<LedgerSnapshot>);
+
+const circuit = complete({
+  tool: name,
+  mode: oneOf(CIRCUIT_MODES, AS_WRITTEN),
+  state: oneOf(['closed', 'open', 'half_open'], AS_WRITTEN),
+  generation: count,
+  failures: count,
+  succeeded: count,
+  retryAfterMs: ms,
+  counts: checkCounts,
+  outage: nullable(outage),
+  openedBy: nullable(complete({ traceId: hex(32), spanId: hex(16), traceFlags: count })),
+} satisfies Checks<CircuitSnapshot>);
+
+const snapshotChecks = {
+  version: oneOf([1], AS_WRITTEN),
+  agent: name,
+  id: name,
+  step: count,
+  stepAgeMs: ms,
+  ledger,
+  shadow: nullable(ledger),
+  circuits: list(circuit),
+} satisfies Checks<SessionSnapshot>;
+
+type Checks<T> = Record<keyof T, Check>;
+
+/** What no single field shows. */
+const contradictions = (snapshot: SessionSnapshot, agent: string): readonly ConfigIssue[] => {
+  const { circuits, ledger, shadow } = snapshot;
+  const issues: ConfigIssue[] = [];
+  if (snapshot.agent !== agent) {
+    const message = `is ${show(snapshot.agent)}, and this box is ${show(agent)}. Restore it with the box of that agent.`;
+    issues.push({ path: 'snapshot.agent', message });
+  }
+  for (const [index, { tool, state, outage }] of circuits.entries()) {
+    const path = `snapshot.circuits[${index}]`;
+    if (circuits.findIndex((one) => one.tool === tool) < index) {
+      issues.push({
+        path: `${path}.tool`,
+        message: `is ${show(tool)} for a second time. Keep one circuit for each tool.`,
+      });
+    }
+    if ((state === 'closed') !== (outage === null)) {
+      const message = `${outage === null ? 'is null' : 'is given'} in state ${state}. Only a closed circuit has none.`;
+      issues.push({ path: `${path}.outage`, message });
+    }
+  }
+  return [
+    ...issues,
+    ...unbalanced('snapshot.ledger', ledger),
+    ...(shadow ? unbalanced('snapshot.shadow', shadow) : []),
+  ];
+};
+
+const unbalanced = (path: string, ledger: LedgerSnapshot) => {
+  const { limit, granted, consumed, provisional, openings, event, paid } = ledger;
+  const issues: ConfigIssue[] = [...twice(`${path}.openings`, openings), ...twice(`${path}.event`, event ?? [])];
+  if (granted - consumed > limit) {
+    const message = `is ${granted}, which leaves ${granted - consumed} failures of a budget of ${limit}. At most ${limit + consumed} can have been granted.`;
+    issues.push({ path: `${path}.granted`, message });
+  }
+  for (const [index, { beside }] of provisional.entries()) {
+    if (beside === null || beside < openings.length) continue;
+    const message = `is ${beside}, and there are ${openings.length} openings. Give the index of one, or null.`;
+    issues.push({ path: `${path}.provisional[${index}].beside`, message });
+  }
+  if (event?.length === 0) issues.push({ path: `${path}.event`, message: 'is empty. Give its openings, or null.' });
+  if (paid && event === null) {
+    issues.push({
+      path: `${path}.paid`,
+      message: 'is true, and there is no event that has been paid. Set false, or give the event.',
+    });
+  }
+  return issues;
+};
+
+const twice = (path: string, openings: readonly OpeningSnapshot[]): readonly ConfigIssue[] =>
+  openings.flatMap(({ tool }, index) =>
+    openings.findIndex((one) => one.tool === tool) < index
+      ? [{ path: `${path}[${index}].tool`, message: `is ${show(tool)} for a second time. A circuit has one opening.` }]
+      : [],
+  );
