@@ -27,13 +27,16 @@ const describe = (value: unknown): string => {
   return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value);
 };
 
+/** Settings are no more than that: what is counted on from them stays exact, and fits into a snapshot. */
+const MOST = 2 ** 40;
+
 /** `hint` ends the sentence that says what to write: see {@link orLeaveOut}. */
 export const number =
-  (least: number, hint: string, { whole = false, above = false, most = Number.POSITIVE_INFINITY } = {}): Check =>
+  (least: number, hint: string, { whole = false, above = false, most = MOST } = {}): Check =>
   (path, value) => {
     const fits = typeof value === 'number' && (above ? value > least : value >= least) && value <= most;
     if (fits && (whole ? Number.isInteger(value) : Number.isFinite(value))) return [];
-    const bound = most === Number.POSITIVE_INFINITY ? '' : ` and at most ${most}`;
+    const bound = typeof value === 'number' && value > most ? ` and at most ${most}` : '';
     const wanted = `a ${whole ? 'whole' : 'finite'} number ${above ? 'above' : 'of at least'} ${least}${bound}`;
     return [{ path, message: `is ${show(value)}. Set ${wanted}${hint}` }];
   };

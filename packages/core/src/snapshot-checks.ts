@@ -34,7 +34,7 @@ const issuesOf = (value: unknown, agent: string): readonly ConfigIssue[] => {
 
 const AS_WRITTEN = ', as session.snapshot() wrote it.';
 /** Far more than a life brings, and far less than where adding one changes nothing any more. */
-const MOST = 2 ** 40;
+const MOST = 2 ** 50;
 const count = number(0, AS_WRITTEN, { whole: true, most: MOST });
 const positive = number(1, AS_WRITTEN, { whole: true, most: MOST });
 const ms = number(0, AS_WRITTEN, { most: MOST });
@@ -71,7 +71,7 @@ const outage = complete({
 
 const ledger = complete({
   limit: positive,
-  tokenLimit: nullable(number(1, AS_WRITTEN, { whole: true, most: Number.MAX_SAFE_INTEGER })),
+  tokenLimit: nullable(positive),
   cycle: positive,
   granted: count,
   consumed: count,

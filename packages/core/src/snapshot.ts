@@ -197,5 +197,5 @@ const openingAt = ({ tool, category, at, unixMs }: Opening, ms: number): Opening
   tool,
   category,
   at: momentAt(at, ms),
-  unixMs,
+  unixMs: unixMs > 0 && Number.isFinite(unixMs) ? unixMs : 0, // A clock of one's own may say anything.
 });

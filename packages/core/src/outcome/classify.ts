@@ -16,8 +16,8 @@ export interface Classification {
 export interface ClassifyContext {
   /** The signal that was handed to the tool. */
   readonly signal?: AbortSignal;
-  /** Now, in Unix milliseconds, for a Retry-After that is a date. */
-  readonly unixMs: number;
+  /** Now, in Unix milliseconds, for a Retry-After that is a date. Default: what the system's clock says. */
+  readonly unixMs?: number;
 }
 
 /**
@@ -40,11 +40,12 @@ export interface ClassifyContext {
  * classifyError(error, { unixMs: Date.now() });
  * // { category: 'rate_limit', retryAfterMs: 30000 }
  */
-export function classifyError(error: unknown, context: ClassifyContext): Classification {
+export function classifyError(error: unknown, context?: ClassifyContext): Classification {
   try {
-    const stopped = stoppedBy(context);
+    const { unixMs, signal } = known(context);
+    const stopped = stoppedBy(signal, unixMs);
     if (stopped) return { category: stopped };
-    return classification(gatherEvidence(error, context.unixMs));
+    return classification(gatherEvidence(error, unixMs));
   } catch {
     // Every read is guarded already; this is for what nobody thought of (E5).
     return { category: 'unknown' };
@@ -60,14 +61,15 @@ export function classifyError(error: unknown, context: ClassifyContext): Classif
  * classifyResult({ isError: true, content: [{ type: 'text', text: 'connect ECONNREFUSED' }] }, { unixMs: 0 });
  * // { category: 'network' }
  */
-export function classifyResult(result: unknown, context: ClassifyContext): Classification | undefined {
+export function classifyResult(result: unknown, context?: ClassifyContext): Classification | undefined {
   try {
     const found = readErrorResult(result);
     if (!found) return undefined;
-    const stopped = stoppedBy(context);
+    const { unixMs, signal } = known(context);
+    const stopped = stoppedBy(signal, unixMs);
     if (stopped) return { category: stopped };
     if (found.invalid) return { category: 'invalid_input' };
-    const evidence = gatherEvidence(found.error, context.unixMs, 'returned');
+    const evidence = gatherEvidence(found.error, unixMs, 'returned');
     const text = evidence.category === 'unknown' ? readMessage(found.text, 'returned') : undefined;
     return classification({
       ...evidence,
@@ -84,7 +86,13 @@ function asAnswer(category: ErrorCategory, aboutInput: boolean): ErrorCategory {
   return aboutInput || category === 'unknown' || category === 'cancelled' ? 'tool_error' : category;
 }
 
-function stoppedBy({ signal, unixMs }: ClassifyContext): 'timeout' | 'cancelled' | undefined {
+/** Without a context, or with one that says nothing, it is now. */
+function known(context: ClassifyContext | undefined): { readonly unixMs: number; readonly signal: unknown } {
+  const unixMs = read(context, 'unixMs');
+  return { unixMs: typeof unixMs === 'number' ? unixMs : Date.now(), signal: read(context, 'signal') };
+}
+
+function stoppedBy(signal: unknown, unixMs: number): 'timeout' | 'cancelled' | undefined {
   if (read(signal, 'aborted') !== true) return undefined;
   return gatherEvidence(read(signal, 'reason'), unixMs).category === 'timeout' ? 'timeout' : 'cancelled';
 }

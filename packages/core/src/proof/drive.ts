@@ -83,7 +83,7 @@ export const newWorld = ({ checked, ...rest }: CaseConfig): World => {
   const metricsBefore = readCells();
   const processes = [1_000, 987_654_321].map((originMs): Process => {
     const clock = { now: () => originMs + model.ms, unixNow: () => UNIX_START + model.ms };
-    const box = createBreakerbox({ agent: AGENT, ...config, clock, sessionIdleMs: Number.MAX_SAFE_INTEGER });
+    const box = createBreakerbox({ agent: AGENT, ...config, clock, sessionIdleMs: 1e12 });
     listen(box, told, originMs);
     return { box, modelBox: newBox(model), originMs };
   });

@@ -106,7 +106,7 @@ const unbucketed = ({ windowMs, buckets }: TimeWindowSnapshot, ms: number): Time
 
 const AS_WRITTEN = ', as session.snapshot() wrote it.';
 const count = number(0, AS_WRITTEN, { whole: true });
-const notNegative = number(0, AS_WRITTEN);
+const notNegative = number(0, AS_WRITTEN, { most: Number.MAX_VALUE }); // Tokens add up.
 const span = number(0, AS_WRITTEN, { above: true });
 
 /** Refuses a text that doesn't hold the calls it should. */

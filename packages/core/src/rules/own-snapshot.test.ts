@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createBreakerbox } from '../breakerbox.ts';
+import type { BreakerboxConfig } from '../config.ts';
+import { BreakerboxConfigError } from '../errors.ts';
+import { manualClock, trip } from '../test-support.ts';
+
+const big = fc.oneof(fc.double({ min: 0, noNaN: true }), fc.maxSafeNat(), fc.nat(100));
+
+test('C11, E6: every configuration is refused, or its sessions can be restored', () => {
+  fc.assert(
+    fc.property(big, big, big, big, fc.constantFrom(Number.NaN, -5, 0, 1e12), (a, b, c, d, unixMs) => {
+      const clock = { ...manualClock(), unixNow: () => unixMs };
+      const config: BreakerboxConfig = {
+        agent: 'tester',
+        tools: { a: { cooldownMs: a, maxCooldownMs: b, maxRetryAfterMs: c } },
+        budget: { failures: Math.round(d), tokens: Math.round(c) },
+        clock,
+      };
+      try {
+        const box = createBreakerbox(config);
+        const session = box.session();
+        trip(session, 'a');
+        session.acquire('a').settle({ outcome: 'failure', retryAfterMs: c, tokens: c });
+        const restored = box.restore(JSON.parse(JSON.stringify(session.snapshot())));
+        expect(restored.view().budget).toEqual(session.view().budget);
+      } catch (error) {
+        if (!(error instanceof BreakerboxConfigError && error.message.includes('configuration'))) throw error;
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
