@@ -91,6 +91,7 @@ describe('F2: last good results', () => {
     ['a list of a class', new (class extends Array {})()],
     ['a buffer', Buffer.from('good')],
     ['a promise', Promise.resolve(1)],
+    ['an object that calls itself something else', { [Symbol.toStringTag]: 'Page' }],
     ['a weak map', new WeakMap()],
     ['more levels than the stack has', deep],
     [

@@ -6,7 +6,7 @@ import { type ClassifyContext, classifyError } from '../classify.ts';
 import type { ErrorCategory } from '../taxonomy.ts';
 
 /** The clock of every reading: a Retry-After that is a date is counted from here. */
-export const NOW: ClassifyContext = { unixMs: Date.UTC(2026, 10, 20, 12, 0, 0) };
+export const NOW = { unixMs: Date.UTC(2026, 10, 20, 12, 0, 0) } as const satisfies ClassifyContext;
 
 /** What `run` throws or rejects with. */
 export async function thrownBy(run: () => unknown): Promise<unknown> {
