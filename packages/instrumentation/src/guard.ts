@@ -6,7 +6,7 @@ import { checkOptions, milliseconds, reader } from './options.ts';
 import { otherwise } from './otherwise.ts';
 import { type CallEnd, follow, startRun } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
-import { concluded } from './stream.ts';
+import { concluded, noted } from './stream.ts';
 import { isRefused, ToolUnavailableError } from './unavailable.ts';
 
 export type { ToolCall } from './caller.ts';
@@ -27,7 +27,7 @@ export type GuardedFunction<Input, Output> = (
 /** How a guarded function behaves. */
 export interface GuardOptions<Output = unknown> {
   /**
-   * Milliseconds that a call may take, to the end of its stream if it gives one. When they are over, the tool's signal fires,
+   * Milliseconds that a call may take, to the last piece of an async generator if it gives one. When they are over, the tool's signal fires,
    * the call rejects with a `TimeoutError` at once, and counts as a failure. An alternative that is called in place of the
    * tool has what is left of them. Default: none.
    */
@@ -63,9 +63,10 @@ export interface GuardOptions<Output = unknown> {
  * Label and note are put as core's `labelled` does it: before a text, into an object, and else `{ result, … }` beside the
  * result, which then is no longer an `Output`. So are those of `labelFreshness`.
  *
- * An async iterable, such as a generator's, is settled when its pieces have been read to the end, by the end or by the error;
- * whoever leaves it earlier costs nothing (`cancelled`). It has no label, and is no last good result. Streams of the web and
- * of Node count when they are returned.
+ * An async generator, or a plain object that is an async iterable and nothing more, is settled when its pieces have been
+ * read to the end, by the end or by the error; whoever leaves it earlier costs nothing (`cancelled`). It has no label, and is
+ * no last good result; as an alternative's it has its note in its first piece. Whatever can be read in another way too, such
+ * as streams, cursors and emitters, counts when it is returned, and is the very same object; it has no label either.
  *
  * The tool is declared on the session when it is wrapped; with a session function, at its calls. A signal that has fired
  * before the call rejects without a decision.
@@ -126,7 +127,8 @@ export function guard<Input, Output>(
     const permit = ask(input, call);
     if (!isRefused(permit)) return execute(permit, input, call);
     const leftMs = () => timeoutMs && Math.max(1, Math.ceil(timeoutMs - (performance.now() - startMs)));
-    const answer = await otherwise(permit, input, { find: (other) => directCallOf(alternatives, other, call, leftMs) });
+    const find = (other: string) => directCallOf(alternatives, other, call, leftMs);
+    const answer = await otherwise(permit, input, { find, note: noted });
     if (answer === undefined) throw new ToolUnavailableError(permit);
     return answer.value as Output;
   };

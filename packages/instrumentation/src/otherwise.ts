@@ -17,6 +17,8 @@ export interface StandIns {
   readonly find: (tool: string) => DirectCall | undefined;
   /** The tool's last good result with its label. Default: core's `labelled`. */
   readonly label?: typeof labelled;
+  /** What the alternative gave with a note. Default: core's `annotated`. */
+  readonly note?: typeof annotated;
 }
 
 /**
@@ -27,13 +29,13 @@ export interface StandIns {
 export const otherwise = (
   permit: Refusal,
   input: unknown,
-  { find, label = labelled }: StandIns,
+  { find, label = labelled, note = annotated }: StandIns,
 ): Promise<Answer | undefined> | undefined => {
   const { route } = permit;
   if (route?.kind === 'stale') return Promise.resolve({ value: label(route.result, route.label) });
   if (route?.kind !== 'alternative' || route.adapt === undefined) return undefined;
   const call = find(route.tool);
-  return call && inPlace(permit.tool, route, input, call);
+  return call && inPlace(permit.tool, route, input, call, note);
 };
 
 const inPlace = async (
@@ -41,10 +43,11 @@ const inPlace = async (
   route: AlternativeRoute,
   input: unknown,
   call: DirectCall,
+  note: typeof annotated,
 ): Promise<Answer | undefined> => {
   const adapted = adaptedInput(tool, route, input);
   const answer = adapted && (await call(adapted.input));
-  return answer && { value: annotated(answer.value, 'note', noteOf(tool, route)) };
+  return answer && { value: note(answer.value, 'note', noteOf(tool, route)) };
 };
 
 const adaptedInput = (

@@ -1,21 +1,71 @@
+import { annotated } from '@breakerbox/core/internal';
 import { hasMethod } from './has-method.ts';
 import { isAsyncIterable, iterate, type Pieces } from './iterate.ts';
 import type { Run } from './run.ts';
 import { standIn } from './stand-in.ts';
 
 /**
- * Follows what a tool returned, where it is read piece by piece: its end or its error settles the call. Anything else is the
- * answer itself. So are web streams and Node's, which can be read in ways that nobody sees from here.
+ * Follows what a tool returned, where it can be read piece by piece and in no other way: its end or its error settles the
+ * call. Anything else is the answer itself. A stream, a cursor or an emitter comes back untouched, without a label too: it is
+ * mostly read by members of its own, which nobody sees from here, so that its call would never be settled.
  */
 export const concluded = <Output>(run: Run, result: Output): Output => {
-  if (!isAsyncIterable(result) || hasMethod(result, 'getReader') || hasMethod(result, 'pipe'))
-    return run.returned(result);
+  if (!isPiecesAlone(result)) {
+    const answer = run.returned(result);
+    return isAsyncIterable(result) ? result : answer;
+  }
   const pieces = iterate(run, result, (last) => {
     run.ended(result);
     return last;
   });
-  return standIn(result, hasMethod(result, 'next') ? iteratorMembers(result, pieces) : iterableMembers(result, pieces));
+  return readThrough(result, pieces);
 };
+
+/**
+ * An answer with a note about it. What `concluded` follows has it in its first piece: it stays what can be read piece by
+ * piece, and its call is settled by that. Where no piece comes there is no note.
+ */
+export const noted: typeof annotated = (answer, key, words) => {
+  if (!isPiecesAlone(answer)) return annotated(answer, key, words);
+  const pieces = answer[Symbol.asyncIterator]() as Pieces<unknown>;
+  let begun = false;
+  const next: Pieces<unknown>['next'] = async (...given) => {
+    const isFirst = !begun;
+    begun = true;
+    const found = await pieces.next(...given);
+    return isFirst && !found.done ? { done: false, value: annotated(found.value, key, words) } : found;
+  };
+  const withNote: Pieces<unknown> = { ...pieces, next };
+  return readThrough(answer, withNote);
+};
+
+const ITERATOR_MEMBERS: ReadonlySet<PropertyKey> = new Set([
+  Symbol.asyncIterator,
+  'next',
+  'return',
+  'throw',
+  ...(Symbol.asyncDispose ? [Symbol.asyncDispose] : []),
+]);
+
+/** A generator's object, or a plain one, with nothing of its own but what an iterator has. */
+const isPiecesAlone = (value: unknown): value is AsyncIterable<unknown> => {
+  if (!isAsyncIterable(value)) return false;
+  try {
+    const isKnown = isPlainObject(value) || Object.prototype.toString.call(value) === '[object AsyncGenerator]';
+    return isKnown && Reflect.ownKeys(value).every((key) => ITERATOR_MEMBERS.has(key));
+  } catch {
+    return false; // A proxy that throws when it is looked at.
+  }
+};
+
+const isPlainObject = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+};
+
+/** The same object to the caller, read through ours. */
+const readThrough = <Source extends AsyncIterable<unknown>>(source: Source, pieces: Pieces<unknown>): Source =>
+  standIn(source, hasMethod(source, 'next') ? iteratorMembers(source, pieces) : iterableMembers(source, pieces));
 
 type Members = ReadonlyMap<PropertyKey, unknown>;
 
