@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classifyError } from './classify.ts';
+import { classifyError, classifyResult } from './classify.ts';
 import type { ErrorCategory } from './taxonomy.ts';
 
 const category = (error: unknown) => classifyError(error, { unixMs: 0 }).category;
@@ -11,9 +11,64 @@ function refusal(status: number, fields: object, name = 'BadRequestError', messa
 
 const BALANCE = 'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade.';
 
+/** OpenAI's SDK, by which OpenRouter and DeepSeek are called too: 402 has no class of its own. */
+class OpenAIError extends Error {}
+class APIError extends OpenAIError {}
+const provider = (status: number, message: string) => Object.assign(new APIError(message), { status });
+
+describe('O2: a customer who cannot pay is no outage', () => {
+  it('O2: a card that Stripe declines is invalid_input, by any of its words and even on 402', () => {
+    const card = (fields: object) => refusal(402, { statusCode: 402, ...fields }, 'Error', 'Insufficient funds.');
+    for (const fields of [
+      { type: 'StripeCardError', rawType: 'card_error', code: 'expired_card' },
+      { type: 'StripeCardError' },
+      { rawType: 'card_error' },
+      { raw: { type: 'card_error' } },
+      { code: 'incorrect_cvc' },
+      { code: 'card_declined', decline_code: 'insufficient_funds' },
+    ]) {
+      expect([fields, category(card(fields))]).toEqual([fields, 'invalid_input']);
+    }
+    for (const fields of [{ type: 'StripeCardError' }, { rawType: 'card_error' }, { raw: { type: 'card_error' } }]) {
+      expect(category(Object.assign(new Error('Your card was declined.'), fields))).toBe('invalid_input');
+      // Whoever threw it, and whatever it says of quotas.
+      expect(category(Object.assign(provider(402, 'quota exceeded'), fields))).toBe('invalid_input');
+    }
+  });
+
+  it('O2: a bare 402, and words of credit, are resource by a model provider and invalid_input by anyone else', () => {
+    for (const text of ['no', 'Not enough credits', 'Insufficient funds', 'Quota exceeded', 'Insufficient Balance']) {
+      expect([text, category(provider(402, text))]).toEqual([text, 'resource']);
+      for (const status of [400, 402]) {
+        expect([text, category(refusal(status, {}, 'HttpError', text))]).toEqual([text, 'invalid_input']);
+        expect([text, category(new Error(`HTTP ${status}: ${text}`))]).toEqual([text, 'invalid_input']);
+        expect([text, classifyResult({ error: `HTTP ${status}: ${text}` }, { unixMs: 0 })?.category]).toEqual([
+          text,
+          'invalid_input',
+        ]);
+      }
+    }
+    expect(category(provider(400, 'Not enough credits'))).toBe('resource');
+    expect(category(provider(400, 'no'))).toBe('invalid_input');
+    expect(category(refusal(402, {}, 'AI_APICallError'))).toBe('resource');
+    expect(category(refusal(402, { code: 'insufficient_balance' }))).toBe('invalid_input');
+  });
+
+  it('O2: a code that only an account has is resource, whoever says it', () => {
+    for (const code of ['insufficient_quota', 'billing_hard_limit_reached', 'credit_balance_too_low']) {
+      for (const status of [400, 402, 403]) {
+        expect([code, category(refusal(status, { error: { code } }, 'HttpError'))]).toEqual([code, 'resource']);
+      }
+    }
+  });
+
+  it('O2: a 402 of an MCP endpoint is ours to pay', () => {
+    expect(category(refusal(402, { code: 402 }, 'StreamableHTTPError'))).toBe('resource');
+  });
+});
+
 describe('O2: a refusal that is about the account', () => {
   it.each<[string, ErrorCategory, Error]>([
-    ['402, whatever it says', 'resource', refusal(402, { error: { message: 'Insufficient credits', code: 402 } })],
     [
       'OpenAI 400',
       'resource',

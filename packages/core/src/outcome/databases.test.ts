@@ -82,6 +82,7 @@ describe('O2: SQLSTATE', () => {
 
   it.each<[ErrorCategory, string]>([
     ['invalid_input', '42601 42P01 42703 22P02 23505 23503 0A000 25006 54001 44000'],
+    ['invalid_input', '3D000 3F000 26000 25P02 P0002'],
     ['permission', '42501 28P01 28000'],
     ['network', '08006 08001'],
     ['server', '57P01 57P03 40P01 40001 XX000'],
@@ -89,7 +90,7 @@ describe('O2: SQLSTATE', () => {
     ['resource', '53300 53100 53200'],
     ['filesystem', '58030'],
     ['tool_error', 'P0001'],
-    ['unknown', '3D000 99999 25P02'],
+    ['unknown', '99999 25001 P0003'],
   ])('O2: PostgreSQL: %s: %s', (wanted, codes) => {
     for (const code of codes.split(' ')) expect([code, category(pg(code))]).toEqual([code, wanted]);
   });
@@ -130,6 +131,8 @@ describe('O2: MySQL', () => {
     ['timeout', 'ER_LOCK_WAIT_TIMEOUT', 'HY000'],
     ['server', 'ER_SERVER_SHUTDOWN', '08S01'],
     ['server', 'ER_LOCK_DEADLOCK', '40001'],
+    ['tool_error', 'ER_SIGNAL_EXCEPTION', 'HY000'],
+    ['tool_error', 'ER_SOMETHING_NEW', '45000'],
     ['unknown', 'ER_SOMETHING_NEW', 'HY000'],
   ])('O2: %s: %s %s', (wanted, code, sqlState) => {
     expect(category(Object.assign(new Error('x'), { code, errno: 1, sqlState, sqlMessage: 'x' }))).toBe(wanted);
@@ -156,6 +159,17 @@ describe('O2: Redis', () => {
     ['server', 'CLUSTERDOWN The cluster is down'],
     ['server', 'MASTERDOWN Link with MASTER is down'],
     ['server', "READONLY You can't write against a read only replica."],
+    ['invalid_input', "ERR wrong number of arguments for 'get' command"],
+    ['invalid_input', 'ERR syntax error'],
+    ['invalid_input', 'ERR value is not an integer or out of range'],
+    ['invalid_input', 'ERR no such key'],
+    ['invalid_input', 'ERR index out of range'],
+    ['resource', 'ERR max requests limit exceeded. Limit: 500000, Usage: 500000.'],
+    ['resource', 'ERR max daily request limit exceeded. Limit: 10000, Usage: 10000.'],
+    ['resource', 'ERR Error running script: OOM'],
+    ['resource', 'ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed'],
+    ['unknown', 'ERR Error running script (call to f_1): @user_script:1: attempt to call a nil value'],
+    ['unknown', 'ERR server is out of order'],
     ['unknown', 'Oddly enough'],
   ])('O2: %s: %s', (wanted, reply) => {
     expect(category(shape('ReplyError', reply))).toBe(wanted);

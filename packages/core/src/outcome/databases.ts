@@ -26,22 +26,28 @@ const SQLSTATES: Readonly<Record<string, ErrorCategory>> = {
   '21': 'invalid_input', // cardinality violation
   '22': 'invalid_input', // data exception
   '23': 'invalid_input', // constraint violation
+  '26': 'invalid_input', // no such prepared statement
   '28': 'permission', // authorization
+  '3D': 'invalid_input', // no such database
+  '3F': 'invalid_input', // no such schema
   '40': 'server', // deadlock, serialization: the database gave up, and may manage next time
   '42': 'invalid_input', // syntax, no such table or column
   '44': 'invalid_input', // WITH CHECK OPTION
+  '45': 'tool_error', // MySQL's SIGNAL: a rule of the business
   '53': 'resource', // disk, memory, connections
   '54': 'invalid_input', // statement too complex
   '57': 'server', // operator intervention: 57P01 shut down, 57P03 starting up
   '58': 'filesystem', // errors outside of the database
   '08004': 'resource', // mysql: too many connections
   '25006': 'invalid_input', // a write in a transaction that only reads, as servers for models often open it
+  '25P02': 'invalid_input', // a statement after one that was refused
   '25P03': 'timeout', // idle in transaction for too long
   '25P04': 'timeout', // transaction for too long
   '42501': 'permission',
   '55P03': 'timeout', // waited too long for a lock
   '57014': 'timeout', // statement timeout
   P0001: 'tool_error', // RAISE EXCEPTION: a rule of the business
+  P0002: 'invalid_input', // no such row
   XX000: 'server',
 };
 
@@ -75,6 +81,7 @@ const MYSQL: Readonly<Partial<Record<ErrorCategory, string>>> = {
   network: `PROTOCOL_CONNECTION_LOST PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR PROTOCOL_ENQUEUE_AFTER_QUIT
     PROTOCOL_UNEXPECTED_PACKET HANDSHAKE_SSL_ERROR HANDSHAKE_NO_SSL_SUPPORT`,
   cancelled: 'ER_QUERY_INTERRUPTED',
+  tool_error: 'ER_SIGNAL_EXCEPTION',
 };
 
 const BY_MYSQL_CODE: ReadonlyMap<string, ErrorCategory> = new Map(

@@ -7,8 +7,6 @@ export function statusCategory(status: number): ErrorCategory | undefined {
   if (status === 401 || status === 403 || status === 407) return 'permission';
   if (status === 408 || status === 504) return 'timeout';
   if (status === 429) return 'rate_limit';
-  // A departure from O2's letter, as in accounts.ts: what is used up fails every call alike until somebody pays.
-  if (status === 402) return 'resource';
   return status < 500 ? 'invalid_input' : 'server';
 }
 

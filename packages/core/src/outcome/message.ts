@@ -33,7 +33,8 @@ export function readMessage(message: string, voice: Voice): CodeMeaning | undefi
 function httpAnswer(text: string, voice: Voice): CodeMeaning | undefined {
   const answer = httpStatusIn(text, voice);
   const refusal = answer?.category === 'invalid_input' || answer?.category === 'permission';
-  const category = refusal ? accountSays(text) : undefined;
+  const prose = voice === 'thrown' && answer?.category === 'permission';
+  const category = refusal ? accountSays(text, prose) : undefined;
   return category ? { category } : answer;
 }
 

@@ -36,6 +36,7 @@ const MCP_TRANSPORT: ReadonlySet<string> = new Set(['StreamableHTTPError', 'SseE
 function mcpTransport(names: readonly string[], error: unknown): ErrorCategory | undefined {
   if (!names.some((name) => MCP_TRANSPORT.has(name))) return undefined;
   const status = readStatus(error);
+  if (status === 402) return 'resource'; // it is we who are to pay, as the arguments are in the body
   if (status !== undefined) return aboutPeer(statusCategory(status), 'server');
   return read(error, 'code') === -1 ? 'server' : undefined;
 }

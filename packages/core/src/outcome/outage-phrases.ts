@@ -46,6 +46,8 @@ export const TIMED_OUT: Group = {
     /\bcontext deadline exceeded\b/i, // Go
     opening(String.raw`deadline exceeded\b`),
     /\b(?:i\/o|handshake) timeout\b/i, // Go
+    /\bcancell?ing statement due to (?:statement|lock) timeout\b/i, // PostgreSQL
+    anyCase(String.raw`\bdatabase (?:table )?is locked${STOP}`), // SQLite
   ],
   thrown: [
     /\btimed[ -]?out\b/i,
@@ -90,6 +92,16 @@ export const UNREACHED: Group = {
     /\bno route to host\b/i,
     /\b(?:cannot|could not|couldn't|can't|unable to|failed to) (?:connect to|resolve host)/i,
     /\bfailed to establish (?:a )?(?:new )?connection\b/i,
+    // Go. A guest house has a host too.
+    /\bdial (?:tcp|udp|unix)\b/,
+    anyCase(String.raw`\blookup [^\n]{1,200}: no such host${STOP}`),
+    /\bx509: certificate (?:signed by|has expired|is (?:valid for|not trusted|not valid))/,
+    // Python
+    /\bserver disconnected without sending a response\b/i,
+    /\bremote end closed connection without response\b/i,
+    // MySQL
+    /\blost connection to (?:the )?MySQL server\b/i,
+    /\bMySQL server has gone away\b/i,
     /\bgetaddrinfo\b/i,
     /\bfailure in name resolution\b/i,
     /\bname resolution (?:failed|failure|error)\b/i,
@@ -105,6 +117,7 @@ export const UNREACHED: Group = {
     /\bfetch failed\b/i,
     // Of itself, or with the address or the reason after it: 'Failed to fetch weather data' is said by a tool.
     /\bfailed to fetch(?=\s*$|[.!:(\n]| \(| https?:| (?:dynamically|resource)\b)/i,
+    /\bno such host\b/i,
     /\bname resolution\b/i,
     /\bcertificate (?:has )?expired\b/i,
     /\bnot connected$/i,

@@ -48,8 +48,8 @@ const PHRASES: readonly Group[] = [
     means: 'resource',
     always: [
       // Sellers and salesmen have quotas; these are a provider's or a disk's.
-      opening(String.raw`quota exceeded(?:[.!]?\s*$|:| for (?:quota |metric|project|the project|api))`),
-      /\b(?:api|disk|storage|token|request|usage|user) quota (?:has been |was |is )?(?:exceeded|exhausted|reached)\b/i,
+      opening('quota exceeded for (?:quota |metric|project|the project|api)'),
+      /\b(?:api|disk|storage|token|request|usage) quota (?:has been |was |is )?(?:exceeded|exhausted|reached)\b/i,
       /\bexceed(?:ed|s)? (?:your |the )?(?:current|api|usage|request|token|disk|storage) quota\b/i,
       /\binsufficient_quota\b/i,
       /\bout of (?:memory|disk space)\b/i,
@@ -57,6 +57,11 @@ const PHRASES: readonly Group[] = [
       /\bdis[ck] (?:is )?full\b/i,
       /\btoo many open files\b/i,
       /\bcredit balance is too low to access\b/i,
+      /\bRESOURCE_EXHAUSTED\b/,
+      // MySQL, PostgreSQL. A journey has too many connections too.
+      opening(String.raw`too many connections[.!]?\s*$`),
+      /\b1040\b.{0,20}\bToo many connections\b/,
+      /\bsorry, too many clients already\b/,
     ],
     thrown: [
       /\bquota (?:has been |was |is )?(?:exceeded|exhausted|reached)\b/i,
@@ -121,6 +126,7 @@ const PHRASES: readonly Group[] = [
       /\boverloaded_error\b/i,
       opening(String.raw`overloaded[.!]?\s*$`),
       /\bno healthy upstream\b/i, // Envoy
+      clause(String.raw`deadlock (?:detected\b|found when trying to get lock\b)`), // PostgreSQL, MySQL
       NOT_JSON,
       // Playwright, Puppeteer: the browser has crashed, or its server has closed it
       /\bTarget page, context or browser has been closed\b/,

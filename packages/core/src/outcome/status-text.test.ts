@@ -102,13 +102,31 @@ describe('O2: the status in what tools throw when an answer is not ok', () => {
     }
   });
 
-  it('O2: returned, as MCP returns what a tool threw, only where fetching is spoken of', () => {
-    for (const [status, wanted] of STATUSES) {
-      expect(returned(`Failed to fetch weather: ${status}`)).toBe(wanted);
-      expect(returned(`Request failed: ${status}`)).toBe(wanted);
-      expect(returned(`GitHub API error: ${status} Bad credentials or so`)).toBe(wanted);
+  it('O2: returned, as MCP returns what a tool threw, only where the number has its own reason or a request failed', () => {
+    for (const [status, wanted] of STATUSES) expect(returned(`Request failed: ${status}`)).toBe(wanted);
+    for (const [text, wanted] of [
+      ['Failed to fetch weather: 503 Service Unavailable', 'server'],
+      ['Failed to fetch weather: 503 unavailable', 'server'],
+      ['Failed to load weather: 429 too many requests', 'rate_limit'],
+      ['Error fetching weather: 401 unauthorized', 'permission'],
+      ['GitHub API error: 500 internal', 'server'],
+      ['GET /users/9 502 bad gateway', 'server'],
+      ['GET /users/9 404 not found', 'invalid_input'],
+    ]) {
+      expect([text, returned(text ?? '')]).toEqual([text, wanted]);
     }
     for (const text of [
+      'Failed to fetch weather: 503',
+      'Failed to fetch weather: 503 rows',
+      'Failed to fetch weather: 500 not found',
+      'Error fetching price for SKU 12: 503',
+      'Error fetching postal code: 501',
+      'Error fetching balance in EUR: 500',
+      'Failed to fetch all rows, only got: 500',
+      'GET /rooms/ 503',
+      'API Error: 500 Points required',
+      'Failed to fetch rooms: 500 internal rooms',
+      'Failed to fetch rooms: 429 too many beds',
       'Failed to fetch order: 503',
       'Failed to load weather: 503',
       'Search failed (503)',

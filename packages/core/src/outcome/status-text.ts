@@ -16,6 +16,13 @@ const KNOWN = '(4(?:0\\d|1[0-8]|2[1-689]|3[1-3]|51|99)|5(?:0[0-8]|1[01]|2\\d|30)
 const TAIL =
   String.raw`(?:${END}|\b(?= (?:bad|unauthori[sz]ed|payment|forbidden|not (?:found|allowed|acceptable|implemented)|` +
   String.raw`method|request|conflict|gone|unprocessable|too many|internal|service|gateway)\b))`;
+/** A number with its own reason, in any case: returned, '500 internal' is a status, and '500 Points' is none. */
+const REASONED =
+  '(400 bad request|401 unauthori[sz]ed|402 payment required|403 forbidden|404 not found|405 method not allowed|' +
+  '408 request time-?out|409 conflict|410 gone|422 unprocessable|429 too many requests|' +
+  '500 internal(?: server| error|(?=[.!]?$))|501 not implemented|' +
+  '502 bad gateway|503 (?:service )?(?:temporarily )?unavailable|504 gateway time-?out)';
+const METHOD = '(?:GET|POST|PUT|PATCH|DELETE|HEAD)';
 const VERB = oneOf(`fetch load get retrieve download upload search query call request read list create update delete
   send post submit save find access contact invoke scrape crawl refresh`);
 const VERBING = oneOf(`fetching loading getting retrieving downloading uploading searching querying calling requesting
@@ -83,14 +90,13 @@ const ALWAYS: readonly RegExp[] = [
   new RegExp(String.raw`\bunexpected (?:server )?response(?: status| code| status code)?: ${STATUS}${END}`, 'i'),
   // 'Request failed: 500 Internal', and not 'Payment failed: 500'
   new RegExp(String.raw`\b(?:request|fetch|api|https?) (?:call )?failed(?:: | \()${KNOWN}${TAIL}`, 'i'),
-  // 'Failed to fetch weather: 503', as MCP's servers return what a tool threw
-  new RegExp(String.raw`\b(?:failed to fetch|error fetching)\b[^\n]{0,200}?${notAfter(OWNED)}: ${KNOWN}${TAIL}`, 'i'),
-  // 'API error: 401 Bad credentials', 'An API error occurred when calling brave: 429'
-  /\bAPI [Ee]rror(?: code)?[ :=#(]{1,3}([45]\d\d) (?=[A-Z])/,
+  // 'Failed to fetch weather: 404 not found', as MCP's servers return what a tool threw. Of 'Error fetching the price of
+  // SKU 12: 503' nobody knows what the number is.
+  new RegExp(String.raw`\b(?:failed to ${VERB}|error ${VERBING}|api error)\b[^\n]{0,200}?: ${REASONED}\b`, 'i'),
+  new RegExp(String.raw`\b${METHOD} (?:https?:/)?/[^\s:]{0,300}:? (?:[-=]> )?${REASONED}\b`, 'i'),
+  // 'An API error occurred when calling brave: 429'
   new RegExp(String.raw`\bapi error occurred\b[^\n]{0,80}?: ${KNOWN}${END}`, 'i'),
   /\bHTTP(?:Status)?Error[ :(]{1,2}([45]\d\d)\b/,
-  // 'GET /users/9 404'
-  new RegExp(String.raw`\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) (?:https?:/)?/[^\s:]{0,300}:? (?:[-=]> )?${KNOWN}${END}`),
   new RegExp(String.raw`^\s*(?:Error:\s*)?${KNOWN} upstream connect error\b`, 'i'),
   // nothing but the number
   new RegExp(String.raw`^\s*(?:Error:\s*)?${STATUS}\s*$`),
@@ -108,6 +114,10 @@ const THROWN: readonly RegExp[] = [
     'i',
   ),
   new RegExp(String.raw`\b${CALL} failed(?:: | \()${KNOWN}${TAIL}`, 'i'),
+  // 'API error: 401 Bad credentials'
+  /\bAPI [Ee]rror(?: code)?[ :=#(]{1,3}([45]\d\d) (?=[A-Z])/,
+  // 'GET /users/9 404'
+  new RegExp(String.raw`\b${METHOD} (?:https?:/)?/[^\s:]{0,300}:? (?:[-=]> )?${KNOWN}${END}`),
   /\bnot found \((404|410)\)/i,
   /^\s*(?:Error:\s*)?(404) not found[.!]?\s*$/i,
   new RegExp(String.raw`^\s*(?:Error:\s*)?expected (?:status )?2\d\d,? (?:but )?(?:got|received) ${KNOWN}${END}`, 'i'),

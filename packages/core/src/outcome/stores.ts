@@ -1,18 +1,25 @@
 import type { ErrorCategory } from './taxonomy.ts';
 import { read, readNames } from './untrusted.ts';
 
-/** Redis says what is wrong in the first word of its reply. */
+/** Redis says what is wrong in the first word of its reply, unless that is `ERR`. */
 const REPLIES: Readonly<Partial<Record<ErrorCategory, string>>> = {
-  invalid_input: 'ERR WRONGTYPE EXECABORT NOSCRIPT BUSYGROUP BUSYKEY NOGROUP CROSSSLOT',
+  invalid_input: 'WRONGTYPE EXECABORT NOSCRIPT BUSYGROUP BUSYKEY NOGROUP CROSSSLOT',
   permission: 'NOAUTH WRONGPASS NOPERM DENIED',
   resource: 'OOM',
   server: 'LOADING CLUSTERDOWN MASTERDOWN READONLY TRYAGAIN BUSY MISCONF NOREPLICAS',
 };
 
-/** Replies that begin with `ERR` all the same, from before there were words for them. */
+/** What is about the command, of replies that begin with `ERR`. */
+const COMMAND =
+  /^-?ERR (?:unknown (?:sub)?command|wrong number of arguments|syntax error|(?:hash )?value is (?:not|out of range)|no such key|index out of range)/i;
+
+/** Replies that begin with `ERR`, from before there were words for them. It says nothing of itself. */
 const OLD_REPLIES: readonly (readonly [RegExp, ErrorCategory])[] = [
-  [/^ERR max number of clients reached/, 'resource'],
-  [/^ERR (?:invalid password|operation not permitted|Client sent AUTH|AUTH )/, 'permission'],
+  [/^-?ERR max number of clients reached/, 'resource'],
+  [/^-?ERR max (?:daily )?requests? limit exceeded/, 'resource'], // Upstash: what the plan allows is used up
+  [/^-?ERR Error running script\b[^\n]{0,300}?: -?OOM\b/, 'resource'],
+  [COMMAND, 'invalid_input'],
+  [/^-?ERR (?:invalid password|operation not permitted|Client sent AUTH|AUTH )/, 'permission'],
 ];
 
 const REPLY_CLASS: ReadonlySet<string> = new Set(['ReplyError', 'ErrorReply', 'SimpleError', 'BlobError']);

@@ -47,6 +47,21 @@ export function readNames(error: unknown): string[] {
   return names.filter((name) => name !== undefined);
 }
 
+/** The `name` of an error, of its class, and of the classes that this one extends: six at most. */
+export function readAncestry(error: unknown): string[] {
+  const names = readNames(error);
+  try {
+    let parent: unknown = read(error, 'constructor');
+    for (let depth = 0; depth < 4 && typeof parent === 'function'; depth += 1) {
+      parent = Object.getPrototypeOf(parent);
+      names.push(readText(parent, 'name', 100) ?? '');
+    }
+  } catch {
+    // A class behind a proxy that won't say: what was read so far is all there is.
+  }
+  return names;
+}
+
 /** Whether a value can have properties. */
 export function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';

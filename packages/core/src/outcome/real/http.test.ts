@@ -7,7 +7,7 @@ import { axios, categoryOf, failingUrl, get, NOW, thrownBy } from './test-suppor
 const STATUSES: readonly (readonly [number, ErrorCategory])[] = [
   [400, 'invalid_input'],
   [401, 'permission'],
-  [402, 'resource'],
+  [402, 'invalid_input'],
   [403, 'permission'],
   [404, 'invalid_input'],
   [408, 'timeout'],
