@@ -5,6 +5,7 @@ import type { ReportedState } from './circuit/mode.ts';
 import type { FreshnessLabel } from './freshness.ts';
 import type { ErrorCategory, Outcome } from './outcome/taxonomy.ts';
 import type { Decision, Reason } from './reasons.ts';
+import type { RecoveryCause } from './recovery.ts';
 import type { SystemicEvent } from './systemic.ts';
 
 /** What every event says. */
@@ -61,7 +62,7 @@ export interface SystemicDetectedEvent extends EventBase {
 }
 
 /** How a systemic event ended: somebody said so, or one of the ways that are configured for unattended agents (S5). */
-export type RecoveredBy = 'operator' | 'time' | 'health_check';
+export type RecoveredBy = 'operator' | RecoveryCause;
 
 export interface SystemicResolvedEvent extends EventBase {
   readonly event: SystemicEvent;

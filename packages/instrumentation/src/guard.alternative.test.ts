@@ -1,9 +1,10 @@
 import { type Alternative, BreakerboxConfigError, type ToolConfig } from '@breakerbox/core';
 import { diag } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type GuardOptions, guard, ToolUnavailableError } from './index.ts';
+import { type GuardOptions, guard } from './index.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
 import { read, startServer, type TestServer } from './test-support/http-server.ts';
+import { refusalOf } from './test-support/refusal.ts';
 import { startTracing, stopTracing } from './test-support/tracing.ts';
 import { type Watched, watchedSession } from './test-support/watched-session.ts';
 
@@ -23,15 +24,6 @@ afterEach(async () => {
 /** A tool that fetches a page of the server. */
 const page = ({ session }: Watched, tool: string, options: GuardOptions<string> = {}) =>
   guard(session, tool, (path: string, { signal }) => read(server.url(path), signal), options);
-
-const refusalOf = (call: Promise<unknown>): Promise<ToolUnavailableError> =>
-  call.then(
-    () => expect.unreachable(),
-    (error) => {
-      expect(error).toBeInstanceOf(ToolUnavailableError);
-      return error;
-    },
-  );
 
 const STALE = 'stale: retrieved 1970-01-01 00:00:00 UTC';
 

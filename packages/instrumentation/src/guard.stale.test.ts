@@ -1,7 +1,8 @@
 import type { ToolConfig } from '@breakerbox/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { guard, ToolUnavailableError } from './index.ts';
+import { guard } from './index.ts';
 import { read, startServer, type TestServer } from './test-support/http-server.ts';
+import { refusalOf } from './test-support/refusal.ts';
 import { startTracing, stopTracing } from './test-support/tracing.ts';
 import { type Watched, watchedSession } from './test-support/watched-session.ts';
 
@@ -19,15 +20,6 @@ afterEach(async () => {
 /** A tool that fetches a page of the server. */
 const page = ({ session }: Watched, tool: string) =>
   guard(session, tool, (path: string, { signal }) => read(server.url(path), signal));
-
-const refusalOf = (call: Promise<unknown>): Promise<ToolUnavailableError> =>
-  call.then(
-    () => expect.unreachable(),
-    (error) => {
-      expect(error).toBeInstanceOf(ToolUnavailableError);
-      return error;
-    },
-  );
 
 const STALE = 'stale: retrieved 1970-01-01 00:00:00 UTC';
 

@@ -1,34 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Moment } from '../clock.ts';
-import {
-  admit,
-  adopted,
-  type Circuit,
-  categoryOf,
-  closedCircuit,
-  fail,
-  release,
-  succeed,
-  type Ticket,
-} from './circuit.ts';
-import { type CircuitConfig, resolvePolicy } from './policy.ts';
-
-const at = (ms: number, step = 0, stepMs = 0): Moment => ({ ms, step, stepMs });
-const call = { durationMs: 5, tokens: 0 };
-const failure = { category: 'network', ...call } as const;
-
-/** Opens a circuit at `moment`. */
-const openAt = (config: CircuitConfig, moment: Moment, retryAfterMs?: number): Circuit => {
-  const policy = resolvePolicy({ failureThreshold: 1, ...config });
-  return fail(closedCircuit(), closedCircuit(), { ...failure, retryAfterMs }, policy, moment);
-};
-
-/** A circuit with one probe on its way, and that probe's ticket. */
-const probing = (config: CircuitConfig, opened: Circuit, moment: Moment): { circuit: Circuit; ticket: Ticket } => {
-  const admission = admit(opened, resolvePolicy({ failureThreshold: 1, ...config }), moment);
-  if (admission.verdict !== 'probe') throw new Error(`expected a probe, got ${admission.verdict}`);
-  return { circuit: admission.circuit, ticket: { generation: admission.circuit.generation, lease: admission.lease } };
-};
+import { admit, adopted, type Circuit, categoryOf, closedCircuit, fail, release, succeed } from './circuit.ts';
+import { resolvePolicy } from './policy.ts';
+import { at, call, failure, openAt, probing } from './test-support.ts';
 
 describe('C2, C3: closed', () => {
   const policy = resolvePolicy({});
