@@ -1,5 +1,6 @@
 // What `npm run demo`, `npm test` and CI begin with: on a machine with nothing but Node and npm, brings pnpm, the workspace's
-// dependencies, a current Node, and where it can Debian's Prometheus and Alertmanager; then starts what was asked for.
+// dependencies, a current Node, and where it can Debian's Prometheus, Alertmanager and (for tests and pictures) Chromium; then
+// starts what was asked for.
 // Plain JavaScript without dependencies, because nothing is installed yet when it runs. start.cjs has looked at the Node before.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,14 +10,35 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PNPM = 'pnpm@12.21.0';
-/** Debian's packages, by the programs in them; some go by another name elsewhere. */
+/**
+ * Debian's packages, by the programs in them; some go by another name elsewhere. `service`: Debian starts it at once. `tasks`:
+ * what needs it; the pictures of the dashboards, which the tests draw, are all that needs a browser.
+ */
 const DEBIAN = [
-  { name: 'prometheus', programs: [['prometheus'], ['promtool']] },
-  { name: 'prometheus-alertmanager', programs: [['prometheus-alertmanager', 'alertmanager'], ['amtool']] },
+  { name: 'prometheus', programs: [['prometheus'], ['promtool']], service: true, tasks: ['demo', 'test', 'preview'] },
+  {
+    name: 'prometheus-alertmanager',
+    programs: [['prometheus-alertmanager', 'alertmanager'], ['amtool']],
+    service: true,
+    tasks: ['demo', 'test', 'preview'],
+  },
+  {
+    name: 'chromium',
+    programs: [['chromium', 'chromium-browser', 'google-chrome']],
+    service: false,
+    tasks: ['test', 'preview'],
+  },
 ];
 
 /** In the order in which they are built: each sees the types of those before it. */
-const PACKAGES = ['core', 'telemetry', 'instrumentation', 'cli'];
+const PACKAGES = [
+  'packages/core',
+  'packages/telemetry',
+  'packages/instrumentation',
+  'alerts',
+  'dashboards',
+  'packages/cli',
+];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'breakerbox');
@@ -26,15 +48,16 @@ const source = '--conditions=breakerbox-source';
 /** What can be started, as arguments for the workspace's own Node. */
 const tasks = {
   demo: (args) => [[source, join(root, 'packages/cli/src/main.ts'), 'demo', ...args]],
+  bundle: (args) => [[source, join(root, 'packages/cli/src/main.ts'), 'bundle', ...args]],
   test: (args) => [[join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args]],
+  preview: (args) => [[source, join(root, 'dashboards/preview/src/main.ts'), ...args]],
   check: () => [
     [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '.'],
-    [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
-    ...PACKAGES.map((name) => [
-      join(root, 'node_modules/typescript/bin/tsc'),
-      '-p',
-      join('packages', name, 'tsconfig.build.json'),
-    ]),
+    ...[
+      'tsconfig.json',
+      'dashboards/preview/tsconfig.json',
+      ...PACKAGES.map((one) => `${one}/tsconfig.build.json`),
+    ].map((project) => [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]),
   ],
 };
 
@@ -82,24 +105,26 @@ const install = () => {
 };
 
 /**
- * Installs Debian's Prometheus and Alertmanager where this is root on Debian, and says what to do where it isn't. Only the programs
+ * Installs what the task needs of Debian's packages where this is root on Debian, and says what to do where it isn't. Only the programs
  * are wanted: their services, which listen on all interfaces, are neither left running nor enabled.
  */
 const debianPackages = async () => {
-  const missing = DEBIAN.filter(({ programs }) => !programs.every((names) => names.some(found))).map(
-    ({ name }) => name,
+  const wanted = DEBIAN.filter(
+    ({ programs, tasks }) => tasks.includes(task) && !programs.every((names) => names.some(found)),
   );
+  const missing = wanted.map(({ name }) => name);
   if (missing.length === 0) return;
   const names = missing.join(' ');
   if (!found('apt-get') || process.getuid?.() !== 0) {
     const how = found('apt-get')
       ? `Run \`sudo apt-get install ${names}\``
-      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH';
-    say(`${missing.join(' and ')} not found. ${how} to see alerts and to pass all tests; the demo works without.`);
+      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH, for tests and pictures chromium too';
+    say(`${missing.join(', ')} not found. ${how} to see alerts and to pass all tests; the demo works without.`);
     return;
   }
-  say(`installing Debian's ${missing.join(' and ')} …`);
-  const { code, output } = await withoutServices(missing, async () => {
+  say(`installing Debian's ${missing.join(', ')} …`);
+  const services = wanted.filter(({ service }) => service).map(({ name }) => name);
+  const { code, output } = await withoutServices(services, async () => {
     const install = ['install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', ...missing];
     const first = await quietly('apt-get', install);
     if (first.code === 0) return first;
@@ -121,9 +146,10 @@ const withoutServices = async (services, install) => {
   };
   for (const signal of SIGNALS) process.on(signal, wait);
   const systemd = existsSync('/run/systemd/system');
-  if (systemd) await quietly('systemctl', ['mask', ...services]);
+  const managed = systemd && services.length > 0;
+  if (managed) await quietly('systemctl', ['mask', ...services]);
   const result = await install();
-  if (systemd) {
+  if (managed) {
     await quietly('systemctl', ['unmask', ...services]);
     await quietly('systemctl', ['disable', ...services]);
   } else {
@@ -177,7 +203,7 @@ const [task = '', ...args] = process.argv.slice(2);
 if (!Object.hasOwn(tasks, task))
   giveUp(`'${task}' is nothing that can be started. Known: ${Object.keys(tasks).join(', ')}.`);
 install();
-if (task !== 'check') await debianPackages();
+await debianPackages();
 for (const command of tasks[task](args)) {
   const code = await run(command);
   if (code !== 0) process.exit(code);

@@ -95,11 +95,11 @@ describe('a wrong start says what to do', () => {
   test('with something that can not be started', () => {
     const { status, stderr } = start(bareClone(), 'dmeo');
     expect(status).toBe(1);
-    expect(stderr).toContain("'dmeo' is nothing that can be started. Known: demo, test, check.");
+    expect(stderr).toContain("'dmeo' is nothing that can be started. Known: demo, bundle, test, preview, check.");
   });
 });
 
-describe('Prometheus and Alertmanager', () => {
+describe('Prometheus, Alertmanager and Chromium', () => {
   const as = (user: 'root' | 'somebody') => `process.getuid = () => ${user === 'root' ? 0 : 1000}`;
   const aptLog = 'echo "$@" >> apt.log';
 
@@ -109,7 +109,7 @@ describe('Prometheus and Alertmanager', () => {
     const { status, stderr } = start(folder, 'test', { preload: as('root'), env: { PATH } });
     expect([status, stderr]).toEqual([0, expect.stringContaining('tests ran')]);
     expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(
-      /^install --yes --no-install-recommends .*prometheus prometheus-alertmanager\n$/,
+      /^install --yes --no-install-recommends .*prometheus prometheus-alertmanager chromium\n$/,
     );
   });
 
@@ -118,14 +118,29 @@ describe('Prometheus and Alertmanager', () => {
     const PATH = programs(folder, { 'apt-get': aptLog });
     const { status, stderr } = start(folder, 'test', { preload: as('somebody'), env: { PATH } });
     expect(status).toBe(0);
-    expect(stderr).toContain('Run `sudo apt-get install prometheus prometheus-alertmanager` to see alerts');
+    expect(stderr).toContain('Run `sudo apt-get install prometheus prometheus-alertmanager chromium` to see alerts');
     expect(stderr).toContain('tests ran');
+  });
+
+  test('the demo needs no browser', () => {
+    const folder = installedClone('');
+    write(join(folder, 'packages/cli/src/main.ts'), 'console.error("demo ran")');
+    const PATH = programs(folder, { 'apt-get': aptLog, systemctl: 'exit 0', service: 'exit 0' });
+    const { stderr } = start(folder, 'demo', { preload: as('root'), env: { PATH } });
+    expect(stderr).toContain('demo ran');
+    expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(/prometheus prometheus-alertmanager\n$/);
   });
 
   test('are found under the names of their makers too', () => {
     const folder = installedClone('console.error("tests ran")');
     const none = 'exit 0';
-    const PATH = programs(folder, { prometheus: none, promtool: none, alertmanager: none, amtool: none });
+    const PATH = programs(folder, {
+      prometheus: none,
+      promtool: none,
+      alertmanager: none,
+      amtool: none,
+      'chromium-browser': none,
+    });
     expect(start(folder, 'test', { preload: as('root'), env: { PATH } })).toEqual({ status: 0, stderr: 'tests ran\n' });
   });
 });
