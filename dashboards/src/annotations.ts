@@ -1,22 +1,26 @@
 import { AnnotationQueryBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
+import { ALERT, sharedCauseMark } from './alert-state.ts';
 import { ATTR, label, METRIC } from './names.ts';
 import { COLOUR } from './palette.ts';
-import { series, sumBy } from './promql.ts';
+import { series } from './promql.ts';
 import { DATASOURCE } from './variables.ts';
 
 const agent = label(ATTR.agent);
 const tool = label(ATTR.tool);
 
-/** Marks across all graphs. Grafana draws those points whose value is above zero; one mark for the whole fleet. */
+/** Marks across all graphs. Grafana draws those points whose value is above zero, and joins neighbours to one region. */
 export const annotations = (): AnnotationQueryBuilder[] => [
+  // One mark for the whole fleet, not one for each of 500 agents.
   new AnnotationQueryBuilder()
-    .name('Systemic pause')
+    .name('Systemic or correlated failure')
     .datasource(DATASOURCE)
     .enable(true)
     .iconColor(COLOUR.vermilion)
-    .expr(sumBy([], series(METRIC.sessions, { [ATTR.sessionState]: ['paused_systemic'] })))
-    .titleFormat('Systemic failure')
-    .textFormat('Sessions are paused as systemic; the row of that name has their agents.'),
+    .expr(sharedCauseMark())
+    // Grafana looks once a minute by default, and goes past what was shorter. Over long ranges it takes longer steps by itself.
+    .step('15s')
+    .titleFormat(`{{${ALERT.name}}}`)
+    .textFormat('Several tools failed as one event. Correlated failures has the tools and agents.'),
   // Off at first: in a large fleet there are many. The value is the very time of the opening, in ms.
   new AnnotationQueryBuilder()
     .name('Openings')

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type DashboardJson, finished, rendered } from './finish.ts';
-import { fleetOverview } from './fleet-overview.ts';
+import { builtDashboards } from './dashboards.ts';
+import { type DashboardJson, rendered } from './finish.ts';
+import { UID } from './links.ts';
 import { dashboardPanels, dashboardQueries, variableQueries } from './queries.ts';
 
-const built = finished(fleetOverview());
-const file = new URL('../generated/breakerbox-fleet-overview.json', import.meta.url);
+const all = builtDashboards();
 
 interface PanelJson {
   readonly id: number;
@@ -27,42 +27,55 @@ interface PanelJson {
   readonly options?: { readonly legend?: { readonly showLegend: boolean } };
 }
 
-const panels = dashboardPanels(built) as unknown as readonly PanelJson[];
-const drawn = panels.filter(({ type }) => type !== 'row');
-const named = drawn.map((panel) => [panel.title, panel] as const);
-
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
 const CHOSEN = { type: 'prometheus', uid: '${datasource}' };
 
-describe('the fleet overview', () => {
-  it('is committed as the source gives it', () => {
-    expect(readFileSync(file, 'utf8'), 'run "pnpm dashboards" and commit the result').toBe(rendered(built));
+describe('the dashboards', () => {
+  it('are four, each with its own uid and title', () => {
+    expect(all.map(({ uid }) => uid)).toEqual(Object.values(UID));
+    expect(new Set(all.map(({ json }) => json.title)).size).toBe(4);
   });
 
-  it('is the same each time it is built, its keys in one order', () => {
-    expect(rendered(finished(fleetOverview()))).toBe(rendered(built));
+  it('are the same each time they are built', () => {
+    expect(builtDashboards().map(({ json }) => rendered(json))).toEqual(all.map(({ json }) => rendered(json)));
+  });
+});
+
+describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, built) => {
+  const panels = dashboardPanels(built) as unknown as readonly PanelJson[];
+  const drawn = panels.filter(({ type }) => type !== 'row');
+  const named = drawn.map((panel) => [panel.title, panel] as const);
+  it('is committed as the source gives it', () => {
+    expect(
+      readFileSync(new URL(`../generated/${uid}.json`, import.meta.url), 'utf8'),
+      'run "pnpm generate" and commit the result',
+    ).toBe(rendered(built));
+  });
+
+  it('has its keys in one order', () => {
     expect(Object.keys(built)).toEqual(Object.keys(built).toSorted());
   });
 
   it('has a fixed uid, and cannot be edited in place', () => {
-    expect(built).toMatchObject({ uid: 'breakerbox-fleet-overview', id: null, editable: false, schemaVersion: 42 });
+    expect(built).toMatchObject({ uid, id: null, editable: false, schemaVersion: 42 });
   });
 
   it('offers a data source, and job, instance, agent and tool, each within those before it', () => {
     const { list } = (built.templating ?? {}) as { list: readonly DashboardJson[] };
-    expect(list.map(({ name }) => name)).toEqual(['datasource', 'job', 'instance', 'agent', 'tool']);
+    expect(list.map(({ name }) => name).slice(0, 5)).toEqual(['datasource', 'job', 'instance', 'agent', 'tool']);
     expect(list[0]).toMatchObject({ type: 'datasource', query: 'prometheus' });
-    for (const variable of list.slice(1)) {
+    for (const variable of list.filter(({ type }) => type === 'query')) {
       expect(variable).toMatchObject({
         type: 'query',
         multi: true,
         includeAll: true,
-        allValue: '.+',
+        // No plus where links to traces have it in their URL.
+        allValue: variable.name === 'agent' || variable.name === 'tool' ? '.*' : '.+',
         datasource: CHOSEN,
       });
     }
     expect(variableQueries(built)).toEqual([
-      { variable: 'job', label: 'job', selector: 'breakerbox_sessions' },
+      { variable: 'job', label: 'job', selector: 'breakerbox_sessions{job=~".+"}' },
       { variable: 'instance', label: 'instance', selector: 'breakerbox_sessions{job=~"$job"}' },
       {
         variable: 'agent',
@@ -79,7 +92,7 @@ describe('the fleet overview', () => {
 
   it('names no data source but the chosen one', () => {
     const uids = [...rendered(built).matchAll(/"uid": "([^"]*)"/g)].map(([, uid]) => uid);
-    expect(new Set(uids)).toEqual(new Set([CHOSEN.uid, 'breakerbox-fleet-overview']));
+    expect(new Set(uids)).toEqual(new Set([CHOSEN.uid, uid]));
   });
 
   it('hides nothing in a menu that Grafana 11 does not have', () => {
@@ -92,14 +105,19 @@ describe('the fleet overview', () => {
       .map(({ panel, refId }) => `${panel} ${refId}`);
     expect(new Set(ids).size).toBe(ids.length);
   });
-});
 
-describe('its panels', () => {
-  it('have ids from 1 up, each its own', () => {
+  it('leads to the other dashboards with the time range and the variables', () => {
+    expect(built.links).toMatchObject([
+      { type: 'dashboards', tags: ['breakerbox'], includeVars: true, keepTime: true },
+    ]);
+    expect(built.tags).toContain('breakerbox');
+  });
+
+  it('has panels with ids from 1 up, each its own', () => {
     expect(panels.map(({ id }) => id)).toEqual(panels.map((_, index) => index + 1));
   });
 
-  it('lie on the grid of 24 columns without a gap or an overlap', () => {
+  it('has panels that lie on the grid of 24 columns without a gap or an overlap', () => {
     const taken = new Map<string, string>();
     for (const { title, gridPos } of panels) {
       for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
@@ -138,7 +156,7 @@ describe('its panels', () => {
     },
   );
 
-  it('have titles of their own', () => {
+  it('has panels with titles of their own', () => {
     expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
   });
 });

@@ -30,7 +30,8 @@ const plain = (value: unknown): Json => {
 const isHidden = (key: string, value: unknown): boolean => key === 'placement' && value === HIDDEN_IN_MENU;
 
 const withLegend = (panel: Panel | RowPanel): Panel | RowPanel => {
-  if (!('options' in panel) || panel.options?.legend === undefined) return panel;
+  // A heatmap's legend is of another kind.
+  if (!('options' in panel) || panel.options?.legend === undefined || 'show' in panel.options.legend) return panel;
   return { ...panel, options: { ...panel.options, legend: { ...panel.options.legend, showLegend: true } } };
 };
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { finished, rendered } from './finish.ts';
-import { FLEET_OVERVIEW_UID, fleetOverview } from './fleet-overview.ts';
+import { builtDashboards } from './dashboards.ts';
+import { rendered } from './finish.ts';
 
 /*
  * Writes the dashboards that Grafana is provisioned with. With `--check` it writes nothing, and fails where a file isn't
@@ -10,9 +10,12 @@ import { FLEET_OVERVIEW_UID, fleetOverview } from './fleet-overview.ts';
 
 const folder = new URL('../generated/', import.meta.url);
 
-const files: readonly { readonly name: string; readonly content: string }[] = [
-  { name: `${FLEET_OVERVIEW_UID}.json`, content: rendered(finished(fleetOverview())) },
-];
+const files: readonly { readonly name: string; readonly content: string }[] = builtDashboards().map(
+  ({ uid, json }) => ({
+    name: `${uid}.json`,
+    content: rendered(json),
+  }),
+);
 
 const onDisk = (name: string): string | undefined => {
   try {
@@ -27,7 +30,7 @@ if (process.argv.includes('--check')) {
   const stale = files.filter(({ name, content }) => onDisk(name) !== content);
   for (const { name } of stale) {
     process.stderr.write(
-      `dashboards/generated/${name} isn't what dashboards/src gives: it was edited by hand, or not generated again after a change. Run "pnpm dashboards" and commit the result.\n`,
+      `dashboards/generated/${name} isn't what dashboards/src gives: it was edited by hand, or not generated again after a change. Run "pnpm generate" and commit the result.\n`,
     );
   }
   process.exitCode = stale.length === 0 ? 0 : 1;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   AVAILABILITIES,
   CIRCUIT_MODES,
@@ -12,12 +11,12 @@ import {
 } from '@breakerbox/core';
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it } from 'vitest';
+import { builtDashboards } from './dashboards.ts';
 import { ATTR, type Disposition, label, METRIC } from './names.ts';
 import { series } from './promql.ts';
 import { dashboardQueries } from './queries.ts';
 
-const file = new URL('../generated/breakerbox-fleet-overview.json', import.meta.url);
-const queries = dashboardQueries(JSON.parse(readFileSync(file, 'utf8')));
+const queries = builtDashboards().flatMap(({ json }) => dashboardQueries(json));
 
 // Core has these as types alone; the compiler sees to it that none has one too many or too few.
 const STATES = Object.keys({
@@ -96,8 +95,8 @@ const neverEmitted = (expr: string): readonly string[] =>
     values.filter((value) => EMITTED[name]?.includes(value) === false).map((value) => `${name}=${value}`),
   );
 
-describe('what the queries of the generated dashboard match', () => {
-  it.each(queries.map(({ panel, refId, expr }) => [`${panel} ${refId}`, expr] as const))(
+describe('what the queries of the dashboards match', () => {
+  it.each(queries.map(({ dashboard, panel, refId, expr }) => [`${dashboard}: ${panel} ${refId}`, expr] as const))(
     '%s asks for values that core can emit, and for no others',
     (_, expr) => {
       expect(neverEmitted(expr)).toEqual([]);
@@ -109,7 +108,18 @@ describe('what the queries of the generated dashboard match', () => {
     const written = queries.flatMap(({ expr }) => expr.match(/\b(breakerbox_[a-z_]+|error_type)(=~?|!=|!~)"/g) ?? []);
     expect(found).toHaveLength(written.length);
     expect(new Set(found.map(({ name }) => name))).toEqual(
-      new Set([ATTR.decision, ATTR.outcome, ATTR.state, ATTR.stateTo, ATTR.sessionState, ATTR.route].map(label)),
+      new Set(
+        [
+          ATTR.decision,
+          ATTR.outcome,
+          ATTR.state,
+          ATTR.stateFrom,
+          ATTR.stateTo,
+          ATTR.sessionState,
+          ATTR.route,
+          ATTR.disposition,
+        ].map(label),
+      ),
     );
   });
 

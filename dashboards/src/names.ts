@@ -20,11 +20,14 @@ export { ATTR, METRIC, type MetricDefinition };
 
 export type AttributeKey = (typeof ATTR)[keyof typeof ATTR];
 
+/** Prometheus' own label for what runs an agent. Two jobs may have agents of one name. */
+export const JOB = 'job';
+
 /**
  * The Prometheus label of an attribute.
  * @example label(ATTR.tool) // 'gen_ai_tool_name'
  */
-export const label = (attribute: AttributeKey): string => attribute.replaceAll('.', '_');
+export const label = (attribute: AttributeKey | typeof JOB): string => attribute.replaceAll('.', '_');
 
 /**
  * A legend that shows the value of an attribute.

@@ -4,6 +4,9 @@ import type {
   Degradation,
   ErrorCategory,
   FreshnessKind,
+  Outcome,
+  Reason,
+  ReportedState,
   Route,
   SessionState,
 } from '@breakerbox/core';
@@ -32,6 +35,34 @@ export const DECISION_COLOURS: Readonly<Record<Decision, string>> = {
   probe: COLOUR.sky,
   skip: COLOUR.orange,
   pause: COLOUR.vermilion,
+};
+
+/** Of calls that were not run. What the circuit does by itself is orange and blue; vermilion waits for a person. */
+export const REASON_COLOURS = {
+  open: COLOUR.orange,
+  probe_in_flight: COLOUR.sky,
+  forced_open: COLOUR.blue,
+  not_allowed: COLOUR.grey,
+  unavailable: COLOUR.yellow,
+  repeat: COLOUR.green,
+  budget_exhausted: COLOUR.vermilion,
+  systemic: COLOUR.purple,
+  none: COLOUR.grey,
+} satisfies Partial<Record<Reason | 'none', string>>;
+
+export const STATE_COLOURS: Readonly<Record<ReportedState, string>> = {
+  closed: COLOUR.green,
+  open: COLOUR.orange,
+  half_open: COLOUR.sky,
+  forced_open: COLOUR.blue,
+  disabled: COLOUR.purple,
+  observe_only: COLOUR.grey,
+};
+
+export const OUTCOME_COLOURS: Readonly<Record<Outcome, string>> = {
+  success: COLOUR.green,
+  failure: COLOUR.orange,
+  ignored: COLOUR.grey,
 };
 
 export const SESSION_COLOURS: Readonly<Record<SessionState, string>> = {

@@ -3,6 +3,8 @@ import {
   BigValueColorMode,
   BigValueGraphMode,
   GraphDrawStyle,
+  GraphThresholdsStyleConfigBuilder,
+  GraphThresholdsStyleMode,
   LegendDisplayMode,
   LegendPlacement,
   ReduceDataOptionsBuilder,
@@ -36,7 +38,8 @@ export type PanelSource = Builder<Panel>;
 
 /** A row of the dashboard. */
 export interface Row {
-  readonly title: string;
+  /** Without one the row has no heading: on a dashboard of one screen, headings take the place of a panel. */
+  readonly title?: string;
   readonly panels: readonly PanelSource[];
 }
 
@@ -66,6 +69,14 @@ export const refIdOf = (index: number): string => String.fromCharCode('A'.charCo
 
 /** Value of now. */
 export const instant = (refId: string, expr: string): Builder<Dataquery> => query(refId, expr).instant();
+
+/** Values of now, each with a name. */
+export const instantNamed = (refId: string, { expr, legend }: Line): Builder<Dataquery> =>
+  query(refId, expr).instant().legendFormat(legend);
+
+/** Buckets of a classic histogram over time; Grafana takes from each what those below it have. */
+export const heatmapBuckets = (refId: string, expr: string): Builder<Dataquery> =>
+  query(refId, expr).range().format(PromQueryFormat.Heatmap).legendFormat('{{le}}');
 
 /** Value of now, a row for each series. */
 export const instantRows = (refId: string, expr: string): Builder<Dataquery> =>
@@ -103,6 +114,10 @@ export const thresholds = (...steps: readonly (readonly [from: number, colour: s
     .mode(ThresholdsMode.Absolute)
     .steps([{ value: null, color: CALM }, ...steps.map(([value, color]): Threshold => ({ value, color }))]);
 
+/** Draws the thresholds of a graph as lines across it. */
+export const thresholdLines = (): GraphThresholdsStyleConfigBuilder =>
+  new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed);
+
 /** One number; its background is coloured when it crosses a threshold. */
 export const stat = (face: Face, expr: string, limits: ThresholdsConfigBuilder): StatBuilder =>
   faced(new StatBuilder(), face)
@@ -121,11 +136,32 @@ export const legendBelow = (): VizLegendOptionsBuilder =>
     .placement(LegendPlacement.Bottom)
     .calcs(['lastNotNull', 'max']);
 
+/**
+ * For graphs of events that are rare, or small: with scrapes each second, a step and its rate interval would be so short that
+ * each event were a needle. At longer scrape intervals it changes nothing.
+ */
+export const SHORTEST_STEP = '15s';
+
+/** Names alone, below the graph: for kinds of events, of which there are few, and whose last value says little. */
+export const legendOfNames = (): VizLegendOptionsBuilder => legendBelow().displayMode(LegendDisplayMode.List).calcs([]);
+
+/** The last and the highest value of each line, beside the graph: for lines that may be ten. */
+export const legendTableBeside = (): VizLegendOptionsBuilder => legendBelow().placement(LegendPlacement.Right);
+
+/** Names alone, beside the graph: for a graph that is wide and low. */
+export const legendBeside = (): VizLegendOptionsBuilder =>
+  new VizLegendOptionsBuilder()
+    .showLegend(true)
+    .displayMode(LegendDisplayMode.List)
+    .placement(LegendPlacement.Right)
+    .calcs([]);
+
 /** Lines over time. */
 export const lines = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
   faced(new TimeseriesBuilder(), face)
     .min(0)
-    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassicByName))
+    // In turn, not by name: a hash of the name gives neighbours the same pale shade.
+    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassic))
     .drawStyle(GraphDrawStyle.Line)
     .lineWidth(2)
     .fillOpacity(0)
@@ -139,6 +175,7 @@ export const stacked = (face: Face, ...shown: readonly Line[]): TimeseriesBuilde
   lines(face, ...shown)
     .lineWidth(1)
     .fillOpacity(60)
+    .legend(legendOfNames())
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
 
 /** Bars, one upon the other: for events that come now and then. */

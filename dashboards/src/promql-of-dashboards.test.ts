@@ -1,14 +1,15 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it } from 'vitest';
-import { finished } from './finish.ts';
-import { fleetOverview } from './fleet-overview.ts';
-import { ATTR, label, METRIC, type MetricDefinition } from './names.ts';
+import { ALERT, RULES_LOADED } from './alert-state.ts';
+import { OPENED_AT } from './correlation.ts';
+import { builtDashboards } from './dashboards.ts';
+import { ATTR, JOB, label, METRIC, type MetricDefinition } from './names.ts';
 import { WINDOWS } from './promql.ts';
 import { dashboardQueries, substitute, variableQueries } from './queries.ts';
 
-const dashboard = finished(fleetOverview());
-const queries = dashboardQueries(dashboard);
-const cases = queries.map(({ panel, refId, expr }) => [`${panel} ${refId}`, expr] as const);
+const dashboards = builtDashboards().map(({ json }) => json);
+const queries = dashboards.flatMap(dashboardQueries);
+const cases = queries.map(({ dashboard, panel, refId, expr }) => [`${dashboard}: ${panel} ${refId}`, expr] as const);
 const asGrafana = (expr: string): string => substitute(expr, { rateInterval: '4m', range: '1h' });
 
 /** The nodes of a parsed query, with their text. */
@@ -48,6 +49,17 @@ const labelsOf = (metric: MetricDefinition): readonly string[] =>
     label(one as Parameters<typeof label>[0]),
   );
 
+/**
+ * What isn't of the contract, with the labels that it has: Prometheus' own series about alerts, which are there when one is
+ * pending or fires, and the recorded series by which one sees that the rules are loaded at all. No other may be asked for.
+ */
+const ABOUT_ALERTS: Readonly<Record<string, readonly string[]>> = {
+  ALERTS: [JOB, label(ATTR.agent), label(ATTR.tool), ...Object.values(ALERT)],
+  ALERTS_FOR_STATE: [JOB, label(ATTR.agent), label(ATTR.tool), ALERT.name, ALERT.severity],
+  [RULES_LOADED]: [JOB, label(ATTR.agent), label(ATTR.tool)],
+};
+const nameOf = (selector: string): string => /^[\w:]+/.exec(selector)?.[0] ?? '';
+
 describe.each(cases)('the query of %s', (_, expr) => {
   const nodes = nodesOf(asGrafana(expr));
   const selectors = nodes.filter(({ name }) => name === 'VectorSelector');
@@ -60,28 +72,33 @@ describe.each(cases)('the query of %s', (_, expr) => {
   it('asks for metrics and labels of the contract alone', () => {
     expect(selectors.length).toBeGreaterThan(0);
     for (const { text } of selectors) {
-      const metric = definitionOf(/^\w+/.exec(text)?.[0] ?? '');
-      expect(metric, text).toBeDefined();
-      const asked = [...text.matchAll(/(\w+)=~?"/g)].map(([, name]) => name);
-      expect(['job', 'instance', ...labelsOf(metric as MetricDefinition)]).toEqual(expect.arrayContaining(asked));
+      const metric = definitionOf(nameOf(text));
+      const labels = metric === undefined ? ABOUT_ALERTS[nameOf(text)] : [JOB, 'instance', ...labelsOf(metric)];
+      expect(labels, text).toBeDefined();
+      const asked = [...text.matchAll(/(\w+)(?:=~?|!=)"/g)].map(([, name]) => name);
+      expect(labels).toEqual(expect.arrayContaining(asked));
     }
-    const known = [...new Set([...definitions.flatMap(labelsOf), 'le'])];
+    const known = [...definitions.flatMap(labelsOf), 'le', JOB, OPENED_AT, ALERT.name, ALERT.state];
     for (const { text } of nodes.filter(({ name }) => name === 'GroupingLabels')) {
       expect(known).toEqual(expect.arrayContaining(text.match(/\w+/g) ?? []));
     }
   });
 
   it('is narrowed by the variables, and by no fixed job or instance', () => {
-    for (const text of expr.match(/\w+\{[^}]*\}/g) ?? []) {
-      expect(text).toMatch(/\{job=~"\$job", instance=~"\$instance", gen_ai_agent_name=~"\$agent"/);
+    for (const text of expr.match(/[\w:]+\{[^}]*\}/g) ?? []) {
+      const narrowed = ABOUT_ALERTS[nameOf(text)]
+        ? // Alerts have no instance, and those about several agents or tools have neither agent nor tool.
+          /\{job=~"\$job(\|", gen_ai_agent_name=~"\$agent\|", gen_ai_tool_name=~"\$tool\|", alertname=~"Breakerbox.+"|"\})/
+        : /\{job=~"\$job", instance=~"\$instance", gen_ai_agent_name=~"\$agent"/;
+      expect(text).toMatch(narrowed);
     }
-    expect(expr).not.toMatch(/(job|instance)=~?"(?!\$(job|instance)")/);
+    expect(expr).not.toMatch(/(job|instance)=~?"(?!\$(job|instance)\|?")/);
   });
 
   it('takes no counter as it stands', () => {
-    const gains = ['rate', 'increase', 'min_over_time', 'last_over_time'];
+    const gains = ['rate', 'increase', 'min_over_time', 'max_over_time', 'resets', 'last_over_time'];
     for (const { text, ancestors } of selectors) {
-      const kind = definitionOf(/^\w+/.exec(text)?.[0] ?? '')?.kind;
+      const kind = definitionOf(nameOf(text))?.kind;
       if (kind !== 'counter' && kind !== 'histogram') continue;
       expect(
         ancestors.some((name) => gains.includes(name)),
@@ -105,7 +122,7 @@ describe('the queries together', () => {
   it('use every metric of the contract that has something to show', () => {
     const text = [
       ...queries.map(({ expr }) => expr),
-      ...variableQueries(dashboard).map(({ selector }) => selector),
+      ...dashboards.flatMap(variableQueries).map(({ selector }) => selector),
     ].join('\n');
     const unused = definitions.filter((metric) => !text.includes(metric.prometheus));
     expect(unused).toEqual([]);

@@ -1,5 +1,13 @@
 import type { ReportedState } from '@breakerbox/core';
-import { ATTR, type AttributeKey, type AttributeValues, label, METRIC, type MetricDefinition } from './names.ts';
+import {
+  ATTR,
+  type AttributeKey,
+  type AttributeValues,
+  type JOB,
+  label,
+  METRIC,
+  type MetricDefinition,
+} from './names.ts';
 
 /**
  * PromQL in the forms that the dashboards need. Three habits run through them: aggregations always name what they keep,
@@ -13,8 +21,21 @@ import { ATTR, type AttributeKey, type AttributeValues, label, METRIC, type Metr
  */
 export type Matchers = { readonly [Key in keyof AttributeValues]?: readonly AttributeValues[Key][] };
 
-/** `$__rate_interval` follows the zoom and the scrape interval, `$__range` is all that the dashboard shows. */
-export const WINDOWS = ['$__rate_interval', '$__range', '1h'] as const;
+/**
+ * `$__rate_interval` follows the zoom and the scrape interval, `$__range` is all that the dashboard shows. The others are
+ * those of the alerts, whatever is shown; after a colon, how often to look.
+ */
+export const WINDOWS = [
+  '$__rate_interval',
+  '$__range',
+  '5m',
+  '30m',
+  '1h',
+  '6h',
+  '1h:1m',
+  '$__range:1m',
+  '$__range:$__interval',
+] as const;
 export type Window = (typeof WINDOWS)[number];
 
 const matcher = (name: string, values: readonly string[]): string =>
@@ -37,7 +58,7 @@ export const series = (
 const grouping = (keys: readonly string[]): string => keys.join(', ');
 
 /** `sum by (…)`; without attributes one total. */
-export const sumBy = (by: readonly AttributeKey[], expr: string): string =>
+export const sumBy = (by: readonly (AttributeKey | typeof JOB)[], expr: string): string =>
   by.length === 0 ? `sum(${expr})` : `sum by (${grouping(by.map(label))}) (${expr})`;
 
 /** Events a second. */
@@ -47,7 +68,9 @@ export const rate = (metric: MetricDefinition, window: Window, matchers?: Matche
 /**
  * What a counter gained in the window, and what it was born with. `increase()` sees nothing of a series whose first
  * sample isn't zero, and a short-lived agent is often scraped for the first time after its first session has been
- * granted its budget. Rounded, for increase() stretches what it saw to the whole window, and one event would read 1.33.
+ * granted its budget. And it stretches what it saw to the whole window, so that one event would read 1.33: that is rounded.
+ * Over longer windows, where counts are large and must be what the engine counted, it is the counter's last value less the
+ * one before the window, and `increase()` only where the counter was started anew.
  *
  * Born means: not seen in the hour before the window. A counter that comes back after a gap in the scrapes counts nothing
  * twice while the gap is shorter than that hour; after a longer one all that it ever counted shows as new, once. To look
@@ -55,9 +78,14 @@ export const rate = (metric: MetricDefinition, window: Window, matchers?: Matche
  */
 export const gained = (metric: MetricDefinition, window: Window, matchers?: Matchers): string => {
   const counter = series(metric, matchers);
+  const least = `min_over_time(${counter}[${window}])`;
+  const before = `last_over_time(${counter}[1h] offset ${window})`;
   const increase = `round(increase(${counter}[${window}]))`;
-  const born = `(min_over_time(${counter}[${window}]) unless last_over_time(${counter}[1h] offset ${window}))`;
-  return `(${increase} + ${born} or ${increase})`;
+  const stretched = `${increase} + (${least} unless ${before}) or ${increase}`;
+  if (window === '$__rate_interval') return `(${stretched})`;
+  const restarted = `(resets(${counter}[${window}]) > 0 or ${least} < ${before})`;
+  const counted = `max_over_time(${counter}[${window}]) - (${before} or ${least} * 0) unless ${restarted}`;
+  return `(${counted} or ${stretched})`;
 };
 
 /** A share from 0 to 1, and 0 where the whole is nothing. Both sides keep the same labels. */
@@ -69,12 +97,16 @@ const silence = (): string => `sum(${series(METRIC.sessions)}) * 0`;
 /** One total; 0 where the series don't exist while agents report. */
 export const orZero = (expr: string): string => `${expr} or ${silence()}`;
 
+/** Zero while agents report, with a label that says of what. */
+export const zeroNamed = (attribute: string, text: string): string =>
+  `label_replace(${silence()}, "${attribute}", "${text}", "", "")`;
+
 /**
  * Several series; where there are none while agents report, one zero whose `attribute` says so.
  * @param text shown in the legend, such as `none`
  */
 export const orZeroNamed = (expr: string, attribute: AttributeKey, text: string): string =>
-  `(${expr}) or on () label_replace(${silence()}, "${label(attribute)}", "${text}", "", "")`;
+  `(${expr}) or on () ${zeroNamed(label(attribute), text)}`;
 
 /** Circuits in the given states; 0 for tools that have none, or whose agents don't know these states. */
 export const circuitsIn = (by: readonly AttributeKey[], states: readonly ReportedState[]): string =>
@@ -98,6 +130,14 @@ export const trouble = (by: readonly AttributeKey[]): string =>
     `avg_over_time(${series(METRIC.circuits, { [ATTR.state]: ['open', 'half_open', 'forced_open'] })}[$__range] @ end())`,
   );
 
+/** Observations a second in the buckets of a classic histogram, each with those below it. */
+export const buckets = (metric: MetricDefinition, by: readonly AttributeKey[], window: Window): string =>
+  `sum by (${grouping(['le', ...by.map(label)])}) (rate(${series(metric, {}, '_bucket')}[${window}]))`;
+
 /** A quantile of a classic histogram. `>= 0` drops the NaN of a group with no observation. */
-export const quantile = (q: number, metric: MetricDefinition, by: readonly AttributeKey[]): string =>
-  `histogram_quantile(${q}, sum by (${grouping(['le', ...by.map(label)])}) (rate(${series(metric, {}, '_bucket')}[$__rate_interval]))) >= 0`;
+export const quantile = (
+  q: number,
+  metric: MetricDefinition,
+  by: readonly AttributeKey[],
+  window: Window = '$__rate_interval',
+): string => `histogram_quantile(${q}, ${buckets(metric, by, window)}) >= 0`;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { builtDashboards } from './dashboards.ts';
 import { finished } from './finish.ts';
-import { fleetOverview } from './fleet-overview.ts';
+import { UID } from './links.ts';
 import { dashboardQueries, QUIET_QUERIES, showsSomething, substitute, variableQueries } from './queries.ts';
 
 const times = { rateInterval: '4s', range: '60s' };
@@ -9,7 +10,15 @@ describe('substitute', () => {
   it('gives Grafana’s own variables their times, and the dashboard’s its "All"', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
     const expr = 'sum(rate(a{job=~"$job"}[$__rate_interval])) + sum(increase(b{x=~"${tool}"}[$__range] @ end()))';
-    expect(substitute(expr, times)).toBe('sum(rate(a{job=~".+"}[4s])) + sum(increase(b{x=~".+"}[60s] @ end()))');
+    expect(substitute(expr, times)).toBe('sum(rate(a{job=~".+"}[4s])) + sum(increase(b{x=~".*"}[60s] @ end()))');
+  });
+
+  it('steps as Grafana does when it shows every sample', () => {
+    const expr = 'count_over_time(a[$__range:$__interval]) * $__interval_ms * 0.001 / $__range_s';
+    expect(substitute(expr, times)).toBe('count_over_time(a[60s:1000ms]) * 1000 * 0.001 / 60');
+    expect(substitute(expr, { rateInterval: '4m', range: '1h30m' })).toBe(
+      'count_over_time(a[1h30m:60000ms]) * 60000 * 0.001 / 5400',
+    );
   });
 
   it('takes chosen values', () => {
@@ -23,6 +32,7 @@ describe('substitute', () => {
 
 describe('dashboardQueries', () => {
   const dashboard = {
+    uid: 'd',
     panels: [
       {
         type: 'row',
@@ -43,10 +53,10 @@ describe('dashboardQueries', () => {
 
   it('finds those of panels, of panels inside rows, and of annotations', () => {
     expect(dashboardQueries(dashboard)).toEqual([
-      { panel: 'Inside', refId: 'A', expr: 'up', kind: 'instant' },
-      { panel: 'Graph', refId: 'A', expr: 'a', kind: 'range' },
-      { panel: 'Graph', refId: 'B', expr: 'b', kind: 'range' },
-      { panel: 'Mark', refId: 'annotation', expr: 'c', kind: 'annotation' },
+      { dashboard: 'd', panel: 'Inside', refId: 'A', expr: 'up', kind: 'instant' },
+      { dashboard: 'd', panel: 'Graph', refId: 'A', expr: 'a', kind: 'range' },
+      { dashboard: 'd', panel: 'Graph', refId: 'B', expr: 'b', kind: 'range' },
+      { dashboard: 'd', panel: 'Mark', refId: 'annotation', expr: 'c', kind: 'annotation' },
     ]);
   });
 
@@ -64,20 +74,20 @@ describe('variableQueries', () => {
 });
 
 describe('showsSomething', () => {
-  const queries = dashboardQueries(finished(fleetOverview()));
+  const queries = builtDashboards().flatMap(({ json }) => dashboardQueries(json));
   const quiet = queries.filter((query) => !showsSomething(query));
 
   it('excuses queries that exist, by panel and refId, and says why', () => {
-    expect(quiet.map(({ panel, refId }) => `${panel} ${refId}`)).toEqual(
-      QUIET_QUERIES.map(({ panel, refId }) => `${panel} ${refId}`),
-    );
+    const named = ({ dashboard, panel, refId }: (typeof QUIET_QUERIES)[number] | (typeof quiet)[number]) =>
+      `${dashboard}: ${panel} ${refId}`;
+    expect(quiet.map(named).toSorted()).toEqual(QUIET_QUERIES.map(named).toSorted());
     for (const { why } of QUIET_QUERIES) expect(why).toMatch(/\w.{20,}/);
   });
 
-  it('excuses what probes alone or people bring about, and nothing else', () => {
-    expect(quiet).toHaveLength(3);
-    for (const { expr } of quiet) expect(expr).toMatch(/breakerbox_state=~?"(half_open|disabled\|observe_only)"/);
-    expect(showsSomething({ panel: 'Why calls were not made', refId: 'A' })).toBe(true);
+  it('excuses what probes alone or people bring about, alerts and vanished agents, and nothing else', () => {
+    const excused = /breakerbox_state=~?"(half_open|disabled\|observe_only)"|ALERTS(_FOR_STATE)?\{|\[1h:1m\]/;
+    for (const { expr } of quiet) expect(expr).toMatch(excused);
+    expect(showsSomething({ dashboard: UID.fleetOverview, panel: 'Why calls were not made', refId: 'A' })).toBe(true);
   });
 });
 

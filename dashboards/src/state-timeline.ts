@@ -5,7 +5,12 @@ import {
   VisibilityMode,
   VizTooltipOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common';
-import { FieldColorBuilder, FieldColorModeId, MappingType } from '@grafana/grafana-foundation-sdk/dashboard';
+import {
+  FieldColorBuilder,
+  FieldColorModeId,
+  MappingType,
+  type ValueMap,
+} from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder as StateTimelineBuilder } from '@grafana/grafana-foundation-sdk/statetimeline';
 import { type Face, faced, type Line, legendBelow, overTime, thresholds } from './panels.ts';
 
@@ -16,19 +21,20 @@ export interface StateName {
   readonly colour: string;
 }
 
+/** What Grafana has to know to write the values of states as texts, in their colours. */
+export const stateMapping = (names: readonly StateName[]): ValueMap => ({
+  type: MappingType.ValueToText,
+  options: Object.fromEntries(
+    names.map(({ value, text, colour }, index) => [String(value), { text, color: colour, index }]),
+  ),
+});
+
 /** A band for each series, coloured by state. */
 export const stateTimeline = (face: Face, line: Line, names: readonly StateName[]): StateTimelineBuilder =>
   faced(new StateTimelineBuilder(), face)
     .thresholds(thresholds())
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
-    .mappings([
-      {
-        type: MappingType.ValueToText,
-        options: Object.fromEntries(
-          names.map(({ value, text, colour }, index) => [String(value), { text, color: colour, index }]),
-        ),
-      },
-    ])
+    .mappings([stateMapping(names)])
     .showValue(VisibilityMode.Never)
     .legend(legendBelow().displayMode(LegendDisplayMode.List).calcs([]))
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Single).sort(SortOrder.None))

@@ -6,8 +6,10 @@ import {
   ThresholdsMode,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
+import type { DataLink } from './links.ts';
 import { CALM } from './palette.ts';
 import { type Face, faced, instantRows, refIdOf, thresholds } from './panels.ts';
+import { type StateName, stateMapping } from './state-timeline.ts';
 
 /** A column that a query fills. */
 export interface Column {
@@ -20,10 +22,16 @@ export interface Column {
   readonly alarm?: { readonly from: number; readonly colour: string };
   /** What to say instead of 0. */
   readonly zero?: string;
+  /** What the values mean: each is written as its text, on its colour. Not together with `alarm` and `zero`. */
+  readonly states?: readonly StateName[];
   /** Drawn as a bar from 0 to 1 in this colour. */
   readonly gauge?: string;
+  /** What to say in a row for which the query gives nothing. */
+  readonly absent?: string;
   /** Pixels. */
   readonly width?: number;
+  /** Where a click on a cell leads. */
+  readonly links?: readonly DataLink[];
 }
 
 /** A label of the series that becomes a column of its own. */
@@ -32,14 +40,51 @@ export interface Key {
   readonly title: string;
   /** Left of the values, which is what identifies a row, or right of them. */
   readonly side: 'left' | 'right';
+  /** Pixels. */
+  readonly width?: number;
+  /** What to say in a row without this label. */
+  readonly absent?: string;
+  /** What all values begin with, and what needn't be read again and again. */
+  readonly prefix?: string;
+  /** Where a click on a cell leads. */
+  readonly links?: readonly DataLink[];
 }
 
 type Property = { id: string; value: unknown };
 
-const properties = ({ unit, decimals, alarm, zero, gauge, width }: Column): Property[] => [
+const COLOURED_CELL = { id: 'custom.cellOptions', value: { type: 'color-background', mode: 'basic' } };
+
+const shape = ({ width, absent, links }: Pick<Column, 'width' | 'absent' | 'links'>): Property[] => [
+  ...(width === undefined ? [] : [{ id: 'custom.width', value: width }]),
+  ...(absent === undefined ? [] : [{ id: 'noValue', value: absent }]),
+  ...(links === undefined ? [] : [{ id: 'links', value: links }]),
+];
+
+const keyProperties = ({ prefix, ...rest }: Key): Property[] => [
+  ...shape(rest),
+  ...(prefix === undefined
+    ? []
+    : [
+        {
+          id: 'mappings',
+          value: [
+            { type: MappingType.RegexToText, options: { pattern: `${prefix}(.+)`, result: { text: '$1', index: 0 } } },
+          ],
+        },
+      ]),
+];
+
+const properties = ({ unit, decimals, alarm, zero, states, gauge, ...rest }: Column): Property[] => [
+  ...shape(rest),
   ...(unit === undefined ? [] : [{ id: 'unit', value: unit }]),
   ...(decimals === undefined ? [] : [{ id: 'decimals', value: decimals }]),
-  ...(width === undefined ? [] : [{ id: 'custom.width', value: width }]),
+  ...(states === undefined
+    ? []
+    : [
+        { id: 'mappings', value: [stateMapping(states)] },
+        { id: 'custom.align', value: FieldTextAlignment.Center },
+        COLOURED_CELL,
+      ]),
   ...(alarm === undefined
     ? []
     : [
@@ -53,7 +98,7 @@ const properties = ({ unit, decimals, alarm, zero, gauge, width }: Column): Prop
             ],
           },
         },
-        { id: 'custom.cellOptions', value: { type: 'color-background', mode: 'basic' } },
+        COLOURED_CELL,
       ]),
   ...(gauge === undefined
     ? []
@@ -73,9 +118,11 @@ const properties = ({ unit, decimals, alarm, zero, gauge, width }: Column): Prop
  * keep identify the row.
  */
 export const table = (face: Face, keys: readonly Key[], columns: readonly Column[], sortBy: string): TableBuilder => {
+  // Grafana leaves out which query a value is of where there is but one.
+  const valueName = (index: number): string => (columns.length === 1 ? 'Value' : `Value #${refIdOf(index)}`);
   const order = [
     ...keys.filter(({ side }) => side === 'left').map(({ label }) => label),
-    ...columns.map((_, index) => `Value #${refIdOf(index)}`),
+    ...columns.map((_, index) => valueName(index)),
     ...keys.filter(({ side }) => side === 'right').map(({ label }) => label),
   ];
   const panel = faced(new TableBuilder(), face)
@@ -94,10 +141,15 @@ export const table = (face: Face, keys: readonly Key[], columns: readonly Column
         indexByName: Object.fromEntries(order.map((name, index) => [name, index])),
         renameByName: Object.fromEntries([
           ...keys.map(({ label, title }) => [label, title]),
-          ...columns.map(({ title }, index) => [`Value #${refIdOf(index)}`, title]),
+          ...columns.map(({ title }, index) => [valueName(index), title]),
         ]),
       },
     })
     .withTransformation({ id: 'sortBy', options: { fields: {}, sort: [{ field: sortBy, desc: true }] } });
-  return columns.reduce((built, column) => built.overrideByName(column.title, properties(column)), panel);
+  return [
+    ...keys.map((key) => ({ title: key.title, set: keyProperties(key) })),
+    ...columns.map((column) => ({ title: column.title, set: properties(column) })),
+  ]
+    .filter(({ set }) => set.length > 0)
+    .reduce((built, { title, set }) => built.overrideByName(title, set), panel);
 };

@@ -18,9 +18,9 @@ const chained = (
   metric: string,
   matchers: readonly string[],
   of: string,
+  all = '.+',
 ): QueryVariableBuilder => {
-  const narrowed = matchers.length === 0 ? metric : `${metric}{${matchers.join(', ')}}`;
-  const query = `label_values(${narrowed}, ${of})`;
+  const query = `label_values(${metric}{${matchers.join(', ')}}, ${of})`;
   return (
     new QueryVariableBuilder(name)
       .label(title)
@@ -30,7 +30,7 @@ const chained = (
       .definition(query)
       .multi(true)
       .includeAll(true)
-      .allValue('.+')
+      .allValue(all)
       .current(ALL)
       .refresh(VariableRefresh.OnTimeRangeChanged)
       .sort(VariableSort.NaturalAsc)
@@ -39,12 +39,23 @@ const chained = (
 
 const [job, instance, agent] = ['job=~"$job"', 'instance=~"$instance"', `${label(ATTR.agent)}=~"$agent"`] as const;
 const { sessions, circuits } = METRIC;
+/** "All" of what links to traces name too: in a URL the plus of `.+` would be a space. */
+const ANY_NAME = '.*';
+
+/** Variables that not every dashboard has. */
+export type VariableName = 'traces';
+
+const MORE: Readonly<Record<VariableName, () => DatasourceVariableBuilder>> = {
+  // For links alone: without a Tempo it is empty, and nothing else misses it.
+  traces: () => new DatasourceVariableBuilder('traces').label('Traces').type('tempo'),
+};
 
 /** The variables on top of the dashboard; each offers what those before it leave. */
-export const variables = (): (DatasourceVariableBuilder | QueryVariableBuilder)[] => [
+export const variables = (more: readonly VariableName[]): (DatasourceVariableBuilder | QueryVariableBuilder)[] => [
   new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'),
-  chained('job', 'Job', sessions.prometheus, [], 'job'),
+  chained('job', 'Job', sessions.prometheus, ['job=~".+"'], 'job'),
   chained('instance', 'Instance', sessions.prometheus, [job], 'instance'),
-  chained('agent', 'Agent', sessions.prometheus, [job, instance], label(ATTR.agent)),
-  chained('tool', 'Tool', circuits.prometheus, [job, instance, agent], label(ATTR.tool)),
+  chained('agent', 'Agent', sessions.prometheus, [job, instance], label(ATTR.agent), ANY_NAME),
+  chained('tool', 'Tool', circuits.prometheus, [job, instance, agent], label(ATTR.tool), ANY_NAME),
+  ...more.map((name) => MORE[name]()),
 ];

@@ -1,13 +1,15 @@
-import { ATTR, legend, METRIC } from '../names.ts';
-import { CATEGORY_COLOURS } from '../palette.ts';
-import { bars, coloured, lines, type Row } from '../panels.ts';
-import { gained, highest, type Matchers, orZeroNamed, series, sumBy } from '../promql.ts';
+import { dashboardLinks, fromSeries, UID } from '../../links.ts';
+import { ATTR, legend, METRIC } from '../../names.ts';
+import { CATEGORY_COLOURS } from '../../palette.ts';
+import { bars, coloured, lines, SHORTEST_STEP } from '../../panels.ts';
+import { gained, highest, type Matchers, orZeroNamed, series, sumBy } from '../../promql.ts';
 
 const AGENT = [ATTR.agent] as const;
 const AGENTS_IN_GRAPH = 10;
 const PAUSED = { [ATTR.sessionState]: ['paused_systemic'] } satisfies Matchers;
 
-const events = () =>
+/** What sessions recognised by themselves. */
+export const events = () =>
   coloured(
     bars(
       {
@@ -28,9 +30,10 @@ const events = () =>
       },
     ),
     CATEGORY_COLOURS,
-  );
+  ).interval(SHORTEST_STEP);
 
-const paused = () =>
+/** How long it held up whom. */
+export const paused = () =>
   lines(
     {
       title: 'Sessions paused as systemic, by agent',
@@ -48,7 +51,4 @@ const paused = () =>
       ),
       legend: legend(ATTR.agent),
     },
-  );
-
-/** Outages that hit several tools at once. */
-export const systemicRow = (): Row => ({ title: 'Systemic failure', panels: [events(), paused()] });
+  ).dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'Failure budget of the agent', ATTR.agent)]));

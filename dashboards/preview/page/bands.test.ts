@@ -1,0 +1,47 @@
+import type { DataFrame, DisplayValue, Field } from '@grafana/data';
+import { describe, expect, test } from 'vitest';
+import { bandsOf, roomy, timeTicks } from './bands.ts';
+
+const NAMES = ['closed', 'open'];
+const display = (value: unknown): DisplayValue => ({ text: NAMES[Number(value)] ?? '', numeric: Number(value) });
+const frame = (times: number[], values: (number | null)[]): [DataFrame, Field] => {
+  const field = { name: 'Value', type: 'number', values, config: {}, display } as Field;
+  const time = { name: 'Time', type: 'time', values: times, config: { interval: 10 } } as Field;
+  return [{ fields: [time, field], length: times.length }, field];
+};
+const drawn = (times: number[], values: (number | null)[], merge: boolean) =>
+  bandsOf(...frame(times, values), 45, merge).map(({ fromMs, toMs, display: { text } }) => [text, fromMs, toMs]);
+
+describe('bands', () => {
+  test('equal neighbours are one', () => {
+    expect(drawn([0, 10, 20, 30, 40], [0, 0, 1, 1, 0], true)).toEqual([
+      ['closed', 0, 20],
+      ['open', 20, 40],
+      ['closed', 40, 45],
+    ]);
+  });
+  test('or each by itself', () => {
+    expect(drawn([0, 10, 20, 30, 40], [0, 0, 1, 1, 0], false)).toHaveLength(5);
+  });
+  test('nothing is drawn where there is nothing, and a missing sample ends a band', () => {
+    expect(drawn([0, 10, 30, 40], [0, null, 1, 1], true)).toEqual([
+      ['closed', 0, 10],
+      ['open', 30, 45],
+    ]);
+    expect(drawn([0, 30], [0, 0], true)).toEqual([
+      ['closed', 0, 10],
+      ['closed', 30, 45],
+    ]);
+  });
+});
+
+test('a time axis is marked at round moments', () => {
+  const minute = 60_000;
+  expect(timeTicks(30_000, 10 * minute, 6)).toEqual([2, 4, 6, 8, 10].map((at) => at * minute));
+  expect(timeTicks(0, 4000, 5)).toEqual([0, 1000, 2000, 3000, 4000]);
+});
+
+test('of labels that would touch each other, those nearest to the last are kept', () => {
+  expect(roomy([10, 14, 30, 50, 60], 12)).toEqual([1, 2, 4]);
+  expect(roomy([], 12)).toEqual([]);
+});

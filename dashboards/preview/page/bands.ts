@@ -1,0 +1,58 @@
+import type { DataFrame, DisplayValue, Field } from '@grafana/data';
+
+/** A stretch of time in which a field says the same. */
+export interface Band {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly display: DisplayValue;
+}
+
+/** A sample stands for the time until the next one, if that comes when it should: not much later than this many steps. */
+const MISSED = 1.5;
+
+/**
+ * What a field says over time. Equal neighbours are one band when `merge` is set.
+ * @param toMs where the last band ends, if samples reach that far
+ */
+export const bandsOf = (frame: DataFrame, field: Field, toMs: number, merge: boolean): readonly Band[] => {
+  const time = frame.fields.find(({ type }) => type === 'time');
+  const { display } = field;
+  if (time === undefined || display === undefined) return [];
+  const interval = time.config.interval ?? 0;
+  const bands: Band[] = [];
+  time.values.forEach((at: number, index: number) => {
+    const value: unknown = field.values[index];
+    if (value === null || value === undefined) return;
+    const next: number = time.values[index + 1] ?? toMs;
+    const until = interval > 0 && next - at > MISSED * interval ? at + interval : next;
+    const shown = display(value);
+    const last = bands.at(-1);
+    const same = merge && last !== undefined && last.toMs === at && last.display.text === shown.text;
+    if (same && last.display.color === shown.color) bands[bands.length - 1] = { ...last, toMs: until };
+    else bands.push({ fromMs: at, toMs: Math.min(until, toMs), display: shown });
+  });
+  return bands;
+};
+
+const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
+
+/** Round moments for the marks of a time axis, so many at most. Unix milliseconds. */
+export const timeTicks = (fromMs: number, toMs: number, most: number): readonly number[] => {
+  const step = 1000 * (STEPS_S.find((one) => (toMs - fromMs) / 1000 / one <= most) ?? 7 * 86_400);
+  const first = Math.ceil(fromMs / step) * step;
+  return Array.from({ length: Math.max(0, Math.floor((toMs - first) / step) + 1) }, (_, index) => first + index * step);
+};
+
+/**
+ * Which labels can be written without touching each other: the last always, then each that has room.
+ * @param places where each is, in pixels
+ * @param room what each takes
+ */
+export const roomy = (places: readonly number[], room: number): readonly number[] => {
+  const kept: number[] = [];
+  for (let index = places.length - 1; index >= 0; index -= 1) {
+    const place = places[index] ?? 0;
+    if (kept.every((one) => Math.abs((places[one] ?? 0) - place) >= room)) kept.unshift(index);
+  }
+  return kept;
+};

@@ -1,0 +1,17 @@
+/** Plots and tables measure what has been laid out, and draw again. */
+const QUIET_FRAMES = 6;
+/** About ten seconds. An icon that there isn't stays empty for ever. */
+const MOST_FRAMES = 600;
+
+/** An icon of @grafana/ui is an empty drawing until its file has come. */
+const isLoading = (): boolean => document.querySelector('svg:empty') !== null;
+
+/** Resolves once everything on the page has been drawn. */
+export const idle = async (): Promise<void> => {
+  let quiet = 0;
+  for (let frame = 0; frame < MOST_FRAMES && quiet < QUIET_FRAMES; frame += 1) {
+    await new Promise(requestAnimationFrame);
+    quiet = isLoading() ? 0 : quiet + 1;
+  }
+  await document.fonts.ready;
+};

@@ -1,0 +1,36 @@
+import type { TableSortByFieldState } from '@grafana/schema';
+import { TableCellHeight } from '@grafana/schema';
+import { TableNG } from '@grafana/ui/unstable';
+import type { JSX } from 'react';
+import { optionsOf, type VizProps } from './kinds.ts';
+
+interface TableOptions {
+  readonly frameIndex: number;
+  readonly showHeader: boolean;
+  readonly showTypeIcons: boolean;
+  readonly cellHeight: TableCellHeight;
+  readonly sortBy: TableSortByFieldState[];
+}
+
+/** Rows and columns: Grafana's own table. */
+export const TableView = ({ panel, frames, width, height, timeRange, fieldConfig }: VizProps): JSX.Element => {
+  const options = optionsOf<TableOptions>(panel);
+  const frame = frames[options.frameIndex ?? 0] ?? frames[0] ?? { fields: [], length: 0 };
+  return (
+    <TableNG
+      data={frame}
+      width={width}
+      height={height}
+      noHeader={options.showHeader === false}
+      showTypeIcons={options.showTypeIcons ?? false}
+      cellHeight={options.cellHeight ?? TableCellHeight.Sm}
+      sortBy={options.sortBy ?? []}
+      structureRev={1}
+      timeRange={timeRange}
+      fieldConfig={fieldConfig}
+      // Whatever is outside of the view is in the picture all the same, as far as it fits.
+      enableVirtualization={false}
+      {...(fieldConfig.defaults.noValue !== undefined && { noValue: fieldConfig.defaults.noValue })}
+    />
+  );
+};

@@ -1,0 +1,149 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { DashboardJson } from '../src/finish.ts';
+import { findChromium } from './src/browser.ts';
+import { type DashboardReport, preview, readDashboards } from './src/preview.ts';
+import { FLEET, HISTORY_MS, type History, SCRAPE_MS, startHistory } from './test-history.ts';
+
+/** In CI there has to be a Chromium; the preview's own error says how to get one. */
+const canDraw = findChromium() !== undefined || process.env.CI === 'true';
+const WITHOUT = 'This machine has no chromium on PATH, which draws the pictures: apt-get install chromium';
+const WIDTH = 1600;
+/** A browser on two cores that other tests use too. */
+const SLOW_MS = 120_000;
+const SIGNATURE = '89504e470d0a1a0a';
+
+interface Png {
+  readonly signature: string;
+  readonly width: number;
+  readonly height: number;
+  /** How many different bytes its picture is made of: one or two if it is blank. */
+  readonly variety: number;
+}
+
+const readPng = async (file: string): Promise<Png> => {
+  const bytes = await readFile(file);
+  const data: Buffer[] = [];
+  for (let at = 8; at < bytes.length; at += 12 + bytes.readUInt32BE(at)) {
+    if (bytes.toString('latin1', at + 4, at + 8) === 'IDAT')
+      data.push(bytes.subarray(at + 8, at + 8 + bytes.readUInt32BE(at)));
+  }
+  return {
+    signature: bytes.toString('hex', 0, 8),
+    width: bytes.readUInt32BE(16),
+    height: bytes.readUInt32BE(20),
+    variety: new Set(inflateSync(Buffer.concat(data))).size,
+  };
+};
+
+let history: History;
+let out: string;
+let dashboards: readonly DashboardJson[];
+let reports: readonly DashboardReport[];
+
+const draw = (list: readonly DashboardJson[]): Promise<readonly DashboardReport[]> =>
+  preview(list, history.url, out, {
+    fromMs: history.toMs - HISTORY_MS,
+    toMs: history.toMs,
+    width: WIDTH,
+    scrapeMs: SCRAPE_MS,
+  });
+
+describe('preview', () => {
+  beforeAll(async () => {
+    if (!canDraw) {
+      // Reporters don't say why a test is passed by.
+      process.stderr.write(`preview.test.ts: ${WITHOUT}\n`);
+      return;
+    }
+    out = await mkdtemp(join(tmpdir(), 'breakerbox-pictures-'));
+    history = await startHistory();
+    dashboards = await readDashboards([]);
+    reports = await draw(dashboards);
+  }, SLOW_MS);
+  afterAll(async () => {
+    await history?.stop();
+    if (out !== undefined) await rm(out, { recursive: true, force: true });
+  });
+  beforeEach((context) => {
+    if (!canDraw) context.skip(WITHOUT);
+  });
+
+  test('every panel of every generated dashboard is drawn, and shows data', () => {
+    const poor = reports.flatMap(({ uid, panels }) =>
+      panels
+        .filter(({ shows }) => shows !== 'data' && shows !== 'text')
+        .map(({ title, shows, error }) => `${uid}: ${title}: ${error ?? shows}`),
+    );
+    expect(poor).toEqual([]);
+    expect(reports).toHaveLength(dashboards.length);
+    expect(reports.length).toBeGreaterThan(0);
+  });
+
+  test('a picture has the size that it should, and is not blank', async () => {
+    for (const { png, uid, width, height } of reports) {
+      const picture = await readPng(png);
+      expect({ uid, ...picture }).toMatchObject({ uid, signature: SIGNATURE, width: WIDTH, height });
+      expect(width).toBe(WIDTH);
+      expect(picture.variety, uid).toBeGreaterThan(100);
+    }
+  });
+
+  test('a picture says what it is, and has every title, the variables and names from the data', () => {
+    for (const { text, title, panels } of reports) {
+      expect(text).toContain('Preview drawn with @grafana/ui, not Grafana');
+      expect(text).toContain(title);
+      for (const panel of panels) expect(text).toContain(panel.title);
+      expect(text).toMatch(/Agent\s+All/);
+      for (const agent of Object.keys(FLEET)) expect(text).toContain(agent);
+    }
+  });
+
+  test(
+    'what cannot be drawn, is refused, or has no data is said in the picture and in the report',
+    async () => {
+      const grid = (x: number) => ({ x, y: 0, w: 6, h: 6 });
+      const target = (expr: string) => [{ refId: 'A', expr, range: true, legendFormat: '{{job}}' }];
+      const [report] = await draw([
+        {
+          uid: 'by-hand',
+          title: 'By hand',
+          panels: [
+            { id: 1, type: 'geomap', title: 'Undrawn', gridPos: grid(0), targets: target('vector(1)') },
+            { id: 2, type: 'timeseries', title: 'Refused', gridPos: grid(6), targets: target('sum(') },
+            {
+              id: 3,
+              type: 'timeseries',
+              title: 'Empty',
+              gridPos: grid(12),
+              targets: target('nobody_has_it'),
+              fieldConfig: { defaults: { noValue: 'Nobody reports' }, overrides: [] },
+            },
+            {
+              id: 4,
+              type: 'stat',
+              title: 'A share',
+              gridPos: grid(18),
+              targets: target('vector(0.4242)'),
+              fieldConfig: { defaults: { unit: 'percentunit', decimals: 1 }, overrides: [] },
+            },
+          ],
+        },
+      ]);
+      expect(report?.panels.map(({ title, shows }) => [title, shows])).toEqual([
+        ['Undrawn', 'undrawn'],
+        ['Refused', 'error'],
+        ['Empty', 'nothing'],
+        ['A share', 'data'],
+      ]);
+      expect(report?.text).toContain("can't draw a panel of type geomap");
+      expect(report?.text).toContain('parse error');
+      expect(report?.text).toContain('Nobody reports');
+      expect(report?.text).toMatch(/42\.4\s*%/);
+    },
+    SLOW_MS,
+  );
+});

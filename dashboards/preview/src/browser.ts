@@ -1,0 +1,110 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { bundle } from './bundle.ts';
+import { PreviewError } from './errors.ts';
+import type { PanelReport, Scene } from './scene.ts';
+
+const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** The Chromium on PATH; undefined where there is none. */
+export const findChromium = (path = process.env.PATH ?? ''): string | undefined =>
+  path
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .flatMap((folder) => PROGRAMS.map((name) => join(folder, name)))
+    .find(isExecutable);
+
+const isExecutable = (file: string): boolean => {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A dashboard that has been drawn. */
+export interface Drawn {
+  readonly png: Buffer;
+  readonly panels: readonly PanelReport[];
+  /** All words on the page, for tests. */
+  readonly text: string;
+}
+
+/** Draws dashboards, one after the other. */
+export interface Drawing {
+  draw(scene: Scene): Promise<Drawn>;
+  close(): Promise<void>;
+}
+
+/** Nobody listens there: every request is answered by this process, and what it hasn't got is refused. */
+const ORIGIN = 'http://preview.invalid';
+const PATIENCE_MS = 60_000;
+
+/**
+ * Starts a headless Chromium with the page in it.
+ * @throws PreviewError when there is no Chromium, or it doesn't start
+ */
+export const startDrawing = async (): Promise<Drawing> => {
+  const executablePath = findChromium();
+  if (executablePath === undefined) {
+    throw new PreviewError(
+      `none of ${PROGRAMS.join(', ')} is on PATH, and a browser draws the pictures. On Debian: apt-get install chromium`,
+    );
+  }
+  const assets = await bundle();
+  const browser = await chromium
+    // Chromium's sandbox doesn't start as root, as which CI runs. The page is our own and has no network.
+    .launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+    .catch((error: unknown) => {
+      throw new PreviewError(
+        `${executablePath} did not start: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
+
+  const draw = async (scene: Scene): Promise<Drawn> => {
+    const page = await browser.newPage({
+      viewport: { width: scene.width, height: scene.height },
+      reducedMotion: 'reduce',
+      colorScheme: 'dark',
+    });
+    try {
+      const errors = await serve(page, scene, assets);
+      await page.goto(ORIGIN);
+      const panels = await reportOf(page, errors);
+      const png = await page.screenshot({ type: 'png' });
+      return { png, panels, text: await page.evaluate('document.body.innerText') };
+    } finally {
+      await page.close();
+    }
+  };
+  return { draw, close: () => browser.close() };
+};
+
+const serve = async (page: Page, scene: Scene, assets: Awaited<ReturnType<typeof bundle>>): Promise<string[]> => {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  await page.route('**/*', async (route) => {
+    const { origin, pathname } = new URL(route.request().url());
+    if (origin !== ORIGIN) return route.abort();
+    if (pathname === '/scene.json') return route.fulfill({ json: scene });
+    const asset = await assets(pathname);
+    return asset === undefined
+      ? route.fulfill({ status: 404, body: '' })
+      : route.fulfill({ contentType: asset.type, body: asset.body });
+  });
+  return errors;
+};
+
+const reportOf = async (page: Page, errors: readonly string[]): Promise<readonly PanelReport[]> => {
+  // The page sets it once everything is drawn.
+  await page
+    .waitForFunction('globalThis.previewReport !== undefined', undefined, { timeout: PATIENCE_MS })
+    .catch(() => {
+      throw new PreviewError(
+        `the page was not drawn within ${PATIENCE_MS / 1000} s: ${errors.join('; ') || 'it reported no error'}`,
+      );
+    });
+  return page.evaluate('globalThis.previewReport');
+};

@@ -1,0 +1,69 @@
+import type { Box, GridPos, PanelJson } from './scene.ts';
+
+// Grafana's own measures.
+const COLUMNS = 24;
+const CELL = 30;
+const GAP = 8;
+
+// Of the page around the panels. Pixels.
+/** Left and right of the panels. */
+export const MARGIN = 16;
+/** Above the panels: title and variables. */
+export const HEAD = 88;
+/** Below them: what this is. */
+export const FOOT = 40;
+
+/** A panel, or the title of a row, in its place. */
+export interface Placed {
+  readonly panel: PanelJson;
+  /** Title of the row that it is in; empty above the first. */
+  readonly row: string;
+  readonly box: Box;
+}
+
+/** Pixels of a grid position, in a grid of so many pixels. */
+export const boxOf = ({ x, y, w, h }: GridPos, width: number): Box => {
+  const column = (width - GAP * (COLUMNS - 1)) / COLUMNS;
+  return {
+    x: Math.round(x * (column + GAP)),
+    y: y * (CELL + GAP),
+    width: Math.round(w * column + (w - 1) * GAP),
+    height: h * CELL + (h - 1) * GAP,
+  };
+};
+
+const bottom = (panels: readonly PanelJson[]): number =>
+  Math.max(0, ...panels.map(({ gridPos }) => gridPos.y + gridPos.h));
+
+/** All rows opened: what is in a collapsed one takes its place, and what comes after moves down. */
+const opened = (panels: readonly PanelJson[]): readonly PanelJson[] => {
+  let down = 0;
+  return [...panels]
+    .sort((a, b) => a.gridPos.y - b.gridPos.y || a.gridPos.x - b.gridPos.x)
+    .flatMap((panel) => {
+      const moved = lowered(panel, down);
+      const inside = panel.panels ?? [];
+      if (panel.type !== 'row' || inside.length === 0) return [moved];
+      const first = Math.min(...inside.map(({ gridPos }) => gridPos.y));
+      const shift = moved.gridPos.y + 1 - first;
+      down += bottom(inside) - first;
+      return [moved, ...inside.map((one) => lowered(one, shift))];
+    });
+};
+
+const lowered = (panel: PanelJson, by: number): PanelJson => ({
+  ...panel,
+  gridPos: { ...panel.gridPos, y: panel.gridPos.y + by },
+});
+
+/** Where everything goes, from top to bottom, with all rows opened. */
+export const placed = (panels: readonly PanelJson[], width: number): readonly Placed[] => {
+  let row = '';
+  return opened(panels).map((panel) => {
+    if (panel.type === 'row') row = panel.title ?? '';
+    return { panel, row, box: boxOf(panel.gridPos, width) };
+  });
+};
+
+/** Pixels from the top of the first to the bottom of the last. */
+export const heightOf = (all: readonly Placed[]): number => Math.max(0, ...all.map(({ box }) => box.y + box.height));

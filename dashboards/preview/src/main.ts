@@ -1,0 +1,61 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { DEMO_MS, type Demo, startDemo } from './demo.ts';
+import { PreviewError } from './errors.ts';
+import { HELP, type Options, parseOptions } from './options.ts';
+import { type DashboardReport, preview, readDashboards } from './preview.ts';
+
+const DEFAULT_FROM_MS = 600_000;
+
+const say = (text: string): void => void process.stderr.write(`preview: ${text}\n`);
+
+const summary = ({ png, width, height, panels }: DashboardReport): string => {
+  const without = panels.filter(({ shows }) => shows !== 'data' && shows !== 'text');
+  return [
+    `${png} (${width} x ${height}): ${panels.length - without.length} of ${panels.length} panels show data`,
+    ...without.map(({ title, shows, error }) => `  ${title}: ${error ?? shows}`),
+  ].join('\n');
+};
+
+/** Only what can't be drawn or asked is a failure: that nothing happened may well be so. */
+const isWrong = ({ panels }: DashboardReport): boolean =>
+  panels.some(({ shows }) => shows === 'error' || shows === 'undrawn');
+
+const draw = async (options: Options, demo: Demo | undefined): Promise<void> => {
+  const url = options.prometheus ?? demo?.url ?? '';
+  const toMs = Date.now();
+  const back = options.fromMs ?? (demo === undefined ? DEFAULT_FROM_MS : DEMO_MS);
+  const reports = await preview(await readDashboards(options.dashboards), url, options.out, {
+    fromMs: toMs - back,
+    toMs,
+    width: options.width,
+    scrapeMs: options.scrapeMs,
+    chosen: options.chosen,
+  });
+  const text = options.json ? JSON.stringify(reports, null, 2) : reports.map(summary).join('\n');
+  process.stdout.write(`${text}\n`);
+  if (reports.some(isWrong)) process.exitCode = 1;
+};
+
+const run = async (args: readonly string[]): Promise<void> => {
+  const options = parseOptions(args);
+  if (options.help) return void process.stdout.write(HELP);
+  // Before the demo's two and a half minutes.
+  await readDashboards(options.dashboards);
+  if (options.prometheus !== undefined) return draw(options, undefined);
+  const demo = await startDemo();
+  try {
+    say(`the demo runs for ${DEMO_MS / 1000} s, so that there is something to see; its Prometheus is ${demo.url}`);
+    await wait(DEMO_MS);
+    await draw(options, demo);
+  } finally {
+    await demo.stop();
+  }
+};
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof PreviewError)) throw error;
+  say(error.message);
+  process.exitCode = 1;
+}

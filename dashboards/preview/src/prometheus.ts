@@ -1,0 +1,97 @@
+import { PreviewError } from './errors.ts';
+import type { Series } from './scene.ts';
+import { parseDuration } from './steps.ts';
+
+type Sample = readonly [number, string];
+interface Envelope<T> {
+  readonly status?: string;
+  readonly error?: string;
+  readonly data?: T;
+}
+interface Vector {
+  readonly result: readonly {
+    readonly metric: Record<string, string>;
+    readonly value?: Sample;
+    readonly values?: readonly Sample[];
+  }[];
+}
+
+/** A Prometheus to ask. Every method rejects with PreviewError in Prometheus' words when it refuses. */
+export interface Prometheus {
+  range(
+    expr: string,
+    window: { readonly fromMs: number; readonly toMs: number; readonly stepMs: number },
+  ): Promise<readonly Series[]>;
+  instant(expr: string, atMs: number): Promise<readonly Series[]>;
+  labelValues(
+    label: string,
+    selector: string,
+    window: { readonly fromMs: number; readonly toMs: number },
+  ): Promise<readonly string[]>;
+  /** The longest scrape interval of its targets; undefined when it has none. */
+  scrapeMs(): Promise<number | undefined>;
+}
+
+/** A query over a big history takes its time; longer than this, something hangs. */
+const PATIENCE_MS = 30_000;
+
+const seconds = (ms: number): string => String(ms / 1000);
+
+/**
+ * @param url such as `http://127.0.0.1:9090`
+ */
+export const prometheusAt = (url: string): Prometheus => {
+  const get = async <T>(path: string, parameters: Record<string, string>): Promise<T> => {
+    const address = `${url.replace(/\/+$/, '')}/api/v1/${path}?${new URLSearchParams(parameters)}`;
+    const response = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch((error: unknown) => {
+      throw new PreviewError(
+        `no Prometheus answers at ${url} (${error instanceof Error ? error.message : String(error)}). Start it, or say with --prometheus where it is.`,
+      );
+    });
+    const text = await response.text();
+    const { data, error } = parsed<T>(text);
+    if (data === undefined)
+      throw new PreviewError(error ?? `${url} answered ${response.status}: ${text.slice(0, 200)}`);
+    return data;
+  };
+  const series = async (path: string, parameters: Record<string, string>): Promise<readonly Series[]> =>
+    (await get<Vector>(path, parameters)).result.map(({ metric, value, values = [] }) => ({
+      metric,
+      points: (value ? [value] : values).map(([at, text]) => [Math.round(at * 1000), numberOf(text)] as const),
+    }));
+
+  return {
+    range: (query, { fromMs, toMs, stepMs }) =>
+      series('query_range', {
+        query,
+        // Aligned to the step, as Grafana does, so that the picture doesn't depend on the second it is made in.
+        start: seconds(Math.floor(fromMs / stepMs) * stepMs),
+        end: seconds(Math.floor(toMs / stepMs) * stepMs),
+        step: seconds(stepMs),
+      }),
+    instant: (query, atMs) => series('query', { query, time: seconds(atMs) }),
+    labelValues: (label, selector, { fromMs, toMs }) =>
+      get(`label/${label}/values`, { 'match[]': selector, start: seconds(fromMs), end: seconds(toMs) }),
+    scrapeMs: async () => {
+      const { activeTargets } = await get<{ activeTargets: readonly { scrapeInterval: string }[] }>('targets', {
+        state: 'active',
+      });
+      const all = activeTargets.map((target) => parseDuration(target.scrapeInterval) ?? 0).filter((ms) => ms > 0);
+      return all.length === 0 ? undefined : Math.max(...all);
+    },
+  };
+};
+
+const parsed = <T>(text: string): Envelope<T> => {
+  try {
+    return JSON.parse(text) as Envelope<T>;
+  } catch {
+    return {};
+  }
+};
+
+/** JSON has no NaN; Grafana draws it as a gap. */
+const numberOf = (text: string): number | null => {
+  const value = Number(text.replace('Inf', 'Infinity'));
+  return Number.isFinite(value) ? value : null;
+};

@@ -1,0 +1,143 @@
+// A Prometheus with ten minutes of a fleet behind it, made in a second: what tests of the pictures are drawn from.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { ATTR, label, METRIC, type MetricDefinition } from '../src/names.ts';
+
+export const SCRAPE_MS = 10_000;
+export const HISTORY_MS = 600_000;
+
+/** What each agent calls. */
+export const FLEET: Readonly<Record<string, readonly string[]>> = {
+  'research-agent': ['web_search', 'get_weather'],
+  'ops-agent': ['query_logs', 'web_search'],
+};
+
+/** Some values of each attribute, those that say that something went wrong among them. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  [ATTR.decision]: ['call', 'skip'],
+  [ATTR.reason]: ['closed', 'open'],
+  [ATTR.outcome]: ['success', 'failure'],
+  [ATTR.errorType]: ['network', 'timeout'],
+  [ATTR.state]: ['closed', 'open', 'half_open'],
+  [ATTR.stateFrom]: ['closed', 'open', 'half_open'],
+  [ATTR.stateTo]: ['open', 'half_open', 'closed'],
+  [ATTR.sessionState]: ['active', 'paused_budget', 'paused_systemic'],
+  [ATTR.route]: ['alternative', 'stale', 'manual', 'defer'],
+  [ATTR.degradation]: ['none', 'low'],
+  [ATTR.disposition]: ['achievable', 'degraded', 'deferred'],
+  [ATTR.freshnessLabel]: ['stale', 'cached'],
+  [ATTR.availability]: ['available', 'unavailable'],
+};
+const BUCKETS = ['0.01', '0.1', '1', '+Inf'];
+
+type Labels = Readonly<Record<string, string>>;
+
+const combined = (keys: readonly string[]): readonly Labels[] =>
+  keys.reduce<readonly Labels[]>(
+    (all, key) =>
+      all.flatMap((one) => (VALUES[key] ?? []).map((value) => ({ ...one, [key.replaceAll('.', '_')]: value }))),
+    [{}],
+  );
+
+const scoped = (scope: MetricDefinition['scope']): readonly Labels[] =>
+  Object.entries(FLEET).flatMap(([agent, tools]) => {
+    const own = { job: 'agents', instance: `${agent}:9464`, [label(ATTR.agent)]: agent };
+    return scope === 'agent' ? [own] : tools.map((tool) => ({ ...own, [label(ATTR.tool)]: tool }));
+  });
+
+/** Grows faster for some series than for others; for states, one at a time is 1. */
+const sampleOf = (metric: MetricDefinition, index: number, states: number, at: number, toMs: number): number => {
+  const step = Math.round((HISTORY_MS - (toMs - at)) / SCRAPE_MS);
+  if (metric === METRIC.openedTime) return (toMs - 120_000) / 1000;
+  if (metric.kind === 'updowncounter') return index % states === Math.floor(step / 10) % states ? 1 : 0;
+  return step * (1 + (index % 3));
+};
+
+const line = (name: string, labels: Labels, value: number, at: number): string =>
+  `${name}{${Object.entries(labels)
+    .map(([key, text]) => `${key}="${text}"`)
+    .join(',')}} ${value} ${at / 1000}`;
+
+const samplesOf = (metric: MetricDefinition, toMs: number): readonly string[] => {
+  const own = combined(metric.attributes);
+  const all = scoped(metric.scope).flatMap((one) => own.map((more) => ({ ...one, ...more })));
+  const times = Array.from({ length: HISTORY_MS / SCRAPE_MS + 1 }, (_, index) => toMs - HISTORY_MS + index * SCRAPE_MS);
+  // OpenMetrics wants all samples of a series together.
+  return all.flatMap((labels, index) => {
+    const at = (name: string, more: Labels, factor: number): readonly string[] =>
+      times.map((time) =>
+        line(name, { ...labels, ...more }, factor * sampleOf(metric, index, own.length, time, toMs), time),
+      );
+    if (metric.kind !== 'histogram') return at(metric.prometheus, {}, 1);
+    return [
+      ...BUCKETS.flatMap((le, bucket) => at(`${metric.prometheus}_bucket`, { le }, bucket + 1)),
+      ...at(`${metric.prometheus}_count`, {}, BUCKETS.length),
+      ...at(`${metric.prometheus}_sum`, {}, 0.2),
+    ];
+  });
+};
+
+const run = promisify(execFile);
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+};
+
+/** A Prometheus that knows the past and scrapes nothing. */
+export interface History {
+  readonly url: string;
+  /** Its last sample. */
+  readonly toMs: number;
+  stop(): Promise<void>;
+}
+
+/** Needs prometheus and promtool on PATH. */
+export const startHistory = async (): Promise<History> => {
+  const folder = await mkdtemp(join(tmpdir(), 'breakerbox-preview-'));
+  const toMs = Math.floor(Date.now() / SCRAPE_MS) * SCRAPE_MS;
+  const text = Object.values(METRIC).flatMap((metric) => samplesOf(metric, toMs));
+  await writeFile(join(folder, 'history.txt'), `${text.join('\n')}\n# EOF\n`);
+  await writeFile(join(folder, 'prometheus.yml'), 'scrape_configs: []\n');
+  const data = join(folder, 'data');
+  await run('promtool', ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', join(folder, 'history.txt'), data]);
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const child = spawn(
+    'prometheus',
+    [
+      `--config.file=${join(folder, 'prometheus.yml')}`,
+      `--storage.tsdb.path=${data}`,
+      `--web.listen-address=${new URL(url).host}`,
+      '--log.level=error',
+    ],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null) {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    }
+    await rm(folder, { recursive: true, force: true });
+  };
+  for (let attempt = 0; attempt < 150; attempt += 1) {
+    const ready = await fetch(`${url}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (ready) return { url, toMs, stop };
+    await wait(100);
+  }
+  await stop();
+  throw new Error(`prometheus was not ready at ${url} within 15 s; what it printed is above.`);
+};

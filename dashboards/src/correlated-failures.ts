@@ -1,0 +1,29 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { assembled } from './dashboard.ts';
+import { DEFAULT_SETTINGS, type RuleSettings, togetherOf } from './limits.ts';
+import { UID } from './links.ts';
+import { agentsOfTools, toolsOfAgents } from './rows/correlated-failures/matrices.ts';
+import { now } from './rows/correlated-failures/now.ts';
+import { byAgent, byError, lastOpenings } from './rows/correlated-failures/openings.ts';
+import { events, paused } from './rows/correlated-failures/systemic.ts';
+import { alerts, circuits } from './rows/correlated-failures/timelines.ts';
+
+/** Failures that share a cause: which tools and agents went down together. */
+export const correlatedFailures = (settings: RuleSettings = DEFAULT_SETTINGS): Dashboard => {
+  const together = togetherOf(settings);
+  return assembled({
+    uid: UID.correlatedFailures,
+    title: 'Correlated failures',
+    description:
+      'Failures that share a cause: which tools of which agents went down together, when, and with what error.',
+    rows: [
+      { title: 'Is it one cause', panels: [...now(together), alerts()] },
+      {
+        title: 'What opened together',
+        panels: [circuits(), lastOpenings(together), toolsOfAgents(together), agentsOfTools(together)],
+      },
+      { title: 'Openings over time', panels: [byError(), byAgent()] },
+      { title: 'Systemic failure', panels: [events(), paused()] },
+    ],
+  });
+};

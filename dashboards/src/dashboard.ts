@@ -1,0 +1,48 @@
+import {
+  type Dashboard,
+  DashboardBuilder,
+  DashboardCursorSync,
+  RowBuilder,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { annotations } from './annotations.ts';
+import { type DashboardUid, TAG, topLinks } from './links.ts';
+import type { Row } from './panels.ts';
+import { type VariableName, variables } from './variables.ts';
+
+/** What differs from one dashboard to the next. */
+export interface DashboardSource {
+  readonly uid: DashboardUid;
+  /** Without the product's name, such as `Tool detail`. */
+  readonly title: string;
+  /** A sentence or two: which question it answers. */
+  readonly description: string;
+  readonly rows: readonly Row[];
+  /** Variables beyond data source, job, instance, agent and tool. */
+  readonly moreVariables?: readonly VariableName[];
+}
+
+/** A dashboard as the SDK builds it: `finished()` makes it what Grafana reads. */
+export const assembled = ({ uid, title, description, rows, moreVariables = [] }: DashboardSource): Dashboard => {
+  const builder = new DashboardBuilder(`Breakerbox · ${title}`)
+    .uid(uid)
+    .description(description)
+    .tags([TAG, 'ai-agents'])
+    .readonly()
+    .timezone('browser')
+    .time({ from: 'now-1h', to: 'now' })
+    .refresh('30s')
+    .tooltip(DashboardCursorSync.Crosshair)
+    .links(topLinks())
+    .variables(variables(moreVariables))
+    .annotations(annotations());
+  return rows
+    .reduce(
+      (built, row) =>
+        row.panels.reduce(
+          (inRow, panel) => inRow.withPanel(panel),
+          row.title === undefined ? built : built.withRow(new RowBuilder(row.title)),
+        ),
+      builder,
+    )
+    .build();
+};

@@ -1,0 +1,29 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { correlatedFailures } from './correlated-failures.ts';
+import { failureBudget } from './failure-budget.ts';
+import { type DashboardJson, finished } from './finish.ts';
+import { fleetOverview } from './fleet-overview.ts';
+import { DEFAULT_SETTINGS, type RuleSettings } from './limits.ts';
+import { type DashboardUid, UID } from './links.ts';
+import { toolDetail } from './tool-detail.ts';
+
+/** Every dashboard, from the one to open first down to the details. */
+const SOURCES: readonly { readonly uid: DashboardUid; build(settings: RuleSettings): Dashboard }[] = [
+  { uid: UID.fleetOverview, build: fleetOverview },
+  { uid: UID.toolDetail, build: toolDetail },
+  { uid: UID.failureBudget, build: failureBudget },
+  { uid: UID.correlatedFailures, build: correlatedFailures },
+];
+
+/** A dashboard as Grafana reads it. */
+export interface BuiltDashboard {
+  readonly uid: DashboardUid;
+  readonly json: DashboardJson;
+}
+
+/**
+ * All dashboards as Grafana reads them.
+ * @param settings thresholds, those of the alerts
+ */
+export const builtDashboards = (settings: RuleSettings = DEFAULT_SETTINGS): readonly BuiltDashboard[] =>
+  SOURCES.map(({ uid, build }) => ({ uid, json: finished(build(settings)) }));

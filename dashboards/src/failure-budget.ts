@@ -1,0 +1,19 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { assembled } from './dashboard.ts';
+import { DEFAULT_SETTINGS, type RuleSettings } from './limits.ts';
+import { UID } from './links.ts';
+import { burnRow } from './rows/failure-budget/burn.ts';
+import { deferredRow, tokensRow } from './rows/failure-budget/left-out.ts';
+import { nowRow } from './rows/failure-budget/now.ts';
+import { sessionsRow } from './rows/failure-budget/sessions.ts';
+import { spendersRow } from './rows/failure-budget/spenders.ts';
+
+/** What failures cost: the budget, the sessions that are paused, the tokens. */
+export const failureBudget = (settings: RuleSettings = DEFAULT_SETTINGS): Dashboard =>
+  assembled({
+    uid: UID.failureBudget,
+    title: 'Failure budget',
+    description:
+      'What failures cost: how fast budgets burn and what burns them, which sessions are paused, what was put off, and tokens. Budgets belong to agents: Tool narrows down failures, routes and tokens alone.',
+    rows: [nowRow(), burnRow(settings), sessionsRow(), spendersRow(), deferredRow(), tokensRow()],
+  });

@@ -1,0 +1,122 @@
+import { RuleOptionsError } from '@breakerbox/alerts';
+import { parser } from '@prometheus-io/lezer-promql';
+import { describe, expect, it } from 'vitest';
+import { narrowed } from './adapt.ts';
+import { builtDashboards } from './dashboards.ts';
+import { rendered } from './finish.ts';
+import { METRIC, type MetricDefinition } from './names.ts';
+import { dashboards } from './own.ts';
+import { dashboardQueries, substitute, variableQueries } from './queries.ts';
+
+const REPORTED = new Set(
+  Object.values<MetricDefinition>(METRIC).flatMap(({ prometheus, kind }) =>
+    kind === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => prometheus + end) : [prometheus],
+  ),
+);
+
+interface Selector {
+  readonly metric: string;
+  readonly matchers: readonly string[];
+}
+
+/** Every selector in a query, by Prometheus' own grammar. */
+const selectorsOf = (expr: string): readonly Selector[] => {
+  const selectors: { metric: string; matchers: string[] }[] = [];
+  parser.parse(expr).iterate({
+    enter: ({ type, from, to }) => {
+      expect(type.isError, `at ${from} of ${expr}`).toBe(false);
+      const text = expr.slice(from, to);
+      if (type.name === 'VectorSelector') selectors.push({ metric: '', matchers: [] });
+      const last = selectors.at(-1);
+      if (last === undefined) return;
+      if (type.name === 'Identifier' && last.metric === '') last.metric = text;
+      if (type.name === 'UnquotedLabelMatcher') last.matchers.push(text);
+    },
+  });
+  return selectors;
+};
+
+const exprsOf = (json: Parameters<typeof dashboardQueries>[0]): readonly string[] => [
+  ...dashboardQueries(json).map(({ expr }) => substitute(expr, { rateInterval: '4m', range: '1h' })),
+  ...variableQueries(json).map(({ selector }) => substitute(selector, { rateInterval: '4m', range: '1h' })),
+];
+
+const plain = builtDashboards();
+
+describe('dashboards()', () => {
+  it('gives those of the repository where nothing is chosen', () => {
+    expect(dashboards().map(({ text }) => text)).toEqual(plain.map(({ json }) => rendered(json)));
+    expect(dashboards().map(({ title }) => title)).toEqual(plain.map(({ json }) => json.title));
+  });
+
+  it('narrows every selector of every panel, variable and annotation, and changes nothing else in them', () => {
+    const selector = 'job=~"agents-.+", cluster="eu", gen_ai_agent_name!="a\\\\.b"';
+    const added = ['job=~"agents-.+"', 'cluster="eu"', 'gen_ai_agent_name!="a\\\\.b"'];
+    const kept = added.filter((one) => !one.startsWith('cluster'));
+    let narrowedOnes = 0;
+    for (const [index, { json }] of dashboards({ selector }).entries()) {
+      const before = exprsOf(plain[index]?.json ?? {}).map(selectorsOf);
+      const after = exprsOf(json).map(selectorsOf);
+      const expected = before.map((selectors) =>
+        selectors.map(({ metric, matchers }) => {
+          if (REPORTED.has(metric)) return { metric, matchers: [...added, ...matchers] };
+          if (!matchers.includes('job=~".+|"')) return { metric, matchers: [...kept, ...matchers] };
+          return { metric, matchers: ['job=~"(?:agents-.+)|"', kept[1], ...matchers] };
+        }),
+      );
+      expect(after).toEqual(expected);
+      narrowedOnes += after.flat().length;
+    }
+    expect(narrowedOnes).toBeGreaterThan(200);
+  });
+
+  it('narrows what variables show as their definition, too', () => {
+    for (const { text } of dashboards({ selector: 'job="a"' })) {
+      expect(text.replaceAll('{job=\\"a\\", job=~', '')).not.toMatch(/breakerbox_\w+\{/);
+      expect(text).toContain('label_values(breakerbox_sessions{job=\\"a\\", job=~\\".+\\"}, job)');
+    }
+  });
+
+  it.each([
+    ['job="a.b|c"', 'job=~"a\\\\.b\\\\|c|"'],
+    ['job="a\\\\b"', 'job=~"a\\\\\\\\b|"'],
+    ['job=~"a|b"', 'job=~"(?:a|b)|"'],
+    ['job!="a"', 'job!="a"'],
+    ['cluster="eu"', ''],
+  ])('lets alerts without a job pass %s', (selector, expected) => {
+    const expr = 'ALERTS{job=~"$job|", alertname="x"}';
+    const added = expected === '' ? '' : `${expected}, `;
+    expect(narrowed({ expr }, selector)).toEqual({ expr: `ALERTS{${added}job=~"$job|", alertname="x"}` });
+  });
+
+  it('puts a dollar and the like in as they stand', () => {
+    expect(narrowed({ expr: 'breakerbox_sessions{job=~"$job"}' }, 'job="$&$1"')).toEqual({
+      expr: 'breakerbox_sessions{job="$&$1", job=~"$job"}',
+    });
+  });
+
+  it('chooses the data source, and none for the queries', () => {
+    for (const { text, json } of dashboards({ dataSource: { uid: 'prometheus-eu', name: 'Prometheus EU' } })) {
+      const { list } = json.templating as { list: readonly { name: string; current?: object }[] };
+      expect(list.find(({ name }) => name === 'datasource')?.current).toEqual({
+        selected: true,
+        text: 'Prometheus EU',
+        value: 'prometheus-eu',
+      });
+      expect(text.match(/prometheus-eu/g)).toHaveLength(1);
+      expect(Object.keys(json)).toEqual(Object.keys(json).toSorted());
+    }
+    const [first] = dashboards({ dataSource: { uid: 'p' } });
+    expect(first?.text).toContain('"text": "p"');
+  });
+
+  it('shows the thresholds that the rules have', () => {
+    const [overview] = dashboards({ settings: { absentLeastReported: '20m' } });
+    expect(overview?.text).not.toBe(dashboards()[0]?.text);
+  });
+
+  it('refuses what the rules would refuse', () => {
+    expect(() => dashboards({ selector: 'job=a' })).toThrow(RuleOptionsError);
+    expect(() => dashboards({ settings: { openFor: 'soon' } })).toThrow(RuleOptionsError);
+  });
+});

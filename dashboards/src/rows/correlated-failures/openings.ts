@@ -1,0 +1,119 @@
+import { AGENT_TOOL, CIRCUIT_STATES_IN_TABLE, worstState } from '../../circuit-state.ts';
+import { openedBy, openedIn, orNothingOpened, togetherAt } from '../../correlation.ts';
+import type { Together } from '../../limits.ts';
+import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
+import { ATTR, label, legend } from '../../names.ts';
+import { CATEGORY_COLOURS, COLOUR } from '../../palette.ts';
+import { bars, coloured, SHORTEST_STEP } from '../../panels.ts';
+import { highest, orZeroNamed } from '../../promql.ts';
+import { table } from '../../table.ts';
+
+const CIRCUIT = [...AGENT_TOOL, ATTR.errorType] as const;
+const TOOLS_IN_TABLE = 100;
+const AGENTS_IN_GRAPH = 10;
+
+const inTable = (expr: string): string => highest(expr, TOOLS_IN_TABLE, CIRCUIT, openedIn('$__range'));
+
+/** State of now, at each error with which the tool opened. */
+const stateNow = (): string => {
+  const by = AGENT_TOOL.map(label).join(', ');
+  return `(${openedIn('$__range')}) * 0 + on (${by}) group_left () (${worstState()})`;
+};
+
+/** Openings side by side, by their time. */
+export const lastOpenings = ({ seconds, tools, agents }: Together) =>
+  table(
+    {
+      title: 'Last openings',
+      description: `The last opening of each tool in the time range shown, by error, newest first; at most ${TOOLS_IN_TABLE}. "Tools together": how many tools of this agent opened with this error within ${seconds} s, at most; "Agents together": on how many agents this tool did. From ${tools} tools or ${agents} agents on it is taken for one cause.`,
+      unit: 'none',
+      width: 24,
+      height: 9,
+    },
+    [
+      {
+        label: label(ATTR.agent),
+        title: 'Agent',
+        side: 'left',
+        absent: '–',
+        links: [fromRow(UID.failureBudget, 'Failure budget of the agent', { [ATTR.agent]: 'Agent' })],
+      },
+      {
+        label: label(ATTR.tool),
+        title: 'Tool',
+        side: 'left',
+        links: [fromRow(UID.toolDetail, 'Tool detail', { [ATTR.agent]: 'Agent', [ATTR.tool]: 'Tool' })],
+      },
+      { label: label(ATTR.errorType), title: 'Error', side: 'left', absent: '–', width: 130 },
+    ],
+    [
+      {
+        title: 'Opened at',
+        expr: orNothingOpened(inTable(`(${openedIn('$__range')}) * 1000`)),
+        unit: 'dateTimeAsLocal',
+        zero: '–',
+        width: 190,
+      },
+      {
+        title: 'Tools together',
+        expr: inTable(togetherAt(ATTR.agent, seconds)),
+        alarm: { from: tools, colour: COLOUR.orange },
+        absent: '–',
+      },
+      {
+        title: 'Agents together',
+        expr: inTable(togetherAt(ATTR.tool, seconds)),
+        alarm: { from: agents, colour: COLOUR.orange },
+        absent: '–',
+      },
+      { title: 'State now', expr: inTable(stateNow()), states: CIRCUIT_STATES_IN_TABLE, absent: '–', width: 170 },
+    ],
+    'Opened at',
+  );
+
+/** Which cause. */
+export const byError = () =>
+  coloured(
+    bars(
+      {
+        title: 'Tools that opened, by error',
+        description:
+          'Tools whose circuit opened, each once however many sessions it opened in, and drawn as long as the rate interval. One tall bar of one colour is one cause; low ones of many colours are not.',
+        unit: 'none',
+        width: 12,
+        height: 8,
+      },
+      {
+        expr: orZeroNamed(openedBy(ATTR.errorType, '$__rate_interval'), ATTR.errorType, 'none'),
+        legend: legend(ATTR.errorType),
+      },
+    ),
+    CATEGORY_COLOURS,
+  ).interval(SHORTEST_STEP);
+
+/** Which agents. */
+export const byAgent = () =>
+  bars(
+    {
+      title: 'Tools that opened, by agent',
+      description: `The same tools by agent: the ${AGENTS_IN_GRAPH} agents on which most opened in the time range shown. Several agents in one bar point to what they share.`,
+      unit: 'none',
+      width: 12,
+      height: 8,
+    },
+    {
+      expr: orZeroNamed(
+        highest(
+          openedBy(ATTR.agent, '$__rate_interval'),
+          AGENTS_IN_GRAPH,
+          [ATTR.agent],
+          openedBy(ATTR.agent, '$__range', ' @ end()'),
+        ),
+        ATTR.agent,
+        'none',
+      ),
+      legend: legend(ATTR.agent),
+    },
+  )
+    .interval(SHORTEST_STEP)
+    .dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'Failure budget of the agent', ATTR.agent)]));

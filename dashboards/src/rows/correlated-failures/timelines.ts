@@ -1,0 +1,40 @@
+import { ALERT, ALERT_STATES, sharedCause } from '../../alert-state.ts';
+import { CIRCUIT_STATES, worstState } from '../../circuit-state.ts';
+import { inOrderOfOpening, orNothingOpened } from '../../correlation.ts';
+import { dashboardLinks, fromSeries, UID } from '../../links.ts';
+import { ATTR, legend } from '../../names.ts';
+import { stateTimeline } from '../../state-timeline.ts';
+
+const TOOLS_IN_TIMELINE = 20;
+
+/** When somebody was told. */
+export const alerts = () =>
+  stateTimeline(
+    {
+      title: 'Alerts over time',
+      description:
+        'Alerts on systemic failures and correlated openings: pending until they have held for their time, then firing. A band without agent is about a tool of several agents.',
+      unit: 'none',
+      width: 24,
+      height: 5,
+    },
+    { expr: sharedCause(), legend: `{{${ALERT.name}}} ${legend(ATTR.agent)} ${legend(ATTR.tool)}` },
+    ALERT_STATES,
+  );
+
+/** What went down with what, and in which order. */
+export const circuits = () =>
+  stateTimeline(
+    {
+      title: 'Circuits in the order of their opening',
+      description: `The worst state of the ${TOOLS_IN_TIMELINE} tools that opened last in the time range shown; what opened first is on top. Edges that lie below one another are one event: look at what these tools share.`,
+      unit: 'none',
+      width: 24,
+      height: 11,
+    },
+    {
+      expr: orNothingOpened(inOrderOfOpening(worstState(), TOOLS_IN_TIMELINE)),
+      legend: legend(ATTR.agent, ATTR.tool),
+    },
+    CIRCUIT_STATES,
+  ).dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tool detail', ATTR.agent, ATTR.tool)]));

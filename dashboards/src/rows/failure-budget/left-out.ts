@@ -1,0 +1,70 @@
+import { dashboardLinks, fromSeries, UID } from '../../links.ts';
+import { ATTR, legend, METRIC } from '../../names.ts';
+import { DISPOSITION_COLOURS } from '../../palette.ts';
+import { bars, coloured, legendTableBeside, lines, type Row } from '../../panels.ts';
+import { gained, highest, orZeroNamed, overall, rate, share, sumBy } from '../../promql.ts';
+import { degradations, whereCallsWent } from '../held-up.ts';
+import { tokens, tokensBy } from '../tokens.ts';
+
+const { tasks } = METRIC;
+const AGENT = [ATTR.agent] as const;
+const LINES = 10;
+const third = { width: 8, height: 8 } as const;
+const half = { width: 12, height: 8 } as const;
+const DEFERRED = { [ATTR.disposition]: ['deferred'] } as const;
+
+const planned = () =>
+  coloured(
+    bars(
+      {
+        ...half,
+        title: 'Tasks planned',
+        description:
+          'Tasks that agents planned with planScope(): achievable with the tools there are, alternatives among them, or deferred until a tool is back. Each one is drawn as long as the rate interval; a task that is planned again counts again.',
+        unit: 'none',
+      },
+      {
+        expr: orZeroNamed(
+          `${sumBy([ATTR.disposition], gained(tasks, '$__rate_interval'))} > 0`,
+          ATTR.disposition,
+          'none',
+        ),
+        legend: legend(ATTR.disposition),
+      },
+    ),
+    DISPOSITION_COLOURS,
+  );
+
+const deferred = () =>
+  lines(
+    {
+      ...half,
+      title: 'Share of tasks deferred, by agent',
+      description: `Of the tasks planned, the share that had to wait for a tool; 0 while nothing is planned. The ${LINES} agents that deferred most. A share that stays high asks for an alternative of what they wait for.`,
+      unit: 'percentunit',
+    },
+    {
+      expr: highest(
+        share(sumBy(AGENT, rate(tasks, '$__rate_interval', DEFERRED)), sumBy(AGENT, rate(tasks, '$__rate_interval'))),
+        LINES,
+        AGENT,
+        sumBy(AGENT, overall(tasks, DEFERRED)),
+      ),
+      legend: legend(ATTR.agent),
+    },
+  )
+    .max(1)
+    .legend(legendTableBeside())
+    .dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tools of the agent', ATTR.agent)]));
+
+/** What was put off, and where held-up calls went. */
+export const deferredRow = (): Row => ({
+  title: 'Deferred work',
+  panels: [planned(), deferred(), whereCallsWent(half), degradations(half)],
+});
+
+/** What the failures cost, and what skipping them saved. */
+export const tokensRow = (): Row => ({
+  title: 'Tokens',
+  panels: [tokens(third), tokensBy(ATTR.tool, third), tokensBy(ATTR.agent, third)],
+});

@@ -1,0 +1,60 @@
+import { fromRow, type LinkedAttribute, UID } from '../links.ts';
+import { ATTR, label, METRIC, type MetricDefinition } from '../names.ts';
+import { COLOUR } from '../palette.ts';
+import { coloured, type Face, lines } from '../panels.ts';
+import { gained, highest, orZero, overall, rate, sumBy } from '../promql.ts';
+import { table } from '../table.ts';
+
+type Size = Pick<Face, 'width' | 'height'>;
+const { tokensAvoided, tokensWasted } = METRIC;
+const ROWS = 50;
+
+const perMinute = (metric: MetricDefinition): string => orZero(`${sumBy([], rate(metric, '$__rate_interval'))} * 60`);
+
+/** Both, of all that is chosen. */
+export const tokens = (size: Size) =>
+  coloured(
+    lines(
+      {
+        ...size,
+        title: 'Tokens wasted and avoided per minute',
+        description:
+          "Wasted: spent on calls that failed. Avoided is an estimate: each skipped call taken for what the tool's failed calls cost on average. Both are 0 where nobody says what calls cost.",
+        unit: 'short',
+      },
+      { expr: perMinute(tokensWasted), legend: 'wasted' },
+      { expr: perMinute(tokensAvoided), legend: 'avoided (estimate)' },
+    ),
+    { wasted: COLOUR.orange, 'avoided (estimate)': COLOUR.green },
+  );
+
+const WHOSE = {
+  [ATTR.agent]: {
+    column: 'Agent',
+    ofOne: 'agent',
+    link: fromRow(UID.fleetOverview, 'Fleet overview of the agent', { [ATTR.agent]: 'Agent' }),
+  },
+  [ATTR.tool]: { column: 'Tool', ofOne: 'tool', link: fromRow(UID.toolDetail, 'Tool detail', { [ATTR.tool]: 'Tool' }) },
+} as const;
+
+/** Both, in the time range, of each agent or tool. */
+export const tokensBy = (by: LinkedAttribute, size: Size) => {
+  const { column, ofOne, link } = WHOSE[by];
+  const rank = `(${sumBy([by], overall(tokensWasted))} + ${sumBy([by], overall(tokensAvoided))})`;
+  const inTable = (metric: MetricDefinition): string =>
+    highest(sumBy([by], gained(metric, '$__range')), ROWS, [by], rank);
+  return table(
+    {
+      ...size,
+      title: `Tokens by ${ofOne}`,
+      description: `Tokens spent on failed calls, and (an estimate) not spent because calls were skipped, in the time range shown: the ${ROWS} with the most. 0 where nobody says what calls cost.`,
+      unit: 'short',
+    },
+    [{ label: label(by), title: column, side: 'left', links: [link] }],
+    [
+      { title: 'Wasted', expr: inTable(tokensWasted) },
+      { title: 'Avoided (estimate)', expr: inTable(tokensAvoided) },
+    ],
+    'Wasted',
+  );
+};

@@ -1,0 +1,121 @@
+import type { RuleSettings } from '../../limits.ts';
+import { dashboardLinks, tracesLink } from '../../links.ts';
+import { ATTR, legend, METRIC } from '../../names.ts';
+import { CATEGORY_COLOURS, COLOUR, DECISION_COLOURS, OUTCOME_COLOURS, REASON_COLOURS } from '../../palette.ts';
+import { bars, coloured, legendOfNames, lines, type Row, stacked, thresholdLines, thresholds } from '../../panels.ts';
+import { type Matchers, orZero, orZeroNamed, rate, share, sumBy, type Window } from '../../promql.ts';
+import { SPANS } from './spans.ts';
+
+const half = { width: 12, height: 8, unit: 'ops' } as const;
+const third = { width: 8, height: 8, unit: 'ops' } as const;
+const NOT_RUN = { [ATTR.decision]: ['skip', 'pause'] } satisfies Matchers;
+const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;
+/** Ignored outcomes are the caller's own doing: they say nothing of the tool. */
+const JUDGED = { [ATTR.outcome]: ['success', 'failure'] } satisfies Matchers;
+const NO_SUCCESS = { [ATTR.outcome]: ['failure', 'ignored'] } satisfies Matchers;
+const { decisions, outcomes } = METRIC;
+
+const decided = () =>
+  coloured(
+    stacked(
+      {
+        ...half,
+        title: 'Decisions',
+        description:
+          'What agents were told when they asked for what is chosen: call it, probe whether it is back, skip it, or pause the session. Skips are the breaker at work; pauses wait for a person, and may be due to other tools.',
+      },
+      {
+        expr: sumBy([ATTR.decision], rate(decisions, '$__rate_interval')),
+        legend: legend(ATTR.decision),
+      },
+    ),
+    DECISION_COLOURS,
+  );
+
+const reasons = () =>
+  coloured(
+    bars(
+      {
+        ...half,
+        title: 'Why calls were not run',
+        description:
+          'Skips and pauses by reason. open and probe_in_flight: the circuit. unavailable (says a pre-call check), not_allowed (not on the list of tools) and repeat (the model is stuck) leave the circuit as it is. budget_exhausted and systemic stop all tools of a session.',
+      },
+      {
+        expr: orZeroNamed(
+          `${sumBy([ATTR.reason], rate(decisions, '$__rate_interval', NOT_RUN))} > 0`,
+          ATTR.reason,
+          'none',
+        ),
+        legend: legend(ATTR.reason),
+      },
+    ),
+    REASON_COLOURS,
+  ).links(dashboardLinks([tracesLink('Traces of skips and pauses', SPANS.notRun)]));
+
+const cameOf = () =>
+  coloured(
+    stacked(
+      {
+        ...third,
+        title: 'Outcomes',
+        description:
+          'What came of the calls that were run, probes too. Failures count for the circuit and the budget; ignored ones, such as bad arguments, a refusal or a business error, count for neither.',
+      },
+      { expr: sumBy([ATTR.outcome], rate(outcomes, '$__rate_interval')), legend: legend(ATTR.outcome) },
+    ),
+    OUTCOME_COLOURS,
+  );
+
+const categories = () =>
+  coloured(
+    bars(
+      {
+        ...third,
+        title: 'Error categories',
+        description:
+          'Calls that did not succeed, by category. Grey ones are ignored by default: they are the doing of the model or the user, and no outage.',
+      },
+      // A dozen categories are always exported; only those that occur are drawn.
+      {
+        expr: orZeroNamed(
+          `${sumBy([ATTR.errorType], rate(outcomes, '$__rate_interval', NO_SUCCESS))} > 0`,
+          ATTR.errorType,
+          'none',
+        ),
+        legend: legend(ATTR.errorType),
+      },
+    ),
+    CATEGORY_COLOURS,
+  ).links(dashboardLinks([tracesLink('Traces of failed calls', SPANS.failed)]));
+
+const failedOver = (window: Window): string =>
+  orZero(share(sumBy([], rate(outcomes, window, FAILURE)), sumBy([], rate(outcomes, window, JUDGED))));
+
+const failureRate = (limit: number) =>
+  coloured(
+    lines(
+      {
+        ...third,
+        title: 'Failure rate',
+        description:
+          'Failures over executed calls that did not end as ignored, in the 5 minutes and in the hour before each point. BreakerboxToolErrorRateHigh is due for a tool of an agent while both are above the line, unless its circuit is open; here they are of all that is chosen.',
+        unit: 'percentunit',
+      },
+      { expr: failedOver('5m'), legend: '5 min' },
+      { expr: failedOver('1h'), legend: '1 h' },
+    ),
+    { '5 min': COLOUR.sky, '1 h': COLOUR.blue },
+  )
+    .max(1)
+    .decimals(0)
+    .thresholds(thresholds([limit, COLOUR.orange]))
+    .thresholdsStyle(thresholdLines())
+    .legend(legendOfNames())
+    .links(dashboardLinks([tracesLink('Traces of failed calls', SPANS.failed)]));
+
+/** What was decided before the calls, and what came of them. */
+export const callsRow = ({ errorRatio }: RuleSettings): Row => ({
+  title: 'Calls',
+  panels: [decided(), reasons(), cameOf(), categories(), failureRate(errorRatio)],
+});

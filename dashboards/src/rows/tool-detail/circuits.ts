@@ -1,0 +1,165 @@
+import { AGENT_TOOL, CIRCUIT_STATES, worstState } from '../../circuit-state.ts';
+import { dashboardLinks, fromSeries, seriesTracesLink, tracesLink, UID } from '../../links.ts';
+import { ATTR, label, legend, METRIC } from '../../names.ts';
+import { COLOUR, STATE_COLOURS } from '../../palette.ts';
+import { bars, coloured, type Row, stacked } from '../../panels.ts';
+import { gained, highest, type Matchers, orZeroNamed, overall, series, sumBy, trouble } from '../../promql.ts';
+import { stateTimeline } from '../../state-timeline.ts';
+import { SPANS } from './spans.ts';
+
+const { circuits, decisions, transitions } = METRIC;
+const AGENT = [ATTR.agent] as const;
+const BANDS = 30;
+const LINES = 10;
+const OPENED = { [ATTR.stateTo]: ['open'] } satisfies Matchers;
+
+const states = () =>
+  stateTimeline(
+    {
+      title: 'State over time',
+      description: `The worst state among the circuits of each agent: the ${BANDS} agents whose circuits were out longest. All agents at once: the tool is down. One of them: look at its credentials, network or arguments. An opening between two scrapes is not here; the openings below have it.`,
+      unit: 'none',
+      width: 24,
+      height: 8,
+    },
+    {
+      expr: highest(worstState(AGENT_TOOL), BANDS, AGENT_TOOL, trouble(AGENT_TOOL)),
+      legend: legend(...AGENT_TOOL),
+    },
+    CIRCUIT_STATES,
+  )
+    .links(
+      dashboardLinks([
+        tracesLink('Traces of failed calls', SPANS.failed),
+        tracesLink('Traces of probes', SPANS.probe),
+        tracesLink('Traces of skips and pauses', SPANS.notRun),
+      ]),
+    )
+    .dataLinks(
+      dashboardLinks([
+        fromSeries(UID.toolDetail, 'This agent alone', ATTR.agent, ATTR.tool),
+        fromSeries(UID.failureBudget, 'Failure budget of the agent', ATTR.agent),
+        seriesTracesLink('Traces of failed calls of this agent', [ATTR.agent, ATTR.tool], SPANS.failed),
+      ]),
+    );
+
+const openings = () =>
+  bars(
+    {
+      title: 'Openings by agent',
+      description: `From the counter, so that an opening between two scrapes is here too; a failed probe opens a circuit anew. Each one is drawn as long as the rate interval, of the ${LINES} agents with the most.`,
+      unit: 'none',
+      width: 12,
+      height: 8,
+    },
+    {
+      expr: orZeroNamed(
+        highest(
+          `${sumBy(AGENT, gained(transitions, '$__rate_interval', OPENED))} > 0`,
+          LINES,
+          AGENT,
+          sumBy(AGENT, overall(transitions, OPENED)),
+        ),
+        ATTR.agent,
+        'none',
+      ),
+      legend: legend(ATTR.agent),
+    },
+  ).dataLinks(
+    dashboardLinks([
+      fromSeries(UID.toolDetail, 'This agent alone', ATTR.agent),
+      seriesTracesLink('Traces of failed calls of this agent', [ATTR.agent], SPANS.failed),
+    ]),
+  );
+
+/** Both states in one label, for a legend can't leave out what the line of `none` doesn't have. */
+const fromTo = (expr: string): string => {
+  const [from, to] = [label(ATTR.stateFrom), label(ATTR.stateTo)];
+  return `label_join(${expr}, "${from}", " → ", "${from}", "${to}")`;
+};
+
+const changes = () =>
+  coloured(
+    bars(
+      {
+        title: 'Transitions',
+        description:
+          'Changes of state, from → to. A healthy outage goes closed → open → half_open → closed; many half_open → open are probes that fail. Others are by hand. Each one is drawn as long as the rate interval.',
+        unit: 'none',
+        width: 12,
+        height: 8,
+      },
+      {
+        expr: orZeroNamed(
+          fromTo(`${sumBy([ATTR.stateFrom, ATTR.stateTo], gained(transitions, '$__rate_interval'))} > 0`),
+          ATTR.stateFrom,
+          'none',
+        ),
+        legend: legend(ATTR.stateFrom),
+      },
+    ),
+    {
+      'closed → open': COLOUR.orange,
+      'open → half_open': COLOUR.sky,
+      'half_open → open': COLOUR.yellow,
+      'half_open → closed': COLOUR.green,
+      none: COLOUR.grey,
+    },
+  );
+
+const ended = (to: 'open' | 'closed'): string =>
+  sumBy([], gained(transitions, '$__rate_interval', { [ATTR.stateFrom]: ['half_open'], [ATTR.stateTo]: [to] }));
+
+const counts = () =>
+  coloured(
+    stacked(
+      {
+        title: 'Circuits by state',
+        description:
+          'How many circuits there are, one for each live session (or one for all sessions of a process), and in which state. A few that are out among many are the trouble of those sessions; all of them, of the tool.',
+        unit: 'none',
+        width: 12,
+        height: 8,
+      },
+      { expr: sumBy([ATTR.state], series(circuits)), legend: legend(ATTR.state) },
+    ),
+    STATE_COLOURS,
+  );
+
+const CLOSED = 'succeeded: closed';
+const REOPENED = 'failed: open again';
+const SENT = 'probes sent';
+
+const probes = () =>
+  coloured(
+    bars(
+      {
+        title: 'Probes and how they ended',
+        description:
+          'Calls that were let through to see whether the tool is back (line), and what came of them (bars): half_open → closed, or half_open → open. More sent than ended: a circuit wants several, or a probe was cancelled or its outcome ignored. Each one is drawn as long as the rate interval.',
+        unit: 'none',
+        width: 12,
+        height: 8,
+      },
+      { expr: ended('closed'), legend: CLOSED },
+      { expr: ended('open'), legend: REOPENED },
+      {
+        expr: sumBy([], gained(decisions, '$__rate_interval', { [ATTR.decision]: ['probe'] })),
+        legend: SENT,
+      },
+    ),
+    { [CLOSED]: COLOUR.green, [REOPENED]: COLOUR.orange, [SENT]: COLOUR.sky },
+  )
+    .overrideByName(SENT, [
+      { id: 'custom.drawStyle', value: 'line' },
+      { id: 'custom.fillOpacity', value: 0 },
+      { id: 'custom.lineWidth', value: 2 },
+      { id: 'custom.stacking', value: { mode: 'none', group: 'A' } },
+    ])
+    .links(dashboardLinks([tracesLink('Traces of probes', SPANS.probe)]));
+
+/** What the circuits did, and how they found their way back. */
+export const circuitsRow = (): Row => ({
+  title: 'Circuits',
+  panels: [states(), counts(), openings(), changes(), probes()],
+});

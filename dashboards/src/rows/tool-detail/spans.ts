@@ -1,0 +1,11 @@
+import type { Decision } from '@breakerbox/core';
+import { ATTR } from '../../names.ts';
+
+const decision = (...decisions: readonly Decision[]): string => `span.${ATTR.decision} =~ "${decisions.join('|')}"`;
+
+/** TraceQL for the spans of decisions. Whatever framework there is, they carry these attributes. */
+export const SPANS = {
+  failed: 'status = error',
+  probe: decision('probe'),
+  notRun: decision('skip', 'pause'),
+} as const;

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { runTool } from '../../stack/tools.ts';
+import { builtDashboards } from './dashboards.ts';
+import type { DashboardUid } from './links.ts';
+import { dashboardQueries, substitute } from './queries.ts';
+
+/** What a query has to give. */
+export interface Sample {
+  readonly labels: string;
+  readonly value: number;
+}
+
+/** A query, what Prometheus had got, and what it has to give. */
+export interface Case {
+  /** By selector; one sample a minute in promtool's notation, where `_` is a scrape that is missing. */
+  readonly samples: Readonly<Record<string, string>>;
+  readonly expr: string;
+  /** Such as `2h10m`, counted from the first sample. */
+  readonly at: string;
+  /** What is shown, up to `at`. Default: `10m`. */
+  readonly range?: string;
+  /** Four of Grafana's steps. Default: `10m`. */
+  readonly rateInterval?: string;
+  readonly gives: readonly Sample[];
+}
+
+/** Asks Prometheus' own engine what a query gives: promtool takes JSON for YAML. */
+export const proved = async ({
+  samples,
+  expr,
+  at,
+  range = '10m',
+  rateInterval = '10m',
+  gives,
+}: Case): Promise<void> => {
+  const folder = mkdtempSync(join(tmpdir(), 'breakerbox-dashboards-'));
+  try {
+    const file = join(folder, 'case.test.yml');
+    const test = {
+      interval: '1m',
+      input_series: Object.entries(samples).map(([series, values]) => ({ series, values })),
+      promql_expr_test: [{ expr: substitute(expr, { rateInterval, range }), eval_time: at, exp_samples: gives }],
+    };
+    writeFileSync(file, JSON.stringify({ evaluation_interval: '1m', tests: [test] }));
+    const { code, output } = await runTool('promtool', ['test', 'rules', file]);
+    expect(code, output).toBe(0);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+const queries = builtDashboards().flatMap(({ json }) => dashboardQueries(json));
+
+/**
+ * The query of a panel.
+ * @throws Error for a panel that isn't there, so that no test proves something about nothing
+ */
+export const exprOf = (dashboard: DashboardUid, panel: string, refId = 'A'): string => {
+  const found = queries.find(
+    (query) => query.dashboard === dashboard && query.panel === panel && query.refId === refId,
+  );
+  if (found === undefined)
+    throw new Error(`no panel "${panel}" with a query ${refId} on ${dashboard}: name one that is there`);
+  return found.expr;
+};
+
+/** Labels of a series of agent `a`, beyond those that are given. */
+export const SOURCE = 'job="j", instance="i", gen_ai_agent_name="a"';

@@ -1,0 +1,21 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { assembled } from './dashboard.ts';
+import { DEFAULT_SETTINGS, type RuleSettings } from './limits.ts';
+import { UID } from './links.ts';
+import { agentsRow } from './rows/tool-detail/agents.ts';
+import { callsRow } from './rows/tool-detail/calls.ts';
+import { circuitsRow } from './rows/tool-detail/circuits.ts';
+import { inItsPlaceRow } from './rows/tool-detail/in-its-place.ts';
+import { latencyRow } from './rows/tool-detail/latency.ts';
+import { nowRow } from './rows/tool-detail/now.ts';
+
+/** One tool: what its circuit did, why, and what the agents did instead. */
+export const toolDetail = (settings: RuleSettings = DEFAULT_SETTINGS): Dashboard =>
+  assembled({
+    uid: UID.toolDetail,
+    title: 'Tool detail',
+    description:
+      'One tool, or a few: choose them on top. What its circuits did and why, how it answers, how it recovers, what was done in its place, and its traces.',
+    rows: [nowRow(), circuitsRow(), callsRow(settings), latencyRow(), agentsRow(), inItsPlaceRow()],
+    moreVariables: ['traces'],
+  });

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { NO_RULES } from './alert-state.ts';
+import { UID } from './links.ts';
+import { exprOf, proved, SOURCE } from './test-support.ts';
+
+const FLEET = UID.fleetOverview;
+
+describe('the state of a circuit over time', () => {
+  const expr = exprOf(UID.fleetOverview, 'Circuits over time');
+  const ALL = ['closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only'] as const;
+  type Counts = Partial<Record<(typeof ALL)[number], number>>;
+
+  it.each<[string, Counts, number]>([
+    ['closed', { closed: 2 }, 0],
+    ['half-open', { closed: 1, half_open: 1 }, 2],
+    ['open', { closed: 1, open: 1 }, 3],
+    ['open, others half-open', { open: 2, half_open: 1 }, 5],
+    ['open where somebody has forced it', { forced_open: 1 }, 3],
+    ['by hand where it is switched off, not closed', { disabled: 2 }, 1],
+    ['by hand where it is only observed, not closed', { closed: 1, observe_only: 1 }, 1],
+    ['the worse one, where another is open', { disabled: 1, open: 1 }, 3],
+    ['closed where a tool has no circuit', {}, 0],
+  ])('is %s', async (_, counts, value) => {
+    const samples = Object.fromEntries(
+      ALL.map((state) => [
+        `breakerbox_circuits{${SOURCE}, gen_ai_tool_name="t", breakerbox_state="${state}"}`,
+        `${counts[state] ?? 0}x10`,
+      ]),
+    );
+    const gives = [{ labels: '{gen_ai_agent_name="a", gen_ai_tool_name="t"}', value }];
+    await proved({ samples, expr, at: '10m', gives });
+  });
+});
+
+const sessions = (labels: string, state = 'active'): string =>
+  `breakerbox_sessions{${labels}, breakerbox_session_state="${state}"}`;
+const agent = (name: string, job = 'j', instance = 'i'): string =>
+  `job="${job}", instance="${instance}", gen_ai_agent_name="${name}"`;
+const total = (value: number) => [{ labels: '{}', value }];
+
+describe('agents', () => {
+  it('are counted once for all their instances, and in each of their jobs', async () => {
+    const samples = {
+      [sessions(agent('a', 'j', '1'))]: '1x10',
+      [sessions(agent('a', 'j', '2'))]: '1x10',
+      [sessions(agent('a', 'k'))]: '0x10',
+    };
+    await proved({ samples, expr: exprOf(FLEET, 'Agents reporting'), at: '10m', gives: total(2) });
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, string, number]>([
+    ['one that reported for long and stopped', { [agent('a')]: '1x20', [agent('b')]: '1x40' }, '40m', 1],
+    ['one that is down in one of its jobs', { [agent('a')]: '1x20', [agent('a', 'k')]: '1x40' }, '40m', 1],
+    ['all, so that nobody reports at all', { [agent('a')]: '1x20', [agent('b')]: '1x20' }, '40m', 2],
+    ['none that reports', { [agent('a')]: '1x40' }, '40m', 0],
+    ['none that ran for a short while and ended', { [agent('a')]: '1x6', [agent('b')]: '1x40' }, '40m', 0],
+    ['none whose restart takes three minutes', { [agent('a')]: '1x20 _x3 0x10' }, '23m', 0],
+    ['none whose other instance reports', { [agent('a')]: '1x20', [agent('a', 'j', '2')]: '1x40' }, '40m', 0],
+    ['none that stopped more than an hour ago', { [agent('a')]: '1x20', [agent('b')]: '1x90' }, '90m', 0],
+  ])('that have vanished are %s', async (_, reported, at, value) => {
+    const samples = Object.fromEntries(Object.entries(reported).map(([labels, values]) => [sessions(labels), values]));
+    await proved({ samples, expr: exprOf(FLEET, 'Agents vanished'), at, gives: total(value) });
+  });
+
+  it('are what the worst of their sessions are, and are named when they have vanished', async () => {
+    const samples = {
+      [sessions(agent('working'))]: '2x40',
+      [sessions(agent('working'), 'paused_budget')]: '0x40',
+      [sessions(agent('spent', 'j', '1'))]: '2x40',
+      [sessions(agent('spent', 'j', '2'), 'paused_budget')]: '3x40',
+      [sessions(agent('held'), 'paused_budget')]: '1x40',
+      [sessions(agent('held'), 'paused_systemic')]: '1x40',
+      [sessions(agent('gone'))]: '1x20',
+    };
+    const gives = Object.entries({ working: 0, spent: 1, held: 2, gone: 3 }).map(([name, value]) => ({
+      labels: `{gen_ai_agent_name="${name}"}`,
+      value,
+    }));
+    await proved({ samples, expr: exprOf(FLEET, 'Agents'), at: '40m', gives });
+  });
+});
+
+describe('tool health', () => {
+  const tool = (name: string, more: string, instance = 'i') =>
+    `${agent('a', 'j', instance)}, gen_ai_tool_name="${name}", ${more}`;
+  const openedAt = (name: string, error: string, instance?: string) =>
+    `breakerbox_circuit_opened_time_seconds{${tool(name, `error_type="${error}"`, instance)}}`;
+  const circuits = (name: string) => ({
+    [`breakerbox_circuits{${tool(name, 'breakerbox_state="open"')}}`]: '0x10',
+    [`breakerbox_circuits{${tool(name, 'breakerbox_state="closed"')}}`]: '1x10',
+  });
+
+  it('says when a tool opened last and with which error, among all instances; 0 for never', async () => {
+    const samples = {
+      ...circuits('t'),
+      ...circuits('never'),
+      [openedAt('t', 'network')]: '100x10',
+      [openedAt('t', 'timeout', '1')]: '300x10',
+      [openedAt('t', 'timeout', '2')]: '200x10',
+    };
+    const gives = [
+      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="t", error_type="timeout"}', value: 300_000 },
+      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="never"}', value: 0 },
+    ];
+    await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'E'), at: '10m', gives });
+  });
+
+  it('has what is open now first, then what was open for longest', async () => {
+    const states = (name: string, open: string) => ({
+      [`breakerbox_circuits{${tool(name, 'breakerbox_state="open"')}}`]: open,
+      [`breakerbox_circuits{${tool(name, 'breakerbox_state="closed"')}}`]: '1x10',
+    });
+    const samples = { ...states('fine', '0x10'), ...states('was', '1x8 0 0'), ...states('now', '0x8 1 1') };
+    const order = exprOf(FLEET, 'Tool health').replace(/^topk\(\d+, (.*)\) \* 0 \+ .*$/s, '$1');
+    const gives = [
+      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="now"}', value: 3e6 + 0.2 },
+      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="was"}', value: 0.8 },
+      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="fine"}', value: 0 },
+    ];
+    await proved({ samples, expr: order, at: '10m', range: '9m', gives });
+  });
+
+  it('has shares of what was run and of what was decided, over all instances, and none of nothing', async () => {
+    const outcomes = (outcome: string, instance: string) =>
+      `breakerbox_outcomes_total{${tool('t', `breakerbox_outcome="${outcome}"`, instance)}}`;
+    const samples = {
+      ...circuits('t'),
+      ...circuits('idle'),
+      [outcomes('success', '1')]: '0+60x10',
+      [outcomes('failure', '2')]: '0+20x10',
+      [`breakerbox_outcomes_total{${tool('idle', 'breakerbox_outcome="success"')}}`]: '7x10',
+    };
+    const gives = [
+      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="t"}', value: 0.25 },
+      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="idle"}', value: 0 },
+    ];
+    await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'C'), at: '10m', gives });
+  });
+});
+
+describe('firing alerts', () => {
+  const expr = exprOf(FLEET, 'Firing alerts');
+  const loaded = { 'job_agent_tool:breakerbox_circuits_not_closed:sum{job="j"}': '0x10' };
+  const reporting = { [sessions(SOURCE)]: '1x10' };
+  const alert = (name: string, severity: string, more = '', state = 'firing') =>
+    `ALERTS{alertname="${name}", severity="${severity}", alertstate="${state}"${more}}`;
+
+  it('have their severity, whether they are about one tool, one agent or several', async () => {
+    const samples = {
+      ...loaded,
+      ...reporting,
+      [alert('BreakerboxCircuitOpen', 'warning', ', job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"')]: '1x10',
+      [alert('BreakerboxBudgetExhausted', 'critical', ', job="j", gen_ai_agent_name="a"')]: '1x10',
+      [alert('BreakerboxCorrelatedOpenings', 'critical', ', gen_ai_tool_name="t", error_type="network"')]: '1x10',
+      [alert('BreakerboxToolSlow', 'warning', ', job="j", gen_ai_agent_name="a"', 'pending')]: '1x10',
+      [alert('SomebodyElses', 'critical')]: '1x10',
+    };
+    const gives = [
+      { labels: '{alertname="BreakerboxCircuitOpen", gen_ai_agent_name="a", gen_ai_tool_name="t"}', value: 1 },
+      { labels: '{alertname="BreakerboxBudgetExhausted", gen_ai_agent_name="a"}', value: 2 },
+      { labels: '{alertname="BreakerboxCorrelatedOpenings", gen_ai_tool_name="t"}', value: 2 },
+    ];
+    await proved({ samples, expr, at: '10m', gives });
+  });
+
+  it('are none where the rules are loaded, and else it says that they are not', async () => {
+    const none = (alertname: string) => [{ labels: `{alertname="${alertname}"}`, value: 0 }];
+    await proved({ samples: { ...loaded, ...reporting }, expr, at: '10m', gives: none('none') });
+    await proved({ samples: reporting, expr, at: '10m', gives: none(NO_RULES) });
+    expect(exprOf(FLEET, 'Firing alerts', 'B')).toContain(NO_RULES);
+  });
+
+  it('have been so since the reason was there', async () => {
+    const labels = 'alertname="BreakerboxCircuitOpen", severity="warning", job="j", gen_ai_agent_name="a"';
+    const samples = {
+      ...reporting,
+      [`ALERTS{${labels}, alertstate="firing"}`]: '1x10',
+      [`ALERTS_FOR_STATE{${labels}}`]: '120x10',
+      [`ALERTS_FOR_STATE{${labels}, gen_ai_tool_name="pending"}`]: '60x10',
+    };
+    const gives = [{ labels: '{alertname="BreakerboxCircuitOpen", gen_ai_agent_name="a"}', value: 480 }];
+    await proved({ samples, expr: exprOf(FLEET, 'Firing alerts', 'B'), at: '10m', gives });
+  });
+});

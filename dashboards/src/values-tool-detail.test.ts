@@ -1,0 +1,299 @@
+import { describe, expect, it } from 'vitest';
+import { UID } from './links.ts';
+import { exprOf, proved, type Sample, SOURCE } from './test-support.ts';
+
+const of = (panel: string, refId = 'A'): string => exprOf(UID.toolDetail, panel, refId);
+
+const from = (agent: string, instance = 'i'): string =>
+  `job="j", instance="${instance}", gen_ai_agent_name="${agent}", gen_ai_tool_name="t"`;
+const TOOL = `${SOURCE}, gen_ai_tool_name="t"`;
+const circuits = (state: string, source = TOOL): string =>
+  `breakerbox_circuits{${source}, breakerbox_state="${state}"}`;
+const moved = (before: string, after: string, source = TOOL): string =>
+  `breakerbox_transitions_total{${source}, breakerbox_state_from="${before}", breakerbox_state_to="${after}"}`;
+const decided = (decision: string, source = TOOL): string =>
+  `breakerbox_decisions_total{${source}, breakerbox_decision="${decision}"}`;
+const cameOf = (outcome: string, source = TOOL): string =>
+  `breakerbox_outcomes_total{${source}, breakerbox_outcome="${outcome}"}`;
+const opened = (category: string, source = TOOL): string =>
+  `breakerbox_circuit_opened_time_seconds{${source}, error_type="${category}"}`;
+const sessions = `breakerbox_sessions{${SOURCE}, breakerbox_session_state="active"}`;
+const one = (value: number): readonly Sample[] => [{ labels: '{}', value }];
+
+describe('time to recovery', () => {
+  // Sixty samples, one a minute: with a whole hour Prometheus 2 would look at sixty-one, and Prometheus 3 at sixty.
+  const hour = { at: '1h', range: '59m59s', rateInterval: '4m' } as const;
+  const expr = `round(${of('Time to recovery')})`;
+  const CLOSED_TO_OPEN = moved('closed', 'open');
+
+  it.each<[string, Readonly<Record<string, string>>, number]>([
+    ['the length of the one outage', { [circuits('open')]: '0x19 1x5 0x40', [CLOSED_TO_OPEN]: '0x19 1x46' }, 360],
+    [
+      'the mean of two outages, of 6 and of 12 minutes',
+      { [circuits('open')]: '0x9 1x5 0x9 1x11 0x40', [CLOSED_TO_OPEN]: '0x9 1x15 2x50' },
+      540,
+    ],
+    [
+      'as long with the probes in between, which are no new outage when they fail',
+      {
+        [circuits('open')]: '0x19 1x2 0 1x2 0 0x40',
+        [circuits('half_open')]: '0x19 0x2 1 0x2 1 0x40',
+        [CLOSED_TO_OPEN]: '0x19 1x48',
+        [moved('half_open', 'open')]: '0x22 1x45',
+      },
+      480,
+    ],
+    [
+      'what lies inside of an outage that was there before',
+      { [circuits('open')]: '1x10 0x50', [CLOSED_TO_OPEN]: '1x60' },
+      600,
+    ],
+    ['so far, of an outage that goes on', { [circuits('open')]: '0x50 1x9', [CLOSED_TO_OPEN]: '0x50 1x9' }, 600],
+    [
+      'the mean over agents and their instances',
+      {
+        [circuits('open', from('a'))]: '0x19 1x5 0x40',
+        [moved('closed', 'open', from('a'))]: '0x19 1x46',
+        [circuits('open', from('b', 'i2'))]: '0x19 2x11 0x40',
+        [moved('closed', 'open', from('b', 'i2'))]: '0x19 2x46',
+      },
+      (360 + 720 + 720) / 3,
+    ],
+    [
+      // The mean of three samples is 1/3: of three minutes, not of the hour.
+      'right for an agent that was there for three minutes',
+      {
+        [circuits('open')]: '_x29 0 1 0 stale',
+        [CLOSED_TO_OPEN]: '_x29 0 1 1 stale',
+      },
+      60,
+    ],
+    [
+      'right over a restart, which takes circuits along and counts anew',
+      {
+        [circuits('open', from('a', 'old'))]: '0x9 1x5 stale',
+        [moved('closed', 'open', from('a', 'old'))]: '0x9 1x5 stale',
+        [circuits('open', from('a', 'new'))]: '_x17 0x9 1x11 0x30',
+        [moved('closed', 'open', from('a', 'new'))]: '_x17 0x9 1x42',
+      },
+      540,
+    ],
+    ['0 where nothing was out', { [circuits('open')]: '0x60', [CLOSED_TO_OPEN]: '3x60' }, 0],
+    [
+      'not longer for what somebody holds open by hand',
+      { [circuits('open')]: '0x60', [circuits('forced_open')]: '1x60', [CLOSED_TO_OPEN]: '0x60' },
+      0,
+    ],
+  ])('is %s', async (_, samples, value) => {
+    await proved({ ...hour, samples, expr, gives: one(value) });
+  });
+
+  it('is nothing where nobody reports', async () => {
+    await proved({ ...hour, samples: { up: '1x60' }, expr, gives: [] });
+  });
+
+  it('is told for each agent and tool', async () => {
+    const gives = [
+      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="t"}', value: 360 },
+      { labels: '{gen_ai_agent_name="b", gen_ai_tool_name="t"}', value: 0 },
+    ];
+    const samples = {
+      [circuits('open', from('a'))]: '0x19 1x5 0x40',
+      [moved('closed', 'open', from('a'))]: '0x19 1x46',
+      [circuits('open', from('b'))]: '0x60',
+      [moved('closed', 'open', from('b'))]: '0x60',
+    };
+    await proved({ ...hour, samples, expr: `round(${of('Agents that use it', 'G')})`, gives });
+  });
+});
+
+describe('what a tool is at now', () => {
+  const at = '10m';
+
+  it.each<[string, Readonly<Record<string, string>>, number]>([
+    ['closed', { [circuits('closed')]: '2x10', [circuits('open')]: '0x10' }, 0],
+    ['open if one of many is', { [circuits('closed')]: '9x10', [circuits('open', from('b'))]: '1x10' }, 3],
+  ])('is %s', async (_, samples, value) => {
+    await proved({ samples, expr: of('State'), at, gives: one(value) });
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, number]>([
+    ['when it went out', { [circuits('open')]: '1x10', [opened('server')]: '100x10' }, 100_000],
+    ['that while a probe is on its way', { [circuits('half_open')]: '1x10', [opened('server')]: '100x10' }, 100_000],
+    [
+      'the latest of several',
+      {
+        [circuits('open')]: '1x10',
+        [opened('server')]: '100x10',
+        [circuits('open', from('b'))]: '1x10',
+        [opened('network', from('b'))]: '160x10',
+      },
+      160_000,
+    ],
+    ['0 once it has closed', { [circuits('open')]: '0x10', [opened('server')]: '100x10' }, 0],
+    ['0 if it never was out', { [circuits('open')]: '0x10' }, 0],
+  ])('says since when it is out: %s', async (_, samples, value) => {
+    await proved({ samples, expr: of('Out since'), at, gives: one(value) });
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, Sample]>([
+    [
+      'of the last opening',
+      { [opened('server')]: '100x10', [opened('network')]: '160x10', [opened('timeout')]: '130x10' },
+      { labels: '{error_type="network"}', value: 160 },
+    ],
+    ['none yet', { [sessions]: '1x10' }, { labels: '{error_type="none yet"}', value: 0 }],
+  ])('names the error: %s', async (_, samples, sample) => {
+    await proved({ samples, expr: of('Last error'), at, gives: [sample] });
+  });
+
+  it('shares out calls and decisions', async () => {
+    const samples = {
+      [cameOf('success')]: '0+6x10',
+      [cameOf('failure')]: '0+1x10',
+      [cameOf('failure', from('b'))]: '0+1x10',
+      [cameOf('ignored')]: '0+2x10',
+      [decided('call')]: '0+10x10',
+      [decided('skip')]: '0+20x10',
+      [decided('pause', from('b'))]: '0+10x10',
+    };
+    await proved({ samples, expr: `round(${of('Failed')}, 0.01)`, at, gives: one(0.2) });
+    await proved({ samples, expr: `round(${of('Not run')}, 0.01)`, at, gives: one(0.75) });
+  });
+
+  it.each([
+    ['A', 0.71],
+    ['B', 0.17],
+  ])(
+    'has the failure rate as the alert has it, over 5 minutes and 1 hour, without what was ignored: %s',
+    async (refId, value) => {
+      // One success a minute, and twelve failures in the last five minutes.
+      const samples = {
+        [cameOf('success')]: '0+1x60',
+        [cameOf('failure')]: '0x55 0+3x5',
+        [cameOf('ignored')]: '0+9x60',
+      };
+      await proved({ samples, expr: `round(${of('Failure rate', refId)}, 0.01)`, at: '1h', gives: one(value) });
+    },
+  );
+
+  it.each(['Failed', 'Not run', 'p95', 'Agents using it'])(
+    'says 0 and not NaN while nothing is called: %s',
+    async (panel) => {
+      const samples = { [sessions]: '1x10', [cameOf('success')]: '5x10', [decided('call')]: '5x10' };
+      await proved({ samples, expr: of(panel), at, gives: one(0) });
+    },
+  );
+
+  it('counts the agents that asked for it, whatever they were told, and each once', async () => {
+    const samples = {
+      [decided('call', from('a', 'i1'))]: '0+1x10',
+      [decided('call', from('a', 'i2'))]: '0+1x10',
+      [decided('skip', from('b'))]: '0+1x10',
+      [decided('call', from('c'))]: '7x10',
+    };
+    await proved({ samples, expr: of('Agents using it'), at, gives: one(2) });
+  });
+
+  it('reads p95 from the buckets of all agents', async () => {
+    const bucket = (le: string, source = TOOL) => `gen_ai_execute_tool_duration_seconds_bucket{${source}, le="${le}"}`;
+    const samples = {
+      [bucket('0.1')]: '0+9x10',
+      [bucket('0.2')]: '0+9x10',
+      [bucket('+Inf')]: '0+9x10',
+      [bucket('0.1', from('b'))]: '0x10',
+      [bucket('0.2', from('b'))]: '0+1x10',
+      [bucket('+Inf', from('b'))]: '0+1x10',
+    };
+    await proved({ samples, expr: `round(${of('p95')}, 0.001)`, at, gives: one(0.15) });
+  });
+});
+
+describe('what circuits did', () => {
+  const at = '10m';
+  const samples = {
+    [moved('closed', 'open')]: '0x5 1x5',
+    [moved('open', 'half_open')]: '0x6 2x4',
+    [moved('half_open', 'open')]: '0x7 1x3',
+    [moved('half_open', 'closed')]: '0x8 1x2',
+    [decided('probe')]: '0x6 3x4',
+  };
+
+  it('is told from state to state in one name', async () => {
+    const gives = [
+      { labels: '{breakerbox_state_from="closed → open", breakerbox_state_to="open"}', value: 1 },
+      { labels: '{breakerbox_state_from="open → half_open", breakerbox_state_to="half_open"}', value: 2 },
+      { labels: '{breakerbox_state_from="half_open → open", breakerbox_state_to="open"}', value: 1 },
+      { labels: '{breakerbox_state_from="half_open → closed", breakerbox_state_to="closed"}', value: 1 },
+    ];
+    await proved({ samples, expr: of('Transitions'), at, gives });
+  });
+
+  it('is none where nothing moved', async () => {
+    const quiet = { [sessions]: '1x10', [moved('closed', 'open')]: '4x10' };
+    const gives = [{ labels: '{breakerbox_state_from="none"}', value: 0 }];
+    await proved({ samples: quiet, expr: of('Transitions'), at, gives });
+    await proved({
+      samples: quiet,
+      expr: of('Openings by agent'),
+      at,
+      gives: [{ labels: '{gen_ai_agent_name="none"}', value: 0 }],
+    });
+  });
+
+  it('counts an opening between two scrapes, and a probe that failed as another one', async () => {
+    const gives = [{ labels: '{gen_ai_agent_name="a"}', value: 2 }];
+    await proved({ samples, expr: of('Openings by agent'), at, gives });
+  });
+
+  it.each([
+    ['A', 1],
+    ['B', 1],
+    ['C', 3],
+  ])('tells how probes ended, and how many there were: %s', async (refId, value) => {
+    await proved({ samples, expr: of('Probes and how they ended', refId), at, gives: one(value) });
+  });
+});
+
+describe('where held-up calls went', () => {
+  const routes = (labels: string) => `breakerbox_routes_total{${TOOL}, breakerbox_route=${labels}}`;
+  const perMinute = (per: number) => per / 60;
+  // Seven alternatives a minute, four of them of low degradation; nothing was ever deferred.
+  const samples = {
+    [sessions]: '1x10',
+    [routes('"alternative", breakerbox_degradation="low"')]: '0+4x10',
+    [routes('"alternative", breakerbox_degradation="high"')]: '0+3x10',
+    [routes('"defer"')]: '0x10',
+    [routes('"stale"')]: '0+6x10',
+  };
+
+  it('is drawn by kind, whatever the degradation, and only for kinds that occurred', async () => {
+    const gives = [
+      { labels: '{breakerbox_route="alternative"}', value: perMinute(7) },
+      { labels: '{breakerbox_route="stale"}', value: perMinute(6) },
+    ];
+    await proved({ samples, expr: of('Where held-up calls went'), at: '10m', gives });
+  });
+
+  it('is drawn by degradation for alternatives alone', async () => {
+    const gives = [
+      { labels: '{breakerbox_degradation="low"}', value: perMinute(4) },
+      { labels: '{breakerbox_degradation="high"}', value: perMinute(3) },
+    ];
+    await proved({ samples, expr: of('Alternatives by degradation'), at: '10m', gives });
+  });
+
+  it.each([
+    ['Where held-up calls went', 'breakerbox_route'],
+    ['Alternatives by degradation', 'breakerbox_degradation'],
+  ])('says none where nothing was: %s', async (title, label) => {
+    const gives = [{ labels: `{${label}="none"}`, value: 0 }];
+    await proved({ samples: { [sessions]: '1x10' }, expr: of(title), at: '10m', gives });
+  });
+
+  it('is the same query on the failure budget', () => {
+    for (const panel of ['Where held-up calls went', 'Alternatives by degradation']) {
+      expect(exprOf(UID.failureBudget, panel)).toBe(of(panel));
+    }
+  });
+});
