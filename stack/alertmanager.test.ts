@@ -1,177 +1,214 @@
 /** The repository's alertmanager.yml in a real Alertmanager: what it mutes, and what it lets through. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { stringify } from 'yaml';
-import { freePort } from '../packages/cli/src/demo/child.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAlertmanager } from './files.ts';
+import { type Receiver, type RunningAlertmanager, startAlertmanager, startReceiver, until } from './running.ts';
 import { ALERTMANAGER, requireProgram } from './tools.ts';
 
+type Labels = Readonly<Record<string, string>>;
 interface ApiAlert {
-  readonly fingerprint: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly status: { readonly state: string; readonly inhibitedBy: readonly string[] };
+  readonly labels: Labels;
+  readonly status: { readonly state: string };
 }
 interface Notification {
-  readonly groupLabels: Readonly<Record<string, string>>;
-  readonly alerts: readonly { readonly labels: Readonly<Record<string, string>> }[];
+  readonly groupLabels: Labels;
+  readonly alerts: readonly { readonly labels: Labels; readonly status: string }[];
 }
 
-const notifications: Notification[] = [];
-let folder: string;
-let webhook: Server;
-let alertmanager: ChildProcess;
-let url: string;
-let log = '';
+let webhook: Receiver<Notification>;
+let alertmanager: RunningAlertmanager;
 
-/** Polls until the answer is there; vitest's time-out is the limit. */
-async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    await wait(50);
-  }
-}
+const fire = (alerts: readonly Labels[]): Promise<void> => alertmanager.post(alerts.map((labels) => ({ labels })));
 
-async function post(alerts: readonly Record<string, string>[]): Promise<void> {
-  const body = JSON.stringify(alerts.map((labels) => ({ labels })));
-  const response = await fetch(`${url}/api/v2/alerts`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-  });
-  expect(response.status, await response.text()).toBe(200);
-}
+/** Both as Prometheus does: the same alerts again, with an end. */
+const end = (alerts: readonly Labels[]): Promise<void> =>
+  alertmanager.post(alerts.map((labels) => ({ labels, endsAt: new Date().toISOString() })));
+
+const fits = (labels: Labels, wanted: Labels): boolean =>
+  Object.entries(wanted).every(([name, value]) => labels[name] === value);
 
 /** The alert with these labels, once Alertmanager has decided what to do with it. */
-function decided(wanted: Readonly<Record<string, string>>): Promise<ApiAlert> {
-  return until(async () => {
-    const alerts = (await (await fetch(`${url}/api/v2/alerts`)).json()) as ApiAlert[];
-    return alerts.find(
-      ({ labels, status }) =>
-        status.state !== 'unprocessed' && Object.entries(wanted).every(([name, value]) => labels[name] === value),
-    );
+const decided = (wanted: Labels): Promise<ApiAlert> =>
+  until(async () => {
+    const alerts = (await (await fetch(`${alertmanager.url}/api/v2/alerts`)).json()) as ApiAlert[];
+    return alerts.find(({ labels, status }) => status.state !== 'unprocessed' && fits(labels, wanted));
   });
-}
+
+const arrived = (wanted: Labels): readonly string[] =>
+  webhook.bodies
+    .flatMap(({ alerts }) => alerts.filter(({ labels }) => fits(labels, wanted)))
+    .map(({ status }) => status);
+
+const hasArrived = (wanted: Labels, status: string): Promise<true> =>
+  until(() => (arrived(wanted).includes(status) ? true : undefined));
 
 beforeAll(async () => {
-  webhook = createServer((request, response) => {
-    let body = '';
-    request.on('data', (part) => {
-      body += part;
-    });
-    request.on('end', () => {
-      notifications.push(JSON.parse(body));
-      response.end();
-    });
-  }).listen(0, '127.0.0.1');
-  await once(webhook, 'listening');
-
-  folder = mkdtempSync(join(tmpdir(), 'breakerbox-alertmanager-'));
+  webhook = await startReceiver();
   const config = readAlertmanager();
-  const hook = { url: `http://127.0.0.1:${(webhook.address() as AddressInfo).port}`, send_resolved: true };
-  writeFileSync(
-    join(folder, 'alertmanager.yml'),
-    stringify({
-      ...config,
-      route: { ...config.route, group_wait: '1s', group_interval: '1s' },
-      receivers: [{ name: 'default', webhook_configs: [hook] }],
-    }),
-  );
-
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
-  alertmanager = spawn(requireProgram(ALERTMANAGER), [
-    `--config.file=${join(folder, 'alertmanager.yml')}`,
-    `--storage.path=${join(folder, 'data')}`,
-    `--web.listen-address=127.0.0.1:${port}`,
-    '--cluster.listen-address=',
-  ]);
-  alertmanager.stderr?.on('data', (part) => {
-    log += part;
+  alertmanager = await startAlertmanager({
+    ...config,
+    route: { ...config.route, group_wait: '1s', group_interval: '1s' },
+    receivers: [{ name: 'default', webhook_configs: [{ url: webhook.url, send_resolved: true }] }],
   });
-  const failed = once(alertmanager, 'error').then(([error]) => {
-    throw new Error(`Alertmanager could not be started: ${error}`, { cause: error });
-  });
-  const ended = once(alertmanager, 'exit').then(([code]) => {
-    throw new Error(`Alertmanager ended with ${code} before it was ready:\n${log}`);
-  });
-  const ready = until(async () => {
-    const response = await fetch(`${url}/-/ready`).catch(() => undefined);
-    return response?.ok === true ? true : undefined;
-  });
-  await Promise.race([ready, failed, ended]);
-  // Both go on for the life of the process; its end in afterAll is no error.
-  failed.catch(() => undefined);
-  ended.catch(() => undefined);
 });
 
 afterAll(async () => {
-  if (alertmanager?.exitCode === null && alertmanager.kill('SIGTERM')) await once(alertmanager, 'exit');
-  webhook?.close();
-  if (folder) rmSync(folder, { recursive: true, force: true });
+  await alertmanager?.stop();
+  await webhook?.close();
 });
 
-const circuitOpen = (agent: string, tool: string, job = 'fleet'): Record<string, string> => ({
-  alertname: 'BreakerboxCircuitOpen',
+const tool = (alertname: string, agent: string, name: string, job = 'fleet'): Labels => ({
+  alertname,
   severity: 'warning',
   job,
   gen_ai_agent_name: agent,
-  gen_ai_tool_name: tool,
+  gen_ai_tool_name: name,
 });
-const agentAlert = (alertname: string, agent: string): Record<string, string> => ({
+const circuitOpen = (agent: string, name: string, job?: string): Labels =>
+  tool('BreakerboxCircuitOpen', agent, name, job);
+const agentAlert = (alertname: string, agent: string, more: Labels = {}): Labels => ({
   alertname,
   severity: 'critical',
   job: 'fleet',
   gen_ai_agent_name: agent,
+  ...more,
+});
+const correlated = (agent: string): Labels =>
+  agentAlert('BreakerboxCorrelatedOpenings', agent, { scope: 'agent', error_type: 'network' });
+const everywhere = (name: string): Labels => ({
+  alertname: 'BreakerboxCorrelatedOpenings',
+  severity: 'critical',
+  scope: 'fleet',
+  error_type: 'network',
+  gen_ai_tool_name: name,
 });
 
-it('mutes the tools of an agent in a systemic failure, and nothing else', async () => {
-  // Sources first, as in life: the tools' alerts wait for five minutes, the systemic one doesn't.
-  const systemic = agentAlert('BreakerboxSystemicFailure', 'struck');
-  const correlated = agentAlert('BreakerboxCorrelatedOpenings', 'correlated');
-  await post([systemic, correlated]);
-  const source = await decided(systemic);
-  expect(source.status.state).toBe('active');
+/** A cause, what it mutes, and what is still to be heard. */
+interface Muting {
+  readonly sources: readonly Labels[];
+  readonly muted: readonly Labels[];
+  readonly heard: readonly Labels[];
+}
 
-  const muted = [
-    circuitOpen('struck', 'web_search'),
-    circuitOpen('struck', 'fetch'),
-    circuitOpen('correlated', 'fetch'),
-  ];
-  const heard = [
-    circuitOpen('other', 'web_search'),
-    circuitOpen('struck', 'web_search', 'another-job'),
-    agentAlert('BreakerboxBudgetExhausted', 'struck'),
-    // Names a tool, and is critical all the same: no cause mutes that.
-    { ...circuitOpen('struck', 'payments'), severity: 'critical' },
-  ];
-  await post([...muted, ...heard]);
+const MUTINGS: readonly (readonly [string, Muting])[] = [
+  [
+    'a systemic failure mutes every warning of the tools of its agent and job',
+    {
+      sources: [agentAlert('BreakerboxSystemicFailure', 'struck')],
+      muted: [
+        circuitOpen('struck', 'web_search'),
+        circuitOpen('struck', 'fetch'),
+        tool('BreakerboxToolErrorRateHigh', 'struck', 'fetch'),
+        correlated('struck'),
+      ],
+      heard: [
+        circuitOpen('other', 'web_search'),
+        circuitOpen('struck', 'web_search', 'another-job'),
+        agentAlert('BreakerboxBudgetExhausted', 'struck'),
+        // Names a tool, and is critical all the same: no cause mutes that.
+        { ...circuitOpen('struck', 'payments'), severity: 'critical' },
+        // A warning, but of no tool.
+        { ...agentAlert('BreakerboxTelemetryAbsent', 'struck'), severity: 'warning' },
+      ],
+    },
+  ],
+  [
+    'openings that correlate on one agent do the same, and mute no systemic failure',
+    {
+      sources: [correlated('linked')],
+      muted: [circuitOpen('linked', 'fetch'), tool('BreakerboxCircuitFlapping', 'linked', 'fetch')],
+      heard: [circuitOpen('linked', 'fetch', 'another-job'), circuitOpen('unlinked', 'fetch')],
+    },
+  ],
+  [
+    'a tool that fails on many agents mutes its warnings on each of them, and those of no other tool',
+    {
+      sources: [everywhere('shared_search')],
+      muted: [circuitOpen('left', 'shared_search'), circuitOpen('right', 'shared_search', 'another-job')],
+      heard: [circuitOpen('left', 'own_search'), correlated('middle')],
+    },
+  ],
+  [
+    'a budget that burns fast mutes that it burns slowly',
+    {
+      sources: [agentAlert('BreakerboxBudgetBurnFast', 'spender')],
+      muted: [{ ...agentAlert('BreakerboxBudgetBurnSlow', 'spender'), severity: 'warning' }],
+      heard: [
+        { ...agentAlert('BreakerboxBudgetBurnSlow', 'saver'), severity: 'warning' },
+        agentAlert('BreakerboxBudgetExhausted', 'spender'),
+      ],
+    },
+  ],
+];
 
-  for (const labels of muted) expect((await decided(labels)).status.state, JSON.stringify(labels)).toBe('suppressed');
-  expect((await decided(circuitOpen('struck', 'fetch'))).status.inhibitedBy).toEqual([source.fingerprint]);
-  for (const labels of heard) expect((await decided(labels)).status.state, JSON.stringify(labels)).toBe('active');
+describe.each(MUTINGS)('%s', (_, { sources, muted, heard }) => {
+  it('while it lasts', async () => {
+    // Sources first, as in life: the others wait for minutes, the sources don't.
+    await fire(sources);
+    for (const source of sources) await hasArrived(source, 'firing');
+    await fire([...muted, ...heard]);
 
-  // What arrives: one notification for each alert of an agent and job, and none for a muted tool.
-  const sent = await until(async () => {
-    const groups = notifications.map(({ groupLabels }) => JSON.stringify(groupLabels));
-    return new Set(groups).size === 6 ? notifications : undefined;
+    for (const source of sources) expect((await decided(source)).status.state).toBe('active');
+    for (const labels of muted) expect((await decided(labels)).status.state, JSON.stringify(labels)).toBe('suppressed');
+    for (const labels of heard) expect((await decided(labels)).status.state, JSON.stringify(labels)).toBe('active');
+    for (const labels of heard) await hasArrived(labels, 'firing');
   });
-  const arrived = sent.flatMap(({ alerts }) => alerts.map(({ labels }) => labels));
-  expect(arrived).toEqual(expect.arrayContaining([systemic, correlated, ...heard]));
-  expect(arrived).not.toContainEqual(circuitOpen('struck', 'fetch'));
-  for (const { groupLabels } of sent) {
-    expect(Object.keys(groupLabels).sort()).toEqual(['alertname', 'gen_ai_agent_name', 'job']);
+
+  it('and when it ends, what it muted has ended before: nothing bursts out', async () => {
+    await end([...muted, ...heard]);
+    for (const labels of heard) await hasArrived(labels, 'resolved');
+    // The very evaluation that resolves the last of them may resolve the source.
+    await end(sources);
+    for (const source of sources) await hasArrived(source, 'resolved');
+    // Whatever was to be told of the muted ones would be told by now: their groups are as old as those of the heard ones.
+    const control = circuitOpen(`control of ${sources[0]?.alertname} ${sources[0]?.scope}`, 'a');
+    await fire([control]);
+    await hasArrived(control, 'firing');
+    for (const labels of muted) expect(arrived(labels), JSON.stringify(labels)).toEqual([]);
+  });
+});
+
+it('what came a moment before its cause waits in its group, and is muted too', async () => {
+  const late = agentAlert('BreakerboxSystemicFailure', 'tardy');
+  const early = circuitOpen('tardy', 'fetch');
+  await fire([early]);
+  await fire([late]);
+  await hasArrived(late, 'firing');
+  expect((await decided(early)).status.state).toBe('suppressed');
+  await end([early]);
+  await end([late]);
+  await hasArrived(late, 'resolved');
+  expect(arrived(early)).toEqual([]);
+});
+
+it('what still fires when its cause ends is a fault of its own, and is heard then', async () => {
+  const cause = agentAlert('BreakerboxSystemicFailure', 'twice');
+  const own = circuitOpen('twice', 'fetch');
+  await fire([cause]);
+  await hasArrived(cause, 'firing');
+  await fire([own]);
+  expect((await decided(own)).status.state).toBe('suppressed');
+  await end([cause]);
+  await hasArrived(own, 'firing');
+});
+
+it('sends one notification for an alert of an agent and job, with all its tools', async () => {
+  const tools = ['a', 'b', 'c'].map((name) => circuitOpen('grouped', name));
+  await fire([...tools, circuitOpen('grouped', 'a', 'another-job')]);
+  const of = (job: string) =>
+    webhook.bodies.filter(({ groupLabels }) => groupLabels.gen_ai_agent_name === 'grouped' && groupLabels.job === job);
+  await until(() => (of('fleet').length > 0 && of('another-job').length > 0 ? true : undefined));
+  expect(of('fleet')).toHaveLength(1);
+  expect(of('fleet')[0]?.alerts.map(({ labels }) => labels)).toEqual(expect.arrayContaining(tools));
+  for (const { groupLabels } of webhook.bodies) {
+    for (const name of Object.keys(groupLabels)) expect(['alertname', 'gen_ai_agent_name', 'job']).toContain(name);
   }
 });
 
 it('finds Alertmanager by the name of Debian or of upstream, and says how to get it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'breakerbox-path-'));
   const upstream = join(folder, 'alertmanager');
   writeFileSync(upstream, '#!/bin/sh\n');
   chmodSync(upstream, 0o755);
@@ -179,4 +216,5 @@ it('finds Alertmanager by the name of Debian or of upstream, and says how to get
   expect(() => requireProgram(ALERTMANAGER, join(folder, 'empty'))).toThrow(
     /^prometheus-alertmanager or alertmanager is not on PATH.*npm test/,
   );
+  rmSync(folder, { recursive: true });
 });

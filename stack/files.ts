@@ -6,6 +6,9 @@ import { parse } from 'yaml';
 /** The root of the repository. */
 export const ROOT = resolve(import.meta.dirname, '..');
 
+/** The templates of Alertmanager's messages. */
+export const TEMPLATES = resolve(ROOT, 'stack/alertmanager/templates/*.tmpl');
+
 /** The text of a file, by its path from the root. */
 export const readText = (path: string): string => readFileSync(resolve(ROOT, path), 'utf8');
 
@@ -21,10 +24,31 @@ export interface PrometheusConfig {
   scrape_configs: { job_name: string; honor_labels?: boolean; static_configs: StaticConfig[] }[];
 }
 
+/** A Slack channel of `alertmanager.yml`. */
+export interface SlackConfig {
+  readonly api_url: string;
+  readonly send_resolved: boolean;
+  readonly title: string;
+  readonly text: string;
+}
+
 /** `stack/alertmanager/alertmanager.yml`. */
 export interface AlertmanagerConfig {
-  route: { receiver: string; group_by: string[]; group_wait: string; group_interval: string };
-  receivers: { name: string; webhook_configs?: { url: string; send_resolved: boolean }[] }[];
+  readonly route: {
+    readonly receiver: string;
+    readonly group_by: readonly string[];
+    readonly group_wait: string;
+    readonly group_interval: string;
+  };
+  readonly inhibit_rules: readonly unknown[];
+  /** Relative to the file. */
+  readonly templates: readonly string[];
+  readonly receivers: readonly {
+    readonly name: string;
+    readonly slack_configs?: readonly SlackConfig[];
+    readonly webhook_configs?: readonly { readonly url: string; readonly send_resolved: boolean }[];
+    readonly email_configs?: readonly Readonly<Record<string, unknown>>[];
+  }[];
 }
 
 /** One service of `docker-compose.yml`. */
@@ -34,6 +58,7 @@ export interface ComposeService {
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
   readonly command?: readonly string[];
+  readonly entrypoint?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
@@ -47,6 +72,13 @@ export interface ComposeService {
 export interface Compose {
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+/** From a span to metrics. */
+export interface TracesToMetrics {
+  readonly datasourceUid: string;
+  readonly tags: readonly { readonly key: string; readonly value: string }[];
+  readonly queries: readonly { readonly name: string; readonly query: string }[];
 }
 
 /** A data source of Grafana's provisioning. */

@@ -1,10 +1,16 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Command } from 'commander';
 import { DCLinter } from 'dclint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
-import { METRIC } from '../packages/core/src/telemetry/semconv.ts';
+import { AGENT_NAMES } from '../packages/cli/src/demo/agents.ts';
+import { demoCommand } from '../packages/cli/src/demo/command.ts';
+import type { DemoOptions } from '../packages/cli/src/demo/demo.ts';
+import { CYCLE_MS, INCIDENTS } from '../packages/cli/src/demo/incidents.ts';
+import { ATTR, METRIC } from '../packages/core/src/telemetry/semconv.ts';
+import { COMPOSE_SCALE, DEMO_RULES, demoRules } from './demo-rules.ts';
 import {
   ROOT,
   readAlertmanager,
@@ -13,6 +19,7 @@ import {
   readDataSources,
   readPrometheus,
   readText,
+  type TracesToMetrics,
 } from './files.ts';
 import { runTool } from './tools.ts';
 
@@ -21,6 +28,7 @@ const services = Object.entries(compose.services);
 const prometheus = readPrometheus();
 const collector = readCollector();
 const dataSources = readDataSources();
+const AGENTS = services.filter(([name]) => name.startsWith('agent-'));
 
 describe('docker-compose.yml', () => {
   it('follows the compose schema and good practice', () => {
@@ -37,12 +45,15 @@ describe('docker-compose.yml', () => {
     expect(results.flatMap(({ messages }) => messages)).toEqual([]);
   });
 
-  it('has the six services', () => {
+  it('has three demo agents, somebody to call, and what watches them', () => {
     expect(services.map(([name]) => name)).toEqual([
+      'agent-ops',
+      'agent-research',
+      'agent-support',
       'alertmanager',
-      'demo-agents',
       'grafana',
       'otel-collector',
+      'pager',
       'prometheus',
       'tempo',
     ]);
@@ -93,9 +104,58 @@ describe('docker-compose.yml', () => {
     expect(environment.GF_SECURITY_ADMIN_PASSWORD).toMatch(/^\$\{GRAFANA_ADMIN_PASSWORD:-.+\}$/);
   });
 
-  it('gives the metrics of the demo agents one way only', () => {
-    expect(prometheus.scrape_configs[0]?.static_configs[0]?.targets).toEqual(['demo-agents:9464']);
-    expect(compose.services['demo-agents']?.environment?.OTEL_METRICS_EXPORTER).toBe('prometheus');
+  it('gives the metrics of each demo agent one way: two are scraped, one pushes', () => {
+    const scraped = prometheus.scrape_configs.flatMap((job) => job.static_configs.flatMap(({ targets }) => targets));
+    for (const [name, { environment = {} }] of AGENTS) {
+      const isScraped = scraped.some((target) => target.startsWith(`${name}:`));
+      expect(environment.OTEL_METRICS_EXPORTER, name).toBe(isScraped ? 'prometheus' : 'otlp');
+    }
+    expect(AGENTS.map(([, { environment }]) => environment?.OTEL_METRICS_EXPORTER).sort()).toEqual([
+      'otlp',
+      'prometheus',
+      'prometheus',
+    ]);
+  });
+
+  it('pushes as often as Prometheus scrapes, or panels have gaps', () => {
+    const [[, ops] = []] = AGENTS.filter(([, { environment }]) => environment?.OTEL_METRICS_EXPORTER === 'otlp');
+    const seconds = Number.parseInt(prometheus.global.scrape_interval, 10);
+    expect(Number(ops?.environment?.OTEL_METRIC_EXPORT_INTERVAL)).toBe(seconds * 1000);
+  });
+
+  it('has each agent of the fleet once, all at one pace, with traces and logs pushed under a name of its own', async () => {
+    const run: DemoOptions[] = [];
+    for (const [, { command = [] }] of AGENTS) {
+      const demo = demoCommand(async (options) => void run.push(options));
+      await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', ...command]);
+    }
+    expect(run.flatMap(({ names }) => names).sort()).toEqual([...AGENT_NAMES].sort());
+    expect(new Set(run.map(({ pace }) => pace)).size).toBe(1);
+    expect(run.every(({ stack, host }) => !stack && host === '0.0.0.0')).toBe(true);
+    const environments = AGENTS.map(([, { environment = {} }]) => environment);
+    expect(new Set(environments.map(({ OTEL_SERVICE_NAME }) => OTEL_SERVICE_NAME)).size).toBe(3);
+    for (const environment of environments) {
+      expect(environment).toMatchObject({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_LOGS_EXPORTER: 'otlp' });
+    }
+  });
+
+  it('loads rules that are as much faster as outages must be to be told of, and be over, within a round', () => {
+    // By calculation: CircuitOpen waits for half the median's window and for its `for`; a circuit opens after 3 failures.
+    const pace = Number(AGENTS[0]?.[1].command?.at(AGENTS[0][1].command.indexOf('--pace') + 1));
+    const minute = 60_000 * COMPOSE_SCALE.factor;
+    const gap = Math.max(2.5 * minute, COMPOSE_SCALE.leastRangeMs);
+    const untilFired = gap / 2 + 5 * minute + 2 * 5000;
+    for (const title of ['tickets answers 429 with Retry-After', 'the MCP server is killed', 'orders answers 503']) {
+      const incident = INCIDENTS.find((one) => one.title === title);
+      const untilOpened = 3000 * pace;
+      const lasts = ((incident?.endMs ?? 0) - (incident?.beginMs ?? 0)) * pace;
+      expect(lasts - untilOpened, title).toBeGreaterThanOrEqual(0);
+      // It is open until the first probe after its end; that alone is as long as the cooldown, 3 s at pace 1.
+      expect(lasts - untilOpened + 3000 * pace, title).toBeGreaterThan(untilFired);
+    }
+    // Systemic failures are told of for 10 minutes more, and the quiet after the last incident is longer.
+    const last = Math.max(...INCIDENTS.map(({ endMs }) => endMs));
+    expect((CYCLE_MS - last) * pace).toBeGreaterThan(10 * minute);
   });
 });
 
@@ -151,9 +211,50 @@ describe('the parts of the files', () => {
   it('asks for series that the code emits, from a span', () => {
     const names = Object.values(METRIC).map(({ prometheus: name }): string => name);
     const text = readText('stack/grafana/provisioning/datasources/breakerbox.yml');
-    const used = [...text.matchAll(/breakerbox_\w+(?=\{)/g)].map(([name]) => name);
-    expect(used).toHaveLength(3);
+    const used = [...text.matchAll(/(?:breakerbox|gen_ai)_\w+(?=\{)/g)].map(([name]) => name.replace(/_bucket$/, ''));
+    expect(used).toHaveLength(4);
     expect(names).toEqual(expect.arrayContaining(used));
+    const { tracesToMetrics } = (dataSources.find(({ type }) => type === 'tempo')?.jsonData ?? {}) as unknown as {
+      readonly tracesToMetrics: TracesToMetrics;
+    };
+    const { tags, queries } = tracesToMetrics;
+    const attributes: readonly string[] = Object.values(ATTR);
+    for (const { key, value } of tags) {
+      expect(attributes).toContain(key);
+      expect(value).toBe(key.replaceAll('.', '_'));
+    }
+    expect(queries.every(({ query }) => query.includes('$$__tags'))).toBe(true);
+  });
+});
+
+describe('the rules of the demonstration', () => {
+  it('are what generate.ts makes of alerts/rules: else run it, and commit the result', () => {
+    const onDisk = readdirSync(resolve(ROOT, DEMO_RULES)).map((name) => [name, readText(join(DEMO_RULES, name))]);
+    expect(Object.fromEntries(onDisk)).toEqual(Object.fromEntries(demoRules().map(({ name, text }) => [name, text])));
+  });
+
+  it('look at three scrapes at least', () => {
+    const seconds = Number.parseInt(prometheus.global.scrape_interval, 10);
+    expect(COMPOSE_SCALE.leastRangeMs).toBeGreaterThanOrEqual(3 * seconds * 1000);
+    const text = demoRules()
+      .map((file) => file.text)
+      .join('\n');
+    const ranges = [...text.matchAll(/[\w}]\[(\d+)(ms|s)[:\]]/g)].map(
+      ([, n, unit]) => Number(n) * (unit === 's' ? 1000 : 1),
+    );
+    expect(ranges.length).toBeGreaterThan(20);
+    expect(Math.min(...ranges)).toBe(COMPOSE_SCALE.leastRangeMs);
+    expect(text).not.toMatch(/[\w}]\[\d+[mhdw]/);
+    expect(text).not.toMatch(/expr:[\s\S]*?\* 60\b/);
+  });
+
+  it('have every alert of the real ones', () => {
+    const names = (text: string): readonly string[] =>
+      [...text.matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? '');
+    const made = demoRules().flatMap(({ text }) => names(text));
+    const real = readdirSync(resolve(ROOT, 'alerts/rules')).flatMap((name) => names(readText(`alerts/rules/${name}`)));
+    expect(made).toEqual(real);
+    expect(new Set(made).size).toBeGreaterThanOrEqual(11);
   });
 });
 
@@ -164,9 +265,9 @@ describe('the files, by the programs that read them', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('prometheus.yml, with the rules of alerts/', async () => {
+  it.each(['alerts/rules', DEMO_RULES])('prometheus.yml, with the rules of %s', async (rules) => {
     const file = join(folder, 'prometheus.yml');
-    writeFileSync(file, stringify({ ...prometheus, rule_files: [resolve(ROOT, 'alerts/rules/*.yml')] }));
+    writeFileSync(file, stringify({ ...prometheus, rule_files: [resolve(ROOT, rules, '*.yml')] }));
     const { code, output } = await runTool('promtool', ['check', 'config', file]);
     expect(code, output).toBe(0);
     expect(output).toContain('2 rule files found');

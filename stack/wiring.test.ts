@@ -1,9 +1,11 @@
 /** Whether the parts of docker-compose.yml meet: each path where something is mounted, each port where somebody listens. */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { posix, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { DEMO_RULES } from './demo-rules.ts';
 import {
   ROOT,
+  readAlertmanager,
   readCollector,
   readCompose,
   readDashboardProviders,
@@ -12,6 +14,7 @@ import {
   readTempo,
   readText,
 } from './files.ts';
+import { PAGER_PORT } from './pager.ts';
 
 const compose = readCompose();
 const prometheus = readPrometheus();
@@ -50,14 +53,19 @@ const GRAFANA = { provisioning: '/etc/grafana/provisioning', data: '/var/lib/gra
 describe('mounts', () => {
   /** Every file or folder that a service reads, as the service names it, and what must be there. */
   const read: [name: string, path: string | undefined, source: string][] = [
-    ['alertmanager', option('alertmanager', 'config.file'), 'stack/alertmanager/alertmanager.yml'],
+    ['alertmanager', posix.dirname(option('alertmanager', 'config.file') ?? ''), 'stack/alertmanager'],
     ['prometheus', option('prometheus', 'config.file'), 'stack/prometheus/prometheus.yml'],
-    ...prometheus.rule_files.map(
-      (path) => ['prometheus', posix.dirname(path), 'alerts/rules'] as [string, string, string],
-    ),
+    ...prometheus.rule_files.map((path) => ['prometheus', posix.dirname(path), DEMO_RULES] as [string, string, string]),
     ['otel-collector', option('otel-collector', 'config'), 'stack/otel-collector/config.yaml'],
     ['tempo', option('tempo', 'config.file'), 'stack/tempo/tempo.yaml'],
-    ['grafana', GRAFANA.provisioning, 'stack/grafana/provisioning'],
+    ...['datasources', 'dashboards'].map(
+      (name) =>
+        ['grafana', `${GRAFANA.provisioning}/${name}`, `stack/grafana/provisioning/${name}`] as [
+          string,
+          string,
+          string,
+        ],
+    ),
     ...readDashboardProviders().map(
       ({ options }) => ['grafana', options.path, 'dashboards/generated'] as [string, string, string],
     ),
@@ -79,8 +87,30 @@ describe('mounts', () => {
   it('hold the rules and the dashboards', () => {
     const pattern = prometheus.rule_files.map((path) => posix.basename(path));
     expect(pattern).toEqual(['*.yml']);
-    expect(readdirSync(resolve(ROOT, 'alerts/rules')).filter((name) => name.endsWith('.yml'))).toHaveLength(2);
+    expect(readdirSync(resolve(ROOT, DEMO_RULES)).filter((name) => name.endsWith('.yml'))).toHaveLength(2);
     expect(readdirSync(resolve(ROOT, 'dashboards/generated')).join()).toMatch(/\.json/);
+  });
+
+  it('hold the templates where alertmanager.yml has them', () => {
+    const { templates } = readAlertmanager();
+    expect(templates).toEqual(['templates/*.tmpl']);
+    const folder = posix.join(posix.dirname(option('alertmanager', 'config.file') ?? ''), 'templates');
+    const source = outside('alertmanager', folder) ?? '';
+    expect(readdirSync(resolve(ROOT, source))).toEqual(['breakerbox.tmpl']);
+  });
+
+  it('hold what Grafana shows first', () => {
+    const path = service('grafana').environment?.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH;
+    const { uid }: { uid: string } = JSON.parse(readText(outside('grafana', path) ?? ''));
+    expect(uid).toBe('breakerbox-fleet-overview');
+  });
+
+  it('leave Grafana’s own alerts out, and say in a comment where they would go', () => {
+    const [, source = '', target = ''] =
+      /^ +# - \.\/(alerts\/grafana):(\S+):ro$/m.exec(readText('docker-compose.yml')) ?? [];
+    expect(existsSync(resolve(ROOT, source, 'breakerbox-alerting.yml'))).toBe(true);
+    expect(target).toBe(`${GRAFANA.provisioning}/alerting`);
+    expect(outside('grafana', target)).toBeUndefined();
   });
 
   it.each([
@@ -96,13 +126,18 @@ describe('mounts', () => {
 
 const portOf = (address: string): number => Number(address.split(':').pop());
 const { protocols } = collector.receivers.otlp;
-const dockerfileCommand = /^CMD (\[.*\])$/m.exec(readText('stack/demo-agents/Dockerfile'))?.[1] ?? '[]';
-const demoArguments: string[] = JSON.parse(dockerfileCommand);
+
+/** Where a demo agent has its /metrics, by its command. */
+const agentPort = (name: string): number => {
+  const words = service(name).command ?? [];
+  return Number(words[words.indexOf('--port') + 1]);
+};
+const AGENTS = Object.keys(compose.services).filter((name) => name.startsWith('agent-'));
 
 /** Where each service listens: by its command or configuration, else by its program's default. */
 const PORT = {
   alertmanager: { http: portOf(option('alertmanager', 'web.listen-address') ?? ':9093') },
-  'demo-agents': { http: Number(demoArguments[demoArguments.indexOf('--port') + 1]) },
+  ...Object.fromEntries(AGENTS.map((name) => [name, { http: agentPort(name) }])),
   grafana: { http: Number(service('grafana').environment?.GF_SERVER_HTTP_PORT ?? 3000) },
   'otel-collector': {
     http: portOf(protocols.http.endpoint),
@@ -110,6 +145,7 @@ const PORT = {
     metrics: portOf(collector.exporters.prometheus.endpoint),
     health: portOf(collector.extensions.health_check.endpoint),
   },
+  pager: { http: PAGER_PORT },
   prometheus: { http: portOf(option('prometheus', 'web.listen-address') ?? ':9090') },
   tempo: {
     http: tempo.server.http_listen_port,
@@ -129,7 +165,16 @@ describe('ports', () => {
   });
 
   it.each([
-    ['Prometheus to the demo agents', targetsOf('breakerbox'), [`demo-agents:${PORT['demo-agents'].http}`]],
+    [
+      'Prometheus to the demo agents that it scrapes',
+      targetsOf('breakerbox'),
+      ['agent-research', 'agent-support'].map((name) => `${name}:${agentPort(name)}`),
+    ],
+    [
+      'Alertmanager to the pager',
+      readAlertmanager().receivers.flatMap((one) => (one.slack_configs ?? []).map(({ api_url }) => api_url)),
+      [`http://pager:${PORT.pager.http}/`],
+    ],
     ['Prometheus to the Collector', targetsOf('otel-collector'), [`otel-collector:${PORT['otel-collector'].metrics}`]],
     [
       'Prometheus to Alertmanager',
@@ -140,17 +185,22 @@ describe('ports', () => {
     ['Grafana to Prometheus', sourceUrl('prometheus'), `http://prometheus:${PORT.prometheus.http}`],
     ['Grafana to Tempo', sourceUrl('tempo'), `http://tempo:${PORT.tempo.http}`],
     ['Grafana to Alertmanager', sourceUrl('alertmanager'), `http://alertmanager:${PORT.alertmanager.http}`],
-    [
-      'the demo agents to the Collector',
-      service('demo-agents').environment?.OTEL_EXPORTER_OTLP_ENDPOINT,
-      `http://otel-collector:${PORT['otel-collector'].http}`,
-    ],
+    ...AGENTS.map(
+      (name) =>
+        [
+          `${name} to the Collector`,
+          service(name).environment?.OTEL_EXPORTER_OTLP_ENDPOINT,
+          `http://otel-collector:${PORT['otel-collector'].http}`,
+        ] as [string, string | undefined, string],
+    ),
   ])('from %s', (_, named, listened) => {
     expect(named).toEqual(listened);
   });
 
   it('that the agents speak HTTP to is the one for HTTP', () => {
-    expect(service('demo-agents').environment?.OTEL_EXPORTER_OTLP_PROTOCOL).toBe('http/protobuf');
+    for (const name of AGENTS) {
+      expect(service(name).environment?.OTEL_EXPORTER_OTLP_PROTOCOL, name).toBe('http/protobuf');
+    }
   });
 
   it('that other services reach are open on all addresses', () => {
@@ -162,7 +212,10 @@ describe('ports', () => {
       tempo.distributor.receivers.otlp.protocols.grpc.endpoint,
     ];
     for (const address of addresses) expect(address).toMatch(/^0\.0\.0\.0:\d+$/);
-    expect(demoArguments[demoArguments.indexOf('--host') + 1]).toBe('0.0.0.0');
+    for (const name of AGENTS) {
+      const words = service(name).command ?? [];
+      expect(words[words.indexOf('--host') + 1], name).toBe('0.0.0.0');
+    }
   });
 
   describe.each([...listening])('%s', (name, ports) => {

@@ -1,12 +1,11 @@
 import { type Breakerbox, createBreakerbox, type Session, type ToolConfig } from '@breakerbox/core';
 import { guardTools } from '@breakerbox/instrumentation/ai-sdk';
-import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
-import { type ToolSet, tool } from 'ai';
-import { z } from 'zod';
-import { getJson } from './http-get.ts';
+import { httpEndpoint } from '@breakerbox/instrumentation/checks';
+import type { ToolSet } from 'ai';
 import type { McpServer } from './mcp-server.ts';
 import type { Duty } from './plan.ts';
 import { type Service, startService } from './services.ts';
+import { calculator, httpTool, mcpTool, newsTool, pricedTool } from './tools.ts';
 
 /** What the tools stand on. */
 export interface World {
@@ -16,9 +15,13 @@ export interface World {
 
 export type ServiceName = 'search' | 'news' | 'weather' | 'pages' | 'orders' | 'tickets' | 'deployments' | 'logs';
 
+/** The agents that there are. */
+export const AGENT_NAMES = ['research-agent', 'support-agent', 'ops-agent'] as const;
+export type AgentName = (typeof AGENT_NAMES)[number];
+
 /** One agent of the fleet. */
 export interface Agent {
-  readonly name: string;
+  readonly name: AgentName;
   readonly box: Breakerbox;
   /** Milliseconds of thought before each step. */
   readonly thinkMs: number;
@@ -33,36 +36,64 @@ export interface Agent {
 }
 
 /**
- * Cooldowns are the one setting of the boxes that is scaled: 3 s, doubling to 12 s, where the default is 60 s, doubling to
- * 300 s. Three failures open a circuit and five pause a session, as anywhere.
+ * What is scaled in the boxes, at pace 1. Three failures open a circuit and five pause a session, as anywhere.
+ *
+ * | | here | default |
+ * |---|---|---|
+ * | cooldown | 3 s, doubling to 6 s | 60 s, doubling to 300 s |
+ * | age of a pre-call check | 1 s | 30 s |
  */
-const DEFAULTS = { cooldownMs: 3000, maxCooldownMs: 12_000 };
+const COOLDOWN_MS = 3000;
+const MAX_COOLDOWN_MS = 6000;
+const PRECHECK_AGE_MS = 1000;
 
 /** The time-out that turns a service that hangs into a failure. */
 const TOOL_TIMEOUT_MS = 800;
 
+const STALE_MS = 60_000;
+
+/** How long a list of deployments stays the same; who asks again sooner is told so. */
+const SNAPSHOT_MS = 5000;
+const GIBBERISH = 'gibberish';
+/** Of so many orders, one has no time stamp, and one call in so many is nonsense. */
+const UNDATED_EACH = 5;
+const NONSENSE_EACH = 7;
+
 /** Starts the HTTP services, all well. */
 export const startServices = async (): Promise<World['services']> => ({
-  search: await startService('search', (query) => ({ hits: [`about ${query.get('q')}`] })),
-  news: await startService('news', (query) => ({ headlines: [`today on ${query.get('topic')}`] })),
-  weather: await startService('weather', (query) => ({ city: query.get('q'), celsius: 12 })),
-  pages: await startService('pages', (query) => ({ page: query.get('q'), text: 'lorem ipsum' })),
-  orders: await startService('orders', (query) => ({ order: query.get('q'), status: 'shipped' })),
-  tickets: await startService('tickets', (query) => ({ ticket: query.get('q'), created: true })),
-  deployments: await startService('deployments', () => ({
-    web: '1.4.2',
-    api: '2.0.1',
-    asOf: new Date().toISOString(),
-  })),
-  logs: await startService('logs', (query) => ({ query: query.get('q'), lines: [] })),
+  search: await startService('search', (query) => ({ hits: [`about ${query.get('q')}`] }), { usualMs: 60 }),
+  news: await startService('news', (query) => ({ headlines: [`today on ${query.get('topic')}`] }), { usualMs: 80 }),
+  weather: await startService('weather', (query) => ({ city: query.get('q'), celsius: 12 }), { usualMs: 20 }),
+  pages: await startService('pages', (query) => ({ page: query.get('q'), text: 'lorem ipsum' }), { usualMs: 100 }),
+  orders: await startService(
+    'orders',
+    (query) => ({
+      order: query.get('q'),
+      status: 'shipped',
+      asOf: endsIn(query.get('q'), UNDATED_EACH) ? null : now(),
+    }),
+    { usualMs: 25, understands: (query) => query.get('q')?.startsWith(GIBBERISH) === false },
+  ),
+  tickets: await startService('tickets', (query) => ({ ticket: query.get('q'), created: true }), { usualMs: 40 }),
+  deployments: await startService(
+    'deployments',
+    () => ({ web: '1.4.2', api: '2.0.1', asOf: new Date(now() - (now() % SNAPSHOT_MS)).toISOString() }),
+    { usualMs: 15 },
+  ),
+  logs: await startService('logs', (query) => ({ query: query.get('q'), lines: [] }), { usualMs: 70 }),
 });
+
+const now = (): number => Date.now();
+
+/** Whether the number at the end of a text is a multiple of `each`. */
+const endsIn = (text: string | null, each: number): boolean => Number(text?.split(' ').at(-1)) % each === 0;
 
 /** What the capability map says of a tool (R1), and what else it needs. */
 type ToolSettings = Readonly<Record<string, ToolConfig>>;
 
 const PROXY = ['egress-proxy'];
 
-const RESEARCH_TOOLS: ToolSettings = {
+const researchTools = ({ pages }: World['services']): ToolSettings => ({
   web_search: {
     provides: 'web search',
     dependsOn: PROXY,
@@ -76,127 +107,141 @@ const RESEARCH_TOOLS: ToolSettings = {
       },
     ],
   },
-  read_page: { provides: 'pages by their address' },
+  read_page: {
+    provides: 'pages by their address',
+    // Asked before calls, and not in their way: what it hears costs neither circuit nor budget (K1).
+    precheck: httpEndpoint(`${pages.url}/health`, { timeoutMs: 400 }),
+    alternatives: [
+      {
+        tool: 'news_search',
+        degradation: 'high',
+        note: 'headlines about it, not the page',
+        adapt: ({ q }: { readonly q: string }) => ({ topic: q }),
+      },
+    ],
+  },
   get_weather: { provides: 'the weather of a city', dependsOn: PROXY, fallback: 'leave the weather out, and say so' },
   news_search: { provides: 'news of the last 30 days' },
-};
+});
 
 const SUPPORT_TOOLS: ToolSettings = {
-  lookup_order: { provides: 'where an order is' },
+  lookup_order: { provides: 'where an order is', labelFreshness: true },
   create_ticket: { provides: 'tickets', fallback: 'write the complaint down for the shift lead' },
 };
 
 const MCP_TOOL = 'get-sum';
 const SAME_QUESTION = 'list_deployments';
 
-const OPS_TOOLS: ToolSettings = {
-  [SAME_QUESTION]: { provides: 'what is deployed', labelFreshness: true, serveStaleMs: 60_000 },
-  query_logs: { provides: 'logs', fallback: 'ask the one who is on call to look at the logs' },
+const opsTools = (pace: number): ToolSettings => ({
+  [SAME_QUESTION]: { provides: 'what is deployed', labelFreshness: true, serveStaleMs: STALE_MS * pace },
+  query_logs: {
+    provides: 'logs',
+    labelFreshness: true,
+    fallback: 'ask the one who is on call to look at the logs',
+  },
   [MCP_TOOL]: {
     provides: 'sums',
     // Without `adapt`: the model is told, and calls it itself.
-    alternatives: [{ tool: 'calculator', degradation: 'low', note: 'in this process' }],
+    alternatives: [{ tool: 'calculator', degradation: 'unknown', note: 'in this process' }],
   },
   calculator: { provides: 'sums' },
-};
+});
 
-/** The fleet. The names of tools are what dashboards and alerts show. */
-export const createAgents = ({ services, mcp }: World): readonly Agent[] => [
-  createAgent('research-agent', 380, RESEARCH_TOOLS, {
-    duties: [
-      { name: 'sources', tools: ['web_search', 'read_page'] },
-      { name: 'weather', tools: ['get_weather'] },
-    ],
-    tools: {
-      web_search: httpTool(services.search),
-      read_page: httpTool(services.pages),
-      get_weather: httpTool(services.weather),
-      news_search: newsTool(services.news),
-    },
-    dependsOn: [services.search, services.pages, services.weather, services.news],
-  }),
-  createAgent('support-agent', 420, SUPPORT_TOOLS, {
-    duties: [
-      { name: 'orders', tools: ['lookup_order'] },
-      { name: 'complaints', tools: ['create_ticket'] },
-    ],
-    tools: { lookup_order: httpTool(services.orders), create_ticket: httpTool(services.tickets) },
-    dependsOn: [services.orders, services.tickets],
-  }),
-  createAgent('ops-agent', 350, OPS_TOOLS, {
-    duties: [
-      { name: 'releases', tools: [SAME_QUESTION] },
-      { name: 'logs', tools: ['query_logs'] },
-      { name: 'costs', tools: [MCP_TOOL] },
-    ],
-    tools: {
-      [SAME_QUESTION]: httpTool(services.deployments),
-      query_logs: httpTool(services.logs),
-      calculator: calculator(),
-    },
-    mcp,
-    dependsOn: [services.deployments, services.logs, mcp],
-  }),
-];
-
-interface Parts extends Pick<Agent, 'duties' | 'dependsOn'> {
-  readonly tools: ToolSet;
-  /** The server of {@link MCP_TOOL}, for the agent that has it. */
-  readonly mcp?: McpServer;
+/** Which agents, and how fast. */
+export interface FleetOptions {
+  readonly names: readonly AgentName[];
+  /** How many times slower than the script all of it goes. */
+  readonly pace: number;
 }
 
-const createAgent = (name: string, thinkMs: number, settings: ToolSettings, parts: Parts): Agent => {
-  const { duties, tools, mcp, dependsOn } = parts;
-  return {
-    name,
-    // Tools are declared here, so that their series are there before the first call.
-    box: createBreakerbox({ agent: name, defaults: DEFAULTS, tools: settings }),
-    thinkMs,
-    duties,
-    toolNames: Object.keys(settings),
-    tools: (session) => ({
-      ...guardTools(tools, session, { timeoutMs: TOOL_TIMEOUT_MS }),
-      ...(mcp && { [MCP_TOOL]: mcpTool(mcp, session) }),
-    }),
-    dependsOn,
+/** The fleet, or some of it. The names of tools are what dashboards and alerts show. */
+export const createAgents = ({ services, mcp }: World, { names, pace }: FleetOptions): readonly Agent[] => {
+  const timeoutMs = TOOL_TIMEOUT_MS * pace;
+  const make: Readonly<Record<AgentName, () => Agent>> = {
+    'research-agent': () =>
+      createAgent('research-agent', pace, {
+        thinkMs: 380,
+        settings: researchTools(services),
+        duties: [
+          { name: 'sources', tools: ['web_search', 'read_page'] },
+          { name: 'weather', tools: ['get_weather'] },
+        ],
+        tools: (session) => {
+          const tools = {
+            web_search: httpTool(services.search),
+            read_page: httpTool(services.pages),
+            get_weather: httpTool(services.weather),
+            news_search: newsTool(services.news),
+          };
+          return guardTools(tools, session, { timeoutMs });
+        },
+        dependsOn: [services.search, services.pages, services.weather, services.news],
+      }),
+    'support-agent': () =>
+      createAgent('support-agent', pace, {
+        thinkMs: 420,
+        settings: SUPPORT_TOOLS,
+        duties: [
+          { name: 'orders', tools: ['lookup_order'] },
+          { name: 'complaints', tools: ['create_ticket'] },
+        ],
+        tools: (session) => ({
+          lookup_order: pricedTool(session, 'lookup_order', services.orders, {
+            timeoutMs,
+            freshness: (order) => ({ retrievedUnixMs: (order as { readonly asOf: number | null }).asOf }),
+          }),
+          create_ticket: pricedTool(session, 'create_ticket', services.tickets, { timeoutMs }),
+        }),
+        dependsOn: [services.orders, services.tickets],
+      }),
+    'ops-agent': () =>
+      createAgent('ops-agent', pace, {
+        thinkMs: 350,
+        settings: opsTools(pace),
+        duties: [
+          { name: 'releases', tools: [SAME_QUESTION] },
+          { name: 'logs', tools: ['query_logs'] },
+          { name: 'costs', tools: [MCP_TOOL] },
+        ],
+        tools: (session) => ({
+          [SAME_QUESTION]: pricedTool(session, SAME_QUESTION, services.deployments, { timeoutMs }),
+          query_logs: pricedTool(session, 'query_logs', services.logs, {
+            timeoutMs,
+            freshness: () => ({ verified: false }),
+          }),
+          ...guardTools({ calculator: calculator() }, session),
+          [MCP_TOOL]: mcpTool(session, MCP_TOOL, mcp, timeoutMs),
+        }),
+        dependsOn: [services.deployments, services.logs, mcp],
+      }),
   };
+  return names.map((name) => make[name]());
 };
 
-const httpTool = (service: Service): ToolSet[string] =>
-  tool({
-    description: `Asks the ${service.name} service`,
-    inputSchema: z.object({ q: z.string() }),
-    execute: ({ q }, { abortSignal }) => getJson(service.url, { q }, abortSignal),
-  });
+interface Parts extends Pick<Agent, 'thinkMs' | 'duties' | 'tools' | 'dependsOn'> {
+  readonly settings: ToolSettings;
+}
 
-const newsTool = (service: Service): ToolSet[string] =>
-  tool({
-    description: 'Finds recent news',
-    inputSchema: z.object({ topic: z.string() }),
-    execute: ({ topic }, { abortSignal }) => getJson(service.url, { topic }, abortSignal),
-  });
-
-const SUMMANDS = z.object({ a: z.number(), b: z.number() });
-
-const calculator = (): ToolSet[string] =>
-  tool({ description: 'Adds two numbers', inputSchema: SUMMANDS, execute: ({ a, b }) => ({ sum: a + b }) });
-
-const mcpTool = (mcp: McpServer, session: Session): ToolSet[string] =>
-  tool({
-    description: 'Adds two numbers, on an MCP server',
-    inputSchema: SUMMANDS,
-    execute: ({ a, b }, { abortSignal }) => {
-      // At each call, because the client is another one after a restart of the server.
-      const client = guardMcpClient(mcp.client, session, { tools: [MCP_TOOL], timeoutMs: TOOL_TIMEOUT_MS });
-      return client.callTool({ name: MCP_TOOL, arguments: { a, b } }, undefined, {
-        ...(abortSignal && { signal: abortSignal }),
-      });
-    },
-  });
+const createAgent = (name: AgentName, pace: number, { settings, thinkMs, ...parts }: Parts): Agent => ({
+  ...parts,
+  name,
+  // Tools are declared here, so that their series are there before the first call.
+  box: createBreakerbox({
+    agent: name,
+    defaults: { cooldownMs: COOLDOWN_MS * pace, maxCooldownMs: MAX_COOLDOWN_MS * pace },
+    precheckMaxAgeMs: PRECHECK_AGE_MS * pace,
+    tools: settings,
+  }),
+  thinkMs: thinkMs * pace,
+  toolNames: Object.keys(settings),
+});
 
 /** The arguments that the scripted model gives to a tool at its n-th call. */
 export const toolInput = (toolName: string, n: number): unknown => {
   if (toolName === MCP_TOOL) return { a: n, b: 40 };
   // Always the same: only then is there a last good result for the same question (F2).
-  return { q: toolName === SAME_QUESTION ? 'production' : `${toolName} ${n}` };
+  if (toolName === SAME_QUESTION) return { q: 'production' };
+  // Now and then the model asks for nonsense. That is its own mistake, and counts against nothing (O1).
+  if (toolName === 'lookup_order' && n % NONSENSE_EACH === NONSENSE_EACH - 1) return { q: `${GIBBERISH} ${n}` };
+  return { q: `${toolName} ${n}` };
 };

@@ -83,3 +83,16 @@ test.each([null, 'no', {}, { data: { alerts: 3 } }])(
 test('what is no notification is refused', async () => {
   expect((await fetch(watch.webhookUrl, { method: 'POST', body: 'hello' })).status).toBe(400);
 });
+
+test('a message for people is kept as it reads, repeats too, and alters nothing else', async () => {
+  const attachments = [
+    { title: 'Warning: a is out', text: '1 firing', title_link: 'http://g.example', color: '#E69F00' },
+  ];
+  const send = (body: unknown) => fetch(watch.messageUrl, { method: 'POST', body: JSON.stringify(body) });
+  expect((await send({ attachments })).status).toBe(200);
+  expect((await send({ attachments })).status).toBe(200);
+  const message = { title: 'Warning: a is out', text: '1 firing', link: 'http://g.example', color: '#E69F00' };
+  expect(watch.messages).toMatchObject([message, message]);
+  expect(watch.delivered).toEqual([]);
+  expect((await send({ text: 'hello' })).status).toBe(400);
+});

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Journal } from './journal.ts';
+import { type Message, parseMessage } from './message.ts';
 
 /** Labels of an alert; `alertname`, `gen_ai_agent_name` and, for alerts of one tool, `gen_ai_tool_name` among them. */
 export type AlertLabels = Readonly<Record<string, string>>;
@@ -20,6 +21,11 @@ export interface Delivery {
   readonly labels: AlertLabels;
 }
 
+/** A message that arrived as a person would get it: in Slack's form, by the templates of `stack/alertmanager/`. */
+export interface Received extends Message {
+  readonly atMs: number;
+}
+
 /** An alert that Alertmanager held back, because another one explains it. */
 export interface Inhibition {
   readonly atMs: number;
@@ -34,12 +40,16 @@ export interface AlertSources {
 
 /** Follows alerts all their way: pending and firing at Prometheus, inhibited at Alertmanager, delivered here. */
 export interface AlertWatch {
-  /** What Alertmanager's receiver posts to. */
+  /** What Alertmanager's receiver posts alerts to, as data. */
   readonly webhookUrl: string;
+  /** What it posts messages for people to. */
+  readonly messageUrl: string;
   /** The alerts as of the latest look. */
   readonly rows: readonly AlertRow[];
   readonly delivered: readonly Delivery[];
   readonly inhibited: readonly Inhibition[];
+  /** One for each notification, repeats too. */
+  readonly messages: readonly Received[];
   /** Asks both now. Never rejects: what doesn't answer has no alerts to show. */
   look(sources: AlertSources): Promise<void>;
   close(): Promise<void>;
@@ -56,11 +66,13 @@ interface Notification {
 
 const ASK_LIMIT_MS = 900;
 const KEPT = 2000;
+const MESSAGES = '/messages';
 
 /** Opens the receiver on loopback. */
 export const startAlertWatch = async (journal: Journal): Promise<AlertWatch> => {
   const delivered: Delivery[] = [];
   const inhibited: Inhibition[] = [];
+  const messages: Received[] = [];
   /** What has been told already: Alertmanager repeats a whole group whenever one alert of it changes. */
   const known = new Set<string>();
   /** Alerts whose firing arrived and whose resolution didn't. */
@@ -86,9 +98,16 @@ export const startAlertWatch = async (journal: Journal): Promise<AlertWatch> => 
     }
   };
 
+  const receiveMessage = (body: string): void => {
+    messages.push({ atMs: journal.elapsedMs(), ...parseMessage(body) });
+    if (messages.length > KEPT) messages.shift();
+  };
+
   const server = createServer(async (request, response) => {
     try {
-      receive(JSON.parse(await bodyOf(request)) as Notification);
+      const body = await bodyOf(request);
+      if (request.url === MESSAGES) receiveMessage(body);
+      else receive(JSON.parse(body) as Notification);
       response.writeHead(200).end();
     } catch {
       response.writeHead(400).end();
@@ -119,13 +138,16 @@ export const startAlertWatch = async (journal: Journal): Promise<AlertWatch> => 
     }));
   };
 
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    webhookUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/alerts`,
+    webhookUrl: `${url}/alerts`,
+    messageUrl: `${url}${MESSAGES}`,
     get rows() {
       return rows;
     },
     delivered,
     inhibited,
+    messages,
     look,
     close: () =>
       new Promise((resolve) => {

@@ -28,11 +28,14 @@ test('without flags it runs until stopped, with everything', async () => {
     port: 9464,
     isPortWanted: false,
     color: true,
+    names: ['research-agent', 'support-agent', 'ops-agent'],
+    pace: 1,
   });
 });
 
 test('every flag is heard', async () => {
-  const flags = '--for 1m30s --json --no-stack --host 0.0.0.0 --port 0 --no-color';
+  const flags =
+    '--for 1m30s --json --no-stack --host 0.0.0.0 --port 0 --no-color --agent ops-agent --pace 2.5 --agent research-agent';
   expect(await parse(...flags.split(' '))).toEqual({
     forMs: 90_000,
     json: true,
@@ -41,6 +44,9 @@ test('every flag is heard', async () => {
     port: 0,
     isPortWanted: true,
     color: false,
+    // In the order of the fleet, whatever that of the flags.
+    names: ['research-agent', 'ops-agent'],
+    pace: 2.5,
   });
 });
 
@@ -58,6 +64,10 @@ describe('refuses, and says what to write', () => {
     ['--for 30d', 'of 20 days at most'],
     ['--port 70000', 'Write a whole number from 0'],
     ['--port -1', 'Write a whole number from 0'],
+    ['--agent nobody', 'Write one of research-agent, support-agent, ops-agent'],
+    ['--pace 0.5', 'Write a number from 1'],
+    ['--pace slow', 'Write a number from 1'],
+    ['--pace 101', 'to 100'],
     ['--jsn', 'Did you mean --json?'],
     ['now', 'too many arguments'],
   ])('%s', async (flags, message) => {

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { AGENT_NAMES, type AgentName } from './agents.ts';
 import { type DemoOptions, runDemo } from './demo.ts';
 import { parseDuration } from './duration.ts';
 import { DemoError } from './errors.ts';
@@ -9,6 +10,8 @@ const LONGEST_MS = 20 * 86_400_000;
 const MAX_PORT = 65_535;
 const DEFAULT_PORT = 9464;
 const DEFAULT_HOST = '127.0.0.1';
+/** A round of the script is two hours long then. */
+const SLOWEST_PACE = 100;
 
 interface Flags {
   readonly for?: number;
@@ -17,6 +20,8 @@ interface Flags {
   readonly host: string;
   readonly port: number;
   readonly color: boolean;
+  readonly agent?: readonly AgentName[];
+  readonly pace: number;
 }
 
 /** `breakerbox demo`. */
@@ -29,6 +34,17 @@ export const demoCommand = (run: (options: DemoOptions) => Promise<void> = runTo
       new Option('--for <duration>', 'stop after this time, such as 90s or 2m (default: run until stopped)').argParser(
         durationFlag,
       ),
+    )
+    .addOption(
+      new Option(
+        '--agent <name>',
+        `only this agent, and what happens to its tools: ${AGENT_NAMES.join(', ')}; may be given more than once (default: all)`,
+      ).argParser(agentFlag),
+    )
+    .addOption(
+      new Option('--pace <times>', 'everything of the script takes so many times as long')
+        .default(1)
+        .argParser(paceFlag),
     )
     .option('--json', 'no view; print what happened as one JSON document at the end', false)
     .option('--no-stack', "don't run Prometheus and Alertmanager")
@@ -54,6 +70,8 @@ export const demoCommand = (run: (options: DemoOptions) => Promise<void> = runTo
         port: flags.port,
         isPortWanted: command.getOptionValueSource('port') !== 'default',
         color: flags.color,
+        names: AGENT_NAMES.filter((name) => flags.agent === undefined || flags.agent.includes(name)),
+        pace: flags.pace,
       }),
     );
 
@@ -62,6 +80,21 @@ const durationFlag = (text: string): number => {
   if (ms !== undefined && ms > 0 && ms <= LONGEST_MS) return ms;
   throw new InvalidArgumentError(
     'Write a time such as 90s, 2m or 1h30m, of 20 days at most; without --for it runs until stopped.',
+  );
+};
+
+/** One more of the agents that are wanted. */
+const agentFlag = (text: string, before: readonly AgentName[] = []): readonly AgentName[] => {
+  const name = AGENT_NAMES.find((one) => one === text);
+  if (name !== undefined) return [...before, name];
+  throw new InvalidArgumentError(`Write one of ${AGENT_NAMES.join(', ')}; for two of them, write --agent twice.`);
+};
+
+const paceFlag = (text: string): number => {
+  const pace = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (pace >= 1 && pace <= SLOWEST_PACE) return pace;
+  throw new InvalidArgumentError(
+    `Write a number from 1 (a round of 75 s) to ${SLOWEST_PACE}, such as 8 (a round of ten minutes).`,
   );
 };
 

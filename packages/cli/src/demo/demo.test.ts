@@ -15,8 +15,11 @@ interface Run {
 }
 
 /** In a process group of its own, so that whatever it leaves behind can be found. */
-const demo = (...flags: string[]): Run => {
-  const child = spawn(process.execPath, ['--conditions=breakerbox-source', MAIN, 'demo', '--no-stack', ...flags], {
+const demo = (...flags: string[]): Run => demoWithStack('--no-stack', ...flags);
+
+/** The same with Prometheus and Alertmanager. */
+const demoWithStack = (...flags: string[]): Run => {
+  const child = spawn(process.execPath, ['--conditions=breakerbox-source', MAIN, 'demo', ...flags], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -38,7 +41,7 @@ const groupOf = ({ child }: Run): number => {
 /** Signal 0 asks whether anybody is there. */
 const leavesNothing = (run: Run): void => expect(() => process.kill(groupOf(run), 0)).toThrow('ESRCH');
 
-test('runs for its time, says as JSON what happened, and leaves nothing running', async () => {
+test.concurrent('runs for its time, says as JSON what happened, and leaves nothing running', async () => {
   const run = demo('--json', '--for', '8s', '--port', '0');
   const { code, out, err } = await run.ended;
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -56,6 +59,42 @@ test('runs for its time, says as JSON what happened, and leaves nothing running'
   expect(report.script.incidents[0]).toMatchObject({ title: 'tickets answers 429 with Retry-After', what: 'begins' });
   leavesNothing(run);
 });
+
+test.concurrent('one agent alone, at half the pace, has its own tools and incidents', async () => {
+  const run = demo('--json', '--for', '12s', '--port', '0', '--agent', 'support-agent', '--pace', '2');
+  const { code, out, err } = await run.ended;
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  const report = JSON.parse(out) as DemoReport;
+  expect(new Set(report.decisions.map(({ agent }) => agent))).toEqual(new Set(['support-agent']));
+  expect(report.script.incidents).toMatchObject([{ title: 'tickets answers 429 with Retry-After', what: 'begins' }]);
+  expect(report.script.incidents[0]?.atMs).toBeGreaterThanOrEqual(8000);
+  leavesNothing(run);
+});
+
+test.concurrent('what Alertmanager tells people is in the report, when it fires and when it is over', async () => {
+  // The outage of its first tool is over after 15 s, and the alert a few seconds later; the rest is for slow machines.
+  const run = demoWithStack('--json', '--for', '35s', '--port', '0', '--agent', 'support-agent');
+  const { code, out, err } = await run.ended;
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  const { alerts } = JSON.parse(out) as DemoReport;
+  expect(alerts.messages).toMatchObject([
+    {
+      title: 'Warning: Tools of agent support-agent have been out of use for 5 minutes, short gaps aside',
+      text: expect.stringMatching(
+        /^1 firing, job breakerbox\n• 1 circuit\(s\) of tool create_ticket [\s\S]*\|Dashboard>\n<.*\|Runbook>$/,
+      ),
+      link: expect.stringMatching(/^http:\/\/localhost:3000\/d\/breakerbox-tool-detail\?/),
+      color: '#E69F00',
+    },
+    {
+      title: 'Resolved: agent support-agent uses tool create_ticket again',
+      text: expect.stringMatching(/^1 resolved, job breakerbox\n• create_ticket: /),
+      color: '#0072B2',
+    },
+  ]);
+  expect(alerts.delivered.map(({ status }) => status)).toEqual(['firing', 'resolved']);
+  leavesNothing(run);
+}, 90_000);
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('ends on %s as if its time were over', async (signal) => {
   const run = demo('--port', '0');

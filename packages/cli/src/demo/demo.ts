@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { createAgents, startServices, type World } from './agents.ts';
+import { createAgents, type FleetOptions, startServices, type World } from './agents.ts';
 import { type AlertWatch, startAlertWatch } from './alert-watch.ts';
 import { agentBoard, type Board } from './board.ts';
 import { tellDiagnostics } from './diagnostics.ts';
@@ -13,7 +13,7 @@ import { report } from './report.ts';
 import { noStack, type Program, type Stack, startStack } from './stack.ts';
 
 /** What the flags say. */
-export interface DemoOptions extends MetricsAddress, OutputOptions {
+export interface DemoOptions extends MetricsAddress, OutputOptions, FleetOptions {
   /** Milliseconds; undefined: until stopped. */
   readonly forMs: number | undefined;
   /** Whether Prometheus and Alertmanager are to be run. */
@@ -58,14 +58,15 @@ export const runDemo = async (
       alertmanager: stack.alertmanager.url ?? null,
     };
 
-    const agents = createAgents(world);
+    const agents = createAgents(world, options);
     for (const { box } of agents) journal.follow(box);
     const work = new AbortController();
     const signal = AbortSignal.any([stop, work.signal]);
     const startedAt = new Date();
     journal.begin();
-    const fleet = startFleet(agents, journal, signal);
-    const tasks = Promise.all([fleet.finished, playIncidents(world, journal, signal), follow(watch, stack, signal)]);
+    const fleet = startFleet(agents, { journal, pace: options.pace, signal });
+    const played = playIncidents(world, options, journal, signal);
+    const tasks = Promise.all([fleet.finished, played, follow(watch, stack, signal)]);
     // It is awaited below; a failure before that must not be an unhandled one.
     tasks.catch(() => undefined);
     closers.push(() => {
@@ -112,8 +113,8 @@ const chooseStack = (
 ): Promise<Stack> | Stack => {
   if (!options.stack) return noStack('off', 'off, as --no-stack wants');
   if (metrics.url === undefined) return noStack('off', 'off: there is no /metrics to scrape');
-  const { webhookUrl } = watch;
-  return startStack({ metrics: scrapeTarget(metrics.url), webhookUrl, journal, signal: stop });
+  const { webhookUrl, messageUrl } = watch;
+  return startStack({ metrics: scrapeTarget(metrics.url), webhookUrl, messageUrl, journal, signal: stop });
 };
 
 const place = ({ url, note }: Program, path = ''): string => (url === undefined ? note : `${url}${path}`);

@@ -18,13 +18,23 @@ export interface Fleet {
 
 const STEPS_PER_SESSION = 18;
 const STEPS_PER_RUN = 200;
+/** At pace 1, as the other times. */
 const BETWEEN_SESSIONS_MS = 600;
 /** Enough to tell the sessions of a demo apart. */
 const ID_LENGTH = 8;
 const NOTHING_TO_DO_MS = 500;
 
+/** What an agent works with. */
+interface Surroundings {
+  readonly journal: Journal;
+  /** How many times slower than the script all of it goes. */
+  readonly pace: number;
+  readonly signal: AbortSignal;
+}
+
 /** Sets all agents to work: each runs one session after another until `signal` fires. */
-export const startFleet = (agents: readonly Agent[], journal: Journal, signal: AbortSignal): Fleet => {
+export const startFleet = (agents: readonly Agent[], around: Surroundings): Fleet => {
+  const { pace, signal } = around;
   const sessions = new Map<string, Session>();
 
   const work = async (agent: Agent): Promise<void> => {
@@ -32,9 +42,9 @@ export const startFleet = (agents: readonly Agent[], journal: Journal, signal: A
       const session = agent.box.session({ id: randomUUID().slice(0, ID_LENGTH) });
       sessions.set(agent.name, session);
       try {
-        await runSession(agent, session, journal, signal);
+        await runSession(agent, session, around);
         sessions.delete(agent.name);
-        await wait(BETWEEN_SESSIONS_MS, undefined, { signal });
+        await wait(BETWEEN_SESSIONS_MS * pace, undefined, { signal });
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {
@@ -53,7 +63,8 @@ export const startFleet = (agents: readonly Agent[], journal: Journal, signal: A
  * One session: the AI SDK's loop until the plan is done. Before it, and when tools turn out to be out, the agent asks what it can do,
  * works on that and defers the rest. When the session pauses, it leaves a report and somebody is called.
  */
-const runSession = async (agent: Agent, session: Session, journal: Journal, signal: AbortSignal): Promise<void> => {
+const runSession = async (agent: Agent, session: Session, around: Surroundings): Promise<void> => {
+  const { journal, pace, signal } = around;
   const plan = createPlan({ duties: agent.duties, steps: STEPS_PER_SESSION, input: toolInput });
   const model = scriptedModel(plan, {
     thinkMs: agent.thinkMs,
@@ -81,9 +92,9 @@ const runSession = async (agent: Agent, session: Session, journal: Journal, sign
     if (!isActive()) {
       planScope(); // So that the report says which tasks wait.
       journal.report(session.report({ done: plan.finished }));
-      await attend(agent, session, journal, signal);
+      await attend(agent, session, around);
     } else if (!plan.done) {
-      await wait(NOTHING_TO_DO_MS, undefined, { signal });
+      await wait(NOTHING_TO_DO_MS * pace, undefined, { signal });
     }
   }
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startServices } from './agents.ts';
+import { AGENT_NAMES, startServices } from './agents.ts';
 import { CYCLE_MS, INCIDENTS, playIncidents } from './incidents.ts';
 import { createJournal } from './journal.ts';
 import type { McpServer } from './mcp-server.ts';
@@ -24,7 +24,8 @@ test('a round breaks everything it means to, and mends all of it', async () => {
   const journal = createJournal(() => now);
   journal.begin();
   now = CYCLE_MS - 1;
-  const played = playIncidents({ services, mcp: mcp as McpServer }, journal, stop.signal);
+  const fleet = { names: AGENT_NAMES, pace: 1 };
+  const played = playIncidents({ services, mcp: mcp as McpServer }, fleet, journal, stop.signal);
   await expect.poll(() => journal.told.incidents.length).toBe(INCIDENTS.length * 2);
   stop.abort();
   await played;
@@ -35,5 +36,36 @@ test('a round breaks everything it means to, and mends all of it', async () => {
   }
   const healthy = await Promise.all(Object.values(services).map((service) => service.healthy()));
   expect(healthy).not.toContain(false);
+  await Promise.all(Object.values(services).map((service) => service.close()));
+});
+
+test('of some agents it plays their own incidents alone, and as much slower as was said', async () => {
+  const services = await startServices();
+  const stop = new AbortController();
+  const own = INCIDENTS.filter(({ agent }) => agent === 'support-agent');
+  let now = 0;
+  const journal = createJournal(() => now);
+  journal.begin();
+  const fleet = { names: ['support-agent'] as const, pace: 10 };
+  now = own[0]?.beginMs ?? 0;
+  const early = playIncidents({ services, mcp: {} as McpServer }, fleet, journal, AbortSignal.timeout(50));
+  await early;
+  expect(journal.told.incidents).toEqual([]);
+
+  now = CYCLE_MS * 10 - 1;
+  const played = playIncidents({ services, mcp: {} as McpServer }, fleet, journal, stop.signal);
+  await expect.poll(() => journal.told.incidents.length).toBe(own.length * 2);
+  stop.abort();
+  await played;
+  expect(new Set(journal.told.incidents.map(({ title }) => title))).toEqual(new Set(own.map(({ title }) => title)));
+  await Promise.all(Object.values(services).map((service) => service.close()));
+});
+
+test('the seconds of Retry-After are as many times more', async () => {
+  const [tickets] = INCIDENTS;
+  const services = await startServices();
+  await tickets?.begin({ services, mcp: {} as McpServer }, 10);
+  const response = await fetch(services.tickets.url);
+  expect(response.headers.get('retry-after')).toBe('90');
   await Promise.all(Object.values(services).map((service) => service.close()));
 });

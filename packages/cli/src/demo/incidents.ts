@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { World } from './agents.ts';
+import type { AgentName, FleetOptions, World } from './agents.ts';
 import type { Journal } from './journal.ts';
 
 /** Something that goes wrong for a while, for real. */
@@ -9,11 +9,14 @@ export interface Incident {
   readonly endMs: number;
   /** What a person reads. */
   readonly title: string;
-  begin(world: World): Promise<void>;
+  /** Whose tools it strikes. */
+  readonly agent: AgentName;
+  /** `pace`: how many times longer it lasts than the script says. */
+  begin(world: World, pace: number): Promise<void>;
   end(world: World): Promise<void>;
 }
 
-/** Length of a cycle in milliseconds; then the script begins anew. */
+/** Length of a cycle in milliseconds, at pace 1; then the script begins anew. */
 export const CYCLE_MS = 75_000;
 
 const RATE_LIMIT_MS = 9000;
@@ -24,13 +27,15 @@ export const INCIDENTS: readonly Incident[] = [
     beginMs: 4000,
     endMs: 4000 + RATE_LIMIT_MS,
     title: 'tickets answers 429 with Retry-After',
-    begin: ({ services }) => services.tickets.break({ kind: 'rate_limit', forMs: RATE_LIMIT_MS }),
+    agent: 'support-agent',
+    begin: ({ services }, pace) => services.tickets.break({ kind: 'rate_limit', forMs: RATE_LIMIT_MS * pace }),
     end: ({ services }) => services.tickets.mend(),
   },
   {
     beginMs: 14_000,
     endMs: 21_000,
     title: 'search answers 503',
+    agent: 'research-agent',
     begin: ({ services }) => services.search.break({ kind: 'unavailable' }),
     end: ({ services }) => services.search.mend(),
   },
@@ -38,13 +43,23 @@ export const INCIDENTS: readonly Incident[] = [
     beginMs: 18_000,
     endMs: 26_000,
     title: 'the MCP server is killed',
+    agent: 'ops-agent',
     begin: ({ mcp }) => mcp.kill(),
     end: ({ mcp }) => mcp.restart(),
+  },
+  {
+    beginMs: 27_000,
+    endMs: 33_000,
+    title: 'pages answers 503, and a pre-call check hears of it',
+    agent: 'research-agent',
+    begin: ({ services }) => services.pages.break({ kind: 'unavailable' }),
+    end: ({ services }) => services.pages.mend(),
   },
   {
     beginMs: 34_000,
     endMs: 46_000,
     title: 'deployments answers 503',
+    agent: 'ops-agent',
     begin: ({ services }) => services.deployments.break({ kind: 'unavailable' }),
     end: ({ services }) => services.deployments.mend(),
   },
@@ -52,6 +67,7 @@ export const INCIDENTS: readonly Incident[] = [
     beginMs: 38_000,
     endMs: 46_000,
     title: 'logs hangs',
+    agent: 'ops-agent',
     begin: ({ services }) => services.logs.break({ kind: 'hang' }),
     end: ({ services }) => services.logs.mend(),
   },
@@ -59,6 +75,7 @@ export const INCIDENTS: readonly Incident[] = [
     beginMs: 52_000,
     endMs: 60_000,
     title: 'proxy down: search and weather refuse connections',
+    agent: 'research-agent',
     begin: async ({ services }) => {
       await Promise.all([services.search.break({ kind: 'refuse' }), services.weather.break({ kind: 'refuse' })]);
     },
@@ -70,26 +87,34 @@ export const INCIDENTS: readonly Incident[] = [
     beginMs: 52_000,
     endMs: 60_000,
     title: 'orders answers 503',
+    agent: 'support-agent',
     begin: ({ services }) => services.orders.break({ kind: 'unavailable' }),
     end: ({ services }) => services.orders.mend(),
   },
 ];
 
-/** Plays the script over and over. Resolves when `signal` fires. */
-export const playIncidents = async (world: World, journal: Journal, signal: AbortSignal): Promise<void> => {
-  const changes = INCIDENTS.flatMap((incident) => [
-    { atMs: incident.beginMs, incident, act: incident.begin, word: 'begins' as const },
-    { atMs: incident.endMs, incident, act: incident.end, word: 'ends' as const },
-  ]).sort((a, b) => a.atMs - b.atMs);
+/** Plays the script of these agents over and over. Resolves when `signal` fires. */
+export const playIncidents = async (
+  world: World,
+  { names, pace }: FleetOptions,
+  journal: Journal,
+  signal: AbortSignal,
+): Promise<void> => {
+  const changes = INCIDENTS.filter(({ agent }) => names.includes(agent))
+    .flatMap((incident) => [
+      { atMs: incident.beginMs, incident, act: incident.begin, word: 'begins' as const },
+      { atMs: incident.endMs, incident, act: incident.end, word: 'ends' as const },
+    ])
+    .sort((a, b) => a.atMs - b.atMs);
 
   for (let cycle = 0; !signal.aborted; cycle += 1) {
     journal.cycle(cycle + 1);
     for (const { atMs, incident, act, word } of changes) {
-      if (!(await until(journal, cycle * CYCLE_MS + atMs, signal))) return;
-      await act(world);
+      if (!(await until(journal, (cycle * CYCLE_MS + atMs) * pace, signal))) return;
+      await act(world, pace);
       journal.incident(incident.title, word);
     }
-    await until(journal, (cycle + 1) * CYCLE_MS, signal);
+    await until(journal, (cycle + 1) * CYCLE_MS * pace, signal);
   }
 };
 

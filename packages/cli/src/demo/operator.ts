@@ -3,7 +3,7 @@ import type { Session } from '@breakerbox/core';
 import type { Agent } from './agents.ts';
 import type { Journal } from './journal.ts';
 
-/** How long it takes until somebody looks, and between looks. */
+/** How long it takes until somebody looks, and between looks, at pace 1. */
 const REACTION_MS = 3000;
 const LOOK_AGAIN_MS = 1000;
 
@@ -11,14 +11,18 @@ const LOOK_AGAIN_MS = 1000;
  * Plays the person who is called when a session pauses: waits, looks whether what the agent's tools stand on answers
  * again, and then lets the session go on. Nothing else may: neither resume() nor confirmRecovered() is ever automatic here.
  */
-export const attend = async (agent: Agent, session: Session, journal: Journal, signal: AbortSignal): Promise<void> => {
+export const attend = async (
+  agent: Agent,
+  session: Session,
+  { journal, pace, signal }: { readonly journal: Journal; readonly pace: number; readonly signal: AbortSignal },
+): Promise<void> => {
   journal.operator(agent.name, 'called: the session is paused');
-  await wait(REACTION_MS, undefined, { signal });
+  await wait(REACTION_MS * pace, undefined, { signal });
   for (;;) {
     const answers = await Promise.all(agent.dependsOn.map((one) => one.healthy()));
     signal.throwIfAborted();
     if (answers.every(Boolean)) break;
-    await wait(LOOK_AGAIN_MS, undefined, { signal });
+    await wait(LOOK_AGAIN_MS * pace, undefined, { signal });
   }
   if (session.view().state === 'paused_systemic') {
     journal.operator(agent.name, 'sees all services answer: confirmRecovered()');

@@ -1,5 +1,5 @@
 import type { Decision, Route } from '@breakerbox/core';
-import type { AlertWatch, Delivery, Inhibition } from './alert-watch.ts';
+import type { AlertWatch, Delivery, Inhibition, Received } from './alert-watch.ts';
 import type { Journal, Told } from './journal.ts';
 import type { ProgramState, Stack } from './stack.ts';
 import type { Counts } from './tallies.ts';
@@ -53,6 +53,8 @@ export interface DemoReport {
     readonly delivered: readonly Delivery[];
     /** What Alertmanager held back because of another alert. */
     readonly inhibited: readonly Inhibition[];
+    /** What a person would have read: the messages that Alertmanager made of it all, in Slack's form. */
+    readonly messages: readonly Received[];
   };
   /** What was made to happen: the script's incidents, and what the scripted operator did about paused sessions. */
   readonly script: { readonly incidents: Told['incidents']; readonly operator: Told['operator'] };
@@ -94,7 +96,7 @@ export const report = ({ startedAt, journal, watch, urls, stack }: ReportSources
     scope: { deferred: [...deferrals.values()].reduce((sum, count) => sum + count, 0), plans: told.scope },
     stale: told.stale,
     reports: told.reports,
-    alerts: { delivered: watch.delivered, inhibited: watch.inhibited },
+    alerts: { delivered: watch.delivered, inhibited: watch.inhibited, messages: watch.messages },
     script: { incidents: told.incidents, operator: told.operator },
   };
 };

@@ -13,6 +13,12 @@ describe('expressions', () => {
     ['x offset 10m', 'x offset 10s'],
     ['x offset -1h', 'x offset -60s'],
     ['rate(x[ 5m ])', 'rate(x[5s])'],
+    ['x > time() - 2 * 60', 'x > time() - 2'],
+    ['x >= time() - 2.5 * 60 and y * 60', 'x >= time() - 2.5 and y * 60'],
+    ['quantile_over_time(0.5, x[1w])', 'quantile_over_time(0.5, x[10080s])'],
+    ['last_over_time(x[1h] offset 3m) / 12', 'last_over_time(x[60s] offset 3s) / 12'],
+    ['max_over_time(x[2d:10m] @ 1700000000 offset 1d)', 'max_over_time(x[2880s:10s] @ 1700000000 offset 1440s)'],
+    ['x[2m30s]', 'x[2500ms]'],
   ])('%s', (expr, scaled) => expect(scaleExpression(expr, scale)).toBe(scaled));
 
   test('what stands in strings and comments is no range', () => {
@@ -36,6 +42,19 @@ test('waits of rules, and of their group, pass faster; the rest stays', () => {
       },
     ],
   });
+});
+
+test('the queries in annotations pass faster, their words stay', () => {
+  const annotations = {
+    description: 'opened within 2 minutes{{ with printf `x > time() - 10 * 60` | query }}: a{{ end }}',
+  };
+  const [group] = scaleRules(
+    { groups: [{ name: 'g', rules: [{ alert: 'A', expr: 'x', annotations }] }] },
+    scale,
+  ).groups;
+  expect(group?.rules[0]?.annotations.description).toBe(
+    'opened within 2 minutes{{ with printf `x > time() - 10` | query }}: a{{ end }}',
+  );
 });
 
 test("Alertmanager's waits pass faster, those of routes below too", () => {

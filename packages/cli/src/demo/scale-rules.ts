@@ -18,6 +18,7 @@ interface RuleGroup {
 }
 interface Rule {
   readonly expr: string;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly for?: string;
   readonly keep_firing_for?: string;
 }
@@ -46,25 +47,42 @@ export const scaleDuration = (text: string, factor: number): string => {
   return prometheusDuration(ms * factor);
 };
 
+/** Seconds, in an annotation's query. The rules write them as so many minutes, `5 * 60`, there as in expressions. */
+const MINUTES_AGO = /\btime\(\) - (\d+(?:\.\d+)?) \* 60\b/g;
+
 /** Strings and comments are matched first, so that nothing in them is taken for a range. */
 const PROMQL =
-  /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|#[^\n]*|\[\s*([\da-z.]+)\s*(?::\s*([\da-z.]*)\s*)?\]|\b(offset\s+-?)([\da-z.]+)/g;
+  /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|#[^\n]*|\[\s*([\da-z.]+)\s*(?::\s*([\da-z.]*)\s*)?\]|\b(offset\s+-?)([\da-z.]+)|\b(\d+(?:\.\d+)?) \* 60\b/g;
 
 /**
- * An expression whose ranges, subquery steps and offsets are in the demo's time.
+ * An expression whose ranges, subquery steps, offsets and seconds (`5 * 60`) are in the demo's time.
  *
  * @example scaleExpression('rate(x[5m])', { factor: 1 / 60, leastRangeMs: 2000 }) // 'rate(x[5s])'
  */
 export const scaleExpression = (expr: string, { factor, leastRangeMs }: Scale): string => {
   const range = (text: string): string =>
     prometheusDuration(Math.max(leastRangeMs, parseDuration(scaleDuration(text, factor)) ?? 0));
-  return expr.replace(PROMQL, (whole, over?: string, step?: string, offset?: string, by?: string) => {
+  return expr.replace(PROMQL, (whole, over?: string, step?: string, offset?: string, by?: string, minutes?: string) => {
+    if (minutes !== undefined) return scaleMinutes(minutes, factor);
     if (offset !== undefined && by !== undefined) return `${offset}${scaleDuration(by, factor)}`;
     if (over === undefined) return whole;
     if (step === undefined) return `[${range(over)}]`;
     return `[${range(over)}:${step && scaleDuration(step, factor)}]`;
   });
 };
+
+/** `5 * 60` as seconds of the demo. */
+const scaleMinutes = (minutes: string, factor: number): string =>
+  String(Number((Number(minutes) * 60 * factor).toFixed(3)));
+
+/** The queries within annotations; what their words say of minutes stays. */
+const scaleAnnotations = (annotations: Rule['annotations'] = {}, factor: number): Rule['annotations'] =>
+  Object.fromEntries(
+    Object.entries(annotations).map(([name, text]) => [
+      name,
+      text.replace(MINUTES_AGO, (_, minutes: string) => `time() - ${scaleMinutes(minutes, factor)}`),
+    ]),
+  );
 
 /** Rules whose waits and ranges are in the demo's time. Everything else of the file is untouched. */
 export const scaleRules = <File extends RuleFile>(file: File, scale: Scale): File => ({
@@ -74,6 +92,7 @@ export const scaleRules = <File extends RuleFile>(file: File, scale: Scale): Fil
     rules: group.rules.map((rule) => ({
       ...scaleKeys(rule, ['for', 'keep_firing_for'], scale.factor),
       expr: scaleExpression(rule.expr, scale),
+      ...(rule.annotations && { annotations: scaleAnnotations(rule.annotations, scale.factor) }),
     })),
   })),
 });

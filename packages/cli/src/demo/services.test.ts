@@ -41,6 +41,23 @@ test('drops what hangs when it is mended', async () => {
   expect(await ask()).toEqual({ hits: ['a & b'] });
 });
 
+test('takes its time, now and then five times as long, and says 400 to what it does not understand', async () => {
+  const slow = await startService('orders', () => ({ fine: true }), {
+    usualMs: 10,
+    understands: (query) => query.get('q') !== 'gibberish',
+  });
+  const took: number[] = [];
+  for (let n = 1; n <= 20; n += 1) {
+    const begin = performance.now();
+    expect(await getJson(slow.url, { q: 'order 1' }, undefined)).toEqual({ fine: true });
+    took.push(performance.now() - begin);
+  }
+  expect(Math.min(...took)).toBeGreaterThanOrEqual(4);
+  expect(took[19]).toBeGreaterThanOrEqual(49);
+  await expect(getJson(slow.url, { q: 'gibberish' }, undefined)).rejects.toMatchObject({ status: 400 });
+  await slow.close();
+});
+
 test('answers 503', async () => {
   await service.break({ kind: 'unavailable' });
   const error = await ask().catch((thrown: unknown) => thrown);

@@ -31,11 +31,34 @@ export interface Service {
 const HOST = '127.0.0.1';
 const HEALTH_LIMIT_MS = 400;
 
+/** How a service works while it is well. */
+export interface ServiceOptions {
+  /** Milliseconds that an answer usually takes; most take half of it to half more, and every 20th five times as long. Default 0. */
+  readonly usualMs?: number;
+  /** Whether it understands what it is asked; else it answers 400. Default: whatever it is. */
+  readonly understands?: (query: URLSearchParams) => boolean;
+}
+
 /** Starts a service that answers every request with what `answer` makes of the query. */
-export const startService = async (name: string, answer: (query: URLSearchParams) => unknown): Promise<Service> => {
+export const startService = async (
+  name: string,
+  answer: (query: URLSearchParams) => unknown,
+  { usualMs = 0, understands = () => true }: ServiceOptions = {},
+): Promise<Service> => {
   let fault: Fault | undefined;
   let retryAt = 0;
+  let answered = 0;
   const hanging = new Set<ServerResponse>();
+
+  /** A caller that has gone by the time of the answer is past minding. */
+  const answerQuery = (query: URLSearchParams, response: ServerResponse): void => {
+    const reply = (): void => {
+      if (understands(query)) send(response, 200, answer(query));
+      else send(response, 400, { error: `${name} does not understand what it was asked` });
+    };
+    answered += 1;
+    setTimeout(reply, usualMs * spread(answered));
+  };
 
   const respond = (request: IncomingMessage, response: ServerResponse): void => {
     if (fault?.kind === 'hang') {
@@ -48,7 +71,8 @@ export const startService = async (name: string, answer: (query: URLSearchParams
       send(response, 429, { error: 'too many requests' }, { 'retry-after': String(seconds) });
     } else {
       const { pathname, searchParams } = new URL(request.url ?? '/', `http://${HOST}`);
-      send(response, 200, pathname === '/health' ? { status: 'ok' } : answer(searchParams));
+      if (pathname === '/health') send(response, 200, { status: 'ok' });
+      else answerQuery(searchParams, response);
     }
   };
 
@@ -90,6 +114,14 @@ export const startService = async (name: string, answer: (query: URLSearchParams
     close,
   };
 };
+
+const SLOW_EACH = 20;
+const SLOW_TIMES = 5;
+/** Steps of the golden ratio are spread evenly, and look like chance. */
+const GOLDEN = 0.618_034;
+
+/** How many times its usual time the n-th answer takes. */
+const spread = (n: number): number => (n % SLOW_EACH === 0 ? SLOW_TIMES : 0.5 + ((n * GOLDEN) % 1));
 
 const send = (
   response: ServerResponse,

@@ -9,6 +9,7 @@ const addresses = {
   metrics: '127.0.0.1:9464',
   alertmanager: '127.0.0.1:9093',
   webhookUrl: 'http://127.0.0.1:1234/alerts',
+  messageUrl: 'http://127.0.0.1:1234/messages',
 };
 let folder: string;
 let files: StackFiles;
@@ -39,10 +40,23 @@ test("what isn't about addresses and time stays", async () => {
   expect(alerting.alert_relabel_configs).toEqual([{ action: 'labeldrop', regex: 'grafana_url' }]);
   const { route, inhibit_rules, receivers } = await read(files.alertmanager);
   expect(route.group_by).toEqual(['alertname', 'gen_ai_agent_name', 'job']);
-  expect(inhibit_rules).toHaveLength(1);
+  expect(inhibit_rules).toHaveLength(4);
   expect(receivers).toEqual([
-    { name: 'default', webhook_configs: [{ url: addresses.webhookUrl, send_resolved: true }] },
+    {
+      name: 'default',
+      slack_configs: [expect.objectContaining({ api_url: addresses.messageUrl, send_resolved: true })],
+      webhook_configs: [{ url: addresses.webhookUrl, send_resolved: true }],
+    },
   ]);
+});
+
+test('the templates of messages are the repository’s own, and without a place for messages there are none', async () => {
+  const { templates } = await read(files.alertmanager);
+  expect(templates).toEqual([expect.stringMatching(/^\/.*\/stack\/alertmanager\/templates\/\*\.tmpl$/)]);
+  const other = await mkdtemp(join(tmpdir(), 'breakerbox-files-'));
+  const { alertmanager } = await writeStackFiles(other, { ...addresses, messageUrl: undefined });
+  expect((await read(alertmanager)).receivers[0].slack_configs).toEqual([]);
+  await rm(other, { recursive: true });
 });
 
 test('a minute of the rules is a second', async () => {

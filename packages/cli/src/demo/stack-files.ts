@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import { type Route, type RuleFile, type Scale, scaleRoute, scaleRules } from './scale-rules.ts';
@@ -17,9 +17,11 @@ const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const RULES = join(ROOT, 'alerts', 'rules');
 const PROMETHEUS = join(ROOT, 'stack', 'prometheus', 'prometheus.yml');
 const ALERTMANAGER = join(ROOT, 'stack', 'alertmanager', 'alertmanager.yml');
+const TEMPLATES = join(dirname(ALERTMANAGER), 'templates');
 
 /** Whether the files are there that Prometheus and Alertmanager are run with. */
-export const haveStackFiles = (): boolean => [RULES, PROMETHEUS, ALERTMANAGER].every((path) => existsSync(path));
+export const haveStackFiles = (): boolean =>
+  [RULES, PROMETHEUS, ALERTMANAGER, TEMPLATES].every((path) => existsSync(path));
 
 interface StaticConfig {
   readonly targets: readonly string[];
@@ -34,16 +36,23 @@ interface PrometheusConfig {
 /** `stack/alertmanager/alertmanager.yml`, as far as it is rewritten. */
 interface AlertmanagerConfig {
   readonly route: Route;
-  readonly receivers: readonly { readonly name: string }[];
+  /** Relative to the file. */
+  readonly templates: readonly string[];
+  readonly receivers: readonly { readonly name: string; readonly slack_configs: readonly SlackConfig[] }[];
+}
+interface SlackConfig {
+  readonly api_url: string;
 }
 
-/** Where the demo's processes find one another. Hosts with ports, but for the webhook's URL. */
+/** Where the demo's processes find one another. Hosts with ports, but for the URLs. */
 export interface Addresses {
   /** What Prometheus scrapes. */
   readonly metrics: string;
   /** Undefined: alerts go nowhere. */
   readonly alertmanager: string | undefined;
   readonly webhookUrl: string;
+  /** Left out: no messages for people. */
+  readonly messageUrl?: string | undefined;
 }
 
 /** The job of `prometheus.yml` that scrapes the demo; the others have nothing to scrape here. */
@@ -71,16 +80,19 @@ export const rewritePrometheus = (
   })),
 });
 
-/** The stack's Alertmanager configuration in the demo's time, with the demo's webhook behind every receiver. */
+/** The stack's Alertmanager configuration in the demo's time, with the demo behind every receiver. */
 export const rewriteAlertmanager = (
   config: AlertmanagerConfig,
-  { webhookUrl }: Addresses,
+  { webhookUrl, messageUrl }: Addresses,
   { factor }: Scale,
 ): AlertmanagerConfig => ({
   ...config,
   route: scaleRoute(config.route, factor),
+  templates: config.templates.map((path) => resolve(dirname(ALERTMANAGER), path)),
   receivers: config.receivers.map((receiver) => ({
     ...receiver,
+    slack_configs:
+      messageUrl === undefined ? [] : receiver.slack_configs.map((one) => ({ ...one, api_url: messageUrl })),
     webhook_configs: [{ url: webhookUrl, send_resolved: true }],
   })),
 });

@@ -56,7 +56,10 @@ const INSTALL_HINT =
 export interface StackOptions {
   /** Host and port of the demo's `/metrics`. */
   readonly metrics: string;
+  /** Takes alerts as data. */
   readonly webhookUrl: string;
+  /** Takes messages for people, in Slack's form; left out: there are none. */
+  readonly messageUrl?: string;
   readonly journal: Journal;
   readonly signal: AbortSignal;
 }
@@ -66,7 +69,8 @@ export interface StackOptions {
  *
  * @throws DemoError when there is no place for their files.
  */
-export const startStack = async ({ metrics, webhookUrl, journal, signal }: StackOptions): Promise<Stack> => {
+export const startStack = async (options: StackOptions): Promise<Stack> => {
+  const { metrics, webhookUrl, messageUrl, journal, signal } = options;
   const programs = {
     prometheus: findProgram(['prometheus']),
     alertmanager: findProgram(['prometheus-alertmanager', 'alertmanager']),
@@ -118,6 +122,7 @@ export const startStack = async ({ metrics, webhookUrl, journal, signal }: Stack
     const files = await writeStackFiles(folder, {
       metrics,
       webhookUrl,
+      messageUrl,
       alertmanager: programs.alertmanager && `127.0.0.1:${ports.alertmanager}`,
     });
     const [prometheus, alertmanager] = await Promise.all([

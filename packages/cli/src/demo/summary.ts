@@ -1,6 +1,7 @@
 import type { Decision, Route } from '@breakerbox/core';
 import type { AlertLabels } from './alert-watch.ts';
 import { clockTime } from './duration.ts';
+import { formatMessage } from './message.ts';
 import type { DemoReport } from './report.ts';
 
 /** What happened, for a person. */
@@ -22,9 +23,23 @@ export const summary = (done: DemoReport): string => {
       .filter(({ status }) => status === 'firing')
       .map(({ atMs, labels }) => `    ${clockTime(atMs)} delivered  ${describeLabels(labels)}`),
     ...alerts.inhibited.map(({ atMs, labels }) => `    ${clockTime(atMs)} inhibited  ${describeLabels(labels)}`),
+    ...latestMessage(done),
   ];
   return `${lines.join('\n')}\n`;
 };
+
+const MESSAGE_COLUMNS = 100;
+
+/** What whoever was called has read last. */
+const latestMessage = ({ alerts }: DemoReport): readonly string[] => {
+  const latest = alerts.messages.at(-1);
+  if (latest === undefined) return [];
+  const text = formatMessage(latest, MESSAGE_COLUMNS - INDENT.length);
+  const heading = `  messages      ${alerts.messages.length} sent to people; the latest, of ${clockTime(latest.atMs)}:`;
+  return [heading, '', ...text.split('\n').map((line) => INDENT + line)];
+};
+
+const INDENT = '    ';
 
 const describeSystemic = ({ agent, tools, category }: DemoReport['systemic'][number]): string =>
   `${agent}: ${tools.join(' and ')} together (${category ?? 'mixed'})`;

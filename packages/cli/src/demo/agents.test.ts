@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AGENT_NAMES, createAgents, startServices, toolInput, type World } from './agents.ts';
+import { getJson } from './http-get.ts';
+import type { McpServer } from './mcp-server.ts';
+import { estimateTokens } from './tools.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = { services: await startServices(), mcp: {} as McpServer };
+});
+afterAll(() => Promise.all(Object.values(world.services).map((service) => service.close())));
+
+describe('the fleet', () => {
+  test('is three agents, and their tools have names of their own', () => {
+    const agents = createAgents(world, { names: AGENT_NAMES, pace: 1 });
+    expect(agents.map(({ name }) => name)).toEqual(['research-agent', 'support-agent', 'ops-agent']);
+    const tools = agents.flatMap(({ toolNames }) => toolNames);
+    expect(new Set(tools).size).toBe(tools.length);
+    for (const { duties, toolNames } of agents) {
+      expect(toolNames).toEqual(expect.arrayContaining(duties.flatMap((duty) => duty.tools)));
+    }
+  });
+
+  test('is those that are wanted, and as much slower as is wanted', () => {
+    const [ops, ...others] = createAgents(world, { names: ['ops-agent'], pace: 10 });
+    expect(others).toEqual([]);
+    expect(ops?.thinkMs).toBe(3500);
+  });
+
+  test('has every tool that its sessions are given', () => {
+    for (const agent of createAgents(world, { names: AGENT_NAMES, pace: 1 })) {
+      const session = agent.box.session();
+      expect(Object.keys(agent.tools(session)).sort()).toEqual([...agent.toolNames].sort());
+      session.end();
+    }
+  });
+});
+
+describe('what the model asks for', () => {
+  test('is the same each time where a last good result is to stand in', () => {
+    expect(toolInput('list_deployments', 1)).toEqual(toolInput('list_deployments', 2));
+    expect(toolInput('query_logs', 1)).not.toEqual(toolInput('query_logs', 2));
+  });
+
+  test('is nonsense now and then, never twice the same, and the service says so', async () => {
+    const asked = Array.from({ length: 14 }, (_, n) => toolInput('lookup_order', n) as { readonly q: string });
+    expect(new Set(asked.map(({ q }) => q)).size).toBe(asked.length);
+    const { url } = world.services.orders;
+    const answers = await Promise.allSettled(asked.map((query) => getJson(url, query, undefined)));
+    expect(answers.flatMap(({ status }, n) => (status === 'rejected' ? [n] : []))).toEqual([6, 13]);
+    expect(answers[6]).toMatchObject({ reason: { status: 400 } });
+  });
+});
+
+describe('what a call costs', () => {
+  test('is the call, and a quarter of the characters that the model reads of its end', () => {
+    expect(estimateTokens({ result: { text: 'x'.repeat(389) } })).toBe(160);
+    expect(estimateTokens({ error: new Error('x'.repeat(33)) })).toBe(70);
+    expect(estimateTokens({ result: undefined })).toBe(60);
+  });
+});

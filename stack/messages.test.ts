@@ -1,0 +1,313 @@
+/** What people read: the templates in a real Alertmanager, by a Slack webhook and by mail, against texts that were read by one. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SMTPServer } from 'smtp-server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatMessage, parseMessage } from '../packages/cli/src/demo/message.ts';
+import { readAlertmanager, readText, TEMPLATES } from './files.ts';
+import {
+  type PostedAlert,
+  type Receiver,
+  type RunningAlertmanager,
+  startAlertmanager,
+  startReceiver,
+  until,
+} from './running.ts';
+import { runTool } from './tools.ts';
+
+const SINCE = '2026-11-20T18:00:00Z';
+const UNTIL = '2026-11-20T18:07:30Z';
+
+const alert = (
+  alertname: string,
+  severity: string,
+  labels: Readonly<Record<string, string>>,
+  annotations: Readonly<Record<string, string>>,
+  endsAt?: string,
+): PostedAlert => ({
+  labels: { alertname, severity, ...labels },
+  annotations: {
+    runbook_url: `https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/${alertname}.md`,
+    ...annotations,
+  },
+  startsAt: SINCE,
+  ...(endsAt !== undefined && { endsAt }),
+});
+
+const onAgent = (agent: string, tool?: string) => ({
+  job: 'breakerbox',
+  gen_ai_agent_name: agent,
+  ...(tool !== undefined && { gen_ai_tool_name: tool }),
+});
+
+const open = (agent: string, tool: string, endsAt?: string): PostedAlert =>
+  alert(
+    'BreakerboxCircuitOpen',
+    'warning',
+    onAgent(agent, tool),
+    {
+      summary: `Tools of agent ${agent} have been out of use for 5 minutes, short gaps aside`,
+      description: `1 circuit(s) of tool ${tool} of agent ${agent} (job breakerbox) are open, last opened by errors of category server & co. Calls to it are skipped.`,
+      dashboard_url: `http://localhost:3000/d/breakerbox-tool-detail?var-job=breakerbox&var-agent=${agent}&var-tool=${tool}`,
+    },
+    endsAt,
+  );
+
+const systemic = (agent: string, endsAt?: string): PostedAlert =>
+  alert(
+    'BreakerboxSystemicFailure',
+    'critical',
+    onAgent(agent),
+    {
+      summary: `Several tools of agent ${agent} have failed together`,
+      description: `1 session(s) of agent ${agent} (job breakerbox) were paused for every tool. Open: get_weather web_search.`,
+      dashboard_url: `http://localhost:3000/d/breakerbox-correlated-failures?var-job=breakerbox&var-agent=${agent}`,
+    },
+    endsAt,
+  );
+
+const everywhere = (tool: string): PostedAlert =>
+  alert(
+    'BreakerboxCorrelatedOpenings',
+    'critical',
+    { scope: 'fleet', error_type: 'network', gen_ai_tool_name: tool },
+    {
+      summary: `Tool ${tool} has opened on several agents within 2 minutes`,
+      description: `Tool ${tool} has opened on 3 agents <all> by errors of category network.`,
+      // Relative, as long as Prometheus has no grafana_url.
+      dashboard_url: `/d/breakerbox-correlated-failures?var-tool=${tool}`,
+    },
+  );
+
+/** What is posted in one go, and how the message that is awaited counts the alerts of the group. */
+type Turn = readonly [alerts: readonly PostedAlert[], counts: string];
+
+/** Each is one group of Alertmanager's. `about`: stands in its messages and in no others. */
+const SITUATIONS: readonly { readonly name: string; readonly about: string; readonly turns: readonly Turn[] }[] = [
+  { name: 'firing', about: 'research-agent', turns: [[[systemic('research-agent')], '1 firing']] },
+  {
+    name: 'several',
+    about: 'several-agent',
+    turns: [[[open('several-agent', 'lookup_order'), open('several-agent', 'create_ticket')], '2 firing']],
+  },
+  {
+    name: 'mixed',
+    about: 'mixed-agent',
+    turns: [
+      [[open('mixed-agent', 'query_logs'), open('mixed-agent', 'list_deployments')], '2 firing'],
+      [[open('mixed-agent', 'query_logs', UNTIL)], '1 firing, 1 resolved'],
+    ],
+  },
+  {
+    name: 'resolved',
+    about: 'resolved-agent',
+    turns: [
+      [[systemic('resolved-agent')], '1 firing'],
+      [[systemic('resolved-agent', UNTIL)], '1 resolved'],
+    ],
+  },
+  {
+    name: 'many',
+    about: 'many-agent',
+    turns: [
+      [Array.from({ length: 12 }, (_, n) => open('many-agent', `tool_${String(n).padStart(2, '0')}`)), '12 firing'],
+    ],
+  },
+  { name: 'fleet', about: 'fetch_page', turns: [[[everywhere('web_search'), everywhere('fetch_page')], '2 firing']] },
+];
+
+interface Mail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** The parts of a mail as Alertmanager writes it: quoted-printable, in multipart/alternative. */
+const readMail = (source: string): Mail => {
+  const decode = (text: string): string => {
+    const bytes = text
+      .replace(/=\r?\n/g, '')
+      .replace(/=([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+    return Buffer.from(bytes, 'latin1').toString('utf8').replaceAll('\r\n', '\n').trim();
+  };
+  const part = (type: string): string => {
+    const [, body = ''] =
+      new RegExp(`Content-Type: ${type}[^\\r\\n]*\\r?\\n\\r?\\n([\\s\\S]*?)\\r?\\n--`).exec(source) ?? [];
+    return decode(body);
+  };
+  const [, subject = ''] = /^Subject: (.*)$/m.exec(source) ?? [];
+  return { subject: subject.trim(), text: part('text/plain'), html: part('text/html') };
+};
+
+let slack: Receiver<unknown>;
+let alertmanager: RunningAlertmanager;
+let smtp: SMTPServer;
+const mails: Mail[] = [];
+
+/** The receiver in the comments of alertmanager.yml, as somebody would fill it in. */
+const emailReceiver = (): Record<string, unknown> => {
+  const lines = readText('stack/alertmanager/alertmanager.yml').split('\n');
+  const from = lines.findIndex((line) => line.trim() === '# email_configs:');
+  const block = lines.slice(from + 1).map((line) => /^ {4}# {3}(.*)$/.exec(line)?.[1]);
+  const settings = block.slice(0, block.indexOf(undefined)).map((line) => line?.replace(/^- /, '  ') ?? '');
+  const value = (key: string): string => {
+    const line = settings.find((one) => one.trim().startsWith(`${key}:`)) ?? '';
+    return line
+      .slice(line.indexOf(':') + 1)
+      .trim()
+      .replace(/^'|'$/g, '');
+  };
+  return {
+    to: value('to'),
+    from: value('from'),
+    send_resolved: value('send_resolved') === 'true',
+    headers: { Subject: value('Subject') },
+    html: value('html'),
+    text: value('text'),
+  };
+};
+
+beforeAll(async () => {
+  slack = await startReceiver();
+  smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onData: (stream, _session, done) => {
+      const parts: Buffer[] = [];
+      stream.on('data', (part: Buffer) => parts.push(part));
+      stream.on('end', () => {
+        mails.push(readMail(Buffer.concat(parts).toString('utf8')));
+        done();
+      });
+    },
+  });
+  smtp.listen(0, '127.0.0.1');
+  await once(smtp.server, 'listening');
+  const config = readAlertmanager();
+  const [receiver] = config.receivers;
+  alertmanager = await startAlertmanager({
+    ...config,
+    route: { ...config.route, group_wait: '1s', group_interval: '1s' },
+    receivers: [
+      {
+        name: 'default',
+        slack_configs: (receiver?.slack_configs ?? []).map((one) => ({ ...one, api_url: slack.url })),
+        email_configs: [
+          {
+            ...emailReceiver(),
+            smarthost: `127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
+            require_tls: false,
+          },
+        ],
+      },
+    ],
+  });
+});
+
+afterAll(async () => {
+  await alertmanager?.stop();
+  await slack?.close();
+  await new Promise<void>((resolve) => smtp?.close(resolve));
+});
+
+/** Whether a text begins with these counts, and they end there: the job follows, or a line. */
+const counts = (text: string, wanted: string): boolean => text.split(/, job |\n/)[0] === wanted;
+
+describe.each(SITUATIONS)('$name', ({ name, about, turns }) => {
+  let slackBody: unknown;
+  let mail: Mail;
+
+  beforeAll(async () => {
+    for (const [alerts, wanted] of turns) {
+      await alertmanager.post(alerts);
+      slackBody = await until(() =>
+        slack.bodies.find((body) => {
+          const { title, text } = parseMessage(JSON.stringify(body));
+          return `${title} ${text}`.includes(about) && counts(text, wanted);
+        }),
+      );
+      mail = await until(() =>
+        mails.find(({ subject, text }) => `${subject} ${text}`.includes(about) && counts(text, wanted)),
+      );
+    }
+  });
+
+  it('in Slack', async () => {
+    await expect(`${JSON.stringify(slackBody, null, 2)}\n`).toMatchFileSnapshot(`golden/${name}.slack.txt`);
+  });
+
+  it('on a terminal, as the pager of docker-compose.yml and the demo print it', async () => {
+    const text = formatMessage(parseMessage(JSON.stringify(slackBody)), 100);
+    await expect(`${text}\n`).toMatchFileSnapshot(`golden/${name}.terminal.txt`);
+  });
+
+  it('in a mail, as text and as HTML', async () => {
+    await expect(`Subject: ${mail.subject}\n\n${mail.text}\n`).toMatchFileSnapshot(`golden/${name}.mail.txt`);
+    await expect(`${mail.html}\n`).toMatchFileSnapshot(`golden/${name}.mail.html`);
+  });
+});
+
+it('writes no line about a template that failed', () => {
+  expect(alertmanager.log).not.toMatch(/template|level=(error|warn)/);
+});
+
+describe('an alert that is over is told of in words of its own', () => {
+  const NAMES = [
+    'CircuitOpen',
+    'CircuitFlapping',
+    'ProbeStarved',
+    'ToolErrorRateHigh',
+    'ToolSlow',
+    'BudgetBurnFast',
+    'BudgetBurnSlow',
+    'BudgetExhausted',
+    'SystemicFailure',
+    'CorrelatedOpenings',
+    'TelemetryAbsent',
+  ];
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'breakerbox-template-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const title = async (labels: Readonly<Record<string, string>>): Promise<string> => {
+    const file = join(folder, 'data.json');
+    const annotations = { summary: 'It is bad' };
+    const one = { status: 'resolved', labels, annotations, startsAt: SINCE, endsAt: UNTIL };
+    const data = { status: 'resolved', alerts: [one], commonLabels: labels, commonAnnotations: annotations };
+    writeFileSync(file, JSON.stringify(data));
+    const text = '{{ template "breakerbox.title" . }}';
+    const { code, output } = await runTool('amtool', [
+      'template',
+      'render',
+      `--template.glob=${TEMPLATES}`,
+      `--template.text=${text}`,
+      `--template.data=${file}`,
+    ]);
+    expect(code, output).toBe(0);
+    return output;
+  };
+
+  it.each(NAMES)('Breakerbox%s', async (name) => {
+    const text = await title({
+      alertname: `Breakerbox${name}`,
+      gen_ai_agent_name: 'ops-agent',
+      gen_ai_tool_name: 'fetch',
+    });
+    expect(text).toMatch(/^Resolved: .*\bagent ops-agent\b/);
+    expect(text).not.toContain('It is bad');
+  });
+
+  it('of a whole fleet, which names no agent', async () => {
+    const text = await title({ alertname: 'BreakerboxCorrelatedOpenings', scope: 'fleet', gen_ai_tool_name: 'fetch' });
+    expect(text).toBe('Resolved: the agents on which tool fetch opened together are past it');
+  });
+
+  it('of somebody else by its summary', async () => {
+    expect(await title({ alertname: 'Other' })).toBe('Resolved: It is bad');
+  });
+});
