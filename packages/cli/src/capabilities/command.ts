@@ -1,6 +1,7 @@
 import { BreakerboxConfigError } from '@breakerbox/core';
 import { loadCapabilities } from '@breakerbox/instrumentation/capabilities';
 import { Command } from 'commander';
+import { documentOf, ofThisProcess, type Surroundings } from '../surroundings.ts';
 import { renderFaults, renderMap, renderWarnings } from './render.ts';
 import { faultReport, mapReport } from './report.ts';
 
@@ -8,28 +9,6 @@ interface Flags {
   readonly json: boolean;
   readonly strict: boolean;
 }
-
-/** What the command needs of the process that it runs in. */
-export interface Surroundings {
-  out(text: string): void;
-  err(text: string): void;
-  /** The process is to end with this code. */
-  exitWith(code: number): void;
-  /** How wide the terminal is. */
-  readonly columns: number;
-}
-
-/** Where output goes to no terminal: what fits beside other windows. */
-const DEFAULT_COLUMNS = 120;
-
-const ofThisProcess: Surroundings = {
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
-  exitWith: (code) => {
-    process.exitCode = code;
-  },
-  columns: process.stdout.columns ?? DEFAULT_COLUMNS,
-};
 
 /** `breakerbox capabilities`. */
 export const capabilitiesCommand = (surroundings: Surroundings = ofThisProcess): Command =>
@@ -53,5 +32,3 @@ const run = async (file: string, { json, strict }: Flags, { out, err, exitWith, 
     exitWith(1);
   }
 };
-
-const documentOf = (report: unknown): string => `${JSON.stringify(report, null, 2)}\n`;

@@ -1,0 +1,326 @@
+/** A bundle as a team would make it, held to what would read it: Prometheus, Alertmanager, Grafana, and people. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parser } from '@prometheus-io/lezer-promql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import {
+  type DashboardQuery,
+  dashboardQueries,
+  substitute,
+  variableQueries,
+} from '../../../../dashboards/src/queries.ts';
+import { runTool } from '../../../../stack/tools.ts';
+import { findProgram, freePort, isReady, startChild } from '../demo/child.ts';
+import { startWatchdog } from '../demo/watchdog.ts';
+import { runBundle, type TestFolder, testFolder } from './test-support.ts';
+
+const SELECTOR = 'job=~"agents-.+", cluster="eu"';
+const GRAFANA = 'https://grafana.example.com/sub';
+const RUNBOOKS = 'https://wiki.example.com/runbooks';
+const FLAGS = [
+  ...['--selector', SELECTOR, '--data-source', 'prom-1:Prometheus EU', '--folder', "The agents' health"],
+  ...['--grafana-url', `${GRAFANA}/`, '--runbook-url', RUNBOOKS, '--set', 'openFor=20m', '--set', 'errorRatio=0.4'],
+];
+
+interface Rule {
+  readonly alert?: string;
+  readonly record?: string;
+  readonly expr: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+let at: TestFolder;
+let files: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  at = await testFolder();
+  expect(await runBundle('--out', at.out, ...FLAGS)).toMatchObject({ code: 0, err: '' });
+  files = await at.files();
+});
+afterAll(() => at.remove());
+
+const file = (path: string): string => files[`out/${path}`] ?? '';
+const RULES = ['prometheus/rules/breakerbox.recording.yml', 'prometheus/rules/breakerbox.alerts.yml'];
+const rules = (): readonly Rule[] =>
+  RULES.flatMap((path) => {
+    const { groups }: { groups: readonly { rules: readonly Rule[] }[] } = parse(file(path));
+    return groups.flatMap((group) => group.rules);
+  });
+const alerts = (): readonly Rule[] => rules().filter(({ alert }) => alert !== undefined);
+
+/** Every selector of an expression, by Prometheus' own grammar. */
+const selectorsOf = (expr: string): readonly string[] => {
+  const found: string[] = [];
+  parser.parse(expr).iterate({
+    enter: ({ type, from, to }) => {
+      expect(type.isError, `at ${from} of ${expr}`).toBe(false);
+      if (type.name === 'VectorSelector') found.push(expr.slice(from, to));
+    },
+  });
+  return found;
+};
+
+/** What agents report, and neither what rules record nor what alerts are. */
+const isReported = (selector: string): boolean => /^(breakerbox_|gen_ai_)\w+(\{|$)/.test(selector);
+
+describe('a bundle', () => {
+  it('has all its parts, in its folder and nowhere else', () => {
+    const paths = Object.keys(files);
+    expect(paths.filter((path) => !path.startsWith('out/'))).toEqual([]);
+    expect(paths).toEqual(expect.arrayContaining(RULES.map((path) => `out/${path}`)));
+    const fixed = [
+      'README.md',
+      'alertmanager/inhibit_rules.yml',
+      'grafana/alerting/breakerbox-alerting.yml',
+      'grafana/provisioning/dashboards/breakerbox.yml',
+    ];
+    expect(paths).toEqual(expect.arrayContaining(fixed.map((path) => `out/${path}`)));
+    expect(paths.filter((path) => /^out\/alertmanager\/.+\.tmpl$/.test(path))).toHaveLength(1);
+    expect(paths.filter((path) => /^out\/dashboards\/[\w-]+\.json$/.test(path))).toHaveLength(4);
+    const names = ['README', ...new Set(alerts().map(({ alert }) => alert))].map((name) => `out/runbooks/${name}.md`);
+    expect(paths.filter((path) => path.startsWith('out/runbooks/'))).toEqual(names.toSorted());
+  });
+
+  it('is the same by the command in its own README', async () => {
+    const [, command = ''] = /```sh\nbreakerbox bundle (--out \.[^`]*)```/.exec(file('README.md')) ?? [];
+    const script = `printf '%s\\n' ${command}`;
+    const { output } = await runTool('sh', ['-c', script]);
+    const again = output.trimEnd().split('\n');
+    expect(again.slice(0, 2)).toEqual(['--out', '.']);
+    const { code, out } = await runBundle('--out', at.out, ...again.slice(2));
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/: (\d+) files \(\1 unchanged\)/) });
+  });
+});
+
+describe('its rules', () => {
+  it('are rules to Prometheus', async () => {
+    const { code, output } = await runTool('promtool', ['check', 'rules', ...RULES.map((path) => join(at.out, path))]);
+    expect(code, output).toBe(0);
+  });
+
+  it('see the selected series alone, those that their texts ask for too', () => {
+    const asked = alerts().flatMap(({ annotations }) =>
+      Object.values(annotations ?? {}).flatMap((text) =>
+        [...text.matchAll(/printf\s+`([^`]+)`/g)].map(([, query = '']) => query.replaceAll('%q', '"x"')),
+      ),
+    );
+    const reported = [...rules().map(({ expr }) => expr), ...asked].flatMap(selectorsOf).filter(isReported);
+    expect(reported.length).toBeGreaterThan(20);
+    for (const selector of reported) expect(selector).toContain(SELECTOR);
+    expect(asked.flatMap(selectorsOf).filter(isReported).length).toBeGreaterThan(0);
+  });
+
+  it('fire by the threshold that was set, on what was selected', async () => {
+    const series = (labels: string, state: string, values: string) => ({
+      series: `breakerbox_circuits{${labels}, instance="i", gen_ai_agent_name="a", gen_ai_tool_name="t", breakerbox_state="${state}"}`,
+      values,
+    });
+    const open = (labels: string) => [series(labels, 'open', '1x60'), series(labels, 'closed', '0x60')];
+    const chosen = 'job="agents-1", cluster="eu"';
+    const alertsAt = (time: string, firing: boolean) => ({
+      eval_time: time,
+      alertname: 'BreakerboxCircuitOpen',
+      exp_alerts: firing
+        ? [
+            {
+              exp_labels: { job: 'agents-1', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
+              exp_annotations: alertTexts,
+            },
+          ]
+        : [],
+    });
+    // What the texts are is for alerts/ to test; here they are what the bundle says once filled in.
+    const { runbook_url = '' } = alerts().find(({ alert }) => alert === 'BreakerboxCircuitOpen')?.annotations ?? {};
+    const alertTexts = {
+      runbook_url,
+      dashboard_url: `${GRAFANA}/d/breakerbox-tool-detail?var-job=agents-1&var-agent=a&var-tool=t`,
+    };
+    const stripped = rules().map(({ annotations, ...rule }) =>
+      annotations === undefined
+        ? rule
+        : { ...rule, annotations: { runbook_url: annotations.runbook_url, dashboard_url: annotations.dashboard_url } },
+    );
+    await writeFile(join(at.folder, 'rules.yml'), JSON.stringify({ groups: [{ name: 'all', rules: stripped }] }));
+    const test = {
+      interval: '1m',
+      input_series: [chosen, 'job="agents-1", cluster="us"', 'job="other", cluster="eu"'].flatMap(open),
+      alert_rule_test: [alertsAt('15m', false), alertsAt('30m', true)],
+    };
+    const path = join(at.folder, 'threshold.test.yml');
+    await writeFile(path, JSON.stringify({ rule_files: ['rules.yml'], evaluation_interval: '1m', tests: [test] }));
+    const { code, output } = await runTool('promtool', ['test', 'rules', path]);
+    expect(code, output).toBe(0);
+  });
+
+  it('have texts that can be filled in, whatever is selected', async () => {
+    const odd = join(at.folder, 'odd');
+    const value = String.raw`100%d-\"x\"|it's`;
+    expect((await runBundle('--out', odd, '--only', 'rules', '--selector', `job="${value}"`)).err).toBe('');
+    const labels = `job="${value}", instance="i", gen_ai_agent_name="a", gen_ai_tool_name="t"`;
+    const test = {
+      interval: '1m',
+      input_series: [
+        { series: `breakerbox_circuits{${labels}, breakerbox_state="open"}`, values: '1x30' },
+        { series: `breakerbox_circuit_opened_time_seconds{${labels}, error_type="network"}`, values: '1x30' },
+      ],
+      // It does fire: promtool then shows what came instead of nothing, and no text has to be repeated here.
+      alert_rule_test: [{ eval_time: '30m', alertname: 'BreakerboxCircuitOpen', exp_alerts: [] }],
+    };
+    const path = join(odd, 'texts.test.yml');
+    await writeFile(path, JSON.stringify({ rule_files: RULES, evaluation_interval: '1m', tests: [test] }));
+    const { output } = await runTool('promtool', ['test', 'rules', path]);
+    expect(output).toContain('alertname="BreakerboxCircuitOpen"');
+    expect(output).toMatch(/description="[^\n]*network/);
+    expect(output).not.toContain('error expanding template');
+  });
+
+  it('are loaded by a Prometheus from where they were written', async () => {
+    const config = join(at.folder, 'prometheus.yml');
+    // As the README says it, with the bundle's own folder in the place of /etc/prometheus/rules.
+    expect(file('README.md')).toContain('rule_files:\n  - /etc/prometheus/rules/breakerbox.*.yml');
+    await writeFile(config, JSON.stringify({ rule_files: [join(at.out, 'prometheus/rules/breakerbox.*.yml')] }));
+    const program = findProgram(['prometheus']);
+    expect(program, "prometheus isn't on PATH: `npm test` brings it").toBeDefined();
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const storage = join(at.folder, 'tsdb');
+    const watchdog = startWatchdog(storage);
+    const prometheus = startChild(program ?? '', [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${storage}`,
+      `--web.listen-address=${url.slice('http://'.length)}`,
+    ]);
+    watchdog.guard(prometheus.pid === undefined ? [] : [prometheus.pid]);
+    try {
+      expect(await isReady(prometheus, `${url}/-/ready`, new AbortController().signal), prometheus.lastWords).toBe(
+        true,
+      );
+      const { data } = (await (await fetch(`${url}/api/v1/rules`)).json()) as {
+        data: { groups: readonly { rules: readonly { name: string }[] }[] };
+      };
+      const names = data.groups.flatMap((group) => group.rules.map(({ name }) => name));
+      expect(names.toSorted()).toEqual(
+        rules()
+          .map(({ alert, record }) => alert ?? record)
+          .toSorted(),
+      );
+    } finally {
+      await prometheus.stop();
+      watchdog.guard([]);
+      await watchdog.close();
+    }
+  });
+
+  it('have links that lead to files of the bundle', () => {
+    expect(alerts().length).toBeGreaterThan(10);
+    for (const { alert, annotations = {} } of alerts()) {
+      expect(annotations.runbook_url).toBe(`${RUNBOOKS}/${alert}.md`);
+      expect(file(`runbooks/${alert}.md`)).toContain(`${alert}`);
+      const { url = '', uid } = /^(?<url>.*)\/d\/(?<uid>[\w-]+)\?/.exec(annotations.dashboard_url ?? '')?.groups ?? {};
+      expect(url).toBe(GRAFANA);
+      expect(JSON.parse(file(`dashboards/${uid}.json`))).toMatchObject({ uid });
+    }
+  });
+});
+
+describe('its runbooks', () => {
+  it('lead to one another, and to nothing that is not there', () => {
+    const all = Object.entries(files).filter(([path]) => path.startsWith('out/runbooks/'));
+    const links = all.flatMap(([, text]) => [...text.matchAll(/\]\((?!https?:)([^)#]*)/g)].map(([, to = '']) => to));
+    expect(links.length).toBeGreaterThan(10);
+    for (const to of new Set(links)) expect(to === '' || file(`runbooks/${to}`), to).toBeTruthy();
+  });
+});
+
+describe('its dashboards', () => {
+  const all = () => Object.keys(files).filter((path) => /^out\/dashboards\//.test(path));
+
+  it('see the selected series alone, and choose the data source', () => {
+    for (const path of all()) {
+      const json = JSON.parse(files[path] ?? '');
+      const queries: readonly string[] = [
+        ...dashboardQueries(json).map(({ expr }: DashboardQuery) => expr),
+        ...variableQueries(json).map(({ selector }) => selector),
+      ];
+      const filled = queries.map((expr) => substitute(expr, { rateInterval: '4m', range: '1h' }));
+      const reported = filled.flatMap(selectorsOf).filter(isReported);
+      expect(reported.length).toBeGreaterThan(5);
+      for (const selector of reported) expect(selector).toContain(`{${SELECTOR}, `);
+      expect(json.templating.list[0].current).toMatchObject({ value: 'prom-1', text: 'Prometheus EU' });
+    }
+  });
+
+  it('are loaded into the chosen folder from where the README says', () => {
+    const { providers } = parse(file('grafana/provisioning/dashboards/breakerbox.yml'));
+    expect(providers).toMatchObject([{ folder: "The agents' health", type: 'file', allowUiUpdates: false }]);
+    expect(file('README.md')).toContain(`cp dashboards/*.json ${providers[0].options.path}/`);
+  });
+});
+
+describe('its alerts for Grafana', () => {
+  interface Query {
+    readonly datasourceUid: string;
+    readonly model: { readonly expr?: string };
+  }
+  const groups = (): readonly { folder: string; rules: readonly { title: string; data: readonly Query[] }[] }[] =>
+    parse(file('grafana/alerting/breakerbox-alerting.yml')).groups;
+
+  it('ask the chosen data source for the selected series, in the chosen folder', () => {
+    for (const { folder } of groups()) expect(folder).toBe("The agents' health");
+    const queries = groups().flatMap((group) => group.rules.flatMap(({ data }) => data));
+    expect(new Set(queries.map(({ datasourceUid }) => datasourceUid))).toEqual(new Set(['prom-1', '__expr__']));
+    const reported = queries.flatMap(({ model }) => (model.expr === undefined ? [] : selectorsOf(model.expr)));
+    expect(reported.length).toBeGreaterThan(20);
+    for (const selector of reported.filter(isReported)) expect(selector).toContain(SELECTOR);
+  });
+
+  it('are as many as those for Prometheus', () => {
+    expect(groups().flatMap((group) => group.rules)).toHaveLength(alerts().length);
+  });
+});
+
+describe('its part for Alertmanager', () => {
+  it('is read by Alertmanager', async () => {
+    const template = Object.keys(files).find((path) => path.endsWith('.tmpl')) ?? '';
+    const config = {
+      route: { receiver: 'default' },
+      receivers: [{ name: 'default' }],
+      templates: [join(at.folder, template)],
+      ...parse(file('alertmanager/inhibit_rules.yml')),
+    };
+    expect(Object.keys(config)).toHaveLength(4);
+    const path = join(at.folder, 'alertmanager.yml');
+    await writeFile(path, JSON.stringify(config));
+    const { code, output } = await runTool('amtool', ['check-config', path]);
+    expect(code, output).toBe(0);
+    expect(output).toMatch(/SUCCESS[\s\S]*1 templates/);
+  });
+
+  it('is the one of this repository', async () => {
+    const url = new URL('../../../../stack/alertmanager/alertmanager.yml', import.meta.url);
+    const { inhibit_rules, route } = parse(await readFile(url, 'utf8'));
+    expect(parse(file('alertmanager/inhibit_rules.yml'))).toEqual({ inhibit_rules });
+    expect(file('README.md')).toContain(`group_by: [${route.group_by.join(', ')}]`);
+  });
+});
+
+describe('its README', () => {
+  it('names what was chosen, and no path that is not there', () => {
+    const readme = file('README.md');
+    for (const text of [SELECTOR, 'Prometheus EU', 'prom-1', "The agents' health", GRAFANA, RUNBOOKS]) {
+      expect(readme).toContain(text);
+    }
+    expect(readme).toMatch(/\| `openFor` \| 20m \| 5m \|/);
+    const named = [
+      ...readme.matchAll(/(?<![/\w])((?:dashboards|prometheus|grafana|alertmanager|runbooks)\/[\w./*-]*)/g),
+    ];
+    expect(named.length).toBeGreaterThan(8);
+    const paths = Object.keys(files).map((path) => path.replace('out/', ''));
+    for (const [, path = ''] of named) {
+      const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}`);
+      expect(
+        paths.some((one) => pattern.test(one)),
+        path,
+      ).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,142 @@
+/** The command in this process; and once as it is started. */
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { DEFAULT_SETTINGS } from '@breakerbox/alerts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { BundleReport } from './report.ts';
+import { runBundle, type TestFolder, testFolder } from './test-support.ts';
+
+let at: TestFolder;
+beforeEach(async () => {
+  at = await testFolder();
+});
+afterEach(() => at.remove());
+
+const json = async (...flags: readonly string[]): Promise<BundleReport> =>
+  JSON.parse((await runBundle('--json', ...flags)).out);
+
+describe('breakerbox bundle', () => {
+  it('says what it wrote, what not, and what to read', async () => {
+    const { code, out, err } = await runBundle('--out', at.out);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/out: \d+ files \(\d+ written\)\n\n {2}README\.md\n {2}dashboards\/ +4 files\n/);
+    expect(out).toContain("note: grafana/alerting isn't in it");
+    expect(out).toContain('--grafana-url');
+    expect(out).toMatch(/README\.md there says what to do with each\.\n$/);
+    expect(Object.keys(await at.files()).filter((path) => path.startsWith('out/grafana/'))).toEqual([
+      'out/grafana/provisioning/dashboards/breakerbox.yml',
+    ]);
+  });
+
+  it('touches nothing when it is run again', async () => {
+    await runBundle('--out', at.out);
+    expect((await runBundle('--out', at.out)).out).toMatch(/out: (\d+) files \(\1 unchanged\)/);
+  });
+
+  it('refuses to overwrite what differs, lists it, and writes nothing', async () => {
+    await runBundle('--out', at.out);
+    const before = await at.files();
+    const { code, out, err } = await runBundle('--out', at.out, '--set', 'openFor=10m', '--only', 'rules');
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^breakerbox bundle: nothing was written:\n {2}README\.md: .*--force/);
+    expect(err).toMatch(/^ {2}prometheus\/rules\/breakerbox\.alerts\.yml: is there with another text/m);
+    expect(err).not.toContain('inhibit_rules');
+    expect(await at.files()).toEqual(before);
+    expect((await runBundle('--out', at.out, '--set', 'openFor=10m', '--force')).out).toMatch(/ overwritten, /);
+    expect(await at.files()).not.toEqual(before);
+  });
+
+  it.each([
+    ['dashboards', /^(README\.md|dashboards\/.+\.json|grafana\/provisioning\/.+)$/],
+    ['rules', /^(README\.md|prometheus\/rules\/.+\.yml|alertmanager\/.+)$/],
+    ['runbooks', /^(README\.md|runbooks\/\w+\.md)$/],
+  ])('makes only %s', async (part, expected) => {
+    await runBundle('--out', at.out, '--only', part);
+    const paths = Object.keys(await at.files()).map((path) => path.replace('out/', ''));
+    expect(paths.length).toBeGreaterThan(1);
+    for (const path of paths) expect(path).toMatch(expected);
+  });
+
+  it('says all that is wrong at once', async () => {
+    const { code, err } = await runBundle('--selector', 'job=a', '--set', 'opnFor=1m', '--only', 'rulez');
+    expect(code).toBe(1);
+    expect(err.trimEnd().split('\n').slice(1)).toEqual([
+      expect.stringMatching(/^ {2}--out: is missing/),
+      expect.stringMatching(/^ {2}--selector: a value must be in quotes/),
+      expect.stringMatching(/^ {2}--only: .* There are rules,/),
+      expect.stringMatching(/^ {2}--set opnFor: .* There are openFor,/),
+    ]);
+    expect(await at.files()).toEqual({});
+  });
+
+  it('lets what was typed have no say over the terminal', async () => {
+    const { err } = await runBundle('--out', at.out, '--selector', 'job=\u001b[2J', '--set', '\u001b[2J\n=1');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not be there
+    expect(err).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
+    expect(err.trimEnd().split('\n')).toHaveLength(3);
+  });
+
+  it('--json: what was written', async () => {
+    const report = await json('--out', at.out, '--data-source', 'p:Prom', '--set', 'openFor=10m');
+    expect(report).toMatchObject({
+      made: true,
+      out: at.out,
+      options: { dataSource: { uid: 'p', name: 'Prom' }, folder: 'Breakerbox', settings: { openFor: '10m' } },
+      notes: [expect.stringContaining('never both'), expect.stringContaining('--grafana-url')],
+    });
+    if (!report.made) return;
+    const written = await at.files();
+    expect(report.files.map(({ path }) => `out/${path}`).toSorted()).toEqual(Object.keys(written));
+    for (const { path, bytes, fate } of report.files) {
+      expect({ path, bytes, fate }).toEqual({
+        path,
+        bytes: Buffer.byteLength(written[`out/${path}`] ?? ''),
+        fate: 'written',
+      });
+    }
+  });
+
+  it('--json: what is wrong', async () => {
+    expect(await json('--out', at.out, '--folder', '')).toEqual({
+      made: false,
+      errors: [{ path: '--folder', message: expect.stringContaining('is empty') }],
+    });
+    await writeFile(at.out, '');
+    expect(await json('--out', at.out)).toMatchObject({ made: false, errors: [{ path: at.out }] });
+  });
+
+  it('--list-settings: every one, and nothing is written', async () => {
+    const { code, out } = await runBundle('--list-settings');
+    expect(code).toBe(0);
+    for (const name of Object.keys(DEFAULT_SETTINGS)) expect(out).toMatch(new RegExp(`^${name} `, 'm'));
+    const listed: readonly { name: string; default: unknown }[] = JSON.parse(
+      (await runBundle('--list-settings', '--json', '--out', at.out)).out,
+    );
+    expect(Object.fromEntries(listed.map((one) => [one.name, one.default]))).toEqual(DEFAULT_SETTINGS);
+    expect(await at.files()).toEqual({});
+  });
+
+  it('has its flags in the README', async () => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const { stdout } = await start('--help');
+    const flags = [...stdout.matchAll(/^ {2}(--[\w-]+)/gm)].map(([, flag]) => flag);
+    expect(flags.length).toBeGreaterThan(10);
+    for (const flag of flags) expect(readme).toContain(`| \`${flag}`);
+  });
+
+  it('as a process: the code is its own', async () => {
+    expect((await start('--out', at.out)).stdout).toContain('README.md there says');
+    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('--out: is missing') };
+    await expect(start()).rejects.toMatchObject(refused);
+    await expect(start('--nonsense')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('--nonsense') });
+    expect(Object.keys(await at.files())).toContain(join('out', 'README.md'));
+  });
+});
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+const start = (...flags: readonly string[]) =>
+  promisify(execFile)(process.execPath, ['--conditions=breakerbox-source', MAIN, 'bundle', ...flags]);

@@ -1,0 +1,87 @@
+import { BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
+import { Command } from 'commander';
+import { printable } from '../plain-table.ts';
+import { documentOf, ofThisProcess, type Surroundings } from '../surroundings.ts';
+import { type BundleFlags, DEFAULT_FOLDER, PARTS, readFlags } from './options.ts';
+import type { MadeBundle, RefusedBundle } from './report.ts';
+
+interface Flags extends BundleFlags {
+  readonly out?: string;
+  readonly set: readonly string[];
+  readonly settings?: string;
+  readonly listSettings: boolean;
+  readonly force: boolean;
+  readonly json: boolean;
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** `breakerbox bundle`. */
+export const bundleCommand = (surroundings: Surroundings = ofThisProcess): Command =>
+  new Command('bundle')
+    .description('Write dashboards, rules, alerts and runbooks for a Grafana and a Prometheus of your own.')
+    .option('--out <dir>', 'the folder to write into; made if it is not there')
+    .option('--selector <matchers>', `PromQL matchers for every query, such as 'job=~"agents-.+"'. Default: all jobs`)
+    .option(
+      '--data-source <uid[:name]>',
+      'the Prometheus data source of Grafana: chosen in dashboards, asked by alerts',
+    )
+    .option('--folder <title>', "Grafana's folder for dashboards and alerts", DEFAULT_FOLDER)
+    .option('--grafana-url <url>', 'makes links from alerts to dashboards absolute')
+    .option('--runbook-url <url>', "where your team reads the runbooks. Default: this project's repository")
+    .option('--set <name=value>', 'a threshold or another setting of the rules; may be repeated', collect, [])
+    .option('--settings <file>', 'a .yaml, .yml or .json file of settings; --set goes before it')
+    .option('--list-settings', 'print every setting with its default, unit and meaning, and write nothing', false)
+    .option('--only <parts>', `some of ${PARTS.join(', ')}, with commas between`)
+    .option('--force', 'overwrite files that are there with another text', false)
+    .option('--json', 'print one JSON document, of type BundleReport', false)
+    .showHelpAfterError('(breakerbox bundle --help lists what there is)')
+    .action((flags: Flags) => run(flags, surroundings));
+
+const run = async (flags: Flags, surroundings: Surroundings): Promise<void> => {
+  const { out, err, exitWith } = surroundings;
+  try {
+    if (flags.listSettings) await list(flags, surroundings);
+    else await make(flags, surroundings);
+  } catch (error) {
+    if (!(error instanceof BreakerboxConfigError)) throw error;
+    if (flags.json) out(documentOf({ made: false, errors: error.issues } satisfies RefusedBundle));
+    else err(renderRefusal(error.issues));
+    exitWith(1);
+  }
+};
+
+// What makes dashboards is loaded when it is asked for: no other command needs it.
+
+const list = async ({ json }: Flags, { out, columns }: Surroundings): Promise<void> => {
+  const { listedSettings, renderSettings } = await import('./settings.ts');
+  out(json ? documentOf(listedSettings()) : renderSettings(columns));
+};
+
+const make = async (flags: Flags, { out }: Surroundings): Promise<void> => {
+  const { readSettings } = await import('./settings.ts');
+  const read = readFlags(flags);
+  const { settings, issues } = await readSettings(flags.settings, flags.set);
+  const missing: readonly ConfigIssue[] =
+    flags.out === undefined ? [{ path: '--out', message: 'is missing. Name the folder to write into' }] : [];
+  const all = [...missing, ...read.issues, ...issues];
+  if (flags.out === undefined || all.length > 0) throw new BreakerboxConfigError(all, 'bundle');
+  const options = { ...read.options, settings };
+  const { bundleFiles } = await import('./contents.ts');
+  const { writeBundle } = await import('./write.ts');
+  const { notesOn, renderBundle } = await import('./report.ts');
+  const files = await writeBundle(flags.out, bundleFiles(options), flags.force);
+  const notes = notesOn(options, flags.only === undefined);
+  const made: MadeBundle = { made: true, out: flags.out, files, options, notes };
+  out(flags.json ? documentOf(made) : renderBundle(made));
+};
+
+/** All that is wrong, one thing a line. */
+const renderRefusal = (issues: readonly ConfigIssue[]): string =>
+  [
+    'breakerbox bundle: nothing was written:',
+    ...issues.map(({ path, message }) => `  ${onOneLine(path)}: ${onOneLine(message)}`),
+    '',
+  ].join('\n');
+
+const onOneLine = (text: string): string => printable(text).replaceAll('\n', '\\n');

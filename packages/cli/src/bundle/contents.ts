@@ -1,0 +1,55 @@
+import { alertmanagerParts, grafanaAlerting, RUNBOOK_URL, ruleFiles, runbooks } from '@breakerbox/alerts';
+import { dashboards } from '@breakerbox/dashboards';
+import type { BundleOptions, Part } from './options.ts';
+import { dashboardProvider } from './provisioning.ts';
+import { bundleReadme } from './readme.ts';
+import type { BundleFile } from './write.ts';
+
+/** Every file of the bundle. Nothing is read but what the packages carry, and nothing is written. */
+export const bundleFiles = (options: BundleOptions): readonly BundleFile[] => {
+  const runbookUrl = options.runbookUrl ?? RUNBOOK_URL;
+  const { groupBy } = alertmanagerParts();
+  return [
+    { path: 'README.md', text: bundleReadme({ options, groupBy, runbookUrl }) },
+    ...options.parts.flatMap((part) => PARTS[part](options)),
+  ];
+};
+
+const below = (folder: string, files: readonly { readonly name: string; readonly text: string }[]): BundleFile[] =>
+  files.map(({ name, text }) => ({ path: `${folder}/${name}`, text }));
+
+const PARTS: Readonly<Record<Part, (options: BundleOptions) => readonly BundleFile[]>> = {
+  dashboards: ({ selector, dataSource, settings, folder }) => [
+    ...dashboards({ settings, ...given({ selector, dataSource }) }).map(({ uid, text }) => ({
+      path: `dashboards/${uid}.json`,
+      text,
+    })),
+    { path: 'grafana/provisioning/dashboards/breakerbox.yml', text: dashboardProvider(folder) },
+  ],
+  rules: (options) => {
+    const { inhibitRules, templates } = alertmanagerParts();
+    return [
+      ...below('prometheus/rules', ruleFiles(ruleOptions(options))),
+      ...below('alertmanager', [inhibitRules, ...templates]),
+    ];
+  },
+  'grafana-alerting': (options) => {
+    const { dataSource, folder } = options;
+    if (dataSource === undefined) return [];
+    return below('grafana/alerting', [
+      grafanaAlerting({ ...ruleOptions(options), dataSourceUid: dataSource.uid, folder }),
+    ]);
+  },
+  runbooks: () => below('runbooks', runbooks()),
+};
+
+const ruleOptions = ({ selector, settings, grafanaUrl, runbookUrl }: BundleOptions) => ({
+  settings,
+  ...given({ selector, grafanaUrl, runbookUrl }),
+});
+
+type Given<Values> = { readonly [Key in keyof Values]?: Exclude<Values[Key], undefined> };
+
+/** Without what is undefined: an option that isn't given isn't there. */
+const given = <Values extends object>(values: Values): Given<Values> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<Values>;

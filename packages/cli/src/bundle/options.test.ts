@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { type BundleFlags, PARTS, readFlags } from './options.ts';
+
+const read = (flags: Partial<BundleFlags> = {}) => readFlags({ folder: 'Breakerbox', ...flags });
+const faults = (flags: Partial<BundleFlags>): readonly string[] =>
+  read(flags).issues.map(({ path, message }) => `${path} ${message}`);
+
+describe('the flags of a bundle', () => {
+  it('may all be left out: all jobs, and no alerts that Grafana manages', () => {
+    expect(read()).toEqual({
+      options: { folder: 'Breakerbox', parts: ['dashboards', 'rules', 'runbooks'] },
+      issues: [],
+    });
+  });
+
+  it('are read', () => {
+    const { options, issues } = read({
+      selector: "{job='a'}",
+      dataSource: 'prom-1:Prometheus: main',
+      folder: ' AI agents ',
+      grafanaUrl: 'https://grafana.example.com/sub/',
+      runbookUrl: 'http://wiki/runbooks',
+      only: 'runbooks, dashboards',
+    });
+    expect(issues).toEqual([]);
+    expect(options).toEqual({
+      selector: 'job="a"',
+      dataSource: { uid: 'prom-1', name: 'Prometheus: main' },
+      folder: 'AI agents',
+      grafanaUrl: 'https://grafana.example.com/sub',
+      runbookUrl: 'http://wiki/runbooks',
+      parts: ['dashboards', 'runbooks'],
+    });
+  });
+
+  it('with a data source make every part', () => {
+    expect(read({ dataSource: 'prom-1' }).options).toMatchObject({ dataSource: { uid: 'prom-1' }, parts: PARTS });
+  });
+
+  it.each<[Partial<BundleFlags>, RegExp]>([
+    [{ dataSource: '' }, /^--data-source "" can't be the uid/],
+    [{ dataSource: 'my prometheus' }, /"my prometheus" can't be the uid.*as in prometheus-eu:Prometheus/],
+    [{ dataSource: 'uid:' }, /empty name after the colon/],
+    [{ folder: ' ' }, /^--folder is empty/],
+    [{ folder: 'a/b' }, /"a\/b" has a slash/],
+    [{ folder: '$HOME' }, /a \$/],
+    [{ grafanaUrl: 'grafana.example.com' }, /^--grafana-url "grafana.example.com" is no address.*https:/],
+    [{ grafanaUrl: 'ftp://x' }, /no address/],
+    [{ grafanaUrl: 'https://me:secret@x' }, /user or a password/],
+    [{ runbookUrl: 'https://x/y?z=1' }, /^--runbook-url .* has a \?/],
+    [{ runbookUrl: 'https://x/y#z' }, /has a \?/],
+    [{ only: 'dashbords' }, /^--only there is no part "dashbords"\. There are dashboards, /],
+    [{ only: '' }, /no part ""/],
+    [{ only: 'grafana-alerting' }, /^--data-source is missing/],
+    [{ selector: 'job=a' }, /^--selector a value must be in quotes/],
+  ])('%j is refused', (flags, reason) => {
+    expect(faults(flags)).toEqual([expect.stringMatching(reason)]);
+  });
+
+  it('are refused all at once, and no secret is repeated', () => {
+    const found = faults({ selector: 'x', dataSource: '?', folder: '', grafanaUrl: 'https://a:hunter2@b', only: 'y' });
+    expect(found).toHaveLength(5);
+    expect(found.join()).not.toContain('hunter2');
+  });
+});

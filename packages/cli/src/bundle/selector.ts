@@ -1,0 +1,138 @@
+import { ATTR, type ConfigIssue } from '@breakerbox/core';
+import { regexFault } from './selector-regex.ts';
+
+/*
+ * Matchers of PromQL, as somebody writes them between the braces of a selector. They end up in hundreds of queries, in
+ * the templates of alerts and in files in which Grafana replaces variables: so more is refused than PromQL refuses.
+ */
+
+/** Where the matchers came from, for errors. */
+const FLAG = '--selector';
+
+const LABEL = /[A-Za-z_][A-Za-z0-9_]*/y;
+const OPERATOR = /=~|!~|!=|=/y;
+const SPACE = /\s*/y;
+/** A value in double or single quotes with escapes, or in backticks without. */
+const VALUE = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`/y;
+
+const labelOf = (attribute: string): string => attribute.replaceAll('.', '_');
+/** The labels that say which agents and jobs a series is of. The others say what happened, and not every series has them. */
+const AGENT = labelOf(ATTR.agent);
+const OURS = new Set([...Object.values(ATTR).map(labelOf), 'le'].filter((name) => name !== AGENT));
+
+class SelectorFault extends Error {
+  override readonly name = 'SelectorFault';
+}
+
+/** Either the matchers, one way of writing each, or what is wrong with them. */
+export type ParsedSelector = { readonly selector: string } | { readonly issue: ConfigIssue };
+
+/**
+ * Reads matchers such as `job=~"agents-.+", cluster="eu"`; braces around them are allowed.
+ * @example parseSelector(`job=~'agents-.+'`) // { selector: 'job=~"agents-.+"' }
+ */
+export const parseSelector = (written: string): ParsedSelector => {
+  try {
+    return { selector: matchersOf(written).join(', ') };
+  } catch (error) {
+    if (!(error instanceof SelectorFault)) throw error;
+    return { issue: { path: FLAG, message: error.message } };
+  }
+};
+
+const matchersOf = (written: string): readonly string[] => {
+  const text = /^\s*\{(.*)\}\s*$/s.exec(written)?.[1] ?? written;
+  const offset = text === written ? 0 : written.indexOf('{') + 1;
+  const refuse = (at: number, what: string): never => {
+    throw new SelectorFault(`${what}, at character ${at + offset + 1} of ${written}`);
+  };
+  if (text.trim() === '') {
+    throw new SelectorFault('is empty. Write matchers such as job=~"agents-.+", or leave the flag out for all jobs');
+  }
+  const matchers: string[] = [];
+  let at = 0;
+  /** What stands here, which is then read; undefined where something else does. */
+  const take = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    at += found?.length ?? 0;
+    return found;
+  };
+  for (;;) {
+    take(SPACE);
+    const label = labelAt(take(LABEL), text, at, refuse);
+    take(SPACE);
+    const operator = take(OPERATOR);
+    if (operator === undefined) return refuse(at, `after the label ${label} one of = != =~ !~ must follow`);
+    if (text[at] === '=') return refuse(at, `PromQL compares labels with one =, as in ${label}="agents"`);
+    take(SPACE);
+    const start = at;
+    const quoted = take(VALUE);
+    if (quoted === undefined) return refuse(at, valueFault(text[at], label, operator));
+    matchers.push(`${label}${operator}${valueAt(quoted, operator, start, refuse)}`);
+    take(SPACE);
+    if (at === text.length) return matchers;
+    if (text[at] !== ',') return refuse(at, 'between two matchers there must be a comma; all of them must hold');
+    at += 1;
+    take(SPACE);
+    if (at === text.length) return matchers;
+  }
+};
+
+type Refuse = (at: number, what: string) => never;
+
+const labelAt = (label: string | undefined, text: string, at: number, refuse: Refuse): string => {
+  if (label === undefined) {
+    const found = at === text.length ? 'nothing' : JSON.stringify(text[at]);
+    return refuse(at, `there must be the name of a label, such as job, and there is ${found}`);
+  }
+  const start = at - label.length;
+  if (label === '__name__') {
+    return refuse(
+      start,
+      '__name__ is the name of the metric, which every query has already. Choose by job or another label',
+    );
+  }
+  if (OURS.has(label)) {
+    return refuse(
+      start,
+      `${label} says what happened, not to whom: counts and alerts would be wrong. Choose by job, ${AGENT}, or a label of your own such as cluster`,
+    );
+  }
+  return label;
+};
+
+const valueFault = (found: string | undefined, label: string, operator: string): string =>
+  found === '"' || found === "'" || found === '`'
+    ? `the quote ${found} is never closed`
+    : `a value must be in quotes, as in ${label}${operator}"agents". In a shell, put the whole selector into single quotes`;
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\', '"': '"', "'": "'", n: '\n', t: '\t' };
+
+/** The value in double quotes, whatever it was in. */
+const valueAt = (quoted: string, operator: string, start: number, refuse: Refuse): string => {
+  const inside = quoted.slice(1, -1);
+  const value = quoted.startsWith('`')
+    ? inside
+    : inside.replace(/\\(.)/gs, (written: string, one: string) => {
+        const meant = ESCAPES[one];
+        if (meant !== undefined) return meant;
+        return refuse(
+          start,
+          `PromQL knows no escape ${written} in quotes. A backslash of a regular expression is written twice, as in "v1\\\\..+"`,
+        );
+      });
+  if (/\p{Cc}/u.test(value)) return refuse(start, 'a value can hold no line break, tab or other control character');
+  if (value.includes('$')) {
+    return refuse(
+      start,
+      'a $ begins a variable in Grafana. Regular expressions match whole values without it; where you mean the character, write . and =~',
+    );
+  }
+  if (value.includes('`') || /\{\{|\}\}/.test(value)) {
+    return refuse(start, 'a value can hold no backtick and no double brace, which templates of alerts give a meaning');
+  }
+  const fault = operator.endsWith('~') ? regexFault(value) : undefined;
+  if (fault !== undefined) return refuse(start, `the regular expression ${JSON.stringify(value)} ${fault}`);
+  return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+};

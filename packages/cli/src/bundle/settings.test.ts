@@ -1,0 +1,89 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DEFAULT_SETTINGS } from '@breakerbox/alerts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listedSettings, readSettings, renderSettings } from './settings.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'breakerbox-settings-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const file = async (text: string): Promise<string> => {
+  const path = join(folder, 'settings.yml');
+  await writeFile(path, text);
+  return path;
+};
+const faults = async (path: string | undefined, ...set: readonly string[]): Promise<readonly string[]> => {
+  const { issues } = await readSettings(path, set);
+  return issues.map(({ path: where, message }) => `${where.replace(folder, '.')} ${message}`);
+};
+
+describe('settings', () => {
+  it('are the defaults where none are given', async () => {
+    expect(await readSettings(undefined, [])).toEqual({ settings: {}, issues: [] });
+    expect(await readSettings(await file(''), [])).toEqual({ settings: {}, issues: [] });
+  });
+
+  it('come from --set, the last one of a name, and are left out where they are the default', async () => {
+    const set = ['openFor=20m', 'openFor = 10m', 'errorRatio=0.5', `slowFactor=${DEFAULT_SETTINGS.slowFactor}`];
+    expect(await readSettings(undefined, set)).toEqual({ settings: { openFor: '10m', errorRatio: 0.5 }, issues: [] });
+    const turned = await readSettings(undefined, set.toReversed());
+    expect(Object.keys(turned.settings), 'in one order, however they were given').toEqual(['openFor', 'errorRatio']);
+  });
+
+  it.each(['openFor: 10m\nerrorRatio: 0.5 # half\n', '{"openFor": "10m", "errorRatio": 0.5}'])(
+    'come from a file: %j',
+    async (text) => {
+      const { settings } = await readSettings(await file(text), ['errorRatio=0.6']);
+      expect(settings).toEqual({ openFor: '10m', errorRatio: 0.6 });
+    },
+  );
+
+  it('of an unknown name are refused, with the nearest first', async () => {
+    expect(await faults(undefined, 'opnFor=1m')).toEqual([
+      expect.stringMatching(/^--set opnFor there is no setting "opnFor"\. There are openFor, /),
+    ]);
+    expect(await faults(await file('openfor: 10m'))).toEqual([
+      expect.stringMatching(/settings\.yml: openfor there is no setting "openfor"\. There are openFor, /),
+    ]);
+    expect(await faults(undefined, 'toString=1')).toEqual([expect.stringMatching(/no setting "toString"/)]);
+  });
+
+  it('that the rules refuse are named by where they came from', async () => {
+    expect(await faults(await file('openFor: 5'), 'errorRatio=many')).toEqual([
+      expect.stringMatching(/settings\.yml: openFor is 5, .*2m30s/),
+      expect.stringMatching(/^--set errorRatio is 'many'/),
+    ]);
+    expect(await faults(undefined, 'openFor=1m')).toEqual([expect.stringMatching(/^--set openFor is 1m, not longer/)]);
+  });
+
+  it.each(['openFor', '=', 'openFor:10m'])('--set %s is refused', async (text) => {
+    expect(await faults(undefined, text)).toHaveLength(1);
+  });
+
+  it.each([
+    ['- a', /is no list of names and values/],
+    ['just text', /is no list of names and values/],
+    ['a: [', /can't be read/],
+    ['openFor: { a: 1 }', /openFor is /],
+  ])('a file of %j is refused', async (text, reason) => {
+    expect(await faults(await file(text))).toEqual([expect.stringMatching(reason)]);
+  });
+
+  it('of a file that is not there are refused', async () => {
+    expect(await faults(join(folder, 'nowhere.yml'))).toEqual([
+      expect.stringMatching(/^--settings \.\/nowhere\.yml can't be read: ENOENT/),
+    ]);
+  });
+
+  it('are listed, in as many columns as there are', () => {
+    const text = renderSettings(100);
+    expect(text).toMatch(/^name +default +unit +meaning\n─+\n/);
+    for (const { name, default: value } of listedSettings())
+      expect(text).toMatch(new RegExp(`^${name} +${value} `, 'm'));
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+});

@@ -1,0 +1,115 @@
+import { readFile } from 'node:fs/promises';
+import {
+  checkSettings,
+  DEFAULT_SETTINGS,
+  RuleOptionsError,
+  type RuleSettings,
+  type SettingDoc,
+  settingDocs,
+} from '@breakerbox/alerts';
+import type { ConfigIssue } from '@breakerbox/core';
+import { parse } from 'yaml';
+import { plainTable } from '../plain-table.ts';
+import { nearestFirst } from './nearest.ts';
+
+/** Settings that aren't as the default has them, or what is wrong with them. */
+export interface ReadSettings {
+  readonly settings: Partial<RuleSettings>;
+  readonly issues: readonly ConfigIssue[];
+}
+
+type Name = keyof RuleSettings;
+/** A value, and which flag or file it came from. */
+interface Given {
+  readonly value: unknown;
+  readonly path: string;
+}
+
+const NAMES = Object.keys(DEFAULT_SETTINGS);
+const isName = (name: string): name is Name => Object.hasOwn(DEFAULT_SETTINGS, name);
+
+/**
+ * Reads `--settings FILE` and, before it, each `--set name=value`.
+ * @param file YAML, or JSON, which is YAML too
+ */
+export const readSettings = async (file: string | undefined, set: readonly string[]): Promise<ReadSettings> => {
+  const issues: ConfigIssue[] = [];
+  const given = new Map<Name, Given>();
+  const take = (name: string, value: unknown, path: string): void => {
+    if (isName(name)) given.set(name, { value, path });
+    else
+      issues.push({
+        path,
+        message: `there is no setting ${JSON.stringify(name)}. There are ${nearestFirst(name, NAMES).join(', ')}`,
+      });
+  };
+  if (file !== undefined) {
+    const found = await settingsIn(file);
+    issues.push(...found.issues);
+    for (const [name, value] of Object.entries(found.content)) take(name, value, `${file}: ${name}`);
+  }
+  for (const text of set) {
+    const [, name, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+    if (name === undefined || value === undefined) {
+      issues.push({
+        path: `--set ${text}`,
+        message: 'has no = in it. Write a name and a value, as in --set openFor=10m',
+      });
+    } else take(name.trim(), typed(name.trim(), value.trim()), `--set ${name.trim()}`);
+  }
+  return checked(given, issues);
+};
+
+/** As the setting's default: a number where that is one and the text reads as one. */
+const typed = (name: string, text: string): string | number =>
+  isName(name) && typeof DEFAULT_SETTINGS[name] === 'number' && text !== '' && Number.isFinite(Number(text))
+    ? Number(text)
+    : text;
+
+const checked = (given: ReadonlyMap<Name, Given>, issues: readonly ConfigIssue[]): ReadSettings => {
+  const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value])) as Partial<RuleSettings>;
+  try {
+    checkSettings(values);
+  } catch (error) {
+    if (!(error instanceof RuleOptionsError)) throw error;
+    const where = (path: string): string => {
+      const name = path.replace(/^settings\./, '');
+      return (isName(name) ? given.get(name)?.path : undefined) ?? path;
+    };
+    return {
+      settings: {},
+      issues: [...issues, ...error.issues.map(({ path, message }) => ({ path: where(path), message }))],
+    };
+  }
+  const own = NAMES.filter(isName).filter((name) => given.has(name) && values[name] !== DEFAULT_SETTINGS[name]);
+  return { settings: Object.fromEntries(own.map((name) => [name, values[name]])), issues };
+};
+
+interface FoundSettings {
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly issues: readonly ConfigIssue[];
+}
+
+const settingsIn = async (file: string): Promise<FoundSettings> => {
+  const wrong = (message: string): FoundSettings => ({
+    content: {},
+    issues: [{ path: `--settings ${file}`, message }],
+  });
+  try {
+    const content: unknown = parse(await readFile(file, 'utf8'));
+    if (content === null) return { content: {}, issues: [] };
+    if (typeof content === 'object' && !Array.isArray(content)) return { content: { ...content }, issues: [] };
+    return wrong('is no list of names and values. Write one setting a line, as in openFor: 10m');
+  } catch (error) {
+    return wrong(`can't be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+};
+
+/** Every setting, as `--list-settings --json` prints it. */
+export const listedSettings = (): readonly SettingDoc[] => settingDocs();
+
+/** Every setting as a table. */
+export const renderSettings = (columns: number): string => {
+  const rows = settingDocs().map((doc) => [doc.name, String(doc.default), doc.unit, doc.meaning]);
+  return `${plainTable([['name', 'default', 'unit', 'meaning'], ...rows], columns)}\n`;
+};

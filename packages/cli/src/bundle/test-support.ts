@@ -1,0 +1,54 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundleCommand } from './command.ts';
+
+/** How a run of the command ended. */
+export interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** The command in this process. */
+export const runBundle = async (...flags: readonly string[]): Promise<Run> => {
+  const seen = { code: 0, out: '', err: '' };
+  const command = bundleCommand({
+    out: (text) => {
+      seen.out += text;
+    },
+    err: (text) => {
+      seen.err += text;
+    },
+    exitWith: (code) => {
+      seen.code = code;
+    },
+    columns: 120,
+  });
+  await command.parseAsync(flags, { from: 'user' });
+  return seen;
+};
+
+/** A folder for one test file, and one below it to write a bundle into. */
+export interface TestFolder {
+  readonly folder: string;
+  readonly out: string;
+  /** Every file of it, by its path from the folder. */
+  files(): Promise<Readonly<Record<string, string>>>;
+  remove(): Promise<void>;
+}
+
+export const testFolder = async (): Promise<TestFolder> => {
+  const folder = await mkdtemp(join(tmpdir(), 'breakerbox-bundle-'));
+  return {
+    folder,
+    out: join(folder, 'out'),
+    files: async () => {
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+      const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+      const read = async (path: string) => [path.slice(folder.length + 1), await readFile(path, 'utf8')] as const;
+      return Object.fromEntries(await Promise.all(paths.toSorted().map(read)));
+    },
+    remove: () => rm(folder, { recursive: true }),
+  };
+};
