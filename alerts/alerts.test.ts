@@ -1,37 +1,33 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createBreakerbox } from '../packages/core/src/index.ts';
 import { ATTR, METRIC, type MetricDefinition } from '../packages/core/src/telemetry/semconv.ts';
 import { runTool } from '../stack/tools.ts';
-import { namesIn } from './promql.ts';
-
-interface Rule {
-  readonly record?: string;
-  readonly alert?: string;
-  readonly expr: string;
-  readonly for?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
+import { namesIn, selectorsIn } from './promql.ts';
+import { grafanaAlerting } from './src/grafana.ts';
+import { type PrometheusRule, ruleFiles } from './src/prometheus.ts';
+import { ALERTS } from './src/rules.ts';
+import { settingDocs } from './src/setting-docs.ts';
 
 const here = import.meta.dirname;
 const read = (path: string): string => readFileSync(`${here}/${path}`, 'utf8');
-const files = (folder: string, end: string): string[] =>
-  readdirSync(`${here}/${folder}`)
-    .filter((name) => name.endsWith(end))
-    .map((name) => `${folder}/${name}`);
 
-const ruleFiles = files('rules', '.yml');
-const testFiles = files('tests', '.test.yml');
-const runbookFiles = files('runbooks', '.md');
-const rules: Rule[] = ruleFiles.flatMap((file) => {
-  const document: { groups: { rules: Rule[] }[] } = parse(read(file));
-  return document.groups.flatMap((group) => group.rules);
-});
-const recordings = rules.filter((rule) => rule.record !== undefined);
+const rulesOf = (files: readonly { readonly text: string }[]): PrometheusRule[] =>
+  files.flatMap(({ text }) => {
+    const document: { groups: { rules: PrometheusRule[] }[] } = parse(text);
+    return document.groups.flatMap((group) => group.rules);
+  });
+const rules = rulesOf(ruleFiles());
+const recordings = rules.flatMap(({ record, expr }) => (record === undefined ? [] : [{ record, expr }]));
 const alerts = rules.flatMap((rule) => (rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert }]));
+
+/** The queries of Grafana-managed rules, by title. */
+const managed = (text: string): { title: string; expr: string }[] => {
+  const document: { groups: { rules: { title: string; data: { model: { expr?: string } }[] }[] }[] } = parse(text);
+  return document.groups.flatMap((group) =>
+    group.rules.map(({ title, data }) => ({ title, expr: data[0]?.model.expr ?? '' })),
+  );
+};
 
 /** Every series name that the code can emit. */
 const seriesNames = new Set(
@@ -39,14 +35,14 @@ const seriesNames = new Set(
     kind === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => prometheus + end) : [prometheus],
   ),
 );
-const recordedNames = new Set(recordings.map((rule) => rule.record));
-/** OpenTelemetry's attributes as Prometheus writes them, and the label that Prometheus adds. */
-const labelNames = new Set(['job', ...Object.values(ATTR).map((name) => name.replaceAll('.', '_'))]);
+const recordedNames = new Set(recordings.map(({ record }) => record));
+/** OpenTelemetry's attributes as Prometheus writes them, and the labels that Prometheus adds. */
+const labelNames = new Set(['job', 'le', ...Object.values(ATTR).map((name) => name.replaceAll('.', '_'))]);
 
-function expectKnownNames(expression: string): void {
+function expectKnownNames(expression: string, recorded: ReadonlySet<string> = recordedNames): void {
   const { metrics, labels } = namesIn(expression);
   for (const name of metrics) {
-    expect(seriesNames.has(name) || recordedNames.has(name), `${name} in: ${expression}`).toBe(true);
+    expect(seriesNames.has(name) || recorded.has(name), `${name} in: ${expression}`).toBe(true);
   }
   for (const name of labels) expect(labelNames.has(name), `label ${name} in: ${expression}`).toBe(true);
 }
@@ -54,9 +50,11 @@ function expectKnownNames(expression: string): void {
 /** The queries inside a template, which promtool doesn't check: printf `…` args | query. */
 function queriesOf(template: string): string[] {
   return [...template.matchAll(/printf\s+`([^`]+)`[^}]*\|\s*query/g)].map((match) =>
-    (match[1] ?? '').replaceAll('%q', '"x"'),
+    (match[1] ?? '').replaceAll('%q', '"x"').replaceAll('%%', '%'),
   );
 }
+const annotationQueries = (of: readonly PrometheusRule[]): string[] =>
+  of.flatMap(({ annotations }) => Object.values(annotations ?? {}).flatMap(queriesOf));
 
 /** Where a person finds this repository, by the root's package.json: https://host/owner/name. */
 function repository(): string {
@@ -65,20 +63,36 @@ function repository(): string {
   return repository.url.replace(/^git\+/, '').replace(/\.git$/, '');
 }
 
-describe('rules, by promtool', () => {
-  it('are valid', async () => {
+describe('the files', () => {
+  const grafana = grafanaAlerting();
+  const files = [
+    ...ruleFiles().map(({ name, text }) => ({ path: `rules/${name}`, text })),
+    { path: `grafana/${grafana.name}`, text: grafana.text },
+  ];
+
+  it.each(files)('$path is what alerts/src gives', ({ path, text }) => {
+    expect(
+      read(path),
+      `alerts/${path} was edited by hand, or not generated again: node --conditions=breakerbox-source alerts/src/generate.ts`,
+    ).toBe(text);
+  });
+
+  it('are all that there are', () => {
+    const found = ['rules', 'grafana'].flatMap((folder) =>
+      readdirSync(`${here}/${folder}`).map((name) => `${folder}/${name}`),
+    );
+    expect(found.sort()).toEqual(files.map(({ path }) => path).sort());
+  });
+
+  it('are valid, by promtool', async () => {
+    const paths = files.map(({ path }) => path).filter((path) => path.startsWith('rules/'));
     const { code, output } = await runTool(
       'promtool',
-      ['check', 'rules', '--lint=all', '--lint-fatal', ...ruleFiles],
+      ['check', 'rules', '--lint=all', '--lint-fatal', ...paths],
       here,
     );
     expect(code, output).toBe(0);
     expect(output).toContain('SUCCESS');
-  });
-
-  it('pass their tests', async () => {
-    const { code, output } = await runTool('promtool', ['test', 'rules', ...testFiles], here);
-    expect(code, output).toBe(0);
   });
 
   it('says how to get promtool where it is missing', async () => {
@@ -91,85 +105,159 @@ describe('names', () => {
     expectKnownNames(expression ?? '');
   });
 
-  it('of recorded series are level:metric:operation, over labels that the expression keeps', () => {
+  it.each(managed(grafanaAlerting().text))(
+    'of $title in Grafana are the code’s, and none that is recorded',
+    ({ expr }) => {
+      expectKnownNames(expr, new Set());
+    },
+  );
+
+  it('of recorded series are level:metric:operation, by which the expression groups', () => {
+    const levels: Readonly<Record<string, string>> = {
+      job: 'job',
+      agent: 'gen_ai_agent_name',
+      tool: 'gen_ai_tool_name',
+      error: 'error_type',
+    };
+    // An expression says what it groups by, or reads what is grouped so.
+    const byName = new Map(recordings.map(({ record, expr }) => [record, expr]));
+    const grouping = (expr: string): string[] => [
+      ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].map((match) => match[1] ?? ''),
+      ...[...namesIn(expr).metrics].flatMap((name) => {
+        const inner = byName.get(name);
+        return inner === undefined ? [] : grouping(inner);
+      }),
+    ];
     for (const { record, expr } of recordings) {
-      expect(record).toMatch(/^job_agent(_tool)?:[a-z_]+:[a-z0-9_]+$/);
-      expect(namesIn(expr).labels.has(ATTR.tool.replaceAll('.', '_'))).toBe(record?.startsWith('job_agent_tool:'));
+      const level = /^([a-z]+(?:_[a-z]+)*):[a-z_]+:[a-z0-9_]+$/.exec(record)?.[1] ?? '';
+      const labels = level.split('_').map((one) => levels[one]);
+      expect(labels, record).not.toContain(undefined);
+      expect(grouping(expr), record).toEqual(
+        expect.arrayContaining([expect.stringMatching(new RegExp(`^${labels.join(', ')}(, le)?$`))]),
+      );
     }
   });
 
   it('inside annotations are the code’s too', () => {
-    const queries = alerts.flatMap(({ annotations }) => Object.values(annotations ?? {}).flatMap(queriesOf));
-    expect(queries).toHaveLength(2);
-    queries.forEach(expectKnownNames);
+    const queries = annotationQueries(alerts);
+    expect(queries).toHaveLength(4);
+    for (const query of queries) expectKnownNames(query);
   });
 
   it('refuses a name nobody emits, and a typing error', () => {
     expect(() => expectKnownNames('breakerbox_circuit_state > 0')).toThrow(/breakerbox_circuit_state/);
     expect(() => namesIn('sum by (job (breakerbox_circuits)')).toThrow(/syntax error/);
   });
+
+  it('leave out no metric, but those that tell nobody to get up', () => {
+    const read = new Set(
+      rules.flatMap(({ expr }) => [...namesIn(expr).metrics]).map((name) => name.replace(/_(bucket|count)$/, '')),
+    );
+    const unread = Object.values<MetricDefinition>(METRIC).filter(({ prometheus }) => !read.has(prometheus));
+    expect(unread.map(({ name }) => name)).toEqual([
+      'breakerbox.tokens.wasted',
+      'breakerbox.tokens.avoided',
+      'breakerbox.routes',
+      'breakerbox.tasks',
+      'breakerbox.freshness',
+      'breakerbox.prechecks',
+    ]);
+  });
+
+  it('that are recorded are each read by an alert, or said to be for dashboards', () => {
+    const used = new Set(rules.flatMap(({ expr }) => [...namesIn(expr).metrics]));
+    for (const { record } of recordings) expect(used.has(record), record).toBe(true);
+  });
+});
+
+describe('a selector of one’s own', () => {
+  const selector = 'job=~"agents-.+", cluster!="100% `test`"';
+  const options = { selector };
+  const narrowed = (expr: string): void => {
+    const own = selectorsIn(expr).filter(({ metric }) => seriesNames.has(metric));
+    for (const { text } of own) expect(text).toContain(selector);
+  };
+
+  it('is in every selector of a raw series, and nowhere else', () => {
+    const own = rulesOf(ruleFiles(options));
+    expect(own).toHaveLength(rules.length);
+    for (const { expr } of own) narrowed(expr);
+    // Longer selectors are broken into lines elsewhere.
+    const squeezed = (expr: string): string => expr.replaceAll(/\s+/g, '');
+    const without = (expr: string): string =>
+      squeezed(expr.replaceAll(`{${selector}}`, '').replaceAll(`, ${selector}`, ''));
+    expect(own.map(({ expr }) => without(expr))).toEqual(rules.map(({ expr }) => squeezed(expr)));
+    for (const { expr } of managed(grafanaAlerting(options).text)) narrowed(expr);
+  });
+
+  it('is in the queries of the texts, safe from printf and the end of the string', () => {
+    const own = annotationQueries(rulesOf(ruleFiles(options)));
+    expect(own).toHaveLength(4);
+    for (const query of own) {
+      for (const { text } of selectorsIn(query)) expect(text).toContain('cluster!="100% \\x60test\\x60"');
+    }
+  });
 });
 
 describe('each alert', () => {
   it('is tested', () => {
-    const tests = testFiles.map(read).join('\n');
-    for (const { alert } of alerts) expect(tests).toContain(`alertname: ${alert}`);
-  });
-
-  it.each(alerts.map((rule) => [rule.alert, rule] as const))(
-    '%s has severity, annotations and a runbook',
-    (name, rule) => {
-      expect(name).toMatch(/^Breakerbox[A-Z][A-Za-z]+$/);
-      expect(['critical', 'warning', 'info']).toContain(rule.labels?.severity);
-      expect(Object.keys(rule.annotations ?? {}).sort()).toEqual([
-        'dashboard_url',
-        'description',
-        'runbook_url',
-        'summary',
-      ]);
-      expect(rule.annotations?.runbook_url).toBe(`${repository()}/blob/main/alerts/runbooks/${name}.md`);
-      expect(runbookFiles).toContain(`runbooks/${name}.md`);
-      expect(rule.annotations?.dashboard_url).toMatch(
-        /^\{\{ \$externalLabels\.grafana_url \}\}\/d\/breakerbox-fleet-overview\?var-agent=/,
-      );
-    },
-  );
-
-  it('links to a dashboard that exists, by variables that it has', () => {
-    const dashboard: { uid: string; templating: { list: { name: string }[] } } = JSON.parse(
-      read('../dashboards/generated/breakerbox-fleet-overview.json'),
-    );
-    const variables = dashboard.templating.list.map(({ name }) => `var-${name}`);
-    for (const { annotations } of alerts) {
-      const link = new URL(annotations?.dashboard_url?.replaceAll(/\{\{.*?\}\}/g, '') ?? '', 'http://grafana');
-      expect(link.pathname).toBe(`/d/${dashboard.uid}`);
-      expect(variables).toEqual(expect.arrayContaining([...link.searchParams.keys()]));
+    const tests = readdirSync(`${here}/tests`)
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => read(`tests/${name}`))
+      .join('\n');
+    for (const { name } of ALERTS) {
+      const short = name.replace('Breakerbox', '');
+      expect(tests, name).toContain(`alert: '${short}'`);
+      expect(tests, `${name}: texts`).toMatch(new RegExp(`alert: '${short}',\\s+alerts: \\[`));
     }
   });
 
-  it('says the same summary for all tools that Alertmanager groups under it', () => {
+  it.each(alerts.map((rule) => [rule.alert, rule] as const))('%s has severity and annotations', (name, rule) => {
+    expect(name).toMatch(/^Breakerbox[A-Z][A-Za-z]+$/);
+    expect(['critical', 'warning']).toContain(rule.labels?.severity);
+    expect(Object.keys(rule.annotations ?? {})).toEqual(['summary', 'description', 'runbook_url', 'dashboard_url']);
+    expect(rule.annotations?.runbook_url).toBe(`${repository()}/blob/main/alerts/runbooks/${name}.md`);
+    expect(rule.annotations?.dashboard_url).toMatch(
+      /^\{\{ \$externalLabels\.grafana_url \}\}\/d\/breakerbox-[a-z-]+\?var-/,
+    );
+  });
+
+  it('leads where one says, and to runbooks elsewhere', () => {
+    const options = { grafanaUrl: 'https://grafana.example.com/', runbookUrl: 'https://wiki.example.com/books' };
+    for (const { alert, annotations } of rulesOf(ruleFiles(options))) {
+      if (alert === undefined) continue;
+      expect(annotations?.dashboard_url).toMatch(/^https:\/\/grafana\.example\.com\/d\/breakerbox-/);
+      expect(annotations?.runbook_url).toBe(`https://wiki.example.com/books/${alert}.md`);
+    }
+    expect(() => ruleFiles({ grafanaUrl: 'grafana' })).toThrow(/grafanaUrl: is "grafana".*leads nowhere/);
+  });
+
+  it('says the same summary for all that Alertmanager groups under it', () => {
     for (const { annotations } of alerts) {
       const labels = [...(annotations?.summary ?? '').matchAll(/\$labels\.(\w+)/g)].map((match) => match[1]);
       expect(['gen_ai_agent_name', 'job']).toEqual(expect.arrayContaining(labels));
       expect(annotations?.summary).not.toContain('$value');
     }
   });
+
+  it('is kept after it was true, or has to last, but not both: Grafana 11 knows only one', () => {
+    for (const rule of alerts)
+      expect(rule.for === undefined || rule.keep_firing_for === undefined, rule.alert).toBe(true);
+  });
 });
 
-describe('each runbook', () => {
-  it.each(runbookFiles)('%s names only what can be called on a session', (file) => {
-    const session = createBreakerbox({ agent: 'runbooks' }).session();
-    const called = [...read(file).matchAll(/\bsession\.(\w+)/g)].map((match) => match[1] ?? '');
-    for (const name of called) expect(session, `session.${name} in ${file}`).toHaveProperty(name);
+describe('the README', () => {
+  const text = read('README.md').replaceAll(/ +/g, ' ');
+
+  it.each(ALERTS)('has $name, and when it fires', ({ name, severity, says }) => {
+    expect(text).toContain(`| [${name}](runbooks/${name}.md) | ${severity} | ${says} |`);
   });
 
-  it('belongs to an alert', () => {
-    expect(runbookFiles.map((file) => basename(file, '.md')).sort()).toEqual(alerts.map(({ alert }) => alert).sort());
+  it.each(settingDocs())('has the setting $name, its default and why', ({ name, default: value, meaning }) => {
+    expect(text).toContain(`| \`${name}\` | \`${value}\` | ${meaning} |`);
   });
 
-  it.each(runbookFiles)('%s has queries that parse, on names of the code', (file) => {
-    const queries = [...read(file).matchAll(/```promql\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
-    expect(queries.length).toBeGreaterThan(1);
-    queries.forEach(expectKnownNames);
+  it('has every recorded series', () => {
+    for (const { record } of recordings) expect(text).toContain(`\`${record}\``);
   });
 });

@@ -8,6 +8,13 @@ export interface PromqlNames {
   readonly labels: ReadonlySet<string>;
 }
 
+/** A selector as it stands in an expression. */
+export interface PromqlSelector {
+  readonly metric: string;
+  /** With its braces. */
+  readonly text: string;
+}
+
 /**
  * Parses an expression and collects its names.
  *
@@ -25,4 +32,17 @@ export function namesIn(expression: string): PromqlNames {
     },
   });
   return { metrics, labels };
+}
+
+/** Every selector of an expression. */
+export function selectorsIn(expression: string): PromqlSelector[] {
+  const found: PromqlSelector[] = [];
+  parser.parse(expression).iterate({
+    enter: (node) => {
+      if (node.name !== 'VectorSelector') return;
+      const text = expression.slice(node.from, node.to);
+      found.push({ metric: /^[\w:]+/.exec(text)?.[0] ?? '', text });
+    },
+  });
+  return found;
 }

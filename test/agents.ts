@@ -11,11 +11,14 @@ import {
 import { type GuardOptions, guard, ToolUnavailableError } from '@breakerbox/instrumentation';
 import { httpEndpoint } from '@breakerbox/instrumentation/checks';
 import { type Service, startService } from '../packages/cli/src/demo/services.ts';
+import { followEvents, type LedgerOfEvents } from './ledger.ts';
 
 /** One of an agent's tools. */
 export interface AgentTool {
+  /** The service behind it, where somebody else runs that. Default: one of the agent's own. */
+  readonly url?: string;
   /** How the box treats it; may look at the service behind it. Default: as boxes do by default. */
-  readonly config?: (service: Service) => ToolConfig;
+  readonly config?: (service: { readonly url: string }) => ToolConfig;
   /** How it is guarded, beside its time-out. */
   readonly guard?: GuardOptions;
   /** What it is asked for in a turn. Default: something else each time, or the loop guard would step in. */
@@ -34,7 +37,9 @@ export interface AgentOptions {
 export interface RunningAgent {
   readonly box: Breakerbox;
   readonly session: Session;
-  /** The HTTP services behind the tools. */
+  /** What its box has told since it began. */
+  readonly events: LedgerOfEvents;
+  /** The HTTP services behind the tools that were given none. */
   readonly services: Readonly<Record<string, Service>>;
   /** Every plan that it has made. */
   readonly plans: readonly ScopePlan[];
@@ -44,31 +49,40 @@ export interface RunningAgent {
 
 /** Milliseconds between two steps. */
 const STEP_MS = 150;
+/** Long enough for a machine that is busy: what comes too late costs budget. */
+const TIMEOUT_MS = 2_000;
 /** Turns that a task takes. */
 const TASK_TURNS = 8;
 
-/** Starts an agent with a real HTTP service behind each tool. */
+/** Starts an agent whose tools ask real HTTP services. */
 export const startAgent = async (
   agent: string,
   tools: Readonly<Record<string, AgentTool>>,
   { box: config, tasks }: AgentOptions = {},
 ): Promise<RunningAgent> => {
-  const starting = Object.keys(tools).map(async (tool) => [tool, await startService(tool, () => ({ tool }))] as const);
+  const starting = Object.entries(tools)
+    .filter(([, { url }]) => url === undefined)
+    .map(async ([tool]) => [tool, await startService(tool, () => ({ tool }))] as const);
   const services = Object.fromEntries(await Promise.all(starting));
-  const settings = Object.entries(services).map(([tool, service]) => [tool, tools[tool]?.config?.(service) ?? {}]);
+  const duties = Object.entries(tools).map(([tool, one]) => ({
+    ...one,
+    tool,
+    url: one.url ?? services[tool]?.url ?? '',
+  }));
+  const settings = duties.map(({ tool, config: treated, url }) => [tool, treated?.({ url }) ?? {}]);
   const box = createBreakerbox({ ...config, agent, tools: Object.fromEntries(settings) });
+  const events = followEvents(box);
   const session = box.session({ id: `${agent}-run` });
-  const calls = Object.entries(services).map(([tool, service]) => {
-    const { guard: options, input = (turn: number) => ({ turn }) } = tools[tool] ?? {};
+  const calls = duties.map(({ tool, url, guard: options, input = (turn: number) => ({ turn }) }) => {
     const call = guard(
       session,
       tool,
       async (_: unknown, { signal }) => {
-        const response = await fetch(service.url, { signal });
+        const response = await fetch(url, { signal });
         if (!response.ok) throw Object.assign(new Error(`${tool} failed`), { status: response.status });
         return response.json();
       },
-      { timeoutMs: 500, ...options },
+      { timeoutMs: TIMEOUT_MS, ...options },
     );
     return (turn: number) => call(input(turn));
   });
@@ -95,6 +109,7 @@ export const startAgent = async (
   return {
     box,
     session,
+    events,
     services,
     plans,
     stop: async () => {

@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
 import type { DemoReport } from '../packages/cli/src/demo/report.ts';
+import { faultsOf } from './panels.ts';
 import { childrenOf, commandOf, isAlive } from './processes.ts';
+import { prometheusClient } from './prometheus.ts';
 
 const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url));
 
@@ -82,11 +84,24 @@ describe('breakerbox demo', () => {
     const demo = startDemo(context, ['--for', '90s', '--json']);
     const seen = new Set<number>();
     let last: Awaited<ReturnType<typeof reading>> | undefined;
+    const from = Date.now() / 1000;
+    let faults: readonly string[] = ['nobody has looked'];
+    let looking = false;
+    // Until each panel of each dashboard has shown something: in the last third of the demo all has happened.
+    const lookAtPanels = async (prometheus: string): Promise<void> => {
+      if (looking || faults.length === 0 || Date.now() / 1000 - from < 60) return;
+      looking = true;
+      faults = await faultsOf(prometheusClient(prometheus), from, { rateInterval: '4s', range: '5m' }).catch(
+        () => faults,
+      );
+      looking = false;
+    };
     const watching = setInterval(() => {
       for (const pid of childrenOf(demo.pid)) seen.add(pid);
       const prometheus = prometheusOf(demo);
       // It isn't there yet, or any more: the latest answer counts.
       if (prometheus !== undefined) {
+        void lookAtPanels(prometheus);
         reading(prometheus).then(
           (value) => {
             last = value;
@@ -97,6 +112,7 @@ describe('breakerbox demo', () => {
     }, 1_000);
     expect(await demo.exit).toBe(0);
     clearInterval(watching);
+    expect(faults).toEqual([]);
 
     const done = JSON.parse(demo.text()) as DemoReport;
     const { circuits, budgets, systemic, alerts, stack } = done;

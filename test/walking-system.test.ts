@@ -1,74 +1,35 @@
-import { readFileSync } from 'node:fs';
 import { METRIC, type SessionReport } from '@breakerbox/core';
-import { startTelemetry, type TelemetryHandle } from '@breakerbox/telemetry';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { dashboardQueries, showsSomething, substitute, variableQueries } from '../dashboards/src/queries.ts';
-import { type AlertWatch, startAlertWatch } from '../packages/cli/src/demo/alert-watch.ts';
-import { createJournal } from '../packages/cli/src/demo/journal.ts';
-import { type Stack, startStack } from '../packages/cli/src/demo/stack.ts';
-import { type RunningAgent, startAgent, startSeller, TOKENS } from './agents.ts';
-import { type PrometheusClient, prometheusClient } from './prometheus.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RunningAgent, TOKENS } from './agents.ts';
+import { parseExposition } from './exposition.ts';
+import type { PrometheusClient } from './prometheus.ts';
+import { startWalk, WAY_NAMES, WAYS, type Walk, type Way } from './walk.ts';
+import { describeQueries, describeRules } from './walk-checks.ts';
+import { describeEngineInPanels, describeNumbersAtRest } from './walk-engine.ts';
 
-/**
- * The whole way with real parts: HTTP services that fail, agents, the scrape endpoint, Prometheus with the repository's rules
- * (a minute of theirs is a second here), Alertmanager with the repository's inhibition, and a webhook at its end.
- */
-let telemetry: TelemetryHandle;
-let watch: AlertWatch;
-let stack: Stack;
+let walk: Walk;
 let prometheus: PrometheusClient;
 let lookup: RunningAgent;
 let fleet: RunningAgent;
 let spender: RunningAgent;
 let seller: RunningAgent;
-const from = Date.now() / 1000;
-const stopping = new AbortController();
-
 beforeAll(async () => {
-  telemetry = startTelemetry({ serviceName: 'walking-system', prometheus: { port: 0 } });
-  await telemetry.ready;
-  const journal = createJournal();
-  journal.begin();
-  watch = await startAlertWatch(journal);
-  stack = await startStack({
-    metrics: new URL(telemetry.metricsUrl ?? '').host,
-    webhookUrl: watch.webhookUrl,
-    journal,
-    signal: stopping.signal,
-  });
-  const missing = 'is not there: `npm test` brings it; by hand, put prometheus and alertmanager on PATH';
-  if (stack.prometheus.url === undefined) throw new Error(`Prometheus ${missing}`);
-  if (stack.alertmanager.url === undefined) throw new Error(`Alertmanager ${missing}`);
-  prometheus = prometheusClient(stack.prometheus.url);
-  [lookup, fleet, spender, seller] = await Promise.all([
-    startAgent('lookup-agent', { lookup: {}, archive: {} }),
-    startAgent('fleet-agent', { orders: {}, tickets: {}, search: {} }),
-    startAgent('spender-agent', { deploy: {}, logs: {} }),
-    startSeller(),
-  ]);
+  walk = await startWalk();
+  ({ prometheus } = walk);
+  ({ lookup, fleet, spender, seller } = walk.agents);
 });
+afterAll(() => walk?.stop());
 
-afterAll(async () => {
-  stopping.abort();
-  await Promise.all([lookup?.stop(), fleet?.stop(), spender?.stop(), seller?.stop()]);
-  await stack?.stop();
-  await watch?.close();
-  await telemetry?.shutdown();
-});
+const eventually: Walk['eventually'] = (check) => walk.eventually(check);
 
-/** Waits for something to come true; looks at the alerts meanwhile. */
-const eventually = (check: () => void | Promise<void>) =>
-  vi.waitFor(
-    async () => {
-      await watch.look({ prometheus: () => stack.prometheus.url, alertmanager: () => stack.alertmanager.url });
-      await check();
-    },
-    { timeout: 60_000, interval: 300 },
-  );
-
-const delivered = (alertname: string, agent: string, status: 'firing' | 'resolved') =>
-  watch.delivered.filter(
-    ({ labels, status: was }) => labels.alertname === alertname && labels.gen_ai_agent_name === agent && was === status,
+/** What reached the webhook of one agent, by one of the two ways that its metrics took. */
+const delivered = (alertname: string, agent: string, status: 'firing' | 'resolved', way: Way = 'scrape') =>
+  walk.watch.delivered.filter(
+    ({ labels, status: was }) =>
+      labels.alertname === alertname &&
+      labels.gen_ai_agent_name === agent &&
+      labels.job === WAYS[way] &&
+      was === status,
   );
 
 describe('from a tool call that fails to an alert that fires', () => {
@@ -82,6 +43,8 @@ describe('from a tool call that fails to an alert that fires', () => {
         'logs',
         'lookup',
         'mail',
+        'maps',
+        'museum',
         'orders',
         'prices',
         'quotes',
@@ -90,7 +53,7 @@ describe('from a tool call that fails to an alert that fires', () => {
         'weather',
       ]);
     });
-    expect(watch.delivered).toEqual([]);
+    expect(walk.watch.delivered).toEqual([]);
   });
 
   test('a tool dies: its circuit opens, the other goes on, the alert reaches the webhook; it recovers: the alert resolves', async () => {
@@ -126,7 +89,7 @@ describe('from a tool call that fails to an alert that fires', () => {
     await fleet.services.orders?.break({ kind: 'refuse' });
     await fleet.services.tickets?.break({ kind: 'refuse' });
     await eventually(() => {
-      const held = watch.inhibited.map(({ labels }) => `${labels.alertname} ${labels.gen_ai_tool_name}`);
+      const held = walk.watch.inhibited.map(({ labels }) => `${labels.alertname} ${labels.gen_ai_tool_name}`);
       expect(held).toEqual(expect.arrayContaining(['BreakerboxCircuitOpen orders', 'BreakerboxCircuitOpen tickets']));
     });
     expect(delivered('BreakerboxSystemicFailure', 'fleet-agent', 'firing')).toHaveLength(1);
@@ -138,10 +101,25 @@ describe('from a tool call that fails to an alert that fires', () => {
     });
   });
 
-  test('what Prometheus says of it is what the engine says', async () => {
+  test('one tool fails for three agents at once: that is what is told, and not each of them', async () => {
+    const { north, south, west } = walk.agents;
+    for (const { services } of [north, south, west]) await services.maps?.break({ kind: 'refuse' });
+    await eventually(() => {
+      for (const { session } of [north, south, west]) expect(session.peek('maps')?.state).not.toBe('closed');
+      const correlated = walk.watch.delivered.filter(
+        ({ labels }) => labels.alertname === 'BreakerboxCorrelatedOpenings' && labels.scope === 'fleet',
+      );
+      // Both ways bring the same three agents: an agent in two jobs is one.
+      expect(correlated.map(({ labels: { gen_ai_tool_name, error_type } }) => [gen_ai_tool_name, error_type])).toEqual([
+        ['maps', 'network'],
+      ]);
+    });
+  });
+
+  test.each(WAY_NAMES)('what Prometheus has by %s is what the engine says', async (way) => {
     const value = async (expr: string) => (await prometheus.instant(expr))[0]?.values[0]?.[1];
     for (const { box, session } of [lookup, fleet, spender]) {
-      const of = `gen_ai_agent_name="${box.agent}"`;
+      const of = `job="${WAYS[way]}", gen_ai_agent_name="${box.agent}"`;
       await eventually(async () => {
         const { budget, state, circuits } = session.view();
         expect(await value(`breakerbox_budget_granted_total{${of}}`)).toBe(budget.granted);
@@ -153,13 +131,15 @@ describe('from a tool call that fails to an alert that fires', () => {
         }
       });
     }
-    const events = await value(
-      'sum(breakerbox_systemic_events_total{gen_ai_agent_name="fleet-agent", error_type="network"})',
-    );
-    expect(events).toBe(1);
+    const of = `job="${WAYS[way]}", gen_ai_agent_name="fleet-agent"`;
+    expect(await value(`sum(breakerbox_systemic_events_total{${of}, error_type="network"})`)).toBe(1);
   });
 
+  describeEngineInPanels(() => walk);
+
   test('it is over: probes close the circuits, and the held alerts do not burst out', async () => {
+    const { north, south, west } = walk.agents;
+    for (const { services } of [north, south, west]) await services.maps?.mend();
     await fleet.services.orders?.mend();
     await fleet.services.tickets?.mend();
     fleet.session.confirmRecovered();
@@ -168,15 +148,37 @@ describe('from a tool call that fails to an alert that fires', () => {
     expect(fleet.session.view().circuits.map(({ state }) => state)).toEqual(['closed', 'closed', 'closed']);
     expect(delivered('BreakerboxCircuitOpen', 'fleet-agent', 'firing')).toEqual([]);
   });
+
+  test('somebody is woken for the same whichever way the metrics took', async () => {
+    const told = (way: Way) =>
+      walk.watch.delivered
+        .filter(({ labels }) => labels.job === WAYS[way])
+        .map(({ labels: { job: _, ...labels }, status }) => JSON.stringify([status, ...Object.entries(labels).sort()]))
+        .sort();
+    expect(told('scrape')).not.toEqual([]);
+    await eventually(() => expect(told('otlp')).toEqual(told('scrape')));
+  });
+});
+
+test('an agent vanishes', async () => {
+  const visited = 'count_over_time(sum by (job) (breakerbox_sessions{gen_ai_agent_name="visitor-agent"})[5m:1s])';
+  await eventually(async () => {
+    const counts = (await prometheus.instant(visited)).map(({ values }) => values[0]?.[1] ?? 0);
+    expect(counts).toHaveLength(2);
+    // Fifteen minutes of the rules, without which it may leave as it likes.
+    expect(Math.min(...counts)).toBeGreaterThan(15);
+  });
+  await walk.visitor.kill();
 });
 
 describe('what was left out', () => {
   const heldUp = (tool: string) => seller.session.report().tools.find((one) => one.tool === tool)?.heldUp;
 
+  const OF = `{job="${WAYS.scrape}", gen_ai_agent_name="seller-agent"}`;
   const countsOf = (metric: 'routes' | 'freshness' | 'tasks' | 'prechecks', label: string) =>
-    prometheus.countsBy(`${METRIC[metric].prometheus}{gen_ai_agent_name="seller-agent"}`, 'gen_ai_tool_name', label);
+    prometheus.countsBy(`${METRIC[metric].prometheus}${OF}`, 'gen_ai_tool_name', label);
   const totalsOf = (metric: 'tokensWasted' | 'tokensAvoided') =>
-    prometheus.totalsBy(`${METRIC[metric].prometheus}{gen_ai_agent_name="seller-agent"}`, 'gen_ai_tool_name');
+    prometheus.totalsBy(`${METRIC[metric].prometheus}${OF}`, 'gen_ai_tool_name');
 
   test('a pre-call check says that a tool is out: its calls go elsewhere, and its circuit hears nothing of it', async () => {
     await seller.services.mail?.break({ kind: 'unavailable' });
@@ -248,50 +250,28 @@ describe('what was left out', () => {
   });
 });
 
+test('the agent that has vanished is missed on both ways', () =>
+  eventually(() => {
+    for (const way of WAY_NAMES) {
+      expect(delivered('BreakerboxTelemetryAbsent', 'visitor-agent', 'firing', way)).toHaveLength(1);
+    }
+  }));
+
 describe('what is there to look at', () => {
-  test('the scrape text has the names of the contract, to the letter', async () => {
-    const text = await (await fetch(telemetry.metricsUrl ?? '')).text();
-    const names = new Set([...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name));
-    names.delete('target_info');
-    expect([...names].sort()).toEqual(
-      Object.values(METRIC)
-        .map(({ prometheus: name }) => name)
-        .sort(),
-    );
-  });
-
-  const dashboard = JSON.parse(
-    readFileSync(new URL('../dashboards/generated/breakerbox-fleet-overview.json', import.meta.url), 'utf8'),
-  );
-  const asked = { rateInterval: '4s', range: '5m' };
-
-  // Over the whole run, those of now too: by the end all is well again.
-  test.each(dashboardQueries(dashboard).map((query) => [`${query.panel} ${query.refId}`, query] as const))(
-    'the query of panel %s returns data, and has shown what happened',
-    async (_, query) => {
-      const series = await prometheus.range(substitute(query.expr, asked), from);
-      const values = series.flatMap((one) => one.values.map(([, value]) => value));
-      expect(values).not.toEqual([]);
-      expect(values.every(Number.isFinite)).toBe(true);
-      if (showsSomething(query)) expect(values.some((value) => value !== 0)).toBe(true);
-    },
-  );
-
-  test.each(variableQueries(dashboard).map((query) => [query.variable, query] as const))(
-    'the variable %s offers values',
-    async (_, { label, selector }) => {
-      expect(await prometheus.labelValues(label, substitute(selector, asked))).not.toEqual([]);
-    },
-  );
-
-  test('every rule is healthy and has returned data', async () => {
-    const rules = await prometheus.rules();
-    expect(rules.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['BreakerboxCircuitOpen', 'BreakerboxBudgetExhausted', 'BreakerboxSystemicFailure']),
-    );
-    for (const { name, query, health, lastError } of rules) {
-      expect({ name, health, lastError }).toEqual({ name, health: 'ok', lastError: undefined });
-      expect({ name, series: (await prometheus.range(query, from)).length }).not.toEqual({ name, series: 0 });
+  test('the scrape text has the names of the contract, to the letter, and so has what was pushed', async () => {
+    const { telemetry, otlp } = walk;
+    const scraped = await (await fetch(telemetry.metricsUrl ?? '')).text();
+    for (const text of [scraped, otlp.text()]) {
+      const { target_info: _, ...types } = parseExposition(text).types;
+      expect(Object.keys(types).sort()).toEqual(
+        Object.values(METRIC)
+          .map(({ prometheus: name }) => name)
+          .sort(),
+      );
     }
   });
 });
+
+describeNumbersAtRest(() => walk);
+describeQueries(() => walk);
+describeRules(() => walk);

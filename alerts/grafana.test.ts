@@ -1,0 +1,116 @@
+/** The Grafana-managed rules against what Grafana's file provisioning reads (apiVersion 1, Grafana 11 to 13). */
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { namesIn } from './promql.ts';
+import { grafanaAlerting } from './src/grafana.ts';
+import { ALERT_DEFINITIONS } from './src/rules.ts';
+
+const duration = z.string().regex(/^(\d+[smhdw])+$/);
+/** Grafana puts its environment's variables into most strings, for `$name` and `${name}`. */
+const plain = z
+  .string()
+  .min(1)
+  .regex(/^[^$]*$/);
+/** Annotations are left alone, but for `${name}` from 13 on. */
+const template = z
+  .string()
+  .min(1)
+  .regex(/^(?!.*\$\{)/s);
+const relativeTimeRange = z.strictObject({ from: z.number(), to: z.number() });
+
+const query = z.strictObject({
+  refId: z.literal('A'),
+  relativeTimeRange,
+  datasourceUid: plain,
+  model: z.strictObject({
+    refId: z.literal('A'),
+    editorMode: z.literal('code'),
+    instant: z.literal(true),
+    range: z.literal(false),
+    intervalMs: z.number(),
+    maxDataPoints: z.number(),
+    expr: z.string().min(1),
+  }),
+});
+const threshold = z.strictObject({
+  refId: z.literal('C'),
+  relativeTimeRange,
+  datasourceUid: z.literal('__expr__'),
+  model: z.strictObject({
+    refId: z.literal('C'),
+    type: z.literal('threshold'),
+    expression: z.literal('A'),
+    conditions: z.tuple([
+      z.strictObject({
+        type: z.literal('query'),
+        evaluator: z.strictObject({ type: z.literal('gt'), params: z.tuple([z.literal(0)]) }),
+      }),
+    ]),
+  }),
+});
+const rule = z.strictObject({
+  uid: plain.max(40).regex(/^[a-z0-9_-]+$/i),
+  title: plain.max(190),
+  condition: z.literal('C'),
+  for: duration,
+  noDataState: z.enum(['Alerting', 'NoData', 'OK', 'KeepLast']),
+  execErrState: z.enum(['Alerting', 'Error', 'OK', 'KeepLast']),
+  labels: z.record(plain, plain),
+  annotations: z.strictObject({
+    summary: template,
+    description: template,
+    runbook_url: template,
+    dashboard_url: template,
+  }),
+  data: z.tuple([query, threshold]),
+});
+const file = z.strictObject({
+  apiVersion: z.literal(1),
+  groups: z.array(
+    z.strictObject({
+      orgId: z.number(),
+      name: plain,
+      folder: plain,
+      interval: duration.refine((text) => /^[15]m$/.test(text), 'a multiple of 10 s'),
+      rules: z.array(rule).min(1),
+    }),
+  ),
+});
+
+const parsed = file.parse(parse(grafanaAlerting().text));
+const rules = parsed.groups.flatMap((group) => group.rules);
+
+describe('Grafana-managed rules', () => {
+  it('are all the alerts, each with a uid and a title of its own', () => {
+    expect(rules.map(({ title }) => title.replace(/ .*/, '')).sort()).toEqual(
+      ALERT_DEFINITIONS.map(({ name }) => name).sort(),
+    );
+    for (const key of ['uid', 'title'] as const) expect(new Set(rules.map((one) => one[key])).size).toBe(rules.length);
+    expect(rules.map(({ uid }) => uid)).toContain('breakerbox-correlated-openings-fleet');
+  });
+
+  it.each(rules)('$title has a query that parses', ({ data: [{ model }] }) => {
+    expect(() => namesIn(model.expr)).not.toThrow();
+  });
+
+  it.each(rules)('$title has texts in Grafana’s dialect', ({ annotations }) => {
+    for (const text of Object.values(annotations)) {
+      expect(text).not.toMatch(/\| query\b|\$externalLabels|\$value\b/);
+      const used = [...text.matchAll(/\$(\w+)(?:\.(\w+))?/g)].map((match) =>
+        match[0].replace(/^\$values\.A$/, '$values'),
+      );
+      for (const name of used) expect(name).toMatch(/^\$(values|labels\.\w+)$/);
+    }
+    expect(annotations.dashboard_url).toMatch(/^\{\{ reReplaceAll "\/\+\$" "" externalURL \}\}\/d\/breakerbox-/);
+    // Grafana refuses __dashboardUid__ without __panelId__, and panels may move.
+    expect(Object.keys(annotations)).not.toContain('__dashboardUid__');
+  });
+
+  it('say nothing where there is nothing, and one of them that Prometheus can’t be asked', () => {
+    expect(new Set(rules.map(({ noDataState }) => noDataState))).toEqual(new Set(['OK']));
+    expect(rules.filter(({ execErrState }) => execErrState === 'Error').map(({ uid }) => uid)).toEqual([
+      'breakerbox-telemetry-absent',
+    ]);
+  });
+});

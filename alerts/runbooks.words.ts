@@ -1,0 +1,164 @@
+/** Which words in code marks a runbook may use: names that exist, and calls that can be made. */
+import { readFileSync } from 'node:fs';
+import * as core from '../packages/core/src/index.ts';
+import {
+  AVAILABILITIES,
+  type Breakerbox,
+  type BreakerboxConfig,
+  BreakerboxConfigError,
+  CIRCUIT_MODES,
+  createBreakerbox,
+  ERROR_CATEGORIES,
+  REASONS,
+  type Session,
+} from '../packages/core/src/index.ts';
+import { DEFAULT_SYSTEMIC } from '../packages/core/src/systemic.ts';
+import { ATTR, EVENT, METRIC, MIXED_CATEGORY, OTHER_TOOL } from '../packages/core/src/telemetry/semconv.ts';
+import { secondsOf } from './src/duration.ts';
+import { DEFAULT_SETTINGS, WINDOW } from './src/settings.ts';
+
+/** OpenTelemetry's name as Prometheus writes it. */
+const label = (name: string): string => name.replaceAll('.', '_');
+
+/** The values that a label can have; for others anything goes. */
+export const LABEL_VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  [
+    label(ATTR.state),
+    new Set(['closed', 'open', 'half_open', ...CIRCUIT_MODES.filter((mode) => mode !== 'automatic')]),
+  ],
+  [label(ATTR.sessionState), new Set(['active', 'paused_budget', 'paused_systemic'])],
+  [label(ATTR.decision), new Set<string>(Object.values(REASONS))],
+  [label(ATTR.reason), new Set<string>(Object.keys(REASONS))],
+  [label(ATTR.outcome), new Set(['success', 'failure', 'ignored'])],
+  [label(ATTR.stateFrom), new Set(['closed', 'open', 'half_open'])],
+  [label(ATTR.stateTo), new Set(['closed', 'open', 'half_open'])],
+  [label(ATTR.availability), new Set<string>(AVAILABILITIES)],
+  [label(ATTR.errorType), new Set<string>([...ERROR_CATEGORIES, MIXED_CATEGORY, 'CATEGORY'])],
+]);
+
+/** Labels that series have: OpenTelemetry's attributes, and what Prometheus adds. */
+export const LABELS: ReadonlySet<string> = new Set(['job', 'instance', 'le', ...Object.values(ATTR).map(label)]);
+
+/** Series that the code can emit. */
+export const SERIES: ReadonlySet<string> = new Set(
+  Object.values(METRIC).flatMap(({ prometheus, kind }) =>
+    kind === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => prometheus + end) : [prometheus],
+  ),
+);
+
+/** The settings that a place of the configuration knows, by what it says when it refuses one. */
+const knownSettings = (config: object): readonly string[] => {
+  try {
+    createBreakerbox({ agent: 'runbooks', ...config } as BreakerboxConfig);
+  } catch (error) {
+    if (!(error instanceof BreakerboxConfigError)) throw error;
+    return /Known here: ([^.]+)\./.exec(error.message)?.[1]?.split(', ') ?? [];
+  }
+  return [];
+};
+
+const nothing = { 'no setting': true };
+const OPTIONS: ReadonlySet<string> = new Set([
+  ...knownSettings(nothing),
+  ...knownSettings({ tools: { TOOL: nothing } }),
+  ...knownSettings({ tools: { TOOL: { slowCallRate: nothing } } }),
+  ...knownSettings({ budget: nothing }).map((name) => `budget.${name}`),
+  ...knownSettings({ systemic: nothing }).map((name) => `systemic.${name}`),
+]);
+
+/** Whether a setting with its value, such as `mode: 'forced_open'`, is accepted by the box or for a tool. */
+const isAccepted = (name: string, value: string): boolean =>
+  [{ [name]: value }, { tools: { TOOL: { [name]: value } } }].some((config) => {
+    try {
+      createBreakerbox({ agent: 'runbooks', ...config } as BreakerboxConfig);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+
+/** A session that is paused, because two of its tools failed together: everything that a runbook looks at is there. */
+const pausedSession = (): { readonly box: Breakerbox; readonly session: Session } => {
+  const box = createBreakerbox({ agent: 'runbooks', tools: { TOOL: {}, OTHER: {} } });
+  const session = box.session();
+  for (const tool of ['TOOL', 'TOOL', 'TOOL', 'OTHER', 'OTHER', 'OTHER']) {
+    session.acquire(tool).settle({ outcome: 'failure', category: 'network' });
+  }
+  return { box, session };
+};
+
+/**
+ * Makes the call that a runbook tells its reader to make, such as `session.control('TOOL', 'forced_open')`; without brackets the
+ * name must be there.
+ *
+ * @throws where there is no such function, where it refuses the arguments, and where a property after it is missing.
+ */
+export const tryCall = (text: string): void => {
+  const { box, session } = pausedSession();
+  const [, object, method = '', args, path] = /^(session|box)\.(\w+)(\([^()]*\))?((?:\.\w+)*)$/.exec(text) ?? [];
+  const target = object === 'box' ? box : session;
+  const found: unknown = Reflect.get(target, method);
+  if (object === undefined || typeof found !== 'function') throw new Error(`nothing can be called by ${text}`);
+  if (args === undefined) return;
+  const given = [...args.matchAll(/'([^']*)'/g)].map((match) => match[1]);
+  const properties = (path ?? '').split('.').slice(1);
+  const result = properties.reduce<unknown>(
+    (value, name) => Reflect.get(Object(value), name),
+    found.apply(target, given),
+  );
+  if (properties.length > 0 && result === undefined) throw new Error(`${text} comes to nothing`);
+};
+
+function prefixed(prefix: string, values: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${prefix}.${name}`, value]));
+}
+
+const TELEMETRY_README = readFileSync(`${import.meta.dirname}/../packages/telemetry/README.md`, 'utf8');
+
+/** What numbers of a runbook are called: settings of the rules, their fixed windows, and the engine's own defaults. */
+const NUMBERS: Readonly<Record<string, unknown>> = {
+  ...DEFAULT_SETTINGS,
+  ...prefixed('WINDOW', WINDOW),
+  ...prefixed('systemic', DEFAULT_SYSTEMIC),
+};
+
+/** The value of such a number, durations in seconds; undefined where there is none of that name. */
+export const numberCalled = (name: string): number | undefined => {
+  const value = NUMBERS[name];
+  return typeof value === 'string' ? secondsOf(value) : typeof value === 'number' ? value : undefined;
+};
+
+const WORDS: ReadonlySet<string> = new Set<string>([
+  ...LABELS,
+  ...SERIES,
+  ...OPTIONS,
+  ...[...LABEL_VALUES.values()].flatMap((values) => [...values]),
+  ...CIRCUIT_MODES,
+  ...Object.values(EVENT),
+  ...Object.values(ATTR).map((name) => `span.${name}`),
+  ...Object.keys(core),
+  OTHER_TOOL,
+  // Of the rules and of Prometheus itself.
+  ...['scope', 'agent', 'fleet', 'up', 'for', 'runbook_url', 'dashboard_url', 'metric_expiration', 'WINDOW'],
+  // Placeholders, and where to ask an agent for its metrics.
+  ...['JOB', 'AGENT', 'TOOL', 'CATEGORY', 'http://HOST:9464/metrics', 'breakerbox bundle'],
+]);
+
+/**
+ * Looks whether the words in code marks mean something.
+ *
+ * @throws where they mean nothing that is known, or say a call that can't be made.
+ */
+export const checkWords = (text: string): void => {
+  if (/^(session|box)\./.test(text)) {
+    tryCall(text);
+    return;
+  }
+  const [, name, value] = /^(\w+): '(\w+)'$/.exec(text) ?? [];
+  if (name !== undefined && value !== undefined && isAccepted(name, value)) return;
+  if (/^OTEL_[A-Z_]+$/.test(text) && TELEMETRY_README.includes(`\`${text}`)) return;
+  if (WORDS.has(text) || /^Breakerbox[A-Z]/.test(text) || numberCalled(text) !== undefined) return;
+  throw new Error(
+    `\`${text}\` is no name that the code, the contract or the rules' settings have. Mend it or leave it out.`,
+  );
+};

@@ -1,0 +1,53 @@
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+
+const WHOLE = /^(?:\d+[smhdw])+$/;
+
+/**
+ * Seconds of a duration as Prometheus writes it: `90s`, `2m30s`, `1h`. Undefined for anything else; milliseconds and years
+ * are of no use in a rule.
+ *
+ * @example secondsOf('2m30s') // 150
+ */
+export const secondsOf = (text: string): number | undefined =>
+  WHOLE.test(text)
+    ? [...text.matchAll(/(\d+)([smhdw])/g)].reduce(
+        (sum, [, n, unit]) => sum + Number(n) * (UNIT_SECONDS[unit ?? ''] ?? 0),
+        0,
+      )
+    : undefined;
+
+/**
+ * Seconds of a duration that has been checked.
+ *
+ * @throws RangeError where it is none: then checkSettings() wasn't called.
+ */
+export const seconds = (text: string): number => {
+  const found = secondsOf(text);
+  if (found === undefined) {
+    throw new RangeError(
+      `alerts: '${text}' is no duration such as 2m30s. Pass settings through checkSettings() first.`,
+    );
+  }
+  return found;
+};
+
+/** Whole seconds as Prometheus writes them: `2m30s`. */
+export const durationOf = (whole: number): string => {
+  const parts = (['w', 'd', 'h', 'm', 's'] as const).reduce(
+    ({ text, rest }, unit) => {
+      const size = UNIT_SECONDS[unit] ?? 1;
+      const count = Math.floor(rest / size);
+      return { text: count === 0 ? text : `${text}${count}${unit}`, rest: rest - count * size };
+    },
+    { text: '', rest: Math.round(whole) },
+  );
+  return parts.text === '' ? '0s' : parts.text;
+};
+
+/** A duration in words, for texts that people read: `5 minutes`, `2 minutes 30 seconds`, `1 hour`. */
+export const inWords = (text: string): string => {
+  const words: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: 'hour', d: 'day', w: 'week' };
+  return [...durationOf(seconds(text)).matchAll(/(\d+)([smhdw])/g)]
+    .map(([, n, unit]) => `${n} ${words[unit ?? '']}${n === '1' ? '' : 's'}`)
+    .join(' ');
+};

@@ -1,0 +1,163 @@
+import { Document, isMap, isScalar, isSeq, Scalar, type YAMLMap } from 'yaml';
+import type { AlertDefinition } from './alert.ts';
+import { checkedText, RuleOptionsError } from './check-settings.ts';
+import { grafanaDialect } from './dialect.ts';
+import { seconds } from './duration.ts';
+import { type NamedText, unbroken, wrapped } from './prometheus.ts';
+import { bracketed, indented } from './promql.ts';
+import type { Ground, Reader, RecordKey } from './record.ts';
+import { RECORDINGS } from './recording.ts';
+import { ALERT_DEFINITIONS, annotationsOf, groundOf, type Resolved, type RuleOptions, resolved } from './rules.ts';
+
+/** What Grafana-managed rules need beside what all rules do. */
+export interface GrafanaOptions extends RuleOptions {
+  /** Uid of the Prometheus data source in Grafana. Default `breakerbox-prometheus`. */
+  readonly dataSourceUid?: string;
+  /** Title of the folder that the rules are put in. Default `Breakerbox`. */
+  readonly folder?: string;
+}
+
+/**
+ * How densely a subquery asks: as often as rules are evaluated where the range is short, seldom where it is long, for each
+ * step costs a query. In 6 hours something must be found that was true for some minutes.
+ */
+const stepFor = (range: string): string => {
+  const steps = [
+    [5 * 60, '15s'],
+    [3600, '1m'],
+    [6 * 3600, '2m30s'],
+    [2 * 24 * 3600, '10m'],
+  ] as const;
+  return steps.find(([longest]) => seconds(range) <= longest)?.[1] ?? '1h';
+};
+
+/** What is recorded elsewhere stands in the expression itself: there is no ruler that would record it. */
+export const inlined = (options: Resolved): Ground => {
+  const definition = (key: RecordKey): string => {
+    const found = RECORDINGS.find((one) => one.key === key);
+    if (found === undefined) throw new Error(`alerts: nothing records ${key}; add it to RECORDINGS.`);
+    return bracketed(found.expr(ground));
+  };
+  const read: Reader = { now: definition, over: (key, range) => `${definition(key)}[${range}:${stepFor(range)}]` };
+  const ground = groundOf(options, read);
+  return ground;
+};
+
+/**
+ * The expression of a Grafana-managed rule. How long an alert is kept after it was last true is part of it: Grafana knows
+ * `keepFiringFor` from 12.0 on, and 11 would pass over it in silence.
+ */
+export const grafanaExpr = (alert: AlertDefinition, ground: Ground): string => {
+  const expr = alert.expr(ground);
+  const kept = alert.keepFiringFor?.(ground.settings);
+  return kept === undefined ? expr : `last_over_time(\n${indented(`(\n${indented(expr)}\n)[${kept}:1m]`)}\n)`;
+};
+
+/** `BreakerboxCircuitOpen` as a uid: `breakerbox-circuit-open`. */
+const uidOf = ({ name, scope }: AlertDefinition): string => {
+  const words = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
+  return scope === undefined ? words : `${words}-${scope}`;
+};
+
+/** Every other rule reads an hour at most, or little of it; this one a week, each time anew. */
+const READS_A_WEEK = 'BreakerboxToolSlow';
+
+const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string): object => ({
+  uid: uidOf(alert),
+  // Titles are unique in a folder.
+  title: alert.scope === undefined ? alert.name : `${alert.name} (${alert.scope})`,
+  condition: 'C',
+  for: alert.for?.(options.settings) ?? '0s',
+  noDataState: 'OK',
+  // While Prometheus can't be asked, alerts stay as they are, and one rule of all says so.
+  execErrState: alert.name === 'BreakerboxTelemetryAbsent' ? 'Error' : 'KeepLast',
+  labels: { severity: alert.severity, ...(alert.scope !== undefined && { scope: alert.scope }) },
+  annotations: { ...annotationsOf(alert, options, grafanaDialect(options.grafanaUrl)) },
+  data: [
+    {
+      refId: 'A',
+      relativeTimeRange: { from: 600, to: 0 },
+      datasourceUid: dataSourceUid,
+      model: {
+        refId: 'A',
+        editorMode: 'code',
+        instant: true,
+        range: false,
+        intervalMs: 15_000,
+        maxDataPoints: 43_200,
+        expr: grafanaExpr(alert, inlined(options)),
+      },
+    },
+    {
+      // Whatever the query returns is to fire; Grafana wants that said as a comparison.
+      refId: 'C',
+      relativeTimeRange: { from: 0, to: 0 },
+      datasourceUid: '__expr__',
+      model: {
+        refId: 'C',
+        type: 'threshold',
+        expression: 'A',
+        conditions: [{ type: 'query', evaluator: { type: 'gt', params: [0] } }],
+      },
+    },
+  ],
+});
+
+const HEADER = `Alerts of Breakerbox for Grafana's own alerting, for those without a Prometheus that evaluates rules. Use these or the rules in ../rules, not both. Put this file into Grafana's provisioning/alerting folder. Grafana 11 to 13.
+Generated from alerts/src: don't edit this file. Thresholds are in alerts/src/settings.ts; why a rule is as it is stands in ../rules.
+
+Every alert is one query: what Prometheus' rules record is written out in it, as subqueries where it is looked at over time. That costs more at each evaluation than recorded series do; with hundreds of agents, take the rules.
+Grafana's templates can't ask queries: the texts name the dashboard instead of the tools.`;
+
+/** Strings of several lines as they are; sentences folded at the margin. */
+const laidOut = (node: unknown): void => {
+  if (isSeq(node)) for (const one of node.items) laidOut(one);
+  if (!isMap(node)) return;
+  for (const { key, value } of node.items) {
+    const name = isScalar(key) ? key.value : undefined;
+    if (isScalar(value) && name === 'expr') value.type = Scalar.BLOCK_LITERAL;
+    if (isScalar(value) && name === 'description') value.type = Scalar.BLOCK_FOLDED;
+    laidOut(value);
+  }
+};
+
+/**
+ * The same alerts as Grafana-managed rules, as a provisioning file: from the same source, with what is recorded written out.
+ *
+ * @throws RuleOptionsError where the options can't work: what, where, why, and how to mend it.
+ * @example const { name, text } = grafanaAlerting({ dataSourceUid: 'prometheus', folder: 'Agents' });
+ */
+export const grafanaAlerting = (options: GrafanaOptions = {}): NamedText => {
+  const { dataSourceUid = 'breakerbox-prometheus', folder = 'Breakerbox', ...others } = options;
+  const issues = [
+    ...checkedText(dataSourceUid, 'dataSourceUid', 'the uid that Grafana shows in the address of the data source'),
+    ...checkedText(folder, 'folder', 'the title of a folder; Grafana makes it where there is none'),
+  ];
+  if (issues.length > 0) throw new RuleOptionsError(issues);
+  const known = resolved(others);
+  const group = (name: string, interval: string, rules: readonly AlertDefinition[]): object => ({
+    orgId: 1,
+    name,
+    folder,
+    interval,
+    rules: rules.map((alert) => ruleOf(alert, known, dataSourceUid)),
+  });
+  const document = new Document({
+    apiVersion: 1,
+    groups: [
+      group(
+        'breakerbox',
+        '1m',
+        ALERT_DEFINITIONS.filter(({ name }) => name !== READS_A_WEEK),
+      ),
+      group(
+        'breakerbox-week',
+        '5m',
+        ALERT_DEFINITIONS.filter(({ name }) => name === READS_A_WEEK),
+      ),
+    ],
+  });
+  document.commentBefore = wrapped(HEADER, 118);
+  laidOut(document.contents as YAMLMap);
+  return { name: 'breakerbox-alerting.yml', text: unbroken(document.toString({ lineWidth: 120 })) };
+};

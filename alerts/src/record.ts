@@ -1,0 +1,65 @@
+import type { Series } from './promql.ts';
+import type { RuleSettings } from './settings.ts';
+
+/** Every series that is recorded: level:metric:operation, where the level says which labels are left. */
+export const RECORDED = {
+  circuits: 'job_agent_tool:breakerbox_circuits:sum',
+  notClosed: 'job_agent_tool:breakerbox_circuits_not_closed:sum',
+  outOfUse: 'job_agent_tool:breakerbox_circuits_out_of_use:median',
+  outOfUseAllAlong: 'job_agent_tool:breakerbox_circuits_out_of_use:min',
+  openings5m: 'job_agent_tool:breakerbox_openings:increase5m',
+  openings15m: 'job_agent_tool:breakerbox_openings:increase15m',
+  openingsPerCircuit: 'job_agent_tool:breakerbox_openings_per_circuit:ratio15m',
+  failures5m: 'job_agent_tool:breakerbox_failures:increase5m',
+  failures1h: 'job_agent_tool:breakerbox_failures:increase1h',
+  executions5m: 'job_agent_tool:breakerbox_executions:increase5m',
+  executions1h: 'job_agent_tool:breakerbox_executions:increase1h',
+  errorRatio5m: 'job_agent_tool:breakerbox_failures_per_execution:ratio5m',
+  errorRatio1h: 'job_agent_tool:breakerbox_failures_per_execution:ratio1h',
+  p95Short: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_5m',
+  p95: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m',
+  p95Sampled: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m_sampled',
+  p95Usual: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_median1w',
+  granted5m: 'job_agent:breakerbox_budget_granted:increase5m',
+  granted30m: 'job_agent:breakerbox_budget_granted:increase30m',
+  granted1h: 'job_agent:breakerbox_budget_granted:increase1h',
+  granted6h: 'job_agent:breakerbox_budget_granted:increase6h',
+  consumed5m: 'job_agent:breakerbox_budget_consumed:increase5m',
+  consumed30m: 'job_agent:breakerbox_budget_consumed:increase30m',
+  consumed1h: 'job_agent:breakerbox_budget_consumed:increase1h',
+  consumed6h: 'job_agent:breakerbox_budget_consumed:increase6h',
+  burn5m: 'job_agent:breakerbox_budget_burn:ratio5m',
+  burn30m: 'job_agent:breakerbox_budget_burn:ratio30m',
+  burn1h: 'job_agent:breakerbox_budget_burn:ratio1h',
+  burn6h: 'job_agent:breakerbox_budget_burn:ratio6h',
+  sessions: 'job_agent:breakerbox_sessions:sum',
+  lastOpenings: 'job_agent_tool_error:breakerbox_circuit_opened_time_seconds:max',
+  correlatedTools: 'job_agent_error:breakerbox_correlated_tools:count',
+  correlatedAgents: 'tool_error:breakerbox_correlated_agents:count',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type RecordKey = keyof typeof RECORDED;
+
+/**
+ * How an expression reads what is recorded: by its name, or, where nobody records (Grafana-managed rules), by its definition.
+ */
+export interface Reader {
+  now(key: RecordKey): string;
+  /** Over a range: `name[5m]`, or a subquery. */
+  over(key: RecordKey, range: string): string;
+}
+
+/** What rules are written with. */
+export interface Ground {
+  readonly settings: RuleSettings;
+  readonly series: Series;
+  readonly read: Reader;
+}
+
+/** A recording rule. */
+export interface Recording {
+  readonly key: RecordKey;
+  /** Why it is as it is; stands above it in the file. */
+  readonly comment: string;
+  expr(ground: Ground): string;
+}

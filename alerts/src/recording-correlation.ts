@@ -1,0 +1,79 @@
+import { OTHER_TOOL } from '@breakerbox/core';
+import { seconds } from './duration.ts';
+import { AGENT, aggregated, BY_AGENT, BY_TOOL, bracketed, ERROR, indented, joined, METRIC, TOOL } from './promql.ts';
+import type { Ground, Recording } from './record.ts';
+
+/**
+ * A duration as the number of seconds that Unix times are compared with, written so that whoever lets time run faster for a
+ * demonstration finds it: `2 * 60`.
+ */
+export const asSeconds = (duration: string): string => `${seconds(duration) / 60} * 60`;
+
+/** How many of `members` opened at most the given time before the latest of their group. */
+const together = (by: string, members: string, within: string): string =>
+  aggregated(
+    'count',
+    by,
+    `${members}\n>= on (${by}) group_left ()\n(${aggregated('max', by, members)} - ${asSeconds(within)})`,
+  );
+
+const recent = (by: string, members: string, age: string): string =>
+  `${aggregated('max', by, members)} >= time() - ${asSeconds(age)}`;
+
+/** The last openings by agent, tool and category, whatever the job: an agent in two jobs is one agent. */
+const byAgent = ({ read }: Ground): string =>
+  aggregated('max', `${AGENT}, ${TOOL}, ${ERROR}`, read.now('lastOpenings'));
+
+/** From how many agents on: the least number, or the share of all agents that have the tool. */
+const enoughAgents = ({ read, settings }: Ground): string => {
+  const { correlatedAgents, correlatedShare, correlatedMemory } = settings;
+  const all = `count by (${AGENT}, ${TOOL}) (last_over_time(${read.over('circuits', correlatedMemory)}))`;
+  return `clamp_min(\n  ${correlatedShare} * count by (${TOOL}) (\n${indented(indented(all))}\n  ),\n  ${correlatedAgents}\n)`;
+};
+
+/** Openings of several tools or agents that belong together. */
+export const CORRELATION: readonly Recording[] = [
+  {
+    key: 'lastOpenings',
+    comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter: it has a first-ever opening, and one right after a restart. Remembered for a while, in case the process has gone or a scrape is missed. Left out are tools of which so few circuits opened that it is chance: among hundreds of sessions each tool opens somewhere all the time. ${OTHER_TOOL} is no tool.`,
+    expr: ({ series, read, settings: { openShare, correlatedMemory } }) =>
+      joined(
+        `unless on (${BY_TOOL})`,
+        aggregated(
+          'max',
+          `${BY_TOOL}, ${ERROR}`,
+          `max_over_time(${series(METRIC.openedTime, {}, `${TOOL}!="${OTHER_TOOL}"`)}[${correlatedMemory}])`,
+        ),
+        bracketed(
+          `${openShare} * max_over_time(${read.over('circuits', correlatedMemory)})\n> clamp_min(${read.now('openings5m')}, 1)`,
+        ),
+      ),
+  },
+  {
+    key: 'correlatedTools',
+    comment:
+      'Tools of one agent whose circuits opened close together with one category. Close to the LATEST of them: how late a scrape or a push brings them doesn’t matter, and the openings of an hour ago don’t either.',
+    expr: ({ read, settings: { correlatedTools, correlatedWithin, correlatedRecent } }) => {
+      const by = `${BY_AGENT}, ${ERROR}`;
+      return joined(
+        'and',
+        `${together(by, read.now('lastOpenings'), correlatedWithin)} >= ${correlatedTools}`,
+        recent(by, read.now('lastOpenings'), correlatedRecent),
+      );
+    },
+  },
+  {
+    key: 'correlatedAgents',
+    comment:
+      'Agents whose circuits of one tool opened close together with one category. Of hundreds of agents with a popular tool some always do: it must be a share of those that have the tool.',
+    expr: (ground) => {
+      const by = `${TOOL}, ${ERROR}`;
+      const { correlatedWithin, correlatedRecent } = ground.settings;
+      return joined(
+        'and',
+        `${together(by, byAgent(ground), correlatedWithin)}\n>= on (${TOOL}) group_left ()\n${enoughAgents(ground)}`,
+        recent(by, byAgent(ground), correlatedRecent),
+      );
+    },
+  },
+];

@@ -1,0 +1,191 @@
+import { durationOf, seconds } from './duration.ts';
+import {
+  AGENT,
+  ATTR,
+  aggregated,
+  BY_AGENT,
+  BY_TOOL,
+  bracketed,
+  gained,
+  joined,
+  METRIC,
+  NOT_CLOSED,
+  TOOL,
+} from './promql.ts';
+import type { Ground, Recording, RecordKey } from './record.ts';
+import { CORRELATION } from './recording-correlation.ts';
+import { WINDOW } from './settings.ts';
+
+const { short, quarter, half, hour, long, week } = WINDOW;
+
+const CIRCUITS: readonly Recording[] = [
+  {
+    key: 'circuits',
+    comment:
+      'How many circuits of a tool there are, whatever their state. 0 is reported for a tool that no live session has.',
+    expr: ({ series }) => aggregated('sum', BY_TOOL, series(METRIC.circuits)),
+  },
+  {
+    key: 'notClosed',
+    comment:
+      'How many circuits of a tool are kept from normal use: open, probing, or forced open by hand. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open.',
+    expr: ({ series }) => aggregated('sum', BY_TOOL, series(METRIC.circuits, { [ATTR.state]: NOT_CLOSED })),
+  },
+  {
+    key: 'outOfUse',
+    comment:
+      'The same, looked at across holes, and 0 where it is chance. The median is above 0 where a circuit was out of use in half of the samples or more. That bridges a missed scrape, and the moment between two short sessions, in each of which the circuit starts closed. And among hundreds of sessions a tool that fails now and then always has some circuit open: it is out of use from the given share of its circuits on. What is bridged also makes it half as late, at the beginning and at the end alike. Of an agent that has gone nothing is left a little later than that, or its last samples would be the median for as long as they are in the window.',
+    expr: ({ read, settings: { gap, openShare } }) => {
+      const median = `quantile_over_time(0.5, ${read.over('notClosed', gap)})`;
+      const many = `${median}\n>= bool ${openShare} * avg_over_time(${read.over('circuits', gap)})`;
+      const stillThere = `last_over_time(${read.over('notClosed', durationOf(seconds(gap) * 0.6))})`;
+      return `ceil(${median})\n* ${bracketed(many)}\nand ${stillThere}`;
+    },
+  },
+  {
+    key: 'outOfUseAllAlong',
+    comment:
+      'Above 0 where the tool has been out of use for as long as BreakerboxCircuitOpen wants it: by this, other alerts know that it fires, in Grafana-managed rules too, where there is no ALERTS to ask.',
+    expr: ({ read, settings }) => `min_over_time(${read.over('outOfUse', settings.openFor)})`,
+  },
+];
+
+/** From closed alone: a failed probe opens a circuit again that was never in use in between. */
+const openings = ({ series }: Ground, window: string): string =>
+  gained(
+    series,
+    series(METRIC.transitions, { [ATTR.stateFrom]: ['closed'], [ATTR.stateTo]: ['open'] }),
+    BY_TOOL,
+    window,
+  );
+
+const OPENINGS: readonly Recording[] = [
+  {
+    key: 'openings5m',
+    comment:
+      'How often circuits of a tool went from closed to open. A failed probe is no opening. What is born is for a process whose first scrape already has an opening: increase() sees nothing of a first sample. It counts where other processes of the agent were seen before the window, and this one not in the hour before it; so a hole in the scrapes brings nothing up again.',
+    expr: (ground) => openings(ground, short),
+  },
+  { key: 'openings15m', comment: 'The same over 15 minutes.', expr: (ground) => openings(ground, quarter) },
+  {
+    key: 'openingsPerCircuit',
+    comment:
+      'Openings per circuit, so that one outage of 500 parallel sessions is one opening, and a tool that is dead in one short session after the other is many. The most circuits that there were at a time, for sessions end.',
+    expr: ({ read }) => `${read.now('openings15m')}\n/ (max_over_time(${read.over('circuits', quarter)}) > 0)`,
+  },
+];
+
+const outcomes = ({ series }: Ground, which: readonly ('success' | 'failure')[], window: string): string =>
+  aggregated('sum', BY_TOOL, `increase(${series(METRIC.outcomes, { [ATTR.outcome]: which })}[${window}])`);
+
+const ERRORS: readonly Recording[] = [
+  { key: 'failures5m', comment: 'Failed calls.', expr: (ground) => outcomes(ground, ['failure'], short) },
+  { key: 'failures1h', comment: '', expr: (ground) => outcomes(ground, ['failure'], hour) },
+  {
+    key: 'executions5m',
+    comment: 'Calls that were made and say something of the tool: ignored outcomes are the caller’s own doing.',
+    expr: (ground) => outcomes(ground, ['success', 'failure'], short),
+  },
+  { key: 'executions1h', comment: '', expr: (ground) => outcomes(ground, ['success', 'failure'], hour) },
+  {
+    key: 'errorRatio5m',
+    comment: 'Failures over executed calls, 0 to 1. Nothing where nothing was called.',
+    expr: ({ read }) => `${read.now('failures5m')}\n/ (${read.now('executions5m')} > 0)`,
+  },
+  {
+    key: 'errorRatio1h',
+    comment: '',
+    expr: ({ read }) => `${read.now('failures1h')}\n/ (${read.now('executions1h')} > 0)`,
+  },
+];
+
+const p95 = ({ series }: Ground, window: string): string =>
+  `histogram_quantile(\n  0.95,\n  sum by (job, ${AGENT}, ${TOOL}, le) (rate(${series(METRIC.duration, {}, '', '_bucket')}[${window}]))\n) >= 0`;
+
+const DURATIONS: readonly Recording[] = [
+  {
+    key: 'p95Short',
+    comment:
+      'The time that 95 % of the executed calls stayed below, in seconds; `>= 0` drops the NaN of no call at all.',
+    expr: (ground) => p95(ground, short),
+  },
+  { key: 'p95', comment: 'The same over 15 minutes.', expr: (ground) => p95(ground, quarter) },
+  {
+    key: 'p95Sampled',
+    comment:
+      'What is usual needs a week, and a week of samples every few seconds is too much to read at each evaluation: one minute of each quarter of an hour is kept for it.',
+    expr: ({ read }) => `${read.now('p95')}\nand on () (minute() % 15 == 0)`,
+  },
+  {
+    key: 'p95Usual',
+    comment:
+      'The median of the week: an outage, or a slow day, hardly moves it. Nothing before there is enough history, for the first hour of a tool would be its own measure.',
+    expr: ({ read, settings: { slowLeastHistory } }) =>
+      joined(
+        'and',
+        `quantile_over_time(0.5, ${read.over('p95Sampled', week)})`,
+        `last_over_time(${read.over('p95Sampled', week)} offset ${slowLeastHistory})`,
+      ),
+  },
+];
+
+const budget = (key: 'granted' | 'consumed', window: string, comment: string): Recording => ({
+  key: `${key}${window}` as RecordKey,
+  comment,
+  expr: ({ series }) =>
+    gained(series, series(key === 'granted' ? METRIC.budgetGranted : METRIC.budgetConsumed), BY_AGENT, window),
+});
+
+const burn = (window: '5m' | '30m', base: '1h' | '6h', comment: string): Recording => ({
+  key: `burn${window}`,
+  comment,
+  expr: ({ read }) =>
+    `${read.now(`consumed${window}`)}\n/ ${bracketed(`${read.now(`granted${window}`)} >= ${read.now(`granted${base}`)} / 12\nor\n${read.now(`granted${base}`)} / 12 > 0`)}`,
+});
+
+const BUDGET: readonly Recording[] = [
+  budget(
+    'granted',
+    short,
+    'Failures that sessions were allowed. As above, with what a new process is first seen with.',
+  ),
+  budget('granted', half, ''),
+  budget('granted', hour, ''),
+  budget('granted', long, ''),
+  budget('consumed', short, 'Failures that were charged.'),
+  budget('consumed', half, ''),
+  budget('consumed', hour, ''),
+  budget('consumed', long, ''),
+  burn(
+    short,
+    hour,
+    'How fast budgets are used up: charged over granted, 1 is all of it. A short window often has charges and no grant in it, or the other way about: it is measured by its own grants or by the long window’s pace, whichever is more.',
+  ),
+  burn(half, long, ''),
+  {
+    key: 'burn1h',
+    comment: '',
+    expr: ({ read }) => `${read.now('consumed1h')}\n/ (${read.now('granted1h')} > 0)`,
+  },
+  {
+    key: 'burn6h',
+    comment: '',
+    expr: ({ read }) => `${read.now('consumed6h')}\n/ (${read.now('granted6h')} > 0)`,
+  },
+  {
+    key: 'sessions',
+    comment:
+      'Live sessions of an agent, whatever their state. 0 is reported: nothing means that the agent isn’t there.',
+    expr: ({ series }) => aggregated('sum', BY_AGENT, series(METRIC.sessions)),
+  },
+];
+
+/** Every recording rule, in an order in which each only reads what comes before it. */
+export const RECORDINGS: readonly Recording[] = [
+  ...CIRCUITS,
+  ...OPENINGS,
+  ...ERRORS,
+  ...DURATIONS,
+  ...BUDGET,
+  ...CORRELATION,
+];

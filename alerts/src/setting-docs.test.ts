@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { settingDocs } from './setting-docs.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
+
+const docs = settingDocs();
+
+it('has every setting, with a meaning of its own', () => {
+  expect(docs.map(({ name }) => name)).toEqual(Object.keys(DEFAULT_SETTINGS));
+  expect(new Set(docs.map(({ meaning }) => meaning)).size).toBe(docs.length);
+  for (const { meaning, name } of docs) expect(meaning, name).toMatch(/^[A-Z][^`{}*]{15,}\.$/);
+});
+
+it('gives each its unit', () => {
+  const unit = Object.fromEntries(docs.map((doc) => [doc.name, doc.unit]));
+  expect(unit).toMatchObject({
+    gap: 'duration',
+    openShare: 'share',
+    burnFastRatio: 'share',
+    burnSlowRatio: 'share',
+    slowFloor: 'seconds',
+    slowFactor: 'times',
+    flappingOpenings: 'number',
+  });
+  const shares = docs.filter((doc) => /Ratio$|Share$/.test(doc.name));
+  for (const doc of shares) expect(doc.unit, doc.name).toBe('share');
+});

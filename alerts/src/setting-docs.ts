@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { DEFAULT_SETTINGS, type RuleSettings } from './settings.ts';
+
+/** A setting, for people. */
+export interface SettingDoc {
+  readonly name: keyof RuleSettings;
+  readonly default: string | number;
+  /** `duration`: as Prometheus writes it, `2m30s`. `share`: from 0 to 1. */
+  readonly unit: 'duration' | 'share' | 'seconds' | 'times' | 'number';
+  /** Which alert it is of, what it says, and why it is as it is. */
+  readonly meaning: string;
+}
+
+/** The package carries its sources: seen from src/ and from dist/, they are there. */
+const SOURCE = new URL('../src/settings.ts', import.meta.url);
+
+const DOCUMENTED = /\/\*\*(?<comment>(?:[^*]|\*(?!\/))*)\*\/\s*readonly (?<name>\w+): (?:string|number);/g;
+
+/** A comment as running text: no stars, no marks of code, links by their name. */
+const textOf = (comment: string): string =>
+  comment
+    .replaceAll(/^\s*\*/gm, ' ')
+    .replaceAll(/\{@link (\w+)\}/g, '$1')
+    .replaceAll('`', '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+const unitOf = (value: string | number, meaning: string): SettingDoc['unit'] => {
+  if (typeof value === 'string') return 'duration';
+  if (meaning.includes('(0 to 1)') || /\bthe same share\b/.test(meaning)) return 'share';
+  if (/: seconds\b/.test(meaning)) return 'seconds';
+  return /\bhow many times\b/.test(meaning) ? 'times' : 'number';
+};
+
+/**
+ * All settings with their meanings, which are the comments in settings.ts: each threshold is explained once, where it stands.
+ * @example settingDocs()[0] // { name: 'gap', default: '2m30s', unit: 'duration', meaning: 'How long a hole may be …' }
+ */
+export const settingDocs = (): readonly SettingDoc[] => {
+  const comments = new Map(
+    [...readFileSync(SOURCE, 'utf8').matchAll(DOCUMENTED)].map(({ groups = {} }) => [
+      groups.name ?? '',
+      textOf(groups.comment ?? ''),
+    ]),
+  );
+  return Object.entries(DEFAULT_SETTINGS).map(([name, value]: [string, string | number]) => {
+    const meaning = comments.get(name) ?? '';
+    return { name: name as keyof RuleSettings, default: value, unit: unitOf(value, meaning), meaning };
+  });
+};

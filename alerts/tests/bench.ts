@@ -1,0 +1,219 @@
+/** Runs the rules by promtool over what simulated processes export, and checks which alerts fire when, and that no other does. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { parse } from 'yaml';
+import { runTool } from '../../stack/tools.ts';
+import { namesIn } from '../promql.ts';
+import { type PrometheusRule, ruleFiles } from '../src/prometheus.ts';
+import type { RuleOptions } from '../src/rules.ts';
+import type { SimulatedProcess } from './process.ts';
+
+/** An alert that must fire: silent until `after`, firing from `by` until `until`, silent from `gone` on. Seconds. */
+export interface Firing {
+  /** Without the prefix. */
+  readonly alert: string;
+  readonly scope?: string;
+  /** How many at the time. Default 1. */
+  readonly count?: number;
+  readonly after: number;
+  readonly by: number;
+  /** Default: to the end. */
+  readonly until?: number;
+  readonly gone?: number;
+}
+
+export interface Scenario {
+  /** Seconds. */
+  readonly lasts: number;
+  /** Seconds between two scrapes, and between two evaluations. */
+  readonly interval: number;
+  /** Between two evaluations, where they are another. */
+  readonly evaluation?: number;
+  readonly processes: readonly SimulatedProcess[];
+  /** What happens in each second. */
+  second(now: number): void;
+  /** Whether the scrape at this second finds nobody. */
+  missed?(now: number): boolean;
+  /** No marks of staleness: the way of OTLP. Default: a scrape. */
+  readonly pushed?: boolean;
+  readonly firing?: readonly Firing[];
+  /** Labels and texts of an alert, exactly. */
+  readonly exactly?: readonly { readonly at: number; readonly alert: string; readonly alerts: readonly ExactAlert[] }[];
+  readonly options?: RuleOptions;
+  /** Only these alerts, and what they read: 45 rules a second take their time. Default: all. */
+  readonly of?: readonly string[] | undefined;
+  readonly externalLabels?: Readonly<Record<string, string>>;
+}
+
+export interface ExactAlert {
+  readonly exp_labels: Readonly<Record<string, string>>;
+  readonly exp_annotations: Readonly<Record<string, string>>;
+}
+
+/** What each scrape sees, by series, in promtool's notation. */
+const recorded = ({ lasts, interval, processes, second, missed, pushed }: Scenario): Map<string, string[]> => {
+  const seen = new Map<string, string[]>();
+  const scrapes = Math.floor(lasts / interval) + 1;
+  let now = 0;
+  for (let index = 0; index < scrapes; index += 1) {
+    for (; now <= index * interval; now += 1) second(now);
+    const values = new Map(missed?.(index * interval) ? [] : processes.flatMap((one) => [...one.read()]));
+    for (const [series, value] of values) {
+      const samples = seen.get(series) ?? [];
+      while (samples.length < index) samples.push('_');
+      samples.push(String(value));
+      seen.set(series, samples);
+    }
+    for (const [series, samples] of seen) {
+      if (values.has(series)) continue;
+      samples.push(pushed || !/^-?\d/.test(samples.at(-1) ?? '') ? '_' : 'stale');
+      seen.set(series, samples);
+    }
+  }
+  return seen;
+};
+
+/** `1 1 1` as `1x2`: promtool repeats, and the files stay small. */
+const compact = (samples: readonly string[]): string => {
+  const runs: { value: string; more: number }[] = [];
+  for (const value of samples) {
+    const last = runs.at(-1);
+    if (last?.value === value && value !== 'stale') last.more += 1;
+    else runs.push({ value, more: 0 });
+  }
+  return runs
+    .map(({ value, more }) => (more === 0 ? value : value === '_' ? `_x${more + 1}` : `${value}x${more}`))
+    .join(' ');
+};
+
+/** What promtool is given of the scenario. */
+export const seriesOf = (scenario: Scenario): { series: string; values: string }[] =>
+  [...recorded(scenario)].map(([series, samples]) => ({ series, values: compact(samples) }));
+
+const idOf = ({ alert, scope }: Pick<Firing, 'alert' | 'scope'>): string =>
+  `Breakerbox${alert}${scope ? `/${scope}` : ''}`;
+
+/** The evaluations that are looked at: all, or where there are very many, one in ten seconds. */
+const moments = ({ lasts, interval, evaluation = interval }: Scenario): number[] => {
+  const step = Math.max(evaluation, evaluation * Math.ceil(10 / evaluation));
+  return Array.from({ length: Math.floor(lasts / step) + 1 }, (_, index) => index * step);
+};
+
+/** At each evaluation, who fires for certain; whoever is between two moments is left out. */
+const expectations = (scenario: Scenario) =>
+  moments(scenario).map((now) => {
+    const { firing = [], lasts } = scenario;
+    const state = firing.map((one) => {
+      const { after, by, until = lasts, gone = until } = one;
+      const silent = now < after || now > gone || (now === gone && gone > until);
+      return { id: idOf(one), count: one.count ?? 1, silent, certain: silent || (now >= by && now <= until) };
+    });
+    const open = state.filter(({ certain }) => !certain).map(({ id }) => id);
+    const fires = state.filter(({ id, silent, certain }) => certain && !silent && !open.includes(id));
+    const named = `label_join(ALERTS{alertstate="firing"}, "id", "/", "alertname", "scope")`;
+    const trimmed = `label_replace(${named}, "id", "$1", "id", "(.*)/")`;
+    const without =
+      open.length === 0
+        ? trimmed
+        : `(${trimmed} unless on (id) (${open.map((id) => `label_replace(vector(1), "id", "${id}", "", "")`).join(' or ')}))`;
+    return {
+      expr: `count by (id) (${without})`,
+      eval_time: `${now}s`,
+      exp_samples: fires.map(({ id, count }) => ({ labels: `{id="${id}"}`, value: count })),
+    };
+  });
+
+interface RuleFile {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly PrometheusRule[] }[];
+}
+
+const parsed = new Map<string, { name: string; file: RuleFile }[]>();
+
+/** All rules, made once for the same options. */
+const rulesBy = (options: RuleOptions | undefined): { name: string; file: RuleFile }[] => {
+  const key = JSON.stringify(options ?? {});
+  const found =
+    parsed.get(key) ?? ruleFiles(options).map(({ name, text }) => ({ name, file: parse(text) as RuleFile }));
+  parsed.set(key, found);
+  return found;
+};
+
+/** The rules as files that promtool reads (JSON is YAML): all, or those that some alerts need. */
+export const filesOf = ({ options, of }: Scenario): { name: string; text: string }[] => {
+  const files = rulesBy(options);
+  const rules = files.flatMap(({ file }) => file.groups.flatMap((group) => group.rules));
+  const needed = new Set<PrometheusRule>();
+  const need = (rule: PrometheusRule): void => {
+    if (needed.has(rule)) return;
+    needed.add(rule);
+    const { metrics } = namesIn(rule.expr);
+    for (const other of rules) if (other.record !== undefined && metrics.has(other.record)) need(other);
+  };
+  for (const rule of rules) if (of === undefined || of.some((name) => rule.alert === `Breakerbox${name}`)) need(rule);
+  return files.map(({ name, file }) => ({
+    name,
+    text: JSON.stringify({
+      groups: file.groups.map((group) => ({ ...group, rules: group.rules.filter((rule) => needed.has(rule)) })),
+    }),
+  }));
+};
+
+/** Prometheus runs groups side by side: the alerts see a recorded series at once, or an evaluation late. Both must do. */
+const ORDERS = [
+  ['breakerbox.recording', 'breakerbox.alerts'],
+  ['breakerbox.alerts', 'breakerbox.recording'],
+];
+
+/**
+ * Runs a scenario. At 60 s with the groups in both orders: there an evaluation more or less is a minute.
+ *
+ * @param orders how many of them, where it is to be another number.
+ */
+export async function run(scenario: Scenario, orders: number = scenario.interval === 60 ? 2 : 1): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'breakerbox-rules-'));
+  try {
+    const rules = filesOf(scenario);
+    for (const { name, text } of rules) writeFileSync(join(folder, name), text);
+    const input_series = seriesOf(scenario);
+    const files = ORDERS.slice(0, orders).map((order, index) => {
+      const file = join(folder, `${index}.test.yml`);
+      const document = {
+        rule_files: rules.map(({ name }) => name),
+        evaluation_interval: `${scenario.evaluation ?? scenario.interval}s`,
+        group_eval_order: order,
+        tests: [
+          {
+            interval: `${scenario.interval}s`,
+            input_series,
+            external_labels: scenario.externalLabels ?? {},
+            promql_expr_test: expectations(scenario),
+            alert_rule_test: (scenario.exactly ?? []).map(({ at, alert, alerts }) => ({
+              eval_time: `${at}s`,
+              alertname: `Breakerbox${alert}`,
+              exp_alerts: alerts,
+            })),
+          },
+        ],
+      };
+      writeFileSync(file, JSON.stringify(document));
+      return file;
+    });
+    for (const file of files) {
+      const { code, output } = await runTool('promtool', ['test', 'rules', file]);
+      expect(code === 0, output.replaceAll(/expr: "count by \(id\).*?", time:/g, 'firing at').slice(0, 4000)).toBe(
+        true,
+      );
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Intervals at which every alert must do: a demonstration's, the usual one, and the longest. */
+export const INTERVALS = [1, 15, 60] as const;
+
+/** At 60 s with all rules, so that no other alert fires; oftener with what the alerts read, for all take their time. */
+export const among = (interval: number, ...alerts: readonly string[]): readonly string[] | undefined =>
+  interval === 60 ? undefined : alerts;

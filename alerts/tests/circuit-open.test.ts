@@ -1,0 +1,201 @@
+import { describe, it } from 'vitest';
+import { among, INTERVALS, run } from './bench.ts';
+import { SimulatedProcess } from './process.ts';
+
+describe.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interval) => {
+  const of = among(interval, 'CircuitOpen');
+
+  it('fires after 5 minutes and half of the gap, and resolves half of the gap after closing', async () => {
+    const one = new SimulatedProcess({ tools: ['t', 'other'] });
+    await run({
+      interval,
+      of,
+      lasts: 1200,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin();
+        if (now === 120) one.open(now, 't');
+        if (now > 120 && now < 720 && now % 60 === 0) one.probe('t', 'network');
+        if (now === 720) one.probe('t', 'success');
+        if (now % 10 === 0) one.call('other', 'success');
+      },
+      firing: [{ alert: 'CircuitOpen', after: 480, by: 495 + 2 * interval, until: 720, gone: 795 + 2 * interval }],
+    });
+  });
+
+  it('is silent about four and a half minutes', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of,
+      lasts: 900,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin();
+        if (now === 120) one.open(now, 't');
+        if (now === 390) one.probe('t', 'success');
+      },
+    });
+  });
+
+  it('lives through missed scrapes, and half a minute between two sessions', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of,
+      lasts: 600,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin();
+        if (now === 1) one.open(now, 't');
+        if (now === 300) one.end(1, { t: 'open' });
+        if (now === 301) one.begin();
+        if (now === 330) one.open(now, 't');
+      },
+      missed: (now) => now === 120 || now === 420,
+      firing: [{ alert: 'CircuitOpen', after: 300, by: 376 + 3 * interval }],
+    });
+  });
+
+  it('is silent where a restart or the end of the process comes first', async () => {
+    const restarted = new SimulatedProcess({ agent: 'restarted' });
+    const gone = new SimulatedProcess({ agent: 'gone' });
+    await run({
+      interval,
+      of,
+      lasts: 900,
+      processes: [restarted, gone],
+      second: (now) => {
+        if (now === 0) for (const one of [restarted, gone]) one.begin();
+        if (now === 60) for (const one of [restarted, gone]) one.open(now, 't');
+        if (now === 240) restarted.start();
+        if (now === 260) gone.stop();
+        if (now === 270) restarted.begin();
+      },
+    });
+  });
+});
+
+describe.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s', (interval) => {
+  it('is silent where 500 sessions always have some circuit open, fires where they have many', async () => {
+    const chance = new SimulatedProcess({ agent: 'chance' });
+    const dead = new SimulatedProcess({ agent: 'dead' });
+    await run({
+      interval,
+      of: ['CircuitOpen'],
+      lasts: 900,
+      processes: [chance, dead],
+      second: (now) => {
+        if (now === 0) for (const one of [chance, dead]) one.begin(500);
+        // Each of the 3 open ones closes after a minute, and another opens.
+        if (now % 60 === 10) {
+          if (now > 10) chance.probe('t', 'success', 3);
+          chance.open(now, 't', 'network', 3);
+        }
+        if (now === 10) dead.open(now, 't', 'network', 60);
+      },
+      firing: [{ alert: 'CircuitOpen', after: 310, by: 390 + 2 * interval }],
+    });
+  });
+
+  it('counts half open and forced open, and adds up instances; agents are apart', async () => {
+    const [first, second] = ['1', '2'].map((instance) => new SimulatedProcess({ instance }));
+    const other = new SimulatedProcess({ agent: 'b' });
+    if (first === undefined || second === undefined) return;
+    await run({
+      interval,
+      of: ['CircuitOpen'],
+      lasts: 600,
+      processes: [first, second, other],
+      second: (now) => {
+        if (now === 0) for (const one of [first, second, other]) one.begin(2);
+        if (now === 5) {
+          first.move('t', 'closed', 'forced_open', 2);
+          second.move('t', 'closed', 'half_open');
+        }
+      },
+      exactly: [
+        {
+          at: 600,
+          alert: 'CircuitOpen',
+          alerts: [
+            {
+              exp_labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
+              exp_annotations: {
+                summary: 'Tools of agent a have been out of use for 5 minutes, short gaps aside',
+                description:
+                  '3 circuit(s) of tool t of agent a (job fleet) are open or probing without success. Calls to it are skipped.',
+                runbook_url:
+                  'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
+                dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
+              },
+            },
+          ],
+        },
+      ],
+      firing: [{ alert: 'CircuitOpen', after: 305, by: 380 + 2 * interval }],
+    });
+  });
+
+  it('is silent about a tool that is open for a quarter of the time', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of: ['CircuitOpen'],
+      lasts: 1800,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin();
+        if (now % 240 === 60) one.open(now, 't');
+        if (now % 240 === 120) one.probe('t', 'success');
+      },
+    });
+  });
+});
+
+it('BreakerboxCircuitOpen says which tool and why, and where to look', async () => {
+  const one = new SimulatedProcess({ agent: 'research agent', tools: ['web_search'] });
+  await run(
+    {
+      interval: 15,
+      of: ['CircuitOpen'],
+      lasts: 600,
+      processes: [one],
+      externalLabels: { grafana_url: 'http://grafana.example' },
+      second: (now) => {
+        if (now === 0) one.begin();
+        // By a time-out first, and by the network now: the newest counts.
+        if (now === 15) one.open(now, 'web_search', 'timeout');
+        if (now === 45) one.probe('web_search', 'success');
+        if (now === 75) one.open(now, 'web_search', 'network');
+      },
+      firing: [{ alert: 'CircuitOpen', after: 375, by: 480 }],
+      exactly: [
+        {
+          at: 480,
+          alert: 'CircuitOpen',
+          alerts: [
+            {
+              exp_labels: {
+                job: 'fleet',
+                gen_ai_agent_name: 'research agent',
+                gen_ai_tool_name: 'web_search',
+                severity: 'warning',
+              },
+              exp_annotations: {
+                summary: 'Tools of agent research agent have been out of use for 5 minutes, short gaps aside',
+                description:
+                  '1 circuit(s) of tool web_search of agent research agent (job fleet) are open or probing without success, last opened by errors of category network. Calls to it are skipped.',
+                runbook_url:
+                  'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
+                dashboard_url:
+                  'http://grafana.example/d/breakerbox-tool-detail?var-job=fleet&var-agent=research+agent&var-tool=web_search',
+              },
+            },
+          ],
+        },
+      ],
+    },
+    1,
+  );
+});

@@ -1,0 +1,211 @@
+/** Each Grafana-managed rule fires when Prometheus' own does: what is recorded there is written out here. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { runTool } from '../../stack/tools.ts';
+import { grafanaAlerting } from '../src/grafana.ts';
+import type { PrometheusRule } from '../src/prometheus.ts';
+import { filesOf, type Scenario, seriesOf } from './bench.ts';
+import { SimulatedProcess } from './process.ts';
+
+const HOUR = 3600;
+/** A day of history takes a while to evaluate; an hour of it tells the same. */
+const options = { settings: { slowLeastHistory: '1h' } };
+
+interface GrafanaFile {
+  readonly groups: readonly {
+    readonly rules: readonly {
+      readonly title: string;
+      readonly for: string;
+      readonly data: readonly { readonly model: { readonly expr?: string } }[];
+    }[];
+  }[];
+}
+
+/** Grafana's rules as Prometheus would run them: the query, and `for`. How long they are kept is in the query. */
+const asPrometheus = (file: GrafanaFile): PrometheusRule[] =>
+  file.groups.flatMap(({ rules }) =>
+    rules.map((rule) => ({
+      alert: `${rule.title.replace(/ .*/, '')}Grafana`,
+      expr: rule.data[0]?.model.expr ?? '',
+      for: rule.for,
+      labels: { scope: /\((\w+)\)/.exec(rule.title)?.[1] ?? '' },
+    })),
+  );
+
+interface Case {
+  readonly alert: string;
+  readonly lasts: number;
+  readonly processes?: readonly SimulatedProcess[];
+  second(now: number, one: SimulatedProcess): void;
+}
+
+const between = (now: number, from: number, to: number): boolean => now > from && now < to;
+const [first, second, third] = ['1', '2', '3'].map((name) => new SimulatedProcess({ agent: name }));
+const fleet = [first, second, third].filter((one) => one !== undefined);
+
+/** Each goes wrong after half an hour or so, and well again. An agent or three: promtool holds 10,000 samples a query. */
+const CASES: readonly Case[] = [
+  {
+    alert: 'CircuitOpen',
+    lasts: HOUR,
+    second: (now, one) => {
+      if (now === 605) one.open(now, 't');
+      if (now === 2005) one.probe('t', 'success');
+    },
+  },
+  {
+    alert: 'CircuitFlapping',
+    lasts: HOUR,
+    second: (now, one) => {
+      if (between(now, 600, 2000) && now % 180 === 60) one.open(now, 't');
+      if (between(now, 670, 2060) && now % 180 === 120) one.probe('t', 'success');
+    },
+  },
+  {
+    alert: 'ProbeStarved',
+    lasts: HOUR,
+    second: (now, one) => {
+      if (now === 605) one.open(now, 't');
+      if (between(now, 605, 2000) && now % 20 === 0) one.skip('t');
+      if (now === 2005) one.probe('t', 'success');
+    },
+  },
+  {
+    alert: 'ToolErrorRateHigh',
+    lasts: HOUR,
+    second: (now, one) => {
+      if (now % 10 === 0) one.call('t', between(now, 300, 2400) && now % 20 === 0 ? 'server' : 'success');
+    },
+  },
+  {
+    alert: 'ToolSlow',
+    lasts: 3.2 * HOUR,
+    second: (now, one) => {
+      if (now % 10 === 0) one.call('t', 'success', 1, between(now, 2 * HOUR, 2.8 * HOUR) ? 4 : 0.5);
+    },
+  },
+  ...(['BudgetBurnFast', 'BudgetBurnSlow'] as const).map(
+    (alert): Case => ({
+      alert,
+      lasts: 4 * HOUR,
+      second: (now, one) => {
+        if (now > 0 && now % 60 === 0) one.end();
+        if (now > 0 && now % 60 === 0) one.begin();
+        if (now % 12 === 0 && now < 2.5 * HOUR) one.charge();
+      },
+    }),
+  ),
+  {
+    alert: 'BudgetExhausted',
+    lasts: HOUR,
+    second: (now, one) => {
+      if (now === 605) one.pause('paused_budget');
+      if (now === 2005) one.pause('paused_budget', -1);
+    },
+  },
+  {
+    alert: 'SystemicFailure',
+    lasts: HOUR,
+    second: (now, one) => {
+      if (now === 605) one.pause('paused_systemic');
+      if (now === 2005) one.pause('paused_systemic', -1);
+    },
+  },
+  {
+    alert: 'TelemetryAbsent',
+    lasts: 2 * HOUR,
+    second: (now, one) => {
+      if (now === HOUR) one.stop();
+      if (now === 1.5 * HOUR) one.start();
+    },
+  },
+  {
+    alert: 'CorrelatedOpenings/agent',
+    lasts: HOUR,
+    processes: [new SimulatedProcess({ tools: ['x', 'y', 'z'] })],
+    second: (now, one) => {
+      ['x', 'y', 'z'].forEach((tool, index) => {
+        if (now === 605 + index * 20) one.open(now, tool);
+        if (now === 2005) one.probe(tool, 'success');
+      });
+    },
+  },
+  {
+    alert: 'CorrelatedOpenings/fleet',
+    lasts: HOUR,
+    processes: fleet,
+    second: (now, one) => {
+      if (now === 605 + fleet.indexOf(one) * 20) one.open(now, 't', 'server');
+      if (now === 2005) one.probe('t', 'success');
+    },
+  },
+];
+
+const BY = 'alertname, scope, job, gen_ai_agent_name, gen_ai_tool_name, error_type';
+
+it.each(CASES)(
+  '$alert fires at the same times, but for two evaluations',
+  async ({ alert, lasts, processes, second }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'breakerbox-rules-'));
+    const all = processes ?? [new SimulatedProcess()];
+    const scenario: Scenario = {
+      interval: 60,
+      lasts,
+      processes: all,
+      options,
+      of: [alert.replace(/\/.*/, '')],
+      second: (now) => {
+        for (const one of all) {
+          if (now === 0) one.begin();
+          second(now, one);
+        }
+      },
+      missed: (now) => now === 1500,
+    };
+    try {
+      const recorded = filesOf(scenario);
+      for (const { name, text } of recorded) writeFileSync(join(folder, name), text);
+      const rules = asPrometheus(parse(grafanaAlerting(options).text)).filter(
+        (rule) => rule.alert === `Breakerbox${alert.replace(/\/.*/, '')}Grafana`,
+      );
+      const managed = { groups: [{ name: 'grafana', interval: '1m', rules }] };
+      writeFileSync(join(folder, 'grafana.yml'), JSON.stringify(managed));
+      const firing = (selector: string): string =>
+        `max by (${BY}) (label_replace(ALERTS{alertstate="firing", alertname${selector}}, "alertname", "$1", "alertname", "(.*?)(?:Grafana)?"))`;
+      const ruler = firing('!~".*Grafana"');
+      const grafana = firing('=~".*Grafana"');
+      const near = (expr: string): string => `max_over_time((${expr})[5m:1m] offset -150s)`;
+      const moments = Array.from({ length: lasts / 60 - 4 }, (_, index) => `${(index + 1) * 60}s`);
+      const test = {
+        rule_files: [...recorded.map(({ name }) => name), 'grafana.yml'],
+        evaluation_interval: '60s',
+        group_eval_order: ['breakerbox.recording', 'breakerbox.alerts', 'grafana'],
+        tests: [
+          {
+            interval: '60s',
+            input_series: seriesOf(scenario),
+            promql_expr_test: [
+              ...moments.flatMap((eval_time) => [
+                { expr: `${grafana} unless ${near(ruler)}`, eval_time, exp_samples: [] },
+                { expr: `${ruler} unless ${near(grafana)}`, eval_time, exp_samples: [] },
+              ]),
+              {
+                expr: `count(count by (alertname, scope) (max_over_time((${grafana})[${lasts}s:1m])))`,
+                eval_time: `${lasts}s`,
+                exp_samples: [{ labels: '{}', value: 1 }],
+              },
+            ],
+          },
+        ],
+      };
+      writeFileSync(join(folder, 'test.yml'), JSON.stringify(test));
+      const { code, output } = await runTool('promtool', ['test', 'rules', join(folder, 'test.yml')]);
+      expect(code === 0, output.slice(0, 4000)).toBe(true);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);

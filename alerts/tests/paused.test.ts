@@ -1,0 +1,186 @@
+import { describe, it } from 'vitest';
+import { among, INTERVALS, run } from './bench.ts';
+import { SimulatedProcess } from './process.ts';
+
+const RUNBOOKS = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks';
+
+describe.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (interval) => {
+  const of = among(interval, 'BudgetExhausted');
+
+  it('fires while sessions are paused, through a missed scrape, and resolves when they are resumed', async () => {
+    const [first, second] = ['1', '2'].map((instance) => new SimulatedProcess({ instance }));
+    if (first === undefined || second === undefined) return;
+    await run({
+      interval,
+      of,
+      lasts: 900,
+      processes: [first, second],
+      second: (now) => {
+        if (now === 0) for (const one of [first, second]) one.begin(2);
+        if (now === 60) first.pause('paused_budget', 2);
+        if (now === 60) second.pause('paused_budget');
+        if (now === 600) first.pause('paused_budget', -2);
+        if (now === 600) second.pause('paused_budget', -1);
+      },
+      missed: (now) => now === 480,
+      firing: [{ alert: 'BudgetExhausted', after: 60, by: 60 + 2 * interval, until: 599, gone: 600 + 2 * interval }],
+      exactly: [
+        {
+          at: 360,
+          alert: 'BudgetExhausted',
+          alerts: [
+            {
+              exp_labels: { job: 'fleet', gen_ai_agent_name: 'a', severity: 'critical' },
+              exp_annotations: {
+                summary: 'Sessions of agent a have used up their failure budget',
+                description:
+                  '3 session(s) of agent a (job fleet) are paused with no failure budget left, or ran out of it within the last 3 minutes and have been resumed or ended since. A paused session calls no tool until somebody resumes it.',
+                runbook_url: `${RUNBOOKS}/BreakerboxBudgetExhausted.md`,
+                dashboard_url: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a',
+              },
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('doesn’t miss a session that ends at once, between two scrapes; a restart doesn’t bring it up again', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of,
+      lasts: 1200,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin();
+        if (now === 361) {
+          one.pause('paused_budget');
+          one.end(1, {}, 'paused_budget');
+        }
+        if (now === 900) one.start();
+      },
+      firing: [{ alert: 'BudgetExhausted', after: 361, by: 361 + 2 * interval, until: 480, gone: 570 + 2 * interval }],
+    });
+  });
+
+  it('is silent about a budget with one left, and about long ago', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of,
+      lasts: 900,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin(3);
+        if (now > 0 && now <= 4) one.charge();
+      },
+      missed: (now) => now > 300 && now < 500,
+    });
+  });
+});
+
+describe.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (interval) => {
+  const of = among(interval, 'SystemicFailure');
+
+  it('fires at once with the tools by name, keeps firing while they recover, resolves after ten minutes', async () => {
+    const one = new SimulatedProcess({ tools: ['web_search', 'fetch_page', 'calculator'] });
+    await run({
+      interval,
+      of,
+      lasts: 1500,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin(2);
+        if (now === 60) {
+          one.open(now, 'web_search');
+          one.open(now, 'fetch_page');
+          one.pause('paused_systemic', 2);
+        }
+        if (now === 300) one.pause('paused_systemic', -2);
+        if (now === 480) for (const tool of ['web_search', 'fetch_page']) one.probe(tool, 'success');
+      },
+      missed: (now) => now === 180,
+      firing: [
+        { alert: 'SystemicFailure', after: 60, by: 60 + 2 * interval, until: 895, gone: 900 + 2 * interval },
+        ...(of
+          ? []
+          : [
+              {
+                alert: 'CircuitOpen',
+                count: 2,
+                after: 360,
+                by: 435 + 2 * interval,
+                until: 479,
+                gone: 560 + 2 * interval,
+              },
+            ]),
+      ],
+      exactly: [
+        {
+          at: 240,
+          alert: 'SystemicFailure',
+          alerts: [
+            {
+              exp_labels: { job: 'fleet', gen_ai_agent_name: 'a', severity: 'critical' },
+              exp_annotations: {
+                summary: 'Several tools of agent a have failed together',
+                description:
+                  '2 session(s) of agent a (job fleet) were paused for every tool, because several tools failed together. Open: fetch_page web_search. Look for what they share. A session that is still paused probes nothing until somebody confirms the recovery.',
+                runbook_url: `${RUNBOOKS}/BreakerboxSystemicFailure.md`,
+                dashboard_url: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
+              },
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('doesn’t miss an event whose session ends at once; two tools that open apart are none', async () => {
+    const event = new SimulatedProcess({ agent: 'event' });
+    const apart = new SimulatedProcess({ agent: 'apart', tools: ['t', 'u'] });
+    await run({
+      interval,
+      of,
+      lasts: 1500,
+      processes: [event, apart],
+      second: (now) => {
+        if (now === 0) for (const one of [event, apart]) one.begin();
+        if (now === 361) {
+          event.pause('paused_systemic');
+          event.end(1, {}, 'paused_systemic');
+        }
+        if (now === 100) apart.open(now, 't', 'network');
+        if (now === 160) apart.probe('t', 'success');
+        if (now === 100) apart.open(now, 'u', 'timeout');
+        if (now === 160) apart.probe('u', 'success');
+      },
+      firing: [
+        { alert: 'SystemicFailure', after: 361, by: 361 + 2 * interval, until: 1080, gone: 1170 + 2 * interval },
+      ],
+    });
+  });
+});
+
+it('sees a new process that is first scraped after its session has run out, beside others of the agent', async () => {
+  const old = new SimulatedProcess({ instance: 'old' });
+  const fresh = new SimulatedProcess({ instance: 'fresh' });
+  fresh.stop();
+  await run({
+    interval: 60,
+    of: ['BudgetExhausted', 'SystemicFailure'],
+    lasts: 1200,
+    processes: [old, fresh],
+    second: (now) => {
+      if (now === 0) old.begin();
+      if (now === 601) {
+        fresh.start();
+        fresh.begin();
+        fresh.pause('paused_budget');
+        fresh.end(1, {}, 'paused_budget');
+      }
+    },
+    firing: [{ alert: 'BudgetExhausted', after: 601, by: 720, until: 780, gone: 960 }],
+  });
+});

@@ -1,0 +1,179 @@
+/** A process of an agent as Prometheus sees it: its series, and what can happen to them. For tests of rules. */
+import { ATTR, METRIC, type MetricDefinition, type ReportedState, type SessionState } from '@breakerbox/core';
+import { label } from '../src/promql.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+const STATES: readonly ReportedState[] = ['closed', 'open', 'half_open', 'forced_open'];
+const SESSION_STATES: readonly SessionState[] = ['active', 'paused_budget', 'paused_systemic'];
+const CATEGORIES = ['network', 'timeout', 'server'] as const;
+type Category = (typeof CATEGORIES)[number];
+/** Some of the histogram's bounds: enough to tell fast from slow. */
+const BOUNDS = [0.16, 0.64, 1.28, 5.12, 20.48, 81.92];
+
+export interface ProcessOptions {
+  readonly agent?: string;
+  readonly job?: string;
+  readonly instance?: string;
+  readonly tools?: readonly string[];
+  /** Failures a session may have; 5 is the default of core. */
+  readonly budget?: number;
+}
+
+/** Counters start at zero, as the real ones do, and are gone with the process. */
+export class SimulatedProcess {
+  readonly #base: Labels;
+  readonly #tools: readonly string[];
+  readonly #budget: number;
+  readonly #values = new Map<string, number>();
+  #up = true;
+
+  constructor({ agent = 'a', job = 'fleet', instance = '1', tools = ['t'], budget = 5 }: ProcessOptions = {}) {
+    this.#base = { job, instance, [label(ATTR.agent)]: agent };
+    this.#tools = tools;
+    this.#budget = budget;
+    this.start();
+  }
+
+  /** What a scrape gives: value by series. Nothing while the process is down. */
+  read(): ReadonlyMap<string, number> {
+    return this.#up ? this.#values : new Map();
+  }
+
+  stop(): void {
+    this.#up = false;
+    this.#values.clear();
+  }
+
+  /** All at zero; also a restart. */
+  start(): void {
+    this.#up = true;
+    this.#values.clear();
+    for (const state of SESSION_STATES) this.#set(METRIC.sessions, { [ATTR.sessionState]: state }, 0);
+    for (const metric of [METRIC.budgetGranted, METRIC.budgetConsumed, METRIC.budgetExhaustions])
+      this.#set(metric, {}, 0);
+    for (const category of CATEGORIES) this.#set(METRIC.systemicEvents, { [ATTR.errorType]: category }, 0);
+    for (const tool of this.#tools) this.#declare(tool);
+  }
+
+  #declare(tool: string): void {
+    const on = { [ATTR.tool]: tool };
+    for (const state of STATES) this.#set(METRIC.circuits, { ...on, [ATTR.state]: state }, 0);
+    for (const [from, to] of [
+      ['closed', 'open'],
+      ['open', 'half_open'],
+      ['half_open', 'open'],
+      ['half_open', 'closed'],
+    ] as const) {
+      this.#set(METRIC.transitions, { ...on, [ATTR.stateFrom]: from, [ATTR.stateTo]: to }, 0);
+    }
+    this.#set(METRIC.outcomes, { ...on, [ATTR.outcome]: 'success' }, 0);
+    for (const category of CATEGORIES) {
+      this.#set(METRIC.outcomes, { ...on, [ATTR.outcome]: 'failure', [ATTR.errorType]: category }, 0);
+    }
+    for (const [decision, reason] of [
+      ['call', 'closed'],
+      ['probe', 'probe_due'],
+      ['skip', 'open'],
+    ] as const) {
+      this.#set(METRIC.decisions, { ...on, [ATTR.decision]: decision, [ATTR.reason]: reason }, 0);
+    }
+  }
+
+  /** Sessions begin: each is granted its budget, and has a closed circuit of each tool. */
+  begin(sessions = 1): void {
+    this.#add(METRIC.sessions, { [ATTR.sessionState]: 'active' }, sessions);
+    this.#add(METRIC.budgetGranted, {}, this.#budget * sessions);
+    for (const tool of this.#tools) this.#circuit(tool, 'closed', sessions);
+  }
+
+  /** Sessions end, and take their circuits along, in the states in which they were. */
+  end(sessions = 1, states: Readonly<Record<string, ReportedState>> = {}, state: SessionState = 'active'): void {
+    this.#add(METRIC.sessions, { [ATTR.sessionState]: state }, -sessions);
+    for (const tool of this.#tools) this.#circuit(tool, states[tool] ?? 'closed', -sessions);
+  }
+
+  /** Active sessions are paused, or others resumed. */
+  pause(state: 'paused_budget' | 'paused_systemic', sessions = 1): void {
+    this.#add(METRIC.sessions, { [ATTR.sessionState]: 'active' }, -sessions);
+    this.#add(METRIC.sessions, { [ATTR.sessionState]: state }, sessions);
+    if (sessions < 0) return;
+    if (state === 'paused_budget') this.#add(METRIC.budgetExhaustions, {}, sessions);
+    else this.#add(METRIC.systemicEvents, { [ATTR.errorType]: 'network' }, sessions);
+  }
+
+  charge(failures = 1): void {
+    this.#add(METRIC.budgetConsumed, {}, failures);
+  }
+
+  /** Calls that were made. */
+  call(tool: string, result: 'success' | Category, calls = 1, took = 0.1): void {
+    this.#decide(tool, 'call', 'closed', calls);
+    this.#outcome(tool, result, calls, took);
+  }
+
+  skip(tool: string, calls = 1): void {
+    this.#decide(tool, 'skip', 'open', calls);
+  }
+
+  /** A circuit opens, after as many failed calls, at this second. */
+  open(second: number, tool: string, category: Category = 'network', circuits = 1): void {
+    this.call(tool, category, 3 * circuits);
+    this.charge(3 * circuits);
+    this.#move(tool, 'closed', 'open', circuits);
+    this.#set(METRIC.openedTime, { [ATTR.tool]: tool, [ATTR.errorType]: category }, second);
+  }
+
+  /** A probe of an open circuit: it closes, or is open again. */
+  probe(tool: string, result: 'success' | Category, circuits = 1): void {
+    this.#decide(tool, 'probe', 'probe_due', circuits);
+    this.#outcome(tool, result, circuits, 0.1);
+    this.#move(tool, 'open', 'half_open', circuits);
+    this.#move(tool, 'half_open', result === 'success' ? 'closed' : 'open', circuits);
+    if (result !== 'success') this.charge(circuits);
+  }
+
+  /** Between states by hand, or as far as a scrape may see it. */
+  move(tool: string, from: ReportedState, to: ReportedState, circuits = 1): void {
+    this.#move(tool, from, to, circuits);
+  }
+
+  #move(tool: string, from: ReportedState, to: ReportedState, circuits: number): void {
+    this.#add(METRIC.transitions, { [ATTR.tool]: tool, [ATTR.stateFrom]: from, [ATTR.stateTo]: to }, circuits);
+    this.#circuit(tool, from, -circuits);
+    this.#circuit(tool, to, circuits);
+  }
+
+  #circuit(tool: string, state: ReportedState, by: number): void {
+    this.#add(METRIC.circuits, { [ATTR.tool]: tool, [ATTR.state]: state }, by);
+  }
+
+  #decide(tool: string, decision: string, reason: string, calls: number): void {
+    this.#add(METRIC.decisions, { [ATTR.tool]: tool, [ATTR.decision]: decision, [ATTR.reason]: reason }, calls);
+  }
+
+  #outcome(tool: string, result: 'success' | Category, calls: number, took: number): void {
+    const kind = result === 'success' ? {} : { [ATTR.errorType]: result };
+    const outcome = result === 'success' ? 'success' : 'failure';
+    this.#add(METRIC.outcomes, { [ATTR.tool]: tool, [ATTR.outcome]: outcome, ...kind }, calls);
+    for (const bound of [...BOUNDS, Number.POSITIVE_INFINITY]) {
+      const le = { le: bound === Number.POSITIVE_INFINITY ? '+Inf' : String(bound) };
+      this.#add(METRIC.duration, { [ATTR.tool]: tool, ...kind, ...le }, took <= bound ? calls : 0, '_bucket');
+    }
+    this.#add(METRIC.duration, { [ATTR.tool]: tool, ...kind }, calls, '_count');
+  }
+
+  #add(metric: MetricDefinition, attributes: Labels, by: number, suffix = ''): void {
+    const key = this.#key(metric, attributes, suffix);
+    this.#values.set(key, (this.#values.get(key) ?? 0) + by);
+  }
+
+  #set(metric: MetricDefinition, attributes: Labels, to: number): void {
+    this.#values.set(this.#key(metric, attributes, ''), to);
+  }
+
+  #key(metric: MetricDefinition, attributes: Labels, suffix: string): string {
+    const all = Object.entries({ ...this.#base, ...attributes });
+    return `${metric.prometheus}${suffix}{${all.map(([key, value]) => `${key.replaceAll('.', '_')}="${value}"`).join(', ')}}`;
+  }
+}

@@ -1,0 +1,145 @@
+import { describe, it } from 'vitest';
+import { among, INTERVALS, run } from './bench.ts';
+import { SimulatedProcess } from './process.ts';
+
+/** A call each 10 seconds, of which so many in ten fail, never three in a row. */
+const calls = (one: SimulatedProcess, now: number, failing: number): void => {
+  if (now % 10 !== 0) return;
+  one.call('t', ((now / 10) * failing) % 10 < failing ? 'server' : 'success');
+};
+
+describe.each(INTERVALS)('BreakerboxToolErrorRateHigh, every %i s', (interval) => {
+  const of = among(interval, 'ToolErrorRateHigh');
+
+  it('fires after 5 minutes of 40 %, through a missed scrape, and resolves when the failures have left 5 minutes', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of,
+      // At 1 s as far as that it fires: the rest takes its time.
+      lasts: interval === 1 ? 560 : 1500,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin();
+        calls(one, now, now > 60 && now <= 900 ? 4 : 0);
+      },
+      missed: (now) => now === 300,
+      firing: [
+        {
+          alert: 'ToolErrorRateHigh',
+          after: 360,
+          by: 480 + 3 * interval,
+          ...(interval === 1 ? {} : { until: 900, gone: 1140 + 2 * interval }),
+        },
+      ],
+    });
+  });
+
+  it('is silent about 20 %', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of,
+      lasts: interval === 1 ? 600 : 1200,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin();
+        calls(one, now, 2);
+      },
+    });
+  });
+});
+
+describe.each([15, 60])('BreakerboxToolErrorRateHigh and an outage, every %i s', (interval) => {
+  it('is silent during an outage and after it, where BreakerboxCircuitOpen has spoken', async () => {
+    const one = new SimulatedProcess();
+    const { open, over } = { open: 120, over: 900 };
+    await run({
+      interval,
+      lasts: 2400,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin(5);
+        if (now === open) one.open(now, 't', 'network', 5);
+        if (now > open && now < over && now % 60 === 0) one.probe('t', 'network', 5);
+        if (now === over) one.probe('t', 'success', 5);
+        if (now < open - 60 || now > over) calls(one, now, 1);
+      },
+      firing: [{ alert: 'CircuitOpen', after: 420, by: 495 + 2 * interval, until: 900, gone: 975 + 2 * interval }],
+    });
+  });
+
+  it('is silent about an outage of four minutes', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      lasts: 1500,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin(5);
+        if (now === 120) one.open(now, 't', 'network', 5);
+        if (now > 120 && now < 360 && now % 60 === 0) one.probe('t', 'network', 5);
+        if (now === 360) one.probe('t', 'success', 5);
+        if (now > 360) calls(one, now, 0);
+      },
+    });
+  });
+});
+
+describe.each([15, 60])('BreakerboxToolErrorRateHigh, every %i s', (interval) => {
+  it('is silent about few calls, about a bad quarter of an hour in a good hour, and over restarts', async () => {
+    const rare = new SimulatedProcess({ agent: 'rare' });
+    const good = new SimulatedProcess({ agent: 'good' });
+    const restarting = new SimulatedProcess({ agent: 'restarting' });
+    await run({
+      interval,
+      of: ['ToolErrorRateHigh'],
+      lasts: 3600,
+      processes: [rare, good, restarting],
+      second: (now) => {
+        if (now === 0) for (const one of [rare, good]) one.begin();
+        if (now % 500 === 0) rare.call('t', 'server');
+        calls(good, now, now >= 2400 && now < 3300 ? 4 : 0);
+        if (now % 600 === 0) {
+          restarting.start();
+          restarting.begin();
+        }
+        calls(restarting, now, 2);
+      },
+    });
+  });
+});
+
+it('BreakerboxToolErrorRateHigh says how many', async () => {
+  const one = new SimulatedProcess();
+  await run({
+    interval: 60,
+    of: ['ToolErrorRateHigh'],
+    lasts: 900,
+    processes: [one],
+    second: (now) => {
+      if (now === 0) one.begin();
+      calls(one, now, 5);
+    },
+    firing: [{ alert: 'ToolErrorRateHigh', after: 300, by: 540 }],
+    exactly: [
+      {
+        at: 900,
+        alert: 'ToolErrorRateHigh',
+        alerts: [
+          {
+            exp_labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
+            exp_annotations: {
+              summary: 'Tools of agent a fail too often',
+              description:
+                '50% of the calls of tool t of agent a (job fleet) have failed over the last 5 minutes, and more than 25 % over the last hour. Too few in a row to keep a circuit open: the agent works on, and pays for each.',
+              runbook_url:
+                'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxToolErrorRateHigh.md',
+              dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
+            },
+          },
+        ],
+      },
+    ],
+  });
+});

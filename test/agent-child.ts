@@ -1,0 +1,40 @@
+import { startTelemetry } from '@breakerbox/telemetry';
+import { type AgentOrders, type Message, READY } from './agent-process.ts';
+import { startAgent } from './agents.ts';
+import { startMoody } from './moody.ts';
+import { startSpender } from './spender.ts';
+
+/** One agent in a process of its own, under the orders of the test that started it: see agent-process.ts. */
+const { agent, job, port, tools, nature } = JSON.parse(process.argv[2] ?? '') as AgentOrders;
+
+const telemetry = startTelemetry({ serviceName: job, prometheus: port === undefined ? false : { port } });
+await telemetry.ready;
+if (port !== undefined && telemetry.metricsUrl === undefined) throw new Error(`nothing listens on port ${port}`);
+
+/** Budget enough for the probes of a long outage; a session that is paused for want of it is another test's matter. */
+const LONG_RUN = { budget: { failures: 500 }, defaults: { probeAfterSteps: 10 } };
+
+const startWork = async () => {
+  if (nature === 'spender') return startSpender(agent);
+  if (nature === 'moody') return startMoody(agent);
+  const duties = Object.entries(tools ?? {}).map(([tool, url]) => [tool, { url }] as const);
+  return startAgent(agent, Object.fromEntries(duties), { box: LONG_RUN });
+};
+const work = await startWork();
+
+const leave = async (): Promise<void> => {
+  await work.stop();
+  await telemetry.shutdown();
+  process.exit();
+};
+
+process.on('message', (message: Message) => {
+  if (message.do === 'stop') void leave();
+  else if (message.do === 'heal' && 'heal' in work) work.heal();
+  else if (message.do === 'spend' && 'spend' in work) work.spend(message.failures);
+  else if (message.do === 'resume' && 'resume' in work) work.resume();
+  else throw new Error(`${agent} can't be told to ${message.do}`);
+});
+// The test has gone.
+process.on('disconnect', () => process.exit());
+process.send?.(READY);

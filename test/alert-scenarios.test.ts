@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { grafanaRules, type ScenarioRun, startScenarios } from './scenario-run.ts';
+import { BUDGET } from './spender.ts';
+
+/**
+ * What wakes somebody, and what doesn't: agents in processes of their own, scraped or pushing, and the repository's rules,
+ * routes and inhibition in a real Prometheus and a real Alertmanager. All scenarios run side by side, agents apart by name; the
+ * longest begin first.
+ */
+let run: ScenarioRun;
+beforeAll(async () => {
+  run = await startScenarios();
+});
+afterAll(() => run?.stop());
+
+/** All that anybody should have been told, and all that should have been held back, of all scenarios. */
+const expected = { told: [] as string[], inhibited: [] as string[] };
+
+/** Waits until exactly these have been told to somebody. */
+const tellsOf = (about: RegExp, alerts: readonly string[]) =>
+  run.eventually(() => expect(run.told(about)).toEqual(alerts.toSorted()));
+
+/** Waits until all of it is over; then nothing else may have come out. */
+const endsWith = async (about: RegExp, told: readonly string[], inhibited: readonly string[] = []): Promise<void> => {
+  expected.told.push(...told);
+  expected.inhibited.push(...inhibited);
+  await run.eventually(() => {
+    expect(run.told(about, 'resolved')).toEqual(told.toSorted());
+    expect(run.firing(about)).toEqual([]);
+  });
+  expect(run.told(about)).toEqual(told.toSorted());
+  expect(run.inhibited(about)).toEqual(inhibited.toSorted());
+};
+
+describe('who is woken', () => {
+  test.concurrent('nothing is wrong: a scrape gap, a deployment, a crash, and a run of three minutes', async () => {
+    const about = /agent=(steady|brief)-agent/;
+    const docs = await run.serve('docs');
+    const start = (place: string) => run.start(place, { agent: 'steady-agent', job: 'steady' }, { docs });
+    const first = await start('steady-1');
+    const brief = await run.start('brief', { agent: 'brief-agent', job: 'brief' }, { docs });
+    const nothing = () => expect([...run.told(about), ...run.firing(about)]).toEqual([]);
+    await run.reports('brief', 3);
+    await brief.stop();
+    await run.reports('steady', 16);
+    first.freeze();
+    await run.holds(2, nothing);
+    first.thaw();
+    await run.holds(3, nothing);
+    // A deployment: the new one has started before the old one ends.
+    const second = await start('steady-2');
+    await first.stop();
+    await run.holds(3, nothing);
+    // A crash.
+    await second.kill();
+    await start('steady-1');
+    await run.holds(20, nothing);
+    await endsWith(about, []);
+  });
+
+  test.concurrent('an agent vanishes that had reported for long enough, scraped or pushing', async () => {
+    const about = /agent=(gone|lost)-agent/;
+    const files = await run.serve('files');
+    const start = (name: 'gone' | 'lost') => run.start(name, { agent: `${name}-agent`, job: name }, { files });
+    const [gone, lost] = await Promise.all([start('gone'), start('lost')]);
+    await run.reports('gone', 16);
+    await run.reports('lost', 16);
+    await Promise.all([gone.kill(), lost.kill()]);
+    const absent = [
+      'BreakerboxTelemetryAbsent warning agent=gone-agent job=gone',
+      'BreakerboxTelemetryAbsent warning agent=lost-agent job=lost',
+    ];
+    await tellsOf(about, absent);
+    await Promise.all([start('gone'), start('lost')]);
+    await endsWith(about, absent);
+  });
+
+  test.concurrent('sessions lose most of their budget, then all: burn, exhaustion, and no burst at the end', async () => {
+    const about = /agent=spender-agent/;
+    const spender = await run.start('spender', { agent: 'spender-agent', job: 'spender', nature: 'spender' });
+    await run.reports('spender');
+    const fast = 'BreakerboxBudgetBurnFast critical agent=spender-agent job=spender';
+    const exhausted = 'BreakerboxBudgetExhausted critical agent=spender-agent job=spender';
+    spender.tell({ do: 'spend', failures: BUDGET - 1 });
+    await tellsOf(about, [fast]);
+    await run.holds(5, () => expect(run.told(about)).toEqual([fast]));
+    spender.tell({ do: 'spend', failures: BUDGET });
+    await tellsOf(about, [fast, exhausted]);
+    spender.tell({ do: 'spend', failures: 0 });
+    spender.tell({ do: 'resume' });
+    await endsWith(about, [fast, exhausted]);
+  });
+
+  test.concurrent('tools fail together across three processes: one page for the event, none for each tool', async () => {
+    const about = /agent=(desk|mail|news|shop)-agent|tool=search/;
+    const search = await run.serve('search');
+    const [orders, tickets, stock] = await Promise.all(['orders', 'tickets', 'stock'].map(run.serve));
+    if (orders === undefined || tickets === undefined || stock === undefined) throw new Error('no services');
+    const [shop] = await Promise.all([
+      // Three tools of one agent, each in a process of its own; the third of them pushes.
+      run.start('shop-orders', { agent: 'shop-agent', job: 'shop' }, { orders }),
+      run.start('shop-tickets', { agent: 'shop-agent', job: 'shop' }, { tickets }),
+      run.start('shop-stock', { agent: 'shop-agent', job: 'shop' }, { stock }),
+      // The same tool of three agents; the third of them pushes.
+      run.start('desk', { agent: 'desk-agent', job: 'desk' }, { search }),
+      run.start('mail', { agent: 'mail-agent', job: 'mail' }, { search }),
+      run.start('news', { agent: 'news-agent', job: 'news' }, { search }),
+    ]);
+    for (const job of ['desk', 'mail', 'news', 'shop']) await run.reports(job);
+    await search.break({ kind: 'refuse' });
+    for (const service of [orders, tickets, stock]) await service.break({ kind: 'unavailable' });
+    const correlated = [
+      'BreakerboxCorrelatedOpenings critical agent=shop-agent error_type=server job=shop scope=agent',
+      'BreakerboxCorrelatedOpenings critical error_type=network scope=fleet tool=search',
+    ];
+    const single = [
+      'BreakerboxCircuitOpen warning agent=desk-agent job=desk tool=search',
+      'BreakerboxCircuitOpen warning agent=mail-agent job=mail tool=search',
+      'BreakerboxCircuitOpen warning agent=news-agent job=news tool=search',
+      'BreakerboxCircuitOpen warning agent=shop-agent job=shop tool=orders',
+      'BreakerboxCircuitOpen warning agent=shop-agent job=shop tool=stock',
+      'BreakerboxCircuitOpen warning agent=shop-agent job=shop tool=tickets',
+    ];
+    await tellsOf(about, correlated);
+    await run.eventually(() => expect(run.inhibited(about)).toEqual(single));
+    // A process that starts anew in the midst of it brings nothing out, and neither does waiting.
+    await shop.kill();
+    await run.start('shop-orders', { agent: 'shop-agent', job: 'shop' }, { orders });
+    await run.holds(5, () => expect(run.told(about)).toEqual(correlated));
+    for (const service of [search, orders, tickets, stock]) await service.mend();
+    await endsWith(about, correlated, single);
+  });
+
+  test.concurrent('one tool is out: one warning for it, and nothing follows when it is back', async () => {
+    const about = /agent=lookup-agent/;
+    const [lookup, archive] = [await run.serve('lookup'), await run.serve('archive')];
+    await run.start('lookup', { agent: 'lookup-agent', job: 'lookup' }, { lookup, archive });
+    await run.reports('lookup');
+    await lookup.break({ kind: 'refuse' });
+    const open = 'BreakerboxCircuitOpen warning agent=lookup-agent job=lookup tool=lookup';
+    await tellsOf(about, [open]);
+    await run.holds(5, () => expect(run.told(about)).toEqual([open]));
+    await lookup.mend();
+    await endsWith(about, [open]);
+    // As long as a window still holds the outage.
+    await run.holds(16, () => expect(run.told(about)).toEqual([open]));
+  });
+
+  test.concurrent('tools that fail now and then, by turns, or unnoticed: each has a warning of its own', async () => {
+    const about = /agent=moody-agent/;
+    const moody = await run.start('moody', { agent: 'moody-agent', job: 'moody', nature: 'moody' });
+    const warnings = [
+      'BreakerboxToolErrorRateHigh warning agent=moody-agent job=moody tool=shaky',
+      'BreakerboxCircuitFlapping warning agent=moody-agent job=moody tool=jumpy',
+      'BreakerboxCircuitOpen warning agent=moody-agent job=moody tool=forgotten',
+      'BreakerboxProbeStarved warning agent=moody-agent job=moody tool=forgotten',
+    ];
+    await tellsOf(about, warnings);
+    moody.tell({ do: 'heal' });
+    await endsWith(about, warnings);
+  });
+});
+
+describe('who is not woken', () => {
+  test('nobody has been told anything else, nothing else was held back, and all of it is over', async () => {
+    const every = /./;
+    await run.eventually(() => expect(run.firing(every)).toEqual([]));
+    expect(run.told(every)).toEqual(expected.told.toSorted());
+    expect(run.told(every, 'resolved')).toEqual(expected.told.toSorted());
+    expect(run.inhibited(every)).toEqual(expected.inhibited.toSorted());
+    expect(await run.fired()).toEqual([...expected.told, ...expected.inhibited].sort());
+  });
+});
+
+describe('for those without a Prometheus that evaluates rules', () => {
+  test.each(grafanaRules.map((rule) => [rule.title, rule] as const))(
+    'Grafana’s own rule %s has been true where Prometheus’ fired',
+    async (_, rule) => {
+      const { fired, seen } = await run.compared(rule);
+      expect(seen).toEqual(expect.arrayContaining(fired));
+    },
+  );
+
+  test('nothing that fired is without a rule there', async () => {
+    const fired = (await Promise.all(grafanaRules.map(run.compared))).flatMap((one) => one.fired);
+    expect(fired.sort()).toEqual(await run.fired());
+  });
+});

@@ -1,0 +1,77 @@
+import { ATTR, type Breakerbox, METRIC, type MetricDefinition } from '@breakerbox/core';
+import type { RunningAgent } from './agents.ts';
+
+/** Attributes by their OpenTelemetry keys; one that is undefined isn't there. */
+type Attributes = Readonly<Record<string, string | undefined>>;
+
+/** Counts by series, named as in Prometheus without job and instance. Only what isn't zero. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** How a series is named in {@link Counts}. */
+export const seriesName = (metric: string, labels: Readonly<Record<string, string | undefined>>): string => {
+  const pairs = Object.entries(labels).filter(([, value]) => value !== undefined);
+  return `${metric}{${pairs
+    .map(([name, value]) => `${name.replaceAll('.', '_')}="${value}"`)
+    .sort()
+    .join(',')}}`;
+};
+
+/** What an agent's engine told, event by event: what the metrics have to come to. */
+export interface LedgerOfEvents {
+  counts(): Counts;
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Listens to a box from its first event on. */
+export const followEvents = (box: Breakerbox): LedgerOfEvents => {
+  const counts: Record<string, number> = {};
+  const add = (metric: Pick<MetricDefinition, 'prometheus'>, attributes: Attributes, count = 1): void => {
+    const name = seriesName(metric.prometheus, { [ATTR.agent]: box.agent, ...attributes });
+    if (count > 0) counts[name] = (counts[name] ?? 0) + count;
+  };
+  /** What the failed calls of a tool cost, of those that said so. */
+  const costs: Record<string, number[]> = {};
+  box.on('decision', ({ tool, decision, reason, route }) => {
+    const of = { [ATTR.tool]: tool };
+    const spent = costs[tool] ?? [];
+    if (decision === 'skip' && spent.length > 0) add(METRIC.tokensAvoided, of, Math.round(mean(spent)));
+    add(METRIC.decisions, { ...of, [ATTR.decision]: decision, [ATTR.reason]: reason });
+    if (route === undefined) return;
+    add(METRIC.routes, { ...of, [ATTR.route]: route.kind, [ATTR.degradation]: route.degradation });
+    // F2: what is served in its place is always labelled.
+    if (route.kind === 'stale') add(METRIC.freshness, { ...of, [ATTR.freshnessLabel]: 'stale' });
+  });
+  box.on('outcome', ({ tool, outcome, category, tokens, freshness }) => {
+    const of = { [ATTR.tool]: tool };
+    const executed = { prometheus: `${METRIC.duration.prometheus}_count` };
+    add(METRIC.outcomes, { ...of, [ATTR.outcome]: outcome, [ATTR.errorType]: category });
+    add(executed, { ...of, [ATTR.errorType]: category });
+    if (outcome === 'failure' && tokens) {
+      add(METRIC.tokensWasted, of, tokens);
+      costs[tool] = [...(costs[tool] ?? []), tokens];
+    }
+    if (freshness !== undefined) add(METRIC.freshness, { ...of, [ATTR.freshnessLabel]: freshness.kind });
+  });
+  box.on('circuit.transition', ({ tool, from, to }) =>
+    add(METRIC.transitions, { [ATTR.tool]: tool, [ATTR.stateFrom]: from, [ATTR.stateTo]: to }),
+  );
+  box.on('budget.exhausted', () => add(METRIC.budgetExhaustions, {}));
+  box.on('systemic.detected', ({ event }) => add(METRIC.systemicEvents, { [ATTR.errorType]: event.category }));
+  return { counts: () => counts };
+};
+
+/** What the engine says at the end: its events, the budget of its session, its plans. */
+export const engineCounts = ({ box, session, plans, events }: RunningAgent): Counts => {
+  const { granted, consumed } = session.view().budget;
+  const of = { [ATTR.agent]: box.agent };
+  const planned = (of_: 'achievable' | 'deferred') => plans.reduce((sum, plan) => sum + plan[of_].length, 0);
+  const all = {
+    ...events.counts(),
+    [seriesName(METRIC.budgetGranted.prometheus, of)]: granted,
+    [seriesName(METRIC.budgetConsumed.prometheus, of)]: consumed,
+    [seriesName(METRIC.tasks.prometheus, { ...of, [ATTR.disposition]: 'achievable' })]: planned('achievable'),
+    [seriesName(METRIC.tasks.prometheus, { ...of, [ATTR.disposition]: 'deferred' })]: planned('deferred'),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, count]) => count !== 0));
+};

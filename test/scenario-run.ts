@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, vi } from 'vitest';
+import { parse } from 'yaml';
+import { startAlertWatch } from '../packages/cli/src/demo/alert-watch.ts';
+import { freePort } from '../packages/cli/src/demo/child.ts';
+import { createJournal } from '../packages/cli/src/demo/journal.ts';
+import { type Service, startService } from '../packages/cli/src/demo/services.ts';
+import { type AgentOrders, type AgentProcess, startAgentProcess } from './agent-process.ts';
+import { pushVariables, startOtlpPrometheus } from './otlp-prometheus.ts';
+import { prometheusClient } from './prometheus.ts';
+import { scaleRule, startServers } from './servers.ts';
+
+/** A minute of the rules. */
+const MINUTE_MS = 1500;
+/** Between two scrapes: 20 s in the time of the rules. */
+const INTERVAL_MS = 500;
+const LOOK_MS = INTERVAL_MS / 2;
+const LIMIT_MS = 120_000;
+
+/** Processes that are scraped, by job; the others push. A restart takes the place of the one before it, or the next. */
+const PLACES = {
+  lookup: ['lookup'],
+  spender: ['spender'],
+  moody: ['moody'],
+  desk: ['desk'],
+  mail: ['mail'],
+  shop: ['shop-orders', 'shop-tickets'],
+  gone: ['gone'],
+  steady: ['steady-1', 'steady-2'],
+} as const;
+
+const SCALE = { factor: MINUTE_MS / 60_000, leastRangeMs: 4 * INTERVAL_MS };
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A rule of the file for Grafana's own alerting, as far as it is looked at. */
+interface GrafanaRule {
+  readonly title: string;
+  readonly labels: Labels;
+  readonly data: readonly { readonly model: { readonly expr?: string } }[];
+}
+const GRAFANA_FILE = new URL('../alerts/grafana/breakerbox-alerting.yml', import.meta.url);
+const { groups } = parse(readFileSync(GRAFANA_FILE, 'utf8')) as {
+  groups: readonly { rules: readonly GrafanaRule[] }[];
+};
+
+/** The alerts for those without a Prometheus that evaluates rules. */
+export const grafanaRules = groups.flatMap(({ rules }) => rules);
+
+/** One line of an alert: `BreakerboxCircuitOpen warning agent=a job=j tool=t`. */
+export const line = ({ alertname = '', severity, ...labels }: Labels): string =>
+  `${alertname} ${severity} ${Object.entries(labels)
+    .map(([name, value]) => `${name.replace(/^gen_ai_(\w+)_name$/, '$1')}=${value}`)
+    .sort()
+    .join(' ')}`;
+
+const lines = (alerts: readonly { readonly labels: Labels }[], about: RegExp): readonly string[] =>
+  [...new Set(alerts.map(({ labels }) => line(labels)))].filter((one) => about.test(one)).sort();
+
+/** Agents in processes of their own, and what watches them: real servers with the repository's rules, routes and inhibition. */
+export type ScenarioRun = Awaited<ReturnType<typeof startScenarios>>;
+
+/** Starts the servers; the scenarios start their agents. @throws Error when a server isn't there */
+export const startScenarios = async () => {
+  const from = Date.now() / 1000;
+  const agents: AgentProcess[] = [];
+  const services: Service[] = [];
+  const ports: Record<string, number> = {};
+  for (const place of Object.values(PLACES).flat()) ports[place] = await freePort();
+  const journal = createJournal();
+  journal.begin();
+  const watch = await startAlertWatch(journal);
+  // A process that hasn't pushed for five minutes has gone.
+  const otlp = await startOtlpPrometheus(5 * MINUTE_MS);
+  const servers = await startServers({
+    webhookUrl: watch.webhookUrl,
+    scale: SCALE,
+    intervalMs: INTERVAL_MS,
+    jobs: [
+      ...Object.entries(PLACES).map(([job, places]) => ({
+        job,
+        targets: places.map((place) => `127.0.0.1:${ports[place]}`),
+      })),
+      { job: 'otlp', targets: [otlp.target], honorLabels: true },
+    ],
+  });
+  const prometheus = prometheusClient(servers.prometheus);
+  const ended = new AbortController();
+  const look = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      await watch.look({ prometheus: () => servers.prometheus, alertmanager: () => servers.alertmanager });
+      await wait(LOOK_MS);
+    }
+  };
+  const watching = look();
+  const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: LIMIT_MS, interval: LOOK_MS });
+
+  return {
+    prometheus,
+    from,
+    eventually,
+    /** Starts a service that tools call. */
+    serve: async (name: string): Promise<Service> => {
+      const service = await startService(name, () => ({ name }));
+      services.push(service);
+      return service;
+    },
+    /** Starts a process in its place among those that are scraped, or one that pushes. */
+    start: async (
+      place: string,
+      orders: Omit<AgentOrders, 'port' | 'tools'>,
+      tools: Readonly<Record<string, Service>> = {},
+    ): Promise<AgentProcess> => {
+      const port = ports[place];
+      const urls = Object.fromEntries(Object.entries(tools).map(([tool, { url }]) => [tool, url]));
+      const process = await startAgentProcess(
+        { ...orders, ...(port !== undefined && { port }), tools: urls },
+        port === undefined ? pushVariables(otlp, INTERVAL_MS) : {},
+      );
+      agents.push(process);
+      return process;
+    },
+    /** Prometheus has heard of a job for so many minutes. */
+    reports: (job: string, minutes = 2) =>
+      eventually(async () => {
+        const counted = `count_over_time(sum(breakerbox_sessions{job="${job}"})[10m:${INTERVAL_MS}ms])`;
+        const [series] = await prometheus.instant(counted);
+        expect(series?.values[0]?.[1]).toBeGreaterThanOrEqual((minutes * MINUTE_MS) / INTERVAL_MS);
+      }),
+    /** It stays true for so many minutes. */
+    holds: async (minutes: number, check: () => void): Promise<void> => {
+      const until = performance.now() + minutes * MINUTE_MS;
+      while (performance.now() < until) {
+        check();
+        await wait(LOOK_MS);
+      }
+    },
+    /** Alerts that reached somebody. */
+    told: (about: RegExp, status: 'firing' | 'resolved' = 'firing') =>
+      lines(
+        watch.delivered.filter((one) => one.status === status),
+        about,
+      ),
+    /** Alerts that Alertmanager held back. */
+    inhibited: (about: RegExp) => lines(watch.inhibited, about),
+    /** Alerts that fire now, whether somebody hears of them or not. */
+    firing: (about: RegExp) =>
+      lines(
+        watch.rows.filter(({ state }) => state !== 'pending'),
+        about,
+      ),
+    /** Alerts that have fired at some time, by Prometheus' own account. */
+    fired: async () => {
+      const series = await prometheus.range('ALERTS{alertstate="firing"}', from);
+      return lines(
+        series.map(({ metric: { __name__, alertstate, ...labels } }) => ({ labels })),
+        /./,
+      );
+    },
+    /** What Grafana's rule has been true for, `for` aside, and what Prometheus' rule of the same name and labels fired for. */
+    compared: async ({ title, labels, data }: GrafanaRule) => {
+      const [{ model: { expr = '' } = {} } = {}] = data;
+      const own = Object.entries(labels).map(([name, value]) => `, ${name}="${value}"`);
+      const alertname = title.replace(/ .*/, '');
+      const fired = await prometheus.range(
+        `ALERTS{alertname="${alertname}", alertstate="firing"${own.join('')}}`,
+        from,
+      );
+      const seen = await prometheus.range(scaleRule(expr, SCALE), from);
+      const named = ({ metric: { __name__, alertname: _, alertstate, ...rest } }: { metric: Labels }) =>
+        line({ ...rest, ...labels, alertname });
+      return { fired: fired.map(named).sort(), seen: seen.map(named).sort() };
+    },
+    stop: async () => {
+      ended.abort();
+      await watching;
+      await Promise.all([...agents.map((agent) => agent.kill()), ...services.map((service) => service.close())]);
+      await servers.stop();
+      await otlp.close();
+      await watch.close();
+    },
+  };
+};

@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { showsSomething, substitute, variableQueries } from '../dashboards/src/queries.ts';
+import { dashboards, panelQueries } from './panels.ts';
+import { WAY_NAMES, type Walk } from './walk.ts';
+import { asked, inRun } from './walk-dashboards.ts';
+
+const RULES = new URL('../alerts/rules/', import.meta.url);
+
+/** Every query of every dashboard, on both ways. */
+export const describeQueries = (walk: () => Walk): void => {
+  const variables = dashboards.flatMap((one) =>
+    variableQueries(one).map((query) => ({ ...query, dashboard: String(one.uid) })),
+  );
+
+  describe.each(WAY_NAMES)('what Grafana asks for what came by %s', (way) => {
+    // Over the whole run, those of now too: by the end all is well again.
+    test.each(panelQueries.map((query) => [query.dashboard, query.panel, query.refId, query] as const))(
+      '%s: the query of panel %s %s returns data, and has shown what happened',
+      async (_dashboard, _panel, _refId, query) => {
+        const { expr } = query;
+        const { prometheus, from } = walk();
+        const series = await prometheus.range(inRun(expr, asked(way)), from);
+        const values = series.flatMap((one) => one.values.map(([, value]) => value));
+        expect(values).not.toEqual([]);
+        expect(values.every(Number.isFinite)).toBe(true);
+        if (showsSomething(query)) expect(values.some((value) => value !== 0)).toBe(true);
+      },
+    );
+
+    test.each(variables.map((query) => [query.dashboard, query.variable, query] as const))(
+      '%s: the variable %s offers values',
+      async (_dashboard, _variable, { label, selector }) => {
+        expect(await walk().prometheus.labelValues(label, substitute(selector, asked(way)))).not.toEqual([]);
+      },
+    );
+  });
+};
+
+const SCENARIOS = 'alert-scenarios.test.ts has it fire';
+const WEEK = 'it needs a week of history and the minutes of a real hour: alerts/tests';
+
+/** Rules that need what doesn't happen here, and where it does. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  BreakerboxCircuitFlapping: SCENARIOS,
+  BreakerboxProbeStarved: SCENARIOS,
+  BreakerboxToolErrorRateHigh: SCENARIOS,
+  BreakerboxBudgetBurnFast: SCENARIOS,
+  'job_agent_error:breakerbox_correlated_tools:count': SCENARIOS,
+  BreakerboxBudgetBurnSlow: 'it takes more than an hour to fire: alerts/tests',
+  BreakerboxToolSlow: WEEK,
+  'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m_sampled': WEEK,
+  'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_median1w': WEEK,
+};
+
+interface RuleFile {
+  readonly groups: readonly { readonly rules: readonly { readonly alert?: string; readonly record?: string }[] }[];
+}
+
+/** Every rule is evaluated without an error, and has had something to say. */
+export const describeRules = (walk: () => Walk): void => {
+  const written = readdirSync(RULES)
+    .filter((name) => name.endsWith('.yml'))
+    .flatMap((name) => (parse(readFileSync(new URL(name, RULES), 'utf8')) as RuleFile).groups)
+    .flatMap(({ rules }) => rules.map(({ alert, record }) => alert ?? record ?? ''));
+
+  describe('the rules', () => {
+    test('are all there, and healthy', async () => {
+      const rules = await walk().prometheus.rules();
+      expect(rules.map(({ name }) => name).sort()).toEqual(written.toSorted());
+      for (const { name, health, lastError } of rules) {
+        expect({ name, health, lastError }).toEqual({ name, health: 'ok', lastError: undefined });
+      }
+    });
+
+    test('are known, where something else is said of them', () => {
+      expect(written).toEqual(expect.arrayContaining(Object.keys(ELSEWHERE)));
+    });
+
+    const here = [...new Set(written)].filter((name) => ELSEWHERE[name] === undefined);
+    test.each(here.map((name) => [name]))('%s has returned data', async (name) => {
+      const { prometheus, from } = walk();
+      const rules = (await prometheus.rules()).filter((rule) => rule.name === name);
+      const answers = await Promise.all(rules.map(({ query }) => prometheus.range(query, from)));
+      const values = answers.flat().flatMap((series) => series.values.map(([, value]) => value));
+      expect(values).not.toEqual([]);
+      expect(values.every(Number.isFinite)).toBe(true);
+    });
+  });
+};

@@ -1,0 +1,173 @@
+import { METRIC, type MetricDefinition } from '@breakerbox/core';
+import { describe, expect, test } from 'vitest';
+import { dashboardPanels } from '../dashboards/src/queries.ts';
+import { type Counts, engineCounts, seriesName } from './ledger.ts';
+import { dashboards, panelQueries } from './panels.ts';
+import type { Series } from './prometheus.ts';
+import { WAY_NAMES, WAYS, type Walk, type Way } from './walk.ts';
+import { asked, inRun } from './walk-dashboards.ts';
+
+interface Timeline {
+  readonly dashboard: string;
+  readonly title: string;
+  readonly expr: string;
+  /** What a value means. */
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** How panels write the state of a circuit. */
+const asText = (state: string): string => state.replace('_', '-');
+
+/** The panels that draw the state of each tool's circuits. */
+const timelines: readonly Timeline[] = dashboards.flatMap((dashboard) =>
+  dashboardPanels(dashboard)
+    .filter(({ type }) => type === 'state-timeline')
+    .flatMap((panel) => {
+      const { targets, fieldConfig, title } = JSON.parse(JSON.stringify(panel));
+      const [mapping] = fieldConfig.defaults.mappings ?? [];
+      const texts = Object.fromEntries(
+        Object.entries(mapping?.options ?? {}).map(([value, option]) => [value, (option as { text: string }).text]),
+      );
+      // Others draw alerts.
+      if (!Object.values(texts).includes(asText('half_open'))) return [];
+      return [{ dashboard: String(dashboard.uid), title, expr: targets[0].expr, texts }];
+    }),
+);
+
+/** While some tools are out: what the timelines end with is the state that the engine reports. */
+export const describeEngineInPanels = (walk: () => Walk): void => {
+  describe.each(WAY_NAMES)('while tools are out, what came by %s', (way) => {
+    test('there are timelines to look at', () => {
+      expect(timelines.map(({ dashboard }) => dashboard)).toEqual(
+        expect.arrayContaining(['breakerbox-fleet-overview', 'breakerbox-tool-detail']),
+      );
+    });
+
+    test.each(timelines.map((one) => [one.dashboard, one.title, one] as const))(
+      '%s: the timeline %s ends with the states that the engine reports',
+      async (_dashboard, _title, { expr, texts }) => {
+        const { prometheus, eventually, agents } = walk();
+        await eventually(async () => {
+          for (const { box, session } of Object.values(agents)) {
+            // One tool at a time, as the dashboard of one tool is looked at.
+            for (const { tool, state } of session.view().circuits) {
+              const chosen = { ...asked(way).variables, agent: box.agent, tool };
+              const ends = await prometheus.instant(inRun(expr, { ...asked(way), variables: chosen }));
+              const texted = ends.map(({ values }) => texts[String(values[0]?.[1])]);
+              expect([box.agent, tool, texted]).toEqual([box.agent, tool, [asText(state)]]);
+            }
+          }
+        });
+      },
+    );
+  });
+};
+
+/** Series without what tells the two ways apart, and without zeros. */
+const countsIn = (series: readonly Series[], zeros = false): Counts =>
+  Object.fromEntries(
+    series.flatMap(({ metric, values }) => {
+      const { __name__: name = '', job: _job, instance: _instance, ...labels } = metric;
+      const kept = Object.entries(labels).filter(([label]) => !label.startsWith('otel_scope_'));
+      // Sums of seconds were added up in another order on the other way.
+      const value = Number((values[0]?.[1] ?? Number.NaN).toPrecision(9));
+      return value === 0 && !zeros ? [] : [[seriesName(name, Object.fromEntries(kept)), value] as const];
+    }),
+  );
+
+/** The metrics that count what the engine tells event by event. */
+const COUNTED = [
+  METRIC.decisions,
+  METRIC.outcomes,
+  METRIC.transitions,
+  METRIC.routes,
+  METRIC.freshness,
+  METRIC.tasks,
+  METRIC.tokensWasted,
+  METRIC.tokensAvoided,
+  METRIC.systemicEvents,
+  METRIC.budgetGranted,
+  METRIC.budgetConsumed,
+  METRIC.budgetExhaustions,
+  { prometheus: `${METRIC.duration.prometheus}_count` },
+].map(({ prometheus }) => prometheus);
+
+/** All series of a metric together. */
+const totalOf = (counts: Counts, { prometheus }: Pick<MetricDefinition, 'prometheus'>): number =>
+  Object.entries(counts).reduce((sum, [name, count]) => (name.startsWith(`${prometheus}{`) ? sum + count : sum), 0);
+
+interface Figure {
+  readonly dashboard: string;
+  readonly panel: string;
+  /** What it comes to by the engine's own numbers. */
+  engine(total: (metric: MetricDefinition) => number): number;
+}
+
+const FLEET = 'breakerbox-fleet-overview';
+const BUDGET = 'breakerbox-failure-budget';
+const left: Figure['engine'] = (total) => 1 - Math.min(1, total(METRIC.budgetConsumed) / total(METRIC.budgetGranted));
+
+/** Panels with one number of all that is shown. */
+const FIGURES: readonly Figure[] = [
+  { dashboard: FLEET, panel: 'Systemic events', engine: (total) => total(METRIC.systemicEvents) },
+  { dashboard: FLEET, panel: 'Failure budget left', engine: left },
+  { dashboard: BUDGET, panel: 'Budget left', engine: left },
+  { dashboard: BUDGET, panel: 'Granted', engine: (total) => total(METRIC.budgetGranted) },
+  { dashboard: BUDGET, panel: 'Charged', engine: (total) => total(METRIC.budgetConsumed) },
+  { dashboard: BUDGET, panel: 'Ran out', engine: (total) => total(METRIC.budgetExhaustions) },
+  { dashboard: BUDGET, panel: 'Tokens wasted', engine: (total) => total(METRIC.tokensWasted) },
+  { dashboard: BUDGET, panel: 'Tokens avoided (est.)', engine: (total) => total(METRIC.tokensAvoided) },
+];
+
+/** All agents have stopped: the numbers of both ways are the engine's own. */
+export const describeNumbersAtRest = (walk: () => Walk): void => {
+  describe('at rest', () => {
+    test.each(WAY_NAMES)('what came by %s is what the engine told, no more and no less', async (way) => {
+      const { agents, prometheus, eventually } = walk();
+      await Promise.all(Object.values(agents).map((agent) => agent.stop()));
+      const told = Object.assign({}, ...Object.values(agents).map(engineCounts));
+      const selector = `{__name__=~"${COUNTED.join('|')}", job="${WAYS[way]}"}`;
+      await eventually(async () => expect(countsIn(await prometheus.instant(selector))).toEqual(told));
+    });
+
+    test('both ways have the same series with the same values', async () => {
+      const { prometheus, eventually } = walk();
+      const all = async (way: Way) =>
+        countsIn(await prometheus.instant(`{__name__=~"breakerbox_.+|gen_ai_.+", job="${WAYS[way]}"}`), true);
+      await eventually(async () => {
+        const scraped = await all('scrape');
+        expect(Object.keys(scraped).length).toBeGreaterThan(1_000);
+        expect(await all('otlp')).toEqual(scraped);
+      });
+    });
+
+    test.each(FIGURES.flatMap((one) => WAY_NAMES.map((way) => [one.dashboard, one.panel, way, one] as const)))(
+      '%s: the panel %s shows for what came by %s what the engine says, agent by agent',
+      async (_dashboard, _panel, way, { dashboard, panel, engine }) => {
+        const { agents, prometheus } = walk();
+        const shows = panelQueries.find((query) => query.dashboard === dashboard && query.panel === panel);
+        for (const agent of Object.values(agents)) {
+          const variables = { ...asked(way).variables, agent: agent.box.agent };
+          const [shown] = await prometheus.instant(inRun(shows?.expr ?? '', { ...asked(way), variables }));
+          expect([agent.box.agent, shown?.values[0]?.[1]]).toEqual([
+            agent.box.agent,
+            expect.closeTo(
+              engine((metric) => totalOf(engineCounts(agent), metric)),
+              9,
+            ),
+          ]);
+        }
+      },
+    );
+
+    test('no circuit and no session is left', async () => {
+      const { prometheus, eventually } = walk();
+      for (const gauge of [METRIC.circuits, METRIC.sessions]) {
+        await eventually(async () => {
+          const [sum] = await prometheus.instant(`sum(${gauge.prometheus})`);
+          expect(sum?.values.map(([, value]) => value)).toEqual([0]);
+        });
+      }
+    });
+  });
+};

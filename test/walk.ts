@@ -1,0 +1,109 @@
+import { startTelemetry, type TelemetryHandle } from '@breakerbox/telemetry';
+import { vi } from 'vitest';
+import { type AlertWatch, startAlertWatch } from '../packages/cli/src/demo/alert-watch.ts';
+import { freePort } from '../packages/cli/src/demo/child.ts';
+import { createJournal } from '../packages/cli/src/demo/journal.ts';
+import { startService } from '../packages/cli/src/demo/services.ts';
+import { type AgentProcess, startAgentProcess } from './agent-process.ts';
+import { type RunningAgent, startAgent, startSeller } from './agents.ts';
+import { type OtlpPrometheus, pushVariables, startOtlpPrometheus } from './otlp-prometheus.ts';
+import { type PrometheusClient, prometheusClient } from './prometheus.ts';
+import { startServers } from './servers.ts';
+
+/**
+ * The whole way with real parts: HTTP services that fail, agents, the scrape endpoint and OTLP beside it, Prometheus with the
+ * repository's rules, Alertmanager with the repository's inhibition, and a webhook at its end.
+ */
+export interface Walk {
+  readonly telemetry: TelemetryHandle;
+  readonly otlp: OtlpPrometheus;
+  readonly watch: AlertWatch;
+  readonly prometheus: PrometheusClient;
+  readonly agents: Readonly<Record<AgentName, RunningAgent>>;
+  /** An agent in a process of its own, on both ways as well: one that can vanish. */
+  readonly visitor: AgentProcess;
+  /** Unix seconds of its beginning. */
+  readonly from: number;
+  /** Waits for something to come true; looks at the alerts meanwhile. */
+  eventually(check: () => void | Promise<void>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The agents. The last three have a tool of the same name. */
+const AGENTS = {
+  lookup: () => startAgent('lookup-agent', { lookup: {}, archive: {} }),
+  fleet: () => startAgent('fleet-agent', { orders: {}, tickets: {}, search: {} }),
+  spender: () => startAgent('spender-agent', { deploy: {}, logs: {} }),
+  seller: startSeller,
+  north: () => startAgent('north-agent', { maps: {} }),
+  south: () => startAgent('south-agent', { maps: {} }),
+  west: () => startAgent('west-agent', { maps: {} }),
+};
+export type AgentName = keyof typeof AGENTS;
+
+/** The same metrics come to Prometheus on two ways, under two jobs. */
+export const WAYS = { scrape: 'breakerbox', otlp: 'walking-system' } as const;
+export type Way = keyof typeof WAYS;
+export const WAY_NAMES = ['scrape', 'otlp'] as const satisfies readonly Way[];
+
+/** A minute of the rules is a second here. */
+export const SCALE = { factor: 1 / 60, leastRangeMs: 2000 };
+/** A minute between two scrapes, two pushes and two evaluations: the longest that the rules are made for. */
+export const INTERVAL_MS = 1_000;
+const LIMIT_MS = 60_000;
+/** A process that hasn't pushed for five minutes of the rules has gone. */
+const EXPIRE_MS = 5_000;
+
+/** Starts all of it. @throws Error when Prometheus or Alertmanager isn't there */
+export const startWalk = async (): Promise<Walk> => {
+  const from = Date.now() / 1000;
+  const journal = createJournal();
+  journal.begin();
+  const watch = await startAlertWatch(journal);
+  const otlp = await startOtlpPrometheus(EXPIRE_MS);
+  const variables = { ...pushVariables(otlp, INTERVAL_MS), OTEL_METRICS_EXPORTER: 'prometheus,otlp' };
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  const telemetry = startTelemetry({ serviceName: WAYS.otlp, prometheus: { port: 0 } });
+  await telemetry.ready;
+  const port = await freePort();
+  const servers = await startServers({
+    webhookUrl: watch.webhookUrl,
+    scale: SCALE,
+    intervalMs: INTERVAL_MS,
+    jobs: [
+      { job: WAYS.scrape, targets: [new URL(telemetry.metricsUrl ?? '').host, `127.0.0.1:${port}`] },
+      { job: 'otel-collector', targets: [otlp.target], honorLabels: true },
+    ],
+  });
+  const museum = await startService('museum', () => ({ open: true }));
+  const tools = { museum: museum.url };
+  const visitor = await startAgentProcess({ agent: 'visitor-agent', job: WAYS.otlp, port, tools }, variables);
+  const starting = Object.entries(AGENTS).map(async ([name, start]) => [name, await start()] as const);
+  const agents = Object.fromEntries(await Promise.all(starting)) as Record<AgentName, RunningAgent>;
+  const sources = { prometheus: () => servers.prometheus, alertmanager: () => servers.alertmanager };
+  return {
+    telemetry,
+    otlp,
+    watch,
+    prometheus: prometheusClient(servers.prometheus),
+    agents,
+    visitor,
+    from,
+    eventually: (check) =>
+      vi.waitFor(
+        async () => {
+          await watch.look(sources);
+          await check();
+        },
+        { timeout: LIMIT_MS, interval: 300 },
+      ),
+    stop: async () => {
+      await Promise.all([visitor.kill(), museum.close(), ...Object.values(agents).map((agent) => agent.stop())]);
+      await servers.stop();
+      await telemetry.shutdown();
+      await otlp.close();
+      await watch.close();
+      vi.unstubAllEnvs();
+    },
+  };
+};
