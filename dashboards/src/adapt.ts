@@ -1,4 +1,4 @@
-import type { DashboardJson, Json } from './finish.ts';
+import { type DashboardJson, isObject, type Json, type JsonObject } from './finish.ts';
 import { ATTR, JOB, label, METRIC, type MetricDefinition } from './names.ts';
 
 /*
@@ -13,11 +13,6 @@ export interface DataSource {
   /** As people see it. Default: the uid, until Grafana knows better. */
   readonly name?: string;
 }
-
-type JsonObject = { readonly [key: string]: Json };
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const onTexts = (value: Json, change: (text: string) => string): Json => {
   if (typeof value === 'string') return change(value);

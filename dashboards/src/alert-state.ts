@@ -1,3 +1,6 @@
+import { ALERTS } from '@breakerbox/alerts';
+import { AGENT_TOOL } from './circuit-state.ts';
+import { UID } from './links.ts';
 import { ATTR, JOB, label, METRIC } from './names.ts';
 import { COLOUR } from './palette.ts';
 import { orZero, series, sumBy, zeroNamed } from './promql.ts';
@@ -35,7 +38,7 @@ const alertSeries = (
   ].join(', ')}}`;
 
 const FIRING = '="firing"';
-const BY = [ALERT.name, label(ATTR.agent), label(ATTR.tool)].join(', ');
+const BY = [ALERT.name, ...AGENT_TOOL.map(label)].join(', ');
 
 const rulesLoaded = (): string => `${sumBy([], `${RULES_LOADED}{${JOB}=~"$job"}`)} * 0`;
 
@@ -46,6 +49,36 @@ export const NO_RULES = 'no rules here';
 /** Where there are no alerts: one zero that says so, or that nothing here evaluates the rules. */
 const orNone = (expr: string): string =>
   `${expr} or on () label_replace(${rulesLoaded()}, "${ALERT.name}", "${NONE}", "", "") or on () ${zeroNamed(ALERT.name, NO_RULES)}`;
+
+/** Labels for links alone: the uid of the dashboard to which an alert leads, and what to choose there. */
+export const LINK = {
+  dashboard: 'link_dashboard',
+  [JOB]: 'link_job',
+  [ATTR.agent]: 'link_agent',
+  [ATTR.tool]: 'link_tool',
+} as const;
+
+/** What Grafana takes for all values of a variable in a URL. Not `.*`: of a variable of many values it would escape that. */
+const ALL = 'All';
+
+/** With labels for links: what an alert isn't about is all of it. */
+const linked = (expr: string): string => {
+  const chosen = AGENT_TOOL.reduce(
+    (built, one) =>
+      `label_replace(label_join(${built}, "${LINK[one]}", "", "${label(one)}"), "${LINK[one]}", "${ALL}", "${LINK[one]}", "")`,
+    expr,
+  );
+  const uids = [...new Set(ALERTS.map(({ dashboard }) => dashboard))];
+  return uids.reduce(
+    (built, uid) =>
+      `label_replace(${built}, "${LINK.dashboard}", "${uid}", "${ALERT.name}", "${ALERTS.filter(
+        ({ dashboard }) => dashboard === uid,
+      )
+        .map(({ name }) => name)
+        .join('|')}")`,
+    `label_replace(${chosen}, "${LINK.dashboard}", "${UID.fleetOverview}", "", "")`,
+  );
+};
 
 /** The numbers of {@link firingAlerts}. */
 export const SEVERITIES: readonly StateName[] = [
@@ -58,14 +91,14 @@ export const SEVERITIES: readonly StateName[] = [
 export const firingAlerts = (): string => {
   const firing = (severity: string): string =>
     `max by (${BY}) (${alertSeries('ALERTS', ANY, { state: FIRING, severity })})`;
-  return orNone(`2 * ${firing('="critical"')} or ${firing('!="critical"')}`);
+  return linked(orNone(`2 * ${firing('="critical"')} or ${firing('!="critical"')}`));
 };
 
 /** For how many seconds the reason of each alert that fires has been there; 0 where there is none. */
 export const firingFor = (): string => {
   const since = alertSeries('ALERTS_FOR_STATE', ANY, {});
   const firing = alertSeries('ALERTS', ANY, { state: FIRING });
-  return orNone(`time() - min by (${BY}) (${since} and ignoring (${ALERT.state}) ${firing})`);
+  return linked(orNone(`time() - min by (${BY}) (${since} and ignoring (${ALERT.state}) ${firing})`));
 };
 
 /** How many alerts of {@link SHARED_CAUSE} fire. */
@@ -79,10 +112,13 @@ export const ALERT_STATES: readonly StateName[] = [
   { value: 2, text: 'firing', colour: COLOUR.vermilion },
 ];
 
-/** Alerts of several tools at once, over time. */
+/** Alerts of several tools at once, over time; one band that says so where there were none in all that is shown. */
 export const sharedCause = (): string => {
   const inState = (state: string): string => `max by (${BY}) (${alertSeries('ALERTS', SHARED_CAUSE, { state })})`;
-  return orNone(`2 * ${inState(FIRING)} or ${inState('="pending"')}`);
+  const any = `count(last_over_time(${alertSeries('ALERTS', SHARED_CAUSE, {})}[$__range] @ end()))`;
+  const loaded = `sum(last_over_time(${RULES_LOADED}{${JOB}=~"$job"}[$__range] @ end())) * 0`;
+  const none = `label_replace(${loaded}, "${ALERT.name}", "${NONE}", "", "") or on () ${zeroNamed(ALERT.name, NO_RULES)}`;
+  return `2 * ${inState(FIRING)} or ${inState('="pending"')} or (${none}) unless on () ${any}`;
 };
 
 /**

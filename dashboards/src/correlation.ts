@@ -1,5 +1,7 @@
-import { ATTR, type AttributeKey, label, METRIC } from './names.ts';
-import { highest, series, type Window, zeroNamed } from './promql.ts';
+import { OTHER_TOOL } from '@breakerbox/core';
+import { AGENT, AGENT_TOOL } from './circuit-state.ts';
+import { ATTR, type AttributeKey, type GroupKey, label, METRIC } from './names.ts';
+import { series, type Window, zeroNamed } from './promql.ts';
 
 /**
  * Openings that belong together, from the time of each tool's last opening: that gauge has the error, sees a circuit's first
@@ -9,62 +11,91 @@ import { highest, series, type Window, zeroNamed } from './promql.ts';
 /** What stands in the place of a tool or an agent where nothing opened. */
 const NOTHING = 'nothing opened';
 
-const CIRCUIT = [ATTR.agent, ATTR.tool, ATTR.errorType].map(label).join(', ');
+/** What opened: a tool of an agent, by the error with which it did. */
+export const OPENING = [...AGENT_TOOL, ATTR.errorType] as const;
 
 /** Where an expression is evaluated: at each step, or at the end of what is shown, the same for each step. */
 type At = '' | ' @ end()';
 
+const listed = (keys: readonly GroupKey[]): string => keys.map(label).join(', ');
+
+const opened = (by: readonly GroupKey[], gauge: string, window: Window, at: At = ''): string => {
+  const latest = `max by (${listed(by)}) (max_over_time(${gauge}[${window}]${at}))`;
+  const before = `max by (${listed(by)}) (max_over_time(${gauge}[1h]${at} offset ${window}))`;
+  return `(${latest} unless ${before} >= ${latest})`;
+};
+
 /**
- * The tools that opened in the window: by agent, tool and error, the Unix time of the last opening in it. A tool counts
+ * The tools that opened in the window: by job, agent, tool and error, the Unix time of the last opening in it. A tool counts
  * once, however many sessions it opened in.
  *
  * Opened means: the gauge shows a later time than in the hour before the window, or wasn't there then. As clocks aren't
  * compared, an agent's clock may be wrong, and a push be late.
  */
-export const openedIn = (window: Window, at: At = ''): string => {
-  const gauge = series(METRIC.openedTime);
-  const latest = `max by (${CIRCUIT}) (max_over_time(${gauge}[${window}]${at}))`;
-  const before = `max by (${CIRCUIT}) (max_over_time(${gauge}[1h]${at} offset ${window}))`;
-  return `(${latest} > ${before} or ${latest} unless ${before})`;
-};
-
-/** What opens together: several tools of one agent, or one tool of several agents, with one error. */
-export type Shared = typeof ATTR.agent | typeof ATTR.tool;
-
-const groupOf = (shared: Shared): string => [shared, ATTR.errorType].map(label).join(', ');
+export const openedIn = (window: Window, at: At = ''): string => opened(OPENING, series(METRIC.openedTime), window, at);
 
 /**
- * Of what opened in the last five minutes: those whose opening lies at most so many seconds before the latest one of the same
- * agent (or tool) with the same error. The alert on correlated openings counts in the same way.
+ * What opens together, with one error: several tools of one agent, or one tool of several agents. As the alert has it, an agent
+ * in two jobs is two agents where its tools are counted, and one where agents are.
+ */
+export type Shared = typeof ATTR.agent | typeof ATTR.tool;
+
+const GROUP = {
+  [ATTR.agent]: [...AGENT, ATTR.errorType],
+  [ATTR.tool]: [ATTR.tool, ATTR.errorType],
+} as const;
+const MEMBER = { [ATTR.agent]: OPENING, [ATTR.tool]: [ATTR.agent, ATTR.tool, ATTR.errorType] } as const;
+
+const groupOf = (shared: Shared): string => listed(GROUP[shared]);
+
+/**
+ * Panels of {@link togetherBy} and {@link togetherAt} look at so many moments of the range at most, and no more often than the
+ * openings of one event may lie apart, which has to be their shortest interval. A panel's shortest interval is for Grafana the
+ * scrape interval as well, and so each looks back by one step and another shortest interval: an event that lies across the
+ * border of two steps is seen whole by the second one.
+ */
+export const LOOKS = 60;
+/** Seconds between samples that a panel's shortest interval must not fall below, since it takes the place of the data source's. */
+const LONGEST_SCRAPE = 60;
+export const shortestStep = (seconds: number): string => `${Math.max(seconds, LONGEST_SCRAPE)}s`;
+
+/**
+ * Those whose opening lies at most so many seconds before the latest one of the same agent (or tool) with the same error. The
+ * alert on correlated openings counts in the same way.
  */
 const nearTheLatest = (shared: Shared, seconds: number): string => {
-  const opened = openedIn('5m');
+  // What stands for all tools beyond the limit of cardinality is no tool.
+  const gauge = series(METRIC.openedTime, {}, '', [`${label(ATTR.tool)}!="${OTHER_TOOL}"`]);
+  const members = opened(MEMBER[shared], gauge, '$__rate_interval');
   const group = groupOf(shared);
-  return `${opened} >= on (${group}) group_left () (max by (${group}) (${opened}) - ${seconds})`;
+  return `${members} >= on (${group}) group_left () (max by (${group}) (${members}) - ${seconds})`;
 };
 
 const countedBy = (shared: Shared, seconds: number): string =>
   `count by (${groupOf(shared)}) (${nearTheLatest(shared, seconds)})`;
 
-/** The most in the range, looked at each minute: what opens alone later doesn't hide that others opened together before. */
-const mostInRange = (expr: string): string => `max_over_time((${expr})[$__range:1m])`;
+/** The most in the range: what opens alone later doesn't hide that others opened together before. */
+const mostInRange = (expr: string): string => `max_over_time((${expr})[$__range:$__interval])`;
 
-/** How many tools of an agent (agents with a tool) opened together, by agent (tool) and error. */
+/** How many tools of an agent (agents with a tool) opened together, by job and agent (tool) and error. */
 export const togetherBy = (shared: Shared, seconds: number): string => mostInRange(countedBy(shared, seconds));
 
-/** The same for a matrix: the highest first, at most `limit` agents (tools), and a zero where nothing opened. */
+/**
+ * The same for a matrix of agents (tools) by error: the `limit` highest, the highest first, and a zero where nothing opened. Of
+ * an agent in two jobs it is the higher one.
+ */
 export const togetherMatrix = (shared: Shared, seconds: number, limit: number): string => {
-  const figure = togetherBy(shared, seconds);
-  const most = highest(figure, limit, [shared], `max by (${label(shared)}) (${figure})`);
+  const most = `max by (${listed([shared, ATTR.errorType])}) (${togetherBy(shared, seconds)})`;
   const none = `label_replace(${zeroNamed(label(shared), NOTHING)}, "${label(ATTR.errorType)}", "none", "", "")`;
-  return `sort_desc(${most} or on () ${none})`;
+  return `sort_desc(topk(${limit}, ${most}) or on () ${none})`;
 };
 
-/** The same figure at each tool that was one of them. */
-export const togetherAt = (shared: Shared, seconds: number): string =>
-  mostInRange(
-    `(${nearTheLatest(shared, seconds)}) * 0 + on (${groupOf(shared)}) group_left () ${countedBy(shared, seconds)}`,
-  );
+/** The same figure at each opening in the range that was one of them. */
+export const togetherAt = (shared: Shared, seconds: number): string => {
+  const near = nearTheLatest(shared, seconds);
+  const members = `(${near}) * 0 + on (${groupOf(shared)}) group_left () ${countedBy(shared, seconds)}`;
+  return `${openedIn('$__range')} * 0 + on (${listed(MEMBER[shared])}) group_left () ${mostInRange(members)}`;
+};
 
 /** Tools that opened in each window, counted by one attribute. */
 export const openedBy = (attribute: AttributeKey, window: Window, at: At = ''): string =>
@@ -74,11 +105,11 @@ export const openedBy = (attribute: AttributeKey, window: Window, at: At = ''): 
 export const OPENED_AT = 'at';
 
 /**
- * The series of a graph, by agent and tool, for the `limit` tools that opened last in what is shown; those that opened first
+ * The series of a graph, by job, agent and tool, for the `limit` tools that opened last in what is shown; those that opened first
  * come first. Grafana draws series in the order in which it gets them.
  */
 export const inOrderOfOpening = (expr: string, limit: number): string => {
-  const by = [ATTR.agent, ATTR.tool].map(label).join(', ');
+  const by = listed(AGENT_TOOL);
   const lastOpened = `topk(${limit}, max by (${by}) (${openedIn('$__range', ' @ end()')}))`;
   return `(${expr}) * on (${by}) group_left (${OPENED_AT}) count_values by (${by}) ("${OPENED_AT}", ${lastOpened})`;
 };

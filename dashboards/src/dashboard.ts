@@ -30,7 +30,7 @@ export const assembled = ({ uid, title, description, rows, moreVariables = [] }:
     .readonly()
     .timezone('browser')
     .time({ from: 'now-1h', to: 'now' })
-    .refresh('30s')
+    .refresh('1m')
     .tooltip(DashboardCursorSync.Crosshair)
     .links(topLinks())
     .variables(variables(moreVariables))

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { builtDashboards } from './dashboards.ts';
 import { type DashboardJson, rendered } from './finish.ts';
 import { UID } from './links.ts';
+import { COLOUR } from './palette.ts';
+import { NONE } from './panels.ts';
 import { dashboardPanels, dashboardQueries, variableQueries } from './queries.ts';
 
 const all = builtDashboards();
@@ -13,6 +15,8 @@ interface PanelJson {
   readonly title: string;
   readonly description?: string;
   readonly datasource?: { readonly type: string; readonly uid: string };
+  readonly interval?: string;
+  readonly maxDataPoints?: number;
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
   readonly targets?: readonly {
     readonly refId: string;
@@ -20,11 +24,22 @@ interface PanelJson {
     readonly instant: boolean;
     readonly range: boolean;
     readonly legendFormat?: string;
+    readonly expr: string;
   }[];
   readonly fieldConfig?: {
-    readonly defaults: { readonly unit?: string; readonly noValue?: string; readonly thresholds?: object };
+    readonly defaults: {
+      readonly unit?: string;
+      readonly decimals?: number;
+      readonly noValue?: string;
+      readonly thresholds?: object;
+      readonly custom?: { readonly drawStyle?: string };
+    };
+    readonly overrides?: readonly {
+      readonly matcher: { readonly options: unknown };
+      readonly properties: readonly object[];
+    }[];
   };
-  readonly options?: { readonly legend?: { readonly showLegend: boolean } };
+  readonly options?: { readonly legend?: { readonly showLegend: boolean }; readonly perPage?: number };
 }
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
@@ -136,7 +151,8 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     expect(panel.title).not.toBe('');
     expect(panel.description ?? '').toMatch(/\w.{20,}\.$/);
     expect(panel.fieldConfig?.defaults.unit).toBeTruthy();
-    expect(panel.fieldConfig?.defaults.noValue).toBe('No telemetry');
+    // A histogram has no zero that it could report.
+    expect(panel.fieldConfig?.defaults.noValue).toBe(panel.type === 'heatmap' ? 'No calls' : 'No telemetry');
   });
 
   it.each(named)('%s asks the chosen data source', (_, panel) => {
@@ -155,6 +171,55 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
       for (const target of panel.targets ?? []) expect(target.legendFormat).toBeTruthy();
     },
   );
+
+  it.each(named.filter(([, { type }]) => type === 'timeseries'))(
+    '%s draws a grey zero and no name where nothing happened',
+    (_, panel) => {
+      const none = panel.fieldConfig?.overrides?.find(({ matcher }) => matcher.options === NONE);
+      expect(none?.properties).toMatchObject([
+        { id: 'color', value: { fixedColor: COLOUR.grey } },
+        { id: 'custom.hideFrom', value: { legend: true } },
+      ]);
+    },
+  );
+
+  it.each(named.filter(([, { type }]) => type === 'state-timeline'))('%s has all its bands on one page', (_, panel) => {
+    const most = [...(panel.targets?.[0]?.expr ?? '').matchAll(/topk\((\d+),/g)].map(([, limit]) => Number(limit));
+    expect(Math.max(0, ...most)).toBeLessThanOrEqual(panel.options?.perPage ?? 0);
+  });
+
+  it.each(named.filter(([, { type }]) => type === 'timeseries'))('%s has marks at its axis', (_, { fieldConfig }) => {
+    // Without decimals Grafana marks shares at 0 and 100 % alone.
+    const { unit, decimals } = fieldConfig?.defaults ?? {};
+    if (unit === 'percentunit') expect(decimals).toBeUndefined();
+  });
+
+  it.each(named.filter(([, { targets }]) => targets?.some(({ range }) => range)))(
+    '%s leaves it to the data source how often samples come',
+    (_, { interval }) => {
+      expect(interval).toBeUndefined();
+    },
+  );
+
+  it.each(named.filter(([, { fieldConfig }]) => fieldConfig?.defaults.custom?.drawStyle === 'bars'))(
+    '%s has bars that can be seen, with samples each second too',
+    (_, { maxDataPoints }) => {
+      expect(maxDataPoints).toBeLessThanOrEqual(120);
+    },
+  );
+
+  it('looks back for an hour or more at each step of a graph but a few times, for 500 agents', () => {
+    for (const { panel, expr, kind } of dashboardQueries(built)) {
+      if (kind !== 'range') continue;
+      // With `@ end()` it is asked once.
+      const long = [...expr.matchAll(/\[(?:\d+h|\$__range)(?::[^\]]*)?\](?! @ end\(\))/g)];
+      expect(long.length, panel).toBeLessThanOrEqual(7);
+    }
+  });
+
+  it('asks anew once a minute', () => {
+    expect(built.refresh).toBe('1m');
+  });
 
   it('has panels with titles of their own', () => {
     expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);

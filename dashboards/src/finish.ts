@@ -3,8 +3,13 @@ import type { Dashboard, Panel, RowPanel } from '@grafana/grafana-foundation-sdk
 /** A value as JSON has it. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/** An object of it. */
+export type JsonObject = { readonly [key: string]: Json };
 /** A dashboard as Grafana reads it from a file. */
-export type DashboardJson = { readonly [key: string]: Json };
+export type DashboardJson = JsonObject;
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The SDK's default for what isn't said; Grafana 11 doesn't know it, and later ones would hide things in a menu. */
 const HIDDEN_IN_MENU = 'inControlsMenu';

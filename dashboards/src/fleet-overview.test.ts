@@ -14,23 +14,25 @@ interface PanelJson {
 
 const panels = dashboardPanels(finished(fleetOverview())) as unknown as readonly PanelJson[];
 
-/** What fits into a window of 1600 by 900 pixels when Grafana's menus are hidden. */
-const ROWS_OF_A_SCREEN = 23;
+/** A window, Grafana's own bars on top (its menu, the variables), and a row of its grid with the gap below; pixels. */
+const [WINDOW, BARS, ROW] = [900, 120, 38];
 
 describe('the fleet overview', () => {
   it('is one screen', () => {
-    expect(Math.max(...panels.map(({ gridPos }) => gridPos.y + gridPos.h))).toBeLessThanOrEqual(ROWS_OF_A_SCREEN);
+    const rows = Math.max(...panels.map(({ gridPos }) => gridPos.y + gridPos.h));
+    expect(rows * ROW).toBeLessThanOrEqual(WINDOW - BARS);
     expect(panels.filter(({ type }) => type !== 'stat').length).toBeLessThanOrEqual(10);
     expect(panels.filter(({ type }) => type === 'row')).toEqual([]);
   });
 
   it('is red only where a person should act', () => {
-    const red = panels.filter((panel) => JSON.stringify(panel).includes(COLOUR.vermilion)).map(({ title }) => title);
+    const red = panels
+      .filter((panel) => [COLOUR.vermilion, COLOUR.rust].some((colour) => JSON.stringify(panel).includes(colour)))
+      .map(({ title }) => title);
     expect(red).toEqual([
       'Agents vanished',
       'Paused on budget',
       'Paused as systemic',
-      'Failure budget left',
       'Firing alerts',
       'Agents',
       'Decisions by kind',
@@ -38,12 +40,26 @@ describe('the fleet overview', () => {
     ]);
   });
 
+  it('gives lines with names of their own the first four colours of Grafana’s palette, for the fifth is a red', () => {
+    const graphs = panels.filter(({ type }) => type === 'timeseries').map((panel) => JSON.stringify(panel));
+    const limits = graphs.flatMap((panel) => [...panel.matchAll(/topk\((\d+)/g)].map(([, limit]) => Number(limit)));
+    expect(limits).toEqual([4]);
+  });
+
   it('draws its thresholds where the alerts have theirs', () => {
-    const own = { ...DEFAULT_SETTINGS, errorRatio: 0.4, absentLeastReported: '30m' };
+    const own = {
+      ...DEFAULT_SETTINGS,
+      errorRatio: 0.4,
+      absentLeastReported: '30m',
+      absentFor: '10m',
+      absentHabit: '3d',
+    };
     const named = (title: string): string =>
       JSON.stringify(dashboardPanels(finished(fleetOverview(own))).find((panel) => panel.title === title));
     expect(named('Failure rate by tool')).toContain('"value":0.4');
-    expect(named('Agents vanished')).toMatch(/at least 30 minutes.* >= 30 unless/);
+    expect(named('Agents vanished')).toMatch(
+      /at least 30 minutes.* nothing for 10m.* >= 30 unless.*\[10m\].*\[3d:10m\]/,
+    );
     expect(named('Agents')).toContain('>= 30 unless');
   });
 });

@@ -16,9 +16,14 @@ import {
 } from '@grafana/grafana-foundation-sdk/heatmap';
 import { type Face, faced, heatmapBuckets } from './panels.ts';
 
-/** Buckets of a classic histogram over time: the brighter, the more observations a second. The unit of the face is that of the axis. */
-export const heatmap = (face: Face, expr: string): HeatmapBuilder =>
+/**
+ * Buckets of a classic histogram over time: the brighter, the more observations a second. The unit of the face is that of the
+ * axis.
+ * @param nothing said where there are none: a histogram has no zero, and is not there before its first observation
+ */
+export const heatmap = (face: Face, expr: string, nothing: string): HeatmapBuilder =>
   faced(new HeatmapBuilder(), face)
+    .noValue(nothing)
     .calculate(false)
     // Prometheus names a bucket by its upper bound.
     .rowsFrame(new RowsHeatmapOptionsBuilder().layout(HeatmapCellLayout.Le))

@@ -3,11 +3,41 @@ import { DEFAULT_SETTINGS, type RuleSettings, seconds } from '@breakerbox/alerts
 /** Thresholds that alerts have, too, come from their settings: a line in a graph is where the alert is due. */
 export { DEFAULT_SETTINGS, type RuleSettings };
 
-const SECONDS_IN_A_MINUTE = 60;
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
-/** For how many minutes of the last hour an agent must have reported to be missed when it is gone. */
-export const reportedMinutes = ({ absentLeastReported }: RuleSettings): number =>
-  seconds(absentLeastReported) / SECONDS_IN_A_MINUTE;
+/** When an agent that reports nothing is missed. */
+export interface Absent {
+  /** For how many minutes of the last hour it must have reported. */
+  readonly minutes: number;
+  /** For how long it must be silent, as PromQL has it. */
+  readonly silence: string;
+  /** The time from which its habit is read, as PromQL has it and in seconds; and the time that is looked back for its first. */
+  readonly habit: string;
+  readonly habitSeconds: number;
+  readonly memory: string;
+  /** It comes and goes if it reported less than this share (0 to 1) of the time since it was first seen. */
+  readonly share: number;
+  /** What of that time counts for nothing, since nothing is a habit yet. */
+  readonly graceSeconds: number;
+}
+
+const duration = (length: number): string => (length % DAY === 0 ? `${length / DAY}d` : `${length}s`);
+
+/** As the alert on absent telemetry has it. */
+export const absentOf = (settings: RuleSettings): Absent => {
+  const habitSeconds = seconds(settings.absentHabit);
+  return {
+    minutes: seconds(settings.absentLeastReported) / MINUTE,
+    silence: settings.absentFor,
+    habit: duration(habitSeconds),
+    habitSeconds,
+    memory: duration(2 * habitSeconds),
+    share: settings.absentHabitShare,
+    graceSeconds: Math.max(habitSeconds / 4, HOUR),
+  };
+};
 
 /** When openings are taken for one event. */
 export interface Together {

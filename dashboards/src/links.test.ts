@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { builtDashboards } from './dashboards.ts';
 import { rendered } from './finish.ts';
-import { type DataLink, fromRow, fromSeries, rowTracesLink, seriesTracesLink, tracesLink, UID } from './links.ts';
+import {
+  type DataLink,
+  fromRow,
+  fromRowTo,
+  fromSeries,
+  rowTracesLink,
+  seriesTracesLink,
+  tracesLink,
+  UID,
+} from './links.ts';
 import { ATTR } from './names.ts';
+import { AGENT_COLUMNS } from './table.ts';
 
 /** What is chosen on top of the dashboard: several values, or the text that stands for all. */
 type Chosen = readonly string[] | string;
@@ -80,7 +90,7 @@ describe('a link to traces', () => {
     );
   });
 
-  it('keeps its shape with names that regular expressions and URLs read otherwise', () => {
+  it('is still a link with names that are patterns or marks to a regular expression, which then match other names, or none', () => {
     const url = followed(tracesLink('All'), { ...ON_TOP, agent: ['team/a (EU)'], tool: ['fs.read', 'a-b_c'] });
     expect(panesOf(url)).toEqual(
       pane('{ span.gen_ai.agent.name =~ "team/a (EU)" && span.gen_ai.tool.name =~ "fs.read|a-b_c" }'),
@@ -128,8 +138,8 @@ describe('a link to another dashboard', () => {
       ['from', TIMES.__from],
       ['to', TIMES.__to],
       ['var-datasource', 'prom-uid'],
-      ['var-job', '$__all'],
       ['var-instance', '$__all'],
+      ['var-job', '$__all'],
       ['var-agent', 'research-agent'],
       ['var-agent', 'ops.agent'],
       ['var-tool', 'R&D'],
@@ -143,6 +153,26 @@ describe('a link to another dashboard', () => {
     });
     expect(url.searchParams.getAll('var-agent')).toEqual(['a+b']);
     expect(url.searchParams.getAll('var-tool')).toEqual(['$__all']);
+  });
+
+  it('narrows down to the job, too, where an agent of another job may have the name', () => {
+    const url = followed(fromRow(UID.failureBudget, 'Failure budget', AGENT_COLUMNS), {
+      ...ON_TOP,
+      '__data.fields["Job"]': 'prod',
+      '__data.fields["Agent"]': 'a',
+    });
+    expect(url.searchParams.getAll('var-job')).toEqual(['prod']);
+    expect(url.searchParams.getAll('var-agent')).toEqual(['a']);
+  });
+
+  it('leads to the dashboard that the row names', () => {
+    const url = followed(fromRowTo('Dashboard', 'Its dashboard', { [ATTR.tool]: 'Tool' }), {
+      ...ON_TOP,
+      '__data.fields["Dashboard"]': UID.failureBudget,
+      '__data.fields["Tool"]': 'All',
+    });
+    expect(url.pathname).toBe('/d/breakerbox-failure-budget');
+    expect(url.searchParams.getAll('var-tool')).toEqual(['All']);
   });
 });
 

@@ -1,5 +1,5 @@
 import { type DashboardLink, DashboardLinkBuilder, DashboardLinkType } from '@grafana/grafana-foundation-sdk/dashboard';
-import { ATTR, type AttributeKey, label } from './names.ts';
+import { ATTR, type AttributeKey, JOB, label } from './names.ts';
 
 /** The dashboards by what they are about. Links and alerts lead to these uids; they never change. */
 export const UID = {
@@ -26,12 +26,12 @@ export const topLinks = (): DashboardLinkBuilder[] => [
 /** A link that Grafana completes from the point or the row that was clicked. */
 export type DataLink = Pick<DashboardLink, 'title'> & { readonly url: string };
 
-/** What a dashboard hands on as it stands: time range, data source, job and instance. */
+/** What a dashboard hands on as it stands: time range, data source and instance. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variables, not ours.
-const KEPT = '${__url_time_range}&${datasource:queryparam}&${job:queryparam}&${instance:queryparam}';
+const KEPT = '${__url_time_range}&${datasource:queryparam}&${instance:queryparam}';
 
-/** The variable of a dashboard that an attribute fills. */
-const VARIABLE = { [ATTR.agent]: 'agent', [ATTR.tool]: 'tool' } as const;
+/** The variable of a dashboard that a label fills. */
+const VARIABLE = { [JOB]: 'job', [ATTR.agent]: 'agent', [ATTR.tool]: 'tool' } as const;
 export type LinkedAttribute = keyof typeof VARIABLE;
 
 // One value each, so that it can be encoded whole; Grafana would leave an ampersand as it is.
@@ -39,7 +39,7 @@ const valueOfSeries = (attribute: LinkedAttribute): string => `\${__field.labels
 const valueOfRow = (column: string): string => `\${__data.fields["${column}"]:percentencode}`;
 
 const linkTo = (
-  uid: DashboardUid,
+  uid: string,
   title: string,
   attributes: readonly LinkedAttribute[],
   value: (attribute: LinkedAttribute) => string,
@@ -70,6 +70,16 @@ export const fromRow = (
 ): DataLink =>
   linkTo(uid, title, Object.keys(columns) as LinkedAttribute[], (attribute) => valueOfRow(columns[attribute] ?? ''));
 
+/** The same, to the dashboard whose uid stands in a column of this title. */
+export const fromRowTo = (
+  uidColumn: string,
+  title: string,
+  columns: Readonly<Partial<Record<LinkedAttribute, string>>>,
+): DataLink =>
+  linkTo(valueOfRow(uidColumn), title, Object.keys(columns) as LinkedAttribute[], (attribute) =>
+    valueOfRow(columns[attribute] ?? ''),
+  );
+
 /** What a panel builder takes as its links and data links: Grafana's schema has one type for these and for those on top. */
 export const dashboardLinks = (links: readonly DataLink[]): DashboardLinkBuilder[] =>
   links.map(({ title, url }) => new DashboardLinkBuilder(title).type(DashboardLinkType.Link).url(url));
@@ -80,10 +90,11 @@ const spanAttribute = (attribute: AttributeKey): string => `span.${attribute}`;
 /**
  * How a link's TraceQL names what is chosen on top of the dashboard. By `pipe`, for the names end up in a string of
  * TraceQL in a string of JSON in a URL, and Grafana can apply one format alone: `regex` would write `\\.`, which is no
- * JSON; `percentencode` would write `{a,b}`, which is no regular expression. A dot in a name matches any character, then.
+ * JSON; `percentencode` would write `{a,b}`, which is no regular expression. A dot in a name matches any character, then,
+ * and `&`, `#`, `+` and `%` are not encoded: README.md says so, and that links of rows and lines name theirs to the letter.
  * "All" of agent and tool is `.*` and not `.+`, for a plus in a URL is a space.
  */
-const chosenOnTop = (attribute: LinkedAttribute): string =>
+const chosenOnTop = (attribute: TracedAttribute): string =>
   `${spanAttribute(attribute)} =~ "\${${VARIABLE[attribute]}:pipe}"`;
 
 const inExplore = (title: string, conditions: readonly string[]): DataLink => {
@@ -111,15 +122,16 @@ const inExplore = (title: string, conditions: readonly string[]): DataLink => {
   return { title, url: `/explore?schemaVersion=1&panes=${panes}` };
 };
 
-const LINKED = [ATTR.agent, ATTR.tool] as const;
+const TRACED = [ATTR.agent, ATTR.tool] as const;
+type TracedAttribute = (typeof TRACED)[number];
 
 const tracesOf = (
   title: string,
   condition: string | undefined,
-  nameOf: (attribute: LinkedAttribute) => string | undefined,
+  nameOf: (attribute: TracedAttribute) => string | undefined,
 ): DataLink =>
   inExplore(title, [
-    ...LINKED.map((attribute) => {
+    ...TRACED.map((attribute) => {
       const value = nameOf(attribute);
       return value === undefined ? chosenOnTop(attribute) : `${spanAttribute(attribute)} = "${value}"`;
     }),

@@ -14,6 +14,13 @@ export interface MatrixRow {
   readonly links: readonly DataLink[];
 }
 
+/** What the columns are. */
+export interface MatrixColumns {
+  readonly attribute: AttributeKey;
+  /** In their order, whichever of them there are: two matrices side by side have one order. */
+  readonly values: readonly string[];
+}
+
 /** An empty cell; 0 is written like it. */
 const NOTHING = '·';
 
@@ -25,11 +32,12 @@ const NOTHING = '·';
 export const matrix = (
   face: Face,
   row: MatrixRow,
-  column: AttributeKey,
+  column: MatrixColumns,
   expr: string,
   alarm: { readonly from: number; readonly colour: string },
-): TableBuilder =>
-  faced(new TableBuilder(), face)
+): TableBuilder => {
+  const names = `${label(row.attribute)}\\${label(column.attribute)}`;
+  return faced(new TableBuilder(), face)
     .thresholds(thresholds([alarm.from, alarm.colour]))
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
     .mappings([{ type: MappingType.ValueToText, options: { 0: { text: NOTHING, index: 0 } } }])
@@ -40,7 +48,7 @@ export const matrix = (
       id: 'groupingToMatrix',
       options: {
         rowField: label(row.attribute),
-        columnField: label(column),
+        columnField: label(column.attribute),
         valueField: 'Value',
         emptyValue: 'null',
       },
@@ -50,8 +58,8 @@ export const matrix = (
       options: {
         excludeByName: {},
         includeByName: {},
-        indexByName: {},
-        renameByName: { [`${label(row.attribute)}\\${label(column)}`]: row.title },
+        indexByName: Object.fromEntries([names, ...column.values].map((name, index) => [name, index])),
+        renameByName: { [names]: row.title },
       },
     })
     .overrideByFieldType('number', [
@@ -62,3 +70,4 @@ export const matrix = (
       { id: 'custom.align', value: FieldTextAlignment.Left },
       { id: 'links', value: row.links },
     ]);
+};

@@ -23,17 +23,20 @@ export type AttributeKey = (typeof ATTR)[keyof typeof ATTR];
 /** Prometheus' own label for what runs an agent. Two jobs may have agents of one name. */
 export const JOB = 'job';
 
+/** What series are grouped by. */
+export type GroupKey = AttributeKey | typeof JOB;
+
 /**
  * The Prometheus label of an attribute.
  * @example label(ATTR.tool) // 'gen_ai_tool_name'
  */
-export const label = (attribute: AttributeKey | typeof JOB): string => attribute.replaceAll('.', '_');
+export const label = (attribute: GroupKey): string => attribute.replaceAll('.', '_');
 
 /**
  * A legend that shows the value of an attribute.
  * @example legend(ATTR.tool) // '{{gen_ai_tool_name}}'
  */
-export const legend = (...attributes: readonly AttributeKey[]): string =>
+export const legend = (...attributes: readonly GroupKey[]): string =>
   attributes.map((attribute) => `{{${label(attribute)}}}`).join(' · ');
 
 /** What becomes of a planned task. */

@@ -14,7 +14,8 @@ import type { Disposition } from './names.ts';
 
 /**
  * Okabe and Ito's palette, which people with any kind of colour vision can tell apart. Vermilion, its red, is kept for
- * what a person has to act on: a session that stays paused until somebody resumes it.
+ * what a person has to act on: a session that stays paused until somebody resumes it. Where two kinds of that stand side by
+ * side, `rust`, a dark vermilion that is not of the palette, is the second: paused as systemic.
  */
 export const COLOUR = {
   orange: '#E69F00',
@@ -23,6 +24,7 @@ export const COLOUR = {
   yellow: '#F0E442',
   blue: '#0072B2',
   vermilion: '#D55E00',
+  rust: '#8C2D04',
   purple: '#CC79A7',
   grey: '#999999',
 } as const;
@@ -46,9 +48,8 @@ export const REASON_COLOURS = {
   unavailable: COLOUR.yellow,
   repeat: COLOUR.green,
   budget_exhausted: COLOUR.vermilion,
-  systemic: COLOUR.purple,
-  none: COLOUR.grey,
-} satisfies Partial<Record<Reason | 'none', string>>;
+  systemic: COLOUR.rust,
+} satisfies Partial<Record<Reason, string>>;
 
 export const STATE_COLOURS: Readonly<Record<ReportedState, string>> = {
   closed: COLOUR.green,
@@ -68,52 +69,47 @@ export const OUTCOME_COLOURS: Readonly<Record<Outcome, string>> = {
 export const SESSION_COLOURS: Readonly<Record<SessionState, string>> = {
   active: COLOUR.green,
   paused_budget: COLOUR.vermilion,
-  paused_systemic: COLOUR.purple,
+  paused_systemic: COLOUR.rust,
 };
 
-// None of what follows needs a person at once: no vermilion. `none` is drawn where nothing of the kind happened.
+// None of what follows needs a person at once: no vermilion.
 
-export const ROUTE_COLOURS: Readonly<Record<Route['kind'] | 'none', string>> = {
+export const ROUTE_COLOURS: Readonly<Record<Route['kind'], string>> = {
   alternative: COLOUR.green,
   manual: COLOUR.sky,
   stale: COLOUR.purple,
   defer: COLOUR.orange,
-  none: COLOUR.grey,
 };
 
-export const DEGRADATION_COLOURS: Readonly<Record<Degradation | 'none', string>> = {
+export const DEGRADATION_COLOURS: Readonly<Record<Degradation, string>> = {
   low: COLOUR.green,
   high: COLOUR.orange,
   unknown: COLOUR.yellow,
-  none: COLOUR.grey,
 };
 
-export const DISPOSITION_COLOURS: Readonly<Record<Disposition | 'none', string>> = {
+export const DISPOSITION_COLOURS: Readonly<Record<Disposition, string>> = {
   achievable: COLOUR.green,
   deferred: COLOUR.orange,
-  none: COLOUR.grey,
 };
 
-export const FRESHNESS_COLOURS: Readonly<Record<FreshnessKind | 'none', string>> = {
+export const FRESHNESS_COLOURS: Readonly<Record<FreshnessKind, string>> = {
   stale: COLOUR.purple,
   cached: COLOUR.sky,
   unverified: COLOUR.yellow,
   freshness_unknown: COLOUR.orange,
-  none: COLOUR.grey,
 };
 
-export const AVAILABILITY_COLOURS: Readonly<Record<Availability | 'none', string>> = {
+export const AVAILABILITY_COLOURS: Readonly<Record<Availability, string>> = {
   available: COLOUR.green,
   degraded: COLOUR.yellow,
   unavailable: COLOUR.orange,
-  none: COLOUR.grey,
 };
 
 /**
  * Colours of error categories, by the words of `error.type`. Those that are ignored by default are shades of grey, for
  * they are the model's or the user's doing and no outage.
  */
-export const CATEGORY_COLOURS: Readonly<Record<ErrorCategory | '_MIXED' | 'none', string>> = {
+export const CATEGORY_COLOURS: Readonly<Record<ErrorCategory | '_MIXED', string>> = {
   network: COLOUR.blue,
   timeout: COLOUR.orange,
   rate_limit: COLOUR.yellow,
@@ -127,5 +123,4 @@ export const CATEGORY_COLOURS: Readonly<Record<ErrorCategory | '_MIXED' | 'none'
   cancelled: '#666666',
   tool_error: '#999999',
   _MIXED: '#44AA99',
-  none: COLOUR.grey,
 };

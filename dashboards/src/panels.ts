@@ -27,7 +27,7 @@ import {
 import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
-import { CALM } from './palette.ts';
+import { CALM, COLOUR } from './palette.ts';
 import { DATASOURCE } from './variables.ts';
 
 /** Shown wherever a query gives nothing: what exists is exported as zero, so nothing means that nobody reports. */
@@ -137,10 +137,11 @@ export const legendBelow = (): VizLegendOptionsBuilder =>
     .calcs(['lastNotNull', 'max']);
 
 /**
- * For graphs of events that are rare, or small: with scrapes each second, a step and its rate interval would be so short that
- * each event were a needle. At longer scrape intervals it changes nothing.
+ * Points of a graph of events that are rare, or small. With scrapes each second, a step and its rate interval would otherwise
+ * be so short that each event were a needle; and Prometheus has less to do. Not a shortest interval (`interval`): a panel's
+ * takes the place of the data source's, which is how often samples come, and rates over less than that are empty.
  */
-export const SHORTEST_STEP = '15s';
+export const EVENT_POINTS = 120;
 
 /** Names alone, below the graph: for kinds of events, of which there are few, and whose last value says little. */
 export const legendOfNames = (): VizLegendOptionsBuilder => legendBelow().displayMode(LegendDisplayMode.List).calcs([]);
@@ -156,11 +157,15 @@ export const legendBeside = (): VizLegendOptionsBuilder =>
     .placement(LegendPlacement.Right)
     .calcs([]);
 
+/** The name of the zero that is drawn where nothing happened. */
+export const NONE = 'none';
+
 /** Lines over time. */
 export const lines = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
   faced(new TimeseriesBuilder(), face)
     .min(0)
-    // In turn, not by name: a hash of the name gives neighbours the same pale shade.
+    // For lines with names of their own, such as agents: Grafana's palette in turn, which Grafana 11 to 13 all have. A hash of
+    // the name gives neighbours the same shade, and shades of one colour can't be told apart.
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassic))
     .drawStyle(GraphDrawStyle.Line)
     .lineWidth(2)
@@ -168,7 +173,11 @@ export const lines = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder 
     .showPoints(VisibilityMode.Auto)
     .legend(legendBelow())
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
-    .targets(shown.map((line, index) => overTime(refIdOf(index), line)));
+    .targets(shown.map((line, index) => overTime(refIdOf(index), line)))
+    .overrideByName(NONE, [
+      { id: 'color', value: { mode: FieldColorModeId.Fixed, fixedColor: COLOUR.grey } },
+      { id: 'custom.hideFrom', value: { legend: true, tooltip: false, viz: false } },
+    ]);
 
 /** Filled lines, one upon the other. */
 export const stacked = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
@@ -181,6 +190,7 @@ export const stacked = (face: Face, ...shown: readonly Line[]): TimeseriesBuilde
 /** Bars, one upon the other: for events that come now and then. */
 export const bars = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
   stacked(face, ...shown)
+    .maxDataPoints(EVENT_POINTS)
     .drawStyle(GraphDrawStyle.Bars)
     .showPoints(VisibilityMode.Never)
     .fillOpacity(80);

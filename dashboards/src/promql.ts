@@ -3,7 +3,7 @@ import {
   ATTR,
   type AttributeKey,
   type AttributeValues,
-  type JOB,
+  type GroupKey,
   label,
   METRIC,
   type MetricDefinition,
@@ -33,7 +33,8 @@ export const WINDOWS = [
   '1h',
   '6h',
   '1h:1m',
-  '$__range:1m',
+  '2d:10m',
+  '4d:10m',
   '$__range:$__interval',
 ] as const;
 export type Window = (typeof WINDOWS)[number];
@@ -41,11 +42,15 @@ export type Window = (typeof WINDOWS)[number];
 const matcher = (name: string, values: readonly string[]): string =>
   values.length === 1 ? `${name}="${values[0]}"` : `${name}=~"${values.join('|')}"`;
 
-/** Series of a metric, narrowed by the dashboard's variables: by `$tool` too where the metric has tools. */
+/**
+ * Series of a metric, narrowed by the dashboard's variables: by `$tool` too where the metric has tools.
+ * @param more matchers as PromQL has them
+ */
 export const series = (
   metric: MetricDefinition,
   matchers: Matchers = {},
   suffix: '' | '_bucket' | '_sum' = '',
+  more: readonly string[] = [],
 ): string =>
   `${metric.prometheus}${suffix}{${[
     'job=~"$job"',
@@ -53,12 +58,13 @@ export const series = (
     `${label(ATTR.agent)}=~"$agent"`,
     ...(metric.scope === 'tool' ? [`${label(ATTR.tool)}=~"$tool"`] : []),
     ...Object.entries(matchers).map(([key, values]) => matcher(label(key as AttributeKey), values)),
+    ...more,
   ].join(', ')}}`;
 
 const grouping = (keys: readonly string[]): string => keys.join(', ');
 
 /** `sum by (…)`; without attributes one total. */
-export const sumBy = (by: readonly (AttributeKey | typeof JOB)[], expr: string): string =>
+export const sumBy = (by: readonly GroupKey[], expr: string): string =>
   by.length === 0 ? `sum(${expr})` : `sum by (${grouping(by.map(label))}) (${expr})`;
 
 /** Events a second. */
@@ -81,15 +87,46 @@ export const gained = (metric: MetricDefinition, window: Window, matchers?: Matc
   const least = `min_over_time(${counter}[${window}])`;
   const before = `last_over_time(${counter}[1h] offset ${window})`;
   const increase = `round(increase(${counter}[${window}]))`;
+  // At each step of a graph nothing is asked twice: a label keeps apart what `or` would take one of. It is to be summed.
+  if (window === '$__rate_interval') {
+    return `(${increase} or label_replace(${least} unless ${before}, "born", "yes", "", ""))`;
+  }
   const stretched = `${increase} + (${least} unless ${before}) or ${increase}`;
-  if (window === '$__rate_interval') return `(${stretched})`;
   const restarted = `(resets(${counter}[${window}]) > 0 or ${least} < ${before})`;
   const counted = `max_over_time(${counter}[${window}]) - (${before} or ${least} * 0) unless ${restarted}`;
   return `(${counted} or ${stretched})`;
 };
 
+/**
+ * What a counter grew by around each point of a graph. Without what it was born with: for counters with so many series that
+ * {@link gained} is too much to ask at every step, and that are mostly there before they have something to tell.
+ */
+export const grew = (metric: MetricDefinition, matchers?: Matchers): string =>
+  `round(increase(${series(metric, matchers)}[$__rate_interval]))`;
+
 /** A share from 0 to 1, and 0 where the whole is nothing. Both sides keep the same labels. */
 export const share = (part: string, whole: string): string => `${part} / (${whole} > 0) or ${whole} * 0`;
+
+const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;
+const SUCCESS = { [ATTR.outcome]: ['success'] } satisfies Matchers;
+/** Ignored outcomes are the caller's own doing: they say nothing of the tool. */
+const JUDGED = { [ATTR.outcome]: ['success', 'failure'] } satisfies Matchers;
+const NOT_RUN = { [ATTR.decision]: ['skip', 'pause'] } satisfies Matchers;
+
+/** Failures over calls that succeeded or failed, as the alert on error rates has it. */
+export const failedShare = (by: readonly GroupKey[], window: Window): string =>
+  `${sumBy(by, rate(METRIC.outcomes, window, FAILURE))} / (${sumBy(by, rate(METRIC.outcomes, window, JUDGED))} > 0) or ${sumBy(by, rate(METRIC.outcomes, window, SUCCESS))} * 0`;
+
+/** The same over all that is shown, the same at each step: something to rank by. */
+export const failedOverall = (by: readonly GroupKey[]): string =>
+  share(sumBy(by, overall(METRIC.outcomes, FAILURE)), sumBy(by, overall(METRIC.outcomes, JUDGED)));
+
+/** Skips and pauses a second. */
+export const notRun = (window: Window): string => rate(METRIC.decisions, window, NOT_RUN);
+
+/** Skips and pauses over all decisions. */
+export const notRunShare = (by: readonly GroupKey[], window: Window): string =>
+  share(sumBy(by, notRun(window)), sumBy(by, rate(METRIC.decisions, window)));
 
 /** Zero for whatever agents report at all. */
 const silence = (): string => `sum(${series(METRIC.sessions)}) * 0`;
@@ -109,14 +146,14 @@ export const orZeroNamed = (expr: string, attribute: AttributeKey, text: string)
   `(${expr}) or on () ${zeroNamed(label(attribute), text)}`;
 
 /** Circuits in the given states; 0 for tools that have none, or whose agents don't know these states. */
-export const circuitsIn = (by: readonly AttributeKey[], states: readonly ReportedState[]): string =>
+export const circuitsIn = (by: readonly GroupKey[], states: readonly ReportedState[]): string =>
   `${sumBy(by, series(METRIC.circuits, { [ATTR.state]: states }))} or ${sumBy(by, series(METRIC.circuits))} * 0`;
 
 /**
  * Keeps those `limit` groups that rank highest. The rank must not change from one step of a graph to the next, or
  * hundreds of lines would each have their moment: let it look at the end of the range, with `[$__range] @ end()`.
  */
-export const highest = (expr: string, limit: number, by: readonly AttributeKey[], rank: string): string =>
+export const highest = (expr: string, limit: number, by: readonly GroupKey[], rank: string): string =>
   `(${expr}) and on (${grouping(by.map(label))}) topk(${limit}, ${rank})`;
 
 /** Events a second over all that is shown, the same at each step: something to rank by. */
@@ -124,20 +161,20 @@ export const overall = (metric: MetricDefinition, matchers?: Matchers, suffix: '
   `rate(${series(metric, matchers, suffix)}[$__range] @ end())`;
 
 /** How many circuits weren't closed, on average over all that is shown: something to rank by. */
-export const trouble = (by: readonly AttributeKey[]): string =>
+export const trouble = (by: readonly GroupKey[]): string =>
   sumBy(
     by,
     `avg_over_time(${series(METRIC.circuits, { [ATTR.state]: ['open', 'half_open', 'forced_open'] })}[$__range] @ end())`,
   );
 
 /** Observations a second in the buckets of a classic histogram, each with those below it. */
-export const buckets = (metric: MetricDefinition, by: readonly AttributeKey[], window: Window): string =>
+export const buckets = (metric: MetricDefinition, by: readonly GroupKey[], window: Window): string =>
   `sum by (${grouping(['le', ...by.map(label)])}) (rate(${series(metric, {}, '_bucket')}[${window}]))`;
 
 /** A quantile of a classic histogram. `>= 0` drops the NaN of a group with no observation. */
 export const quantile = (
   q: number,
   metric: MetricDefinition,
-  by: readonly AttributeKey[],
+  by: readonly GroupKey[],
   window: Window = '$__rate_interval',
 ): string => `histogram_quantile(${q}, ${buckets(metric, by, window)}) >= 0`;

@@ -1,4 +1,4 @@
-import type { DashboardJson, Json } from './finish.ts';
+import { type DashboardJson, isObject, type Json, type JsonObject } from './finish.ts';
 import { UID } from './links.ts';
 
 /** A query of a dashboard, its Grafana variables not yet replaced. */
@@ -29,11 +29,6 @@ export interface Substitution {
   /** Values of the dashboard's own variables, as regular expressions. Default of each: its "All", `.+` or `.*`. */
   readonly variables?: Readonly<Record<string, string>>;
 }
-
-type JsonObject = { readonly [key: string]: Json };
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const objects = (value: Json | undefined): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];

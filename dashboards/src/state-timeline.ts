@@ -29,6 +29,9 @@ export const stateMapping = (names: readonly StateName[]): ValueMap => ({
   ),
 });
 
+/** How many bands there may be: Grafana 12 would put more onto pages. */
+export const BANDS = 20;
+
 /** A band for each series, coloured by state. */
 export const stateTimeline = (face: Face, line: Line, names: readonly StateName[]): StateTimelineBuilder =>
   faced(new StateTimelineBuilder(), face)
@@ -36,6 +39,7 @@ export const stateTimeline = (face: Face, line: Line, names: readonly StateName[
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
     .mappings([stateMapping(names)])
     .showValue(VisibilityMode.Never)
+    .perPage(BANDS)
     .legend(legendBelow().displayMode(LegendDisplayMode.List).calcs([]))
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Single).sort(SortOrder.None))
     .withTarget(overTime('A', line));

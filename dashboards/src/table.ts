@@ -7,6 +7,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
 import type { DataLink } from './links.ts';
+import { ATTR, JOB, label } from './names.ts';
 import { CALM } from './palette.ts';
 import { type Face, faced, instantRows, refIdOf, thresholds } from './panels.ts';
 import { type StateName, stateMapping } from './state-timeline.ts';
@@ -26,6 +27,8 @@ export interface Column {
   readonly states?: readonly StateName[];
   /** Drawn as a bar from 0 to 1 in this colour. */
   readonly gauge?: string;
+  /** The same from 0 to the highest value: of a table with this one query. */
+  readonly bar?: string;
   /** What to say in a row for which the query gives nothing. */
   readonly absent?: string;
   /** Pixels. */
@@ -48,7 +51,20 @@ export interface Key {
   readonly prefix?: string;
   /** Where a click on a cell leads. */
   readonly links?: readonly DataLink[];
+  /** Not drawn: for the links of other columns alone. */
+  readonly hidden?: true;
 }
+
+/** Titles of the columns that name an agent, for links. */
+export const AGENT_COLUMNS = { [JOB]: 'Job', [ATTR.agent]: 'Agent' } as const;
+/** The same of a tool of an agent. */
+export const AGENT_TOOL_COLUMNS = { ...AGENT_COLUMNS, [ATTR.tool]: 'Tool' } as const;
+
+/** For a table that has little room: names get less of it at least, and the heads of columns no sign for a filter. */
+export const tight = (panel: TableBuilder): TableBuilder => panel.filterable(false).minWidth(95);
+
+/** Beside the name of an agent, which another job may have as well. */
+export const JOB_KEY: Key = { label: label(JOB), title: AGENT_COLUMNS[JOB], side: 'left', width: 90 };
 
 type Property = { id: string; value: unknown };
 
@@ -60,8 +76,15 @@ const shape = ({ width, absent, links }: Pick<Column, 'width' | 'absent' | 'link
   ...(links === undefined ? [] : [{ id: 'links', value: links }]),
 ];
 
-const keyProperties = ({ prefix, ...rest }: Key): Property[] => [
+const keyProperties = ({ prefix, hidden, ...rest }: Key): Property[] => [
   ...shape(rest),
+  // Grafana 12 has moved what was `hidden` before.
+  ...(hidden === undefined
+    ? []
+    : [
+        { id: 'custom.hidden', value: true },
+        { id: 'custom.hideFrom', value: { viz: true } },
+      ]),
   ...(prefix === undefined
     ? []
     : [
@@ -74,7 +97,7 @@ const keyProperties = ({ prefix, ...rest }: Key): Property[] => [
       ]),
 ];
 
-const properties = ({ unit, decimals, alarm, zero, states, gauge, ...rest }: Column): Property[] => [
+const properties = ({ unit, decimals, alarm, zero, states, gauge, bar = gauge, ...rest }: Column): Property[] => [
   ...shape(rest),
   ...(unit === undefined ? [] : [{ id: 'unit', value: unit }]),
   ...(decimals === undefined ? [] : [{ id: 'decimals', value: decimals }]),
@@ -100,12 +123,12 @@ const properties = ({ unit, decimals, alarm, zero, states, gauge, ...rest }: Col
         },
         COLOURED_CELL,
       ]),
-  ...(gauge === undefined
+  ...(gauge === undefined ? [] : [{ id: 'max', value: 1 }]),
+  ...(bar === undefined
     ? []
     : [
         { id: 'min', value: 0 },
-        { id: 'max', value: 1 },
-        { id: 'color', value: { mode: FieldColorModeId.Fixed, fixedColor: gauge } },
+        { id: 'color', value: { mode: FieldColorModeId.Fixed, fixedColor: bar } },
         { id: 'custom.cellOptions', value: { type: 'gauge', mode: 'basic', valueDisplayMode: 'text' } },
       ]),
   ...(zero === undefined

@@ -4,10 +4,10 @@ import { exprOf, proved } from './test-support.ts';
 
 const PAGE = UID.correlatedFailures;
 
-const tool = (agent: string, name: string, instance = 'i'): string =>
-  `job="j", instance="${instance}", gen_ai_agent_name="${agent}", gen_ai_tool_name="${name}"`;
-const gauge = (agent: string, name: string, error = 'network', instance?: string): string =>
-  `breakerbox_circuit_opened_time_seconds{${tool(agent, name, instance)}, error_type="${error}"}`;
+const tool = (agent: string, name: string, instance = 'i', job = 'j'): string =>
+  `job="${job}", instance="${instance}", gen_ai_agent_name="${agent}", gen_ai_tool_name="${name}"`;
+const gauge = (agent: string, name: string, error = 'network', instance?: string, job?: string): string =>
+  `breakerbox_circuit_opened_time_seconds{${tool(agent, name, instance, job)}, error_type="${error}"}`;
 const REPORTING = { 'breakerbox_sessions{job="j", instance="i", gen_ai_agent_name="a"}': '1x120' };
 const count = (value: number) => [{ labels: '{}', value }];
 
@@ -94,6 +94,22 @@ describe('what opened together', () => {
       1,
       1,
     ],
+    [
+      'no three tools of an agent where each job has an agent of the name, and one agent as for the alert',
+      {
+        [gauge('a', 't', 'network', 'i', 'prod')]: 1000,
+        [gauge('a', 'u', 'network', 'i', 'staging')]: 1001,
+        [gauge('a', 't', 'network', 'i', 'dev')]: 1002,
+      },
+      1,
+      1,
+    ],
+    [
+      'nothing where it is what stands for all other tools',
+      { [gauge('a', '_OTHER')]: 1000, [gauge('b', '_OTHER')]: 1001, [gauge('c', '_OTHER')]: 1002 },
+      0,
+      0,
+    ],
     ['nothing where nothing opened', {}, 0, 0],
   ])('is %s', async (_, times, tools, agents) => {
     await proved({ samples: opened(times), expr: exprOf(PAGE, 'Most tools of one agent'), at, gives: count(tools) });
@@ -121,7 +137,7 @@ describe('what opened together', () => {
       [gauge('b', 't')]: 1090,
     });
     const row = (agent: string, name: string, value: number) => ({
-      labels: `{gen_ai_agent_name="${agent}", gen_ai_tool_name="${name}", error_type="network"}`,
+      labels: `{job="j", gen_ai_agent_name="${agent}", gen_ai_tool_name="${name}", error_type="network"}`,
       value,
     });
     const tools = [row('a', 't', 2), row('a', 'u', 2), row('b', 't', 1)];
@@ -168,8 +184,8 @@ describe('circuits in the order of their opening', () => {
       [gauge('b', 'y')]: '_ 1002x9',
     };
     const gives = [
-      { labels: '{at="1000.5", gen_ai_agent_name="a", gen_ai_tool_name="z"}', value: 3 },
-      { labels: '{at="1002", gen_ai_agent_name="b", gen_ai_tool_name="y"}', value: 0 },
+      { labels: '{at="1000.5", job="j", gen_ai_agent_name="a", gen_ai_tool_name="z"}', value: 3 },
+      { labels: '{at="1002", job="j", gen_ai_agent_name="b", gen_ai_tool_name="y"}', value: 0 },
     ];
     await proved({ samples, expr, at: '10m', gives });
   });
@@ -195,13 +211,25 @@ describe('alerts of a shared cause', () => {
 
   it('are pending or fire, and are counted when they fire', async () => {
     const gives = [
-      { labels: '{alertname="BreakerboxSystemicFailure", gen_ai_agent_name="a"}', value: 1 },
+      { labels: '{alertname="BreakerboxSystemicFailure", job="j", gen_ai_agent_name="a"}', value: 1 },
       { labels: '{alertname="BreakerboxCorrelatedOpenings", gen_ai_tool_name="t"}', value: 2 },
       { labels: '{alertname="BreakerboxCorrelatedOpenings", gen_ai_tool_name="u"}', value: 2 },
     ];
     await proved({ samples, expr: exprOf(PAGE, 'Alerts over time'), at, gives });
     await proved({ samples, expr: exprOf(PAGE, 'Alerts of a shared cause'), at, gives: count(2) });
     await proved({ samples: loaded, expr: exprOf(PAGE, 'Alerts of a shared cause'), at, gives: count(0) });
+  });
+
+  it('say that there were none only where there were none in all that is shown', async () => {
+    const expr = exprOf(PAGE, 'Alerts over time');
+    const over = {
+      ...loaded,
+      [alert('BreakerboxSystemicFailure', 'firing', ', job="j", gen_ai_agent_name="a"')]: '1x3 stale',
+    };
+    await proved({ samples: over, expr, at, gives: [] });
+    await proved({ samples: loaded, expr, at, gives: [{ labels: '{alertname="none"}', value: 0 }] });
+    const unruled = [{ labels: '{alertname="no rules here"}', value: 0 }];
+    await proved({ samples: REPORTING, expr, at, gives: unruled });
   });
 
   it('are one mark for the fleet, for which paused sessions stand in where there are no alerts', async () => {

@@ -27,7 +27,7 @@ describe('the state of a circuit over time', () => {
         `${counts[state] ?? 0}x10`,
       ]),
     );
-    const gives = [{ labels: '{gen_ai_agent_name="a", gen_ai_tool_name="t"}', value }];
+    const gives = [{ labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"}', value }];
     await proved({ samples, expr, at: '10m', gives });
   });
 });
@@ -62,6 +62,21 @@ describe('agents', () => {
     await proved({ samples, expr: exprOf(FLEET, 'Agents vanished'), at, gives: total(value) });
   });
 
+  it('that come and go have not vanished: a nightly job of half an hour is none, once it has been seen for long', async () => {
+    // One night after the other, and another agent that was there all along.
+    const night = `1x29 _x1409 1x29 _x1409 1x29 _x60`;
+    const samples = {
+      [sessions(agent('nightly'))]: night,
+      [sessions(agent('always'))]: '1x2909 _x60',
+      [sessions(agent('new'))]: '_x2879 1x29 _x60',
+    };
+    const gives = [
+      { labels: '{job="j", gen_ai_agent_name="always"}', value: 3 },
+      { labels: '{job="j", gen_ai_agent_name="new"}', value: 3 },
+    ];
+    await proved({ samples, expr: exprOf(FLEET, 'Agents'), at: '2920m', gives });
+  });
+
   it('are what the worst of their sessions are, and are named when they have vanished', async () => {
     const samples = {
       [sessions(agent('working'))]: '2x40',
@@ -71,11 +86,15 @@ describe('agents', () => {
       [sessions(agent('held'), 'paused_budget')]: '1x40',
       [sessions(agent('held'), 'paused_systemic')]: '1x40',
       [sessions(agent('gone'))]: '1x20',
+      [sessions(agent('gone', 'staging'))]: '1x40',
     };
-    const gives = Object.entries({ working: 0, spent: 1, held: 2, gone: 3 }).map(([name, value]) => ({
-      labels: `{gen_ai_agent_name="${name}"}`,
-      value,
-    }));
+    const gives = [
+      ...Object.entries({ working: 0, spent: 1, held: 2, gone: 3 }).map(([name, value]) => ({
+        labels: `{job="j", gen_ai_agent_name="${name}"}`,
+        value,
+      })),
+      { labels: '{job="staging", gen_ai_agent_name="gone"}', value: 0 },
+    ];
     await proved({ samples, expr: exprOf(FLEET, 'Agents'), at: '40m', gives });
   });
 });
@@ -99,8 +118,8 @@ describe('tool health', () => {
       [openedAt('t', 'timeout', '2')]: '200x10',
     };
     const gives = [
-      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="t", error_type="timeout"}', value: 300_000 },
-      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="never"}', value: 0 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t", error_type="timeout"}', value: 300_000 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="never"}', value: 0 },
     ];
     await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'E'), at: '10m', gives });
   });
@@ -113,9 +132,9 @@ describe('tool health', () => {
     const samples = { ...states('fine', '0x10'), ...states('was', '1x8 0 0'), ...states('now', '0x8 1 1') };
     const order = exprOf(FLEET, 'Tool health').replace(/^topk\(\d+, (.*)\) \* 0 \+ .*$/s, '$1');
     const gives = [
-      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="now"}', value: 3e6 + 0.2 },
-      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="was"}', value: 0.8 },
-      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="fine"}', value: 0 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="now"}', value: 3e6 + 0.2 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="was"}', value: 0.8 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="fine"}', value: 0 },
     ];
     await proved({ samples, expr: order, at: '10m', range: '9m', gives });
   });
@@ -128,13 +147,31 @@ describe('tool health', () => {
       ...circuits('idle'),
       [outcomes('success', '1')]: '0+60x10',
       [outcomes('failure', '2')]: '0+20x10',
+      [outcomes('ignored', '2')]: '0+500x10',
       [`breakerbox_outcomes_total{${tool('idle', 'breakerbox_outcome="success"')}}`]: '7x10',
     };
     const gives = [
-      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="t"}', value: 0.25 },
-      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="idle"}', value: 0 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"}', value: 0.25 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="idle"}', value: 0 },
     ];
     await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'C'), at: '10m', gives });
+  });
+});
+
+describe('the failure rate by tool', () => {
+  it('is that of the alert: what was ignored says nothing of the tool', async () => {
+    const came = (outcome: string) =>
+      `breakerbox_outcomes_total{${agent('a')}, gen_ai_tool_name="t", breakerbox_outcome="${outcome}"}`;
+    const samples = {
+      [sessions(agent('a'))]: '1x60',
+      [came('success')]: '0+2x60',
+      [came('failure')]: '0+2x60',
+      [came('ignored')]: '0+6x60',
+    };
+    for (const expr of [exprOf(FLEET, 'Failure rate by tool'), exprOf(UID.toolDetail, 'Failed')]) {
+      const labels = expr === exprOf(UID.toolDetail, 'Failed') ? '{}' : '{gen_ai_tool_name="t"}';
+      await proved({ samples, expr, at: '60m', range: '50m', gives: [{ labels, value: 0.5 }] });
+    }
   });
 });
 
@@ -155,16 +192,27 @@ describe('firing alerts', () => {
       [alert('BreakerboxToolSlow', 'warning', ', job="j", gen_ai_agent_name="a"', 'pending')]: '1x10',
       [alert('SomebodyElses', 'critical')]: '1x10',
     };
+    const row = (name: string, dashboard: string, value: number, [job, agent, tool]: readonly string[]) => ({
+      labels: `{${[
+        `alertname="${name}"`,
+        ...(job === 'All' ? [] : [`job="${job}"`, `gen_ai_agent_name="${agent}"`]),
+        ...(tool === 'All' ? [] : [`gen_ai_tool_name="${tool}"`]),
+        `link_dashboard="${dashboard}", link_job="${job}", link_agent="${agent}", link_tool="${tool}"`,
+      ].join(', ')}}`,
+      value,
+    });
+    // What an alert isn't about is all of it, in a link: the dash of an empty cell would choose nothing.
     const gives = [
-      { labels: '{alertname="BreakerboxCircuitOpen", gen_ai_agent_name="a", gen_ai_tool_name="t"}', value: 1 },
-      { labels: '{alertname="BreakerboxBudgetExhausted", gen_ai_agent_name="a"}', value: 2 },
-      { labels: '{alertname="BreakerboxCorrelatedOpenings", gen_ai_tool_name="t"}', value: 2 },
+      row('BreakerboxCircuitOpen', UID.toolDetail, 1, ['j', 'a', 't']),
+      row('BreakerboxBudgetExhausted', UID.failureBudget, 2, ['j', 'a', 'All']),
+      row('BreakerboxCorrelatedOpenings', UID.correlatedFailures, 2, ['All', 'All', 't']),
     ];
     await proved({ samples, expr, at: '10m', gives });
   });
 
   it('are none where the rules are loaded, and else it says that they are not', async () => {
-    const none = (alertname: string) => [{ labels: `{alertname="${alertname}"}`, value: 0 }];
+    const links = 'link_dashboard="breakerbox-fleet-overview", link_job="All", link_agent="All", link_tool="All"';
+    const none = (alertname: string) => [{ labels: `{alertname="${alertname}", ${links}}`, value: 0 }];
     await proved({ samples: { ...loaded, ...reporting }, expr, at: '10m', gives: none('none') });
     await proved({ samples: reporting, expr, at: '10m', gives: none(NO_RULES) });
     expect(exprOf(FLEET, 'Firing alerts', 'B')).toContain(NO_RULES);
@@ -178,7 +226,10 @@ describe('firing alerts', () => {
       [`ALERTS_FOR_STATE{${labels}}`]: '120x10',
       [`ALERTS_FOR_STATE{${labels}, gen_ai_tool_name="pending"}`]: '60x10',
     };
-    const gives = [{ labels: '{alertname="BreakerboxCircuitOpen", gen_ai_agent_name="a"}', value: 480 }];
+    const links = 'link_dashboard="breakerbox-tool-detail", link_job="j", link_agent="a", link_tool="All"';
+    const gives = [
+      { labels: `{alertname="BreakerboxCircuitOpen", job="j", gen_ai_agent_name="a", ${links}}`, value: 480 },
+    ];
     await proved({ samples, expr: exprOf(FLEET, 'Firing alerts', 'B'), at: '10m', gives });
   });
 });

@@ -1,24 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { UID } from './links.ts';
-import { exprOf, proved, type Sample, SOURCE } from './test-support.ts';
-
-const of = (panel: string, refId = 'A'): string => exprOf(UID.toolDetail, panel, refId);
-
-const from = (agent: string, instance = 'i'): string =>
-  `job="j", instance="${instance}", gen_ai_agent_name="${agent}", gen_ai_tool_name="t"`;
-const TOOL = `${SOURCE}, gen_ai_tool_name="t"`;
-const circuits = (state: string, source = TOOL): string =>
-  `breakerbox_circuits{${source}, breakerbox_state="${state}"}`;
-const moved = (before: string, after: string, source = TOOL): string =>
-  `breakerbox_transitions_total{${source}, breakerbox_state_from="${before}", breakerbox_state_to="${after}"}`;
-const decided = (decision: string, source = TOOL): string =>
-  `breakerbox_decisions_total{${source}, breakerbox_decision="${decision}"}`;
-const cameOf = (outcome: string, source = TOOL): string =>
-  `breakerbox_outcomes_total{${source}, breakerbox_outcome="${outcome}"}`;
-const opened = (category: string, source = TOOL): string =>
-  `breakerbox_circuit_opened_time_seconds{${source}, error_type="${category}"}`;
-const sessions = `breakerbox_sessions{${SOURCE}, breakerbox_session_state="active"}`;
-const one = (value: number): readonly Sample[] => [{ labels: '{}', value }];
+import { describe, it } from 'vitest';
+import { proved, type Sample } from './test-support.ts';
+import { cameOf, circuits, decided, from, moved, of, one, opened, sessions, TOOL } from './test-support-tool-detail.ts';
 
 describe('time to recovery', () => {
   // Sixty samples, one a minute: with a whole hour Prometheus 2 would look at sixty-one, and Prometheus 3 at sixty.
@@ -88,22 +70,43 @@ describe('time to recovery', () => {
     await proved({ ...hour, samples, expr, gives: one(value) });
   });
 
+  it('has those on top that are out now, were it for a minute, and of those the ones that were out longest', async () => {
+    const samples = {
+      [circuits('closed', from('a'))]: '0x50 1x10',
+      [circuits('open', from('a'))]: '1x50 0x10',
+      [circuits('closed', from('b'))]: '1x59 0',
+      [circuits('open', from('b'))]: '0x59 1',
+      [circuits('closed', from('c'))]: '1x54 0x5',
+      [circuits('open', from('c'))]: '0x54 1x5',
+    };
+    const row = (agent: string) => ({
+      labels: `{job="j", gen_ai_agent_name="${agent}", gen_ai_tool_name="t"}`,
+      value: 3,
+    });
+    // promtool doesn't look at the order: so the first alone, and the first two.
+    const first = (rows: number): string => of('Agents that use it').replace('topk(100,', `topk(${rows},`);
+    await proved({ ...hour, samples, expr: first(1), gives: [row('c')] });
+    await proved({ ...hour, samples, expr: first(2), gives: [row('c'), row('b')] });
+  });
+
   it('is nothing where nobody reports', async () => {
     await proved({ ...hour, samples: { up: '1x60' }, expr, gives: [] });
   });
 
   it('is told for each agent and tool', async () => {
     const gives = [
-      { labels: '{gen_ai_agent_name="a", gen_ai_tool_name="t"}', value: 360 },
-      { labels: '{gen_ai_agent_name="b", gen_ai_tool_name="t"}', value: 0 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"}', value: 360 },
+      { labels: '{job="j", gen_ai_agent_name="b", gen_ai_tool_name="t"}', value: 0 },
     ];
     const samples = {
       [circuits('open', from('a'))]: '0x19 1x5 0x40',
       [moved('closed', 'open', from('a'))]: '0x19 1x46',
       [circuits('open', from('b'))]: '0x60',
       [moved('closed', 'open', from('b'))]: '0x60',
+      [circuits('closed', from('a'))]: '1x19 0x5 1x40',
+      [circuits('closed', from('b'))]: '1x60',
     };
-    await proved({ ...hour, samples, expr: `round(${of('Agents that use it', 'G')})`, gives });
+    await proved({ ...hour, samples, expr: `round(${of('Agents that use it', 'H')})`, gives });
   });
 });
 
@@ -117,19 +120,34 @@ describe('what a tool is at now', () => {
     await proved({ samples, expr: of('State'), at, gives: one(value) });
   });
 
+  const OUT = { [circuits('open')]: '1x10', [opened('server')]: '100x10' };
+
   it.each<[string, Readonly<Record<string, string>>, number]>([
-    ['when it went out', { [circuits('open')]: '1x10', [opened('server')]: '100x10' }, 100_000],
+    ['when it went out', OUT, 100_000],
     ['that while a probe is on its way', { [circuits('half_open')]: '1x10', [opened('server')]: '100x10' }, 100_000],
     [
-      'the latest of several',
+      'the earliest of several',
       {
         [circuits('open')]: '1x10',
         [opened('server')]: '100x10',
         [circuits('open', from('b'))]: '1x10',
         [opened('network', from('b'))]: '160x10',
       },
-      160_000,
+      100_000,
     ],
+    ['the latest opening of one tool', { ...OUT, [opened('timeout')]: '130x10' }, 130_000],
+    [
+      'not the opening of one that is closed again',
+      { ...OUT, [circuits('open', from('b'))]: '0x10', [opened('network', from('b'))]: '40x10' },
+      100_000,
+    ],
+    [
+      '1, held by hand, though it was out by itself before',
+      { [circuits('forced_open')]: '1x10', [circuits('open')]: '0x10', [opened('server')]: '100x10' },
+      1,
+    ],
+    ['itself and not the hand, if both are', { ...OUT, [circuits('forced_open', from('b'))]: '1x10' }, 100_000],
+    ['2, not known, of one that never opened by itself', { [circuits('half_open')]: '1x10' }, 2],
     ['0 once it has closed', { [circuits('open')]: '0x10', [opened('server')]: '100x10' }, 0],
     ['0 if it never was out', { [circuits('open')]: '0x10' }, 0],
   ])('says since when it is out: %s', async (_, samples, value) => {
@@ -141,6 +159,11 @@ describe('what a tool is at now', () => {
       'of the last opening',
       { [opened('server')]: '100x10', [opened('network')]: '160x10', [opened('timeout')]: '130x10' },
       { labels: '{error_type="network"}', value: 160 },
+    ],
+    [
+      'of what is out now, though another tool opened later and is closed again',
+      { ...OUT, [circuits('open', from('b'))]: '0x10', [opened('network', from('b'))]: '160x10' },
+      { labels: '{error_type="server"}', value: 100 },
     ],
     ['none yet', { [sessions]: '1x10' }, { labels: '{error_type="none yet"}', value: 0 }],
   ])('names the error: %s', async (_, samples, sample) => {
@@ -157,7 +180,7 @@ describe('what a tool is at now', () => {
       [decided('skip')]: '0+20x10',
       [decided('pause', from('b'))]: '0+10x10',
     };
-    await proved({ samples, expr: `round(${of('Failed')}, 0.01)`, at, gives: one(0.2) });
+    await proved({ samples, expr: `round(${of('Failed')}, 0.01)`, at, gives: one(0.25) });
     await proved({ samples, expr: `round(${of('Not run')}, 0.01)`, at, gives: one(0.75) });
   });
 
@@ -206,94 +229,5 @@ describe('what a tool is at now', () => {
       [bucket('+Inf', from('b'))]: '0+1x10',
     };
     await proved({ samples, expr: `round(${of('p95')}, 0.001)`, at, gives: one(0.15) });
-  });
-});
-
-describe('what circuits did', () => {
-  const at = '10m';
-  const samples = {
-    [moved('closed', 'open')]: '0x5 1x5',
-    [moved('open', 'half_open')]: '0x6 2x4',
-    [moved('half_open', 'open')]: '0x7 1x3',
-    [moved('half_open', 'closed')]: '0x8 1x2',
-    [decided('probe')]: '0x6 3x4',
-  };
-
-  it('is told from state to state in one name', async () => {
-    const gives = [
-      { labels: '{breakerbox_state_from="closed → open", breakerbox_state_to="open"}', value: 1 },
-      { labels: '{breakerbox_state_from="open → half_open", breakerbox_state_to="half_open"}', value: 2 },
-      { labels: '{breakerbox_state_from="half_open → open", breakerbox_state_to="open"}', value: 1 },
-      { labels: '{breakerbox_state_from="half_open → closed", breakerbox_state_to="closed"}', value: 1 },
-    ];
-    await proved({ samples, expr: of('Transitions'), at, gives });
-  });
-
-  it('is none where nothing moved', async () => {
-    const quiet = { [sessions]: '1x10', [moved('closed', 'open')]: '4x10' };
-    const gives = [{ labels: '{breakerbox_state_from="none"}', value: 0 }];
-    await proved({ samples: quiet, expr: of('Transitions'), at, gives });
-    await proved({
-      samples: quiet,
-      expr: of('Openings by agent'),
-      at,
-      gives: [{ labels: '{gen_ai_agent_name="none"}', value: 0 }],
-    });
-  });
-
-  it('counts an opening between two scrapes, and a probe that failed as another one', async () => {
-    const gives = [{ labels: '{gen_ai_agent_name="a"}', value: 2 }];
-    await proved({ samples, expr: of('Openings by agent'), at, gives });
-  });
-
-  it.each([
-    ['A', 1],
-    ['B', 1],
-    ['C', 3],
-  ])('tells how probes ended, and how many there were: %s', async (refId, value) => {
-    await proved({ samples, expr: of('Probes and how they ended', refId), at, gives: one(value) });
-  });
-});
-
-describe('where held-up calls went', () => {
-  const routes = (labels: string) => `breakerbox_routes_total{${TOOL}, breakerbox_route=${labels}}`;
-  const perMinute = (per: number) => per / 60;
-  // Seven alternatives a minute, four of them of low degradation; nothing was ever deferred.
-  const samples = {
-    [sessions]: '1x10',
-    [routes('"alternative", breakerbox_degradation="low"')]: '0+4x10',
-    [routes('"alternative", breakerbox_degradation="high"')]: '0+3x10',
-    [routes('"defer"')]: '0x10',
-    [routes('"stale"')]: '0+6x10',
-  };
-
-  it('is drawn by kind, whatever the degradation, and only for kinds that occurred', async () => {
-    const gives = [
-      { labels: '{breakerbox_route="alternative"}', value: perMinute(7) },
-      { labels: '{breakerbox_route="stale"}', value: perMinute(6) },
-    ];
-    await proved({ samples, expr: of('Where held-up calls went'), at: '10m', gives });
-  });
-
-  it('is drawn by degradation for alternatives alone', async () => {
-    const gives = [
-      { labels: '{breakerbox_degradation="low"}', value: perMinute(4) },
-      { labels: '{breakerbox_degradation="high"}', value: perMinute(3) },
-    ];
-    await proved({ samples, expr: of('Alternatives by degradation'), at: '10m', gives });
-  });
-
-  it.each([
-    ['Where held-up calls went', 'breakerbox_route'],
-    ['Alternatives by degradation', 'breakerbox_degradation'],
-  ])('says none where nothing was: %s', async (title, label) => {
-    const gives = [{ labels: `{${label}="none"}`, value: 0 }];
-    await proved({ samples: { [sessions]: '1x10' }, expr: of(title), at: '10m', gives });
-  });
-
-  it('is the same query on the failure budget', () => {
-    for (const panel of ['Where held-up calls went', 'Alternatives by degradation']) {
-      expect(exprOf(UID.failureBudget, panel)).toBe(of(panel));
-    }
   });
 });

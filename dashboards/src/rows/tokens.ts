@@ -1,9 +1,10 @@
-import { fromRow, type LinkedAttribute, UID } from '../links.ts';
+import { AGENT } from '../circuit-state.ts';
+import { fromRow, UID } from '../links.ts';
 import { ATTR, label, METRIC, type MetricDefinition } from '../names.ts';
 import { COLOUR } from '../palette.ts';
 import { coloured, type Face, lines } from '../panels.ts';
 import { gained, highest, orZero, overall, rate, sumBy } from '../promql.ts';
-import { table } from '../table.ts';
+import { AGENT_COLUMNS, JOB_KEY, table } from '../table.ts';
 
 type Size = Pick<Face, 'width' | 'height'>;
 const { tokensAvoided, tokensWasted } = METRIC;
@@ -30,19 +31,26 @@ export const tokens = (size: Size) =>
 
 const WHOSE = {
   [ATTR.agent]: {
+    by: AGENT,
     column: 'Agent',
     ofOne: 'agent',
-    link: fromRow(UID.fleetOverview, 'Fleet overview of the agent', { [ATTR.agent]: 'Agent' }),
+    keys: [JOB_KEY],
+    link: fromRow(UID.fleetOverview, 'Fleet overview of the agent', AGENT_COLUMNS),
   },
-  [ATTR.tool]: { column: 'Tool', ofOne: 'tool', link: fromRow(UID.toolDetail, 'Tool detail', { [ATTR.tool]: 'Tool' }) },
+  [ATTR.tool]: {
+    by: [ATTR.tool],
+    column: 'Tool',
+    ofOne: 'tool',
+    keys: [],
+    link: fromRow(UID.toolDetail, 'Tool detail', { [ATTR.tool]: 'Tool' }),
+  },
 } as const;
 
 /** Both, in the time range, of each agent or tool. */
-export const tokensBy = (by: LinkedAttribute, size: Size) => {
-  const { column, ofOne, link } = WHOSE[by];
-  const rank = `(${sumBy([by], overall(tokensWasted))} + ${sumBy([by], overall(tokensAvoided))})`;
-  const inTable = (metric: MetricDefinition): string =>
-    highest(sumBy([by], gained(metric, '$__range')), ROWS, [by], rank);
+export const tokensBy = (whose: keyof typeof WHOSE, size: Size) => {
+  const { by, column, ofOne, keys, link } = WHOSE[whose];
+  const rank = `(${sumBy(by, overall(tokensWasted))} + ${sumBy(by, overall(tokensAvoided))})`;
+  const inTable = (metric: MetricDefinition): string => highest(sumBy(by, gained(metric, '$__range')), ROWS, by, rank);
   return table(
     {
       ...size,
@@ -50,10 +58,10 @@ export const tokensBy = (by: LinkedAttribute, size: Size) => {
       description: `Tokens spent on failed calls, and (an estimate) not spent because calls were skipped, in the time range shown: the ${ROWS} with the most. 0 where nobody says what calls cost.`,
       unit: 'short',
     },
-    [{ label: label(by), title: column, side: 'left', links: [link] }],
+    [{ label: label(whose), title: column, side: 'left', links: [link] }, ...keys],
     [
-      { title: 'Wasted', expr: inTable(tokensWasted) },
-      { title: 'Avoided (estimate)', expr: inTable(tokensAvoided) },
+      { title: 'Wasted', expr: inTable(tokensWasted), width: 90 },
+      { title: 'Avoided (est.)', expr: inTable(tokensAvoided), width: 130 },
     ],
     'Wasted',
   );

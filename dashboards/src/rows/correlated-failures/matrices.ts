@@ -1,11 +1,11 @@
-import { type Shared, togetherMatrix } from '../../correlation.ts';
+import { LOOKS, type Shared, shortestStep, togetherMatrix } from '../../correlation.ts';
 import type { Together } from '../../limits.ts';
 import { type DataLink, fromRow, UID } from '../../links.ts';
 import { matrix } from '../../matrix.ts';
 import { ATTR } from '../../names.ts';
-import { COLOUR } from '../../palette.ts';
+import { CATEGORY_COLOURS, COLOUR } from '../../palette.ts';
 
-const ROWS = 50;
+const CELLS = 100;
 const face = { unit: 'none', width: 12, height: 8 } as const;
 
 interface Side {
@@ -20,17 +20,19 @@ const together = ({ title, description, shared, row, link }: Side, seconds: numb
   matrix(
     { ...face, title, description },
     { attribute: shared, title: row, links: [link] },
-    ATTR.errorType,
-    togetherMatrix(shared, seconds, ROWS),
+    { attribute: ATTR.errorType, values: Object.keys(CATEGORY_COLOURS) },
+    togetherMatrix(shared, seconds, CELLS),
     { from: least, colour: COLOUR.orange },
-  );
+  )
+    .interval(shortestStep(seconds))
+    .maxDataPoints(LOOKS);
 
 /** The figure of the alert for an agent: a column that is coloured at many agents is a cause that they share. */
 export const toolsOfAgents = ({ seconds, tools: least }: Together) =>
   together(
     {
       title: 'Tools that opened together, by agent and error',
-      description: `The most tools of the agent that opened with this error within ${seconds} s, in the time range shown; at most ${ROWS} agents, coloured from ${least} on. A row that is coloured is one agent's trouble, a column that is coloured at several agents is what these agents share.`,
+      description: `The most tools of the agent that opened with this error within ${seconds} s, in the time range shown; the ${CELLS} highest, coloured from ${least} on. A row that is coloured is one agent's trouble, a column that is coloured at several agents is what these agents share.`,
       shared: ATTR.agent,
       row: 'Agent',
       link: fromRow(UID.failureBudget, 'Failure budget of the agent', { [ATTR.agent]: 'Agent' }),
@@ -44,7 +46,7 @@ export const agentsOfTools = ({ seconds, agents: least }: Together) =>
   together(
     {
       title: 'Agents with one tool, by tool and error',
-      description: `The most agents on which the tool opened with this error within ${seconds} s, in the time range shown; at most ${ROWS} tools, coloured from ${least} on: then it is the tool, or the way there, and no agent.`,
+      description: `The most agents on which the tool opened with this error within ${seconds} s, in the time range shown; the ${CELLS} highest, coloured from ${least} on: then it is the tool, or the way there, and no agent.`,
       shared: ATTR.tool,
       row: 'Tool',
       link: fromRow(UID.toolDetail, 'Tool detail', { [ATTR.tool]: 'Tool' }),

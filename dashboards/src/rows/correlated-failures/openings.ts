@@ -1,18 +1,18 @@
 import { AGENT_TOOL, CIRCUIT_STATES_IN_TABLE, worstState } from '../../circuit-state.ts';
-import { openedBy, openedIn, orNothingOpened, togetherAt } from '../../correlation.ts';
+import { LOOKS, OPENING, openedBy, openedIn, orNothingOpened, shortestStep, togetherAt } from '../../correlation.ts';
 import type { Together } from '../../limits.ts';
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend } from '../../names.ts';
 import { CATEGORY_COLOURS, COLOUR } from '../../palette.ts';
-import { bars, coloured, SHORTEST_STEP } from '../../panels.ts';
+import { bars, coloured } from '../../panels.ts';
 import { highest, orZeroNamed } from '../../promql.ts';
-import { table } from '../../table.ts';
+import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
+import { WHAT_ALERTS_LEAVE_OUT } from './leave-out.ts';
 
-const CIRCUIT = [...AGENT_TOOL, ATTR.errorType] as const;
 const TOOLS_IN_TABLE = 100;
 const AGENTS_IN_GRAPH = 10;
 
-const inTable = (expr: string): string => highest(expr, TOOLS_IN_TABLE, CIRCUIT, openedIn('$__range'));
+const inTable = (expr: string): string => highest(expr, TOOLS_IN_TABLE, OPENING, openedIn('$__range'));
 
 /** State of now, at each error with which the tool opened. */
 const stateNow = (): string => {
@@ -25,7 +25,7 @@ export const lastOpenings = ({ seconds, tools, agents }: Together) =>
   table(
     {
       title: 'Last openings',
-      description: `The last opening of each tool in the time range shown, by error, newest first; at most ${TOOLS_IN_TABLE}. "Tools together": how many tools of this agent opened with this error within ${seconds} s, at most; "Agents together": on how many agents this tool did. From ${tools} tools or ${agents} agents on it is taken for one cause.`,
+      description: `The last opening of each tool in the time range shown, by error, newest first; at most ${TOOLS_IN_TABLE}. "Tools together": how many tools of this agent opened with this error within ${seconds} s, at most; "Agents together": on how many agents this tool did. From ${tools} tools or ${agents} agents on it is taken for one cause; ${WHAT_ALERTS_LEAVE_OUT}`,
       unit: 'none',
       width: 24,
       height: 9,
@@ -36,14 +36,15 @@ export const lastOpenings = ({ seconds, tools, agents }: Together) =>
         title: 'Agent',
         side: 'left',
         absent: '–',
-        links: [fromRow(UID.failureBudget, 'Failure budget of the agent', { [ATTR.agent]: 'Agent' })],
+        links: [fromRow(UID.failureBudget, 'Failure budget of the agent', AGENT_COLUMNS)],
       },
       {
         label: label(ATTR.tool),
         title: 'Tool',
         side: 'left',
-        links: [fromRow(UID.toolDetail, 'Tool detail', { [ATTR.agent]: 'Agent', [ATTR.tool]: 'Tool' })],
+        links: [fromRow(UID.toolDetail, 'Tool detail', AGENT_TOOL_COLUMNS)],
       },
+      { ...JOB_KEY, absent: '–' },
       { label: label(ATTR.errorType), title: 'Error', side: 'left', absent: '–', width: 130 },
     ],
     [
@@ -69,7 +70,9 @@ export const lastOpenings = ({ seconds, tools, agents }: Together) =>
       { title: 'State now', expr: inTable(stateNow()), states: CIRCUIT_STATES_IN_TABLE, absent: '–', width: 170 },
     ],
     'Opened at',
-  );
+  )
+    .interval(shortestStep(seconds))
+    .maxDataPoints(LOOKS);
 
 /** Which cause. */
 export const byError = () =>
@@ -89,7 +92,7 @@ export const byError = () =>
       },
     ),
     CATEGORY_COLOURS,
-  ).interval(SHORTEST_STEP);
+  );
 
 /** Which agents. */
 export const byAgent = () =>
@@ -114,6 +117,4 @@ export const byAgent = () =>
       ),
       legend: legend(ATTR.agent),
     },
-  )
-    .interval(SHORTEST_STEP)
-    .dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'Failure budget of the agent', ATTR.agent)]));
+  ).dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'Failure budget of the agent', ATTR.agent)]));

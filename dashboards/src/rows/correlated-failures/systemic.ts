@@ -1,10 +1,10 @@
+import { AGENT } from '../../circuit-state.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
-import { ATTR, legend, METRIC } from '../../names.ts';
+import { ATTR, JOB, legend, METRIC } from '../../names.ts';
 import { CATEGORY_COLOURS } from '../../palette.ts';
-import { bars, coloured, lines, SHORTEST_STEP } from '../../panels.ts';
+import { bars, coloured, legendTableBeside, lines } from '../../panels.ts';
 import { gained, highest, type Matchers, orZeroNamed, series, sumBy } from '../../promql.ts';
 
-const AGENT = [ATTR.agent] as const;
 const AGENTS_IN_GRAPH = 10;
 const PAUSED = { [ATTR.sessionState]: ['paused_systemic'] } satisfies Matchers;
 
@@ -30,7 +30,7 @@ export const events = () =>
       },
     ),
     CATEGORY_COLOURS,
-  ).interval(SHORTEST_STEP);
+  );
 
 /** How long it held up whom. */
 export const paused = () =>
@@ -49,6 +49,8 @@ export const paused = () =>
         AGENT,
         sumBy(AGENT, `avg_over_time(${series(METRIC.sessions, PAUSED)}[$__range] @ end())`),
       ),
-      legend: legend(ATTR.agent),
+      legend: legend(ATTR.agent, JOB),
     },
-  ).dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'Failure budget of the agent', ATTR.agent)]));
+  )
+    .legend(legendTableBeside())
+    .dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'Failure budget of the agent', ...AGENT)]));

@@ -1,11 +1,9 @@
 import { ALERT, ALERT_STATES, sharedCause } from '../../alert-state.ts';
-import { CIRCUIT_STATES, worstState } from '../../circuit-state.ts';
+import { AGENT_TOOL, CIRCUIT_STATES, worstState } from '../../circuit-state.ts';
 import { inOrderOfOpening, orNothingOpened } from '../../correlation.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
-import { ATTR, legend } from '../../names.ts';
-import { stateTimeline } from '../../state-timeline.ts';
-
-const TOOLS_IN_TIMELINE = 20;
+import { ATTR, JOB, legend } from '../../names.ts';
+import { BANDS, stateTimeline } from '../../state-timeline.ts';
 
 /** When somebody was told. */
 export const alerts = () =>
@@ -18,7 +16,7 @@ export const alerts = () =>
       width: 24,
       height: 5,
     },
-    { expr: sharedCause(), legend: `{{${ALERT.name}}} ${legend(ATTR.agent)} ${legend(ATTR.tool)}` },
+    { expr: sharedCause(), legend: `{{${ALERT.name}}} ${legend(ATTR.agent)} ${legend(ATTR.tool)} ${legend(JOB)}` },
     ALERT_STATES,
   );
 
@@ -27,14 +25,14 @@ export const circuits = () =>
   stateTimeline(
     {
       title: 'Circuits in the order of their opening',
-      description: `The worst state of the ${TOOLS_IN_TIMELINE} tools that opened last in the time range shown; what opened first is on top. Edges that lie below one another are one event: look at what these tools share.`,
+      description: `The worst state of the ${BANDS} tools that opened last in the time range shown; what opened first is on top. Edges that lie below one another are one event: look at what these tools share.`,
       unit: 'none',
       width: 24,
       height: 11,
     },
     {
-      expr: orNothingOpened(inOrderOfOpening(worstState(), TOOLS_IN_TIMELINE)),
-      legend: legend(ATTR.agent, ATTR.tool),
+      expr: orNothingOpened(inOrderOfOpening(worstState(), BANDS)),
+      legend: legend(ATTR.agent, ATTR.tool, JOB),
     },
     CIRCUIT_STATES,
-  ).dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tool detail', ATTR.agent, ATTR.tool)]));
+  ).dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tool detail', ...AGENT_TOOL)]));

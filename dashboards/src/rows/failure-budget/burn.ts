@@ -1,16 +1,25 @@
-import { budgetSpent, burnNow } from '../../budget.ts';
+import { burnNow, burnOver } from '../../budget.ts';
+import { AGENT } from '../../circuit-state.ts';
 import type { RuleSettings } from '../../limits.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
-import { ATTR, legend, METRIC } from '../../names.ts';
+import { ATTR, JOB, legend, METRIC } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
-import { bars, coloured, legendTableBeside, lines, type Row, thresholdLines, thresholds } from '../../panels.ts';
+import {
+  bars,
+  coloured,
+  EVENT_POINTS,
+  legendTableBeside,
+  lines,
+  type Row,
+  thresholdLines,
+  thresholds,
+} from '../../panels.ts';
 import { gained, highest, orZeroNamed, overall, rate, sumBy } from '../../promql.ts';
 
 const { budgetConsumed, budgetExhaustions, budgetGranted } = METRIC;
-const AGENT = [ATTR.agent] as const;
 const LINES = 10;
 const size = { width: 12, height: 8 } as const;
-const toOverview = dashboardLinks([fromSeries(UID.fleetOverview, 'Fleet overview of the agent', ATTR.agent)]);
+const toOverview = dashboardLinks([fromSeries(UID.fleetOverview, 'Fleet overview of the agent', ...AGENT)]);
 
 interface Burn {
   readonly title: string;
@@ -30,11 +39,11 @@ const burn = ({ title, expr, alert, limit, colour }: Burn) =>
       description: `Failures charged over failures granted before each point, of the ${LINES} agents that were charged most; 100 % is all of it. ${alert}`,
       unit: 'percentunit',
     },
-    { expr: highest(expr, LINES, AGENT, sumBy(AGENT, overall(budgetConsumed))), legend: legend(ATTR.agent) },
+    { expr: highest(expr, LINES, AGENT, sumBy(AGENT, overall(budgetConsumed))), legend: legend(ATTR.agent, JOB) },
   )
     .thresholds(thresholds([limit, colour]))
     .thresholdsStyle(thresholdLines())
-    .decimals(0)
+    .maxDataPoints(EVENT_POINTS)
     .axisSoftMax(1)
     .legend(legendTableBeside())
     .dataLinks(toOverview);
@@ -47,7 +56,7 @@ const fast = (limit: number) => {
     'BreakerboxBudgetBurnFast is due while the last hour and the last 5 minutes are above the line, and there is enough traffic.';
   const shared = { limit, colour: COLOUR.vermilion };
   return [
-    burn({ ...shared, title: 'Fast burn: over the last hour', expr: budgetSpent(AGENT, '1h'), alert }),
+    burn({ ...shared, title: 'Fast burn: over the last hour', expr: burnOver(AGENT, '1h'), alert }),
     burn({
       ...shared,
       title: 'Fast burn: over the last 5 minutes',
@@ -62,7 +71,7 @@ const slow = (limit: number) => {
     'BreakerboxBudgetBurnSlow is due while the last 6 hours and the last 30 minutes are above the line, and there is enough traffic.';
   const shared = { limit, colour: COLOUR.orange };
   return [
-    burn({ ...shared, title: 'Slow burn: over the last 6 hours', expr: budgetSpent(AGENT, '6h'), alert }),
+    burn({ ...shared, title: 'Slow burn: over the last 6 hours', expr: burnOver(AGENT, '6h'), alert }),
     burn({
       ...shared,
       title: 'Slow burn: over the last 30 minutes',
@@ -89,7 +98,7 @@ const granted = () =>
       { expr: perMinute(budgetConsumed), legend: 'charged' },
     ),
     { granted: COLOUR.green, charged: COLOUR.orange },
-  );
+  ).maxDataPoints(EVENT_POINTS);
 
 const exhaustions = () =>
   bars(

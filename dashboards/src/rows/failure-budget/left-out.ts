@@ -1,7 +1,7 @@
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, legend, METRIC } from '../../names.ts';
 import { DISPOSITION_COLOURS } from '../../palette.ts';
-import { bars, coloured, legendTableBeside, lines, type Row } from '../../panels.ts';
+import { bars, coloured, EVENT_POINTS, legendTableBeside, lines, type Row } from '../../panels.ts';
 import { gained, highest, orZeroNamed, overall, rate, share, sumBy } from '../../promql.ts';
 import { degradations, whereCallsWent } from '../held-up.ts';
 import { tokens, tokensBy } from '../tokens.ts';
@@ -54,6 +54,7 @@ const deferred = () =>
     },
   )
     .max(1)
+    .maxDataPoints(EVENT_POINTS)
     .legend(legendTableBeside())
     .dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tools of the agent', ATTR.agent)]));
 

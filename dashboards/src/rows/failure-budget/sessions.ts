@@ -1,31 +1,37 @@
 import type { SessionState } from '@breakerbox/core';
 import { barGauge } from '../../bar-gauge.ts';
 import { budgetLeft, budgetSpent } from '../../budget.ts';
+import { AGENT } from '../../circuit-state.ts';
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
-import { ATTR, label, legend, METRIC } from '../../names.ts';
+import { ATTR, JOB, label, legend, METRIC } from '../../names.ts';
 import { COLOUR, SESSION_COLOURS } from '../../palette.ts';
 import { coloured, legendTableBeside, lines, type Row, stacked, thresholds } from '../../panels.ts';
-import { gained, highest, series, sumBy } from '../../promql.ts';
-import { table } from '../../table.ts';
+import { gained, highest, overall, series, share, sumBy } from '../../promql.ts';
+import { AGENT_COLUMNS, JOB_KEY, table } from '../../table.ts';
 
 const { budgetConsumed, budgetExhaustions, budgetGranted, sessions } = METRIC;
-const AGENT = [ATTR.agent] as const;
 const ROWS = 100;
 const LINES = 10;
 const BARS = 12;
-const NAMED = { [ATTR.agent]: 'Agent' } as const;
+const NAMED = AGENT_COLUMNS;
 
-const sessionsOf = (state: SessionState): string => sumBy(AGENT, series(sessions, { [ATTR.sessionState]: [state] }));
+const sessionsOf = (...states: readonly SessionState[]): string =>
+  sumBy(AGENT, series(sessions, { [ATTR.sessionState]: states }));
+const PAUSED = sessionsOf('paused_budget', 'paused_systemic');
 
 /** Paused sessions before all, then what is used of the budget. */
-const urgency = `(1000 * ${sessionsOf('paused_budget')} + 1000 * ${sessionsOf('paused_systemic')} + (${budgetSpent(AGENT, '$__range')}))`;
-const inTable = (expr: string): string => highest(expr, ROWS, AGENT, urgency);
+const urgency = (used: string): string => `1000 * ${PAUSED} + (${used} or ${PAUSED} * 0)`;
+/** Who has a row: from plain rates, for each column asks that, and in a small fleet it is everybody. */
+const rank = urgency(share(sumBy(AGENT, overall(budgetConsumed)), sumBy(AGENT, overall(budgetGranted))));
+const inTable = (expr: string): string => highest(expr, ROWS, AGENT, rank);
+/** Grafana sorts by the paused ones and leaves the others as they come; the first query says how they come. */
+const pausedFirst = `topk(${ROWS}, ${inTable(urgency(budgetSpent(AGENT, '$__range')))}) * 0 + ${PAUSED}`;
 
 const agents = () =>
   table(
     {
       title: 'Budget by agent',
-      description: `Sessions and failure budget of each agent, paused ones first; at most ${ROWS} agents. Granted, charged, ran out and left are of the time range shown, left (1 h) of the last hour, which is the time nearest to now that says something: what is left of a session at this moment is in its own report.`,
+      description: `Sessions and failure budget of each agent, paused ones first, then those with the least left; at most ${ROWS} agents. Paused is for either reason, systemic those of them that several tools' failing together has stopped. Granted, charged, ran out and left are of the time range shown, left (1 h) of the last hour, which is the time nearest to now that says something: what is left of a session at this moment is in its own report.`,
       unit: 'none',
       width: 17,
       height: 9,
@@ -41,19 +47,19 @@ const agents = () =>
           fromRow(UID.correlatedFailures, 'Correlated failures of the agent', NAMED),
         ],
       },
+      JOB_KEY,
     ],
     [
       {
-        title: 'On budget',
-        expr: inTable(sessionsOf('paused_budget')),
+        title: 'Paused',
+        expr: pausedFirst,
         alarm: { from: 1, colour: COLOUR.vermilion },
-        width: 120,
+        width: 90,
       },
       {
         title: 'Systemic',
         expr: inTable(sessionsOf('paused_systemic')),
-        alarm: { from: 1, colour: COLOUR.vermilion },
-        width: 110,
+        width: 100,
       },
       { title: 'Active', expr: inTable(sessionsOf('active')), width: 85 },
       { title: 'Granted', expr: inTable(sumBy(AGENT, gained(budgetGranted, '$__range'))), decimals: 0, width: 100 },
@@ -62,7 +68,7 @@ const agents = () =>
       { title: 'Left', expr: inTable(budgetLeft(AGENT, '$__range')), unit: 'percentunit', decimals: 0, width: 75 },
       { title: 'Left (1 h)', expr: inTable(budgetLeft(AGENT, '1h')), unit: 'percentunit', decimals: 0, width: 105 },
     ],
-    'On budget',
+    'Paused',
   );
 
 const least = () =>
@@ -78,11 +84,11 @@ const least = () =>
       expr: `sort(bottomk(${BARS}, ${budgetLeft(AGENT, '$__range')}))`,
       legend: legend(ATTR.agent),
     },
-    thresholds([0, COLOUR.vermilion], [0.1, COLOUR.orange], [0.25, COLOUR.green]),
+    thresholds([0, COLOUR.orange], [0.1, COLOUR.yellow], [0.25, COLOUR.green]),
     1,
   )
     .decimals(0)
-    .dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'This agent alone', ATTR.agent)]));
+    .dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'This agent alone', ...AGENT)]));
 
 const byState = () =>
   coloured(
@@ -118,11 +124,11 @@ const paused = () =>
           `avg_over_time(${series(sessions, { [ATTR.sessionState]: ['paused_budget'] })}[$__range] @ end())`,
         ),
       ),
-      legend: legend(ATTR.agent),
+      legend: legend(ATTR.agent, JOB),
     },
   )
     .legend(legendTableBeside())
-    .dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'This agent alone', ATTR.agent)]));
+    .dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'This agent alone', ...AGENT)]));
 
 /** Who has how much left, and who waits. */
 export const sessionsRow = (): Row => ({

@@ -3,8 +3,8 @@ import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend, METRIC } from '../../names.ts';
 import { CATEGORY_COLOURS, COLOUR } from '../../palette.ts';
 import { bars, coloured, type Row } from '../../panels.ts';
-import { gained, highest, type Matchers, orZeroNamed, overall, sumBy } from '../../promql.ts';
-import { table } from '../../table.ts';
+import { gained, grew, highest, type Matchers, orZeroNamed, overall, sumBy } from '../../promql.ts';
+import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 
 const { outcomes } = METRIC;
 const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;
@@ -12,7 +12,9 @@ const CAUSE = [...AGENT_TOOL, ATTR.errorType] as const;
 const TOOL = [ATTR.tool] as const;
 const LINES = 10;
 const ROWS = 50;
-const NAMED = { [ATTR.agent]: 'Agent', [ATTR.tool]: 'Tool' } as const;
+const NAMED = AGENT_TOOL_COLUMNS;
+const DRAWN =
+  'Each one is drawn as long as the rate interval; what a process had counted before its first scrape is in the table below alone.';
 const CHARGES =
   'Failures alone are charged; those of a tool that is switched off or only observed are not, and all of a systemic event cost one.';
 
@@ -20,19 +22,14 @@ const byTool = () =>
   bars(
     {
       title: 'Failures by tool',
-      description: `Which tools the failures came from, of the ${LINES} with the most. ${CHARGES} Each one is drawn as long as the rate interval.`,
+      description: `Which tools the failures came from, of the ${LINES} with the most. ${CHARGES} ${DRAWN}`,
       unit: 'none',
       width: 12,
       height: 8,
     },
     {
       expr: orZeroNamed(
-        highest(
-          `${sumBy(TOOL, gained(outcomes, '$__rate_interval', FAILURE))} > 0`,
-          LINES,
-          TOOL,
-          sumBy(TOOL, overall(outcomes, FAILURE)),
-        ),
+        highest(`${sumBy(TOOL, grew(outcomes, FAILURE))} > 0`, LINES, TOOL, sumBy(TOOL, overall(outcomes, FAILURE))),
         ATTR.tool,
         'none',
       ),
@@ -45,30 +42,24 @@ const byCategory = () =>
     bars(
       {
         title: 'Failures by error category',
-        description: `What kind of failures they were. ${CHARGES} Each one is drawn as long as the rate interval.`,
+        description: `What kind of failures they were. ${CHARGES} ${DRAWN}`,
         unit: 'none',
         width: 12,
         height: 8,
       },
       {
-        expr: orZeroNamed(
-          `${sumBy([ATTR.errorType], gained(outcomes, '$__rate_interval', FAILURE))} > 0`,
-          ATTR.errorType,
-          'none',
-        ),
+        expr: orZeroNamed(`${sumBy([ATTR.errorType], grew(outcomes, FAILURE))} > 0`, ATTR.errorType, 'none'),
         legend: legend(ATTR.errorType),
       },
     ),
     CATEGORY_COLOURS,
   );
 
-const causes = () => {
-  const failures = sumBy(CAUSE, gained(outcomes, '$__range', FAILURE));
-  const all = sumBy([], gained(outcomes, '$__range', FAILURE));
-  return table(
+const causes = () =>
+  table(
     {
       title: 'What burns the budget',
-      description: `Failures in the time range shown by agent, tool and error category: the ${ROWS} with the most. ${CHARGES}`,
+      description: `Failures in the time range shown by agent, tool and error category: the ${ROWS} with the most. The bars compare them with the first. ${CHARGES}`,
       unit: 'none',
       width: 24,
       height: 8,
@@ -78,7 +69,7 @@ const causes = () => {
         label: label(ATTR.agent),
         title: NAMED[ATTR.agent],
         side: 'left',
-        links: [fromRow(UID.failureBudget, 'This agent alone', { [ATTR.agent]: 'Agent' })],
+        links: [fromRow(UID.failureBudget, 'This agent alone', AGENT_COLUMNS)],
       },
       {
         label: label(ATTR.tool),
@@ -86,30 +77,23 @@ const causes = () => {
         side: 'left',
         links: [fromRow(UID.toolDetail, 'Tool detail', NAMED)],
       },
+      JOB_KEY,
       { label: label(ATTR.errorType), title: 'Error category', side: 'left' },
     ],
     [
       {
         title: 'Failures',
-        expr: orZeroNamed(`topk(${ROWS}, ${failures} > 0)`, ATTR.agent, 'none'),
-        decimals: 0,
-        width: 110,
-      },
-      {
-        title: 'Of all failures',
         expr: orZeroNamed(
-          `topk(${ROWS}, ${failures} > 0) * on () group_left () ((${all} > 0) ^ -1)`,
+          `topk(${ROWS}, ${sumBy(CAUSE, gained(outcomes, '$__range', FAILURE))} > 0)`,
           ATTR.agent,
           'none',
         ),
-        unit: 'percentunit',
         decimals: 0,
-        gauge: COLOUR.orange,
+        bar: COLOUR.orange,
       },
     ],
     'Failures',
   );
-};
 
 /** Where it goes. */
 export const spendersRow = (): Row => ({

@@ -1,69 +1,78 @@
-import type { SessionState } from '@breakerbox/core';
 import { budgetSpent } from '../../budget.ts';
+import { AGENT } from '../../circuit-state.ts';
+import type { Absent } from '../../limits.ts';
 import { fromRow, UID } from '../../links.ts';
 import { ATTR, label, METRIC } from '../../names.ts';
-import { CALM, COLOUR } from '../../palette.ts';
+import { CALM, COLOUR, SESSION_COLOURS } from '../../palette.ts';
 import { highest, series, sumBy } from '../../promql.ts';
 import type { StateName } from '../../state-timeline.ts';
-import { table } from '../../table.ts';
-import { JOB_AGENT, vanished } from '../../vanished.ts';
+import { AGENT_COLUMNS, JOB_KEY, table, tight } from '../../table.ts';
+import { vanished } from '../../vanished.ts';
+import { sessionsIn } from '../stats.ts';
 
-const AGENT = [ATTR.agent] as const;
 const AGENTS_IN_TABLE = 100;
 
-/** The numbers of {@link worstState}: whatever isn't "working" waits for a person. */
+/** What an agent is at, as numbers: whatever isn't "working" waits for a person. */
 const AGENT_STATES: readonly StateName[] = [
   { value: 0, text: 'working', colour: CALM },
-  { value: 1, text: 'paused: budget', colour: COLOUR.vermilion },
-  { value: 2, text: 'paused: systemic', colour: COLOUR.vermilion },
+  { value: 1, text: 'paused: budget', colour: SESSION_COLOURS.paused_budget },
+  { value: 2, text: 'paused: systemic', colour: SESSION_COLOURS.paused_systemic },
   { value: 3, text: 'vanished', colour: COLOUR.vermilion },
 ];
 
-const sessionsIn = (...states: readonly SessionState[]): string =>
-  sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: states }));
+/** Of those that report. */
+const worstState = [
+  `2 * (${sessionsIn(AGENT, 'paused_systemic')} > 0) ^ 0`,
+  `(${sessionsIn(AGENT, 'paused_budget')} > 0) ^ 0`,
+  `${sumBy(AGENT, series(METRIC.sessions))} * 0`,
+].join(' or ');
 
-const worstState = (minutes: number): string =>
-  [
-    `3 * (count by (${label(ATTR.agent)}) (${vanished(JOB_AGENT, minutes)}) > bool 0)`,
-    `2 * (${sessionsIn('paused_systemic')} > 0) ^ 0`,
-    `(${sessionsIn('paused_budget')} > 0) ^ 0`,
-    `${sumBy(AGENT, series(METRIC.sessions))} * 0`,
-  ].join(' or ');
+const inTable = (expr: string): string => highest(expr, AGENTS_IN_TABLE, AGENT, worstState);
 
 /** Who is held up, and who may be soon. */
-export const agents = (minutes: number) => {
-  const state = worstState(minutes);
-  const inTable = (expr: string): string => highest(expr, AGENTS_IN_TABLE, AGENT, state);
-  return table(
-    {
-      title: 'Agents',
-      description: `What each agent's sessions are at, those that wait for a person first; at most ${AGENTS_IN_TABLE} agents. Vanished: it reported for at least ${minutes} minutes of the last hour, and nothing in the last five. Budget used is of the failures granted in the time range shown. A click on an agent leads to its budget.`,
-      unit: 'none',
-      width: 9,
-      height: 7,
-    },
-    [
+export const agents = (absent: Absent) =>
+  tight(
+    table(
       {
-        label: label(ATTR.agent),
-        title: 'Agent',
-        side: 'left',
-        links: [fromRow(UID.failureBudget, 'Failure budget of the agent', { [ATTR.agent]: 'Agent' })],
+        title: 'Agents',
+        description: `What each agent's sessions are at, those that wait for a person first; at most ${AGENTS_IN_TABLE} agents, and as many that have vanished: it reported for at least ${absent.minutes} minutes of the last hour, nothing for ${absent.silence}, and doesn't come and go. Budget used is of the failures granted in the time range shown. A click on an agent leads to its budget.`,
+        unit: 'none',
+        width: 9,
+        height: 6,
       },
-    ],
-    [
-      { title: 'State', expr: inTable(state), states: AGENT_STATES, width: 130 },
-      { title: 'Paused', expr: inTable(sessionsIn('paused_budget', 'paused_systemic')), absent: '–', width: 85 },
-      { title: 'Active', expr: inTable(sessionsIn('active')), absent: '–', width: 85 },
-      {
-        title: 'Budget used',
-        expr: inTable(budgetSpent(AGENT, '$__range')),
-        unit: 'percentunit',
-        decimals: 0,
-        absent: '–',
-        gauge: COLOUR.orange,
-        width: 120,
-      },
-    ],
-    'State',
+      [
+        {
+          label: label(ATTR.agent),
+          title: 'Agent',
+          side: 'left',
+          links: [fromRow(UID.failureBudget, 'Failure budget of the agent', AGENT_COLUMNS)],
+        },
+        JOB_KEY,
+      ],
+      [
+        {
+          title: 'State',
+          expr: `3 * topk(${AGENTS_IN_TABLE}, ${vanished(absent)}) ^ 0 or ${inTable(worstState)}`,
+          states: AGENT_STATES,
+          width: 125,
+        },
+        {
+          title: 'Paused',
+          expr: inTable(sessionsIn(AGENT, 'paused_budget', 'paused_systemic')),
+          absent: '–',
+          width: 70,
+        },
+        { title: 'Active', expr: inTable(sessionsIn(AGENT, 'active')), absent: '–', width: 65 },
+        {
+          title: 'Budget used',
+          expr: inTable(budgetSpent(AGENT, '$__range')),
+          unit: 'percentunit',
+          decimals: 0,
+          absent: '–',
+          gauge: COLOUR.orange,
+          width: 105,
+        },
+      ],
+      'State',
+    ),
   );
-};

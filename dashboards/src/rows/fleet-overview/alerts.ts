@@ -1,48 +1,67 @@
-import { ALERT, firingAlerts, firingFor, NO_RULES, SEVERITIES } from '../../alert-state.ts';
-import { fromRow, UID } from '../../links.ts';
-import { ATTR, label } from '../../names.ts';
-import { table } from '../../table.ts';
+import { ALERT, firingAlerts, firingFor, LINK, NO_RULES, SEVERITIES } from '../../alert-state.ts';
+import { fromRow, fromRowTo, UID } from '../../links.ts';
+import { ATTR, JOB, label } from '../../names.ts';
+import { JOB_KEY, type Key, table, tight } from '../../table.ts';
+
+/** Columns that aren't drawn. */
+const FOR_LINKS = {
+  dashboard: 'Dashboard of the alert',
+  agent: { [JOB]: 'Job of the link', [ATTR.agent]: 'Agent of the link' },
+  tool: { [ATTR.tool]: 'Tool of the link' },
+} as const;
+const TO_AGENT = FOR_LINKS.agent;
+const TO_TOOL = { ...FOR_LINKS.agent, ...FOR_LINKS.tool } as const;
+
+const hidden = (name: string, title: string): Key => ({ label: name, title, side: 'right', hidden: true });
+
+const keys: readonly Key[] = [
+  {
+    label: ALERT.name,
+    title: 'Alert',
+    side: 'left',
+    prefix: 'Breakerbox',
+    width: 140,
+    links: [fromRowTo(FOR_LINKS.dashboard, 'Dashboard of the alert', TO_TOOL)],
+  },
+  {
+    label: label(ATTR.agent),
+    title: 'Agent',
+    side: 'left',
+    width: 105,
+    absent: '–',
+    links: [fromRow(UID.failureBudget, 'Failure budget of the agent', TO_AGENT)],
+  },
+  {
+    label: label(ATTR.tool),
+    title: 'Tool',
+    side: 'left',
+    width: 105,
+    absent: '–',
+    links: [fromRow(UID.toolDetail, 'Tool detail', TO_TOOL)],
+  },
+  { ...JOB_KEY, absent: '–' },
+  hidden(LINK.dashboard, FOR_LINKS.dashboard),
+  hidden(LINK[JOB], TO_TOOL[JOB]),
+  hidden(LINK[ATTR.agent], TO_TOOL[ATTR.agent]),
+  hidden(LINK[ATTR.tool], TO_TOOL[ATTR.tool]),
+];
 
 /** What somebody has been told already. */
 export const alerts = () =>
-  table(
-    {
-      title: 'Firing alerts',
-      description: `Breakerbox's alerts that fire now, critical ones first, and for how long the reason has been there. From the rules that this Prometheus evaluates: where it says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent and tool are left out where an alert is about several.`,
-      unit: 'none',
-      width: 9,
-      height: 7,
-    },
-    [
+  tight(
+    table(
       {
-        label: ALERT.name,
-        title: 'Alert',
-        side: 'left',
-        prefix: 'Breakerbox',
-        width: 150,
-        links: [fromRow(UID.correlatedFailures, 'Correlated failures', {})],
+        title: 'Firing alerts',
+        description: `Breakerbox's alerts that fire now, critical ones first, and for how long the reason has been there. A click on one leads where its own link does. From the rules that this Prometheus evaluates: where it says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent, tool and job are left out where an alert is about several.`,
+        unit: 'none',
+        width: 9,
+        height: 6,
       },
-      {
-        label: label(ATTR.agent),
-        title: 'Agent',
-        side: 'left',
-        width: 120,
-        absent: '–',
-        links: [fromRow(UID.failureBudget, 'Failure budget of the agent', { [ATTR.agent]: 'Agent' })],
-      },
-      {
-        label: label(ATTR.tool),
-        title: 'Tool',
-        side: 'left',
-        width: 120,
-        absent: '–',
-        // An alert about one tool of several agents has no agent: the one chosen on top stays.
-        links: [fromRow(UID.toolDetail, 'Tool detail', { [ATTR.tool]: 'Tool' })],
-      },
-    ],
-    [
-      { title: 'Severity', expr: firingAlerts(), states: SEVERITIES, width: 100 },
-      { title: 'For', expr: firingFor(), unit: 's', decimals: 0, zero: '–', width: 85 },
-    ],
-    'Severity',
+      keys,
+      [
+        { title: 'Severity', expr: firingAlerts(), states: SEVERITIES, width: 80 },
+        { title: 'For', expr: firingFor(), unit: 's', decimals: 0, zero: '–', width: 75 },
+      ],
+      'Severity',
+    ),
   );

@@ -4,20 +4,21 @@ import { COLOUR, DECISION_COLOURS, REASON_COLOURS } from '../../palette.ts';
 import {
   bars,
   coloured,
+  EVENT_POINTS,
   legendBeside,
   lines,
-  SHORTEST_STEP,
+  NONE,
   stacked,
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { highest, type Matchers, orZeroNamed, overall, rate, share, sumBy, type Window } from '../../promql.ts';
+import { failedOverall, failedShare, highest, notRun, orZeroNamed, rate, sumBy } from '../../promql.ts';
 
-const { decisions, outcomes } = METRIC;
+const { decisions } = METRIC;
 const TOOL = [ATTR.tool] as const;
-const TOOLS_IN_GRAPH = 5;
-const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;
-const size = { width: 8, height: 6 } as const;
+/** The fifth colour of Grafana's palette is a red, which would say that somebody has to act. */
+const TOOLS_IN_GRAPH = 4;
+const size = { width: 8, height: 5 } as const;
 
 /** What the agents were told before their tool calls. */
 export const decisionsByKind = () =>
@@ -35,10 +36,7 @@ export const decisionsByKind = () =>
     DECISION_COLOURS,
   )
     .legend(legendBeside())
-    .interval(SHORTEST_STEP);
-
-const failureShare = (window: Window): string =>
-  share(sumBy(TOOL, rate(outcomes, window, FAILURE)), sumBy(TOOL, rate(outcomes, window)));
+    .maxDataPoints(EVENT_POINTS);
 
 /** @param limit share from which an alert is due */
 export const failureRates = (limit: number) =>
@@ -46,22 +44,17 @@ export const failureRates = (limit: number) =>
     {
       ...size,
       title: 'Failure rate by tool',
-      description: `Failed calls over calls that were run; 0 while nothing runs. The ${TOOLS_IN_GRAPH} tools with the highest rate over the time range shown. A tool that stays over the line, and whose circuit doesn't open, is what the alert on error rates is for.`,
+      description: `Failures over calls that succeeded or failed; 0 while nothing runs, and what was ignored says nothing of the tool. The ${TOOLS_IN_GRAPH} tools with the highest rate over the time range shown. A tool that stays over the line, and whose circuit doesn't open, is what the alert on error rates is for.`,
       unit: 'percentunit',
     },
     {
-      expr: highest(
-        failureShare('$__rate_interval'),
-        TOOLS_IN_GRAPH,
-        TOOL,
-        share(sumBy(TOOL, overall(outcomes, FAILURE)), sumBy(TOOL, overall(outcomes))),
-      ),
+      expr: highest(failedShare(TOOL, '$__rate_interval'), TOOLS_IN_GRAPH, TOOL, failedOverall(TOOL)),
       legend: legend(ATTR.tool),
     },
   )
     .max(1)
     .legend(legendBeside())
-    .interval(SHORTEST_STEP)
+    .maxDataPoints(EVENT_POINTS)
     .thresholds(thresholds([limit, COLOUR.orange]))
     .thresholdsStyle(thresholdLines())
     .dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tool detail', ATTR.tool)]));
@@ -78,15 +71,11 @@ export const whyNotMade = () =>
         unit: 'ops',
       },
       {
-        expr: orZeroNamed(
-          `${sumBy([ATTR.reason], rate(decisions, '$__rate_interval', { [ATTR.decision]: ['skip', 'pause'] }))} > 0`,
-          ATTR.reason,
-          'none',
-        ),
+        expr: orZeroNamed(`${sumBy([ATTR.reason], notRun('$__rate_interval'))} > 0`, ATTR.reason, NONE),
         legend: legend(ATTR.reason),
       },
     ),
     REASON_COLOURS,
   )
     .legend(legendBeside())
-    .interval(SHORTEST_STEP);
+    .maxDataPoints(EVENT_POINTS);

@@ -1,27 +1,26 @@
-import { AGENT_TOOL } from '../../circuit-state.ts';
+import { AGENT_TOOL, CIRCUIT_STATES_IN_TABLE } from '../../circuit-state.ts';
 import { fromRow, rowTracesLink, UID } from '../../links.ts';
 import { ATTR, label, METRIC, OPEN_STATES } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import type { Row } from '../../panels.ts';
-import { circuitsIn, highest, type Matchers, quantile, rate, share, sumBy, trouble } from '../../promql.ts';
+import { circuitsIn, failedShare, notRunShare, quantile, rate, sumBy } from '../../promql.ts';
 import { outages, timeToRecovery } from '../../recovery.ts';
-import { table } from '../../table.ts';
+import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
+import { worstFirst } from '../../worst-first.ts';
 import { SPANS } from './spans.ts';
 
-const { decisions, duration, outcomes } = METRIC;
+const { duration, outcomes } = METRIC;
 const ROWS = 100;
-const NAMED = { [ATTR.agent]: 'Agent', [ATTR.tool]: 'Tool' } as const;
-const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;
-const NOT_RUN = { [ATTR.decision]: ['skip', 'pause'] } satisfies Matchers;
+const NAMED = AGENT_TOOL_COLUMNS;
 
-const inTable = (expr: string): string => highest(expr, ROWS, AGENT_TOOL, trouble(AGENT_TOOL));
+const { state, inTable } = worstFirst(ROWS);
 const orNothing = (expr: string): string => `${expr} or ${sumBy(AGENT_TOOL, rate(outcomes, '$__range'))} * 0`;
 
 const agents = () =>
   table(
     {
       title: 'Agents that use it',
-      description: `Each agent with the tools that are chosen, those that are out first; at most ${ROWS}, whose circuits were out longest. All but the open circuits is of the time range shown; failed is a share of the calls that were run, not run a share of the decisions, and out per outage the mean time to recovery.`,
+      description: `Each agent with the tools that are chosen, those that are out now first, then those that were out longest; at most ${ROWS}. State is that of its worst circuit, open how many reject calls now. All else is of the time range shown; failed is failures over calls that succeeded or failed, not run a share of the decisions, and out per outage the mean time to recovery.`,
       unit: 'none',
       width: 24,
       height: 9,
@@ -33,8 +32,8 @@ const agents = () =>
         side: 'left',
         links: [
           fromRow(UID.toolDetail, 'This agent alone', NAMED),
-          fromRow(UID.failureBudget, 'Failure budget of the agent', { [ATTR.agent]: 'Agent' }),
-          fromRow(UID.correlatedFailures, 'Correlated failures of the agent', { [ATTR.agent]: 'Agent' }),
+          fromRow(UID.failureBudget, 'Failure budget of the agent', AGENT_COLUMNS),
+          fromRow(UID.correlatedFailures, 'Correlated failures of the agent', AGENT_COLUMNS),
         ],
       },
       {
@@ -47,32 +46,22 @@ const agents = () =>
           rowTracesLink('Traces of skips and pauses', NAMED, SPANS.notRun),
         ],
       },
+      JOB_KEY,
     ],
     [
-      {
-        title: 'Open',
-        expr: inTable(circuitsIn(AGENT_TOOL, OPEN_STATES)),
-        alarm: { from: 1, colour: COLOUR.orange },
-        width: 80,
-      },
+      { title: 'State', expr: state, states: CIRCUIT_STATES_IN_TABLE, width: 190 },
+      { title: 'Open', expr: inTable(circuitsIn(AGENT_TOOL, OPEN_STATES)), width: 80 },
       { title: 'Calls', expr: inTable(sumBy(AGENT_TOOL, rate(outcomes, '$__range'))), unit: 'ops' },
       {
         title: 'Failed',
-        expr: inTable(
-          share(sumBy(AGENT_TOOL, rate(outcomes, '$__range', FAILURE)), sumBy(AGENT_TOOL, rate(outcomes, '$__range'))),
-        ),
+        expr: inTable(failedShare(AGENT_TOOL, '$__range')),
         unit: 'percentunit',
         decimals: 1,
         gauge: COLOUR.orange,
       },
       {
         title: 'Not run',
-        expr: inTable(
-          share(
-            sumBy(AGENT_TOOL, rate(decisions, '$__range', NOT_RUN)),
-            sumBy(AGENT_TOOL, rate(decisions, '$__range')),
-          ),
-        ),
+        expr: inTable(notRunShare(AGENT_TOOL, '$__range')),
         unit: 'percentunit',
         decimals: 1,
         gauge: COLOUR.sky,
@@ -93,7 +82,7 @@ const agents = () =>
         width: 140,
       },
     ],
-    'Open',
+    'State',
   ).maxDataPoints(1000);
 
 /** Whom it concerns. */

@@ -2,16 +2,22 @@ import type { RuleSettings } from '../../limits.ts';
 import { dashboardLinks, tracesLink } from '../../links.ts';
 import { ATTR, legend, METRIC } from '../../names.ts';
 import { CATEGORY_COLOURS, COLOUR, DECISION_COLOURS, OUTCOME_COLOURS, REASON_COLOURS } from '../../palette.ts';
-import { bars, coloured, legendOfNames, lines, type Row, stacked, thresholdLines, thresholds } from '../../panels.ts';
-import { type Matchers, orZero, orZeroNamed, rate, share, sumBy, type Window } from '../../promql.ts';
+import {
+  bars,
+  coloured,
+  EVENT_POINTS,
+  legendOfNames,
+  lines,
+  type Row,
+  stacked,
+  thresholdLines,
+  thresholds,
+} from '../../panels.ts';
+import { failedShare, type Matchers, notRun, orZero, orZeroNamed, rate, sumBy, type Window } from '../../promql.ts';
 import { SPANS } from './spans.ts';
 
 const half = { width: 12, height: 8, unit: 'ops' } as const;
 const third = { width: 8, height: 8, unit: 'ops' } as const;
-const NOT_RUN = { [ATTR.decision]: ['skip', 'pause'] } satisfies Matchers;
-const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;
-/** Ignored outcomes are the caller's own doing: they say nothing of the tool. */
-const JUDGED = { [ATTR.outcome]: ['success', 'failure'] } satisfies Matchers;
 const NO_SUCCESS = { [ATTR.outcome]: ['failure', 'ignored'] } satisfies Matchers;
 const { decisions, outcomes } = METRIC;
 
@@ -42,11 +48,7 @@ const reasons = () =>
           'Skips and pauses by reason. open and probe_in_flight: the circuit. unavailable (says a pre-call check), not_allowed (not on the list of tools) and repeat (the model is stuck) leave the circuit as it is. budget_exhausted and systemic stop all tools of a session.',
       },
       {
-        expr: orZeroNamed(
-          `${sumBy([ATTR.reason], rate(decisions, '$__rate_interval', NOT_RUN))} > 0`,
-          ATTR.reason,
-          'none',
-        ),
+        expr: orZeroNamed(`${sumBy([ATTR.reason], notRun('$__rate_interval'))} > 0`, ATTR.reason, 'none'),
         legend: legend(ATTR.reason),
       },
     ),
@@ -89,8 +91,7 @@ const categories = () =>
     CATEGORY_COLOURS,
   ).links(dashboardLinks([tracesLink('Traces of failed calls', SPANS.failed)]));
 
-const failedOver = (window: Window): string =>
-  orZero(share(sumBy([], rate(outcomes, window, FAILURE)), sumBy([], rate(outcomes, window, JUDGED))));
+const failedOver = (window: Window): string => orZero(failedShare([], window));
 
 const failureRate = (limit: number) =>
   coloured(
@@ -108,7 +109,7 @@ const failureRate = (limit: number) =>
     { '5 min': COLOUR.sky, '1 h': COLOUR.blue },
   )
     .max(1)
-    .decimals(0)
+    .maxDataPoints(EVENT_POINTS)
     .thresholds(thresholds([limit, COLOUR.orange]))
     .thresholdsStyle(thresholdLines())
     .legend(legendOfNames())

@@ -1,15 +1,14 @@
-import { AGENT_TOOL, CIRCUIT_STATES, worstState } from '../../circuit-state.ts';
+import { AGENT_TOOL, CIRCUIT_STATES, AGENT as JOB_AGENT, worstState } from '../../circuit-state.ts';
 import { dashboardLinks, fromSeries, seriesTracesLink, tracesLink, UID } from '../../links.ts';
-import { ATTR, label, legend, METRIC } from '../../names.ts';
+import { ATTR, JOB, label, legend, METRIC } from '../../names.ts';
 import { COLOUR, STATE_COLOURS } from '../../palette.ts';
 import { bars, coloured, type Row, stacked } from '../../panels.ts';
 import { gained, highest, type Matchers, orZeroNamed, overall, series, sumBy, trouble } from '../../promql.ts';
-import { stateTimeline } from '../../state-timeline.ts';
+import { BANDS, stateTimeline } from '../../state-timeline.ts';
 import { SPANS } from './spans.ts';
 
 const { circuits, decisions, transitions } = METRIC;
 const AGENT = [ATTR.agent] as const;
-const BANDS = 30;
 const LINES = 10;
 const OPENED = { [ATTR.stateTo]: ['open'] } satisfies Matchers;
 
@@ -24,7 +23,7 @@ const states = () =>
     },
     {
       expr: highest(worstState(AGENT_TOOL), BANDS, AGENT_TOOL, trouble(AGENT_TOOL)),
-      legend: legend(...AGENT_TOOL),
+      legend: legend(ATTR.agent, ATTR.tool, JOB),
     },
     CIRCUIT_STATES,
   )
@@ -37,8 +36,8 @@ const states = () =>
     )
     .dataLinks(
       dashboardLinks([
-        fromSeries(UID.toolDetail, 'This agent alone', ATTR.agent, ATTR.tool),
-        fromSeries(UID.failureBudget, 'Failure budget of the agent', ATTR.agent),
+        fromSeries(UID.toolDetail, 'This agent alone', ...AGENT_TOOL),
+        fromSeries(UID.failureBudget, 'Failure budget of the agent', ...JOB_AGENT),
         seriesTracesLink('Traces of failed calls of this agent', [ATTR.agent, ATTR.tool], SPANS.failed),
       ]),
     );
@@ -103,7 +102,6 @@ const changes = () =>
       'open → half_open': COLOUR.sky,
       'half_open → open': COLOUR.yellow,
       'half_open → closed': COLOUR.green,
-      none: COLOUR.grey,
     },
   );
 

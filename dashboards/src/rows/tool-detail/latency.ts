@@ -35,9 +35,10 @@ const spread = () =>
       ...size,
       title: 'Latency heatmap',
       description:
-        'Executed calls a second by how long they took: each row is a bucket, named by its upper bound. Two bands are two kinds of calls, such as cached and not, which percentiles blur; a band at a timeout is calls that hang.',
+        'Executed calls a second by how long they took: each row is a bucket, named by its upper bound. Two bands are two kinds of calls, such as cached and not, which percentiles blur; a band at a timeout is calls that hang. Empty until something is called.',
     },
     buckets(METRIC.duration, [], '$__rate_interval'),
+    'No calls',
   );
 
 /** How long it takes to answer. */

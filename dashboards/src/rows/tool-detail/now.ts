@@ -1,19 +1,23 @@
-import { BigValueTextMode, ReduceDataOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
+import type { ReportedState } from '@breakerbox/core';
+import { BigValueTextMode } from '@grafana/grafana-foundation-sdk/common';
 import { MappingType, type ValueMap } from '@grafana/grafana-foundation-sdk/dashboard';
-import { CIRCUIT_STATES, worstState } from '../../circuit-state.ts';
+import { AGENT, AGENT_TOOL, CIRCUIT_STATES, worstState } from '../../circuit-state.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
-import { ATTR, label, legend, METRIC } from '../../names.ts';
+import { ATTR, type GroupKey, label, legend, METRIC } from '../../names.ts';
 import { CALM, COLOUR } from '../../palette.ts';
 import { instantNamed, type Row, stat, thresholds } from '../../panels.ts';
-import { circuitsIn, orZero, orZeroNamed, quantile, rate, series, share, sumBy } from '../../promql.ts';
+import { failedShare, notRunShare, orZero, orZeroNamed, quantile, rate, series, sumBy } from '../../promql.ts';
 import { timeToRecovery } from '../../recovery.ts';
 import { stateMapping } from '../../state-timeline.ts';
 
-const { decisions, duration, openedTime, outcomes } = METRIC;
+const { decisions, duration, openedTime } = METRIC;
 const size = { width: 3, height: 4 } as const;
 
-/** What to say instead of 0. */
-const zeroIs = (text: string): ValueMap => ({ type: MappingType.ValueToText, options: { 0: { text, index: 0 } } });
+/** What to say instead of 0, 1, and so on. */
+const instead = (...texts: readonly string[]): ValueMap => ({
+  type: MappingType.ValueToText,
+  options: Object.fromEntries(texts.map((text, index) => [String(index), { text, index }])),
+});
 
 const NOW_STATES = CIRCUIT_STATES.map((state) => ({
   ...state,
@@ -34,9 +38,24 @@ const state = () =>
     thresholds(),
   ).mappings([stateMapping(NOW_STATES)]);
 
-/** The last time a circuit left the state closed, while one is out; the value is in ms, as Grafana's dates are. */
-const openSince = (): string =>
-  `(max(${series(openedTime)}) * 1000 and ((${circuitsIn([], ['open', 'half_open'])}) > 0)) or ${sumBy([], series(METRIC.circuits))} * 0`;
+const TOOL_OF_AGENT = AGENT_TOOL.map(label).join(', ');
+const inState = (by: readonly GroupKey[], ...states: readonly ReportedState[]): string =>
+  `${sumBy(by, series(METRIC.circuits, { [ATTR.state]: states }))} > 0`;
+/** Only tools of agents whose circuits are out by themselves. */
+const ofWhatIsOut = (expr: string): string =>
+  `${expr} and on (${TOOL_OF_AGENT}) ${inState(AGENT_TOOL, 'open', 'half_open')}`;
+
+/**
+ * When each tool of an agent left the state closed last, and of those that are out the earliest; in ms, as Grafana's dates
+ * are. Nothing says since when somebody holds a circuit open.
+ */
+const outSince = (): string =>
+  [
+    `min(${ofWhatIsOut(`max by (${TOOL_OF_AGENT}) (${series(openedTime)})`)}) * 1000`,
+    `2 * (${inState([], 'open', 'half_open')}) ^ 0`,
+    `(${inState([], 'forced_open')}) ^ 0`,
+    `${sumBy([], series(METRIC.circuits))} * 0`,
+  ].join(' or ');
 
 const since = () =>
   stat(
@@ -45,11 +64,14 @@ const since = () =>
       title: 'Out since',
       unit: 'dateTimeFromNow',
       description:
-        'When a circuit of what is chosen went from closed to open, the latest one if several did. Failed probes do not make it later.',
+        'When a tool of what is chosen went from closed to open, of those that are out now; the earliest one if several are. Failed probes do not make it later; of one tool in several sessions it is the latest opening. Held by hand: somebody keeps a circuit open, and none is out by itself.',
     },
-    openSince(),
+    outSince(),
     thresholds(),
-  ).mappings([zeroIs('not out')]);
+  ).mappings([instead('not out', 'held by hand', 'not known')]);
+
+const lastOpened = (): string => `max by (${TOOL_OF_AGENT}, ${label(ATTR.errorType)}) (${series(openedTime)})`;
+const latestError = (opened: string): string => `topk(1, max by (${label(ATTR.errorType)}) (${opened}))`;
 
 const lastError = () =>
   stat(
@@ -58,17 +80,16 @@ const lastError = () =>
       title: 'Last error',
       unit: 'none',
       description:
-        'The error category with which a circuit of what is chosen opened last, whenever that was: of all time, not of the time range.',
+        'The error category with which a circuit opened last: of what is out now, and where nothing is, of all that is chosen and of all time, not of the time range shown.',
     },
     '',
     thresholds(),
   )
     .textMode(BigValueTextMode.Name)
-    .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('').values(false))
     .targets([
       instantNamed('A', {
         expr: orZeroNamed(
-          `topk(1, max by (${label(ATTR.errorType)}) (${series(openedTime)}))`,
+          `${latestError(ofWhatIsOut(lastOpened()))} or on () ${latestError(lastOpened())}`,
           ATTR.errorType,
           'none yet',
         ),
@@ -83,14 +104,9 @@ const failed = () =>
       title: 'Failed',
       unit: 'percentunit',
       description:
-        'Share of the executed calls that failed, in the time range shown. Ignored outcomes, such as bad arguments, are no failures.',
+        'Failures over calls that succeeded or failed, in the time range shown. Ignored outcomes, such as bad arguments, say nothing of the tool.',
     },
-    orZero(
-      share(
-        sumBy([], rate(outcomes, '$__range', { [ATTR.outcome]: ['failure'] })),
-        sumBy([], rate(outcomes, '$__range')),
-      ),
-    ),
+    orZero(failedShare([], '$__range')),
     thresholds(),
   ).decimals(1);
 
@@ -105,7 +121,7 @@ const p95 = () =>
     },
     orZero(quantile(0.95, duration, [], '$__range')),
     thresholds(),
-  ).mappings([zeroIs('no calls')]);
+  ).mappings([instead('no calls')]);
 
 const skipped = () =>
   stat(
@@ -116,12 +132,7 @@ const skipped = () =>
       description:
         'Share of the decisions that were skip or pause, in the time range shown: what the breaker kept from being tried in vain.',
     },
-    orZero(
-      share(
-        sumBy([], rate(decisions, '$__range', { [ATTR.decision]: ['skip', 'pause'] })),
-        sumBy([], rate(decisions, '$__range')),
-      ),
-    ),
+    orZero(notRunShare([], '$__range')),
     thresholds(),
   ).decimals(1);
 
@@ -134,7 +145,7 @@ const agents = () =>
       description:
         'Agents that asked for what is chosen, in the time range shown: those that an outage of it concerns. The table below has their names.',
     },
-    orZero(`count(${sumBy([ATTR.agent], rate(decisions, '$__range'))} > 0)`),
+    orZero(`count(${sumBy(AGENT, rate(decisions, '$__range'))} > 0)`),
     thresholds(),
   ).dataLinks(dashboardLinks([fromSeries(UID.fleetOverview, 'Fleet overview')]));
 
@@ -152,10 +163,11 @@ const recovery = () =>
   )
     // So that `$__interval`, by which it is measured how long an agent reported, is short.
     .maxDataPoints(1000)
-    .mappings([zeroIs('no outage')]);
+    .mappings([instead('no outage')]);
 
 /** One glance: is it out, since when, with what error, and how much does it matter. */
 export const nowRow = (): Row => ({
-  title: 'Now',
+  // A row can't ask whether one tool is chosen; it can say what is.
+  title: 'Now · $tool (one tool is meant to be chosen on top)',
   panels: [state(), since(), lastError(), failed(), skipped(), p95(), recovery(), agents()],
 });

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { correlatedFailures } from './correlated-failures.ts';
+import { finished } from './finish.ts';
+import { DEFAULT_SETTINGS } from './limits.ts';
+import { dashboardPanels } from './queries.ts';
+
+interface PanelJson {
+  readonly title: string;
+  readonly interval?: string;
+  readonly maxDataPoints?: number;
+  readonly targets?: readonly { readonly expr: string }[];
+  readonly transformations?: readonly {
+    readonly id: string;
+    readonly options: { readonly indexByName?: Readonly<Record<string, number>> };
+  }[];
+}
+
+const panelsOf = (settings = DEFAULT_SETTINGS) =>
+  dashboardPanels(finished(correlatedFailures(settings))) as unknown as readonly PanelJson[];
+
+describe('correlated failures', () => {
+  const looking = panelsOf().filter(({ targets = [] }) =>
+    targets.some(({ expr }) => expr.includes('[$__range:$__interval]')),
+  );
+
+  it('looks at a range in steps that no event falls between: none is shorter than an event, and rates reach one more back', () => {
+    expect(looking.map(({ title }) => title)).toEqual([
+      'Most tools of one agent',
+      'Most agents with one tool',
+      'Last openings',
+      'Tools that opened together, by agent and error',
+      'Agents with one tool, by tool and error',
+    ]);
+    for (const { interval } of looking) expect(interval).toBe('120s');
+    const own = panelsOf({ ...DEFAULT_SETTINGS, correlatedWithin: '3m' });
+    expect(own.find(({ title }) => title === 'Last openings')?.interval).toBe('180s');
+  });
+
+  it('looks at no more moments of a long range than of a short one', () => {
+    for (const { maxDataPoints } of looking) expect(maxDataPoints).toBe(60);
+  });
+
+  it('has the columns of its two matrices in one order', () => {
+    const orders = panelsOf()
+      .flatMap(({ transformations = [] }) => transformations)
+      .filter(({ id }, index, all) => id === 'organize' && all[index - 1]?.id === 'groupingToMatrix')
+      .map(({ options }) => Object.keys(options.indexByName ?? {}).filter((name) => !name.includes('\\')));
+    expect(orders).toHaveLength(2);
+    expect(orders[0]).toEqual(orders[1]);
+    expect(orders[0]).toContain('network');
+  });
+});
