@@ -30,6 +30,7 @@ export interface SlackConfig {
   readonly send_resolved: boolean;
   readonly title: string;
   readonly text: string;
+  readonly fallback: string;
 }
 
 /** `stack/alertmanager/alertmanager.yml`. */
@@ -54,6 +55,7 @@ export interface AlertmanagerConfig {
 /** One service of `docker-compose.yml`. */
 export interface ComposeService {
   readonly image?: string;
+  readonly pull_policy?: string;
   readonly build?: { readonly context: string; readonly dockerfile: string };
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
@@ -106,6 +108,9 @@ export interface TempoConfig {
 
 /** A provider of Grafana's dashboards. */
 export interface DashboardProvider {
+  /** The title of Grafana's folder. */
+  readonly folder: string;
+  readonly folderUid?: string;
   readonly options: { readonly path: string };
 }
 

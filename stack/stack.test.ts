@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { DCLinter } from 'dclint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments, stringify } from 'yaml';
+import { parse, parseAllDocuments, stringify } from 'yaml';
 import { AGENT_NAMES } from '../packages/cli/src/demo/agents.ts';
 import { demoCommand } from '../packages/cli/src/demo/command.ts';
 import type { DemoOptions } from '../packages/cli/src/demo/demo.ts';
@@ -16,6 +16,7 @@ import {
   readAlertmanager,
   readCollector,
   readCompose,
+  readDashboardProviders,
   readDataSources,
   readPrometheus,
   readText,
@@ -28,6 +29,9 @@ const services = Object.entries(compose.services);
 const prometheus = readPrometheus();
 const collector = readCollector();
 const dataSources = readDataSources();
+const { tracesToMetrics } = (dataSources.find(({ type }) => type === 'tempo')?.jsonData ?? {}) as unknown as {
+  readonly tracesToMetrics: TracesToMetrics;
+};
 const AGENTS = services.filter(([name]) => name.startsWith('agent-'));
 
 describe('docker-compose.yml', () => {
@@ -61,8 +65,8 @@ describe('docker-compose.yml', () => {
 
   describe.each(services)('%s', (name, service) => {
     it('has an image with an exact version, or a Dockerfile whose base has one', () => {
-      const image =
-        service.image ?? /^FROM (\S+)$/m.exec(readText(service.build?.dockerfile ?? 'no image and no build'))?.[1];
+      const dockerfile = services.find(([, one]) => one.image === service.image && one.build)?.[1].build?.dockerfile;
+      const image = dockerfile === undefined ? service.image : /^FROM (\S+)$/m.exec(readText(dockerfile))?.[1];
       expect(image).toMatch(/^[a-z0-9./-]+:v?\d+\.\d+\.\d+(-[a-z-]+)?$/);
     });
 
@@ -96,6 +100,20 @@ describe('docker-compose.yml', () => {
         if (condition === 'service_healthy') expect(compose.services[other]?.healthcheck, other).toBeDefined();
       }
     });
+  });
+
+  it('builds its own image once, with whatever is started, and never asks a registry for it', () => {
+    const own = services.filter(([name]) => name === 'pager' || name.startsWith('agent-'));
+    expect(new Set(own.map(([, { image }]) => image)).size).toBe(1);
+    expect(own.every(([, service]) => service.pull_policy === 'never')).toBe(true);
+    const builders = services.filter(([, { build }]) => build).map(([name]) => name);
+    expect(builders).toHaveLength(1);
+    for (const [name, { depends_on = {} }] of own) expect([name, ...Object.keys(depends_on)]).toContain(builders[0]);
+  });
+
+  it('goes on without Tempo: nobody waits for its health', () => {
+    const conditions = services.flatMap(([, { depends_on = {} }]) => depends_on.tempo?.condition ?? []);
+    expect(conditions).toEqual(['service_started', 'service_started']);
   });
 
   it('lets nobody into Grafana without a password', () => {
@@ -159,21 +177,6 @@ describe('docker-compose.yml', () => {
   });
 });
 
-describe('the image of the demo agents', () => {
-  const dockerfile = readText('stack/demo-agents/Dockerfile');
-
-  it('has the Node of package.json', () => {
-    const { devDependencies }: { devDependencies: Record<string, string> } = JSON.parse(readText('package.json'));
-    expect(dockerfile).toContain(`FROM node:${devDependencies.node}-`);
-  });
-
-  it('starts a file that exists, not as root', () => {
-    const entry = /"(packages\/\S+\.ts)"/.exec(dockerfile)?.[1] ?? '';
-    expect(existsSync(resolve(ROOT, entry)), entry).toBe(true);
-    expect(dockerfile).toMatch(/^USER node$/m);
-  });
-});
-
 describe('the parts of the files', () => {
   it('believes the job label of what the Collector exports', () => {
     const job = prometheus.scrape_configs.find(({ job_name }) => job_name === 'otel-collector');
@@ -214,9 +217,6 @@ describe('the parts of the files', () => {
     const used = [...text.matchAll(/(?:breakerbox|gen_ai)_\w+(?=\{)/g)].map(([name]) => name.replace(/_bucket$/, ''));
     expect(used).toHaveLength(4);
     expect(names).toEqual(expect.arrayContaining(used));
-    const { tracesToMetrics } = (dataSources.find(({ type }) => type === 'tempo')?.jsonData ?? {}) as unknown as {
-      readonly tracesToMetrics: TracesToMetrics;
-    };
     const { tags, queries } = tracesToMetrics;
     const attributes: readonly string[] = Object.values(ATTR);
     for (const { key, value } of tags) {
@@ -224,6 +224,14 @@ describe('the parts of the files', () => {
       expect(value).toBe(key.replaceAll('.', '_'));
     }
     expect(queries.every(({ query }) => query.includes('$$__tags'))).toBe(true);
+  });
+
+  it('has the dashboards in the folder of Grafana’s own alerts, which names it by its title', () => {
+    const { groups }: { groups: { folder: string }[] } = parse(readText('alerts/grafana/breakerbox-alerting.yml'));
+    const [provider, ...others] = readDashboardProviders();
+    expect(others).toEqual([]);
+    expect(new Set(groups.map(({ folder }) => folder))).toEqual(new Set([provider?.folder]));
+    expect(provider?.folderUid).toBeUndefined();
   });
 });
 
@@ -271,6 +279,20 @@ describe('the files, by the programs that read them', () => {
     const { code, output } = await runTool('promtool', ['check', 'config', file]);
     expect(code, output).toBe(0);
     expect(output).toContain('2 rule files found');
+  });
+
+  it.each([
+    ['both tags', 'gen_ai_agent_name="ops-agent", gen_ai_tool_name="fetch"'],
+    ['none', ''],
+  ])('what a span asks Prometheus, with %s', async (_, tags) => {
+    const file = join(folder, 'queries.yml');
+    const rules = tracesToMetrics.queries.map(({ query }, n) => ({
+      record: `query_${n}`,
+      expr: query.replaceAll('$$__tags', tags),
+    }));
+    writeFileSync(file, stringify({ groups: [{ name: 'queries', rules }] }));
+    const { code, output } = await runTool('promtool', ['check', 'rules', file]);
+    expect(code, output).toBe(0);
   });
 
   it('alertmanager.yml', async () => {

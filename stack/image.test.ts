@@ -1,0 +1,104 @@
+/** The image of the demo agents and the pager, as far as it can be seen without Docker. */
+import { globSync, readdirSync } from 'node:fs';
+import { matchesGlob, posix, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ROOT, readCompose, readText } from './files.ts';
+
+const lines = readText('stack/demo-agents/Dockerfile').split('\n');
+const COPY_ALL = lines.indexOf('COPY . .');
+const INSTALL = lines.findIndex((line) => line.startsWith('RUN pnpm install'));
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+const manifest = (folder: string): Manifest => JSON.parse(readText(posix.join(folder, 'package.json')));
+
+const { packages }: { packages: string[] } = parse(readText('pnpm-workspace.yaml'));
+const folders = globSync(
+  packages.map((one) => `${one}/package.json`),
+  { cwd: ROOT },
+).map(posix.dirname);
+
+/** Folders of a package and of those in the workspace that it needs. */
+const withDependencies = (name: string): Set<string> => {
+  const folder = folders.find((one) => manifest(one).name === name);
+  if (folder === undefined) return new Set();
+  const { dependencies, devDependencies } = manifest(folder);
+  const needed = Object.keys({ ...dependencies, ...devDependencies }).flatMap((one) => [...withDependencies(one)]);
+  return new Set([folder, ...needed]);
+};
+
+const PATTERNS = readText('.dockerignore')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'))
+  .map((line) => ({ keeps: line.startsWith('!'), pattern: line.replace(/^!/, '') }));
+
+/** As Docker reads .dockerignore: the last line that fits a path, or a folder above it, decides. */
+const isIgnored = (path: string): boolean => {
+  const parts = path.split('/');
+  const paths = parts.map((_, end) => parts.slice(0, end + 1).join('/'));
+  const last = PATTERNS.findLast(({ pattern }) => paths.some((one) => matchesGlob(one, pattern)));
+  return last !== undefined && !last.keeps;
+};
+
+const sourcesOf = (folder: string): string[] =>
+  readdirSync(resolve(ROOT, folder, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => posix.join(folder, 'src', name));
+
+describe('the image of the demo agents', () => {
+  const installed = [...withDependencies(manifest('packages/cli').name)].sort();
+
+  it('has the Node and the pnpm of the repository', () => {
+    const { devDependencies = {} } = manifest('.');
+    expect(lines.find((line) => line.startsWith('FROM'))).toContain(`node:${devDependencies.node}-`);
+    const [version] = /pnpm@[\d.]+/.exec(readText('scripts/start.cjs') + readText('scripts/bring-up.mjs')) ?? [];
+    expect(lines).toContain(`RUN npm install --global ${version}`);
+  });
+
+  it('installs the command and what it is made of, before it has any source', () => {
+    expect(INSTALL).toBeGreaterThan(0);
+    expect(INSTALL).toBeLessThan(COPY_ALL);
+    expect(lines[INSTALL]).toBe("RUN pnpm install --frozen-lockfile --filter 'breakerbox...'");
+    const copied = lines.slice(0, INSTALL).filter((line) => line.startsWith('COPY'));
+    expect(copied).toEqual([
+      'COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./',
+      ...installed.map((folder) => `COPY ${folder}/package.json ${folder}/`),
+    ]);
+  });
+
+  it('has every source that runs in it', () => {
+    const sources = [...installed.flatMap(sourcesOf), 'stack/pager.ts'];
+    expect(sources.length).toBeGreaterThan(100);
+    const started = [...lines, ...(readCompose().services.pager?.entrypoint ?? [])].join(' ');
+    for (const [path] of started.matchAll(/(?:packages|stack)\/\S+?\.ts/g)) expect(sources).toContain(path);
+    const data = ['alerts/runbooks/BreakerboxCircuitOpen.md', 'stack/alertmanager/alertmanager.yml'];
+    const manifests = installed.map((folder) => `${folder}/package.json`);
+    const needed = [...sources, ...data, ...manifests, 'package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'];
+    expect(needed.filter(isIgnored)).toEqual([]);
+  });
+
+  it.each([
+    'README.md',
+    'docs/behaviour.md',
+    'packages/cli/README.md',
+    'packages/core/dist/index.js',
+    'packages/core/node_modules/ai/package.json',
+    'node_modules/.bin/tsc',
+    'dashboards/preview/page/index.html',
+    'stack/golden/many.slack.txt',
+    'stack/image.test.ts',
+    'test/walk.ts',
+    '.git/HEAD',
+  ])('hasn’t %s', (path) => {
+    expect(isIgnored(path)).toBe(true);
+  });
+
+  it('runs as somebody who isn’t root', () => {
+    expect(lines).toContain('USER node');
+    expect(lines.indexOf('USER node')).toBeGreaterThan(COPY_ALL);
+  });
+});

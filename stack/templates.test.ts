@@ -1,0 +1,187 @@
+/** What single templates of Alertmanager's messages say, as amtool renders them. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readAlertmanager, TEMPLATES } from './files.ts';
+import { runTool } from './tools.ts';
+
+type Pairs = Readonly<Record<string, string>>;
+
+interface Alert {
+  readonly status: 'firing' | 'resolved';
+  readonly labels: Pairs;
+  readonly annotations: Pairs;
+  readonly startsAt: string;
+  readonly endsAt?: string;
+}
+
+const SINCE = '2026-11-20T18:00:00Z';
+const UNTIL = '2026-11-20T18:07:30Z';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'breakerbox-template-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Those pairs that all have. */
+const common = (all: readonly Pairs[]): Pairs =>
+  Object.fromEntries(Object.entries(all[0] ?? {}).filter(([key, value]) => all.every((one) => one[key] === value)));
+
+/** What a text with templates in it says of a group. */
+const render = async (text: string, alerts: readonly Alert[]): Promise<string> => {
+  const file = join(folder, 'data.json');
+  const data = {
+    status: alerts.some(({ status }) => status === 'firing') ? 'firing' : 'resolved',
+    alerts,
+    commonLabels: common(alerts.map(({ labels }) => labels)),
+    commonAnnotations: common(alerts.map(({ annotations }) => annotations)),
+    externalURL: 'http://alertmanager.example',
+  };
+  writeFileSync(file, JSON.stringify(data));
+  const { code, output } = await runTool('amtool', [
+    'template',
+    'render',
+    `--template.glob=${TEMPLATES}`,
+    `--template.text=${text}`,
+    `--template.data=${file}`,
+  ]);
+  expect(code, output).toBe(0);
+  return output;
+};
+
+const TITLE = '{{ template "breakerbox.title" . }}';
+
+const resolved = (labels: Pairs, endsAt = UNTIL): Alert => ({
+  status: 'resolved',
+  labels,
+  annotations: { summary: 'It is bad' },
+  startsAt: SINCE,
+  endsAt,
+});
+
+describe('an alert that is over is told of in words of its own', () => {
+  const of = 'of agent ops-agent';
+  it.each([
+    [
+      'CircuitOpen',
+      `tool fetch ${of} is no longer reported as out of use`,
+      `tools ${of} are no longer reported as out of use`,
+    ],
+    [
+      'CircuitFlapping',
+      `tool fetch ${of} no longer opens again and again`,
+      `tools ${of} no longer open again and again`,
+    ],
+    [
+      'ProbeStarved',
+      `tool fetch ${of} is no longer reported as waiting for a probe`,
+      `tools ${of} are no longer reported as waiting for a probe`,
+    ],
+    ['ToolErrorRateHigh', `tool fetch ${of} no longer fails too often`, `tools ${of} no longer fail too often`],
+    [
+      'ToolSlow',
+      `tool fetch ${of} is no longer reported as slower than usual`,
+      `tools ${of} are no longer reported as slower than usual`,
+    ],
+  ])('Breakerbox%s, of one tool and of two', async (name, ofOne, ofTwo) => {
+    const labels = { alertname: `Breakerbox${name}`, gen_ai_agent_name: 'ops-agent' };
+    const tools = ['fetch', 'search'].map((tool) => resolved({ ...labels, gen_ai_tool_name: tool }));
+    expect(await render(TITLE, tools.slice(0, 1))).toBe(`Resolved: ${ofOne}`);
+    expect(await render(TITLE, tools)).toBe(`Resolved: ${ofTwo}`);
+  });
+
+  it.each([
+    ['BudgetBurnFast', 'agent ops-agent no longer burns its failure budget too fast'],
+    ['BudgetBurnSlow', 'agent ops-agent no longer burns its failure budget too fast'],
+    ['BudgetExhausted', `no session ${of} is reported as paused for lack of failure budget`],
+    ['SystemicFailure', `the tools ${of} are no longer reported as failing together`],
+    ['CorrelatedOpenings', `the tools ${of} that opened together are no longer reported as out of use together`],
+    ['TelemetryAbsent', 'agent ops-agent reports again, or is no longer expected to'],
+  ])('Breakerbox%s', async (name, words) => {
+    const labels = { alertname: `Breakerbox${name}`, gen_ai_agent_name: 'ops-agent' };
+    expect(await render(TITLE, [resolved(labels)])).toBe(`Resolved: ${words}`);
+  });
+
+  it.each([
+    [['fetch'], 'tool fetch is'],
+    [['fetch', 'search'], 'tools are'],
+  ])('of a whole fleet, which names no agent: %s', async (tools, who) => {
+    const labels = { alertname: 'BreakerboxCorrelatedOpenings', scope: 'fleet' };
+    const alerts = tools.map((tool) => resolved({ ...labels, gen_ai_tool_name: tool }));
+    expect(await render(TITLE, alerts)).toBe(
+      `Resolved: ${who} no longer reported as out of use on several agents together`,
+    );
+  });
+
+  it('of somebody else by its summary', async () => {
+    expect(await render(TITLE, [resolved({ alertname: 'Other' })])).toBe('Resolved: It is bad');
+  });
+});
+
+describe('what Slack gets', () => {
+  const nasty = '<!channel> & co';
+  const [config] = readAlertmanager().receivers.flatMap((one) => one.slack_configs ?? []);
+  const { title = '', text = '', fallback = '' } = config ?? {};
+  const labels = { alertname: nasty, severity: nasty, job: nasty, gen_ai_agent_name: nasty };
+  const annotations = {
+    summary: `It is ${nasty}`,
+    description: `So bad: ${nasty}`,
+    runbook_url: 'https://runbooks.example/?a=<b>&c',
+    dashboard_url: 'https://grafana.example/?a=<b>&c',
+  };
+  const firing: Alert = { status: 'firing', labels, annotations, startsAt: SINCE };
+  const ended: Alert = { ...firing, status: 'resolved', endsAt: UNTIL };
+  const withTool = (alert: Alert): Alert => ({ ...alert, labels: { ...alert.labels, gen_ai_tool_name: nasty } });
+  const noted = (alert: Alert, notes: Pairs): Alert => ({ ...alert, annotations: notes });
+
+  it.each<[situation: string, alerts: readonly Alert[]]>([
+    ['fires', [firing]],
+    ['fires without annotations', [noted(firing, {})]],
+    ['fires with a summary each', [noted(firing, { summary: nasty }), noted(firing, { summary: '<@U1>' })]],
+    ['is partly over', [firing, withTool(ended), ended]],
+    ['is over', [withTool(ended)]],
+    ['is over, and goes by another name', [{ ...ended, labels: { alertname: nasty } }]],
+    ['is over, of a known name', [withTool({ ...ended, labels: { ...labels, alertname: 'BreakerboxCircuitOpen' } })]],
+    ['is over, of all tools', [{ ...ended, labels: { ...labels, alertname: 'BreakerboxSystemicFailure' } }]],
+  ])('calls no channel by a name: %s', async (_, alerts) => {
+    for (const template of [title, text, fallback]) {
+      const said = await render(template, alerts);
+      const links = /<https?:[^<>|&]+(?:&(?:amp|lt|gt);[^<>|&]*)*\|[A-Za-z ]+>/g;
+      expect(said.replace(links, ''), template).not.toMatch(/[<>]|&(?!(?:amp|lt|gt);)/);
+      expect(said, template).not.toContain('&amp;amp;');
+    }
+    expect(await render(`${title} ${text}`, alerts)).toContain('&lt;!channel&gt; &amp; co');
+  });
+
+  it('isn’t what a mail has as its subject', async () => {
+    expect(await render(TITLE, [noted(firing, annotations)])).toContain(': It is <!channel> & co');
+    const over = withTool({ ...ended, labels: { ...labels, alertname: 'BreakerboxCircuitOpen' } });
+    expect(await render(TITLE, [over])).toContain('tool <!channel> & co of agent <!channel> & co is no longer');
+  });
+
+  it('has the runbook in its first line, before what Slack hides', async () => {
+    const runbook_url = 'https://runbooks.example/a.md';
+    const said = await render(text, [noted(firing, { ...annotations, runbook_url })]);
+    expect(said.split('\n')[0]).toMatch(/^1 firing, job .* · <https:\/\/runbooks\.example\/a\.md\|Runbook>$/);
+  });
+
+  it.each([text, '{{ template "breakerbox.plain" . }}'])('is cut where a description is very long: %s', async (one) => {
+    const described = (description: string): Promise<string> => render(one, [noted(firing, { description })]);
+    expect(await described(`${'ä'.repeat(599)}\n`)).toContain(`${'ä'.repeat(599)}\n`);
+    const cut = await described(`${'ä'.repeat(599)}&\n<!here> ${'ö'.repeat(2000)}`);
+    expect(cut).toMatch(/ä{599}&(?:amp;)?…/);
+    expect(cut).not.toMatch(/here|ö/);
+  });
+});
+
+it.each([
+  ['2026-11-20T18:07:30Z', 'Nov 20 18:00 to 18:07 UTC'],
+  ['2026-11-22T20:07:30Z', 'Nov 20 18:00 to Nov 22 20:07 UTC'],
+  ['2027-11-20T18:07:30Z', 'Nov 20 18:00 to Nov 20 18:07 UTC'],
+])('what ended at %s is told with the day of its end where that is another', async (endsAt, span) => {
+  const labels = { alertname: 'BreakerboxCircuitOpen', gen_ai_tool_name: 'fetch' };
+  const alerts = [resolved(labels, endsAt)];
+  expect(await render('{{ range .Alerts }}{{ template "breakerbox.span" . }}{{ end }}', alerts)).toBe(span);
+});
