@@ -72,6 +72,25 @@ describe('breakerbox bundle', () => {
     expect(await at.files()).toEqual({});
   });
 
+  it.each([
+    [['--out', ''], /--out: is empty/],
+    [['--out', '--json'], /--out: is "--json", a flag.*\.\/--json/],
+    [['--out', 'x', '--settings', 'a.yml', '--settings', 'b.yml'], /--settings: is given 2 times/],
+  ])('%j is refused', async (flags, reason) => {
+    const { code, err } = await runBundle(...flags);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(reason) });
+  });
+
+  it("leaves a repository's own README alone, and doesn't advise to overwrite it", async () => {
+    await writeFile(join(at.folder, 'README.md'), '# Ours\n');
+    for (const flags of [[], ['--force']]) {
+      const { code, err } = await runBundle('--out', at.folder, ...flags);
+      expect(code).toBe(1);
+      expect(err).toMatch(/^ {2}README\.md: is somebody's own.*folder of its own with --out/m);
+    }
+    expect(await at.files()).toEqual({ 'README.md': '# Ours\n' });
+  });
+
   it('lets what was typed have no say over the terminal', async () => {
     const { err } = await runBundle('--out', at.out, '--selector', 'job=\u001b[2J', '--set', '\u001b[2J\n=1');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not be there
@@ -133,6 +152,18 @@ describe('breakerbox bundle', () => {
     await expect(start()).rejects.toMatchObject(refused);
     await expect(start('--nonsense')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('--nonsense') });
     expect(Object.keys(await at.files())).toContain(join('out', 'README.md'));
+  });
+
+  it.each([
+    [['--nonsense', '--json'], '--nonsense'],
+    [['--json', '--out'], '--out'],
+    [['--json', 'excess'], 'breakerbox bundle'],
+  ])('--json: a document, even where flags can not be read: %j', async (flags, path) => {
+    const error: unknown = await start(...flags).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 1, stderr: '' });
+    const { stdout } = error as { readonly stdout: string };
+    expect(JSON.parse(stdout)).toEqual({ made: false, errors: [{ path, message: expect.any(String) }] });
+    expect((await start('--json', '--help')).stdout).toMatch(/^Usage/);
   });
 });
 

@@ -2,13 +2,14 @@ import { BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
 import { Command } from 'commander';
 import { printable } from '../plain-table.ts';
 import { documentOf, ofThisProcess, type Surroundings } from '../surroundings.ts';
-import { type BundleFlags, DEFAULT_FOLDER, PARTS, readFlags } from './options.ts';
+import { type BundleFlags, DEFAULT_FOLDER, outIssues, PARTS, readFlags } from './options.ts';
+import { HalfWritten } from './put.ts';
 import type { MadeBundle, RefusedBundle } from './report.ts';
 
 interface Flags extends BundleFlags {
   readonly out?: string;
   readonly set: readonly string[];
-  readonly settings?: string;
+  readonly settings: readonly string[];
   readonly listSettings: boolean;
   readonly force: boolean;
   readonly json: boolean;
@@ -17,8 +18,10 @@ interface Flags extends BundleFlags {
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** `breakerbox bundle`. */
-export const bundleCommand = (surroundings: Surroundings = ofThisProcess): Command =>
-  new Command('bundle')
+export const bundleCommand = (surroundings: Surroundings = ofThisProcess): Command => {
+  const command = new Command('bundle');
+  const asJson = (): boolean => argumentsOf(command).includes('--json');
+  return command
     .description('Write dashboards, rules, alerts and runbooks for a Grafana and a Prometheus of your own.')
     .option('--out <dir>', 'the folder to write into; made if it is not there')
     .option('--selector <matchers>', `PromQL matchers for every query, such as 'job=~"agents-.+"'. Default: all jobs`)
@@ -30,13 +33,29 @@ export const bundleCommand = (surroundings: Surroundings = ofThisProcess): Comma
     .option('--grafana-url <url>', 'makes links from alerts to dashboards absolute')
     .option('--runbook-url <url>', "where your team reads the runbooks. Default: this project's repository")
     .option('--set <name=value>', 'a threshold or another setting of the rules; may be repeated', collect, [])
-    .option('--settings <file>', 'a .yaml, .yml or .json file of settings; --set goes before it')
+    .option('--settings <file>', 'a .yaml, .yml or .json file of settings; --set goes before it', collect, [])
     .option('--list-settings', 'print every setting with its default, unit and meaning, and write nothing', false)
     .option('--only <parts>', `some of ${PARTS.join(', ')}, with commas between`)
     .option('--force', 'overwrite files that are there with another text', false)
     .option('--json', 'print one JSON document, of type BundleReport', false)
     .showHelpAfterError('(breakerbox bundle --help lists what there is)')
+    .configureOutput({ writeErr: (text) => (asJson() ? undefined : surroundings.err(text)) })
+    .exitOverride(({ exitCode, message }) => {
+      if (exitCode === 0 || !asJson()) return;
+      const told = { path: flagIn(message), message: message.replace(/^error: /, '') };
+      surroundings.out(documentOf({ made: false, errors: [told] } satisfies RefusedBundle));
+    })
     .action((flags: Flags) => run(flags, surroundings));
+};
+
+/** What was typed: where a flag can't be read, those after it aren't either. */
+const argumentsOf = (command: Command): readonly string[] => {
+  const { parent } = command;
+  if (parent !== null) return argumentsOf(parent);
+  return 'rawArgs' in command && Array.isArray(command.rawArgs) ? command.rawArgs.map(String) : [];
+};
+
+const flagIn = (message: string): string => /'(-[^\s']*)/.exec(message)?.[1] ?? 'breakerbox bundle';
 
 const run = async (flags: Flags, surroundings: Surroundings): Promise<void> => {
   const { out, err, exitWith } = surroundings;
@@ -46,7 +65,7 @@ const run = async (flags: Flags, surroundings: Surroundings): Promise<void> => {
   } catch (error) {
     if (!(error instanceof BreakerboxConfigError)) throw error;
     if (flags.json) out(documentOf({ made: false, errors: error.issues } satisfies RefusedBundle));
-    else err(renderRefusal(error.issues));
+    else err(renderRefusal(error));
     exitWith(1);
   }
 };
@@ -61,10 +80,12 @@ const list = async ({ json }: Flags, { out, columns }: Surroundings): Promise<vo
 const make = async (flags: Flags, { out }: Surroundings): Promise<void> => {
   const { readSettings } = await import('./settings.ts');
   const read = readFlags(flags);
-  const { settings, issues } = await readSettings(flags.settings, flags.set);
-  const missing: readonly ConfigIssue[] =
-    flags.out === undefined ? [{ path: '--out', message: 'is missing. Name the folder to write into' }] : [];
-  const all = [...missing, ...read.issues, ...issues];
+  const { settings, issues } = await readSettings(flags.settings[0], flags.set);
+  const twice: readonly ConfigIssue[] =
+    flags.settings.length > 1
+      ? [{ path: '--settings', message: `is given ${flags.settings.length} times. Write all settings into one file` }]
+      : [];
+  const all = [...outIssues(flags.out), ...read.issues, ...twice, ...issues];
   if (flags.out === undefined || all.length > 0) throw new BreakerboxConfigError(all, 'bundle');
   const options = { ...read.options, settings };
   const { bundleFiles } = await import('./contents.ts');
@@ -77,10 +98,10 @@ const make = async (flags: Flags, { out }: Surroundings): Promise<void> => {
 };
 
 /** All that is wrong, one thing a line. */
-const renderRefusal = (issues: readonly ConfigIssue[]): string =>
+const renderRefusal = (error: BreakerboxConfigError): string =>
   [
-    'breakerbox bundle: nothing was written:',
-    ...issues.map(({ path, message }) => `  ${onOneLine(path)}: ${onOneLine(message)}`),
+    `breakerbox bundle: ${error instanceof HalfWritten ? 'not all was written' : 'nothing was written'}:`,
+    ...error.issues.map(({ path, message }) => `  ${onOneLine(path)}: ${onOneLine(message)}`),
     '',
   ].join('\n');
 

@@ -12,8 +12,12 @@ export const bundleFiles = (options: BundleOptions): readonly BundleFile[] => {
   return [
     { path: 'README.md', text: bundleReadme({ options, groupBy, runbookUrl }) },
     ...options.parts.flatMap((part) => PARTS[part](options)),
-  ];
+  ].map(marked);
 };
+
+/** Every repository has files of this name, of its own: the bundle's are known by their titles. */
+const marked = (file: BundleFile): BundleFile =>
+  /(?:^|\/)README\.md$/.test(file.path) ? { ...file, mark: file.text.slice(0, file.text.indexOf('\n') + 1) } : file;
 
 const below = (folder: string, files: readonly { readonly name: string; readonly text: string }[]): BundleFile[] =>
   files.map(({ name, text }) => ({ path: `${folder}/${name}`, text }));
@@ -27,10 +31,10 @@ const PARTS: Readonly<Record<Part, (options: BundleOptions) => readonly BundleFi
     { path: 'grafana/provisioning/dashboards/breakerbox.yml', text: dashboardProvider(folder) },
   ],
   rules: (options) => {
-    const { inhibitRules, templates } = alertmanagerParts();
+    const { inhibitRules, receivers, templates } = alertmanagerParts();
     return [
       ...below('prometheus/rules', ruleFiles(ruleOptions(options))),
-      ...below('alertmanager', [inhibitRules, ...templates]),
+      ...below('alertmanager', [inhibitRules, receivers, ...templates]),
     ];
   },
   'grafana-alerting': (options) => {

@@ -66,6 +66,21 @@ export const readFlags = (
   return { options, issues };
 };
 
+/** What is wrong with the folder to write into, before anything is looked at. */
+export const outIssues = (written: string | undefined): readonly ConfigIssue[] => {
+  if (written === undefined) return [{ path: '--out', message: 'is missing. Name the folder to write into' }];
+  if (written.trim() === '') {
+    return [{ path: '--out', message: 'is empty. Name the folder to write into; . is the one that you are in' }];
+  }
+  if (!written.startsWith('-')) return [];
+  return [
+    {
+      path: '--out',
+      message: `is ${JSON.stringify(written)}, a flag. Name a folder; one of this name is ./${written}`,
+    },
+  ];
+};
+
 const selectorOf = (written: string | undefined, report: Report): string | undefined => {
   if (written === undefined) return undefined;
   const parsed = parseSelector(written);
@@ -90,11 +105,14 @@ const dataSourceOf = (written: string | undefined, report: Report): DataSource |
   return name === undefined ? { uid } : { uid, name };
 };
 
-const isTitle = (text: string): boolean => text.trim() !== '' && !/\p{Cc}/u.test(text);
+const isTitle = (text: string): boolean => text.trim() !== '' && !/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(text);
 
 const folderOf = (written: string, report: Report): string => {
   if (!isTitle(written))
     report('--folder', 'is empty or has control characters. Write the title of a folder in Grafana');
+  if (written.trim().toLowerCase() === 'general') {
+    report('--folder', 'is General, which Grafana keeps for what is in no folder. Choose another title');
+  }
   if (/[/\\$]/.test(written)) {
     report(
       '--folder',

@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS } from '@breakerbox/alerts';
+import { DEFAULT_SETTINGS, RECEIVERS } from '@breakerbox/alerts';
 import { type BundleOptions, DEFAULT_FOLDER, defaultParts, type Part } from './options.ts';
 import { DASHBOARD_PATH } from './provisioning.ts';
 
@@ -93,24 +93,52 @@ global:
 
 With a Collector in between, set \`honor_labels: true\` on the job that scrapes it, or \`job\` will be the Collector's.
 
-### Alertmanager: \`alertmanager/\`
+${alertmanager(groupBy)}`;
 
-\`inhibit_rules.yml\` mutes what follows from an outage while the outage itself is told: put its rules under \`inhibit_rules\` in your
-\`alertmanager.yml\`. They are made for routes with \`group_by: [${groupBy.join(', ')}]\`.
-\`*.tmpl\` makes messages that read well: name it under \`templates\`, and use what its first lines list in your receivers.`;
+const alertmanager = (groupBy: readonly string[]): string => `### Alertmanager: \`alertmanager/\`
 
-const grafanaSection = ({ options: { dataSource, folder } }: BundleFacts): string =>
+\`\`\`sh
+mkdir -p /etc/alertmanager/templates
+cp alertmanager/*.tmpl /etc/alertmanager/templates/
+\`\`\`
+
+In \`alertmanager.yml\`, beside what is there:
+
+\`\`\`yaml
+route:
+  routes:
+    - receiver: ${RECEIVERS.slack}
+      matchers:
+        - alertname=~"Breakerbox.+"
+      group_by: [${groupBy.join(', ')}]
+templates:
+  - /etc/alertmanager/templates/*.tmpl
+\`\`\`
+
+From \`receivers.yml\` put \`${RECEIVERS.slack}\`, or \`${RECEIVERS.mail}\` for mails, under \`receivers\`, and fill in the addresses.
+From \`inhibit_rules.yml\` put all rules under \`inhibit_rules\`: they mute what follows from an outage while the outage itself is told.
+Then \`amtool check-config alertmanager.yml\`, and reload.`;
+
+const grafanaSection = ({ options }: BundleFacts): string =>
   `## Alerts that Grafana evaluates: \`grafana/alerting/\`
 
-For those whose Prometheus evaluates no rules. They ask the data source with the uid \`${dataSource?.uid ?? ''}\`.
+For those whose Prometheus evaluates no rules. They ask the data source with the uid \`${options.dataSource?.uid ?? ''}\`.
 
 \`\`\`sh
 cp grafana/alerting/breakerbox-alerting.yml /etc/grafana/provisioning/alerting/
 \`\`\`
 
-Restart Grafana; the rules are in the folder *${folder}*, under *Alerting → Alert rules*. Notification policies choose receivers by the
+Restart Grafana; the rules are in the folder *${options.folder}*, under *Alerting → Alert rules*. Notification policies choose receivers by the
 label \`severity\`: \`critical\` (a run stands still) or \`warning\` (an agent works with less). Grafana mutes nothing by itself while an
-outage of several tools fires; an Alertmanager with \`inhibit_rules\` does.`;
+outage of several tools fires; ${
+    has(options, 'rules')
+      ? 'an Alertmanager with `alertmanager/inhibit_rules.yml` does'
+      : 'an Alertmanager does, with the inhibition that the part `rules` has'
+  }.${
+    has(options, 'dashboards')
+      ? ''
+      : '\nThe alerts link to dashboards, which are not here: they are the part `dashboards`.'
+  }`;
 
 const runbooksSection = ({ runbookUrl }: BundleFacts): string =>
   `## Runbooks: \`runbooks/\`

@@ -19,7 +19,7 @@ export interface MadeBundle {
   readonly notes: readonly string[];
 }
 
-/** Nothing was written. */
+/** Nothing was written; or an error says that it could not be undone, and where the old files are. */
 export interface RefusedBundle {
   readonly made: false;
   /** All that is wrong, each with the flag or the file. */

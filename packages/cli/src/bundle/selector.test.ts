@@ -75,6 +75,14 @@ describe('--selector', () => {
     ['gen_ai_tool_name="x"', /gen_ai_tool_name says what happened/],
     ['error_type="x"', /error_type/],
     ['le="x"', /le says/],
+    ['job="a\u2028b"', /control character/],
+    ['job="a\u2029b"', /control character/],
+    ['job=~"[]"', /never closed/],
+    ['job=~"(?<name>a)"', /\(\?P<name>/],
+    ['alertname="x"', /alertname is a label of alerts.*at character 1/],
+    ['alertstate="x"', /alertstate is/],
+    ['job="a", severity="critical"', /severity is a label of alerts.*at character 10/],
+    ['scope="fleet"', /scope is/],
   ])('refuses %s and says why', (written, reason) => {
     expect(fault(written)).toMatch(reason);
   });

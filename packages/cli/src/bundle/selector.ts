@@ -20,6 +20,9 @@ const labelOf = (attribute: string): string => attribute.replaceAll('.', '_');
 const AGENT = labelOf(ATTR.agent);
 const OURS = new Set([...Object.values(ATTR).map(labelOf), 'le'].filter((name) => name !== AGENT));
 
+/** What rules put on alerts. No series has them, and a query by them finds nothing. */
+const OF_ALERTS = new Set(['alertname', 'alertstate', 'severity', 'scope']);
+
 class SelectorFault extends Error {
   override readonly name = 'SelectorFault';
 }
@@ -99,6 +102,12 @@ const labelAt = (label: string | undefined, text: string, at: number, refuse: Re
       `${label} says what happened, not to whom: counts and alerts would be wrong. Choose by job, ${AGENT}, or a label of your own such as cluster`,
     );
   }
+  if (OF_ALERTS.has(label)) {
+    return refuse(
+      start,
+      `${label} is a label of alerts, which what agents report has not: nothing would be found. Choose by job, ${AGENT}, or a label of your own such as cluster`,
+    );
+  }
   return label;
 };
 
@@ -122,7 +131,8 @@ const valueAt = (quoted: string, operator: string, start: number, refuse: Refuse
           `PromQL knows no escape ${written} in quotes. A backslash of a regular expression is written twice, as in "v1\\\\..+"`,
         );
       });
-  if (/\p{Cc}/u.test(value)) return refuse(start, 'a value can hold no line break, tab or other control character');
+  if (/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(value))
+    return refuse(start, 'a value can hold no line break, tab or other control character');
   if (value.includes('$')) {
     return refuse(
       start,

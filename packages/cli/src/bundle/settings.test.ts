@@ -57,6 +57,9 @@ describe('settings', () => {
       expect.stringMatching(/settings\.yml: openFor is 5, .*2m30s/),
       expect.stringMatching(/^--set errorRatio is 'many'/),
     ]);
+    const gap = await faults(await file('gap: 1h'));
+    expect(gap.length).toBeGreaterThan(1);
+    for (const fault of gap) expect(fault, 'what was written, and where').toMatch(/settings\.yml: gap is 1h, /);
     expect(await faults(undefined, 'openFor=1m')).toEqual([expect.stringMatching(/^--set openFor is 1m, not longer/)]);
   });
 
@@ -65,10 +68,16 @@ describe('settings', () => {
   });
 
   it.each([
-    ['- a', /is no list of names and values/],
-    ['just text', /is no list of names and values/],
-    ['a: [', /can't be read/],
-    ['openFor: { a: 1 }', /openFor is /],
+    ['- a', /^--settings \.\/settings\.yml holds a list\..*as in openFor: 10m$/],
+    ['just text', /holds "just text" alone/],
+    ['a: [', /can't be read in line 1: .*one setting a line/],
+    ['openFor: { a: 1 }', /settings\.yml: openFor is a map of names and values/],
+    ['openFor: [10m]', /settings\.yml: openFor is a list/],
+    ['openFor:', /settings\.yml: openFor is nothing/],
+    ['openFor: 10m\n---\nerrorRatio: 0.5', /has several documents/],
+    ['openFor: 10m\nopenFor: 20m', /has a setting twice in line 2/],
+    ['openFor: *nowhere', /can't be read: .*nowhere/],
+    ['openFor: !mine 10m', /can't be read in line 1: .*!mine/],
   ])('a file of %j is refused', async (text, reason) => {
     expect(await faults(await file(text))).toEqual([expect.stringMatching(reason)]);
   });

@@ -8,7 +8,7 @@ import {
   settingDocs,
 } from '@breakerbox/alerts';
 import type { ConfigIssue } from '@breakerbox/core';
-import { parse } from 'yaml';
+import { parseAllDocuments, type YAMLParseError, type YAMLWarning } from 'yaml';
 import { plainTable } from '../plain-table.ts';
 import { nearestFirst } from './nearest.ts';
 
@@ -95,14 +95,34 @@ const settingsIn = async (file: string): Promise<FoundSettings> => {
     content: {},
     issues: [{ path: `--settings ${file}`, message }],
   });
+  const text = await readFile(file, 'utf8').catch((error: unknown) =>
+    wrong(`can't be read: ${error instanceof Error ? error.message : String(error)}`),
+  );
+  if (typeof text !== 'string') return text;
+  const documents = parseAllDocuments(text);
+  const [document, second] = documents;
+  if (document === undefined || 'empty' in documents) return { content: {}, issues: [] };
+  if (second !== undefined) return wrong('has several documents (a line of ---). Write all settings into one');
+  const [fault] = [...document.errors, ...document.warnings];
+  if (fault !== undefined) return wrong(faultOf(fault));
+  let content: unknown;
   try {
-    const content: unknown = parse(await readFile(file, 'utf8'));
-    if (content === null) return { content: {}, issues: [] };
-    if (typeof content === 'object' && !Array.isArray(content)) return { content: { ...content }, issues: [] };
-    return wrong('is no list of names and values. Write one setting a line, as in openFor: 10m');
+    content = document.toJS();
   } catch (error) {
     return wrong(`can't be read: ${error instanceof Error ? error.message : String(error)}`);
   }
+  if (content === null) return { content: {}, issues: [] };
+  if (Array.isArray(content))
+    return wrong('holds a list. Write one setting a line, without a dash, as in openFor: 10m');
+  if (typeof content === 'object') return { content: { ...content }, issues: [] };
+  return wrong(`holds ${JSON.stringify(content)} alone. Write one setting a line, as in openFor: 10m`);
+};
+
+const faultOf = ({ code, message, linePos }: YAMLParseError | YAMLWarning): string => {
+  const where = linePos === undefined ? '' : ` in line ${linePos[0].line}`;
+  return code === 'DUPLICATE_KEY'
+    ? `has a setting twice${where}. Leave one of them`
+    : `can't be read${where}: ${message.split(/ at line |\n/)[0]}. Write one setting a line, as in openFor: 10m`;
 };
 
 /** Every setting, as `--list-settings --json` prints it. */

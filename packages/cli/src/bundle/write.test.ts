@@ -97,6 +97,31 @@ describe('writeBundle', () => {
     ]);
   });
 
+  it('tells once of what is in the way of several files, and of a link that leads nowhere', async () => {
+    await mkdir(out, { recursive: true });
+    await writeFile(join(out, 'a'), '');
+    const files = [...FILES, { path: 'a/b/two.yml', text: '' }];
+    expect(await issuesOf(writeBundle(out, files, true))).toEqual([expect.stringMatching(/^a is in the way/)]);
+    await symlink(join(folder, 'nowhere'), join(folder, 'link'));
+    expect(await issuesOf(writeBundle(join(folder, 'link'), FILES, true))).toEqual([
+      expect.stringMatching(/link is a link to what is not there\. .*--out/),
+    ]);
+  });
+
+  it("never overwrites a file of this name that isn't a bundle's", async () => {
+    await mkdir(out, { recursive: true });
+    await writeFile(join(out, 'README.md'), '# Our repository\n');
+    const marked = [{ path: 'README.md', text: '# Bundle\nnew\n', mark: '# Bundle\n' }];
+    for (const force of [false, true]) {
+      const [issue, ...more] = await issuesOf(writeBundle(out, marked, force));
+      expect(issue).toMatch(/^README\.md is somebody's own.*a folder of its own with --out/);
+      expect(more).toEqual([]);
+    }
+    expect(await readFile(join(out, 'README.md'), 'utf8')).toBe('# Our repository\n');
+    await writeFile(join(out, 'README.md'), '# Bundle\nold\n');
+    expect(await writeBundle(out, marked, true)).toMatchObject([{ fate: 'overwritten' }]);
+  });
+
   it('leaves nothing of a folder that it could not fill', async () => {
     const tooLong: BundleFile = { path: `${'x'.repeat(300)}/y`, text: '' };
     expect(await issuesOf(writeBundle(out, [...FILES, tooLong], false))).toEqual([

@@ -1,12 +1,15 @@
-import { lstat, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
+import { put } from './put.ts';
 
 /** A file of a bundle. */
 export interface BundleFile {
   /** Below the bundle's folder, with `/` between its parts. */
   readonly path: string;
   readonly text: string;
+  /** What every bundle's file of this name begins with. One that begins otherwise is somebody's own, and never overwritten. */
+  readonly mark?: string;
 }
 
 /** What became of a file: `unchanged` had the very same text before. */
@@ -43,7 +46,7 @@ export const writeBundle = async (
 ): Promise<readonly WrittenFile[]> => {
   const fates = await fatesOf(out, files, force);
   const changed = files.filter(({ path }) => fates.get(path) !== 'unchanged');
-  if (changed.length > 0) await put(out, changed);
+  if (changed.length > 0) await put(out, changed).catch((error: unknown) => refuse(out, error));
   return files.map(({ path, text }) => ({
     path,
     bytes: Buffer.byteLength(text),
@@ -58,30 +61,38 @@ const fatesOf = async (
   force: boolean,
 ): Promise<ReadonlyMap<string, Fate>> => {
   const fates = new Map<string, Fate>();
-  const issues: ConfigIssue[] = [];
+  /** By path: a file in the way of a folder is in the way of each file in it, and told of once. */
+  const issues = new Map<string, ConfigIssue>();
+  await checkFolder(out);
+  for (const file of files) {
+    const { path } = file;
+    const found = await inTheWay(out, file).catch((error: unknown) => refuse(path, error));
+    if (found === 'differs' && !force) {
+      issues.set(path, { path, message: 'is there with another text: --force overwrites it' });
+    } else if (typeof found !== 'string') issues.set(found.path, found);
+    else fates.set(path, ({ nothing: 'written', same: 'unchanged', differs: 'overwritten' } as const)[found]);
+  }
+  if (issues.size > 0) throw refusal([...issues.values()]);
+  return fates;
+};
+
+/** A folder, a link to one, or nothing at all. */
+const checkFolder = async (out: string): Promise<void> => {
   const there = await or('ENOENT', stat(out)).catch((error: unknown) => refuse(out, error));
   if (there !== undefined && !there.isDirectory()) {
     throw refusal([{ path: out, message: 'is a file. --out names a folder; choose another' }]);
   }
-  for (const { path, text } of files) {
-    const found = await inTheWay(out, path, text).catch((error: unknown) => refuse(path, error));
-    if (found === 'differs' && !force) {
-      issues.push({
-        path,
-        message: 'is there with another text: --force overwrites it',
-      });
-    } else if (found !== 'nothing' && found !== 'same' && found !== 'differs') issues.push(found);
-    else fates.set(path, ({ nothing: 'written', same: 'unchanged', differs: 'overwritten' } as const)[found]);
+  if (there === undefined && (await or('ENOENT', lstat(out))) !== undefined) {
+    throw refusal([
+      { path: out, message: 'is a link to what is not there. Make its target, or name another folder with --out' },
+    ]);
   }
-  if (issues.length > 0) throw refusal(issues);
-  return fates;
 };
 
 /** What stands where the file is to go. A link could lead out of the folder, and is never followed. */
 const inTheWay = async (
   out: string,
-  path: string,
-  text: string,
+  { path, text, mark = '' }: BundleFile,
 ): Promise<'nothing' | 'same' | 'differs' | ConfigIssue> => {
   const parts = path.split('/');
   for (const [index] of parts.slice(1).entries()) {
@@ -93,23 +104,14 @@ const inTheWay = async (
   const there = await or('ENOENT', lstat(join(out, path)));
   if (there === undefined) return 'nothing';
   if (!there.isFile()) return { path, message: 'is no plain file, so it is not overwritten. Move it away' };
-  return (await readFile(join(out, path), 'utf8')) === text ? 'same' : 'differs';
-};
-
-/** Writes all of them beside their places, then moves each into its own: a full disk leaves everything as it was. */
-const put = async (out: string, files: readonly BundleFile[]): Promise<void> => {
-  const made = await mkdir(out, { recursive: true }).catch((error: unknown) => refuse(out, error));
-  const stage = await mkdtemp(join(out, '.breakerbox-')).catch((error: unknown) => refuse(out, error));
-  try {
-    for (const [index, { text }] of files.entries()) await writeFile(join(stage, String(index)), text);
-    for (const { path } of files) await mkdir(join(out, dirname(path)), { recursive: true });
-    for (const [index, { path }] of files.entries()) await rename(join(stage, String(index)), join(out, path));
-  } catch (error) {
-    if (made !== undefined) await rm(made, { recursive: true, force: true });
-    refuse(out, error);
-  } finally {
-    await rm(stage, { recursive: true, force: true });
-  }
+  const found = await readFile(join(out, path), 'utf8');
+  if (found === text) return 'same';
+  if (found.startsWith(mark)) return 'differs';
+  return {
+    path,
+    message:
+      "is somebody's own and no bundle's, so not even --force overwrites it. Give the bundle a folder of its own with --out, such as breakerbox",
+  };
 };
 
 const refusal = (issues: readonly ConfigIssue[]): BreakerboxConfigError =>
@@ -117,7 +119,7 @@ const refusal = (issues: readonly ConfigIssue[]): BreakerboxConfigError =>
 
 /** What the file system says, such as EACCES, as an error that somebody can mend. Others stay what they are. */
 const refuse = (path: string, error: unknown): never => {
-  if (!(error instanceof Error) || !('code' in error)) throw error;
+  if (error instanceof BreakerboxConfigError || !(error instanceof Error) || !('code' in error)) throw error;
   throw refusal([
     { path, message: `can't be written: ${error.message}. Mend that, or name another folder with --out` },
   ]);

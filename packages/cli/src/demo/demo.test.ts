@@ -81,13 +81,13 @@ test.concurrent('what Alertmanager tells people is in the report, when it fires 
     {
       title: 'Warning: Tools of agent support-agent have been out of use for 5 minutes, short gaps aside',
       text: expect.stringMatching(
-        /^1 firing, job breakerbox\n• 1 circuit\(s\) of tool create_ticket [\s\S]*\|Dashboard>\n<.*\|Runbook>$/,
+        /^1 firing, job breakerbox · <.*\|Runbook>\n• 1 circuit\(s\) of tool create_ticket [\s\S]*\|Dashboard>$/,
       ),
       link: expect.stringMatching(/^http:\/\/localhost:3000\/d\/breakerbox-tool-detail\?/),
       color: '#E69F00',
     },
     {
-      title: 'Resolved: agent support-agent uses tool create_ticket again',
+      title: 'Resolved: tool create_ticket of agent support-agent is no longer reported as out of use',
       text: expect.stringMatching(/^1 resolved, job breakerbox\n• create_ticket: /),
       color: '#0072B2',
     },

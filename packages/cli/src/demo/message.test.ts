@@ -2,12 +2,11 @@ import { expect, test } from 'vitest';
 import { formatMessage, parseMessage, plainMarkup } from './message.ts';
 
 const text = [
-  '1 firing, 1 resolved, job breakerbox',
+  '1 firing, 1 resolved, job breakerbox · <https://example.org/a-runbook-whose-address-is-longer-than-a-line.md|Runbook>',
   '• 1 circuit of tool a_b_c is open &amp; skipped, which takes more than a line of this width',
   '  _since Nov 20 18:00 UTC_ · <http://localhost:3000/d/x?a=1&amp;b=2|Dashboard> · <https://example.org/x.md|Runbook>',
   '*No longer:*',
   '• lookup: Nov 20 18:00 to 18:07 UTC',
-  '<https://example.org/a-runbook-whose-address-is-longer-than-a-line.md|Runbook>',
 ].join('\n');
 
 const body = (attachment: unknown): string => JSON.stringify({ username: 'Breakerbox', attachments: [attachment] });
@@ -32,10 +31,11 @@ test('marks and entities are gone, names with underscores stay', () => {
 });
 
 test('on a terminal each link has a line of its own', () => {
-  expect(formatMessage({ title: 'Warning: it is out', text, link: '', color: '' }, 60)).toBe(
+  expect(formatMessage({ title: 'Warning: &lt;it&gt; &amp; _that_ is out', text, link: '', color: '' }, 60)).toBe(
     [
-      'Warning: it is out',
+      'Warning: <it> & _that_ is out',
       '  1 firing, 1 resolved, job breakerbox',
+      '  Runbook https://example.org/a-runbook-whose-address-is-longer-than-a-line.md',
       '  • 1 circuit of tool a_b_c is open & skipped, which takes',
       '    more than a line of this width',
       '    since Nov 20 18:00 UTC',
@@ -43,7 +43,6 @@ test('on a terminal each link has a line of its own', () => {
       '    Runbook https://example.org/x.md',
       '  No longer:',
       '  • lookup: Nov 20 18:00 to 18:07 UTC',
-      '  Runbook https://example.org/a-runbook-whose-address-is-longer-than-a-line.md',
     ].join('\n'),
   );
 });

@@ -2,7 +2,7 @@ import { wrap } from './paint.ts';
 
 /** A message as Alertmanager sent it, in Slack's form and by the templates of `stack/alertmanager/`. */
 export interface Message {
-  /** How bad, what, who; or that it is over. */
+  /** How bad, what, who; or that it is over. Without markup, but `&`, `<` and `>` are written as Slack wants them. */
   readonly title: string;
   /** Slack's markup. */
   readonly text: string;
@@ -38,21 +38,17 @@ const LINK = /<([^<>|]+)\|([^<>]+)>/g;
 /** A word in bold or italics, from the start of a line or a blank to the end of one or a blank. */
 const EMPHASIS = /(^|\s)([*_])(\S(?:.*?\S)?)\2(?=\s|$)/gm;
 
+const unescaped = (text: string): string =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+
 /**
  * Slack's markup as it reads on a terminal: links in words, and no marks.
  *
  * @example plainMarkup('*late* · <https://a.example/?x=1&amp;y=2|Dashboard>') // 'late · Dashboard https://a.example/?x=1&y=2'
  */
-export const plainMarkup = (text: string): string =>
-  text
-    .replace(LINK, '$2 $1')
-    .replace(EMPHASIS, '$1$3')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
+export const plainMarkup = (text: string): string => unescaped(text.replace(LINK, '$2 $1').replace(EMPHASIS, '$1$3'));
 
 const INDENT = '  ';
-const LINK_LINE = /^\S+ https?:\S+$/;
 
 /** A message for a terminal: the title, and beneath it the text, on lines of at most `columns` columns as far as words allow. */
 export const formatMessage = ({ title, text }: Message, columns: number): string => {
@@ -62,9 +58,8 @@ export const formatMessage = ({ title, text }: Message, columns: number): string
       const [, lead = '', rest = ''] = /^(\s*(?:• )?)(.*)$/.exec(line) ?? [];
       // A link on a line of its own, and not broken, can be clicked in most terminals.
       const [first = '', ...links] = rest.split(' · ');
-      if (LINK_LINE.test(first)) return [INDENT + first];
       const under = INDENT + ' '.repeat(lead.length);
       return [...wrap(first, columns, INDENT + lead, under), ...links.map((link) => under + link)];
     });
-  return [...wrap(title, columns, '', INDENT), ...lines].join('\n');
+  return [...wrap(unescaped(title), columns, '', INDENT), ...lines].join('\n');
 };
