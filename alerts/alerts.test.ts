@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { ATTR, METRIC, type MetricDefinition } from '../packages/core/src/telemetry/semconv.ts';
 import { runTool } from '../stack/tools.ts';
 import { namesIn, selectorsIn } from './promql.ts';
+import { seconds } from './src/duration.ts';
 import { grafanaAlerting } from './src/grafana.ts';
 import { type PrometheusRule, ruleFiles } from './src/prometheus.ts';
 import { ALERTS } from './src/rules.ts';
@@ -22,10 +23,11 @@ const recordings = rules.flatMap(({ record, expr }) => (record === undefined ? [
 const alerts = rules.flatMap((rule) => (rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert }]));
 
 /** The queries of Grafana-managed rules, by title. */
-const managed = (text: string): { title: string; expr: string }[] => {
-  const document: { groups: { rules: { title: string; data: { model: { expr?: string } }[] }[] }[] } = parse(text);
+const managed = (text: string): { title: string; for: string; expr: string }[] => {
+  const document: { groups: { rules: { title: string; for: string; data: { model: { expr?: string } }[] }[] }[] } =
+    parse(text);
   return document.groups.flatMap((group) =>
-    group.rules.map(({ title, data }) => ({ title, expr: data[0]?.model.expr ?? '' })),
+    group.rules.map((rule) => ({ title: rule.title, for: rule.for, expr: rule.data[0]?.model.expr ?? '' })),
   );
 };
 
@@ -73,7 +75,7 @@ describe('the files', () => {
   it.each(files)('$path is what alerts/src gives', ({ path, text }) => {
     expect(
       read(path),
-      `alerts/${path} was edited by hand, or not generated again: node --conditions=breakerbox-source alerts/src/generate.ts`,
+      `alerts/${path} was edited by hand, or not generated again: run "pnpm generate" and commit the result`,
     ).toBe(text);
   });
 
@@ -82,6 +84,19 @@ describe('the files', () => {
       readdirSync(`${here}/${folder}`).map((name) => `${folder}/${name}`),
     );
     expect(found.sort()).toEqual(files.map(({ path }) => path).sort());
+  });
+
+  it('say nothing of where others lie: they are copied, and in a bundle they lie elsewhere', () => {
+    for (const { path, text } of files) {
+      const comments = text.split('\n').filter((line) => /^\s*#/.test(line));
+      expect(comments.join('\n'), path).not.toMatch(/\.\.\/|README|alerts\/|\bsrc\b/);
+    }
+    const header = (grafanaUrl?: string): string =>
+      ruleFiles(grafanaUrl === undefined ? {} : { grafanaUrl })
+        .at(-1)
+        ?.text.split('groups:')[0] ?? '';
+    expect(header()).toContain('until the external label grafana_url');
+    expect(header('https://grafana.example.com')).not.toContain('grafana_url');
   });
 
   it('are valid, by promtool', async () => {
@@ -121,11 +136,12 @@ describe('names', () => {
     };
     // An expression says what it groups by, or reads what is grouped so.
     const byName = new Map(recordings.map(({ record, expr }) => [record, expr]));
+    // A rule may read what it recorded itself a moment ago.
     const grouping = (expr: string): string[] => [
       ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].map((match) => match[1] ?? ''),
       ...[...namesIn(expr).metrics].flatMap((name) => {
         const inner = byName.get(name);
-        return inner === undefined ? [] : grouping(inner);
+        return inner === undefined || inner === expr ? [] : grouping(inner);
       }),
     ];
     for (const { record, expr } of recordings) {
@@ -240,9 +256,28 @@ describe('each alert', () => {
     }
   });
 
-  it('is kept after it was true, or has to last, but not both: Grafana 11 knows only one', () => {
-    for (const rule of alerts)
-      expect(rule.for === undefined || rule.keep_firing_for === undefined, rule.alert).toBe(true);
+  it('is asked in Grafana about each minute of an hour or less, or what lasts a minute would be overlooked', () => {
+    const steps = managed(grafanaAlerting().text).flatMap(({ expr }) => [...expr.matchAll(/\[(\w+):(\w+)\]/g)]);
+    expect(steps.length).toBeGreaterThan(10);
+    for (const [text, range = '', step = ''] of steps) {
+      if (seconds(range) <= 3600) expect(seconds(step), text).toBeLessThanOrEqual(60);
+      else expect(seconds(range) / seconds(step), text).toBeGreaterThan(30);
+    }
+  });
+
+  it('has to last before it is kept, in Grafana’s query too: else what is kept would count as lasting', () => {
+    const grafana = managed(grafanaAlerting().text);
+    const both = alerts.filter((rule) => rule.for !== undefined && rule.keep_firing_for !== undefined);
+    expect(both.map(({ alert }) => alert)).toEqual(['BreakerboxCircuitOpen']);
+    for (const rule of both) {
+      const [one] = grafana.filter(({ title }) => title === rule.alert);
+      expect(one?.for).toBe('0s');
+      expect(one?.expr).toMatch(
+        new RegExp(
+          `^last_over_time\\([^]*count_over_time\\([^]*\\[${rule.for}:15s\\][^]*\\[${rule.keep_firing_for}:1m\\]`,
+        ),
+      );
+    }
   });
 });
 

@@ -48,6 +48,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   BreakerboxToolErrorRateHigh: SCENARIOS,
   BreakerboxBudgetBurnFast: SCENARIOS,
   'job_agent_error:breakerbox_correlated_tools:count': SCENARIOS,
+  'job_agent_error:breakerbox_correlated_tools_held:count': SCENARIOS,
   BreakerboxBudgetBurnSlow: 'it takes more than an hour to fire: alerts/tests',
   BreakerboxToolSlow: WEEK,
   'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m_sampled': WEEK,

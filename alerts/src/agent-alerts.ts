@@ -2,11 +2,10 @@ import type { AlertDefinition } from './alert.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { AGENT, ATTR, aggregated, BY_AGENT, bracketed, gained, joined, METRIC, NOT_CLOSED, TOOL } from './promql.ts';
 import type { Ground } from './record.ts';
+import { asSeconds } from './recording-correlation.ts';
+import { WINDOW } from './settings.ts';
 
 const common = { labels: ['job', 'agent'] } as const;
-
-const BURN_COMMENT =
-  'Two windows: the long one says that it is worth a word, the short one that it is still going on. Least traffic, for one session that fails is 100 % too. And turnover: where sessions last longer than the window, what they use up was granted before it.';
 
 const burnFast: AlertDefinition = {
   ...common,
@@ -15,15 +14,9 @@ const burnFast: AlertDefinition = {
   dashboard: 'breakerbox-failure-budget',
   says: ({ burnFastRatio, burnFastLeastGranted, burnFastLeastCharged }) =>
     `more than ${burnFastRatio * 100} % of the granted failures are used up, over 1 hour and over 5 minutes (${burnFastLeastGranted} granted and ${burnFastLeastCharged} charged at least)`,
-  comment: `${BURN_COMMENT} One dead tool costs a short session 3 of 5, which is less.`,
-  expr: ({ read, settings }) =>
-    [
-      `round(${read.now('burn1h')}, 0.01) > ${settings.burnFastRatio}`,
-      `and ${read.now('burn5m')} > ${settings.burnFastRatio}`,
-      `and round(${read.now('granted1h')}) >= ${settings.burnFastLeastGranted}`,
-      `and round(${read.now('consumed1h')}) >= ${settings.burnFastLeastCharged}`,
-      `and ${read.now('granted1h')} >= ${settings.burnLeastTurnover} * avg_over_time(${read.over('sessions', '1h')})`,
-    ].join('\n'),
+  comment:
+    'What is asked of the traffic stands above the recorded series. One dead tool costs a short session 3 of 5, which is less than the share.',
+  expr: ({ read }) => `round(${read.now('burn1h')}, 0.01)\nand ${read.now('burnFast')} > 0`,
   keepFiringFor: ({ burnFastKeep }) => burnFastKeep,
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} use up their failure budgets`,
   description: ({ dialect, settings }) =>
@@ -36,18 +29,19 @@ const burnSlow: AlertDefinition = {
   severity: 'warning',
   dashboard: 'breakerbox-failure-budget',
   says: ({ burnSlowRatio, burnSlowLeastGranted, burnSlowLeastCharged }) =>
-    `more than ${burnSlowRatio * 100} % of the granted failures are used up, over 6 hours and over 30 minutes (${burnSlowLeastGranted} granted and ${burnSlowLeastCharged} charged at least)`,
-  comment: `${BURN_COMMENT} Half of the traffic must lie before the last hour: an agent that has just been started has only one short outage in its 6 hours.`,
-  expr: ({ read, settings }) =>
-    [
-      `round(${read.now('burn6h')}, 0.01) > ${settings.burnSlowRatio}`,
-      `and ${read.now('burn30m')} > ${settings.burnSlowRatio}`,
-      `and round(${read.now('granted6h')}) >= ${settings.burnSlowLeastGranted}`,
-      `and round(${read.now('granted6h')} - ${read.now('granted1h')}) >= ${settings.burnSlowLeastGranted / 2}`,
-      `and round(${read.now('consumed6h')}) >= ${settings.burnSlowLeastCharged}`,
-      `and ${read.now('granted6h')} >= ${settings.burnLeastTurnover} * avg_over_time(${read.over('sessions', '6h')})`,
-    ].join('\n'),
-  keepFiringFor: ({ burnSlowKeep }) => burnSlowKeep,
+    `more than ${burnSlowRatio * 100} % of the granted failures are used up, over 6 hours and over 30 minutes (${burnSlowLeastGranted} granted and ${burnSlowLeastCharged} charged at least), and no fast burn was in the last 30 minutes`,
+  comment:
+    'Silent while BreakerboxBudgetBurnFast is true, and until a fast burn has left the 30 minutes: it would burst out when that is over. It is kept for a while after it was true, and here by the expression, so that what it saw of a fast burn is not kept.',
+  expr: ({ read, settings: { burnSlowKeep } }) => {
+    const fast = (range: string): string => `max_over_time(${read.over('burnFast', range)}) > 0`;
+    const kept = durationOf(seconds(burnSlowKeep) + seconds(WINDOW.half));
+    const either = joined(
+      'or',
+      bracketed(`${read.now('burnSlow')} > 0\nunless ${fast(WINDOW.half)}`),
+      bracketed(`max_over_time(${read.over('burnSlow', burnSlowKeep)}) > 0\nunless ${fast(kept)}`),
+    );
+    return `round(${read.now('burn6h')}, 0.01)\nand ${bracketed(either)}`;
+  },
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} have been short of failure budget for hours`,
   description: ({ dialect, settings }) =>
     `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has used up ${dialect.value('percentage')} of the failures that its sessions were granted in the last 6 hours, and goes on at more than ${settings.burnSlowRatio * 100} %. A bad moment more, and sessions stop before they are done.`,
@@ -73,14 +67,15 @@ const budgetExhausted: AlertDefinition = {
   name: 'BreakerboxBudgetExhausted',
   severity: 'critical',
   dashboard: 'breakerbox-failure-budget',
-  says: ({ exhaustedWithin }) =>
-    `sessions are paused because their failure budget is used up, or one ran out of it within ${inWords(exhaustedWithin)}`,
+  says: ({ exhaustedWithin, exhaustedKeep }) =>
+    `sessions are paused because their failure budget is used up, or one ran out of it within ${inWords(exhaustedWithin)}; kept for ${inWords(exhaustedKeep)} after`,
   comment:
-    'The state, and the counter beside it: an unattended agent often ends its session the moment it is paused, and between two scrapes that session is never seen in the gauge. The first side of `or` wins where both have data. The counter also keeps the alert for a while after a resume: the texts must be true then too. The state is looked at across a missed scrape.',
+    'The state, and the counter beside it: an unattended agent often ends its session the moment it is paused, and between two scrapes that session is never seen in the gauge. Neither gives a number for the texts: what a counter gained is an estimate. Kept firing, for an unattended agent runs out of it every few minutes, and each would be an alert of its own: the texts must be true then too. The state is looked at across a missed scrape.',
   expr: (ground) => pausedOrCounted(ground, 'paused_budget', METRIC.budgetExhaustions, ground.settings.exhaustedWithin),
+  keepFiringFor: ({ exhaustedKeep }) => exhaustedKeep,
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} have used up their failure budget`,
   description: ({ dialect, settings }) =>
-    `${dialect.value('count')} session(s) of agent ${dialect.label('agent')} (job ${dialect.label('job')}) are paused with no failure budget left, or ran out of it within the last ${inWords(settings.exhaustedWithin)} and have been resumed or ended since. A paused session calls no tool until somebody resumes it.`,
+    `At least one session of agent ${dialect.label('agent')} (job ${dialect.label('job')}) is paused with no failure budget left, or ran out of it within the last ${inWords(durationOf(seconds(settings.exhaustedWithin) + seconds(settings.exhaustedKeep)))} and has been resumed or ended since. A paused session calls no tool until somebody resumes it.`,
 };
 
 const systemicFailure: AlertDefinition = {
@@ -103,7 +98,7 @@ const systemicFailure: AlertDefinition = {
       list: 'tool',
       after: '.',
     });
-    return `${dialect.value('count')} session(s) of agent ${dialect.label('agent')} (job ${dialect.label('job')}) were paused for every tool, because several tools failed together.${open} Look for what they share. A session that is still paused probes nothing until somebody confirms the recovery.`;
+    return `At least one session of agent ${dialect.label('agent')} (job ${dialect.label('job')}) was paused for every tool, because several tools failed together.${open} Look for what they share. A session that is still paused probes nothing until somebody confirms the recovery.`;
   },
 };
 
@@ -115,22 +110,24 @@ const telemetryAbsent: AlertDefinition = {
   says: ({ absentFor, absentLeastReported }) =>
     `an agent that reported for ${inWords(absentLeastReported)} of the last hour or more reports nothing for ${inWords(absentFor)}, and isn’t one that comes and goes`,
   comment:
-    'The first side remembers the hour, so that the alert doesn’t lapse the moment the agent is gone for as long as it had to be there. The second is the raw series over a range: with a scrape that fails and with a push that doesn’t come, nothing is nothing, and a missed one is bridged. The last side knows agents that come and go, a nightly job for one: known for long enough, and mostly not there. `for` lets a Prometheus that was restarted scrape first.',
+    'The first side remembers the hour, so that the alert doesn’t lapse the moment the agent is gone for as long as it had to be there. The second is the raw series over a range: with a scrape that fails and with a push that doesn’t come, nothing is nothing, and a missed one is bridged. The last side knows agents that come and go, a nightly job for one: mostly not there in the time since they were first seen, of which the first hours are left out, for nothing is a habit yet. `for` lets a Prometheus that was restarted scrape first.',
   expr: ({ read, series, settings }) => {
     const { gap, absentLeastReported, absentHabit, absentHabitShare } = settings;
     const habit = seconds(absentHabit);
+    // Nothing is a habit before; and the hour that is still remembered of an agent that has gone lies within.
+    const grace = Math.max(habit / 4, seconds(WINDOW.hour));
+    const firstSeen = `min_over_time(timestamp(${read.now('sessions')})[${durationOf(2 * habit)}:10m])`;
+    const known = `clamp_max((time() - ${asSeconds(durationOf(grace))} - ${firstSeen}) / (10 * 60), ${habit / 600})`;
     return [
       `count_over_time(${read.now('sessions')}[1h:1m]) >= ${seconds(absentLeastReported) / 60}`,
       `unless ${aggregated('count', BY_AGENT, `last_over_time(${series(METRIC.sessions)}[${gap}])`)}`,
-      `unless ${bracketed(
-        `count_over_time(${read.now('sessions')}[${absentHabit}:10m]) < ${Math.round((absentHabitShare * habit) / 600)}\nand last_over_time(${read.over('sessions', absentHabit)} offset ${durationOf(habit / 4)})`,
-      )}`,
+      `unless ${bracketed(`count_over_time(${read.now('sessions')}[${absentHabit}:10m])\n< ${absentHabitShare} * ${known}`)}`,
     ].join('\n');
   },
   for: ({ absentFor, gap }) => durationOf(seconds(absentFor) - seconds(gap)),
   summary: ({ dialect }) => `Agent ${dialect.label('agent')} reports nothing any more`,
   description: ({ dialect, settings }) =>
-    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it had for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or can’t be reached; no other alert can speak of it now.`,
+    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it had for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or can’t be reached; no other alert can speak of it now. This one resolves by itself within the hour, though nobody mended it.`,
 };
 
 /** Alerts about one agent. */

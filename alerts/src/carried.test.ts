@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { alertmanagerParts, runbooks } from './carried.ts';
+import { alertmanagerParts, RECEIVERS, runbooks } from './carried.ts';
 import { ALERTS } from './rules.ts';
 
 const config = readFileSync(new URL('../../stack/alertmanager/alertmanager.yml', import.meta.url), 'utf8');
@@ -26,5 +26,22 @@ it('has the inhibition of the stack with its comments, and nothing else of it', 
 it('has the templates, by their own names', () => {
   expect(alertmanagerParts().templates).toEqual([
     { name: 'breakerbox.tmpl', text: expect.stringContaining('{{ define "breakerbox.title"') },
+  ]);
+});
+
+it('has the receivers of the stack, with nothing of its pager', () => {
+  const { text } = alertmanagerParts().receivers;
+  const [{ slack_configs }] = parse(config).receivers;
+  const { api_url, ...slack } = slack_configs[0];
+  expect(api_url).toContain('pager');
+  expect(text).not.toContain('pager:');
+  expect(parse(text).receivers).toEqual([
+    { name: RECEIVERS.slack, slack_configs: [{ api_url_file: '/etc/alertmanager/slack-webhook', ...slack }] },
+    {
+      name: RECEIVERS.mail,
+      email_configs: [
+        expect.objectContaining({ html: '{{ template "breakerbox.html" . }}', smarthost: 'smtp.example.org:587' }),
+      ],
+    },
   ]);
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { parse, parseDocument } from 'yaml';
+import { parse, parseDocument, stringify } from 'yaml';
 import type { NamedText } from './prometheus.ts';
 
 /*
@@ -26,11 +26,16 @@ export const runbooks = (): readonly NamedText[] => filesIn(RUNBOOKS, '.md');
 export interface AlertmanagerParts {
   /** A YAML file of nothing but `inhibit_rules`, with its comments. */
   readonly inhibitRules: NamedText;
+  /** A YAML file of nothing but `receivers`: one for Slack, one for mail, with addresses to fill in. */
+  readonly receivers: NamedText;
   /** Templates that make readable messages. */
   readonly templates: readonly NamedText[];
   /** What the stack groups notifications by, and the inhibition is made for. */
   readonly groupBy: readonly string[];
 }
+
+/** The receivers of the file, by name. */
+export const RECEIVERS = { slack: 'breakerbox-slack', mail: 'breakerbox-mail' } as const;
 
 /**
  * The parts of the stack's Alertmanager configuration that are about Breakerbox' alerts and no one installation.
@@ -45,7 +50,43 @@ export const alertmanagerParts = (): AlertmanagerParts => {
   }
   const text = readFileSync(new URL('alertmanager.yml', folder), 'utf8');
   const { route }: { route: { group_by: readonly string[] } } = parse(text);
-  return { inhibitRules: inhibitRulesOf(text), templates: filesIn(folder, '.tmpl'), groupBy: route.group_by };
+  return {
+    inhibitRules: inhibitRulesOf(text),
+    receivers: receiversOf(text),
+    templates: filesIn(folder, '.tmpl'),
+    groupBy: route.group_by,
+  };
+};
+
+interface Receiver {
+  readonly slack_configs: readonly Readonly<Record<string, unknown>>[];
+  readonly email_configs: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The stack's Slack goes to a pager of its own, and its mail is in a comment, for it has no server to send by. */
+const MAIL = /^( *)# email_configs:\n(?:\1# {3}.*\n)+/m;
+
+const RECEIVERS_HEADER = `# Receivers of Breakerbox' alerts, for Alertmanager 0.25 and later: put one of them, or both, under receivers in alertmanager.yml.
+# The address of Slack's incoming webhook is in the file that api_url_file names, where it isn't read by everybody. A mail: fill
+# in to, from, smarthost and the user.
+# PagerDuty, Opsgenie, Teams and the rest take breakerbox.title as description or title, and breakerbox.plain as text.
+`;
+
+const receiversOf = (config: string): NamedText => {
+  const withMail = config.replace(MAIL, (lines) => lines.replaceAll(/^( *)# /gm, '$1'));
+  const { receivers }: { receivers: readonly Receiver[] } = parse(withMail);
+  const [{ slack_configs = [], email_configs = [] } = {}] = receivers as readonly Partial<Receiver>[];
+  const slack = slack_configs.map(({ api_url, ...rest }) => ({
+    api_url_file: '/etc/alertmanager/slack-webhook',
+    ...rest,
+  }));
+  const own = {
+    receivers: [
+      { name: RECEIVERS.slack, slack_configs: slack },
+      { name: RECEIVERS.mail, email_configs },
+    ],
+  };
+  return { name: 'receivers.yml', text: RECEIVERS_HEADER + stringify(own, { lineWidth: 0 }) };
 };
 
 const inhibitRulesOf = (config: string): NamedText => {

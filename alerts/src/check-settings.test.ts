@@ -30,11 +30,67 @@ describe('settings', () => {
     [{ correlatedTools: 1 }, /correlatedTools: is 1, and one alone/],
     [{ slowFactor: 1 }, /slowFactor: is 1, and half of the time/],
     [{ slowFloor: -1 }, /slowFloor: is -1/],
-    [{ gap: '5m' }, /settings\.openFor: is 5m, not longer than settings\.gap \(5m\): a single hole/],
+    [{ openFor: '0m5m' }, /openFor: is '0m5m'.*the longest first/],
+    [{ openFor: '30s5m' }, /openFor: is '30s5m'/],
+    [{ openFor: '5m5m' }, /openFor: is '5m5m'/],
+    [{ openFor: '' }, /openFor: is ''/],
+    [{ openFor: '9999999999999d' }, /openFor: is '9999999999999d', and Prometheus would refuse/],
+    [{ absentHabit: '200w' }, /absentHabit: is '200w', and no Prometheus looks back that far/],
+    [{ openFor: ['5m'] }, /openFor: is a list/],
+    [{ openFor: { of: '5m' } }, /openFor: is a map of names/],
+    [{ openFor: null }, /openFor: is nothing/],
+    [{ gap: '5m' }, /settings\.gap: is 5m, not shorter than settings\.openFor \(5m\): a single hole.*lengthen openFor/],
+    [
+      { gap: '6m', openFor: '6m', absentFor: '7m', systemicWithin: '7m', exhaustedWithin: '7m' },
+      /settings\.openFor: is 6m, not longer than settings\.gap \(6m\)/,
+    ],
+    [{ gap: '6m' }, /settings\.gap: is 6m, longer than 5m: .*one sample.*Write 5m or less/],
+    [{ starvedFor: '4m' }, /starvedFor: is 4m, not longer than twice settings\.gap/],
+    [{ exhaustedWithin: '1m' }, /exhaustedWithin: is 1m, not longer than settings\.gap/],
+    [{ systemicWithin: '2m' }, /systemicWithin: is 2m, not longer than settings\.gap/],
+    [{ correlatedRecent: '30s' }, /correlatedRecent: is 30s, not longer than settings\.gap/],
+    [{ absentLeastReported: '1h' }, /absentLeastReported: is 1h, and with settings\.absentFor \(5m\) more than 45m/],
+    [{ absentFor: '50m' }, /absentFor: is 50m, and with settings\.absentLeastReported \(15m\).*never fire/],
+    [{ absentHabitShare: 1 }, /absentHabitShare: is 1, which of settings\.absentHabit \(2d\).*less than an hour/],
+    [{ absentHabit: '1h' }, /absentHabit: is 1h, of which settings\.absentHabitShare \(0\.5\)/],
+    [{ slowLeastHistory: '8d' }, /slowLeastHistory: is 8d, longer than 1w/],
+    [{ slowFor: '4d', slowLeastHistory: '5d' }, /slowFor: is 4d, longer than 3d/],
+    [{ slowFor: '2d' }, /slowFor: is 2d, not shorter than settings\.slowLeastHistory \(1d\)/],
+    [{ slowFloor: 81.92 }, /slowFloor: is 81\.92, and no measured p95 is above 81\.92/],
+    [{ errorRatio: 1 }, /errorRatio: is 1, and no share is above that: the alert would never fire/],
+    [{ burnFastRatio: 1 }, /burnFastRatio: is 1, and no share/],
+    [{ burnSlowRatio: 1 }, /burnSlowRatio: is 1, and no share/],
+    [{ burnSlowRatio: 0.8 }, /burnSlowRatio: is 0\.8, not less than settings\.burnFastRatio \(0\.8\)/],
+    [{ burnFastRatio: 0.4 }, /burnFastRatio: is 0\.4, not more than settings\.burnSlowRatio \(0\.5\)/],
     [{ afterOpen: '14m' }, /afterOpen: is 14m, shorter than 15m.*Write 15m or more/],
+    [
+      { openKeep: '5m' },
+      /openKeep: is 5m, not shorter than settings\.correlatedKeep \(5m\): what is muted would come out/,
+    ],
+    [{ systemicKeep: '2m' }, /systemicKeep: is 2m, not longer than settings\.openKeep \(2m\)/],
     [{ correlatedMemory: '2m' }, /correlatedMemory: is 2m, not longer than settings\.correlatedWithin/],
   ])('%j is refused, with what, why and how to mend it', (own, message) => {
     expect(() => checkSettings(own as Partial<RuleSettings>)).toThrow(message);
+  });
+
+  it.each<Partial<RuleSettings>>([
+    {
+      gap: '5m',
+      openFor: '6m',
+      starvedFor: '11m',
+      absentFor: '6m',
+      systemicWithin: '6m',
+      exhaustedWithin: '6m',
+      correlatedRecent: '6m',
+    },
+    { absentFor: '30m' },
+    { absentLeastReported: '40m' },
+    { absentHabit: '1w', absentHabitShare: 0.9 },
+    { slowLeastHistory: '1w' },
+    { openShare: 1, correlatedShare: 1 },
+    { openFor: '1h30m', correlatedHold: '1w2d3h4m5s' },
+  ])('%j is taken', (own) => {
+    expect(checkSettings(own)).toEqual({ ...DEFAULT_SETTINGS, ...own });
   });
 
   it('names a setting that there isn’t, and all that is wrong at once', () => {
@@ -88,7 +144,9 @@ describe('durations', () => {
   it('are read, written, and said', () => {
     expect(secondsOf('2m30s')).toBe(150);
     expect(secondsOf('1w')).toBe(604_800);
-    expect(secondsOf('5')).toBeUndefined();
+    for (const text of ['5', '', '0m5m', '5m30s10s', '15251w', '9999999999999d'])
+      expect(secondsOf(text)).toBeUndefined();
+    expect(secondsOf('15250w')).toBe(15_250 * 604_800);
     expect(() => seconds('soon')).toThrow(/'soon' is no duration/);
     expect(durationOf(150)).toBe('2m30s');
     expect(durationOf(0)).toBe('0s');

@@ -1,5 +1,7 @@
-import { seconds, secondsOf } from './duration.ts';
-import { DEFAULT_SETTINGS, type RuleSettings, WINDOW } from './settings.ts';
+import { DURATION_BUCKETS } from '@breakerbox/core';
+import { secondsOf } from './duration.ts';
+import { wrongOrders } from './setting-orders.ts';
+import { DEFAULT_SETTINGS, type RuleSettings } from './settings.ts';
 
 /** One thing that is wrong with what rules are to be made of. */
 export interface RuleIssue {
@@ -48,19 +50,36 @@ const SHARES: readonly KeyOf<number>[] = [
   'correlatedShare',
   'absentHabitShare',
 ];
+/** Those that must be passed, and not only reached. */
+const PASSED: readonly KeyOf<number>[] = ['errorRatio', 'burnFastRatio', 'burnSlowRatio'];
+/** Above the last bucket, no p95 is known. */
+const SLOWEST = Math.max(...DURATION_BUCKETS);
 const OTHERS: readonly KeyOf<number>[] = ['slowFactor', 'slowFloor', 'burnLeastTurnover'];
 
 const isKey = (key: string): key is Key => Object.hasOwn(DEFAULT_SETTINGS, key);
 
-const whatItIs = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value));
+const whatItIs = (value: unknown): string => {
+  if (typeof value === 'string') return `'${value}'`;
+  if (Array.isArray(value)) return 'a list';
+  if (value === null || value === undefined) return 'nothing';
+  return typeof value === 'object' ? 'a map of names and values' : String(value);
+};
+
+/** A year: Prometheus seldom keeps a month, and what is longer is a slip of the pen. */
+const LONGEST = 365 * 86_400;
+
+const wrongDuration = (value: unknown, like: string): string | undefined => {
+  const found = typeof value === 'string' ? (secondsOf(value) ?? 0) : 0;
+  if (found > LONGEST)
+    return `is ${whatItIs(value)}, and no Prometheus looks back that far. Write a year (365d) or less. ${like}`;
+  if (found > 0) return undefined;
+  return `is ${whatItIs(value)}, and Prometheus would refuse it as a duration above 0. Write whole numbers with w, d, h, m or s, the longest first, such as 2m30s. ${like}`;
+};
 
 /** What is wrong with one value, and how to mend it; undefined where nothing is. */
 const wrongWith = (key: Key, value: unknown): string | undefined => {
   const like = `The default is ${whatItIs(DEFAULT_SETTINGS[key])}.`;
-  if (typeof DEFAULT_SETTINGS[key] === 'string') {
-    if (typeof value === 'string' && (secondsOf(value) ?? 0) > 0) return undefined;
-    return `is ${whatItIs(value)}, and Prometheus would refuse it as a duration above 0. Write whole numbers with s, m, h, d or w, such as 2m30s. ${like}`;
-  }
+  if (typeof DEFAULT_SETTINGS[key] === 'string') return wrongDuration(value, like);
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     return `is ${whatItIs(value)}, and nothing can be compared with that. Write a number. ${like}`;
   }
@@ -74,56 +93,16 @@ const wrongWith = (key: Key, value: unknown): string | undefined => {
   if (SHARES.includes(name) && !(value > 0 && value <= 1)) {
     return `is ${value}, and it is a share: at 0 or below it is always reached, above 1 never. Write 0.25 for 25 %. ${like}`;
   }
+  if (PASSED.includes(name) && value >= 1)
+    return `is ${value}, and no share is above that: the alert would never fire. Write less than 1, such as 0.9. ${like}`;
+  if (name === 'slowFloor' && value >= SLOWEST)
+    return `is ${value}, and no measured p95 is above ${SLOWEST}, where the histogram ends: the alert would never fire. Write less. ${like}`;
   if (OTHERS.includes(name) && value <= 0)
     return `is ${value}, and every tool would pass it. Write a number above 0. ${like}`;
   if (name === 'slowFactor' && value <= 1)
     return `is ${value}, and half of the time every tool would be slow. Write a number above 1. ${like}`;
   return undefined;
 };
-
-interface Order {
-  readonly long: Key;
-  readonly short: Key | (typeof WINDOW)[keyof typeof WINDOW];
-  readonly why: string;
-}
-
-/** Durations that only work in one order. */
-const ORDERS: readonly Order[] = [
-  { long: 'openFor', short: 'gap', why: 'a single hole would be taken for an opening' },
-  { long: 'absentFor', short: 'gap', why: 'a missed scrape would be taken for an agent that has gone' },
-  { long: 'starvedFor', short: 'gap', why: 'the state is looked at across that gap' },
-  {
-    long: 'afterOpen',
-    short: WINDOW.quarter,
-    why: 'the windows of 15 minutes would still hold the outage, and warn when it is over',
-  },
-  {
-    long: 'correlatedMemory',
-    short: 'correlatedWithin',
-    why: 'an opening would be forgotten before its companions come',
-  },
-  {
-    long: 'correlatedMemory',
-    short: 'correlatedRecent',
-    why: 'an opening would be forgotten while it is still recent',
-  },
-  { long: 'correlatedHold', short: 'correlatedRecent', why: 'the alert would be let go before the openings are old' },
-];
-
-const secondsFor = (settings: RuleSettings, name: Order['short']): number =>
-  seconds(isKey(name) ? String(settings[name]) : name);
-
-const wrongOrders = (settings: RuleSettings): RuleIssue[] =>
-  ORDERS.filter(({ long, short }) => {
-    const strict = isKey(short);
-    const difference = secondsFor(settings, long) - secondsFor(settings, short);
-    return strict ? difference <= 0 : difference < 0;
-  }).map(({ long, short, why }) => ({
-    path: `settings.${long}`,
-    message: isKey(short)
-      ? `is ${settings[long]}, not longer than settings.${short} (${settings[short]}): ${why}. Lengthen ${long}, or shorten ${short}.`
-      : `is ${settings[long]}, shorter than ${short}: ${why}. Write ${short} or more.`,
-  }));
 
 /**
  * The defaults with these settings in place of some, checked.
@@ -141,7 +120,7 @@ export const checkSettings = (own: Partial<RuleSettings> = {}): RuleSettings => 
   });
   if (issues.length > 0) throw new RuleOptionsError(issues);
   const settings: RuleSettings = { ...DEFAULT_SETTINGS, ...Object.fromEntries(given) };
-  const orders = wrongOrders(settings);
+  const orders = wrongOrders(settings, new Set(given.map(([key]) => key)));
   if (orders.length > 0) throw new RuleOptionsError(orders);
   return settings;
 };

@@ -1,41 +1,12 @@
 import type { AlertDefinition } from './alert.ts';
 import type { AlertLabel, Dialect } from './dialect.ts';
 import { inWords } from './duration.ts';
-import {
-  AGENT,
-  aggregated,
-  BY_AGENT,
-  BY_TOOL,
-  bracketed,
-  ERROR,
-  indented,
-  METRIC,
-  NOT_CLOSED,
-  TOOL,
-} from './promql.ts';
-import type { Ground, RecordKey } from './record.ts';
-import { asSeconds } from './recording-correlation.ts';
+import { AGENT, BY_TOOL, ERROR, METRIC, NOT_CLOSED, TOOL } from './promql.ts';
+import { NO_OTHER } from './recording-correlation.ts';
 import type { RuleSettings } from './settings.ts';
 
 const COMMENT =
-  'The first side finds the openings, and forgets them after some minutes. The second holds on while as many are still out of use that opened with this category, so that what Alertmanager mutes meanwhile doesn’t all come out when the first lapses; `keep_firing_for` lets the last of them resolve.';
-
-/** Found, or found a while ago and not over: `members` are groups of series of the last opening. */
-const foundOrHeld = (
-  { series, read, settings }: Ground,
-  key: RecordKey,
-  by: string,
-  members: string,
-  least: number,
-): string => {
-  const opened = `last_over_time(${series(METRIC.openedTime)}[${settings.gap}])`;
-  const still = `${opened} >= time() - ${asSeconds(settings.correlatedHold)}\nand on (${BY_TOOL}) (${read.now('outOfUse')} > 0)`;
-  const held = [
-    `count by (${by}) (\n${indented(aggregated('max', members, still))}\n) >= ${least}`,
-    `and max_over_time(${read.over(key, settings.correlatedHold)})`,
-  ].join('\n');
-  return `${read.now(key)}\nor\n${bracketed(held)}`;
-};
+  'It holds on while as many are still out of use, so that what Alertmanager mutes meanwhile doesn’t all come out when the openings are old; `keep_firing_for` lets the last of them resolve.';
 
 const common = {
   name: 'BreakerboxCorrelatedOpenings',
@@ -70,17 +41,10 @@ const ofOneAgent: AlertDefinition = {
   scope: 'agent',
   labels: ['job', 'agent', 'error'],
   comment: `Several tools of one agent, seen across its processes: within one session the engine finds that out itself. ${COMMENT}`,
-  expr: (ground) =>
-    foundOrHeld(
-      ground,
-      'correlatedTools',
-      `${BY_AGENT}, ${ERROR}`,
-      `${BY_TOOL}, ${ERROR}`,
-      ground.settings.correlatedTools,
-    ),
+  expr: ({ read }) => read.now('correlatedToolsHeld'),
   summary: ({ dialect }) => `Several tools of agent ${dialect.label('agent')} opened together`,
   description: ({ dialect, settings, andSelector }) =>
-    `${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} by errors of category ${dialect.label('error')}, or are still out of use since${names(dialect, 'tool', `job=%q, ${AGENT}=%q`, ['job', 'agent'], andSelector)}. Look for what they share: their own warnings are held back meanwhile.`,
+    `${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} by errors of category ${dialect.label('error')}, or are still out of use since${names(dialect, 'tool', `job=%q, ${AGENT}=%q, ${NO_OTHER}`, ['job', 'agent'], andSelector)}. Look for what they share: their own warnings are held back meanwhile.`,
 };
 
 const onSeveralAgents: AlertDefinition = {
@@ -88,14 +52,7 @@ const onSeveralAgents: AlertDefinition = {
   scope: 'fleet',
   labels: ['tool', 'error'],
   comment: `One tool that several agents lose: the service behind it, not an agent. ${COMMENT}`,
-  expr: (ground) =>
-    foundOrHeld(
-      ground,
-      'correlatedAgents',
-      `${TOOL}, ${ERROR}`,
-      `${AGENT}, ${TOOL}, ${ERROR}`,
-      ground.settings.correlatedAgents,
-    ),
+  expr: ({ read }) => read.now('correlatedAgentsHeld'),
   summary: () => 'A tool opened on several agents together',
   description: ({ dialect, settings, andSelector }) =>
     `Tool ${dialect.label('tool')} opened on ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} by errors of category ${dialect.label('error')}, or is still out of use there since${names(dialect, 'agent', `${TOOL}=%q`, ['tool'], andSelector)}. Look at the service behind it: the warnings of the single agents are held back meanwhile.`,

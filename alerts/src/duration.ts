@@ -1,20 +1,23 @@
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-const WHOLE = /^(?:\d+[smhdw])+$/;
+/** Each unit once, the longest first. */
+const WHOLE = /^(?=.)(?:\d+w)?(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?$/;
+
+/** About 292 years, of which the nanoseconds are more than Prometheus can count. */
+const MOST_SECONDS = 2 ** 63 / 1e9;
 
 /**
- * Seconds of a duration as Prometheus writes it: `90s`, `2m30s`, `1h`. Undefined for anything else; milliseconds and years
- * are of no use in a rule.
+ * Seconds of a duration as Prometheus writes it: `90s`, `2m30s`, `1h`. Undefined for anything else, and for what Prometheus
+ * refuses, such as `30s5m`; milliseconds and years are of no use in a rule.
  *
  * @example secondsOf('2m30s') // 150
  */
-export const secondsOf = (text: string): number | undefined =>
-  WHOLE.test(text)
-    ? [...text.matchAll(/(\d+)([smhdw])/g)].reduce(
-        (sum, [, n, unit]) => sum + Number(n) * (UNIT_SECONDS[unit ?? ''] ?? 0),
-        0,
-      )
-    : undefined;
+export const secondsOf = (text: string): number | undefined => {
+  if (!WHOLE.test(text)) return undefined;
+  const parts = [...text.matchAll(/(\d+)([smhdw])/g)];
+  const sum = parts.reduce((before, [, n, unit]) => before + Number(n) * (UNIT_SECONDS[unit ?? ''] ?? 0), 0);
+  return sum < MOST_SECONDS ? sum : undefined;
+};
 
 /**
  * Seconds of a duration that has been checked.

@@ -29,7 +29,7 @@ if (process.argv.includes('--check')) {
   const stale = files.filter(({ path, text }) => onDisk(path) !== text);
   for (const { path } of stale) {
     process.stderr.write(
-      `alerts/${path} isn't what alerts/src gives: it was edited by hand, or not generated again after a change. Run "node --conditions=breakerbox-source alerts/src/generate.ts" and commit the result.\n`,
+      `alerts/${path} isn't what alerts/src gives: it was edited by hand, or not generated again after a change. Run "pnpm generate" and commit the result.\n`,
     );
   }
   process.exitCode = stale.length === 0 ? 0 : 1;

@@ -3,7 +3,7 @@ import type { AlertDefinition } from './alert.ts';
 import { checkedText, RuleOptionsError } from './check-settings.ts';
 import { grafanaDialect } from './dialect.ts';
 import { seconds } from './duration.ts';
-import { type NamedText, unbroken, wrapped } from './prometheus.ts';
+import { GENERATED, type NamedText, unbroken, wrapped } from './prometheus.ts';
 import { bracketed, indented } from './promql.ts';
 import type { Ground, Reader, RecordKey } from './record.ts';
 import { RECORDINGS } from './recording.ts';
@@ -43,14 +43,23 @@ export const inlined = (options: Resolved): Ground => {
   return ground;
 };
 
+/** Only where it has been true for so long: before it is kept, or what is kept would count as true. */
+const lasted = (expr: string, lasting: string | undefined): string => {
+  if (lasting === undefined) return expr;
+  const step = stepFor(lasting);
+  const steps = Math.max(1, Math.floor(seconds(lasting) / seconds(step)));
+  return `(\n${indented(expr)}\n)\nand count_over_time(\n${indented(`(\n${indented(expr)}\n)[${lasting}:${step}]`)}\n) >= ${steps}`;
+};
+
 /**
  * The expression of a Grafana-managed rule. How long an alert is kept after it was last true is part of it: Grafana knows
- * `keepFiringFor` from 12.0 on, and 11 would pass over it in silence.
+ * `keepFiringFor` from 12.0 on, and 11 would pass over it in silence. Then so is how long it must have been true, which comes first.
  */
 export const grafanaExpr = (alert: AlertDefinition, ground: Ground): string => {
   const expr = alert.expr(ground);
   const kept = alert.keepFiringFor?.(ground.settings);
-  return kept === undefined ? expr : `last_over_time(\n${indented(`(\n${indented(expr)}\n)[${kept}:1m]`)}\n)`;
+  if (kept === undefined) return expr;
+  return `last_over_time(\n${indented(`(\n${indented(lasted(expr, alert.for?.(ground.settings)))}\n)[${kept}:1m]`)}\n)`;
 };
 
 /** `BreakerboxCircuitOpen` as a uid: `breakerbox-circuit-open`. */
@@ -67,7 +76,7 @@ const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string
   // Titles are unique in a folder.
   title: alert.scope === undefined ? alert.name : `${alert.name} (${alert.scope})`,
   condition: 'C',
-  for: alert.for?.(options.settings) ?? '0s',
+  for: (alert.keepFiringFor === undefined ? alert.for?.(options.settings) : undefined) ?? '0s',
   noDataState: 'OK',
   // While Prometheus can't be asked, alerts stay as they are, and one rule of all says so.
   execErrState: alert.name === 'BreakerboxTelemetryAbsent' ? 'Error' : 'KeepLast',
@@ -103,10 +112,10 @@ const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string
   ],
 });
 
-const HEADER = `Alerts of Breakerbox for Grafana's own alerting, for those without a Prometheus that evaluates rules. Use these or the rules in ../rules, not both. Put this file into Grafana's provisioning/alerting folder. Grafana 11 to 13.
-Generated from alerts/src: don't edit this file. Thresholds are in alerts/src/settings.ts; why a rule is as it is stands in ../rules.
+const HEADER = `Alerts of Breakerbox for Grafana's own alerting, for those without a Prometheus that evaluates rules. Use these or the rules for Prometheus, not both. Put this file into Grafana's provisioning/alerting folder. Grafana 11 to 13.
+${GENERATED} Why a rule is as it is stands in the rules for Prometheus.
 
-Every alert is one query: what Prometheus' rules record is written out in it, as subqueries where it is looked at over time. That costs more at each evaluation than recorded series do; with hundreds of agents, take the rules.
+Every alert is one query: what Prometheus' rules record is written out in it, as subqueries where it is looked at over time. That costs more at each evaluation than recorded series do; with hundreds of agents, take the rules for Prometheus.
 Grafana's templates can't ask queries: the texts name the dashboard instead of the tools.`;
 
 /** Strings of several lines as they are; sentences folded at the margin. */

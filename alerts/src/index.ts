@@ -1,4 +1,4 @@
-export { type AlertmanagerParts, alertmanagerParts, runbooks } from './carried.ts';
+export { type AlertmanagerParts, alertmanagerParts, RECEIVERS, runbooks } from './carried.ts';
 export { checkSettings, type RuleIssue, RuleOptionsError } from './check-settings.ts';
 export { seconds } from './duration.ts';
 export { type GrafanaOptions, grafanaAlerting } from './grafana.ts';

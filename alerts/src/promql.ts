@@ -7,6 +7,7 @@ import {
   type ReportedState,
   type SessionState,
 } from '@breakerbox/core';
+import { durationOf, seconds } from './duration.ts';
 
 export { ATTR, METRIC };
 
@@ -78,9 +79,10 @@ export const joined = (operator: string, ...operands: readonly string[]): string
  * `increase()` sees nothing of a first sample, and a process that runs one session is often scraped for the first time after
  * that session's budget has been granted, or its circuit has opened.
  *
- * Born in the window means: not seen in the hour before it, while others of the same agent were. Where the whole agent
- * wasn't seen either, there was a hole in the scrapes, or the agent is new to this Prometheus, and what its counters have
- * gathered in their lives mustn't count as new.
+ * Born in the window means: not seen in the hours before it, while others of the same agent were, then and some minutes
+ * earlier. Where the whole agent wasn't seen either, there was a hole in the scrapes, or the agent is new to this Prometheus,
+ * and what its counters have gathered in their lives mustn't count as new. The minutes are for a Prometheus that has just
+ * been started: it finds the processes of an agent one after the other.
  */
 export const gained = (series: Series, counter: string, by: string, window: string): string =>
   aggregated(
@@ -93,10 +95,16 @@ export const gained = (series: Series, counter: string, by: string, window: stri
     ),
   );
 
+/** How far back a series is looked for. A day would be four times as dear: every sample in it is read at each evaluation. */
+const LIFE_BEFORE = '6h';
+/** Within this time, a Prometheus that starts has found all processes of an agent. */
+const ALL_FOUND = '3m';
+
 /** The label keeps what was born apart from what grew, or `or` would take one of the two. */
 const born = (series: Series, counter: string, window: string): string =>
   [
     `min_over_time(${counter}[${window}])`,
-    `unless last_over_time(${counter}[1h] offset ${window})`,
+    `unless last_over_time(${counter}[${LIFE_BEFORE}] offset ${window})`,
     `and on (${BY_AGENT}) sum by (${BY_AGENT}) (${series(METRIC.sessions)} offset ${window})`,
+    `and on (${BY_AGENT}) sum by (${BY_AGENT}) (\n  last_over_time(${series(METRIC.sessions)}[5m] offset ${durationOf(seconds(window) + seconds(ALL_FOUND))})\n)`,
   ].join('\n');

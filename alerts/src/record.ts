@@ -33,9 +33,13 @@ export const RECORDED = {
   burn1h: 'job_agent:breakerbox_budget_burn:ratio1h',
   burn6h: 'job_agent:breakerbox_budget_burn:ratio6h',
   sessions: 'job_agent:breakerbox_sessions:sum',
+  burnFast: 'job_agent:breakerbox_budget_burn_fast:bool',
+  burnSlow: 'job_agent:breakerbox_budget_burn_slow:bool',
   lastOpenings: 'job_agent_tool_error:breakerbox_circuit_opened_time_seconds:max',
   correlatedTools: 'job_agent_error:breakerbox_correlated_tools:count',
   correlatedAgents: 'tool_error:breakerbox_correlated_agents:count',
+  correlatedToolsHeld: 'job_agent_error:breakerbox_correlated_tools_held:count',
+  correlatedAgentsHeld: 'tool_error:breakerbox_correlated_agents_held:count',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type RecordKey = keyof typeof RECORDED;
@@ -54,6 +58,8 @@ export interface Ground {
   readonly settings: RuleSettings;
   readonly series: Series;
   readonly read: Reader;
+  /** Whether a rule can read what it has recorded itself a moment ago. */
+  readonly recorded: boolean;
 }
 
 /** A recording rule. */

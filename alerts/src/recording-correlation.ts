@@ -1,13 +1,17 @@
 import { OTHER_TOOL } from '@breakerbox/core';
 import { seconds } from './duration.ts';
 import { AGENT, aggregated, BY_AGENT, BY_TOOL, bracketed, ERROR, indented, joined, METRIC, TOOL } from './promql.ts';
-import type { Ground, Recording } from './record.ts';
+import type { Ground, Recording, RecordKey } from './record.ts';
+import { WINDOW } from './settings.ts';
 
 /**
  * A duration as the number of seconds that Unix times are compared with, written so that whoever lets time run faster for a
  * demonstration finds it: `2 * 60`.
  */
 export const asSeconds = (duration: string): string => `${seconds(duration) / 60} * 60`;
+
+/** All that has no name of its own is no tool. */
+export const NO_OTHER = `${TOOL}!="${OTHER_TOOL}"`;
 
 /** How many of `members` opened at most the given time before the latest of their group. */
 const together = (by: string, members: string, within: string): string =>
@@ -31,6 +35,28 @@ const enoughAgents = ({ read, settings }: Ground): string => {
   return `clamp_min(\n  ${correlatedShare} * count by (${TOOL}) (\n${indented(indented(all))}\n  ),\n  ${correlatedAgents}\n)`;
 };
 
+/**
+ * Found, or held: as many are still out of use that opened with this category, and it has been found or held all along.
+ * Grafana's rules record nothing that could tell: there, it was found within the hour.
+ *
+ * @param members groups of series of the last opening
+ */
+const held = (
+  { series, read, settings, recorded }: Ground,
+  key: { readonly found: RecordKey; readonly held: RecordKey },
+  by: string,
+  members: string,
+  least: number,
+): string => {
+  const opened = `last_over_time(${series(METRIC.openedTime, {}, NO_OTHER)}[${settings.gap}])`;
+  const still = `${opened} >= time() - ${asSeconds(settings.correlatedHold)}\nand on (${BY_TOOL}) (${read.now('outOfUse')} > 0)`;
+  const before = recorded
+    ? `last_over_time(${read.over(key.held, settings.gap)})`
+    : `max_over_time(${read.over(key.found, WINDOW.hour)})`;
+  const holds = `count by (${by}) (\n${indented(aggregated('max', members, still))}\n) >= ${least}\nand ${before}`;
+  return `${read.now(key.found)}\nor\n${bracketed(holds)}`;
+};
+
 /** Openings of several tools or agents that belong together. */
 export const CORRELATION: readonly Recording[] = [
   {
@@ -42,7 +68,7 @@ export const CORRELATION: readonly Recording[] = [
         aggregated(
           'max',
           `${BY_TOOL}, ${ERROR}`,
-          `max_over_time(${series(METRIC.openedTime, {}, `${TOOL}!="${OTHER_TOOL}"`)}[${correlatedMemory}])`,
+          `max_over_time(${series(METRIC.openedTime, {}, NO_OTHER)}[${correlatedMemory}])`,
         ),
         bracketed(
           `${openShare} * max_over_time(${read.over('circuits', correlatedMemory)})\n> clamp_min(${read.now('openings5m')}, 1)`,
@@ -75,5 +101,30 @@ export const CORRELATION: readonly Recording[] = [
         recent(by, byAgent(ground), correlatedRecent),
       );
     },
+  },
+  {
+    key: 'correlatedToolsHeld',
+    comment:
+      'The same, held on to for as long as as many are still out of use that opened with this category, by what this rule itself said a moment ago: where it was over in between, tools that fail later for reasons of their own don’t bring it back.',
+    expr: (ground) =>
+      held(
+        ground,
+        { found: 'correlatedTools', held: 'correlatedToolsHeld' },
+        `${BY_AGENT}, ${ERROR}`,
+        `${BY_TOOL}, ${ERROR}`,
+        ground.settings.correlatedTools,
+      ),
+  },
+  {
+    key: 'correlatedAgentsHeld',
+    comment: '',
+    expr: (ground) =>
+      held(
+        ground,
+        { found: 'correlatedAgents', held: 'correlatedAgentsHeld' },
+        `${TOOL}, ${ERROR}`,
+        `${AGENT}, ${TOOL}, ${ERROR}`,
+        ground.settings.correlatedAgents,
+      ),
   },
 ];

@@ -18,18 +18,23 @@ import { WINDOW } from './settings.ts';
 
 const { short, quarter, half, hour, long, week } = WINDOW;
 
+/** A gauge by its last sample, where that is no older than a hole may be; and gone at once where a scrape finds it gone. */
+const fresh = ({ settings }: Ground, gauge: string): string =>
+  `${gauge}\nand last_over_time(${gauge}[${settings.gap}])`;
+
 const CIRCUITS: readonly Recording[] = [
   {
     key: 'circuits',
     comment:
-      'How many circuits of a tool there are, whatever their state. 0 is reported for a tool that no live session has.',
-    expr: ({ series }) => aggregated('sum', BY_TOOL, series(METRIC.circuits)),
+      'How many circuits of a tool there are, whatever their state. 0 is reported for a tool that no live session has. Of a process that pushed and was replaced nothing says that it has gone: what has had no sample for longer than a hole may be isn’t counted.',
+    expr: (ground) => aggregated('sum', BY_TOOL, fresh(ground, ground.series(METRIC.circuits))),
   },
   {
     key: 'notClosed',
     comment:
       'How many circuits of a tool are kept from normal use: open, probing, or forced open by hand. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open.',
-    expr: ({ series }) => aggregated('sum', BY_TOOL, series(METRIC.circuits, { [ATTR.state]: NOT_CLOSED })),
+    expr: (ground) =>
+      aggregated('sum', BY_TOOL, fresh(ground, ground.series(METRIC.circuits, { [ATTR.state]: NOT_CLOSED }))),
   },
   {
     key: 'outOfUse',
@@ -63,7 +68,7 @@ const OPENINGS: readonly Recording[] = [
   {
     key: 'openings5m',
     comment:
-      'How often circuits of a tool went from closed to open. A failed probe is no opening. What is born is for a process whose first scrape already has an opening: increase() sees nothing of a first sample. It counts where other processes of the agent were seen before the window, and this one not in the hour before it; so a hole in the scrapes brings nothing up again.',
+      'How often circuits of a tool went from closed to open. A failed probe is no opening. What is born is for a process whose first scrape already has an opening: increase() sees nothing of a first sample. It counts where other processes of the agent were seen before the window, and this one not in the hours before it; so a hole in the scrapes brings nothing up again.',
     expr: (ground) => openings(ground, short),
   },
   { key: 'openings15m', comment: 'The same over 15 minutes.', expr: (ground) => openings(ground, quarter) },
@@ -140,7 +145,15 @@ const burn = (window: '5m' | '30m', base: '1h' | '6h', comment: string): Recordi
   key: `burn${window}`,
   comment,
   expr: ({ read }) =>
-    `${read.now(`consumed${window}`)}\n/ ${bracketed(`${read.now(`granted${window}`)} >= ${read.now(`granted${base}`)} / 12\nor\n${read.now(`granted${base}`)} / 12 > 0`)}`,
+    `${read.now(`consumed${window}`)}\n/ ${bracketed(
+      `${bracketed(
+        joined(
+          'or',
+          `${read.now(`granted${window}`)} >= ${read.now(`granted${base}`)} / 12`,
+          `${read.now(`granted${base}`)} / 12`,
+        ),
+      )} > 0`,
+    )}`,
 });
 
 const BUDGET: readonly Recording[] = [
@@ -159,7 +172,7 @@ const BUDGET: readonly Recording[] = [
   burn(
     short,
     hour,
-    'How fast budgets are used up: charged over granted, 1 is all of it. A short window often has charges and no grant in it, or the other way about: it is measured by its own grants or by the long window’s pace, whichever is more.',
+    'How fast budgets are used up: charged over granted, 1 is all of it. A short window often has charges and no grant in it, or the other way about: it is measured by its own grants or by the long window’s pace, whichever is more. Nothing where nothing was granted.',
   ),
   burn(half, long, ''),
   {
@@ -177,6 +190,33 @@ const BUDGET: readonly Recording[] = [
     comment:
       'Live sessions of an agent, whatever their state. 0 is reported: nothing means that the agent isn’t there.',
     expr: ({ series }) => aggregated('sum', BY_AGENT, series(METRIC.sessions)),
+  },
+  {
+    key: 'burnFast',
+    comment:
+      'What the alerts on burn ask for, as 1 or 0: each must know of the other, in Grafana-managed rules too. Two windows: the long one says that it is worth a word, the short one that it is still going on. Least traffic, for one session that fails is 100 % too. And turnover: where sessions last longer than the window, what they use up was granted before it.',
+    expr: ({ read, settings }) =>
+      [
+        `(round(${read.now('burn1h')}, 0.01) > bool ${settings.burnFastRatio})`,
+        `* (${read.now('burn5m')} > bool ${settings.burnFastRatio})`,
+        `* (round(${read.now('granted1h')}) >= bool ${settings.burnFastLeastGranted})`,
+        `* (round(${read.now('consumed1h')}) >= bool ${settings.burnFastLeastCharged})`,
+        `* (${read.now('granted1h')} >= bool ${settings.burnLeastTurnover} * avg_over_time(${read.over('sessions', hour)}))`,
+      ].join('\n'),
+  },
+  {
+    key: 'burnSlow',
+    comment:
+      'Half of the traffic must lie before the last hour: an agent that has just been started has only one short outage in its 6 hours.',
+    expr: ({ read, settings }) =>
+      [
+        `(round(${read.now('burn6h')}, 0.01) > bool ${settings.burnSlowRatio})`,
+        `* (${read.now('burn30m')} > bool ${settings.burnSlowRatio})`,
+        `* (round(${read.now('granted6h')}) >= bool ${settings.burnSlowLeastGranted})`,
+        `* (round(${read.now('granted6h')} - ${read.now('granted1h')}) >= bool ${settings.burnSlowLeastGranted / 2})`,
+        `* (round(${read.now('consumed6h')}) >= bool ${settings.burnSlowLeastCharged})`,
+        `* (${read.now('granted6h')} >= bool ${settings.burnLeastTurnover} * avg_over_time(${read.over('sessions', long)}))`,
+      ].join('\n'),
   },
 ];
 

@@ -64,6 +64,7 @@ const BY_NAME: Reader = {
 
 /** What expressions are written with; `read` says how they come by what is recorded. */
 export const groundOf = ({ settings, selector }: Resolved, read: Reader = BY_NAME): Ground => ({
+  recorded: read === BY_NAME,
   settings,
   series: seriesWith(selector),
   read,

@@ -13,6 +13,8 @@ export interface RuleSettings {
   readonly gap: string;
   /** CircuitOpen: how long a tool must have been out of use. Longer than the detection of what tools share. */
   readonly openFor: string;
+  /** CircuitOpen: how long it stays after the last moment it was true. Longer than a tool works between two outages. */
+  readonly openKeep: string;
   /**
    * The share (0 to 1) of a tool's circuits from which on the tool counts as out of use, or as hit by an event. Among 500
    * sessions a tool that fails now and then always has some circuit open; up to 20 sessions, one circuit is 5 %.
@@ -28,7 +30,7 @@ export interface RuleSettings {
   readonly starvedLeastSkips: number;
   /** ToolErrorRateHigh: failures over executed calls (0 to 1), over 5 minutes and over 1 hour. */
   readonly errorRatio: number;
-  /** ToolErrorRateHigh: how long both must have been above. */
+  /** ToolErrorRateHigh: how long both must have been above. Longer than CircuitOpen takes: that one speaks first. */
   readonly errorFor: string;
   /** ToolErrorRateHigh: executed calls in 1 hour, below which a ratio says nothing. */
   readonly errorLeastCalls: number;
@@ -64,7 +66,7 @@ export interface RuleSettings {
   readonly burnSlowLeastGranted: number;
   /** BudgetBurnSlow: failures charged in 6 hours. */
   readonly burnSlowLeastCharged: number;
-  /** BudgetBurnSlow: how long it stays. */
+  /** BudgetBurnSlow: how long it stays after the last moment it was true, where no fast burn was near. */
   readonly burnSlowKeep: string;
   /**
    * Both BudgetBurn: failures granted in the long window per live session. Where sessions last longer than the window, what
@@ -73,6 +75,8 @@ export interface RuleSettings {
   readonly burnLeastTurnover: number;
   /** BudgetExhausted: how long a session is told of that ran out and was resumed or ended before a scrape saw it. */
   readonly exhaustedWithin: string;
+  /** BudgetExhausted: how long it stays after the last moment it was true. An unattended agent runs out every few minutes. */
+  readonly exhaustedKeep: string;
   /** SystemicFailure: how long an event is told of whose session ended before a scrape saw it paused. */
   readonly systemicWithin: string;
   /** SystemicFailure: how long it stays, while the tools recover and their own alerts are muted. */
@@ -89,7 +93,7 @@ export interface RuleSettings {
   readonly correlatedRecent: string;
   /** CorrelatedOpenings: how long an opening is remembered whose process has gone. More than the two before together. */
   readonly correlatedMemory: string;
-  /** CorrelatedOpenings: how long it stays at most while as many tools are still out of use. */
+  /** CorrelatedOpenings: how long it stays at most while as many tools are still out of use. In Grafana an hour at most. */
   readonly correlatedHold: string;
   /** CorrelatedOpenings: how long it stays after that, so that what it mutes doesn't all come out at once. */
   readonly correlatedKeep: string;
@@ -97,9 +101,9 @@ export interface RuleSettings {
   readonly absentFor: string;
   /** TelemetryAbsent: for how long it must have reported in the hour before; shorter runs may end. */
   readonly absentLeastReported: string;
-  /** TelemetryAbsent: the time from which an agent's habit is read. */
+  /** TelemetryAbsent: the time from which an agent's habit is read. Its first quarter makes none, and twice of it is remembered. */
   readonly absentHabit: string;
-  /** TelemetryAbsent: an agent that was known before, and reported less than this share (0 to 1) of it, comes and goes. */
+  /** TelemetryAbsent: an agent that has reported less than this share (0 to 1) of the time since it was first seen comes and goes. */
   readonly absentHabitShare: number;
 }
 
@@ -107,13 +111,14 @@ export interface RuleSettings {
 export const DEFAULT_SETTINGS: RuleSettings = {
   gap: '2m30s',
   openFor: '5m',
+  openKeep: '2m',
   openShare: 0.05,
   flappingOpenings: 4,
   flappingKeep: '5m',
   starvedFor: '10m',
   starvedLeastSkips: 3,
   errorRatio: 0.25,
-  errorFor: '5m',
+  errorFor: '10m',
   errorLeastCalls: 10,
   errorLeastFailures: 3,
   slowFactor: 3,
@@ -132,6 +137,7 @@ export const DEFAULT_SETTINGS: RuleSettings = {
   burnSlowKeep: '1h',
   burnLeastTurnover: 4,
   exhaustedWithin: '3m',
+  exhaustedKeep: '15m',
   systemicWithin: '3m',
   systemicKeep: '10m',
   correlatedTools: 3,

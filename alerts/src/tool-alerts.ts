@@ -13,14 +13,13 @@ const common = {
   labels: ['job', 'agent', 'tool'],
 } as const;
 
-/**
- * Silent where BreakerboxCircuitOpen speaks of the tool, or is about to, or has just done so.
- *
- * The first part is true before CircuitOpen fires, so that nothing else fires before it. The second lasts until the windows
- * of the others no longer hold the outage.
- */
-const unlessOpen = ({ read, settings: { afterOpen } }: Ground): string =>
-  `unless ${bracketed(joined('or', `${read.now('outOfUse')} > 0`, `max_over_time(${read.over('outOfUseAllAlong', afterOpen)}) > 0`))}`;
+/** BreakerboxCircuitOpen speaks of the tool, or has done so, and the windows of others still hold the outage. */
+const spokenOf = ({ read, settings: { afterOpen } }: Ground): string =>
+  `max_over_time(${read.over('outOfUseAllAlong', afterOpen)}) > 0`;
+
+/** Silent there, and where BreakerboxCircuitOpen is about to speak: nothing else fires before it. */
+const unlessOpen = (ground: Ground): string =>
+  `unless ${bracketed(joined('or', `${ground.read.now('outOfUse')} > 0`, spokenOf(ground)))}`;
 
 const circuitOpen: AlertDefinition = {
   ...common,
@@ -28,21 +27,24 @@ const circuitOpen: AlertDefinition = {
   says: ({ openFor, openShare }) =>
     `a tool has been out of use (open, half open or forced open) for ${inWords(openFor)}, short holes aside, in ${openShare * 100} % of its circuits or more`,
   comment:
-    'What out of use means, and what of it is bridged, stands above the recorded series. Here it must have lasted.',
+    'What out of use means, and what of it is bridged, stands above the recorded series. Here it must have lasted. Kept firing, for a tool that works for a minute between two outages would be an alert of its own each time.',
   expr: ({ read }) => `${read.now('outOfUse')} > 0`,
   for: ({ openFor }) => openFor,
+  keepFiringFor: ({ openKeep }) => openKeep,
   summary: ({ settings, dialect }) =>
     `Tools of agent ${dialect.label('agent')} have been out of use for ${inWords(settings.openFor)}, short gaps aside`,
   description: (ground) => {
-    const { dialect, andSelector } = ground;
+    const { dialect, andSelector, settings } = ground;
+    const of = `job=%q, gen_ai_agent_name=%q, gen_ai_tool_name=%q${andSelector}`;
     const openedBy = dialect.query({
-      before: ', last opened by errors of category',
-      query: `topk(1, max by (${ERROR}) (${METRIC.openedTime.prometheus}{job=%q, gen_ai_agent_name=%q, gen_ai_tool_name=%q${andSelector}} > 0))`,
-      args: ['job', 'agent', 'tool'],
+      before: '; last opened by errors of category',
+      // What somebody took out by hand was opened by nothing.
+      query: `topk(1, max by (${ERROR}) (${METRIC.openedTime.prometheus}{${of}} > 0)) and on () (sum(${METRIC.circuits.prometheus}{${of}, breakerbox_state=~"open|half_open"}) > 0)`,
+      args: ['job', 'agent', 'tool', 'job', 'agent', 'tool'],
       list: 'error',
       after: '',
     });
-    return `${dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} are open or probing without success${openedBy}. Calls to it are skipped.`;
+    return `${dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} are open, probing without success, or taken out by hand, or were so within the last ${inWords(settings.openKeep)}${openedBy}. Calls to it are skipped meanwhile.`;
   },
 };
 
@@ -93,9 +95,9 @@ const toolErrorRateHigh: AlertDefinition = {
   ...common,
   name: 'BreakerboxToolErrorRateHigh',
   says: ({ errorRatio, errorLeastCalls, errorLeastFailures }) =>
-    `more than ${errorRatio * 100} % of a tool’s executed calls have failed, over 5 minutes and over 1 hour (${errorLeastCalls} calls and ${errorLeastFailures} failures at least), and its circuit is neither out of use nor flapping`,
+    `more than ${errorRatio * 100} % of a tool’s executed calls have failed, over 5 minutes and over 1 hour (${errorLeastCalls} calls and ${errorLeastFailures} failures at least), and BreakerboxCircuitOpen and BreakerboxCircuitFlapping don’t say it already`,
   comment:
-    'Two windows: the hour says that it is worth a word, the 5 minutes that it is still going on. Silent where BreakerboxCircuitOpen or BreakerboxCircuitFlapping say it already, and until an outage has left the windows: it would burst out when that is over.',
+    'Two windows: the hour says that it is worth a word, the 5 minutes that it is still going on. Silent where BreakerboxCircuitOpen or BreakerboxCircuitFlapping say it already, and until an outage has left the windows: it would burst out when that is over. A tool that is out of use by turns, and never for long enough, is told of here: so `for` is longer than that of BreakerboxCircuitOpen, which speaks first of one that is out for good.',
   expr: (ground) => {
     const { read, settings } = ground;
     return [
@@ -103,14 +105,14 @@ const toolErrorRateHigh: AlertDefinition = {
       `and ${read.now('errorRatio1h')} > ${settings.errorRatio}`,
       `and round(${read.now('executions1h')}) >= ${settings.errorLeastCalls}`,
       `and round(${read.now('failures5m')}) >= ${settings.errorLeastFailures}`,
-      unlessOpen(ground),
+      `unless ${spokenOf(ground)}`,
       `unless ${read.now('openingsPerCircuit')} >= ${settings.flappingOpenings}`,
     ].join('\n');
   },
   for: ({ errorFor }) => errorFor,
   summary: ({ dialect }) => `Tools of agent ${dialect.label('agent')} fail too often`,
   description: (ground) =>
-    `${ground.dialect.value('percentage')} of the calls of tool ${SUBJECT(ground)} have failed over the last 5 minutes, and more than ${ground.settings.errorRatio * 100} % over the last hour. Too few in a row to keep a circuit open: the agent works on, and pays for each.`,
+    `${ground.dialect.value('percentage')} of the calls of tool ${SUBJECT(ground)} have failed over the last 5 minutes, and more than ${ground.settings.errorRatio * 100} % over the last hour. Too few in a row to keep a circuit open for long: the agent works on, and pays for each.`,
 };
 
 const toolSlow: AlertDefinition = {

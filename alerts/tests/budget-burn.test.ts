@@ -17,7 +17,7 @@ const burn = (one: SimulatedProcess, now: number, lasts: number, charged: number
   if (at > 0 && at % Math.floor(lasts / 6) === 0 && at / Math.floor(lasts / 6) <= charged) one.charge();
 };
 
-describe.each(INTERVALS)('BreakerboxBudgetBurnFast, every %i s', (interval) => {
+describe.concurrent.each(INTERVALS)('BreakerboxBudgetBurnFast, every %i s', (interval) => {
   const of = among(interval, 'BudgetBurnFast');
 
   it('fires where sessions use up their budgets, and resolves 20 minutes after they have stopped to', async () => {
@@ -51,7 +51,7 @@ describe.each(INTERVALS)('BreakerboxBudgetBurnFast, every %i s', (interval) => {
   });
 });
 
-describe.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (interval) => {
+describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (interval) => {
   const of = ['BudgetBurnFast'];
 
   it('fires where each process runs one session, and is first seen with its budget granted', async () => {
@@ -119,7 +119,7 @@ describe.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (interval) => {
   });
 });
 
-describe.each([15, 60])('BreakerboxBudgetBurnSlow, every %i s', (interval) => {
+describe.concurrent.each([15, 60])('BreakerboxBudgetBurnSlow, every %i s', (interval) => {
   const of = ['BudgetBurnSlow'];
 
   it('fires where sessions lose most of their budgets for hours, and resolves an hour and a half after', async () => {
@@ -161,17 +161,73 @@ describe.each([15, 60])('BreakerboxBudgetBurnSlow, every %i s', (interval) => {
   });
 });
 
-it('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
-  const one = new SimulatedProcess();
-  const link = '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a';
+describe.concurrent('BreakerboxBudgetBurnSlow after a fast burn of two hours', () => {
+  const interval = 60;
+  const of = ['BudgetBurnFast', 'BudgetBurnSlow'];
+  const end = 2 * HOUR;
+  const fast = { alert: 'BudgetBurnFast', after: 120, by: 540, until: end, gone: end + 1300 };
+
+  it('is silent, though the burn is in its windows still, where sessions are well again', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of,
+      lasts: 3.7 * HOUR,
+      processes: [one],
+      second: (now) => {
+        burn(one, now, 60, now < end ? 5 : 0);
+      },
+      missed: (now) => now === 1.5 * HOUR,
+      firing: [fast],
+    });
+  });
+
+  it('fires half an hour later, where they go on to lose more than half', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of,
+      lasts: 3 * HOUR,
+      processes: [one],
+      second: (now) => {
+        burn(one, now, 60, now < end ? 5 : 3);
+      },
+      firing: [fast, { alert: 'BudgetBurnSlow', after: end + 1800, by: end + 2400 }],
+    });
+  });
+});
+
+it.concurrent('burn rates are nothing, and not NaN, where nothing was granted', async () => {
+  const idle = new SimulatedProcess({ agent: 'idle' });
+  const late = new SimulatedProcess({ agent: 'late' });
+  await run({
+    interval: 60,
+    of: ['BudgetBurnFast', 'BudgetBurnSlow'],
+    lasts: 3 * HOUR,
+    processes: [idle, late],
+    second: (now) => {
+      if (now > HOUR && now < 1.5 * HOUR) burn(late, now - HOUR, 60, 1);
+    },
+    // Nothing but NaN differs from itself.
+    never: ['5m', '30m', '1h', '6h']
+      .map((window) => `job_agent:breakerbox_budget_burn:ratio${window}`)
+      .map((name) => `${name} != ${name}`),
+  });
+});
+
+it.concurrent('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
+  const [fast, slow] = ['fast', 'slow'].map((agent) => new SimulatedProcess({ agent }));
+  if (fast === undefined || slow === undefined) return;
+  const link = '/d/breakerbox-failure-budget?var-job=fleet&var-agent=';
   const runbook = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks';
   await run({
     interval: 60,
     of: ['BudgetBurnFast', 'BudgetBurnSlow'],
     lasts: 3 * HOUR,
-    processes: [one],
+    processes: [fast, slow],
     second: (now) => {
-      burn(one, now, 60, 5);
+      burn(fast, now, 60, 5);
+      burn(slow, now, 60, 3);
     },
     firing: [
       { alert: 'BudgetBurnFast', after: 0, by: 600 },
@@ -183,13 +239,13 @@ it('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
         alert: 'BudgetBurnFast',
         alerts: [
           {
-            exp_labels: { job: 'fleet', gen_ai_agent_name: 'a', severity: 'critical' },
+            exp_labels: { job: 'fleet', gen_ai_agent_name: 'fast', severity: 'critical' },
             exp_annotations: {
-              summary: 'Sessions of agent a use up their failure budgets',
+              summary: 'Sessions of agent fast use up their failure budgets',
               description:
-                'Agent a (job fleet) has used up 100% of the failures that its sessions were granted in the last hour, and goes on at more than 80 %. Most sessions stop before they are done.',
+                'Agent fast (job fleet) has used up 100% of the failures that its sessions were granted in the last hour, and goes on at more than 80 %. Most sessions stop before they are done.',
               runbook_url: `${runbook}/BreakerboxBudgetBurnFast.md`,
-              dashboard_url: link,
+              dashboard_url: `${link}fast`,
             },
           },
         ],
@@ -199,17 +255,32 @@ it('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
         alert: 'BudgetBurnSlow',
         alerts: [
           {
-            exp_labels: { job: 'fleet', gen_ai_agent_name: 'a', severity: 'warning' },
+            exp_labels: { job: 'fleet', gen_ai_agent_name: 'slow', severity: 'warning' },
             exp_annotations: {
-              summary: 'Sessions of agent a have been short of failure budget for hours',
+              summary: 'Sessions of agent slow have been short of failure budget for hours',
               description:
-                'Agent a (job fleet) has used up 99% of the failures that its sessions were granted in the last 6 hours, and goes on at more than 50 %. A bad moment more, and sessions stop before they are done.',
+                'Agent slow (job fleet) has used up 60% of the failures that its sessions were granted in the last 6 hours, and goes on at more than 50 %. A bad moment more, and sessions stop before they are done.',
               runbook_url: `${runbook}/BreakerboxBudgetBurnSlow.md`,
-              dashboard_url: link,
+              dashboard_url: `${link}slow`,
             },
           },
         ],
       },
     ],
+  });
+});
+
+it.concurrent('BreakerboxBudgetBurnSlow is silent where most sessions are older than the window: who was granted what they use up', async () => {
+  const one = new SimulatedProcess();
+  await run({
+    interval: 60,
+    of: ['BudgetBurnFast', 'BudgetBurnSlow'],
+    lasts: 6 * HOUR,
+    processes: [one],
+    second: (now) => {
+      if (now === 0) one.begin(100);
+      if (now % 900 === 450) one.begin();
+      if (now % 225 === 30) one.charge();
+    },
   });
 });

@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { among, INTERVALS, run } from './bench.ts';
 import { SimulatedProcess } from './process.ts';
 
-describe.each(INTERVALS)('BreakerboxCircuitFlapping, every %i s', (interval) => {
+describe.concurrent.each(INTERVALS)('BreakerboxCircuitFlapping, every %i s', (interval) => {
   const of = among(interval, 'CircuitFlapping');
 
   it('fires at the fourth opening in 15 minutes, and resolves when they have left the window', async () => {
@@ -70,7 +70,7 @@ describe.each(INTERVALS)('BreakerboxCircuitFlapping, every %i s', (interval) => 
   });
 });
 
-describe.each([15, 60])('BreakerboxCircuitFlapping in a fleet, every %i s', (interval) => {
+describe.concurrent.each([15, 60])('BreakerboxCircuitFlapping in a fleet, every %i s', (interval) => {
   it('is silent about one outage of 500 sessions, and about probes that fail', async () => {
     const fleet = new SimulatedProcess({ agent: 'fleet' });
     const probing = new SimulatedProcess({ agent: 'probing' });
@@ -107,6 +107,25 @@ describe.each([15, 60])('BreakerboxCircuitFlapping in a fleet, every %i s', (int
     });
   });
 
+  it('is silent about a dead tool that each session finds out anew, where BreakerboxCircuitOpen sees it', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of: ['CircuitFlapping', 'CircuitOpen'],
+      lasts: 2400,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin();
+        if (now > 60 && now % 60 === 30) {
+          one.end(1, { t: 'open' });
+          one.begin();
+        }
+        if (now % 60 === 40) one.open(now, 't');
+      },
+      firing: [{ alert: 'CircuitOpen', after: 340, by: 600 }],
+    });
+  });
+
   it('is silent where restarts take the counters away', async () => {
     const one = new SimulatedProcess();
     await run({
@@ -126,7 +145,7 @@ describe.each([15, 60])('BreakerboxCircuitFlapping in a fleet, every %i s', (int
   });
 });
 
-it('BreakerboxCircuitFlapping sees processes of one session each, whose first scrape has the opening', async () => {
+it.concurrent('BreakerboxCircuitFlapping sees processes of one session each, whose first scrape has the opening', async () => {
   const old = new SimulatedProcess({ instance: 'old', tools: [] });
   const batch = Array.from({ length: 24 }, (_, index) => new SimulatedProcess({ instance: `batch-${index}` }));
   for (const one of batch) one.stop();
@@ -147,7 +166,7 @@ it('BreakerboxCircuitFlapping sees processes of one session each, whose first sc
   });
 });
 
-it('BreakerboxCircuitFlapping says how often', async () => {
+it.concurrent('BreakerboxCircuitFlapping says how often', async () => {
   const one = new SimulatedProcess();
   await run({
     interval: 15,

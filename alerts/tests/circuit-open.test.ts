@@ -2,10 +2,10 @@ import { describe, it } from 'vitest';
 import { among, INTERVALS, run } from './bench.ts';
 import { SimulatedProcess } from './process.ts';
 
-describe.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interval) => {
+describe.concurrent.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interval) => {
   const of = among(interval, 'CircuitOpen');
 
-  it('fires after 5 minutes and half of the gap, and resolves half of the gap after closing', async () => {
+  it('fires after 5 minutes and half of the gap, and resolves half of the gap and two minutes after closing', async () => {
     const one = new SimulatedProcess({ tools: ['t', 'other'] });
     await run({
       interval,
@@ -19,7 +19,7 @@ describe.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interval) => {
         if (now === 720) one.probe('t', 'success');
         if (now % 10 === 0) one.call('other', 'success');
       },
-      firing: [{ alert: 'CircuitOpen', after: 480, by: 495 + 2 * interval, until: 720, gone: 795 + 2 * interval }],
+      firing: [{ alert: 'CircuitOpen', after: 480, by: 495 + 2 * interval, until: 830, gone: 915 + 2 * interval }],
     });
   });
 
@@ -76,7 +76,7 @@ describe.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interval) => {
   });
 });
 
-describe.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s', (interval) => {
+describe.concurrent.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s', (interval) => {
   it('is silent where 500 sessions always have some circuit open, fires where they have many', async () => {
     const chance = new SimulatedProcess({ agent: 'chance' });
     const dead = new SimulatedProcess({ agent: 'dead' });
@@ -95,6 +95,45 @@ describe.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s', (interva
         if (now === 10) dead.open(now, 't', 'network', 60);
       },
       firing: [{ alert: 'CircuitOpen', after: 310, by: 390 + 2 * interval }],
+    });
+  });
+
+  it('is one alert where the tool works for a minute and a half between two outages', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of: ['CircuitOpen'],
+      lasts: 3600,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin();
+        const turn = now % 480;
+        if (turn === 90) one.open(now, 't', 'server');
+        else if (turn > 90 && turn % 60 === 0) one.probe('t', 'server');
+        else if (turn === 0 && now > 0) one.probe('t', 'success');
+      },
+      firing: [{ alert: 'CircuitOpen', after: 390, by: 960 }],
+    });
+  });
+
+  it('is silent where the process that had it open for a minute pushed, and was replaced', async () => {
+    const [old, fresh] = [new SimulatedProcess({ instance: 'old' }), new SimulatedProcess({ instance: 'new' })];
+    fresh.stop();
+    await run({
+      interval,
+      of: ['CircuitOpen'],
+      lasts: 1500,
+      pushed: true,
+      processes: [old, fresh],
+      second: (now) => {
+        if (now === 0) old.begin();
+        if (now === 605) old.open(now, 't');
+        if (now === 675) {
+          old.stop();
+          fresh.start();
+          fresh.begin();
+        }
+      },
     });
   });
 
@@ -124,7 +163,7 @@ describe.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s', (interva
               exp_annotations: {
                 summary: 'Tools of agent a have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '3 circuit(s) of tool t of agent a (job fleet) are open or probing without success. Calls to it are skipped.',
+                  '3 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile.',
                 runbook_url:
                   'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
                 dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
@@ -153,7 +192,46 @@ describe.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s', (interva
   });
 });
 
-it('BreakerboxCircuitOpen says which tool and why, and where to look', async () => {
+it.concurrent('BreakerboxCircuitOpen says nothing of errors where somebody took the tool out by hand', async () => {
+  const one = new SimulatedProcess();
+  await run(
+    {
+      interval: 15,
+      of: ['CircuitOpen'],
+      lasts: 900,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin();
+        if (now === 15) one.open(now, 't');
+        if (now === 45) one.probe('t', 'success');
+        if (now === 75) one.move('t', 'closed', 'forced_open');
+      },
+      firing: [{ alert: 'CircuitOpen', after: 375, by: 480 }],
+      exactly: [
+        {
+          at: 900,
+          alert: 'CircuitOpen',
+          alerts: [
+            {
+              exp_labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
+              exp_annotations: {
+                summary: 'Tools of agent a have been out of use for 5 minutes, short gaps aside',
+                description:
+                  '1 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile.',
+                runbook_url:
+                  'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
+                dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
+              },
+            },
+          ],
+        },
+      ],
+    },
+    1,
+  );
+});
+
+it.concurrent('BreakerboxCircuitOpen says which tool and why, and where to look', async () => {
   const one = new SimulatedProcess({ agent: 'research agent', tools: ['web_search'] });
   await run(
     {
@@ -185,7 +263,7 @@ it('BreakerboxCircuitOpen says which tool and why, and where to look', async () 
               exp_annotations: {
                 summary: 'Tools of agent research agent have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '1 circuit(s) of tool web_search of agent research agent (job fleet) are open or probing without success, last opened by errors of category network. Calls to it are skipped.',
+                  '1 circuit(s) of tool web_search of agent research agent (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes; last opened by errors of category network. Calls to it are skipped meanwhile.',
                 runbook_url:
                   'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
                 dashboard_url:

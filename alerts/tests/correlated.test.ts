@@ -26,7 +26,7 @@ const eachOpens =
     });
   };
 
-describe.each(INTERVALS)('BreakerboxCorrelatedOpenings of one agent, every %i s', (interval) => {
+describe.concurrent.each(INTERVALS)('BreakerboxCorrelatedOpenings of one agent, every %i s', (interval) => {
   const of = among(interval, 'CorrelatedOpenings');
   const fires = { alert: 'CorrelatedOpenings', scope: 'agent' };
 
@@ -64,7 +64,7 @@ describe.each(INTERVALS)('BreakerboxCorrelatedOpenings of one agent, every %i s'
   });
 });
 
-describe.each([15, 60])('BreakerboxCorrelatedOpenings of one agent, every %i s', (interval) => {
+describe.concurrent.each([15, 60])('BreakerboxCorrelatedOpenings of one agent, every %i s', (interval) => {
   const fires = { alert: 'CorrelatedOpenings', scope: 'agent' };
 
   it('is silent about two tools, about three further apart, and about three categories', async () => {
@@ -121,7 +121,7 @@ describe.each([15, 60])('BreakerboxCorrelatedOpenings of one agent, every %i s',
   });
 });
 
-describe.each([15, 60])('BreakerboxCorrelatedOpenings by push, every %i s', (interval) => {
+describe.concurrent.each([15, 60])('BreakerboxCorrelatedOpenings by push, every %i s', (interval) => {
   it('fires though each push comes a minute late and one is missing', async () => {
     const processes = three('instances');
     await run({
@@ -140,7 +140,7 @@ describe.each([15, 60])('BreakerboxCorrelatedOpenings by push, every %i s', (int
   });
 });
 
-describe.each(INTERVALS)('BreakerboxCorrelatedOpenings of a fleet, every %i s', (interval) => {
+describe.concurrent.each(INTERVALS)('BreakerboxCorrelatedOpenings of a fleet, every %i s', (interval) => {
   const of = among(interval, 'CorrelatedOpenings');
 
   it('fires when one tool opens on three agents, whatever their jobs', async () => {
@@ -182,7 +182,7 @@ describe.each(INTERVALS)('BreakerboxCorrelatedOpenings of a fleet, every %i s', 
   });
 });
 
-describe('BreakerboxCorrelatedOpenings, where openings are chance', () => {
+describe.concurrent('BreakerboxCorrelatedOpenings, where openings are chance', () => {
   it('is silent among 500 sessions of which some always open, and fires when many do', async () => {
     const one = new SimulatedProcess({ tools: TOOLS });
     await run({
@@ -225,7 +225,7 @@ describe('BreakerboxCorrelatedOpenings, where openings are chance', () => {
   });
 });
 
-describe('BreakerboxCorrelatedOpenings says', () => {
+describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
   it('which tools of an agent', async () => {
     const processes = three('instances');
     await run({

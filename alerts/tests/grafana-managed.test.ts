@@ -42,6 +42,13 @@ interface Case {
   second(now: number, one: SimulatedProcess): void;
 }
 
+/** Sessions of a minute, each charged so much of its 5. */
+const burnt = (one: SimulatedProcess, now: number, charged: number): void => {
+  if (now > 0 && now % 60 === 0) one.end();
+  if (now > 0 && now % 60 === 0) one.begin();
+  if (now % 60 === 30) one.charge(charged);
+};
+
 const between = (now: number, from: number, to: number): boolean => now > from && now < to;
 const [first, second, third] = ['1', '2', '3'].map((name) => new SimulatedProcess({ agent: name }));
 const fleet = [first, second, third].filter((one) => one !== undefined);
@@ -54,6 +61,9 @@ const CASES: readonly Case[] = [
     second: (now, one) => {
       if (now === 605) one.open(now, 't');
       if (now === 2005) one.probe('t', 'success');
+      // Too short; what is kept after it must not make it long enough.
+      if (now === 2905) one.open(now, 't');
+      if (now === 3105) one.probe('t', 'success');
     },
   },
   {
@@ -87,17 +97,17 @@ const CASES: readonly Case[] = [
       if (now % 10 === 0) one.call('t', 'success', 1, between(now, 2 * HOUR, 2.8 * HOUR) ? 4 : 0.5);
     },
   },
-  ...(['BudgetBurnFast', 'BudgetBurnSlow'] as const).map(
-    (alert): Case => ({
-      alert,
-      lasts: 4 * HOUR,
-      second: (now, one) => {
-        if (now > 0 && now % 60 === 0) one.end();
-        if (now > 0 && now % 60 === 0) one.begin();
-        if (now % 12 === 0 && now < 2.5 * HOUR) one.charge();
-      },
-    }),
-  ),
+  {
+    alert: 'BudgetBurnFast',
+    lasts: 2.5 * HOUR,
+    second: (now, one) => burnt(one, now, now < 1.5 * HOUR ? 5 : 0),
+  },
+  {
+    // Fast, then slow, then not at all: silent after the first, and kept after the second.
+    alert: 'BudgetBurnSlow',
+    lasts: 4.5 * HOUR,
+    second: (now, one) => burnt(one, now, now < 1.2 * HOUR ? 5 : now < 2.5 * HOUR ? 3 : 0),
+  },
   {
     alert: 'BudgetExhausted',
     lasts: HOUR,
@@ -115,11 +125,12 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    // There for longer than a habit takes, and without a break.
     alert: 'TelemetryAbsent',
-    lasts: 2 * HOUR,
+    lasts: 14 * HOUR,
     second: (now, one) => {
-      if (now === HOUR) one.stop();
-      if (now === 1.5 * HOUR) one.start();
+      if (now === 13 * HOUR) one.stop();
+      if (now === 13.5 * HOUR) one.start();
     },
   },
   {
@@ -146,7 +157,7 @@ const CASES: readonly Case[] = [
 
 const BY = 'alertname, scope, job, gen_ai_agent_name, gen_ai_tool_name, error_type';
 
-it.each(CASES)(
+it.concurrent.each(CASES)(
   '$alert fires at the same times, but for two evaluations',
   async ({ alert, lasts, processes, second }) => {
     const folder = mkdtempSync(join(tmpdir(), 'breakerbox-rules-'));

@@ -4,26 +4,26 @@ import { SimulatedProcess } from './process.ts';
 
 const RUNBOOKS = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks';
 
-describe.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (interval) => {
+describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (interval) => {
   const of = among(interval, 'BudgetExhausted');
 
-  it('fires while sessions are paused, through a missed scrape, and resolves when they are resumed', async () => {
+  it('fires while sessions are paused, through a missed scrape, and is kept for a quarter of an hour after', async () => {
     const [first, second] = ['1', '2'].map((instance) => new SimulatedProcess({ instance }));
     if (first === undefined || second === undefined) return;
     await run({
       interval,
       of,
-      lasts: 900,
+      lasts: 1500,
       processes: [first, second],
       second: (now) => {
         if (now === 0) for (const one of [first, second]) one.begin(2);
         if (now === 60) first.pause('paused_budget', 2);
         if (now === 60) second.pause('paused_budget');
-        if (now === 600) first.pause('paused_budget', -2);
-        if (now === 600) second.pause('paused_budget', -1);
+        if (now === 400) first.pause('paused_budget', -2);
+        if (now === 400) second.pause('paused_budget', -1);
       },
-      missed: (now) => now === 480,
-      firing: [{ alert: 'BudgetExhausted', after: 60, by: 60 + 2 * interval, until: 599, gone: 600 + 2 * interval }],
+      missed: (now) => now === 300,
+      firing: [{ alert: 'BudgetExhausted', after: 60, by: 60 + 2 * interval, until: 1295, gone: 1300 + 2 * interval }],
       exactly: [
         {
           at: 360,
@@ -34,7 +34,7 @@ describe.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (interval) => 
               exp_annotations: {
                 summary: 'Sessions of agent a have used up their failure budget',
                 description:
-                  '3 session(s) of agent a (job fleet) are paused with no failure budget left, or ran out of it within the last 3 minutes and have been resumed or ended since. A paused session calls no tool until somebody resumes it.',
+                  'At least one session of agent a (job fleet) is paused with no failure budget left, or ran out of it within the last 18 minutes and has been resumed or ended since. A paused session calls no tool until somebody resumes it.',
                 runbook_url: `${RUNBOOKS}/BreakerboxBudgetExhausted.md`,
                 dashboard_url: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a',
               },
@@ -50,7 +50,7 @@ describe.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (interval) => 
     await run({
       interval,
       of,
-      lasts: 1200,
+      lasts: 1600,
       processes: [one],
       second: (now) => {
         if (now === 0) one.begin();
@@ -60,7 +60,9 @@ describe.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (interval) => 
         }
         if (now === 900) one.start();
       },
-      firing: [{ alert: 'BudgetExhausted', after: 361, by: 361 + 2 * interval, until: 480, gone: 570 + 2 * interval }],
+      firing: [
+        { alert: 'BudgetExhausted', after: 361, by: 361 + 2 * interval, until: 1380, gone: 1470 + 2 * interval },
+      ],
     });
   });
 
@@ -80,7 +82,7 @@ describe.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (interval) => 
   });
 });
 
-describe.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (interval) => {
+describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (interval) => {
   const of = among(interval, 'SystemicFailure');
 
   it('fires at once with the tools by name, keeps firing while they recover, resolves after ten minutes', async () => {
@@ -112,7 +114,7 @@ describe.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (interval) => 
                 after: 360,
                 by: 435 + 2 * interval,
                 until: 479,
-                gone: 560 + 2 * interval,
+                gone: 680 + 2 * interval,
               },
             ]),
       ],
@@ -126,7 +128,7 @@ describe.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (interval) => 
               exp_annotations: {
                 summary: 'Several tools of agent a have failed together',
                 description:
-                  '2 session(s) of agent a (job fleet) were paused for every tool, because several tools failed together. Open: fetch_page web_search. Look for what they share. A session that is still paused probes nothing until somebody confirms the recovery.',
+                  'At least one session of agent a (job fleet) was paused for every tool, because several tools failed together. Open: fetch_page web_search. Look for what they share. A session that is still paused probes nothing until somebody confirms the recovery.',
                 runbook_url: `${RUNBOOKS}/BreakerboxSystemicFailure.md`,
                 dashboard_url: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
               },
@@ -163,14 +165,14 @@ describe.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (interval) => 
   });
 });
 
-it('sees a new process that is first scraped after its session has run out, beside others of the agent', async () => {
+it.concurrent('sees a new process that is first scraped after its session has run out, beside others of the agent', async () => {
   const old = new SimulatedProcess({ instance: 'old' });
   const fresh = new SimulatedProcess({ instance: 'fresh' });
   fresh.stop();
   await run({
     interval: 60,
     of: ['BudgetExhausted', 'SystemicFailure'],
-    lasts: 1200,
+    lasts: 2100,
     processes: [old, fresh],
     second: (now) => {
       if (now === 0) old.begin();
@@ -181,6 +183,26 @@ it('sees a new process that is first scraped after its session has run out, besi
         fresh.end(1, {}, 'paused_budget');
       }
     },
-    firing: [{ alert: 'BudgetExhausted', after: 601, by: 720, until: 780, gone: 960 }],
+    firing: [{ alert: 'BudgetExhausted', after: 601, by: 720, until: 1620, gone: 1860 }],
   });
 });
+
+it.concurrent.each([15, 60])(
+  'BreakerboxBudgetExhausted is one alert where an agent runs out every 5 minutes, every %i s',
+  async (interval) => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of: ['BudgetExhausted'],
+      lasts: 3600,
+      processes: [one],
+      second: (now) => {
+        if (now % 300 === 0) one.begin();
+        if (now % 300 !== 206) return;
+        one.pause('paused_budget');
+        one.end(1, {}, 'paused_budget');
+      },
+      firing: [{ alert: 'BudgetExhausted', after: 206, by: 206 + 2 * interval }],
+    });
+  },
+);

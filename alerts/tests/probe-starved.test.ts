@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { among, INTERVALS, run } from './bench.ts';
 import { SimulatedProcess } from './process.ts';
 
-describe.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (interval) => {
+describe.concurrent.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (interval) => {
   const of = among(interval, 'ProbeStarved');
   /** A tool that is open for so long is out of use as well. */
   const alsoOpen = (after: number, by: number, until?: number, gone?: number) =>
@@ -65,7 +65,7 @@ describe.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (interval) => {
   });
 });
 
-describe.each([15, 60])('BreakerboxProbeStarved, every %i s', (interval) => {
+describe.concurrent.each([15, 60])('BreakerboxProbeStarved, every %i s', (interval) => {
   it('is silent about a tool that somebody has taken out, and one that sessions find dead again and again', async () => {
     const forced = new SimulatedProcess({ agent: 'forced' });
     const short = new SimulatedProcess({ agent: 'short' });
@@ -84,6 +84,22 @@ describe.each([15, 60])('BreakerboxProbeStarved, every %i s', (interval) => {
           short.begin();
         }
         if (now % 30 === 10) short.open(now, 't');
+      },
+    });
+  });
+
+  it('is silent where calls are skipped for other reasons than the open circuit', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of: ['ProbeStarved'],
+      lasts: 1500,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin();
+        if (now === 60) one.open(now, 't');
+        if (now <= 60 || now % 20 !== 0) return;
+        for (const reason of ['unavailable', 'not_allowed', 'repeat'] as const) one.skip('t', 1, reason);
       },
     });
   });
@@ -109,7 +125,7 @@ describe.each([15, 60])('BreakerboxProbeStarved, every %i s', (interval) => {
   });
 });
 
-it('BreakerboxProbeStarved says which tool', async () => {
+it.concurrent('BreakerboxProbeStarved says which tool', async () => {
   const one = new SimulatedProcess();
   await run({
     interval: 15,

@@ -1,5 +1,12 @@
 /** A process of an agent as Prometheus sees it: its series, and what can happen to them. For tests of rules. */
-import { ATTR, METRIC, type MetricDefinition, type ReportedState, type SessionState } from '@breakerbox/core';
+import {
+  ATTR,
+  METRIC,
+  type MetricDefinition,
+  type Reason,
+  type ReportedState,
+  type SessionState,
+} from '@breakerbox/core';
 import { label } from '../src/promql.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -75,6 +82,9 @@ export class SimulatedProcess {
       ['call', 'closed'],
       ['probe', 'probe_due'],
       ['skip', 'open'],
+      ['skip', 'unavailable'],
+      ['skip', 'not_allowed'],
+      ['skip', 'repeat'],
     ] as const) {
       this.#set(METRIC.decisions, { ...on, [ATTR.decision]: decision, [ATTR.reason]: reason }, 0);
     }
@@ -112,8 +122,8 @@ export class SimulatedProcess {
     this.#outcome(tool, result, calls, took);
   }
 
-  skip(tool: string, calls = 1): void {
-    this.#decide(tool, 'skip', 'open', calls);
+  skip(tool: string, calls = 1, reason: Reason = 'open'): void {
+    this.#decide(tool, 'skip', reason, calls);
   }
 
   /** A circuit opens, after as many failed calls, at this second. */

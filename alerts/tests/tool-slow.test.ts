@@ -30,7 +30,7 @@ const scenario = ({ interval, took, every = 10, lasts = 3 * HOUR, missed }: Slow
   };
 };
 
-describe.each([15, 60])('BreakerboxToolSlow, every %i s', (interval) => {
+describe.concurrent.each([15, 60])('BreakerboxToolSlow, every %i s', (interval) => {
   it('fires after 15 minutes, through a missed scrape, and resolves when 5 minutes were fast', () =>
     run({
       ...scenario({
@@ -61,7 +61,7 @@ describe.each([15, 60])('BreakerboxToolSlow, every %i s', (interval) => {
   });
 });
 
-it('BreakerboxToolSlow is silent about time-outs of which BreakerboxCircuitOpen speaks, and when they are over', async () => {
+it.concurrent('BreakerboxToolSlow is silent about time-outs of which BreakerboxCircuitOpen speaks, and when they are over', async () => {
   const one = new SimulatedProcess();
   const outage = (now: number): boolean => now >= 1.5 * HOUR && now < 1.5 * HOUR + 1200;
   await run({
@@ -90,14 +90,14 @@ it('BreakerboxToolSlow is silent about time-outs of which BreakerboxCircuitOpen 
   });
 });
 
-it('BreakerboxToolSlow works at 1 s, on less time', () =>
+it.concurrent('BreakerboxToolSlow works at 1 s, on less time', () =>
   run({
     ...scenario({ interval: 1, lasts: 1290, took: (now) => (now >= 965 ? 4 : 0.5) }),
     options: { settings: { slowLeastHistory: '10m', slowFor: '3m' } },
     firing: [{ alert: 'ToolSlow', after: 1145, by: 1250 }],
   }));
 
-it('BreakerboxToolSlow says how slow', () =>
+it.concurrent('BreakerboxToolSlow says how slow', () =>
   run({
     ...scenario({ interval: 60, lasts: 2.5 * HOUR, took: (now) => (now >= 1.5 * HOUR ? 4 : 0.5) }),
     firing: [{ alert: 'ToolSlow', after: 1.5 * HOUR + 900, by: 1.5 * HOUR + 1080 }],
