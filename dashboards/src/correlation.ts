@@ -74,8 +74,14 @@ const nearTheLatest = (shared: Shared, seconds: number): string => {
 const countedBy = (shared: Shared, seconds: number): string =>
   `count by (${groupOf(shared)}) (${nearTheLatest(shared, seconds)})`;
 
-/** The most in the range: what opens alone later doesn't hide that others opened together before. */
-const mostInRange = (expr: string): string => `max_over_time((${expr})[$__range:$__interval])`;
+/**
+ * The most in the range: what opens alone later doesn't hide that others opened together before. Looked at in steps, and now as
+ * well: the last step may be a minute ago, and what has just opened is why somebody looks.
+ */
+const mostInRange = (expr: string): string => {
+  const most = `max_over_time((${expr})[$__range:$__interval])`;
+  return `((${expr}) >= ${most} or ${most} or (${expr}))`;
+};
 
 /** How many tools of an agent (agents with a tool) opened together, by job and agent (tool) and error. */
 export const togetherBy = (shared: Shared, seconds: number): string => mostInRange(countedBy(shared, seconds));

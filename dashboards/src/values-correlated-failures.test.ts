@@ -67,6 +67,12 @@ describe('tools that opened in the time range shown', () => {
 });
 
 describe('what opened together', () => {
+  it('is seen at once, though the looks at the range are two and a half minutes apart', async () => {
+    // The last look is at 10m, and the openings are a sample later.
+    const samples = { ...REPORTING, [gauge('a', 't')]: '_x11 640x3', [gauge('a', 'u')]: '_x11 641x3' };
+    await proved({ samples, expr: exprOf(PAGE, 'Most tools of one agent'), at: '11m', gives: count(2) });
+  });
+
   const at = '10m';
   const opened = (times: Readonly<Record<string, number>>) => ({
     ...REPORTING,
