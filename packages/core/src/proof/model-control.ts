@@ -51,5 +51,7 @@ export const control = (model: Model, session: ModelSession, tool: string, mode:
 export const declare = (model: Model, session: ModelSession, tool: string): void => {
   if (!session.box.tools.has(tool))
     session.box.tools.set(tool, rulesOf(model.config.defaults ?? {}, 'automatic', model.config.scope));
-  if (!session.ended && session.kept.some((one) => one.tool === tool)) circuitOf(session, tool);
+  if (session.ended || !session.kept.some((one) => one.tool === tool)) return;
+  arrive(model, session); // C11: its circuit is there again from now on, as at any call from outside.
+  circuitOf(session, tool);
 };
