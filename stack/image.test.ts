@@ -12,7 +12,6 @@ const INSTALL = lines.findIndex((line) => line.startsWith('RUN pnpm install'));
 interface Manifest {
   readonly name: string;
   readonly dependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 const manifest = (folder: string): Manifest => JSON.parse(readText(posix.join(folder, 'package.json')));
 
@@ -26,8 +25,7 @@ const folders = globSync(
 const withDependencies = (name: string): Set<string> => {
   const folder = folders.find((one) => manifest(one).name === name);
   if (folder === undefined) return new Set();
-  const { dependencies, devDependencies } = manifest(folder);
-  const needed = Object.keys({ ...dependencies, ...devDependencies }).flatMap((one) => [...withDependencies(one)]);
+  const needed = Object.keys(manifest(folder).dependencies ?? {}).flatMap((one) => [...withDependencies(one)]);
   return new Set([folder, ...needed]);
 };
 
@@ -53,8 +51,8 @@ describe('the image of the demo agents', () => {
   const installed = [...withDependencies(manifest('packages/cli').name)].sort();
 
   it('has the Node and the pnpm of the repository', () => {
-    const { devDependencies = {} } = manifest('.');
-    expect(lines.find((line) => line.startsWith('FROM'))).toContain(`node:${devDependencies.node}-`);
+    const { dependencies = {} } = manifest('.');
+    expect(lines.find((line) => line.startsWith('FROM'))).toContain(`node:${dependencies.node}-`);
     const [version] = /pnpm@[\d.]+/.exec(readText('scripts/start.cjs') + readText('scripts/bring-up.mjs')) ?? [];
     expect(lines).toContain(`RUN npm install --global ${version}`);
   });
@@ -62,7 +60,7 @@ describe('the image of the demo agents', () => {
   it('installs the command and what it is made of, before it has any source', () => {
     expect(INSTALL).toBeGreaterThan(0);
     expect(INSTALL).toBeLessThan(COPY_ALL);
-    expect(lines[INSTALL]).toBe("RUN pnpm install --frozen-lockfile --filter 'breakerbox...'");
+    expect(lines[INSTALL]).toBe("RUN pnpm install --frozen-lockfile --prod --filter-prod 'breakerbox...'");
     const copied = lines.slice(0, INSTALL).filter((line) => line.startsWith('COPY'));
     expect(copied).toEqual([
       'COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./',

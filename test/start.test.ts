@@ -99,6 +99,29 @@ describe('a wrong start says what to do', () => {
   });
 });
 
+describe('dependencies', () => {
+  const COMMAND_ALONE = '--prod --filter . --filter-prod breakerbox...';
+
+  test('the demo brings those of the command alone; tests bring the rest, and then the demo has nothing to bring', () => {
+    const folder = bareClone();
+    write(join(folder, 'packages/cli/src/main.ts'), '');
+    write(join(folder, 'node_modules/vitest/vitest.mjs'), '');
+    const bin = join(folder, 'node_modules/node/bin');
+    // As an installation: takes note of how it was asked for, and brings the Node.
+    const npx = `echo "$@" >> npx.log; mkdir -p ${bin}; ln -sf ${process.execPath} ${bin}/node`;
+    const PATH = `${programs(folder, { npx })}:${process.env.PATH}`;
+    const preload = 'process.getuid = () => 1000';
+    for (const task of ['demo', 'demo', 'test', 'demo', 'test']) {
+      expect(start(folder, task, { preload, env: { PATH } }).status).toBe(0);
+    }
+    const [demo, tests, ...more] = readFileSync(join(folder, 'npx.log'), 'utf8').trim().split('\n');
+    expect(demo).toMatch(/ install --frozen-lockfile/);
+    expect(demo?.endsWith(COMMAND_ALONE)).toBe(true);
+    expect(tests?.endsWith('install --frozen-lockfile')).toBe(true);
+    expect(more).toEqual([]);
+  });
+});
+
 describe('Prometheus, Alertmanager and Chromium', () => {
   const as = (user: 'root' | 'somebody') => `process.getuid = () => ${user === 'root' ? 0 : 1000}`;
   const aptLog = 'echo "$@" >> apt.log';
