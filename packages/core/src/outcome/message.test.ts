@@ -13,6 +13,7 @@ const TEXTS: Readonly<Record<ErrorCategory | 'nothing', readonly string[]>> = {
     'Failed to establish a new connection: Name or service not known',
     'self-signed certificate in certificate chain',
     'MCP error -32000: Connection closed',
+    'Attempted to send a request from a closed client',
   ],
   timeout: [
     'Request timed out.',
@@ -93,7 +94,11 @@ const TEXTS: Readonly<Record<ErrorCategory | 'nothing', readonly string[]>> = {
     'Received tool input did not match expected schema: parameter validation failed',
   ],
   denied: ['The call was rejected by the user', 'User denied permission to run the command', 'denied by policy'],
-  cancelled: ['AbortError: This operation was aborted', 'This operation was aborted'],
+  cancelled: [
+    'AbortError: This operation was aborted',
+    'This operation was aborted',
+    'MCP error -32000: Request was cancelled',
+  ],
   tool_error: ['MCP error -32002: Resource not found'],
   unknown: [],
   nothing: [

@@ -72,6 +72,7 @@ export const UNREACHED: Group = {
     /\bmax retries exceeded with url\b/i, // urllib3
     /\bsocket hang up\b/i,
     /\bother side closed\b/i,
+    /\brequest from a closed client\b/i, // @ai-sdk/mcp, whose server has died
     /\bpremature close\b/i,
     /\bupstream connect error or disconnect\b/i, // Envoy
     /\bStream isn't writeable and enableOfflineQueue\b/, // ioredis

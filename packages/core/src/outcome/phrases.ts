@@ -78,6 +78,8 @@ const PHRASES: readonly Group[] = [
       /\b(?:this|the) (?:operation|request) was (?:aborted|cancell?ed)\b/i,
       /\brequest was aborted\b/i,
       /\buser aborted a request\b/i, // node-fetch
+      // An MCP server whose call was cancelled: its code would say that the connection is gone.
+      /^MCP error -32\d{3}: (?:the )?(?:request|operation|call) (?:was )?cancell?ed[.!]?\s*$/i,
     ],
     thrown: [opening(String.raw`(?:(?:the )?(?:operation|request|call) )?(?:was )?cancell?ed[.!]?\s*$`)],
   },
