@@ -10,7 +10,10 @@ export default defineConfig({
         ...resolve,
         test: {
           name: 'parts',
-          include: ['packages/*/src/**/*.test.ts', '{dashboards,alerts,stack,docs}/**/*.test.ts'],
+          include: [
+            'packages/*/src/**/*.test.ts',
+            '{dashboards,alerts,stack,docs,examples,test/frameworks}/**/*.test.ts',
+          ],
           // Tests that start servers share two cores in CI.
           testTimeout: 30_000,
           hookTimeout: 60_000,
@@ -22,6 +25,7 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['test/**/*.test.ts'],
+          exclude: ['test/frameworks/**'],
           // Prometheus, Alertmanager and a fleet of agents in real time: one after the other, with the machine to themselves.
           fileParallelism: false,
           testTimeout: 180_000,

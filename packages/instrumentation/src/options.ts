@@ -17,6 +17,9 @@ export const text: OptionCheck = (value) =>
 export const reader: OptionCheck = (value) =>
   typeof value === 'function' ? undefined : `is ${show(value)}. Set a function, or leave it out.`;
 
+export const flag: OptionCheck = (value) =>
+  typeof value === 'boolean' ? undefined : `is ${show(value)}. Set true or false, or leave it out.`;
+
 export const names: OptionCheck = (value) =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && name.trim() !== '')
     ? undefined

@@ -25,6 +25,8 @@ export interface Reading {
   readonly tokens?: ((end: CallEnd<unknown>) => number | undefined) | undefined;
   /** How current its result is (F1). */
   readonly freshness?: ((result: unknown) => FreshnessHint | undefined) | undefined;
+  /** What core is to judge in place of a result that reports an error in the framework's own way. Default: the result itself. */
+  readonly evidence?: ((result: unknown) => unknown) | undefined;
   /** Default: core's `labelled`. */
   readonly label?: (result: unknown, label: FreshnessLabel) => unknown;
 }
@@ -59,7 +61,7 @@ export interface Run {
 export const startRun = (
   permit: Permit,
   { signal: outer, timeoutMs, spentMs = 0 }: Limits,
-  { tokens, freshness, label = labelled }: Reading = {},
+  { tokens, freshness, evidence, label = labelled }: Reading = {},
 ): Run => {
   const controller = new AbortController();
   const { signal } = controller;
@@ -88,6 +90,9 @@ export const startRun = (
   const currentness = (result: unknown): FreshnessHint | undefined =>
     freshness && safely(`freshness() of tool '${permit.tool}'`, () => freshness(result));
 
+  const evidenceOf = (result: unknown): unknown =>
+    (evidence && safely(`what tool '${permit.tool}' reports`, () => evidence(result))) ?? result;
+
   try {
     if (timeoutMs !== undefined) {
       const late = (): void => stop(new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError'));
@@ -110,7 +115,7 @@ export const startRun = (
     enter: (part) => enter(() => permit.context, part),
     returned: (result) => {
       release();
-      permit.settle({ result, tokens: cost({ result }), freshness: currentness(result) });
+      permit.settle({ result: evidenceOf(result), tokens: cost({ result }), freshness: currentness(result) });
       return permit.freshness === undefined ? result : (label(result, permit.freshness) as typeof result);
     },
     ended: (result) => {

@@ -1,0 +1,52 @@
+import { BreakerboxUsageError } from '@breakerbox/core';
+import { aValue } from './caller.ts';
+import { type GuardedCall, type GuardedFunction, type GuardOptions, guard } from './guard.ts';
+import { checkOptions, milliseconds, reader } from './options.ts';
+import type { SessionSource } from './session-source.ts';
+
+/** What `guardAll` takes for a tool. */
+export type ToolFunction = (input: never, call: GuardedCall) => unknown;
+
+/** The functions of a record, as `guard` gives them. */
+export type GuardedFunctions<Tools extends Readonly<Record<string, ToolFunction>>> = {
+  readonly [Name in keyof Tools]: GuardedFunction<
+    Parameters<Tools[Name]> extends [] ? undefined : Parameters<Tools[Name]>[0],
+    Awaited<ReturnType<Tools[Name]>>
+  >;
+};
+
+/** How they behave; the same for each. They are each other's alternatives. */
+export type GuardAllOptions = Omit<GuardOptions, 'alternatives'>;
+
+/**
+ * `guard` for a record of functions, by their names. Those whose alternatives have `adapt` and stand in the record are called
+ * in place.
+ *
+ * @throws BreakerboxConfigError for options or names that can't work.
+ * @throws BreakerboxUsageError when `session` is no session, or `tools` no record of functions.
+ *
+ * @example
+ * ```ts
+ * const { search, fetchPage } = guardAll(session, {
+ *   search: async ({ query }: { query: string }, { signal }) => (await fetch(`${api}?q=${query}`, { signal })).json(),
+ *   fetchPage: async (url: string, { signal }) => (await fetch(url, { signal })).text(),
+ * });
+ * ```
+ */
+export function guardAll<Tools extends Readonly<Record<string, ToolFunction>>>(
+  session: SessionSource,
+  tools: Tools,
+  options: GuardAllOptions = {},
+): GuardedFunctions<Tools> {
+  if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) {
+    throw new BreakerboxUsageError(
+      `guardAll(): got ${aValue(tools)} in place of tools, so there is nothing to guard. Give an object of functions by the names of their tools.`,
+    );
+  }
+  checkOptions('guardAll()', options, { timeoutMs: milliseconds, tokens: reader, freshness: reader });
+  const guarded: Record<string, GuardedFunction<never, unknown>> = {};
+  // Each looks in the record when it is called: one that comes later stands in for one that comes earlier.
+  const all = { ...options, alternatives: guarded };
+  for (const [name, run] of Object.entries(tools)) guarded[name] = guard(session, name, run, all);
+  return guarded as GuardedFunctions<Tools>;
+}

@@ -1,0 +1,212 @@
+import { BreakerboxUsageError } from '@breakerbox/core';
+import { diag } from '@opentelemetry/api';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type HookedCalls, hookedCalls } from './hooked-calls.ts';
+import { listenToDiag } from './test-support/diagnosed.ts';
+import { startTracing, stopTracing } from './test-support/tracing.ts';
+import { type Watched, watchedSession } from './test-support/watched-session.ts';
+import { currentSession, withSession } from './with-session.ts';
+
+const once = (more: object = {}) => watchedSession({ tools: { search: { failureThreshold: 1 } }, ...more });
+const call = (callId: string, input?: unknown) => ({ callId, tool: 'search', input });
+const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+/** Opens the circuit, and lets its steps pass: the next call is a probe. */
+const dueForProbe = ({ session }: Watched, calls: HookedCalls): void => {
+  calls.acquire(call('first'));
+  calls.settle('first', { error: refused });
+  for (let step = 0; step < 3; step += 1) session.step();
+};
+
+afterEach(() => {
+  stopTracing();
+  diag.disable();
+});
+
+describe('a call', () => {
+  test('is settled by its id, by what it gave and by what it threw', () => {
+    const { session, decisions, outcomes } = once();
+    const calls = hookedCalls(session);
+    expect(calls.acquire(call('a')).message).toBe('');
+    expect(calls.acquire(call('b')).message).toBe('');
+    calls.settle('b', { error: refused });
+    calls.settle('a', { result: 'found' });
+    expect(decisions).toEqual(['search: call', 'search: call']);
+    expect(outcomes).toEqual(['search: failure, network', 'search: success']);
+  });
+
+  test('E3: settles once; one that nobody knows, or that was refused, is nothing', () => {
+    const { session, decisions, outcomes } = once();
+    const calls = hookedCalls(session);
+    calls.acquire(call('a'));
+    expect(calls.settle('a', { error: refused })).toMatchObject({ decision: 'call' });
+    expect(calls.settle('a', { error: refused })).toBeUndefined();
+    expect(calls.acquire(call('b'))).toMatchObject({
+      decision: 'skip',
+      message: expect.stringContaining('unavailable'),
+    });
+    expect(calls.settle('b', { error: refused })).toBeUndefined();
+    expect(calls.settle('never', { result: 1 })).toBeUndefined();
+    expect(decisions).toEqual(['search: call', 'search: skip']);
+    expect(outcomes).toEqual(['search: failure, network']);
+  });
+
+  test('F1: its decision is given back, for the label that the model has to read', () => {
+    const { session } = watchedSession({ tools: { search: { labelFreshness: true } } });
+    const calls = hookedCalls(session);
+    for (const id of ['a', 'b']) calls.acquire(call(id, { q: 'x' }));
+    expect(calls.settle('a', { result: 'found' })?.freshness).toBeUndefined();
+    expect(calls.settle('b', { result: 'found' })?.freshness).toMatchObject({ kind: 'cached' });
+  });
+
+  test('has one span, with its id, which ends when it is settled', () => {
+    const traced = startTracing();
+    const calls = hookedCalls(watchedSession().session);
+    calls.acquire(call('call-7'));
+    expect(traced.paths()).toEqual([]);
+    calls.settle('call-7', { result: 'found' });
+    expect(traced.attributes('execute_tool search')).toEqual([
+      expect.objectContaining({ 'gen_ai.tool.call.id': 'call-7' }),
+    ]);
+  });
+
+  test('C2: gives its tool a circuit, O5: and without arguments is the same each time', () => {
+    const { box, session } = watchedSession({ defaults: { failureThreshold: 9 }, budget: { failures: 9 } });
+    const calls = hookedCalls(session);
+    const decisions = ['a', 'b', 'c', 'd'].map((id) => {
+      const { decision, reason } = calls.acquire({ callId: id, tool: 'search' });
+      calls.settle(id, { error: refused });
+      return `${decision}: ${reason}`;
+    });
+    expect(box.tools).toEqual(['search']);
+    expect(decisions.at(-1)).toBe('skip: repeat');
+  });
+});
+
+describe('the same id twice', () => {
+  test('C8: the earlier call is given up; what comes is settled on the later one', () => {
+    const watched = once();
+    const calls = hookedCalls(watched.session);
+    dueForProbe(watched, calls);
+    expect(calls.acquire(call('a')).decision).toBe('probe');
+    expect(calls.acquire(call('a')).decision).toBe('probe');
+    calls.settle('a', { result: 'found' });
+    expect(watched.outcomes.slice(1)).toEqual(['search: ignored, cancelled', 'search: success']);
+    expect(watched.session.peek('search')).toMatchObject({ state: 'closed' });
+  });
+
+  test('in two systems of hooks, or for two sessions, is not the same call', () => {
+    const [one, other] = [once(), once()];
+    const [calls, more] = [hookedCalls(one.session), hookedCalls(other.session)];
+    calls.acquire(call('a'));
+    more.acquire(call('a'));
+    calls.settle('a', { result: 'found' });
+    more.settle('a', { error: refused });
+    expect([one.outcomes, other.outcomes]).toEqual([['search: success'], ['search: failure, network']]);
+  });
+});
+
+describe('calls that nobody settles', () => {
+  test('C8: that are given up cost nothing, one alone or all; a probe has its place again', () => {
+    const watched = once();
+    const calls = hookedCalls(watched.session);
+    dueForProbe(watched, calls);
+    calls.acquire(call('probe'));
+    expect(calls.acquire(call('other')).reason).toBe('probe_in_flight');
+    calls.abandon('probe');
+    calls.abandon('probe');
+    calls.abandon('never');
+    expect(calls.acquire(call('again')).decision).toBe('probe');
+    calls.abandon();
+    expect(calls.acquire(call('last')).decision).toBe('probe');
+    expect(watched.outcomes.slice(1)).toEqual(Array(2).fill('search: ignored, cancelled'));
+    expect(watched.session.view().budget.consumed).toBe(1);
+  });
+
+  test("C9: a probe's lease runs out, and its late end changes nothing", () => {
+    let ms = 0;
+    const watched = once({ clock: { now: () => ms, unixNow: () => ms } });
+    const calls = hookedCalls(watched.session);
+    dueForProbe(watched, calls);
+    expect(calls.acquire(call('lost')).decision).toBe('probe');
+    ms = 60_000;
+    expect(calls.acquire(call('next'))).toMatchObject({ decision: 'skip', reason: 'open' });
+    const state = watched.session.peek('search');
+    calls.settle('lost', { result: 'found' });
+    expect(watched.session.peek('search')).toEqual(state);
+    expect(watched.outcomes.slice(1)).toEqual(['search: failure, timeout']);
+  });
+
+  test('are kept up to a thousand a session: then the oldest is given up', () => {
+    const [watched, other] = [watchedSession(), watchedSession()];
+    let session = other.session;
+    const calls = hookedCalls(() => session);
+    calls.acquire(call('0'));
+    session = watched.session;
+    for (let n = 0; n < 1_000; n += 1) calls.acquire(call(`${n}`, n));
+    expect(watched.outcomes).toEqual([]);
+    calls.acquire(call('1000'));
+    expect(watched.outcomes).toEqual(['search: ignored, cancelled']);
+    expect(calls.settle('0', { result: 1 })).toBeUndefined();
+    expect(calls.settle('1', { result: 1 })).toBeDefined();
+    session = other.session;
+    expect(calls.settle('0', { result: 1 })).toBeDefined();
+  });
+});
+
+describe('a session function', () => {
+  test('is asked once for each hook: each session has its own calls', () => {
+    const [one, other] = [once(), once()];
+    let asked = 0;
+    const calls = hookedCalls(() => {
+      asked += 1;
+      return currentSession();
+    });
+    withSession(one.session, () => calls.acquire(call('a')));
+    withSession(other.session, () => calls.acquire(call('a')));
+    withSession(other.session, () => calls.settle('a', { error: refused }));
+    withSession(one.session, () => calls.abandon());
+    expect(asked).toBe(4);
+    expect([one.outcomes, other.outcomes]).toEqual([['search: ignored, cancelled'], ['search: failure, network']]);
+  });
+
+  test('that finds none is told to who asks for a decision', () => {
+    const calls = hookedCalls(currentSession);
+    expect(() => calls.acquire(call('a'))).toThrow(BreakerboxUsageError);
+  });
+
+  test('E5: and to diag where the tool has run: its result is not lost for it', () => {
+    const { session, outcomes } = watchedSession();
+    const heard = listenToDiag();
+    const calls = hookedCalls(currentSession, 'myHooks()');
+    withSession(session, () => calls.acquire(call('a')));
+    expect(calls.settle('a', { result: 'found' })).toBeUndefined();
+    calls.abandon();
+    expect(heard.map(([said]) => said)).toEqual([
+      expect.stringContaining('settle() of myHooks()'),
+      expect.stringContaining('abandon() of myHooks()'),
+    ]);
+    withSession(session, () => calls.settle('a', { result: 'found' }));
+    expect(outcomes).toEqual(['search: success']);
+  });
+});
+
+describe('E6', () => {
+  test('what is no session is refused, in the words of who asked', () => {
+    expect(() => hookedCalls({} as never)).toThrow(/^hookedCalls\(\): got a value of type object instead of a session/);
+    expect(() => hookedCalls(5 as never, 'myHooks()')).toThrow(/^myHooks\(\): got a value of type number/);
+  });
+
+  test.each([
+    [undefined, 'undefined'],
+    ['', 'an empty text'],
+    [7, '7'],
+  ])('a call with %o for its id is refused, before anybody is asked', (callId, shown) => {
+    const { session, decisions } = watchedSession();
+    const calls = hookedCalls(session);
+    const acquire = () => calls.acquire({ callId: callId as string, tool: 'search' });
+    expect(acquire).toThrow(BreakerboxUsageError);
+    expect(acquire).toThrow(`a call of tool 'search' got ${shown} as its callId`);
+    expect(decisions).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { BreakerboxUsageError, type Permit, type Session, type Settlement } from '@breakerbox/core';
+import { safely } from '@breakerbox/core/internal';
+import { aValue } from './caller.ts';
+import { decide } from './decide.ts';
+import { type SessionSource, sessionFinder } from './session-source.ts';
+import { isRefused } from './unavailable.ts';
+
+/** A tool call, as a hook before it tells of it. */
+export interface HookedCall {
+  /** By which the hook after the call names it again. */
+  readonly callId: string;
+  readonly tool: string;
+  readonly input?: unknown;
+}
+
+/** The calls of a framework that tells before and after each, and can't be made to run it within a function of ours. */
+export interface HookedCalls {
+  /**
+   * Decides about a call. On `skip` and `pause` give the model `message`; else the call is on its way until it is settled.
+   *
+   * @throws BreakerboxUsageError for a call without an id, and where a session function finds none.
+   */
+  acquire(call: HookedCall): Permit;
+  /**
+   * Says how a call went. Nothing happens for one that is not on its way. Never throws: a session function that does is told
+   * to OpenTelemetry's `diag`.
+   *
+   * @returns the call's decision, whose `freshness` may have to be told the model (F1); undefined where nothing happened.
+   */
+  settle(callId: string, settlement: Settlement): Permit | undefined;
+  /**
+   * A call on its way will never be heard of again, or all of the session's: they cost nothing, and a probe's place is free
+   * again. Never throws.
+   */
+  abandon(callId?: string): void;
+}
+
+/** Beyond so many calls of one session on their way, hooks surely don't tell of all ends: the oldest is given up. */
+const MAX_UNDER_WAY = 1_000;
+
+const ABANDONED: Settlement = { outcome: 'ignored', category: 'cancelled' };
+
+/**
+ * `acquire` and `settle` for any system of hooks: keeps the permits between the two, by session and call.
+ *
+ * @param where names the caller in error messages.
+ * @throws BreakerboxUsageError when `session` is no session.
+ *
+ * @example
+ * ```ts
+ * const calls = hookedCalls(session);
+ * agent.on('before', ({ id, name, args }) => {
+ *   const permit = calls.acquire({ callId: id, tool: name, input: args });
+ *   if (permit.message !== '') return { answer: permit.message };
+ * });
+ * agent.on('after', ({ id, result }) => calls.settle(id, { result }));
+ * agent.on('failed', ({ id, error }) => calls.settle(id, { error }));
+ * agent.on('end', () => calls.abandon());
+ * ```
+ */
+export function hookedCalls(session: SessionSource, where = 'hookedCalls()'): HookedCalls {
+  const findSession = sessionFinder(session, where);
+  const bySession = new WeakMap<Session, Map<string, Permit>>();
+
+  const underWay = (session: Session): Map<string, Permit> => {
+    const found = bySession.get(session) ?? new Map<string, Permit>();
+    bySession.set(session, found);
+    return found;
+  };
+
+  return {
+    acquire: ({ callId, tool, input }) => {
+      if (typeof callId !== 'string' || callId === '') throw new BreakerboxUsageError(noCallId(where, tool, callId));
+      const session = findSession();
+      session.declare(tool);
+      const permits = underWay(session);
+      end(permits, callId, ABANDONED); // Asked again, by a framework that calls once more under the same id.
+      const permit = decide(session, tool, input, callId);
+      if (isRefused(permit)) return permit;
+      permits.set(callId, permit);
+      const [oldest] = permits.keys();
+      if (permits.size > MAX_UNDER_WAY && oldest !== undefined) end(permits, oldest, ABANDONED);
+      return permit;
+    },
+    // E5: the tool has run, and the framework waits for its hooks. A session function may find none here.
+    settle: (callId, settlement) =>
+      safely(`settle() of ${where}`, () => end(underWay(findSession()), callId, settlement)),
+    abandon: (callId) =>
+      void safely(`abandon() of ${where}`, () => {
+        const permits = underWay(findSession());
+        for (const id of callId === undefined ? [...permits.keys()] : [callId]) end(permits, id, ABANDONED);
+      }),
+  };
+}
+
+const end = (permits: Map<string, Permit>, callId: string, settlement: Settlement): Permit | undefined => {
+  const permit = permits.get(callId);
+  permits.delete(callId);
+  permit?.settle(settlement);
+  return permit;
+};
+
+const noCallId = (where: string, tool: string, callId: unknown): string =>
+  `${where}: a call of tool '${tool}' got ${callId === '' ? 'an empty text' : aValue(callId)} as its callId, so the hook after ` +
+  "the call couldn't name it. Give the framework's id of the call, or a text of your own that both hooks know.";

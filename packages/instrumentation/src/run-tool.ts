@@ -1,0 +1,96 @@
+import type { Permit } from '@breakerbox/core';
+import { readSignal, type ToolCall, throwIfAborted } from './caller.ts';
+import { decide } from './decide.ts';
+import { type DirectCall, otherwise, type StandIns } from './otherwise.ts';
+import { follow, type Reading, startRun } from './run.ts';
+import type { SessionFinder } from './session-source.ts';
+import { isRefused, type Refusal } from './unavailable.ts';
+
+/** What the tools of one adapter share. */
+export interface Kitchen {
+  readonly findSession: SessionFinder;
+  /** Whose tools they are, for error messages, such as `guardTools()`. */
+  readonly where: string;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** One call of a tool, as a framework asks for it. */
+export interface ToolRequest extends ToolCall {
+  readonly tool: string;
+  readonly input: unknown;
+  /** What core is asked with in place of the input, where it must not know the call again (O5, F2). */
+  readonly asked?: unknown;
+}
+
+/** How a framework's tools answer. */
+export interface Manners<Output> extends Reading {
+  /** What the framework gets where the tool must not be run; may throw. */
+  readonly refuse: (permit: Refusal) => Output;
+  /** How to call another tool in place of this one (R4). Default: not at all. */
+  readonly find?: StandIns['find'];
+  /** How a note on an alternative's answer is put. Default: core's `annotated`. */
+  readonly note?: StandIns['note'];
+}
+
+/** Runs the tool: `signal` fires on time-out and on the caller's abort. */
+export type Cook<Output> = (call: {
+  readonly signal: AbortSignal;
+  readonly permit: Permit;
+}) => Output | PromiseLike<Output>;
+
+/**
+ * One call of a tool whose framework waits for a promise: asks the session, runs the tool in the decision's context, settles
+ * by how it went. Where it must not be run: its last good result (F2), an alternative in place (R4), or the refusal.
+ *
+ * @throws the signal's reason where the caller has left already; nobody is asked then.
+ */
+export const runTool = async <Output>(
+  kitchen: Kitchen,
+  request: ToolRequest,
+  cook: Cook<Output>,
+  manners: Manners<Output>,
+): Promise<Output> => {
+  const permit = ask(kitchen, request);
+  if (!isRefused(permit)) return perform(kitchen, request, permit, cook, manners);
+  const { refuse, find = nobody, label, note } = manners;
+  const answer = await otherwise(permit, request.input, { find, ...(label && { label }), ...(note && { note }) });
+  return answer === undefined ? refuse(permit) : (answer.value as Output);
+};
+
+/**
+ * The same for a tool that is called in place of another: no further hop.
+ *
+ * @returns undefined where the decision is against it.
+ */
+export const runInPlace = async <Output>(
+  kitchen: Kitchen,
+  request: ToolRequest,
+  cook: Cook<Output>,
+  reading: Reading,
+): Promise<{ readonly value: Output } | undefined> => {
+  const permit = ask(kitchen, request);
+  return isRefused(permit) ? undefined : { value: await perform(kitchen, request, permit, cook, reading) };
+};
+
+const nobody = (): DirectCall | undefined => undefined;
+
+const ask = ({ findSession, where }: Kitchen, { tool, input, asked = input, callId, signal }: ToolRequest): Permit => {
+  throwIfAborted(readSignal(`${where}, tool '${tool}'`, signal));
+  const session = findSession();
+  session.declare(tool);
+  return decide(session, tool, asked, callId);
+};
+
+const perform = <Output>(
+  { timeoutMs }: Kitchen,
+  { signal }: ToolRequest,
+  permit: Permit,
+  cook: Cook<Output>,
+  reading: Reading,
+): Promise<Output> => {
+  const running = startRun(permit, { signal, timeoutMs }, reading);
+  return follow(
+    running,
+    running.enter(async () => cook({ signal: running.signal, permit })),
+  );
+};

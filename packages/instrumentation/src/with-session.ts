@@ -1,0 +1,43 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { BreakerboxUsageError, type Session } from '@breakerbox/core';
+
+/** By this name on `globalThis`, so that two copies of the package in one process share it. */
+const KEY = Symbol.for('@breakerbox/instrumentation/session');
+
+const storage = (): AsyncLocalStorage<Session> => {
+  const shared = globalThis as { [KEY]?: AsyncLocalStorage<Session> };
+  shared[KEY] ??= new AsyncLocalStorage();
+  return shared[KEY];
+};
+
+/**
+ * Makes a session the current one for whatever `run` does, asynchronous work too: tools that were guarded with
+ * `currentSession` ask it. So a server guards its tools once, and each of a thousand conversations has its own session.
+ *
+ * @returns what `run` returns; what it throws is thrown.
+ *
+ * @example
+ * ```ts
+ * const tools = guardTools(ownTools, currentSession); // once
+ * app.post('/chat', (request) =>
+ *   withSession(box.session({ id: request.conversation }), () => generateText({ model, tools, prompt: request.text })));
+ * ```
+ */
+export const withSession = <Value>(session: Session, run: () => Value): Value => storage().run(session, run);
+
+/** The session of the innermost `withSession` around; undefined outside of all. */
+export const activeSession = (): Session | undefined => storage().getStore();
+
+/**
+ * The session of the innermost `withSession` around, for everything here that takes a session or a function.
+ *
+ * @throws BreakerboxUsageError outside of `withSession`.
+ */
+export const currentSession = (): Session => {
+  const session = activeSession();
+  if (session !== undefined) return session;
+  throw new BreakerboxUsageError(
+    'currentSession(): there is none here, so nobody could decide whether a tool may be called. Run the agent inside ' +
+      'withSession(session, () => …), or give the session itself where tools are guarded.',
+  );
+};

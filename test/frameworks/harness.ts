@@ -1,0 +1,62 @@
+import type { SessionSource } from '@breakerbox/instrumentation';
+import type { ScriptedStep } from '@breakerbox/scripted-models/script';
+
+/** What a tool of the suite does. May be async, throw, or be an async generator function where the framework has such tools. */
+export type ToolBody = (input: { q: string }, signal: AbortSignal | undefined) => unknown;
+
+/** One run of an agent. */
+export interface AgentRun {
+  /** For the adapter, as it is. */
+  readonly session: SessionSource;
+  readonly tools: Readonly<Record<string, ToolBody>>;
+  /** What the model does, turn by turn. */
+  readonly script: readonly ScriptedStep[];
+  /** Ours, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** The framework's own, of a tool, in milliseconds. */
+  readonly frameworkTimeoutMs?: number;
+  /** The caller's. */
+  readonly signal?: AbortSignal;
+  /** Tools whose calls need a person's approval; the person says no. */
+  readonly deny?: readonly string[];
+}
+
+/** How it ended. */
+export interface AgentEnd {
+  /** What the agent said last. */
+  readonly text: string;
+  /** The results of tools that the model had read by its last turn, in order, as text. */
+  readonly heard: readonly string[];
+}
+
+/** What a framework may have no place for. */
+export const FEATURES = [
+  'timeoutMs',
+  'frameworkTimeout',
+  'abort',
+  'approval',
+  'generators',
+  'toolSpansBeneath',
+  'nativeSpan',
+  'inBandErrors',
+  'errorText',
+  'invalidInput',
+  'unknownTool',
+  'steps',
+  'sessionFunction',
+  'stale',
+] as const;
+export type Feature = (typeof FEATURES)[number];
+
+/** A framework's own agent loop with its adapter, used as docs/frameworks.md tells users to. */
+export interface Harness {
+  /** With its version, such as `LangChain 1.5.14`. */
+  readonly framework: string;
+  run(agent: AgentRun): Promise<AgentEnd>;
+  /** What a tool of this framework returns to report an error. */
+  inBand(text: string): unknown;
+  /** The name of the framework's own span of a tool's run. Left out where it `lacks.nativeSpan`. */
+  readonly nativeSpan?: (tool: string) => string;
+  /** What can't be, each with the reason in one sentence, as docs/frameworks.md has it. */
+  readonly lacks: Partial<Readonly<Record<Feature, string>>>;
+}
