@@ -1,199 +1,103 @@
+/** What the contract suite of test/frameworks doesn't see: the SDK's own shapes, options and spans. */
 import { getEventListeners } from 'node:events';
 import { OpenTelemetry } from '@ai-sdk/otel';
-import { trace } from '@opentelemetry/api';
-import { generateText, isStepCount, streamText, type ToolSet, tool } from 'ai';
+import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
+import { isStepCount, streamText } from 'ai';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
-import { guardTools } from './ai-sdk.ts';
-import { type ScriptedStep, scriptedModel } from './test-support/scripted-model.ts';
+import { breakerPrepareStep, guardTools } from './ai-sdk.ts';
+import type { CallEnd } from './run.ts';
+import { ask, failing, loops, refused, search } from './test-support/sdk-loops.ts';
 import { startTracing, stopTracing } from './test-support/tracing.ts';
-import { type Watched, watchedSession } from './test-support/watched-session.ts';
-
-const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' });
-const query = z.object({ q: z.string() });
-const search = (execute: (input: { q: string }, options: { abortSignal?: AbortSignal }) => unknown) =>
-  tool({ description: 'Searches', inputSchema: query, execute: execute as (input: { q: string }) => Promise<unknown> });
-const callSearch: ScriptedStep = [{ tool: 'search', input: { q: 'x' } }];
-
-/** The frameworks' two loops, to the end of the script. */
-const loops = {
-  generateText: async ({ session }: Watched, tools: ToolSet, steps: readonly ScriptedStep[], more: object = {}) => {
-    const scripted = scriptedModel(steps);
-    const { text } = await generateText({
-      model: scripted.model,
-      tools: guardTools(tools, session),
-      prompt: 'go',
-      stopWhen: isStepCount(20),
-      onStepEnd: () => session.step(),
-      ...more,
-    });
-    return { text, heard: scripted.heard() };
-  },
-  streamText: async ({ session }: Watched, tools: ToolSet, steps: readonly ScriptedStep[], more: object = {}) => {
-    const scripted = scriptedModel(steps);
-    const result = streamText({
-      model: scripted.model,
-      tools: guardTools(tools, session),
-      prompt: 'go',
-      stopWhen: isStepCount(20),
-      onStepEnd: () => session.step(),
-      onError: () => {},
-      ...more,
-    });
-    return { text: await result.text, heard: scripted.heard() };
-  },
-};
+import { watchedSession } from './test-support/watched-session.ts';
+import { currentSession, withSession } from './with-session.ts';
 
 afterEach(stopTracing);
 
 describe.each(Object.entries(loops))('in %s', (_, loop) => {
-  test('a tool that works is called, and its result read', async () => {
-    const watched = watchedSession();
-    const { text, heard } = await loop(watched, { search: search(async ({ q }) => [q]) }, [callSearch, 'Done.']);
-    expect(text).toBe('Done.');
-    expect(heard).toEqual([{ type: 'json', value: ['x'] }]);
-    expect(watched.outcomes).toEqual(['search: success']);
-    expect(watched.session.view().step).toBe(2);
+  test.each([
+    ['a list', ['x'], { type: 'json', value: ['x'] }],
+    ['nothing much', 0, { type: 'json', value: 0 }],
+    ['an error', { error: 'HTTP 503' }, { type: 'json', value: { error: 'HTTP 503' } }],
+    ['a text', 'x', { type: 'text', value: 'x' }],
+  ])('E3: %s that a tool returns is read as it is', async (_what, result, expected) => {
+    const tools = { search: search(async () => result), plain: search(() => result) };
+    const heard = await loop(watchedSession(), tools, [[ask('x'), ask('x', 'plain')], 'Done.']);
+    expect(heard).toEqual([expected, expected]);
   });
 
-  test('a tool that throws is read about; at the third time its circuit opens, the model is told, and the loop goes on', async () => {
-    const watched = watchedSession();
-    const execute = vi.fn(() => Promise.reject(refused));
-    const steps = [callSearch, callSearch, callSearch, callSearch, 'I could not search.'];
-
-    const { text, heard } = await loop(watched, { search: search(execute) }, steps);
-
-    expect(text).toBe('I could not search.');
-    expect(heard).toEqual([
-      {
-        type: 'error-text',
-        value: expect.stringMatching(/^ToolUnavailableError: Tool 'search' is unavailable.*network/),
-      },
-    ]);
-    expect(execute).toHaveBeenCalledTimes(3);
-    expect(watched.outcomes).toEqual(Array(3).fill('search: failure, network'));
-    expect(watched.decisions).toEqual([...Array(3).fill('search: call'), 'search: skip']);
-  });
-
-  test('steps bring the probe, and a tool that is back is used again', async () => {
-    const watched = watchedSession();
-    let calls = 0;
-    const execute = async () => {
-      calls += 1;
-      if (calls <= 3) throw refused;
-      return 'found';
-    };
-    const { heard } = await loop(watched, { search: search(execute) }, [...Array(7).fill(callSearch), 'Done.']);
-    expect(heard).toEqual([{ type: 'text', value: 'found' }]);
-    expect(watched.decisions.slice(3)).toEqual(['search: skip', 'search: skip', 'search: probe', 'search: call']);
-  });
-
-  test('a tool that throws at once, or answers at once, is the same', async () => {
-    const watched = watchedSession();
-    const throwing = search(() => {
+  test('E3: an error that a tool throws is read as it is, between pieces too', async () => {
+    const pieces = search(async function* () {
+      yield 'searching';
       throw refused;
-    });
-    const { heard } = await loop(watched, { search: throwing, plain: search(() => 0) }, [
-      [...callSearch, { tool: 'plain', input: { q: 'x' } }],
-      'Done.',
-    ]);
-    expect(heard).toEqual([
-      { type: 'error-text', value: `Error: ${refused.message}` },
-      { type: 'json', value: 0 },
-    ]);
-    expect(watched.outcomes.toSorted()).toEqual(['plain: success', 'search: failure, network']);
+    } as never);
+    const tools = { search: search(() => Promise.reject(refused)), pieces };
+    const expected = { type: 'error-text', value: `Error: ${refused.message}` };
+    const heard = await loop(watchedSession(), tools, [[ask('x'), ask('x', 'pieces')], 'Done.']);
+    expect(heard).toEqual([expected, expected]);
   });
 
-  test('an error that is returned is judged by core and read as it is', async () => {
-    const watched = watchedSession();
-    const { heard } = await loop(watched, { search: search(async () => ({ error: 'HTTP 503' })) }, [
-      callSearch,
-      'Done.',
-    ]);
-    expect(heard).toEqual([{ type: 'json', value: { error: 'HTTP 503' } }]);
-    expect(watched.outcomes).toEqual(['search: failure, server']);
-  });
-
-  test('arguments that the schema refuses reach neither tool nor session', async () => {
+  test('arguments that the schema refuses are not decided about', async () => {
     const watched = watchedSession();
     const execute = vi.fn();
     await loop(watched, { search: search(execute) }, [[{ tool: 'search', input: { q: 5 } }], 'Done.']);
-    expect(execute).not.toHaveBeenCalled();
     expect(watched.decisions).toEqual([]);
   });
 
-  test('a tool that answers piece by piece is followed to its end', async () => {
-    const watched = watchedSession();
-    const pieces = search(async function* () {
-      yield 'searching';
-      yield 'found';
-    } as never);
-    const { heard } = await loop(watched, { search: pieces }, [callSearch, 'Done.']);
-    expect(heard).toEqual([{ type: 'text', value: 'found' }]);
-    expect(watched.outcomes).toEqual(['search: success']);
-  });
-
-  test('a tool that breaks off between pieces has failed', async () => {
-    const watched = watchedSession();
-    const pieces = search(async function* () {
-      yield 'searching';
-      throw refused;
-    } as never);
-    const { heard } = await loop(watched, { search: pieces }, [callSearch, 'Done.']);
-    expect(heard).toEqual([{ type: 'error-text', value: `Error: ${refused.message}` }]);
-    expect(watched.outcomes).toEqual(['search: failure, network']);
-  });
-
-  test('calls side by side in one step each have their decision', async () => {
-    const watched = watchedSession();
-    const four = Array(4).fill(callSearch[0]);
-    const { heard } = await loop(watched, { search: search(() => Promise.reject(refused)) }, [
-      four,
-      callSearch,
-      'Done.',
-    ]);
-    expect(watched.decisions).toEqual([...Array(4).fill('search: call'), 'search: skip']);
-    expect(heard).toHaveLength(1);
-  });
-
-  test("the SDK's own time-out counts as one, even if the tool takes no notice", async () => {
-    const watched = watchedSession();
-    const { text } = await loop(watched, { search: search(() => new Promise(() => {})) }, [callSearch, 'Done.'], {
-      timeout: { toolMs: 20 },
-    });
-    expect(text).toBe('Done.');
-    expect(watched.outcomes).toEqual(['search: failure, timeout']);
-  });
-
-  test("the caller's abort costs nothing", async () => {
+  test("nothing of ours stays on the caller's signal", async () => {
     const watched = watchedSession();
     const caller = new AbortController();
     const hanging = search(() => {
       queueMicrotask(() => caller.abort());
       return new Promise(() => {});
     });
-    await loop(watched, { search: hanging }, [callSearch, 'Done.'], { abortSignal: caller.signal }).catch(() => {});
+    const more = { abortSignal: caller.signal };
+    await loop(watched, { search: hanging }, [[ask('x')], 'Done.'], more).catch(() => {});
     await watched.settled(1);
-    expect(watched.outcomes).toEqual(['search: ignored, cancelled']);
     expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
   });
 
-  test('our span is beneath the one of @ai-sdk/otel, and the spans of the tool beneath ours', async () => {
+  test('O4: tokens of failed calls are wasted, of pieces by the last one', async () => {
+    const watched = watchedSession({ budget: { failures: 5, tokens: 1000 } });
+    const pieces = search(async function* () {
+      yield { error: 'HTTP 500' };
+      yield { error: 'HTTP 503' };
+    } as never);
+    const costs = new Map<unknown, number>([
+      ['found', 1],
+      [refused, 300],
+      ['{"error":"HTTP 503"}', 20],
+    ]);
+    const tokens = ({ result, error }: CallEnd<unknown>) =>
+      costs.get(error ?? (typeof result === 'string' ? result : JSON.stringify(result)));
+    const tools = { search: search(failing('found')), pieces };
+    await loop(watched, tools, [[ask('a')], [ask('b')], [ask('c', 'pieces')], 'Done.'], {}, { tokens });
+    expect(watched.session.view().budget.tokensRemaining).toBe(680);
+  });
+
+  test('our span is beneath the one of @ai-sdk/otel, within that of the agent', async () => {
     const traced = startTracing();
-    const watched = watchedSession();
-    const tracing = search(async () => trace.getTracer('test').startSpan('GET').end());
-    await loop(watched, { search: tracing }, [callSearch, 'Done.'], {
-      telemetry: { integrations: [new OpenTelemetry()] },
-    });
-    const path = traced.paths().find((one) => one.endsWith('GET'));
-    expect(path).toMatch(/^invoke_agent \S+ > .*execute_tool search > breakerbox\.call search > GET$/);
+    const more = { telemetry: { integrations: [new OpenTelemetry()] } };
+    await loop(watchedSession(), { search: search(async () => 1) }, [[ask('x')], 'Done.'], more);
+    const path = traced.paths().find((one) => one.includes('breakerbox'));
+    expect(path).toMatch(/^invoke_agent \S+ > .*execute_tool search > breakerbox\.call search$/);
     expect(traced.attributes('breakerbox.call search')[0]).toMatchObject({ 'gen_ai.tool.call.id': 'call-1-1' });
-    expect(traced.attributes('execute_tool search')).toHaveLength(1);
   });
 
   test('our span is the execute_tool span where there is no other', async () => {
     const traced = startTracing();
-    await loop(watchedSession(), { search: search(async () => 1) }, [callSearch, 'Done.']);
+    await loop(watchedSession(), { search: search(async () => 1) }, [[ask('x')], 'Done.']);
     expect(traced.paths()).toEqual(['execute_tool search']);
   });
+});
+
+test('the session of withSession reaches tools and steps of a stream that is read outside of it', async () => {
+  const watched = watchedSession();
+  const { model } = scriptedModel([[ask('a')], [ask('b')], 'Done.']);
+  const tools = guardTools({ search: search(() => 'found') }, currentSession);
+  const prepareStep = breakerPrepareStep(currentSession);
+  const start = () => streamText({ model, tools, prepareStep, prompt: 'go', stopWhen: isStepCount(20) });
+  const response = withSession(watched.session, start).toUIMessageStreamResponse();
+  expect(await response.text()).toContain('Done.');
+  expect(watched.decisions).toEqual(['search: call', 'search: call']);
+  expect(watched.session.view().step).toBe(3);
 });

@@ -1,16 +1,20 @@
 import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
 import type { Tool, ToolSet } from 'ai';
+import { markGuarded } from './ai-sdk-guarded.ts';
 import { aValue, readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
 import { isAsyncIterable, iterate, lastOf, once } from './iterate.ts';
 import { labelForModel, labelledModelOutput } from './model-output.ts';
-import { checkOptions, milliseconds } from './options.ts';
+import { checkOptions, milliseconds, reader } from './options.ts';
 import { type DirectCall, isThenable, otherwise } from './otherwise.ts';
-import { attempt, follow, type Run, startRun } from './run.ts';
+import { attempt, type CallEnd, follow, type Run, startRun } from './run.ts';
 import { declareNow, type SessionFinder, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
 
+export { type BreakerPrepareStepOptions, breakerPrepareStep, type CallTools } from './ai-sdk-prepare-step.ts';
+export { type BreakerTelemetry, breakerTelemetry } from './ai-sdk-telemetry.ts';
+export type { CallEnd } from './run.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
 /** How guarded tools behave. */
@@ -21,11 +25,17 @@ export interface GuardToolsOptions {
    * `generateText` and `streamText` is understood as well.
    */
   readonly timeoutMs?: number;
+  /**
+   * Reads in the end of a call what it cost, in tokens: in the result, of a tool that yields pieces the last one, or in the
+   * error that the tool threw or that stopped it. Those of a failed call are wasted: counted, charged to the token budget, and
+   * may open the circuit. Default: nobody knows. What it throws goes to OpenTelemetry's `diag`.
+   */
+  readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
 }
 
 /**
- * Guards the tools of the AI SDK 7: give the result to `generateText`, `streamText` or an agent in their place. The types
- * are those of the tools. Call `session.step()` when a step ends.
+ * Guards the tools of the AI SDK: give the result to `generateText`, `streamText` or an agent in their place. The types are
+ * those of the tools. `breakerPrepareStep` counts the steps; or call `session.step()` when one ends.
  *
  * On skip and pause a tool throws `ToolUnavailableError`: the AI SDK makes a tool error of it, whose message the model
  * reads, and the loop goes on. But a tool with `serveStaleMs` gives its last good result for the same arguments, labelled; and
@@ -40,7 +50,7 @@ export interface GuardToolsOptions {
  *
  * @example
  * ```ts
- * await generateText({ model, tools: guardTools(tools, session), prompt, onStepEnd: () => session.step() });
+ * await generateText({ model, tools: guardTools(tools, session), prepareStep: breakerPrepareStep(session), prompt });
  * ```
  */
 export function guardTools<Tools extends ToolSet>(
@@ -48,7 +58,7 @@ export function guardTools<Tools extends ToolSet>(
   session: SessionSource,
   options: GuardToolsOptions = {},
 ): Tools {
-  checkOptions('guardTools()', options, { timeoutMs: milliseconds });
+  checkOptions('guardTools()', options, { timeoutMs: milliseconds, tokens: reader });
   const findSession = sessionFinder(session, 'guardTools()');
   if (typeof tools !== 'object' || tools === null) {
     throw new BreakerboxUsageError(
@@ -61,7 +71,7 @@ export function guardTools<Tools extends ToolSet>(
     session,
     entries.filter(([, tool]) => isExecutable(tool)).map(([name]) => name),
   );
-  const kitchen: Kitchen = { tools, findSession, timeoutMs: options.timeoutMs };
+  const kitchen: Kitchen = { tools, session, findSession, timeoutMs: options.timeoutMs, tokens: options.tokens };
   return Object.fromEntries(
     entries.map(([name, tool]) => [name, isExecutable(tool) ? guardTool(name, tool, kitchen) : tool]),
   ) as Tools;
@@ -76,8 +86,10 @@ const isExecutable = (tool: ToolSet[string] | undefined): tool is Executable => 
 /** What the guarded tools share. */
 interface Kitchen {
   readonly tools: ToolSet;
+  readonly session: SessionSource;
   readonly findSession: SessionFinder;
   readonly timeoutMs: number | undefined;
+  readonly tokens: GuardToolsOptions['tokens'];
 }
 
 const guardTool = (name: string, tool: Executable, kitchen: Kitchen): ToolSet[string] => {
@@ -93,6 +105,7 @@ const guardTool = (name: string, tool: Executable, kitchen: Kitchen): ToolSet[st
     }
     return perform(running, tool, input, options);
   };
+  markGuarded(execute, kitchen.session);
   const members = new Map<PropertyKey, unknown>([['execute', execute]]);
   const toModelOutput = tool.toModelOutput?.bind(tool) as Parameters<typeof labelledModelOutput>[0] | undefined;
   if (toModelOutput) members.set('toModelOutput', labelledModelOutput(toModelOutput));
@@ -133,8 +146,10 @@ const ask = (name: string, input: unknown, options: ExecuteOptions | undefined, 
   return decide(session, name, input, options?.toolCallId);
 };
 
-const start = (permit: Permit, tool: Executable, options: ExecuteOptions | undefined, { timeoutMs }: Kitchen): Run =>
-  startRun(permit, { signal: options?.abortSignal, timeoutMs }, { label: labelOf(tool) });
+const start = (permit: Permit, tool: Executable, options: ExecuteOptions | undefined, kitchen: Kitchen): Run => {
+  const { timeoutMs, tokens } = kitchen;
+  return startRun(permit, { signal: options?.abortSignal, timeoutMs }, { label: labelOf(tool), tokens });
+};
 
 const perform = (running: Run, tool: Executable, input: unknown, options: ExecuteOptions): ReturnType<Execute> =>
   attempt(running, () => conclude(running, tool, tool.execute(input, { ...options, abortSignal: running.signal })));

@@ -1,5 +1,5 @@
+import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import { MockProviderV4 } from 'ai/test';
-import { scriptedModel } from './scripted-model.ts';
 
 /** To be preloaded: a model name such as `openai/gpt-5-mini` gets a script in place of the provider's model. */
 const calls = ['', 'a', 'b', 'c'].map((page) => [{ tool: 'fetchPage', input: { url: `http://127.0.0.1:2/${page}` } }]);

@@ -1,8 +1,9 @@
 import type { Alternative, ToolConfig } from '@breakerbox/core';
+import { type ScriptedStep, scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import { generateText, isStepCount, streamText, type Tool, type ToolSet, tool } from 'ai';
+import type { MockLanguageModelV4 } from 'ai/test';
 import { z } from 'zod';
-import { guardTools } from '../ai-sdk.ts';
-import { type ScriptedStep, scriptedModel } from './scripted-model.ts';
+import { type GuardToolsOptions, guardTools } from '../ai-sdk.ts';
 import { type Watched, watchedSession } from './watched-session.ts';
 
 export const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' });
@@ -25,20 +26,35 @@ export const failing = (answer: unknown) => {
   };
 };
 
+/** What the tools of the last step said, as the SDK puts it to the model. */
+const heardLast = ({ doGenerateCalls, doStreamCalls }: MockLanguageModelV4): readonly unknown[] => {
+  const last = [...doGenerateCalls, ...doStreamCalls].at(-1)?.prompt.at(-1);
+  return last?.role === 'tool' ? last.content.map((part) => (part.type === 'tool-result' ? part.output : part)) : [];
+};
+
+type Loop = (
+  watched: Watched,
+  tools: ToolSet,
+  steps: readonly ScriptedStep[],
+  /** Further settings of the call. */
+  more?: object,
+  guarding?: GuardToolsOptions,
+) => Promise<readonly unknown[]>;
+
 /** The frameworks' two loops, to the end of the script; what the model heard last. */
-export const loops = {
-  generateText: async ({ session }: Watched, tools: ToolSet, steps: readonly ScriptedStep[], more: object = {}) => {
-    const { model, heard } = scriptedModel(steps);
+export const loops: Readonly<Record<'generateText' | 'streamText', Loop>> = {
+  generateText: async ({ session }, tools, steps, more, guarding) => {
+    const { model } = scriptedModel(steps);
     const stopWhen = isStepCount(20);
-    await generateText({ model, tools: guardTools(tools, session), prompt: 'go', stopWhen, ...more });
-    return heard();
+    await generateText({ model, tools: guardTools(tools, session, guarding), prompt: 'go', stopWhen, ...more });
+    return heardLast(model);
   },
-  streamText: async ({ session }: Watched, tools: ToolSet, steps: readonly ScriptedStep[], more: object = {}) => {
-    const { model, heard } = scriptedModel(steps);
+  streamText: async ({ session }, tools, steps, more, guarding) => {
+    const { model } = scriptedModel(steps);
     const stopWhen = isStepCount(20);
-    const guarded = guardTools(tools, session);
+    const guarded = guardTools(tools, session, guarding);
     await streamText({ model, tools: guarded, prompt: 'go', stopWhen, onError: () => {}, ...more }).consumeStream();
-    return heard();
+    return heardLast(model);
   },
 };
 

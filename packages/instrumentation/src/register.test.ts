@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { BreakerboxConfigError } from '@breakerbox/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { boxConfigOf } from './register-config.ts';
+
+let folder: string;
+let capabilities: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'breakerbox-register-'));
+  capabilities = join(folder, 'capabilities.yaml');
+  await writeFile(capabilities, 'tools:\n  web_search:\n    fallback: ask the user for a link\n');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('node --import @breakerbox/instrumentation/register', () => {
+  const agent = fileURLToPath(new URL('./test-support/unaware-agent.ts', import.meta.url));
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  /** Runs the program; what its model heard. */
+  const heardWith = async (env: Record<string, string>, more: readonly string[] = []): Promise<string[]> => {
+    const flags = ['--conditions=breakerbox-source', '--import', '@breakerbox/instrumentation/register', ...more];
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, agent], { cwd, env });
+    return JSON.parse(stdout);
+  };
+
+  test('guards an agent that knows nothing of it', async () => {
+    const heard = await heardWith({ BREAKERBOX_CAPABILITIES: capabilities });
+    expect(heard.slice(0, 3)).toEqual(Array(3).fill(expect.stringContaining('fetch failed')));
+    expect(heard[3]).toMatch(
+      /^ToolUnavailableError: Tool 'web_search' is unavailable: its last calls failed \(network\)/,
+    );
+    expect(heard[3]).toMatch(/Instead: ask the user for a link\.$/);
+  });
+
+  test('changes nothing where it only observes', async () => {
+    const heard = await heardWith({ BREAKERBOX_MODE: 'observe_only' });
+    expect(heard).toEqual(Array(4).fill(expect.stringContaining('fetch failed')));
+  });
+
+  test('ends the process for what can not work, with the reason', async () => {
+    const missing = join(folder, 'missing.yaml');
+    await expect(heardWith({ BREAKERBOX_CAPABILITIES: missing })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/BreakerboxConfigError.*missing\.yaml.*isn't there \(ENOENT\)/s),
+    });
+  });
+});
+
+describe('the variables', () => {
+  test('name the agent: our own, that of OpenTelemetry, or none', async () => {
+    const named = { BREAKERBOX_AGENT: 'research-agent', OTEL_SERVICE_NAME: 'service' };
+    expect(await boxConfigOf(named)).toEqual({ agent: 'research-agent' });
+    expect(await boxConfigOf({ ...named, BREAKERBOX_AGENT: ' ' })).toEqual({ agent: 'service' });
+    expect(await boxConfigOf({})).toEqual({ agent: 'unknown_agent' });
+  });
+
+  test('set scope, mode and tools', async () => {
+    const env = { BREAKERBOX_SCOPE: 'process', BREAKERBOX_MODE: 'observe_only', BREAKERBOX_CAPABILITIES: capabilities };
+    expect(await boxConfigOf(env)).toEqual({
+      agent: 'unknown_agent',
+      scope: 'process',
+      defaults: { mode: 'observe_only' },
+      tools: { web_search: { fallback: 'ask the user for a link' } },
+    });
+  });
+
+  test('are refused where they can not work, all at once', async () => {
+    const refusal = boxConfigOf({ BREAKERBOX_SCOPE: 'thread', BREAKERBOX_MODE: 'watch' });
+    await expect(refusal).rejects.toThrow(BreakerboxConfigError);
+    await expect(refusal).rejects.toThrow(/BREAKERBOX_MODE: is 'watch'.*BREAKERBOX_SCOPE: is 'thread'/s);
+  });
+});

@@ -1,0 +1,152 @@
+import { OpenTelemetry } from '@ai-sdk/otel';
+import {
+  type BreakerTelemetry,
+  breakerPrepareStep,
+  breakerTelemetry,
+  guardTools,
+} from '@breakerbox/instrumentation/ai-sdk';
+import { type ScriptedModel, scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
+import * as newest from 'ai';
+import type { MockLanguageModelV4 } from 'ai/test';
+import * as six from 'ai-6';
+import { MockLanguageModelV3 } from 'ai-6/test';
+import * as oldest from 'ai-oldest';
+import * as oldestTest from 'ai-oldest/test';
+import { z } from 'zod';
+import { contract } from './contract.ts';
+import type { AgentEnd, AgentRun, Harness } from './harness.ts';
+
+type Model = InstanceType<typeof MockLanguageModelV4>;
+/** Versions differ in their types, and not in what is used of them here. */
+type Sdk = typeof newest;
+
+interface Version {
+  readonly name: string;
+  readonly sdk: Sdk;
+  readonly model: (steps: AgentRun['script']) => ScriptedModel<Model>;
+}
+
+const versions = {
+  newest: { name: 'AI SDK 7.0.173', sdk: newest, model: scriptedModel },
+  oldest: {
+    name: 'AI SDK 7.0.0',
+    sdk: oldest as unknown as Sdk,
+    model: (steps) => scriptedModel(steps, oldestTest.MockLanguageModelV4 as unknown as typeof MockLanguageModelV4),
+  },
+  six: {
+    name: 'AI SDK 6.0.0',
+    sdk: { ...six, isStepCount: six.stepCountIs } as unknown as Sdk,
+    model: (steps) => scriptedModel(steps, MockLanguageModelV3 as unknown as typeof MockLanguageModelV4),
+  },
+} satisfies Record<string, Version>;
+
+/** How the settings of a call become guarded: as the docs tell users to. */
+type Guard = (tools: newest.ToolSet, run: AgentRun) => Settings;
+type Settings = Pick<Parameters<typeof newest.generateText>[0], 'tools' | 'prepareStep' | 'telemetry'>;
+
+const byTools: Guard = (tools, { session, timeoutMs }) => ({
+  tools: guardTools(tools, session, timeoutMs === undefined ? {} : { timeoutMs }),
+  prepareStep: breakerPrepareStep(session),
+  telemetry: { integrations: [new OpenTelemetry()] },
+});
+
+const byTelemetry: Guard = (tools, { session }) => ({
+  tools,
+  telemetry: { integrations: [breakerTelemetry(session) satisfies BreakerTelemetry, new OpenTelemetry()] },
+});
+
+type Loop = (sdk: Sdk, settings: Parameters<typeof newest.generateText>[0]) => Promise<LoopEnd>;
+
+interface LoopEnd {
+  readonly text: string;
+  readonly content: readonly { readonly type: string; readonly approvalId?: string }[];
+  readonly messages: newest.ModelMessage[];
+}
+
+const generating: Loop = async ({ generateText }, settings) => {
+  const { text, content, response } = await generateText(settings);
+  return { text, content, messages: response.messages };
+};
+
+const streaming: Loop = async ({ streamText }, settings) => {
+  const result = streamText({ ...settings, onError: () => {} });
+  const [text, content, { messages }] = await Promise.all([result.text, result.content, result.response]);
+  return { text, content, messages };
+};
+
+const agent: Loop = async ({ ToolLoopAgent }, { prompt, messages, abortSignal, timeout, ...settings }) => {
+  const looping = new ToolLoopAgent<never, newest.ToolSet>(settings as never);
+  const call = { abortSignal, timeout, ...(prompt === undefined ? { messages } : { prompt }) };
+  const { text, content, response } = await looping.generate(call as never);
+  return { text, content, messages: response.messages };
+};
+
+const runIn =
+  ({ sdk, model }: Version, loop: Loop, guard: Guard) =>
+  async (run: AgentRun): Promise<AgentEnd> => {
+    const { script, tools: bodies, deny = [], signal, frameworkTimeoutMs } = run;
+    const tools = Object.fromEntries(
+      Object.entries(bodies).map(([name, body]) => {
+        const execute = (input: { q: string }, { abortSignal }: { abortSignal?: AbortSignal }) =>
+          body(input, abortSignal);
+        const inputSchema = z.object({ q: z.string() });
+        return [name, sdk.tool({ inputSchema, execute, ...(deny.includes(name) && { needsApproval: true }) } as never)];
+      }),
+    ) as newest.ToolSet;
+    const scripted = model(script);
+    const settings = {
+      ...guard(tools, run),
+      model: scripted.model,
+      stopWhen: sdk.isStepCount(20),
+      ...(signal && { abortSignal: signal }),
+      ...(frameworkTimeoutMs !== undefined && { timeout: { toolMs: frameworkTimeoutMs } }),
+    };
+    const first = await loop(sdk, { ...settings, prompt: 'go' });
+    const asked = first.content.flatMap(({ approvalId }) => (approvalId === undefined ? [] : [approvalId]));
+    if (asked.length === 0) return { text: first.text, heard: scripted.heard() };
+    const messages: newest.ModelMessage[] = [
+      { role: 'user', content: 'go' },
+      ...first.messages,
+      {
+        role: 'tool',
+        content: asked.map((approvalId) => ({ type: 'tool-approval-response', approvalId, approved: false })),
+      },
+    ];
+    const { text } = await loop(sdk, { ...settings, messages });
+    return { text, heard: scripted.heard() };
+  };
+
+const inBand = (error: string) => ({ error });
+const nativeSpan = (tool: string) => `execute_tool ${tool}`;
+
+const harness = (version: Version, loop: Loop, guard: Guard, where: string, lacks: Harness['lacks'] = {}): Harness => ({
+  framework: `${version.name}, ${where}`,
+  run: runIn(version, loop, guard),
+  inBand,
+  ...(lacks.nativeSpan === undefined && { nativeSpan }),
+  lacks,
+});
+
+for (const version of [versions.newest, versions.oldest]) {
+  contract(harness(version, generating, byTools, 'generateText'));
+  contract(harness(version, streaming, byTools, 'streamText'));
+}
+contract(harness(versions.newest, agent, byTools, 'ToolLoopAgent'));
+const lacksOf6 = {
+  nativeSpan: 'The span of AI SDK 6 is called ai.toolCall.',
+  frameworkTimeout: 'AI SDK 6.0 has no time-out of a tool.',
+};
+contract(harness(versions.six, generating, byTools, 'generateText', lacksOf6));
+contract(harness(versions.six, streaming, byTools, 'streamText', lacksOf6));
+
+const NO_SIGNAL =
+  'A telemetry integration is not told of the signal of a tool, so that one that takes no notice is waited for.';
+const lacksOfTelemetry = {
+  timeoutMs: 'A telemetry integration can end no tool.',
+  frameworkTimeout: NO_SIGNAL,
+  abort: NO_SIGNAL,
+};
+for (const version of [versions.newest, versions.oldest]) {
+  contract(harness(version, generating, byTelemetry, 'generateText with breakerTelemetry', lacksOfTelemetry));
+  contract(harness(version, streaming, byTelemetry, 'streamText with breakerTelemetry', lacksOfTelemetry));
+}
