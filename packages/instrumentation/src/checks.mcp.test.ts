@@ -14,12 +14,11 @@ afterEach(async () => {
   for (const step of undo.splice(0).toReversed()) await step();
 });
 
-describe.each(Object.entries(sdks))('K4: an MCP server answers a ping, with %s over stdio', (sdk, connectTo) => {
+describe.each(Object.entries(sdks))('K4: an MCP server answers a ping, with %s over stdio', (sdk, { create }) => {
   const connect = async () => {
-    const { client, pid } = await connectTo('everything', ['stdio']);
+    const { client, start } = create();
     undo.push(() => client.close());
-    if (pid === null) throw new Error('the server did not start');
-    return { client, pid };
+    return { client, pid: await start({ name: 'everything', args: ['stdio'] }) };
   };
 
   test('K4: a server that works is available, by a guarded client and by a function too', async () => {

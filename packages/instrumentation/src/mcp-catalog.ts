@@ -31,6 +31,8 @@ const MAX_PAGES = 64;
  * beyond so many the names are surely made up, and only lists that pass by bring new tools.
  */
 const MAX_ABSENT = 100;
+/** Milliseconds after which they are forgotten: servers gain tools while they run, and tell whom they like (`tools/list_changed`). */
+const ABSENT_MS = 30_000;
 
 /** Kept by client, because many sessions may share one. */
 const catalogs = new WeakMap<McpClient, Catalog>();
@@ -49,6 +51,7 @@ const createCatalog = (client: McpClient): Catalog => {
   const absent = new Set<string>();
   let asking: Promise<boolean> | undefined;
   let deafUntilMs = 0;
+  let absentUntilMs = 0;
 
   const note = (list: unknown): readonly string[] => {
     const tools = readPage(list)?.tools ?? [];
@@ -87,6 +90,7 @@ const createCatalog = (client: McpClient): Catalog => {
     has: (name) => {
       if (names.has(name)) return true;
       if (!isName(name)) return false;
+      if (performance.now() >= absentUntilMs) absent.clear();
       if (absent.has(name) || absent.size >= MAX_ABSENT) return false;
       return performance.now() < deafUntilMs || 'ask';
     },
@@ -95,6 +99,7 @@ const createCatalog = (client: McpClient): Catalog => {
       const complete = await within<boolean | 'late'>(asking, ms, 'late', signal);
       if (complete === 'late') deafUntilMs = performance.now() + DEAF_MS;
       if (names.has(name) || complete !== true) return true;
+      if (absent.size === 0) absentUntilMs = performance.now() + ABSENT_MS;
       absent.add(name);
       return false;
     },

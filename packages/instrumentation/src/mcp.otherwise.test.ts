@@ -28,15 +28,16 @@ const text = (words: string) => ({ type: 'text' as const, text: words });
 const outage = { isError: true, content: [text('HTTP 503 Service Unavailable')] };
 const search = { name: 'search', arguments: { q: 'x' } };
 
-describe.each(Object.entries(sdks))('with %s over stdio', (_, connectTo) => {
+describe.each(Object.entries(sdks))('with %s over stdio', (_, { create }) => {
   test('F2: a server that was killed answers with its last good result, labelled; other calls are told of', async () => {
-    const { client, pid } = await connectTo('everything', ['stdio']);
+    const { client, start } = create();
     undo.push(() => client.close());
+    const pid = await start({ name: 'everything', args: ['stdio'] });
     const { session, decisions } = watchedSession({ tools: { echo: { failureThreshold: 1, serveStaleMs: 60_000 } } });
-    const guarded: AnyClient = guardMcpClient(client as AnyClient, session);
+    const guarded: AnyClient = guardMcpClient<AnyClient>(client, session);
     const echo = { name: 'echo', arguments: { message: 'hello' } };
     const good = await guarded.callTool(echo);
-    process.kill(pid as number, 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
     await expect(guarded.callTool(echo)).rejects.toThrow();
 
     expect(await guarded.callTool(echo)).toEqual({

@@ -5,15 +5,8 @@ import type { Client as ClientOfSdk2 } from '@modelcontextprotocol/client';
 import type { Client as ClientOfSdk1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
 import { guardMcpClient } from './mcp.ts';
-import { sdks } from './test-support/mcp-servers.ts';
+import { type NpmServer, sdks } from './test-support/mcp-servers.ts';
 import { watchedSession } from './test-support/watched-session.ts';
-
-/** What the tests need of both, whose types differ in the rest. */
-interface AnyClient {
-  callTool(params: { name: string; arguments?: Record<string, unknown> }, ...rest: never[]): Promise<unknown>;
-  listTools(): Promise<{ tools: { name: string }[] }>;
-  close(): Promise<void>;
-}
 
 const undo: (() => unknown)[] = [];
 
@@ -21,20 +14,13 @@ afterEach(async () => {
   for (const step of undo.splice(0).toReversed()) await step();
 });
 
-const skipped = (tool: string) => ({
-  isError: true,
-  content: [{ type: 'text', text: expect.stringContaining(`Tool '${tool}' is unavailable`) }],
-});
-
-describe.each(Object.entries(sdks))('with %s over stdio', (sdk, connectTo) => {
-  const connect = async (name: 'everything' | 'filesystem', args: string[]) => {
-    const { client, pid } = await connectTo(name, args);
+describe.each(Object.entries(sdks))('with %s over stdio', (_, { create, withOptions }) => {
+  const connect = async (name: NpmServer['name'], args: string[]) => {
+    const { client, start } = create();
     undo.push(() => client.close());
-    if (pid === null) throw new Error('the server did not start');
-    return { client: client as AnyClient, pid };
+    await start({ name, args });
+    return { client };
   };
-  /** Where each major takes its options. */
-  const withOptions = (options: object) => (sdk === 'SDK 1' ? [undefined, options] : [options]) as never[];
   const echo = { name: 'echo', arguments: { message: 'hello' } };
   const long = { name: 'trigger-long-running-operation', arguments: { duration: 600, steps: 1 } };
 
@@ -73,49 +59,6 @@ describe.each(Object.entries(sdks))('with %s over stdio', (sdk, connectTo) => {
     const answer = await guardMcpClient(client, session).callTool({ name: 'echo', arguments: {} });
     expect(answer).toMatchObject({ isError: true });
     expect(outcomes).toEqual(['echo: ignored, invalid_input']);
-  });
-
-  test('a server that is killed in the middle of a call opens the circuit, and the model is told', async () => {
-    const { client, pid } = await connect('everything', ['stdio']);
-    const { session, outcomes } = watchedSession();
-    const guarded = guardMcpClient(client, session);
-    await guarded.listTools();
-
-    const call = guarded.callTool(long);
-    process.kill(pid, 'SIGKILL');
-    await expect(call).rejects.toThrow('Connection closed');
-    for (let again = 0; again < 2; again += 1) await expect(guarded.callTool(long)).rejects.toThrow('Not connected');
-
-    expect(await guarded.callTool(long)).toEqual(skipped(long.name));
-    expect(outcomes).toEqual(Array(3).fill(`${long.name}: failure, network`));
-    expect(session.peek(long.name)).toMatchObject({ state: 'open', category: 'network' });
-  });
-
-  test('a server that died before anybody listed its tools opens circuits all the same', async () => {
-    const { client, pid } = await connect('everything', ['stdio']);
-    const { session } = watchedSession();
-    const guarded = guardMcpClient(client, session);
-    process.kill(pid, 'SIGKILL');
-    for (let call = 0; call < 3; call += 1) await expect(guarded.callTool(echo)).rejects.toThrow();
-    expect(await guarded.callTool(echo)).toEqual(skipped('echo'));
-  });
-
-  test('a server that hangs is timed out, by us and by the SDK', async () => {
-    const { client, pid } = await connect('everything', ['stdio']);
-    const { session, outcomes } = watchedSession();
-    const guarded = guardMcpClient(client, session, { timeoutMs: 50 });
-    const unbounded = guardMcpClient(client, session);
-    await guarded.listTools();
-    process.kill(pid, 'SIGSTOP');
-    undo.push(() => process.kill(pid, 'SIGCONT'));
-
-    for (let call = 0; call < 2; call += 1) {
-      await expect(guarded.callTool(echo)).rejects.toMatchObject({ name: 'TimeoutError' });
-    }
-    await expect(unbounded.callTool(echo, ...withOptions({ timeout: 50 }))).rejects.toThrow('Request timed out');
-
-    expect(await guarded.callTool(echo)).toEqual(skipped('echo'));
-    expect(outcomes).toEqual(Array(3).fill('echo: failure, timeout'));
   });
 
   test("the caller's abort is told apart from a time-out", async () => {

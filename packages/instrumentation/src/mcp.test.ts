@@ -118,6 +118,22 @@ describe('the guarded client', () => {
     });
   });
 
+  test('O4: reads what a call cost in its result, and in its error', async () => {
+    const { box, session } = watchedSession();
+    const spent: unknown[] = [];
+    box.on('outcome', ({ tokens }) => spent.push(tokens));
+    const client = new FakeClient();
+    vi.spyOn(client, 'callTool')
+      .mockResolvedValueOnce({ content: [], _meta: { tokens: 12 } })
+      .mockRejectedValueOnce(refused);
+    const guarded = guardMcpClient(client, session, {
+      tokens: ({ result, error }) => (error === refused ? 7 : (result as { _meta: { tokens: number } })._meta.tokens),
+    });
+    await guarded.callTool({ name: 'search' });
+    await expect(guarded.callTool({ name: 'search' })).rejects.toBe(refused);
+    expect(spent).toEqual([12, 7]);
+  });
+
   test('does not call a tool whose caller has left', async () => {
     const { session, decisions } = watchedSession();
     const guarded = guardMcpClient(new FakeClient(), session);
@@ -168,6 +184,26 @@ describe('tools get their circuits', () => {
     await guarded.listTools();
     await guarded.callTool({ name: 'up' });
     expect(session.peek('up')?.state).toBe('closed');
+  });
+
+  test('once the server has gained them, though a made-up name was the same: lists are forgotten after 30 s', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const client = new FakeClient();
+      const { session } = watchedSession();
+      const guarded = guardMcpClient(client, session);
+      await guarded.callTool({ name: 'news' });
+      client.pages[0]?.tools.push({ name: 'news' });
+      vi.advanceTimersByTime(29_999);
+      await guarded.callTool({ name: 'news' });
+      expect(session.peek('news')).toBeUndefined();
+      vi.advanceTimersByTime(1);
+      await guarded.callTool({ name: 'news' });
+      expect(session.peek('news')?.state).toBe('closed');
+      expect(client.lists).toBe(2);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('from the list of an early SDK 1 too, which parses in its own way', async () => {
@@ -234,4 +270,5 @@ test('what can not work is refused', () => {
   expect(() => guardMcpClient(client, session, { tools: [''] })).toThrow(BreakerboxConfigError);
   expect(() => guardMcpClient(client, session, { tools: 'search' } as never)).toThrow(/options\.tools/);
   expect(() => guardMcpClient(client, session, { prefix: 5 } as never)).toThrow(/options\.prefix/);
+  expect(() => guardMcpClient(client, session, { tokens: 5 } as never)).toThrow(/options\.tokens/);
 });

@@ -3,9 +3,9 @@ import { aValue, readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
 import { catalogOf, LIST_MS, type McpClient, optionsPosition } from './mcp-catalog.ts';
 import { labelledResult, staleResult, unstructured } from './mcp-result.ts';
-import { checkOptions, milliseconds, names, text } from './options.ts';
+import { checkOptions, milliseconds, names, reader, text } from './options.ts';
 import { type DirectCall, otherwise } from './otherwise.ts';
-import { follow, startRun } from './run.ts';
+import { type CallEnd, follow, startRun } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 import { isRefused, type Refusal } from './unavailable.ts';
@@ -23,6 +23,8 @@ export interface GuardMcpOptions {
   readonly prefix?: string;
   /** The server's tools, where you know them: its list isn't asked then, and other names get no circuit. */
   readonly tools?: readonly string[];
+  /** Reads in the end of a call what it cost, in tokens. Those of failed calls are wasted. Default: nobody knows. */
+  readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
 }
 
 /**
@@ -35,8 +37,9 @@ export interface GuardMcpOptions {
  * Results and errors of the server come back unchanged; one with `isError` counts as what its text says.
  *
  * Tools get their circuits as `listTools` passes. When a name is called that no list had, the server is asked for its list
- * (for 5 s at most, and half of `timeoutMs`), so that a name which the model made up gets no circuit. If the list can't be
- * had, it isn't asked for again for 30 s.
+ * (for 5 s at most, and half of `timeoutMs`), so that a name which the model made up gets no circuit; one
+ * that it has not is asked for again after 30 s, for servers gain tools (`tools/list_changed`). If the list can't be had, it
+ * isn't asked for again for 30 s.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
  * @throws BreakerboxUsageError when `session` is no session or `client` no client. A call rejects with one where it names no tool,
@@ -54,9 +57,9 @@ export function guardMcpClient<Client extends McpClient>(
   session: SessionSource,
   options: GuardMcpOptions = {},
 ): Client {
-  checkOptions('guardMcpClient()', options, { timeoutMs: milliseconds, prefix: text, tools: names });
+  checkOptions('guardMcpClient()', options, { timeoutMs: milliseconds, prefix: text, tools: names, tokens: reader });
   checkClient(client);
-  const { timeoutMs, prefix = '', tools } = options;
+  const { timeoutMs, prefix = '', tools, tokens } = options;
   const findSession = sessionFinder(session, 'guardMcpClient()');
   const named = (name: string): string => `${prefix}${name}`;
   const fixed = tools && new Set(tools);
@@ -92,7 +95,7 @@ export function guardMcpClient<Client extends McpClient>(
 
     const run = (permit: Permit, params: ToolParams): Promise<unknown> => {
       const spentMs = performance.now() - startMs;
-      const running = startRun(permit, { signal, timeoutMs, spentMs }, { label: labelledResult });
+      const running = startRun(permit, { signal, timeoutMs, spentMs }, { tokens, label: labelledResult });
       const call = async (): Promise<unknown> => {
         const given = [...rest];
         given[optionsAt] = { ...options, signal: running.signal };

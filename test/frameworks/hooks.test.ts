@@ -1,0 +1,86 @@
+import { labelled } from '@breakerbox/core';
+import { hookedCalls } from '@breakerbox/instrumentation';
+import { type Call, runLoop, scriptedModel } from '@breakerbox/scripted-models/plain';
+import { contract } from './contract.ts';
+import type { AgentRun, Harness } from './harness.ts';
+import { lastPiece, reply } from './own-loop.ts';
+
+/** What a framework with hooks tells of its calls. */
+interface Hooks {
+  /** An answer stands in for the call. */
+  before(call: Call): string | undefined;
+  after(call: Call, result: unknown): void;
+  failed(call: Call, error: unknown): void;
+  denied(call: Call): void;
+}
+
+type Limits = Pick<AgentRun, 'frameworkTimeoutMs' | 'signal'>;
+
+/** Rejects when the caller leaves or the time is over, whether the tool listens or not. */
+const stopped = ({ frameworkTimeoutMs, signal }: Limits): { signal: AbortSignal; promise: Promise<never> } => {
+  const time = frameworkTimeoutMs === undefined ? [] : [AbortSignal.timeout(frameworkTimeoutMs)];
+  const either = AbortSignal.any([...(signal ? [signal] : []), ...time]);
+  const promise = new Promise<never>((_, reject) => {
+    either.addEventListener('abort', () => reject(either.reason), { once: true });
+  });
+  return { signal: either, promise };
+};
+
+/** A small framework of that kind: it runs tools itself, in a place that no hook gets hold of. */
+const withHooks = ({ tools, deny = [], frameworkTimeoutMs, signal }: AgentRun, hooks: Hooks) => {
+  const run = async (call: Call): Promise<unknown> => {
+    const limit = stopped({ ...(frameworkTimeoutMs && { frameworkTimeoutMs }), ...(signal && { signal }) });
+    try {
+      const body = async () => lastPiece(await tools[call.tool]?.(call.input as { q: string }, limit.signal));
+      const result = await Promise.race([body(), limit.promise]);
+      hooks.after(call, result);
+      return result;
+    } catch (error) {
+      hooks.failed(call, error);
+      throw error;
+    }
+  };
+  return async (call: Call): Promise<string> => {
+    if (tools[call.tool] === undefined) return `There is no tool '${call.tool}'.`;
+    if (typeof (call.input as { q?: unknown }).q !== 'string') return 'Invalid input: q is no text.';
+    const answer = hooks.before(call);
+    if (answer !== undefined) return answer;
+    if (!deny.includes(call.tool)) return reply(() => run(call), signal);
+    hooks.denied(call);
+    return 'The user refused this call.';
+  };
+};
+
+const harness: Harness = {
+  framework: 'hooks before and after calls, with hookedCalls',
+  run: async (agent) => {
+    const { session, script } = agent;
+    const { model, heard } = scriptedModel(script);
+    const calls = hookedCalls(session);
+    const callTool = withHooks(agent, {
+      before: ({ id, tool, input }) => {
+        const permit = calls.acquire({ callId: id, tool, input });
+        if (permit.decision === 'call' || permit.decision === 'probe') return undefined;
+        const { route } = permit;
+        return route?.kind === 'stale' ? `${labelled(route.result, route.label)}` : permit.message;
+      },
+      after: ({ id }, result) => calls.settle(id, { result }),
+      failed: ({ id }, error) => calls.settle(id, { error }),
+      denied: ({ id }) => calls.settle(id, { outcome: 'ignored', category: 'denied' }),
+    });
+    try {
+      const endTurn = () => (typeof session === 'function' ? session() : session).step();
+      return { text: await runLoop(model, 'Go.', callTool, endTurn), heard: heard() };
+    } finally {
+      calls.abandon();
+    }
+  },
+  inBand: (error) => ({ error }),
+  lacks: {
+    timeoutMs: "Hooks don't run the tool, so that nothing of ours can end it; the framework's own time-out counts.",
+    toolSpansBeneath: "A hook before the call can't make the tool run in a context.",
+    nativeSpan: 'It depends on the framework.',
+  },
+};
+
+contract(harness);

@@ -1,0 +1,25 @@
+/** What a loop of one's own says to its model of a call: the result as text, or the error's message. Ends with the caller. */
+export const reply = async (call: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<string> => {
+  try {
+    return asText(await call());
+  } catch (error) {
+    signal?.throwIfAborted();
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
+const asText = (result: unknown): string => {
+  if (typeof result === 'string') return result;
+  const { content } = (result ?? {}) as { content?: unknown };
+  if (!Array.isArray(content)) return JSON.stringify(result) ?? '';
+  return content.map((part: { text?: unknown }) => part.text ?? '').join('\n');
+};
+
+/** Reads a generator to its end; anything else is what it is. */
+export const lastPiece = async (result: unknown): Promise<unknown> => {
+  const pieces = result as Partial<AsyncIterable<unknown>> | null | undefined;
+  if (typeof pieces?.[Symbol.asyncIterator] !== 'function') return result;
+  let last: unknown;
+  for await (const piece of pieces as AsyncIterable<unknown>) last = piece;
+  return last;
+};

@@ -1,0 +1,44 @@
+import { type GuardedFunction, guardAll } from '@breakerbox/instrumentation';
+import { runLoop, scriptedModel } from '@breakerbox/scripted-models/plain';
+import { z } from 'zod';
+import { contract } from './contract.ts';
+import type { AgentRun, Harness, ToolBody } from './harness.ts';
+import { lastPiece, reply } from './own-loop.ts';
+
+const input = z.object({ q: z.string() });
+
+/** A function that looks at its input itself, as it has no framework to do that. */
+const checked = (body: ToolBody) => {
+  const run = (given: { q: string }, { signal }: { readonly signal: AbortSignal }) => body(input.parse(given), signal);
+  return run;
+};
+
+const harness: Harness = {
+  framework: 'a loop of your own, with guardAll',
+  run: async ({ session, tools, script, timeoutMs, signal, deny = [] }: AgentRun) => {
+    const { model, heard } = scriptedModel(script);
+    const guarded = guardAll(
+      session,
+      Object.fromEntries(Object.entries(tools).map(([name, body]) => [name, checked(body)])),
+      timeoutMs === undefined ? {} : { timeoutMs },
+    ) as Readonly<Record<string, GuardedFunction<unknown, unknown>>>;
+    const callTool = ({ tool, input, id }: { tool: string; input: unknown; id: string }): Promise<string> =>
+      reply(async () => {
+        const run = guarded[tool];
+        if (run === undefined) return `There is no tool '${tool}'.`;
+        if (deny.includes(tool)) return 'The user refused this call.';
+        return lastPiece(await run(input, { signal, callId: id }));
+      }, signal);
+    const text = await runLoop(model, 'Go.', callTool, () =>
+      (typeof session === 'function' ? session() : session).step(),
+    );
+    return { text, heard: heard() };
+  },
+  inBand: (error) => ({ error }),
+  lacks: {
+    frameworkTimeout: 'A loop of your own has no time-out but ours.',
+    nativeSpan: 'A loop of your own makes no spans.',
+  },
+};
+
+contract(harness);

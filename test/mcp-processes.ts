@@ -1,0 +1,123 @@
+/** Real MCP servers from npm, as processes that tests kill, stop and start again. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Session } from '@breakerbox/core';
+import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
+import { expect } from 'vitest';
+import {
+  type NpmServer,
+  type Sdk,
+  startHttpServer,
+  type TestClient,
+} from '../packages/instrumentation/src/test-support/mcp-servers.ts';
+
+const undo: (() => unknown)[] = [];
+const pids: number[] = [];
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+export const kill = async (pid: number): Promise<void> => {
+  if (isRunning(pid)) process.kill(pid, 'SIGKILL');
+  await expect.poll(() => isRunning(pid)).toBe(false);
+};
+
+/** The server hangs until it gets SIGCONT, at the end of the test at the latest. */
+export const hang = (pid: number): void => {
+  process.kill(pid, 'SIGSTOP');
+  undo.push(() => isRunning(pid) && process.kill(pid, 'SIGCONT'));
+};
+
+/** For `afterEach`: closes all that a test opened. A client that is closed takes its server with it: nothing is left running. */
+export const closeAll = async (): Promise<void> => {
+  for (const step of undo.splice(0).toReversed()) await step();
+  for (const pid of pids.splice(0)) await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+};
+
+export const newFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'breakerbox-'));
+  undo.push(() => rm(folder, { recursive: true }));
+  return folder;
+};
+
+/** Starts a server and connects to it over stdio; `restart` does so again once the server is gone. */
+export const connect = async (sdk: Sdk, server: NpmServer) => {
+  const { client, start } = sdk.create();
+  undo.push(() => client.close());
+  const restart = async (): Promise<number> => {
+    const pid = await start(server);
+    pids.push(pid);
+    return pid;
+  };
+  return { client, pid: await restart(), restart };
+};
+
+/** Starts the everything server on streamable HTTP. */
+export const serve = async (port?: number) => {
+  const server = await startHttpServer(port);
+  pids.push(server.pid);
+  undo.push(() => kill(server.pid));
+  return server;
+};
+
+/** Connects to it; `reconnect` is what an agent does whose session the server has forgotten. */
+export const connectTo = async (sdk: Sdk, url: string) => {
+  const { client, join } = sdk.create();
+  undo.push(() => client.close());
+  await join(url);
+  const reconnect = async (): Promise<void> => {
+    await client.close();
+    await join(url);
+  };
+  return { client, reconnect };
+};
+
+/** The filesystem server with a note to read through a guard. */
+export const notes = async (sdk: Sdk, session: Session) => {
+  const folder = await newFolder();
+  const path = join(folder, 'notes.md');
+  await writeFile(path, 'remember the milk');
+  const { client, ...server } = await connect(sdk, { name: 'filesystem', args: [folder] });
+  const guarded = guardMcpClient(client, session, { prefix: 'files.' });
+  return { ...server, read: () => guarded.callTool({ name: 'read_text_file', arguments: { path } }) };
+};
+
+/** A server that nothing happens to, on the same session: what comes back checks that its tool goes on. */
+export const neighbour = async (sdk: Sdk, session: Session) => {
+  const { read } = await notes(sdk, session);
+  return async (): Promise<void> => expect(textOf(await read())).toBe('remember the milk');
+};
+
+export const echo = { name: 'echo', arguments: { message: 'hello' } };
+export const hello = { content: [{ type: 'text', text: 'Echo: hello' }] };
+export const long = 'trigger-long-running-operation';
+
+/** A call that is under way: the server has told of its progress. */
+export const underWay = async (sdk: Sdk, client: TestClient): Promise<{ readonly call: Promise<unknown> }> => {
+  let told = (): void => {};
+  const progress = new Promise<void>((resolve) => (told = resolve));
+  const operation = { name: long, arguments: { duration: 600, steps: 60_000 } };
+  const call = client.callTool(operation, ...sdk.withOptions({ onprogress: told }));
+  await Promise.race([progress, call]);
+  return { call };
+};
+
+export const textOf = ({ content }: { content: unknown }): string =>
+  (content as readonly { text: string }[]).map(({ text }) => text).join('\n');
+
+/** What the model reads of a tool that is out. */
+export const skipped = (tool: string, category: string) => {
+  const text = `Tool '${tool}' is unavailable: its last calls failed (${category}). Do not retry it now`;
+  return { isError: true, content: [{ type: 'text', text: expect.stringContaining(text) }] };
+};
+
+/** The turns of the agent after which a probe is due. */
+export const turns = (session: Session): void => {
+  for (let turn = 0; turn < 3; turn += 1) session.step();
+};
