@@ -1,0 +1,177 @@
+import { BreakerboxUsageError } from '@breakerbox/core';
+import { aValue } from './caller.ts';
+import { staleResult, unstructured } from './mcp-result.ts';
+import { checkOptions, milliseconds, text } from './options.ts';
+import type { DirectCall } from './otherwise.ts';
+import { type Cook, type Kitchen, runInPlace, runTool, type ToolRequest } from './run-tool.ts';
+import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
+import { standIn } from './stand-in.ts';
+
+/** The part of an `MCPServer` of `@openai/agents` that is used here; versions differ in the rest. */
+export interface McpServer {
+  readonly name: string;
+  listTools(...given: never[]): Promise<readonly { readonly name: string }[]>;
+  callTool(tool: string, input: Record<string, unknown> | null, ...rest: never[]): Promise<unknown>;
+}
+
+/** How a guarded server behaves. */
+export interface GuardMcpServerOptions {
+  /**
+   * Milliseconds that a tool call may take. When they are over, the call rejects with a `TimeoutError`, of which the SDK makes a
+   * text for the model, and it counts as a failure. Default: none; the server's own `timeout` is understood as well.
+   */
+  readonly timeoutMs?: number;
+  /** Put before the tools' names in circuits and telemetry, as in `github.`, where several servers have a tool of one name. */
+  readonly prefix?: string;
+}
+
+/**
+ * Guards an MCP server of the OpenAI Agents SDK (`MCPServerStdio`, `MCPServerStreamableHttp`, `MCPServerSSE`, or one of your
+ * own): give the result to `mcpServers` of an agent in its place. Connect and close either. Sessions may share one server.
+ *
+ * On skip and pause a call gives a content with the refusal, which the model reads. But a tool with `serveStaleMs` gives its last
+ * good result for the same arguments, labelled; and one whose alternative has `adapt` and is a tool of the same server gives
+ * what that one gives, with a note, if the server has neither `toolFilter` nor `toolInputGuardrails`. Results and errors of the
+ * server come back unchanged; one with `isError` counts as what its text says, where the SDK tells of it (0.12 and later).
+ *
+ * @throws BreakerboxConfigError for options or tool names that can't work.
+ * @throws BreakerboxUsageError when `session` is no session or `server` no server.
+ *
+ * @example
+ * ```ts
+ * const files = new MCPServerStdio({ fullCommand: 'npx mcp-server-filesystem /data' });
+ * await files.connect();
+ * const agent = new Agent({ name: 'Reader', mcpServers: [guardMcpServer(files, session, { timeoutMs: 30_000 })] });
+ * ```
+ */
+export function guardMcpServer<Server extends McpServer>(
+  server: Server,
+  session: SessionSource,
+  options: GuardMcpServerOptions = {},
+): Server {
+  checkOptions(WHERE, options, { timeoutMs: milliseconds, prefix: text });
+  const findSession = sessionFinder(session, WHERE);
+  const methods = readServer(server);
+  const { timeoutMs, prefix = '' } = options;
+  const kitchen: Kitchen = { findSession, where: WHERE, timeoutMs };
+  let listed: ReadonlySet<string> = new Set();
+
+  const guarded = (call: Call) => {
+    return (...given: Given): Promise<Result> => {
+      const [tool, input, , more] = given;
+      const request: ToolRequest = { tool: `${prefix}${tool}`, input: input ?? undefined, signal: more?.signal };
+      const find = (circuit: string): DirectCall | undefined => {
+        const other = circuit.slice(prefix.length);
+        if (!circuit.startsWith(prefix) || !listed.has(other) || isChoosy(server)) return undefined;
+        return async (input) => {
+          const instead: Given = [other, input as Given[1], given[2], more];
+          const answer = await runInPlace(kitchen, { ...request, tool: circuit, input }, cook(call, instead), READING);
+          return answer && { value: unstructured(answer.value) };
+        };
+      };
+      return runTool(kitchen, request, cook(call, given), { ...READING, refuse: refusal, find });
+    };
+  };
+
+  const asResult = guarded(async (...given) => resultOf((await methods.callTool(...given)) as Content));
+  const members = new Map<PropertyKey, unknown>([
+    ['callTool', async (...given: Given) => contentOf(await asResult(...given))],
+    [
+      'listTools',
+      async (...given: never[]) => {
+        const tools = await server.listTools(...given);
+        const names = tools.map(({ name }) => name);
+        listed = new Set(names);
+        declareNow(
+          session,
+          names.map((name) => `${prefix}${name}`),
+        );
+        return tools;
+      },
+    ],
+  ]);
+  if (methods.callToolResult) {
+    members.set(
+      'callToolResult',
+      guarded(async (...given) => (methods as Required<Methods>).callToolResult(...given)),
+    );
+  }
+  return standIn(server, members);
+}
+
+const WHERE = 'guardMcpServer()';
+
+type Given = [
+  tool: string,
+  input: Record<string, unknown> | null,
+  meta?: Record<string, unknown> | null | undefined,
+  options?: { readonly signal?: AbortSignal } | undefined,
+];
+
+/** What the SDK takes for content: a list, which since 0.12 has the rest of the result in hidden properties. */
+type Content = unknown[] & Omit<Result, 'content'>;
+
+interface Result {
+  readonly content: unknown;
+  readonly isError?: boolean;
+  readonly structuredContent?: unknown;
+  readonly _meta?: unknown;
+}
+
+type Call = (...given: Given) => Promise<Result>;
+
+const REST = ['isError', 'structuredContent', '_meta'] as const;
+
+const resultOf = (content: Content): Result => {
+  const rest = REST.filter((key) => content[key] !== undefined).map((key) => [key, content[key]]);
+  return { ...Object.fromEntries(rest), content };
+};
+
+/** The very content of a result that wasn't changed; else hidden properties are put to a new one. */
+const contentOf = ({ content, ...rest }: Result): unknown => {
+  for (const key of REST) {
+    const value = rest[key];
+    if (value === undefined || (content as Content)[key] === value) continue;
+    Object.defineProperty(content, key, { value, configurable: true });
+  }
+  return content;
+};
+
+const cook =
+  (call: Call, [tool, input, meta, options]: Given): Cook<Result> =>
+  ({ signal }) =>
+    call(tool, input, meta, { ...options, signal });
+
+/** The model reads structured content alone, if the server is set to use it: it must not hide the label. */
+const READING = { label: staleResult };
+
+/** What the model reads in place of a result. */
+const refusal = ({ message }: { readonly message: string }): Result => ({
+  isError: true,
+  content: [{ type: 'text', text: message }],
+});
+
+/** Whether anybody has a say in which of its tools may be called, and how. */
+const isChoosy = (server: object): boolean => {
+  const { toolFilter, toolInputGuardrails = [] } = server as {
+    readonly toolFilter?: unknown;
+    readonly toolInputGuardrails?: readonly unknown[];
+  };
+  return toolFilter !== undefined || toolInputGuardrails.length > 0;
+};
+
+/** Its own methods, or a stand-in's: what the SDK calls. */
+interface Methods {
+  callTool(...given: Given): Promise<unknown>;
+  /** Since 0.12. */
+  callToolResult?(...given: Given): Promise<Result>;
+}
+
+const readServer = (server: unknown): Methods => {
+  const { callTool, listTools } = (server ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof callTool === 'function' && typeof listTools === 'function') return server as Methods;
+  throw new BreakerboxUsageError(
+    `${WHERE}: got ${aValue(server)} without callTool and listTools, so there are no tools to guard. Give an MCPServerStdio, ` +
+      'MCPServerStreamableHttp or MCPServerSSE of @openai/agents.',
+  );
+};

@@ -1,0 +1,50 @@
+import { checkOptions, flag } from './options.ts';
+import { type SessionSource, sessionFinder } from './session-source.ts';
+
+/** How turns are counted. */
+export interface BreakerStepsOptions {
+  /**
+   * Whether the model is told, at the end of the agent's instructions, what is out and what to use instead: `session.note()`.
+   * The instructions then change with the health of tools, and a provider's cached prompt with them. Default: false; refusals
+   * tell the same.
+   */
+  readonly note?: boolean;
+}
+
+/** What `callModelInputFilter` takes, in all versions of the SDK. */
+export interface ModelInputFilter {
+  <Data extends ModelInput>(turn: { readonly modelData: Data }): Data;
+  /** Tells the SDK that the input needs no copy: nothing here changes it. */
+  readonly preserveInputIdentity: true;
+}
+
+interface ModelInput {
+  instructions?: string;
+}
+
+/**
+ * Counts the turns of an agent's loop as steps of the session, for the OpenAI Agents SDK: each time before the model is asked,
+ * streaming or not, of every agent that a run hands over to. The input goes to the model as it is.
+ *
+ * If you have a `callModelInputFilter` of your own, call `session.step()` in it instead.
+ *
+ * @throws BreakerboxConfigError for options that can't work.
+ * @throws BreakerboxUsageError when `session` is no session.
+ *
+ * @example
+ * ```ts
+ * await run(agent, 'Find the news', { callModelInputFilter: breakerSteps(session) });
+ * ```
+ */
+export function breakerSteps(session: SessionSource, options: BreakerStepsOptions = {}): ModelInputFilter {
+  checkOptions('breakerSteps()', options, { note: flag });
+  const findSession = sessionFinder(session, 'breakerSteps()');
+  const filter = <Data extends ModelInput>({ modelData }: { readonly modelData: Data }): Data => {
+    const current = findSession();
+    current.step();
+    const note = options.note ? current.note() : '';
+    if (note === '') return modelData;
+    return { ...modelData, instructions: [modelData.instructions, note].filter(Boolean).join('\n\n') };
+  };
+  return Object.assign(filter, { preserveInputIdentity: true as const });
+}

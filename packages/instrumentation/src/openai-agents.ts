@@ -1,0 +1,153 @@
+import { BreakerboxUsageError } from '@breakerbox/core';
+import { aValue } from './caller.ts';
+import { aside, isCheckingSchema, labelAside, labelForModel, lenient, noteForModel } from './openai-agents-output.ts';
+import { checkOptions, milliseconds, reader } from './options.ts';
+import type { DirectCall } from './otherwise.ts';
+import type { CallEnd } from './run.ts';
+import { type Cook, type Kitchen, type Manners, runInPlace, runTool, type ToolRequest } from './run-tool.ts';
+import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
+
+export { type GuardMcpServerOptions, guardMcpServer, type McpServer } from './openai-agents-mcp.ts';
+export { type BreakerStepsOptions, breakerSteps, type ModelInputFilter } from './openai-agents-steps.ts';
+
+/** The function `tool` of `@openai/agents`, as far as it matters here: versions differ in the rest. */
+export type ToolFactory = (options: never) => { readonly name: string };
+
+/** How guarded tools behave. */
+export interface GuardToolFactoryOptions {
+  /**
+   * Milliseconds that one call of a tool may take. When they are over, the signal in the tool's `details` fires, the model
+   * gets what the tool's `errorFunction` says, and it counts as a failure. Default: none; a tool's own `timeoutMs` is understood
+   * as well.
+   */
+  readonly timeoutMs?: number;
+  /** Reads in the end of a call what it cost, in tokens. Those of failed calls are wasted. Default: nobody knows. */
+  readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
+}
+
+/**
+ * Guards the function `tool` of the OpenAI Agents SDK: make tools with the result, as with `tool` itself. Its type is the same.
+ *
+ * On skip and pause a tool gives the refusal as its output, which the model reads: not by way of `errorFunction`, whose default
+ * text asks the model to try again. But a tool with `serveStaleMs` gives its last good result for the same arguments, labelled;
+ * and one whose alternative has `adapt` and was made by the same function gives what that one gives, with a note.
+ * What a tool throws is seen here, then goes to its `errorFunction` as always. Arguments that its schema refuses never reach it,
+ * nor the session; nor does a call that a person or a guardrail refuses, or a handoff.
+ *
+ * Call {@link breakerSteps} as well, or `session.step()` after each turn of the model.
+ *
+ * @throws BreakerboxConfigError for options or tool names that can't work, names when the tool is made.
+ * @throws BreakerboxUsageError when `session` is no session or `tool` no function.
+ *
+ * @example
+ * ```ts
+ * const guarded = guardToolFactory(tool, session, { timeoutMs: 10_000 });
+ * const search = guarded({ name: 'web_search', description: 'Searches the web', parameters: z.object({ query: z.string() }), execute });
+ * ```
+ */
+export function guardToolFactory<Factory extends ToolFactory>(
+  tool: Factory,
+  session: SessionSource,
+  options: GuardToolFactoryOptions = {},
+): Factory {
+  checkOptions(WHERE, options, { timeoutMs: milliseconds, tokens: reader });
+  const findSession = sessionFinder(session, WHERE);
+  if (typeof tool !== 'function') {
+    throw new BreakerboxUsageError(
+      `${WHERE}: got ${aValue(tool)} in place of a function, so there is nothing that makes tools. Give tool of @openai/agents.`,
+    );
+  }
+  const { timeoutMs, tokens } = options;
+  const workshop: Workshop = { kitchen: { findSession, where: WHERE, timeoutMs }, tokens, made: new Map() };
+
+  const make = (given: ToolOptions): { readonly name: string } => {
+    const create = tool as unknown as (options: ToolOptions) => { readonly name: string };
+    if (typeof given?.execute !== 'function') return create(given); // The framework says what is missing.
+    const execute: Execute = (...call) => run(name, given, call, workshop);
+    Object.defineProperty(execute, 'name', { value: given.execute.name }); // A tool without a name is called by it.
+    const { outputSchema } = given;
+    const created = create({
+      ...given,
+      execute,
+      ...(isCheckingSchema(outputSchema) && { outputSchema: lenient(outputSchema) }),
+    });
+    const { name } = created; // The framework changes what the model couldn't say.
+    declareNow(session, [name]);
+    // Of two by one name nobody knows which is meant: they may belong to different users.
+    workshop.made.set(name, workshop.made.has(name) ? undefined : given);
+    return created;
+  };
+  return make as unknown as Factory;
+}
+
+const WHERE = 'guardToolFactory()';
+
+type Execute = (input: unknown, context?: unknown, details?: CallDetails) => unknown;
+
+/** What a tool gets with its input. */
+interface CallDetails {
+  readonly signal?: AbortSignal;
+  readonly toolCall?: { readonly callId?: string };
+}
+
+interface ToolOptions {
+  readonly execute: Execute;
+  readonly outputSchema?: unknown;
+  readonly needsApproval?: unknown;
+  readonly isEnabled?: unknown;
+  readonly inputGuardrails?: readonly unknown[];
+  readonly outputGuardrails?: readonly unknown[];
+}
+
+/** What the tools of one guarded function share. */
+interface Workshop {
+  readonly kitchen: Kitchen;
+  readonly tokens: GuardToolFactoryOptions['tokens'];
+  /** What tools were made of, by name; undefined where several have it. */
+  readonly made: Map<string, ToolOptions | undefined>;
+}
+
+const run = (tool: string, own: ToolOptions, call: Parameters<Execute>, workshop: Workshop): Promise<unknown> => {
+  const { kitchen, tokens } = workshop;
+  const [input, , details] = call;
+  const request: ToolRequest = { tool, input, callId: details?.toolCall?.callId, signal: details?.signal };
+  const isChecked = isCheckingSchema(own.outputSchema);
+  const manners: Manners<unknown> = {
+    tokens,
+    refuse: ({ message }) => (isChecked ? aside(message) : message),
+    find: (other) => directCall(own, other, request, call, workshop),
+    label: isChecked ? labelAside : labelForModel,
+    note: noteForModel,
+  };
+  return runTool(kitchen, request, cook(own, input, call), manners);
+};
+
+const cook =
+  (tool: ToolOptions, input: unknown, [, context, details]: Parameters<Execute>): Cook<unknown> =>
+  ({ signal }) =>
+    tool.execute(input, context, withSignal(details, signal));
+
+/** A copy that keeps what the SDK has hidden in the details. */
+const withSignal = (details: CallDetails | undefined, signal: AbortSignal): CallDetails =>
+  Object.create(details ? Object.getPrototypeOf(details) : Object.prototype, {
+    ...(details && Object.getOwnPropertyDescriptors(details)),
+    signal: { value: signal, enumerable: true, configurable: true, writable: true },
+  }) as CallDetails;
+
+/** R4. Only what the SDK would have done for the tool without asking anybody, and would have said in the same way. */
+const directCall = (
+  own: ToolOptions,
+  name: string,
+  request: ToolRequest,
+  call: Parameters<Execute>,
+  { made, kitchen, tokens }: Workshop,
+): DirectCall | undefined => {
+  const other = made.get(name);
+  if (other === undefined || isAsking(other) || own.outputSchema || other.outputSchema) return undefined;
+  return (input) =>
+    runInPlace(kitchen, { ...request, tool: name, input }, cook(other, input, call), { tokens, label: labelForModel });
+};
+
+/** Whether anybody has a say in the tool's calls: a person, a guardrail, or a predicate that hides it from some agents. */
+const isAsking = ({ needsApproval, isEnabled = true, inputGuardrails, outputGuardrails }: ToolOptions): boolean =>
+  Boolean(needsApproval) || isEnabled !== true || Boolean(inputGuardrails?.length) || Boolean(outputGuardrails?.length);

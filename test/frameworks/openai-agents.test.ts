@@ -1,0 +1,127 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { breakerSteps, guardMcpServer, guardToolFactory } from '@breakerbox/instrumentation/openai-agents';
+import { scriptedModel } from '@breakerbox/scripted-models/openai-agents';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import * as newest from '@openai/agents';
+import * as oldest from 'openai-agents-oldest';
+import { z } from 'zod';
+import { contract } from './contract.ts';
+import type { AgentEnd, AgentRun, Harness } from './harness.ts';
+
+type Sdk = typeof newest;
+
+/** Runs an agent with the counting of steps that docs/frameworks.md tells of; a person who is asked says no. */
+const runAgent = async (
+  sdk: Sdk,
+  { session, script, signal }: AgentRun,
+  abilities: Partial<newest.AgentConfiguration>,
+): Promise<AgentEnd> => {
+  const { model, heard } = scriptedModel(script);
+  const agent = new sdk.Agent({ name: 'researcher', model, ...abilities });
+  const runner = new sdk.Runner({ tracingDisabled: true });
+  const options = {
+    callModelInputFilter: breakerSteps(session),
+    maxTurns: 20,
+    toolNotFoundBehavior: 'return_error_to_model' as const,
+    ...(signal && { signal }),
+  };
+  let result = await runner.run(agent, 'go', options);
+  while (result.interruptions.length > 0) {
+    for (const one of result.interruptions) result.state.reject(one);
+    result = await runner.run(agent, result.state, options);
+  }
+  return { text: `${result.finalOutput}`, heard: heard() };
+};
+
+const generators = 'The SDK waits for one result.';
+const nativeSpan = 'The SDK traces to OpenAI, not to OpenTelemetry.';
+
+const functionTools = (sdk: Sdk, framework: string, lacks: Harness['lacks']): Harness => ({
+  framework,
+  inBand: (text) => ({ error: text }),
+  lacks: { generators, nativeSpan, ...lacks },
+  run: (agent) => {
+    const { session, tools, timeoutMs, frameworkTimeoutMs, deny = [] } = agent;
+    const tool = guardToolFactory(sdk.tool, session, timeoutMs === undefined ? {} : { timeoutMs });
+    const made = Object.entries(tools).map(([name, body]) =>
+      tool({
+        name,
+        description: `Does ${name}`,
+        parameters: z.object({ q: z.string() }),
+        needsApproval: deny.includes(name),
+        ...(frameworkTimeoutMs !== undefined && { timeoutMs: frameworkTimeoutMs }),
+        execute: async (input, _context, details) => body(input, details?.signal),
+      }),
+    );
+    return runAgent(sdk, agent, { tools: made });
+  },
+});
+
+/** The tools of a run behind a real MCP server on loopback; without sessions, which it would need to be told of an abort. */
+const serveTools = async (tools: AgentRun['tools']) => {
+  const server = createServer(async (request, response) => {
+    const mcp = new McpServer({ name: 'tools', version: '1.0.0' });
+    for (const [name, body] of Object.entries(tools)) {
+      const inputSchema = { q: z.string() };
+      mcp.registerTool(name, { inputSchema }, async (input) => asResult(await body(input, undefined)));
+    }
+    const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+    await mcp.connect(transport as Transport);
+    await transport.handleRequest(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, stop };
+};
+
+const asResult = (result: unknown): CallToolResult =>
+  typeof result === 'object' && result !== null && 'content' in result
+    ? (result as CallToolResult)
+    : { content: [{ type: 'text', text: typeof result === 'string' ? result : JSON.stringify(result) }] };
+
+const mcpTools = (sdk: Sdk, framework: string): Harness => ({
+  framework,
+  inBand: (text) => ({ isError: true, content: [{ type: 'text', text }] }),
+  lacks: {
+    generators,
+    nativeSpan,
+    approval: 'The SDK asks nobody before it calls a tool of a local MCP server.',
+    toolSpansBeneath: 'The tools run in another process, to which nobody tells the span.',
+  },
+  run: async (agent) => {
+    const { session, tools, timeoutMs, frameworkTimeoutMs: timeout } = agent;
+    const { url, stop } = await serveTools(tools);
+    const server = new sdk.MCPServerStreamableHttp({ url, name: 'tools', ...(timeout !== undefined && { timeout }) });
+    try {
+      await server.connect();
+      const guarded = guardMcpServer(server, session, timeoutMs === undefined ? {} : { timeoutMs });
+      return await runAgent(sdk, agent, { mcpServers: [guarded] });
+    } finally {
+      await server.close();
+      await stop();
+    }
+  },
+});
+
+contract(
+  functionTools(newest, 'OpenAI Agents 0.20.0', {
+    errorText:
+      'The text that the SDK puts in place of an error leaves it out; an errorFunction of your own may tell it.',
+  }),
+);
+contract(
+  functionTools(oldest as unknown as Sdk, 'OpenAI Agents 0.3.0', {
+    abort: 'Its tools are not told of the abort of a run (those of 0.14 and later are).',
+    frameworkTimeout: 'Its tools have no time-out (those of 0.5 and later have).',
+    unknownTool: 'A name that the model made up ends the run (0.12 and later have toolNotFoundBehavior).',
+  }),
+);
+contract(mcpTools(newest, 'OpenAI Agents 0.20.0, MCP server'));
