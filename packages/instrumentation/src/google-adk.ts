@@ -1,0 +1,226 @@
+import { safely } from '@breakerbox/core/internal';
+import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest } from '@google/adk';
+import { describeNativeSpan, expectCall, type Guard } from './google-adk-tools.ts';
+import { checkOptions, flag, milliseconds, reader } from './options.ts';
+import type { DirectCall } from './otherwise.ts';
+import type { CallEnd, Reading } from './run.ts';
+import { type Cook, type Kitchen, runInPlace, runTool, type ToolRequest } from './run-tool.ts';
+import { type SessionSource, sessionFinder } from './session-source.ts';
+import { standIn } from './stand-in.ts';
+import type { Refusal } from './unavailable.ts';
+
+/** How the tools of a guarded agent behave. */
+export interface BreakerPluginOptions {
+  /**
+   * Milliseconds that one call of a tool may take. When they are over, the `abortSignal` of its context fires, the model reads
+   * an error, and it counts as a failure. Default: none; ADK has no time-out of its own.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * Reads in the end of a call what it cost, in tokens. Those of a failed call are wasted. Default: nobody knows.
+   */
+  readonly tokens?: (end: CallEnd<unknown>, tool: string) => number | undefined;
+  /**
+   * Adds what is out, and where to go instead, to the system instruction of each request while something is out. Default: false,
+   * for the model is told at the call, and a changed system instruction misses the prompt cache.
+   */
+  readonly note?: boolean;
+}
+
+/** A plugin of ADK. */
+export type BreakerPlugin = BasePlugin;
+
+/**
+ * Guards all tools of all agents of a `Runner` of `@google/adk`: function tools, MCP and OpenAPI toolsets, agents as tools. It
+ * counts the turns of the model as steps.
+ *
+ * On skip and pause the model reads `{ error }` with what is out and where to go instead, and the run goes on. But a tool with
+ * `serveStaleMs` gives its last good result for the same arguments, labelled; and one whose alternative has `adapt` and is a
+ * tool of the same agent gives what that one gives, with a note. Nothing is decided for arguments that the schema refuses,
+ * for calls that wait for a confirmation or were refused one, and for ADK's own such as `transfer_to_agent`.
+ *
+ * An `AgentTool` is one tool: ADK runs the agent inside with no plugins. See {@link breakerCallbacks}.
+ *
+ * @throws BreakerboxConfigError for options that can't work.
+ * @throws BreakerboxUsageError when `session` is no session.
+ *
+ * @example
+ * ```ts
+ * const runner = new InMemoryRunner({ agent, plugins: [new BreakerPlugin(session, { timeoutMs: 10_000 })] });
+ * ```
+ */
+export const BreakerPlugin = class {
+  constructor(session: SessionSource, options: BreakerPluginOptions = {}) {
+    const { beforeModel, beforeTool } = hooksOf('BreakerPlugin', session, options);
+    const hooks: Readonly<Record<PropertyKey, unknown>> = {
+      name: 'breakerbox',
+      beforeModelCallback: async ({ callbackContext, llmRequest }: PluginModelCall) =>
+        beforeModel(callbackContext, llmRequest),
+      beforeToolCallback: async ({ tool, toolContext }: PluginToolCall) => beforeTool(tool, toolContext),
+    };
+    // ADK calls every hook of every plugin, those too that a later version adds. A subclass would need ADK when it is loaded.
+    // biome-ignore lint/correctness/noConstructorReturn: the plugin is what answers to all of their names.
+    return new Proxy(this, { get: (_, key) => hooks[key] ?? (isHook(key) ? nothing : Reflect.get(this, key)) });
+  }
+} as new (
+  session: SessionSource,
+  options?: BreakerPluginOptions,
+) => BreakerPlugin;
+
+/**
+ * The same for a single agent, where no plugin reaches: one inside an `AgentTool`, which ADK runs with a runner of its own.
+ * Where a plugin reaches it too, nothing is counted twice.
+ *
+ * @throws BreakerboxConfigError for options that can't work.
+ * @throws BreakerboxUsageError when `session` is no session.
+ *
+ * @example
+ * ```ts
+ * const critic = new AgentTool({ agent: new LlmAgent({ name: 'critic', model, tools, ...breakerCallbacks(session) }) });
+ * ```
+ */
+export function breakerCallbacks(
+  session: SessionSource,
+  options: BreakerPluginOptions = {},
+): Required<Pick<LlmAgentConfig, 'beforeModelCallback' | 'beforeToolCallback'>> {
+  const { beforeModel, beforeTool } = hooksOf('breakerCallbacks()', session, options);
+  return {
+    beforeModelCallback: ({ context, request }) => beforeModel(context, request),
+    beforeToolCallback: ({ tool, context }) => beforeTool(tool, context),
+  };
+}
+
+type PluginModelCall = Parameters<BasePlugin['beforeModelCallback']>[0];
+type PluginToolCall = Parameters<BasePlugin['beforeToolCallback']>[0];
+
+const isHook = (key: PropertyKey): boolean => typeof key === 'string' && /^(before|after|on)[A-Z]/.test(key);
+
+const nothing = async (): Promise<undefined> => undefined;
+
+/** What ADK asks. Nothing that goes wrong here may reach it: it ends the run for an error of a plugin (E5). */
+interface Hooks {
+  beforeModel(context: Context, request: LlmRequest): undefined;
+  beforeTool(tool: BaseTool, context: Context): undefined;
+}
+
+/** Tools by which ADK steers itself: they hand over, end, or wait for somebody. */
+const STEERING: ReadonlySet<string> = new Set([
+  'transfer_to_agent',
+  'exit_loop',
+  'finish_task',
+  'set_model_response',
+  'adk_request_input',
+  'get_user_choice',
+]);
+
+type ToolsByName = Readonly<Record<string, BaseTool>>;
+
+/** The turns that were counted as steps. */
+const counted = new WeakSet<LlmRequest>();
+
+/** What answers an alternative that isn't to be called either. */
+const REFUSED = Symbol('refused');
+
+const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOptions): Hooks => {
+  checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader, note: flag });
+  const { timeoutMs, tokens, note = false } = options;
+  const kitchen: Kitchen = { findSession: sessionFinder(session, where), where, timeoutMs };
+  const toolsOf = new WeakMap<object, ToolsByName>();
+
+  const requestOf = ({ name: tool }: BaseTool, input: unknown, context: Context): ToolRequest => ({
+    tool,
+    input,
+    callId: context.functionCallId,
+    signal: context.abortSignal,
+  });
+
+  const readingOf = ({ name }: BaseTool): Reading => ({ tokens: tokens && ((end) => tokens(end, name)) });
+
+  const cookOf =
+    (tool: BaseTool, context: Context, work: (context: Context) => unknown): Cook<unknown> =>
+    async ({ signal, permit }) => {
+      const bounded = timeoutMs === undefined ? context : standIn(context, new Map([['abortSignal', signal]]));
+      const result = await work(bounded);
+      const category = notDone(tool, context, result);
+      if (category !== undefined) permit.settle({ outcome: 'ignored', category });
+      return result;
+    };
+
+  const guardOf =
+    (tool: BaseTool): Guard =>
+    (input, context, work) => {
+      describeNativeSpan(tool.name);
+      const find = (name: string): DirectCall | undefined => directCall(name, context);
+      return runTool(kitchen, requestOf(tool, input, context), cookOf(tool, context, work), {
+        ...readingOf(tool),
+        refuse,
+        find,
+      });
+    };
+
+  /** R4. By ADK's own way of running a tool, so that the arguments are checked. */
+  const directCall = (name: string, context: Context): DirectCall | undefined => {
+    const tools = toolsOf.get(context.invocationContext) ?? {};
+    const other = Object.hasOwn(tools, name) ? tools[name] : undefined;
+    if (other === undefined || STEERING.has(name) || other.isLongRunning) return undefined;
+    return async (input) => {
+      const args = input as Record<string, unknown>;
+      if (await mayAsk(other, args, context)) return undefined;
+      expectCall(other, context, async (input, context, work) => {
+        const answer = await runInPlace(
+          kitchen,
+          requestOf(other, input, context),
+          cookOf(other, context, work),
+          readingOf(other),
+        );
+        return answer === undefined ? REFUSED : answer.value;
+      });
+      const value = await other.runAsync({ args, toolContext: context });
+      return value === REFUSED ? undefined : { value };
+    };
+  };
+
+  return {
+    beforeModel: (context, request) => {
+      safely(`beforeModelCallback of ${where}`, () => {
+        toolsOf.set(context.invocationContext, request.toolsDict);
+        if (counted.has(request)) return;
+        counted.add(request);
+        const session = kitchen.findSession();
+        session.step();
+        for (const name of Object.keys(request.toolsDict)) if (!STEERING.has(name)) session.declare(name);
+        if (note) addInstruction(request, session.note());
+      });
+      return undefined;
+    },
+    beforeTool: (tool, context) => {
+      safely(`beforeToolCallback of ${where}`, () => {
+        if (!STEERING.has(tool.name)) expectCall(tool, context, guardOf(tool));
+      });
+      return undefined;
+    },
+  };
+};
+
+const refuse = ({ message }: Refusal): unknown => ({ error: message });
+
+/** Why a call that came back says nothing about the tool: it waits for somebody, or somebody said no. */
+const notDone = (tool: BaseTool, context: Context, result: unknown): 'cancelled' | 'denied' | undefined => {
+  const { functionCallId: id = '', actions, toolConfirmation } = context;
+  if (toolConfirmation?.confirmed === false) return 'denied';
+  const asks = Object.hasOwn(actions.requestedToolConfirmations, id) || Object.hasOwn(actions.requestedAuthConfigs, id);
+  const waits = tool.isLongRunning && (result === undefined || result === null);
+  return asks || waits ? 'cancelled' : undefined;
+};
+
+/** Whether a person would have to be asked. ADK 1 has no such question. */
+const mayAsk = async (tool: BaseTool, args: Record<string, unknown>, context: Context): Promise<boolean> =>
+  (await (tool as Partial<BaseTool>).checkRequireConfirmation?.(args, context)) === true;
+
+/** Where the instruction is a text, as ADK makes it; anything else is the user's own and stays. */
+const addInstruction = (request: LlmRequest, text: string): void => {
+  if (text === '') return;
+  request.config ??= {};
+  const { systemInstruction: given = '' } = request.config;
+  if (typeof given === 'string') request.config.systemInstruction = given === '' ? text : `${given}\n\n${text}`;
+};
