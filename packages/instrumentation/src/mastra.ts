@@ -1,0 +1,119 @@
+import type { Permit, Session } from '@breakerbox/core';
+import type { ToolAfterHookContext, ToolBeforeHookResult, ToolHookContext, ToolHooks } from '@mastra/core/tools';
+import { readSignal, throwIfAborted } from './caller.ts';
+import { decide } from './decide.ts';
+import { type CallContext, permitOf, settleReturned, settleThrown, watchedSuspend } from './mastra-calls.ts';
+import { labelForModel } from './model-output.ts';
+import { checkOptions, reader } from './options.ts';
+import { type Run, startRun } from './run.ts';
+import { type SessionSource, sessionFinder } from './session-source.ts';
+import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
+
+export { type BreakerProcessor, type BreakerProcessorOptions, breakerProcessor } from './mastra-processor.ts';
+export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
+
+/** The tool hooks of an agent, as Mastra takes them. */
+export type BreakerHooks = Required<Pick<ToolHooks, 'beforeToolCall' | 'afterToolCall'>>;
+
+/**
+ * Guards the tools of a Mastra agent: its own and those of toolsets, MCP servers, workflows and sub-agents. Put
+ * {@link breakerProcessor} beside it, which counts the turns and can end a call that hangs; each call is decided once.
+ *
+ * On skip and pause Mastra makes a tool error of `ToolUnavailableError`, whose message the model reads, and the loop goes on.
+ * (An output in place of the result would go through the tool's `toModelOutput`, and end the run where that one can't read
+ * it.) But a tool with `serveStaleMs` gives its last good result for the same arguments, labelled. Nothing is decided for
+ * calls that wait for an approval or were refused one, nor for tools that the client or the provider runs. A call that
+ * suspends costs nothing, and is decided again when it resumes.
+ *
+ * Hooks given with a single run replace those of the agent: guard them there too, by the same function.
+ *
+ * @param own your own hooks. Your `beforeToolCall` is asked about calls that are to be made; what it refuses costs nothing.
+ * @throws BreakerboxConfigError for hooks that are none.
+ * @throws BreakerboxUsageError when `session` is no session.
+ *
+ * @example
+ * ```ts
+ * const agent = new Agent({
+ *   id: 'researcher', name: 'Researcher', instructions, model, tools,
+ *   hooks: breakerHooks(session),
+ *   inputProcessors: [breakerProcessor(session, { timeoutMs: 10_000 })],
+ * });
+ * ```
+ */
+export function breakerHooks(session: SessionSource, own: ToolHooks = {}): BreakerHooks {
+  checkOptions('breakerHooks()', own, { beforeToolCall: reader, afterToolCall: reader });
+  const findSession = sessionFinder(session, 'breakerHooks()');
+  return {
+    beforeToolCall: async (call) => {
+      const permit = isObject(call.context) ? (permitOf(call.context) ?? ask(findSession(), call)) : undefined;
+      if (permit !== undefined && isRefused(permit)) return instead(permit);
+      return permitting(call, permit, own);
+    },
+    afterToolCall: async (call) => {
+      conclude(call);
+      await own.afterToolCall?.(call);
+    },
+  };
+}
+
+interface Decided {
+  readonly permit: Permit;
+  readonly run: Run;
+}
+
+/** The calls that these hooks have let through, until the hook after them. */
+const underWay = new WeakMap<object, Decided>();
+
+const ask = (session: Session, { toolName, input, context }: ToolHookContext): Permit => {
+  const given = context as CallContext;
+  const signal = readSignal(`breakerHooks(), tool '${toolName}'`, given.abortSignal);
+  throwIfAborted(signal);
+  session.declare(toolName);
+  const permit = decide(session, toolName, input, given.toolCallId);
+  if (isRefused(permit)) return permit;
+  underWay.set(given, { permit, run: startRun(permit, { signal }) });
+  // The tool gets the very same context.
+  for (const [key, value] of Object.entries(watchedSuspend(given, permit))) Reflect.set(given, key, value);
+  return permit;
+};
+
+const instead = (permit: Refusal): ToolBeforeHookResult => {
+  const { route } = permit;
+  if (route?.kind !== 'stale') throw new ToolUnavailableError(permit);
+  return { proceed: false, output: labelForModel(route.result, route.label) };
+};
+
+const permitting = async (
+  call: ToolHookContext,
+  permit: Permit | undefined,
+  { beforeToolCall }: ToolHooks,
+): Promise<ToolBeforeHookResult | undefined> => {
+  const refuse = (): void => {
+    permit?.settle({ outcome: 'ignored', category: 'denied' });
+    conclude(call);
+  };
+  try {
+    const said = await beforeToolCall?.(call);
+    if (said?.proceed === false) refuse(); // Mastra calls no hook after it.
+    return said ?? undefined;
+  } catch (error) {
+    refuse();
+    throw error;
+  }
+};
+
+const conclude = (call: ToolAfterHookContext): void => {
+  const decided = isObject(call.context) ? underWay.get(call.context) : undefined;
+  if (decided === undefined) return;
+  underWay.delete(call.context as object);
+  const { permit, run } = decided;
+  if (call.error === undefined) {
+    settleReturned(permit, call.output);
+    run.returned(call.output);
+  } else {
+    settleThrown(permit, call.error);
+    run.threw(call.error);
+  }
+};
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,0 +1,108 @@
+import { breakerHooks, breakerProcessor } from '@breakerbox/instrumentation/mastra';
+import { scriptedModel } from '@breakerbox/scripted-models/mastra';
+import * as agents from '@mastra/core/agent';
+import * as mastra from '@mastra/core/mastra';
+import * as storage from '@mastra/core/storage';
+import * as tools from '@mastra/core/tools';
+import * as oldestAgents from 'mastra-oldest/agent';
+import * as oldestMastra from 'mastra-oldest/mastra';
+import * as oldestStorage from 'mastra-oldest/storage';
+import * as oldestTools from 'mastra-oldest/tools';
+import { z } from 'zod';
+import { contract } from './contract.ts';
+import type { AgentRun, Harness } from './harness.ts';
+
+process.env.MASTRA_TELEMETRY_DISABLED = '1';
+
+/** One version of Mastra. */
+interface Framework {
+  readonly Agent: typeof agents.Agent;
+  readonly Mastra: typeof mastra.Mastra;
+  readonly InMemoryStore: typeof storage.InMemoryStore;
+  readonly createTool: typeof tools.createTool;
+}
+
+const newest: Framework = { ...agents, ...mastra, ...storage, ...tools };
+const oldest = { ...oldestAgents, ...oldestMastra, ...oldestStorage, ...oldestTools } as unknown as Framework;
+
+type Agent = agents.Agent;
+type Settings = { readonly maxSteps: number; readonly abortSignal?: AbortSignal };
+
+/** What matters of the end of a run. */
+interface Output {
+  readonly text: string;
+  readonly finishReason: string | undefined;
+  readonly runId?: string | undefined;
+  readonly suspendPayload?: unknown;
+}
+
+/** Mastra's two loops. */
+const loops = {
+  generate: {
+    start: (agent: Agent, settings: Settings): Promise<Output> => agent.generate('Go.', settings),
+    decline: (agent: Agent, run: { runId: string; toolCallId: string }): Promise<Output> =>
+      agent.declineToolCallGenerate(run),
+  },
+  stream: {
+    start: async (agent: Agent, settings: Settings): Promise<Output> =>
+      (await agent.stream('Go.', settings)).getFullOutput(),
+    decline: async (agent: Agent, run: { runId: string; toolCallId: string }): Promise<Output> =>
+      (await agent.declineToolCall(run)).getFullOutput(),
+  },
+};
+
+const build = (
+  { Agent, Mastra, InMemoryStore, createTool }: Framework,
+  { session, tools, script, timeoutMs, deny = [] }: AgentRun,
+) => {
+  const { model, heard } = scriptedModel(script);
+  const agent = new Agent({
+    id: 'agent',
+    name: 'Agent',
+    instructions: 'You are of use.',
+    model,
+    tools: Object.fromEntries(
+      Object.entries(tools).map(([id, body]) => [
+        id,
+        createTool({
+          id,
+          description: id,
+          inputSchema: z.object({ q: z.string() }),
+          requireApproval: deny.includes(id),
+          execute: async (input, { abortSignal }) => body(input, abortSignal),
+        }),
+      ]),
+    ),
+    hooks: breakerHooks(session),
+    inputProcessors: [breakerProcessor(session, timeoutMs === undefined ? {} : { timeoutMs })],
+  });
+  // A person is asked between two runs: what is between them has to be kept.
+  if (deny.length > 0) new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });
+  return { agent, heard };
+};
+
+const harness = (version: string, framework: Framework, loop: keyof typeof loops): Harness => ({
+  framework: `Mastra ${version}, ${loop}`,
+  run: async (run) => {
+    const { start, decline } = loops[loop];
+    const { agent, heard } = build(framework, run);
+    let output = await start(agent, { maxSteps: 20, ...(run.signal && { abortSignal: run.signal }) });
+    while (output.finishReason === 'suspended') {
+      const { toolCallId } = output.suspendPayload as { toolCallId: string };
+      output = await decline(agent, { runId: `${output.runId}`, toolCallId });
+    }
+    return { text: output.text, heard: heard() };
+  },
+  inBand: (error) => ({ error }),
+  lacks: {
+    frameworkTimeout: 'Mastra has no time-out of its own for tools.',
+    generators: 'A tool of Mastra gives one result; what it tells while it works goes to a writer.',
+    nativeSpan:
+      "Mastra's own tracing is not OpenTelemetry's; with its experimental bridge, its span of a tool stands beside ours.",
+  },
+});
+
+for (const loop of ['generate', 'stream'] as const) {
+  contract(harness('1.71.0', newest, loop));
+  contract(harness('1.42.0', oldest, loop));
+}
