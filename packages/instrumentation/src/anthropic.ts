@@ -1,0 +1,175 @@
+import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
+import { annotated, isContent, reportThrown, safely } from '@breakerbox/core/internal';
+import { aValue, type ToolCall } from './caller.ts';
+import { checkOptions, milliseconds, reader } from './options.ts';
+import type { DirectCall } from './otherwise.ts';
+import type { CallEnd } from './run.ts';
+import { type Kitchen, type Manners, runInPlace, runTool } from './run-tool.ts';
+import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
+import { standIn } from './stand-in.ts';
+import { ToolUnavailableError } from './unavailable.ts';
+
+export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
+
+/** How guarded tools behave. */
+export interface GuardToolsOptions {
+  /**
+   * Milliseconds that one call of a tool may take. When they are over, the `signal` that the tool got fires, the model reads
+   * an error, and it counts as a failure. Default: none; the SDK has none of its own.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * Reads in the end of a call what it cost, in tokens: in the result, or in the error that the tool threw or that stopped it.
+   * Default: nobody knows. What it throws goes to OpenTelemetry's `diag`.
+   */
+  readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
+}
+
+/**
+ * Guards the tools of Anthropic's tool runner: those of `betaZodTool`, `betaTool`, `betaMemoryTool`, `mcpTools` and any other
+ * with a name and `run`. Give the result to `client.beta.messages.toolRunner` in their place. The types are those of the
+ * tools. Call `session.step()` once per message of the runner.
+ *
+ * On skip and pause `run` throws `ToolUnavailableError`: the runner makes a result with `is_error` of it, whose text the
+ * model reads, and the loop goes on. But a tool with `serveStaleMs` gives its last good result for the same arguments,
+ * labelled; and one whose alternative has `adapt` and is in the same array gives what that one gives, with a note. Tools of
+ * the provider's and toolsets are passed on as they are. Arguments that `parse` refuses never reach the session.
+ *
+ * A `ToolError`, and whatever the memory tool throws, is judged by its text, as an answer of the tool: one that says 503 is an
+ * outage, one that says that a file isn't there costs nothing.
+ *
+ * @throws BreakerboxConfigError for options or tool names that can't work.
+ * @throws BreakerboxUsageError when `session` is no session, or `tools` no array of tools.
+ *
+ * @example
+ * ```ts
+ * const runner = client.beta.messages.toolRunner({ model, max_tokens, messages, tools: guardTools(tools, session) });
+ * for await (const message of runner) session.step();
+ * ```
+ */
+export function guardTools<Tools extends readonly object[]>(
+  tools: Tools,
+  session: SessionSource,
+  options: GuardToolsOptions = {},
+): Tools {
+  const where = 'guardTools()';
+  checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader });
+  const findSession = sessionFinder(session, where);
+  if (!Array.isArray(tools)) {
+    throw new BreakerboxUsageError(
+      `${where}: got ${aValue(tools)} in place of tools, so there is nothing to guard. Give the array that toolRunner() would get.`,
+    );
+  }
+  const runnable = new Map(tools.filter(isRunnable).map((tool) => [tool.name, tool]));
+  declareNow(session, [...runnable.keys()]);
+  const kitchen: ToolKitchen = { findSession, where, timeoutMs: options.timeoutMs, tokens: options.tokens, runnable };
+  return tools.map((tool: object) =>
+    isRunnable(tool) ? guardTool(tool, kitchen) : tool,
+  ) as readonly object[] as Tools;
+}
+
+/** What the runner gives beside the input. Older SDKs name the call `toolUseBlock` alone. */
+interface RunContext {
+  readonly toolUse?: { readonly id?: string };
+  readonly toolUseBlock?: { readonly id?: string };
+  readonly signal?: AbortSignal | null;
+}
+
+interface RunnableTool {
+  readonly type?: unknown;
+  readonly name: string;
+  readonly parse?: (input: unknown) => unknown;
+  readonly run: (input: unknown, context?: RunContext) => unknown;
+}
+
+/** A toolset has `run` too, but no name: its members have. */
+const isRunnable = (tool: object | null): tool is RunnableTool => {
+  const { name, run } = (tool ?? {}) as Partial<RunnableTool>;
+  return typeof name === 'string' && typeof run === 'function';
+};
+
+interface ToolKitchen extends Kitchen {
+  readonly runnable: ReadonlyMap<string, RunnableTool>;
+  readonly tokens: GuardToolsOptions['tokens'];
+}
+
+const guardTool = (tool: RunnableTool, kitchen: ToolKitchen): RunnableTool => {
+  const run = (input: unknown, context?: RunContext): Promise<unknown> => {
+    const manners: Manners<unknown> = {
+      ...readingOf(kitchen),
+      refuse: (permit) => {
+        throw new ToolUnavailableError(permit);
+      },
+      find: (name) => directCall(name, context, kitchen),
+      note: (result, key, words) => unwrap(annotated(wrap(result), key, words)),
+    };
+    return runTool(
+      kitchen,
+      { tool: tool.name, input, ...callOf(context) },
+      cook(tool, input, context, kitchen),
+      manners,
+    );
+  };
+  return standIn(tool, new Map([['run', run]]));
+};
+
+/** R4. As the runner would have called it: by way of its `parse`. */
+const directCall = (name: string, context: RunContext | undefined, kitchen: ToolKitchen): DirectCall | undefined => {
+  const other = kitchen.runnable.get(name);
+  if (other === undefined) return undefined;
+  return async (adapted) => {
+    const input = parsed(other, adapted);
+    if (input === undefined) return undefined;
+    const request = { tool: name, input: input.value, ...callOf(context) };
+    return runInPlace(kitchen, request, cook(other, input.value, context, kitchen), readingOf(kitchen));
+  };
+};
+
+/** Undefined where the tool wouldn't take it: then there is nobody to stand in. */
+const parsed = ({ name, parse }: RunnableTool, input: unknown): { readonly value: unknown } | undefined => {
+  try {
+    return { value: parse === undefined ? input : parse(input) };
+  } catch (error) {
+    reportThrown(`parse() of tool '${name}' for what adapt() gave`, error);
+    return undefined;
+  }
+};
+
+const callOf = (context: RunContext | undefined): ToolCall => ({
+  callId: context?.toolUse?.id ?? context?.toolUseBlock?.id,
+  signal: context?.signal ?? undefined,
+});
+
+const cook =
+  (tool: RunnableTool, input: unknown, context: RunContext | undefined, { tokens }: ToolKitchen) =>
+  async ({ signal, permit }: { readonly signal: AbortSignal; readonly permit: Permit }): Promise<unknown> => {
+    try {
+      // Who calls without a context gets none: tools may tell by it that they are in no runner.
+      return await tool.run(input, context && { ...context, signal });
+    } catch (error) {
+      if (safely(`an error of tool '${tool.name}'`, () => isAnswer(tool, error))) {
+        const cost = tokens && safely(`tokens() of tool '${tool.name}'`, () => tokens({ error }));
+        permit.settle({ result: error, tokens: cost });
+      }
+      throw error;
+    }
+  };
+
+/** Whether an error is what the tool has to say to the model. The memory tool says so of files that aren't there. */
+const isAnswer = ({ type }: RunnableTool, error: unknown): boolean => {
+  if (error instanceof ToolUnavailableError) return false; // Of another tool, that this one calls.
+  if (typeof type === 'string' && type.startsWith('memory_')) return true;
+  return error instanceof Error && error.name === 'ToolError' && 'content' in error;
+};
+
+const readingOf = ({ tokens }: ToolKitchen) => ({ tokens, label: labelBlocks });
+
+/** A result is a text or an array of content blocks, and must stay one. Core knows arrays as the `content` of an object. */
+const wrap = (result: unknown): unknown => (isContent(result) ? { content: result } : result);
+
+const unwrap = (made: unknown): unknown => {
+  const { content } = (typeof made === 'object' && made !== null ? made : {}) as { readonly content?: unknown };
+  return isContent(content) ? content : made;
+};
+
+const labelBlocks: typeof labelled = (result, label) => unwrap(labelled(wrap(result), label));
