@@ -1,0 +1,317 @@
+import { createRequire } from 'node:module';
+import { BreakerboxConfigError, BreakerboxUsageError, type Session } from '@breakerbox/core';
+import { scriptedModel } from '@breakerbox/scripted-models/langchain';
+import { ToolMessage } from '@langchain/core/messages';
+import { RunnableLambda } from '@langchain/core/runnables';
+import { DynamicTool, StructuredTool, tool } from '@langchain/core/tools';
+import { Command } from '@langchain/langgraph';
+import { createAgent, tool as langchainTool } from 'langchain';
+import { describe, expect, expectTypeOf, test, vi } from 'vitest';
+import { guardTool, guardTools, ToolUnavailableError } from './langchain.ts';
+import { ask, broken, callOf, query, refused, runGraph, search } from './test-support/langchain-agents.ts';
+import { refusalOf } from './test-support/refusal.ts';
+import { watchedSession } from './test-support/watched-session.ts';
+
+const open = { tools: { search: { failureThreshold: 1 } } };
+
+describe('ToolNode', () => {
+  test('handleToolErrors false: an error ends the run, a refusal does not', async () => {
+    const { session, outcomes } = watchedSession(open);
+    const tools = guardTools([broken()], session);
+    const strict = { handleToolErrors: false };
+    await expect(runGraph(tools, [[ask('x')], 'Done.'], strict)).rejects.toThrow('ECONNREFUSED');
+    const { messages, text } = await runGraph(tools, [[ask('y')], 'Done.'], strict);
+    expect(text).toBe('Done.');
+    expect(messages).toEqual([
+      {
+        content: expect.stringMatching(/^Tool 'search' is unavailable: its last calls failed \(network\)/),
+        status: 'error',
+        name: 'search',
+        id: 'call-1-1',
+        artifact: undefined,
+      },
+    ]);
+    expect(outcomes).toEqual(['search: failure, network']);
+  });
+
+  test('a refusal of a tool with artifacts, and of a call without an id, is a message too', async () => {
+    const { session } = watchedSession(open);
+    const pair = search(() => Promise.reject(refused), { responseFormat: 'content_and_artifact' });
+    const [guarded] = guardTools([pair], session);
+    await guarded?.invoke(callOf('x')).catch(() => {});
+    const content = expect.stringContaining('is unavailable');
+    expect(await guarded?.invoke(callOf('x'))).toMatchObject({ content, status: 'error', tool_call_id: 'call-1' });
+    expect(await guarded?.invoke({ ...callOf('x'), id: undefined } as never)).toEqual(content);
+  });
+
+  test('callbacks hear of a refusal as the end of the tool, and of an error as its error', async () => {
+    const { session } = watchedSession(open);
+    const heard: unknown[] = [];
+    const callbacks = [
+      {
+        handleToolEnd: ({ status }: { status: string }) => void heard.push(status),
+        handleToolError: (error: unknown) => void heard.push(error),
+      },
+    ];
+    const guarded = guardTool(broken(), session);
+    await guarded.invoke(callOf('x'), { callbacks }).catch(() => {});
+    await guarded.invoke(callOf('y'), { callbacks });
+    expect(heard).toEqual([refused, 'error']);
+  });
+
+  test('handleToolErrors true: errors are the messages that ToolNode makes', async () => {
+    const script = [[ask('x')], 'Done.'];
+    const { messages } = await runGraph(guardTools([broken()], watchedSession().session), script);
+    expect(messages).toEqual((await runGraph([broken()], script)).messages);
+  });
+});
+
+describe('results pass untouched', () => {
+  test('artifacts', async () => {
+    const { session } = watchedSession();
+    const answer = search(async () => ['found', { rows: 2 }], { responseFormat: 'content_and_artifact' });
+    const { messages } = await runGraph(guardTools([answer], session), [[ask('x')], 'Done.']);
+    expect(messages).toMatchObject([{ content: 'found', artifact: { rows: 2 }, status: 'success' }]);
+  });
+
+  test('a ToolMessage and a Command are the very same', async () => {
+    const { session, outcomes } = watchedSession();
+    const message = new ToolMessage({ content: 'found', tool_call_id: 'call-1' });
+    const command = new Command({ update: { seen: true } });
+    const answers: unknown[] = [message, command];
+    const guarded = guardTool(
+      search(async () => answers.shift()),
+      session,
+    );
+    expect(await guarded.invoke(callOf('a'))).toBe(message);
+    expect(await guarded.invoke(callOf('b'))).toBe(command);
+    expect(outcomes).toEqual(Array(2).fill('search: success'));
+  });
+
+  test('O2: a ToolMessage with status error, and the content beside an artifact, are judged', async () => {
+    const { session, outcomes } = watchedSession();
+    const error = (content: string) => new ToolMessage({ content, tool_call_id: 'call-1', status: 'error' });
+    const answers: unknown[] = [error('HTTP 503 Service Unavailable'), error('unknown order id')];
+    const guarded = guardTool(
+      search(async () => answers.shift()),
+      session,
+    );
+    await guarded.invoke(callOf('a'));
+    await guarded.invoke(callOf('b'));
+    const pair = search(async () => [{ error: 'HTTP 429' }, undefined], {
+      name: 'pair',
+      responseFormat: 'content_and_artifact',
+    });
+    await guardTool(pair, session).invoke(callOf('c', 'pair'));
+    expect(outcomes).toEqual(['search: failure, server', 'search: ignored, tool_error', 'pair: failure, rate_limit']);
+  });
+
+  test('the pieces of a generator reach the callbacks, and what it returns is the result', async () => {
+    const { session, outcomes } = watchedSession();
+    const pieces = tool(
+      async function* () {
+        yield 'one';
+        yield 'two';
+        return 'found';
+      },
+      { name: 'search', description: '', schema: query },
+    );
+    const told: unknown[] = [];
+    const callbacks = [{ handleToolEvent: (piece: unknown) => void told.push(piece) }];
+    const given = await guardTool(pieces, session).invoke(callOf('x'), { callbacks } as object);
+    expect(given).toMatchObject({ content: 'found' });
+    expect(told).toEqual(['one', 'two']);
+    expect(outcomes).toEqual(['search: success']);
+  });
+
+  test('a generator that hangs fails by the time-out, and is left', async () => {
+    const { session, outcomes } = watchedSession();
+    const left = vi.fn();
+    const hanging = search(async function* (_, { signal }) {
+      try {
+        yield 'one';
+        await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+      } finally {
+        left();
+      }
+    });
+    await expect(guardTool(hanging, session, { timeoutMs: 20 }).invoke(callOf('x'))).rejects.toThrow('20 ms');
+    expect(outcomes).toEqual(['search: failure, timeout']);
+    await vi.waitFor(() => expect(left).toHaveBeenCalledOnce());
+  });
+});
+
+describe('it is the tool in all else', () => {
+  class Private extends StructuredTool {
+    readonly #answer: string;
+    readonly name = 'search';
+    readonly description = 'Searches';
+    readonly schema = query;
+    constructor(answer: string) {
+      super();
+      this.#answer = answer;
+    }
+    get answer(): string {
+      return this.#answer;
+    }
+    override async _call({ q }: { q: string }): Promise<string> {
+      return `${this.#answer} ${q}`;
+    }
+  }
+
+  test('private members, accessors, name, schema, prototype', async () => {
+    const { session, decisions } = watchedSession();
+    const own = new Private('found');
+    const guarded = guardTool(own, session);
+    expect(guarded).toBeInstanceOf(Private);
+    expect(guarded.schema).toBe(own.schema);
+    expect(guarded.answer).toBe('found');
+    expect(await guarded.invoke({ q: 'x' })).toBe('found x');
+    expect(decisions).toEqual(['search: call']);
+    expect(await own.invoke({ q: 'x' })).toBe('found x');
+    expect(decisions).toHaveLength(1);
+  });
+
+  test('invoke, call, batch, stream and what is made by withConfig all ask', async () => {
+    const { session, decisions } = watchedSession();
+    const guarded = guardTool(
+      search(async ({ q }) => `found ${q}`),
+      session,
+    );
+    expect(await guarded.invoke({ q: 'a' })).toBe('found a');
+    expect(await guarded.call({ q: 'b' })).toBe('found b');
+    expect(await guarded.batch([{ q: 'c' }, { q: 'd' }])).toEqual(['found c', 'found d']);
+    for await (const piece of await guarded.stream({ q: 'e' })) expect(piece).toBe('found e');
+    expect(await guarded.withConfig({ tags: ['tagged'] }).invoke({ q: 'f' })).toBe('found f');
+    expect(await guarded.pipe(RunnableLambda.from((text: string) => text.length)).invoke({ q: 'g' })).toBe(7);
+    expect(decisions).toEqual(Array(7).fill('search: call'));
+  });
+
+  const cjs = createRequire(import.meta.url)('@langchain/core/tools') as { tool: typeof tool };
+  const down = () => Promise.reject<string>(refused);
+  const settings = { name: 'search', description: '', schema: query };
+
+  test.each([
+    ['the CJS build', () => cjs.tool(down, settings)],
+    ['DynamicTool', () => new DynamicTool({ name: 'search', description: '', func: down })],
+    ['a Runnable', () => RunnableLambda.from<{ q: string }, string>(down).asTool(settings)],
+  ])('tools of %s', async (_, make) => {
+    const { session, decisions } = watchedSession(open);
+    const call = (q: string) => [{ tool: 'search', input: { q, input: q } }];
+    const { messages, text } = await runGraph(guardTools([make()], session), [call('x'), call('y'), 'Done.']);
+    expect(text).toBe('Done.');
+    expect(decisions).toEqual(['search: call', 'search: skip']);
+    expect(messages[1]).toMatchObject({ content: expect.stringContaining('is unavailable'), status: 'error' });
+  });
+
+  test('the CJS build has other classes', () => {
+    expect(cjs.tool(down, settings)).not.toBeInstanceOf(tool(down, settings).constructor);
+  });
+
+  test('arguments of a Runnable that its schema refuses cost nothing', async () => {
+    const { session, outcomes } = watchedSession();
+    const runnable = RunnableLambda.from<{ q: string }, string>(() => 'found').asTool({
+      name: 'runnable',
+      schema: query,
+    });
+    await runGraph(guardTools([runnable], session), [[ask(5, 'runnable')], 'Done.']);
+    expect(outcomes).toEqual(['runnable: ignored, invalid_input']);
+  });
+
+  test('passed on as they are: tools of the provider, headless ones, guarded ones', () => {
+    const { session, box } = watchedSession();
+    const provider = { type: 'web_search_preview', name: 'web_search' };
+    const headless = langchainTool({ name: 'location', description: '', schema: query });
+    const guarded = guardTool(broken(), session);
+    const given = guardTools([provider, headless, guarded], session);
+    expect(given[0]).toBe(provider);
+    expect(given[1]).toBe(headless);
+    expect(given[2]).toBe(guarded);
+    expect(box.tools).toEqual(['search']);
+  });
+
+  test('createAgent and bindTools take them', async () => {
+    const { session } = watchedSession(open);
+    const { model, heard } = scriptedModel([[ask('x')], [ask('y')], 'Done.']);
+    await createAgent({ model, tools: guardTools([broken()], session) }).invoke({ messages: 'Go.' });
+    expect(heard()).toEqual([
+      'Error: connect ECONNREFUSED 127.0.0.1:9\n Please fix your mistakes.',
+      expect.stringContaining("Tool 'search' is unavailable"),
+    ]);
+  });
+});
+
+describe('what it is given', () => {
+  test('who calls without a model is told of a refusal by an error', async () => {
+    const { session } = watchedSession(open);
+    const guarded = guardTool(broken(), session);
+    await expect(guarded.invoke({ q: 'x' })).rejects.toBe(refused);
+    expect((await refusalOf(guarded.invoke({ q: 'y' }))).tool).toBe('search');
+    await expect(guarded.call({ q: 'y' })).rejects.toBeInstanceOf(ToolUnavailableError);
+  });
+
+  test("LangChain's own time-out of a tool is a failure, and the loop goes on", async () => {
+    const { session, outcomes } = watchedSession();
+    const hanging = search(() => new Promise(() => {}), { defaultConfig: { timeout: 20 } });
+    const { text } = await runGraph(guardTools([hanging], session), [[ask('x')], 'Done.']);
+    expect(text).toBe('Done.');
+    expect(outcomes).toEqual(['search: failure, timeout']);
+  });
+
+  test('O4: tokens are read in what the function returned and in the error', async () => {
+    const { session, box } = watchedSession();
+    const ends: unknown[] = [];
+    const wasted: number[] = [];
+    box.on('outcome', ({ tokens = 0 }) => wasted.push(tokens));
+    const answers = [
+      { error: 'HTTP 503' },
+      new ToolMessage({ content: 'HTTP 503', tool_call_id: 'x', status: 'error' }),
+    ];
+    const tokens = (end: unknown) => ends.push(end);
+    const guarded = guardTool(
+      search(async () => answers.shift() ?? Promise.reject(refused)),
+      session,
+      { tokens },
+    );
+    await guarded.invoke(callOf('a'));
+    await guarded.invoke(callOf('b'));
+    await guarded.invoke(callOf('c')).catch(() => {});
+    expect(ends).toMatchObject([
+      { result: { error: 'HTTP 503' } },
+      { result: { status: 'error' } },
+      { error: refused },
+    ]);
+    expect(wasted).toEqual([1, 2, 3]);
+  });
+
+  test('E6: what can not work is refused', () => {
+    const { session } = watchedSession();
+    expect(() => guardTools([], session, { timeout: 5 } as object)).toThrow(BreakerboxConfigError);
+    expect(() => guardTools({} as never, session)).toThrow(/an array of tools/);
+    expect(() => guardTools([undefined as never], session)).toThrow(/undefined in place of a tool/);
+    expect(() => guardTool('search' as never, session)).toThrow(BreakerboxUsageError);
+    expect(() => guardTools([], {} as Session)).toThrow(BreakerboxUsageError);
+  });
+
+  test('types are kept', () => {
+    const { session } = watchedSession();
+    const [one, other] = [broken(), new DynamicTool({ name: 'x', description: '', func: async () => '' })];
+    expectTypeOf(guardTool(one, session)).toEqualTypeOf(one);
+    const both: [typeof one, typeof other] = [one, other];
+    expectTypeOf(guardTools(both, session)).toEqualTypeOf(both);
+    expectTypeOf(guardTools([one, other], session)).toEqualTypeOf<(typeof one | typeof other)[]>();
+  });
+});
+
+test('where LangChain is out of reach at run time the refusal is text, which ToolNode makes a message of', async () => {
+  vi.resetModules();
+  vi.doMock('@langchain/core/messages', () => {
+    throw new Error('Cannot find package');
+  });
+  const { guardTool } = await import('./langchain.ts');
+  const { session } = watchedSession(open);
+  const guarded = guardTool(broken(), session);
+  await guarded.invoke(callOf('x')).catch(() => {});
+  expect(await guarded.invoke(callOf('y'))).toMatchObject({ content: expect.stringContaining('is unavailable') });
+  vi.doUnmock('@langchain/core/messages');
+});

@@ -1,0 +1,112 @@
+import { breakerMiddleware, guardTools } from '@breakerbox/instrumentation/langchain';
+import { scriptedModel } from '@breakerbox/scripted-models/langchain';
+import { type BaseMessage, HumanMessage } from '@langchain/core/messages';
+import { type StructuredToolInterface, tool } from '@langchain/core/tools';
+import { Command, MemorySaver, MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
+import * as newest from 'langchain';
+import * as oldest from 'langchain-oldest';
+import { z } from 'zod';
+import { contract } from './contract.ts';
+import type { AgentEnd, AgentRun, Harness, ToolBody } from './harness.ts';
+
+const schema = z.object({ q: z.string() });
+
+/** In LangChain what a generator returns is its result; its pieces are progress. */
+const isGeneratorFunction = (body: ToolBody): boolean =>
+  Object.prototype.toString.call(body) === '[object AsyncGeneratorFunction]';
+
+const returningLast = async function* (pieces: AsyncIterable<unknown>): AsyncGenerator<unknown, unknown> {
+  let last: unknown;
+  for await (const piece of pieces) {
+    last = piece;
+    yield piece;
+  }
+  return last;
+};
+
+const toolsOf = ({ tools, frameworkTimeoutMs }: AgentRun): StructuredToolInterface[] =>
+  Object.entries(tools).map(([name, body]) => {
+    const run = (input: { q: string }, { signal }: { signal?: AbortSignal }): unknown => {
+      const answer = body(input, signal);
+      return isGeneratorFunction(body) ? returningLast(answer as AsyncIterable<unknown>) : answer;
+    };
+    return tool(run, {
+      name,
+      description: name,
+      schema,
+      ...(frameworkTimeoutMs !== undefined && { defaultConfig: { timeout: frameworkTimeoutMs } }),
+    });
+  });
+
+const endOf = (messages: readonly BaseMessage[], heard: readonly string[]): AgentEnd => ({
+  text: String(messages.at(-1)?.content),
+  heard,
+});
+
+const ours = ({ timeoutMs }: AgentRun) => (timeoutMs === undefined ? {} : { timeoutMs });
+
+const createAgentOf = (
+  { createAgent, createMiddleware, humanInTheLoopMiddleware }: typeof newest,
+  version: string,
+  lacks: Harness['lacks'] = {},
+): Harness => ({
+  framework: `LangChain ${version}, createAgent`,
+  run: async (agent) => {
+    const { session, script, signal, deny = [] } = agent;
+    const { model, heard } = scriptedModel(script);
+    // Each middleware that an error passes may change it.
+    const passing = createMiddleware({ name: 'passing', wrapToolCall: (request, handler) => handler(request) });
+    const interruptOn = Object.fromEntries(deny.map((name) => [name, true]));
+    // LangChain's types don't fit one another under exactOptionalPropertyTypes.
+    const approval = humanInTheLoopMiddleware({ interruptOn } as never) as unknown as newest.AgentMiddleware;
+    const chain = createAgent({
+      model,
+      tools: toolsOf(agent),
+      middleware: [breakerMiddleware(session, ours(agent)), passing, ...(deny.length > 0 ? [approval] : [])],
+      ...(deny.length > 0 && { checkpointer: new MemorySaver() }),
+    });
+    const config = { ...(signal && { signal }), configurable: { thread_id: 'one' }, recursionLimit: 60 };
+    let end = await chain.invoke({ messages: [new HumanMessage('Go.')] }, config);
+    if ('__interrupt__' in end) {
+      end = await chain.invoke(new Command({ resume: { decisions: [{ type: 'reject', message: 'No.' }] } }), config);
+    }
+    return endOf(end.messages, heard());
+  },
+  inBand: (error) => ({ error }),
+  lacks: { nativeSpan: 'LangChain makes no OpenTelemetry spans.', ...lacks },
+});
+
+const graph: Harness = {
+  framework: 'LangGraph 1.4.18, ToolNode with guardTools',
+  run: async (agent) => {
+    const { session, script, signal } = agent;
+    const { model, heard } = scriptedModel(script);
+    const tools = guardTools(toolsOf(agent), session, ours(agent));
+    const bound = model.bindTools(tools);
+    const chain = new StateGraph(MessagesAnnotation)
+      .addNode('model', async ({ messages }) => {
+        (typeof session === 'function' ? session() : session).step();
+        return { messages: [await bound.invoke(messages)] };
+      })
+      .addNode('tools', new ToolNode(tools))
+      .addEdge('__start__', 'model')
+      .addConditionalEdges('model', toolsCondition)
+      .addEdge('tools', 'model')
+      .compile();
+    const end = await chain.invoke(
+      { messages: [new HumanMessage('Go.')] },
+      { ...(signal && { signal }), recursionLimit: 60 },
+    );
+    return endOf(end.messages, heard());
+  },
+  inBand: (error) => ({ error }),
+  lacks: {
+    nativeSpan: 'LangGraph makes no OpenTelemetry spans.',
+    approval: 'ToolNode asks nobody; put an interrupt() in a node in front of it, or into the tool.',
+  },
+};
+
+contract(createAgentOf(newest, '1.5.14'));
+contract(createAgentOf(oldest as unknown as typeof newest, '1.2.13'));
+contract(graph);
