@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { createSdkMcpServer, query, tool } from '@anthropic-ai/claude-agent-sdk';
+import * as newest from '@anthropic-ai/claude-agent-sdk';
 import { breakerHooks } from '@breakerbox/instrumentation/claude-agent';
 import { scriptedModel } from '@breakerbox/scripted-models/claude-agent';
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
+import * as oldest from 'claude-agent-sdk-oldest';
 import { z } from 'zod';
 import { contract } from './contract.ts';
 import type { AgentRun, Harness, ToolBody } from './harness.ts';
+
+type Sdk = typeof newest;
 
 const PREFIX = 'mcp__t__';
 
@@ -17,24 +20,24 @@ const renamed = (step: ScriptedStep): ScriptedStep =>
 
 const bare = (name: string): string => name.replace(PREFIX, '');
 
-const toolOf = (name: string, body: ToolBody) =>
+const toolOf = ({ tool }: Sdk, name: string, body: ToolBody) =>
   tool(name, `Tool ${name}`, { q: z.string() }, async (input, extra) => {
     const result = await body(input, (extra as { signal?: AbortSignal }).signal);
     if (typeof result === 'object' && result !== null && 'isError' in result) return result as never;
     return { content: [{ type: 'text', text: typeof result === 'string' ? result : JSON.stringify(result) }] };
   });
 
-const run = async ({ session, tools, script, frameworkTimeoutMs, signal, deny = [] }: AgentRun) => {
+const run = async (sdk: Sdk, { session, tools, script, frameworkTimeoutMs, signal, deny = [] }: AgentRun) => {
   const { options, heard, stop } = await scriptedModel(script.map(renamed));
   const abortController = new AbortController();
   signal?.addEventListener('abort', () => abortController.abort());
-  const server = createSdkMcpServer({
+  const server = sdk.createSdkMcpServer({
     name: 't',
-    tools: Object.entries(tools).map(([name, body]) => toolOf(name, body)),
+    tools: Object.entries(tools).map(([name, body]) => toolOf(sdk, name, body)),
   });
   let text = '';
   try {
-    const agent = query({
+    const agent = sdk.query({
       prompt: 'Go.',
       options: {
         ...options,
@@ -55,14 +58,15 @@ const run = async ({ session, tools, script, frameworkTimeoutMs, signal, deny = 
   }
 };
 
-const manifest = join(
-  dirname(createRequire(import.meta.url).resolve('@anthropic-ai/claude-agent-sdk')),
-  'package.json',
-);
+const versionOf = (name: string): string => {
+  const folder = dirname(createRequire(import.meta.url).resolve(name));
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version;
+};
 
-const harness: Harness = {
-  framework: `Claude Agent SDK ${JSON.parse(readFileSync(manifest, 'utf8')).version}`,
-  run,
+/** Both run their own binary. */
+const harness = (sdk: Sdk, name: string): Harness => ({
+  framework: `Claude Agent SDK ${versionOf(name)}`,
+  run: (agent) => run(sdk, agent),
   inBand: (text) => ({ isError: true, content: [{ type: 'text', text }] }),
   lacks: {
     timeoutMs: 'Hooks are told of calls, and cannot end them; MCP_TOOL_TIMEOUT does it for the tools of MCP servers.',
@@ -70,6 +74,7 @@ const harness: Harness = {
     toolSpansBeneath: 'Claude Code runs the tools, or asks for them, where no context of ours is.',
     nativeSpan: "Claude Code's spans are made in its own process.",
   },
-};
+});
 
-contract(harness);
+contract(harness(newest, '@anthropic-ai/claude-agent-sdk'));
+contract(harness(oldest as unknown as Sdk, 'claude-agent-sdk-oldest'));

@@ -1,14 +1,28 @@
 import { breakerMiddleware, guardTools } from '@breakerbox/instrumentation/langchain';
+import * as oldestParts from '@breakerbox/oldest-langchain';
 import { scriptedModel } from '@breakerbox/scripted-models/langchain';
 import { type BaseMessage, HumanMessage } from '@langchain/core/messages';
 import { type StructuredToolInterface, tool } from '@langchain/core/tools';
 import { Command, MemorySaver, MessagesAnnotation, StateGraph } from '@langchain/langgraph';
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
-import * as newest from 'langchain';
-import * as oldest from 'langchain-oldest';
+import * as langchain from 'langchain';
 import { z } from 'zod';
 import { contract } from './contract.ts';
 import type { AgentEnd, AgentRun, Harness, ToolBody } from './harness.ts';
+
+const newest = {
+  ...langchain,
+  HumanMessage,
+  tool,
+  Command,
+  MemorySaver,
+  MessagesAnnotation,
+  StateGraph,
+  ToolNode,
+  toolsCondition,
+};
+type Parts = typeof newest;
+const oldest = oldestParts as unknown as Parts;
 
 const schema = z.object({ q: z.string() });
 
@@ -25,7 +39,7 @@ const returningLast = async function* (pieces: AsyncIterable<unknown>): AsyncGen
   return last;
 };
 
-const toolsOf = ({ tools, frameworkTimeoutMs }: AgentRun): StructuredToolInterface[] =>
+const toolsOf = ({ tool }: Parts, { tools, frameworkTimeoutMs }: AgentRun): StructuredToolInterface[] =>
   Object.entries(tools).map(([name, body]) => {
     const run = (input: { q: string }, { signal }: { signal?: AbortSignal }): unknown => {
       const answer = body(input, signal);
@@ -46,23 +60,20 @@ const endOf = (messages: readonly BaseMessage[], heard: readonly string[]): Agen
 
 const ours = ({ timeoutMs }: AgentRun) => (timeoutMs === undefined ? {} : { timeoutMs });
 
-const createAgentOf = (
-  { createAgent, createMiddleware, humanInTheLoopMiddleware }: typeof newest,
-  version: string,
-  lacks: Harness['lacks'] = {},
-): Harness => ({
+const createAgentOf = (parts: Parts, version: string): Harness => ({
   framework: `LangChain ${version}, createAgent`,
   run: async (agent) => {
     const { session, script, signal, deny = [] } = agent;
     const { model, heard } = scriptedModel(script);
+    const { createAgent, createMiddleware, humanInTheLoopMiddleware, Command, MemorySaver, HumanMessage } = parts;
     // Each middleware that an error passes may change it.
     const passing = createMiddleware({ name: 'passing', wrapToolCall: (request, handler) => handler(request) });
     const interruptOn = Object.fromEntries(deny.map((name) => [name, true]));
     // LangChain's types don't fit one another under exactOptionalPropertyTypes.
-    const approval = humanInTheLoopMiddleware({ interruptOn } as never) as unknown as newest.AgentMiddleware;
+    const approval = humanInTheLoopMiddleware({ interruptOn } as never) as unknown as langchain.AgentMiddleware;
     const chain = createAgent({
       model,
-      tools: toolsOf(agent),
+      tools: toolsOf(parts, agent),
       middleware: [breakerMiddleware(session, ours(agent)), passing, ...(deny.length > 0 ? [approval] : [])],
       ...(deny.length > 0 && { checkpointer: new MemorySaver() }),
     });
@@ -74,15 +85,16 @@ const createAgentOf = (
     return endOf(end.messages, heard());
   },
   inBand: (error) => ({ error }),
-  lacks: { nativeSpan: 'LangChain makes no OpenTelemetry spans.', ...lacks },
+  lacks: { nativeSpan: 'LangChain makes no OpenTelemetry spans.' },
 });
 
-const graph: Harness = {
-  framework: 'LangGraph 1.4.18, ToolNode with guardTools',
+const graphOf = (parts: Parts, version: string): Harness => ({
+  framework: `LangGraph ${version}, ToolNode with guardTools`,
   run: async (agent) => {
     const { session, script, signal } = agent;
     const { model, heard } = scriptedModel(script);
-    const tools = guardTools(toolsOf(agent), session, ours(agent));
+    const { StateGraph, MessagesAnnotation, ToolNode, toolsCondition, HumanMessage } = parts;
+    const tools = guardTools(toolsOf(parts, agent), session, ours(agent));
     const bound = model.bindTools(tools);
     const chain = new StateGraph(MessagesAnnotation)
       .addNode('model', async ({ messages }) => {
@@ -105,8 +117,9 @@ const graph: Harness = {
     nativeSpan: 'LangGraph makes no OpenTelemetry spans.',
     approval: 'ToolNode asks nobody; put an interrupt() in a node in front of it, or into the tool.',
   },
-};
+});
 
 contract(createAgentOf(newest, '1.5.14'));
-contract(createAgentOf(oldest as unknown as typeof newest, '1.2.13'));
-contract(graph);
+contract(createAgentOf(oldest, '1.2.13'));
+contract(graphOf(newest, '1.4.18'));
+contract(graphOf(oldest, '1.1.2'));
