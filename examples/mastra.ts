@@ -33,8 +33,7 @@ const tools = {
     execute: async ({ query }) => [`${query} are back`],
   }),
 };
-
-const box = createBreakerbox({
+const session = createBreakerbox({
   agent: 'research-agent',
   tools: {
     web_search: {
@@ -43,8 +42,7 @@ const box = createBreakerbox({
     },
     news_search: { fallback: 'answer from what you know, and say so' },
   },
-});
-const session = box.session();
+}).session();
 
 const agent = new Agent({
   id: 'researcher',

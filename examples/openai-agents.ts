@@ -7,7 +7,7 @@ import { Agent, run, setTracingDisabled, tool } from '@openai/agents';
 import { z } from 'zod';
 
 const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
-setTracingDisabled(!process.env.OPENAI_API_KEY); // The SDK's own traces go to OpenAI.
+if (!process.env.OPENAI_API_KEY) setTracingDisabled(true); // The SDK's own traces go to OpenAI.
 
 const search = (tool: string) => [{ tool, input: { query: 'circuit breakers' } }];
 const script = [search('web_search'), search('web_search'), search('news_search'), 'The news: breakers are back.'];

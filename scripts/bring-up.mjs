@@ -4,7 +4,7 @@
 // Plain JavaScript without dependencies, because nothing is installed yet when it runs. start.cjs has looked at the Node before.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,6 +49,7 @@ const source = '--conditions=breakerbox-source';
 const tasks = {
   demo: (args) => [[source, join(root, 'packages/cli/src/main.ts'), 'demo', ...args]],
   bundle: (args) => [[source, join(root, 'packages/cli/src/main.ts'), 'bundle', ...args]],
+  example: ([name, ...args]) => [[source, example(name), ...args]],
   test: (args) => [[join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args]],
   preview: (args) => [[source, join(root, 'dashboards/preview/src/main.ts'), ...args]],
   check: () => [
@@ -66,6 +67,15 @@ const say = (text) => process.stderr.write(`breakerbox: ${text}\n`);
 const giveUp = (text) => {
   say(text);
   process.exit(1);
+};
+
+/** The program of an example, by its name. */
+const example = (name = '') => {
+  const folder = join(root, 'examples');
+  const programs = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
+  if (programs.includes(`${name}.ts`)) return join(folder, `${name}.ts`);
+  const known = programs.map((file) => file.slice(0, -3)).join(', ');
+  return giveUp(`'${name}' is no example. Say which: npm run example -- NAME. Known: ${known}.`);
 };
 
 const path = () => [join(root, 'node_modules/.bin'), process.env.PATH ?? ''].join(delimiter);

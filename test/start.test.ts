@@ -52,6 +52,8 @@ interface Start {
   /** Runs before anything else. */
   readonly preload?: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** What comes after the task. */
+  readonly args?: readonly string[];
 }
 
 const argsOf = (task: string, preload: string): string[] => [
@@ -60,8 +62,8 @@ const argsOf = (task: string, preload: string): string[] => [
   task,
 ];
 
-const start = (folder: string, task: string, { preload = '', env = {} }: Start = {}) => {
-  const { status, stderr } = spawnSync(process.execPath, argsOf(task, preload), {
+const start = (folder: string, task: string, { preload = '', env = {}, args = [] }: Start = {}) => {
+  const { status, stderr } = spawnSync(process.execPath, [...argsOf(task, preload), ...args], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, ...env },
@@ -95,7 +97,9 @@ describe('a wrong start says what to do', () => {
   test('with something that can not be started', () => {
     const { status, stderr } = start(bareClone(), 'dmeo');
     expect(status).toBe(1);
-    expect(stderr).toContain("'dmeo' is nothing that can be started. Known: demo, bundle, test, preview, check.");
+    expect(stderr).toContain(
+      "'dmeo' is nothing that can be started. Known: demo, bundle, example, test, preview, check.",
+    );
   });
 });
 
@@ -119,6 +123,26 @@ describe('dependencies', () => {
     expect(demo?.endsWith(COMMAND_ALONE)).toBe(true);
     expect(tests?.endsWith('install --frozen-lockfile')).toBe(true);
     expect(more).toEqual([]);
+  });
+});
+
+describe('an example', () => {
+  const withExample = (): string => {
+    const folder = installedClone('');
+    write(join(folder, 'examples/own.ts'), 'console.error("own ran with", ...process.argv.slice(2))');
+    write(join(folder, 'examples/examples.test.ts'), '');
+    return folder;
+  };
+
+  test('is started by its name', () => {
+    const { status, stderr } = start(withExample(), 'example', { args: ['own', '--loud'] });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: 'own ran with --loud\n' });
+  });
+
+  test.each([[[]], [['onw']]])('is asked for when the name is none: %j', (args) => {
+    const { status, stderr } = start(withExample(), 'example', { args });
+    expect(status).toBe(1);
+    expect(stderr).toContain('is no example. Say which: npm run example -- NAME. Known: own.');
   });
 });
 

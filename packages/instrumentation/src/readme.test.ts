@@ -27,8 +27,14 @@ describe('the snippets of the README run as they stand', () => {
       /^TypeError: fetch failed\n\[answered by 'news_search' .*; little is lost\]\nNews of fuses: none\.\n/,
     ],
     ['httpEndpoint(', /^web_search,read_notes,translate\n/],
-    ['guardTools(', /I could not read the page\.\nThe model heard: .*Tool 'fetchPage' is unavailable: .* \(network\)/],
-    ['guardMcpClient(', /Echo: hello/],
+    ['} = guardAll(', /^\d{4}-\d\d-\d\dT.*\nTypeError: fetch failed\n/],
+    ['hookedCalls(', /^Tool 'read_page' is unavailable: .*/],
+    ['registerTelemetry(', /^The model heard: \[\]\n$/],
+    [
+      'tools: guardTools(tools, session, { timeoutMs: 10_000 })',
+      /I could not read the page\.\nThe model heard: .*Tool 'fetchPage' is unavailable: .* \(network\)/,
+    ],
+    ['guardMcpClient(client', /Echo: hello/],
   ])('%s', async (part, expected) => {
     const [code, ...others] = snippets.filter((one) => one.includes(part));
     expect(others).toEqual([]);

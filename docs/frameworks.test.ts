@@ -1,0 +1,123 @@
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import instrumentation from '../packages/instrumentation/package.json' with { type: 'json' };
+import { FEATURES } from '../test/frameworks/harness.ts';
+import { readDocs } from '../test/newcomer/documented.ts';
+import { catalog, overrides } from '../test/newcomer/workspace.ts';
+import tests from '../test/package.json' with { type: 'json' };
+
+const ROOT = new URL('../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
+
+const docs = read('docs/frameworks.md');
+
+/** The cells of a table's lines; `\|` is no end of a cell. */
+const cellsOf = (line: string): readonly string[] =>
+  line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) =>
+      cell
+        .trim()
+        .replaceAll('\\|', '|')
+        .replace(/^`(.*)`$/, '$1'),
+    );
+
+const [, table = ''] = /^## What works with what\n\n.*\n\|-.*\n((?:\|.*\n)+)/m.exec(docs) ?? [];
+const rows = table
+  .trim()
+  .split('\n')
+  .map(cellsOf)
+  .filter(([, name]) => name !== '')
+  .map(([, name = '', newest = '', oldest = '', range = '']) => ({ name, newest, oldest, range }));
+
+/** The versions of a package that the tests install beside that of the catalog: by an alias, or in a package of their own. */
+const besides = (name: string): readonly string[] => {
+  const own = globSync('test/frameworks/*/package.json', { cwd: fileURLToPath(ROOT) }).flatMap((path) => {
+    const { dependencies = {} } = JSON.parse(read(path)) as { dependencies?: Record<string, string> };
+    return dependencies[name] ?? [];
+  });
+  const aliased = Object.values(tests.devDependencies).flatMap((wanted) => {
+    const [, alias, version = ''] = /^npm:(.+)@(.+)$/.exec(wanted) ?? [];
+    return alias === name ? [version] : [];
+  });
+  return [...own, ...aliased];
+};
+
+/** `10.2.0` comes after `9.1.0`. */
+const byNumber = (one: string, other: string): number => one.localeCompare(other, 'en', { numeric: true });
+
+describe('the table of what works with what', () => {
+  const peers: Readonly<Record<string, string>> = instrumentation.peerDependencies;
+
+  test('has each framework that the package takes as a peer, and no other', () => {
+    const frameworks = Object.keys(peers).filter((name) => name !== '@opentelemetry/api');
+    expect(rows.map(({ name }) => name).sort()).toEqual(frameworks.sort());
+  });
+
+  test.each(rows)('$name: newest is what everything here is tested with, range what the package asks for', (row) => {
+    expect({ newest: row.newest, range: row.range }).toEqual({ newest: catalog[row.name], range: peers[row.name] });
+  });
+
+  test.each(rows)('$name: oldest is where the range begins, and what is tested', ({ name, oldest, range }) => {
+    expect([...besides(name)].sort(byNumber)[0]).toBe(oldest);
+    expect(/\d[\d.]*/.exec(range)?.[0]).toBe(oldest);
+  });
+});
+
+test('what npm has to be told to install LangChain is what pnpm is told here', () => {
+  const told = Object.entries(readDocs().find(({ title }) => title === 'LangChain')?.overrides ?? {});
+  expect(told).toHaveLength(2);
+  for (const [name, version] of told) {
+    const here = Object.entries(overrides).filter(([key]) => key === name || key.endsWith(`>${name}`));
+    expect(here.map(([, wanted]) => wanted)).toContain(version);
+  }
+});
+
+/** In code, between quotes. */
+const TEXT = String.raw`(?<quote>['"\`])(?<text>(?:\\.|(?!\k<quote>).)*)\k<quote>`;
+
+const found = (source: string, pattern: string): readonly Readonly<Record<string, string>>[] =>
+  [...source.matchAll(new RegExp(pattern, 'gs'))].map(({ groups = {} }) => groups);
+
+/** The reasons in a suite's source: `approval: '…'`, or the same by a constant. */
+const reasonsIn = (source: string): readonly string[] => {
+  const feature = `(?:${FEATURES.join('|')})`;
+  const written = found(source, String.raw`\b${feature}(?::| =)\s*${TEXT}`).map(({ text = '' }) => text);
+  const named = found(source, String.raw`\b${feature}:\s*(?<name>\w+)`).flatMap(({ name = '' }) =>
+    found(source, String.raw`\bconst ${name} =\s*${TEXT};`).map(({ text = '' }) => text),
+  );
+  return [...written, ...named].map((text) => text.replaceAll(/\\(.)/g, '$1'));
+};
+
+const suites = readdirSync(new URL('test/frameworks/', ROOT)).filter((name) => name.endsWith('.test.ts'));
+const flat = docs.replaceAll(/\s+/g, ' ');
+
+describe('what a framework has no place for, and is left out of its tests for that, is said word for word', () => {
+  test.each(suites)('%s', (suite) => {
+    const reasons = reasonsIn(read(`test/frameworks/${suite}`));
+    expect(reasons.filter((reason) => !flat.includes(reason))).toEqual([]);
+  });
+
+  test('reasons are found in the source', () => {
+    expect(new Set(suites.flatMap((suite) => reasonsIn(read(`test/frameworks/${suite}`)))).size).toBeGreaterThan(20);
+  });
+});
+
+describe('links lead somewhere', () => {
+  const slug = (title: string): string =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-');
+  const anchors = (text: string): readonly string[] =>
+    [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => slug(title));
+  const links = [...new Set([...docs.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link))];
+
+  test.each(links)('%s', (link) => {
+    const [path = '', anchor] = link.split('#');
+    const text = path === '' ? docs : readFileSync(fileURLToPath(new URL(path, new URL('docs/', ROOT))), 'utf8');
+    if (anchor !== undefined) expect(anchors(text)).toContain(anchor);
+  });
+});

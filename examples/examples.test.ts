@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, test } from 'vitest';
+import instrumentation from '../packages/instrumentation/package.json' with { type: 'json' };
+import { anthropic, gemini, openAi, type Provider } from '../test/newcomer/providers.ts';
+
+const FOLDER = import.meta.dirname;
+const examples = readdirSync(FOLDER).filter((name) => /(?<!\.test)\.ts$/.test(name));
+
+/** Ways into `@breakerbox/instrumentation` that are no framework's. */
+const OTHERS = ['.', './capabilities', './checks', './register'];
+
+const home = mkdtempSync(join(tmpdir(), 'breakerbox-examples-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+/** With nothing in the environment but this: no settings of whoever runs the tests. */
+const run = async (example: string, variables: Readonly<Record<string, string>> = {}) => {
+  const child = spawn(process.execPath, ['--conditions=breakerbox-source', join(FOLDER, example)], {
+    cwd: home,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH ?? '', HOME: home, OTEL_EXPORTER_PROMETHEUS_PORT: '0', ...variables },
+  });
+  const code = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await code, stdout, stderr };
+};
+
+test('there is one for each framework, and one without', () => {
+  const adapters = Object.keys(instrumentation.exports).filter((path) => !OTHERS.includes(path));
+  expect(examples).toEqual([...adapters.map((path) => `${path.slice(2)}.ts`), 'plain.ts'].sort());
+});
+
+test('the list in README.md names each, and the keys that it reads', () => {
+  const listed = [
+    ...readFileSync(join(FOLDER, 'README.md'), 'utf8').matchAll(/^\| \[`(.+)`\]\((.+)\) \|.*\| (.*) \|$/gm),
+  ];
+  expect(listed.map(([, , file]) => file).sort()).toEqual(examples);
+  for (const [, name, file = '', keys = ''] of listed) {
+    expect(`${name}.ts`).toBe(file);
+    const read = readFileSync(join(FOLDER, file), 'utf8').match(/(?<=process\.env\.)\w+_API_KEY/g) ?? [];
+    expect(new Set(keys.match(/\w+_API_KEY/g))).toEqual(new Set(read));
+  }
+});
+
+test.each(examples)('%s is 30 to 60 lines', (example) => {
+  const lines = readFileSync(join(FOLDER, example), 'utf8').trimEnd().split('\n').length;
+  expect([lines >= 30, lines <= 60, lines]).toEqual([true, true, lines]);
+});
+
+/** That the web search was out, and that the news search worked in its place. */
+const expectTold = ({ code, stdout, stderr }: Awaited<ReturnType<typeof run>>): void => {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const [said = '', report = ''] = stdout.split(/^(?=1 of 2 tools is out: \w*web_(?:search|echo) \(network\)\.$)/m);
+  expect(said).toMatch(/news/i);
+  expect(report).toMatch(/news_(search|echo)\s+closed\s+1$/m);
+};
+
+describe('runs with no key, ends by itself, and says what was out and what stood in for it', () => {
+  test.concurrent.each(examples)('%s', async (example) => {
+    const end = await run(example);
+    expectTold(end);
+    const [, failed, heldUp] = /web_\w*\s+open\s+network\s.*\s(\d+)\s+(\d+)$/m.exec(end.stdout) ?? [];
+    expect({ failed: Number(failed) > 0, heldUp: Number(heldUp) > 0 }).toEqual({ failed: true, heldUp: true });
+  });
+});
+
+/** AI Gateway, which `ai-sdk.ts` takes a model from, has no variable that says where it is. */
+const providers: Readonly<Record<string, Provider>> = {
+  'anthropic.ts': anthropic,
+  'claude-agent.ts': anthropic,
+  'google-adk.ts': gemini,
+  'langchain.ts': openAi,
+  'mastra.ts': openAi,
+  'mcp.ts': openAi,
+  'openai-agents.ts': openAi,
+  'plain.ts': openAi,
+};
+
+describe('runs with a key, on the model of the provider', () => {
+  test('each but that of the AI SDK, here with the API of the provider on loopback', () => {
+    expect([...Object.keys(providers), 'ai-sdk.ts'].sort()).toEqual(examples);
+  });
+
+  test.concurrent.each(Object.entries(providers))('%s', async (example, { start, variables }) => {
+    const prefix = example === 'claude-agent.ts' ? 'mcp__research__' : '';
+    const ask = (tool: string, text: string) =>
+      example === 'mcp.ts'
+        ? [{ tool: `${tool}_echo`, input: { message: text } }]
+        : [{ tool: `${prefix}${tool}_search`, input: { query: text } }];
+    const asked = ['one', 'two', 'three', 'four', 'five'].map((text) => ask('web', text));
+    const api = await start([...asked, ask('news', 'six'), 'The provider says: only the news is there.']);
+    try {
+      const end = await run(example, variables(api.url));
+      expectTold(end);
+      expect(end.stdout).toContain('The provider says: only the news is there.');
+      expect(api.heard()).toHaveLength(6);
+      expect(api.heard().join('\n')).toMatch(/Tool '\w*web_\w+' is unavailable: .* Use '\w*news_\w+' instead/);
+    } finally {
+      await api.stop();
+    }
+  });
+});

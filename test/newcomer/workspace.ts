@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { ROOT } from './commands.ts';
+
+interface Workspace {
+  /** The versions that everything here is tested with. */
+  readonly catalog: Readonly<Record<string, string>>;
+  readonly overrides: Readonly<Record<string, string>>;
+}
+
+export const { catalog, overrides } = parse(readFileSync(join(ROOT, 'pnpm-workspace.yaml'), 'utf8')) as Workspace;
