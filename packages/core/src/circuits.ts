@@ -94,7 +94,8 @@ export class Circuits {
   conclude(permit: SessionPermit, judged: Judged, at: Moment): void {
     const { tracked, ticket } = permit;
     if (tracked === undefined || ticket === undefined) return;
-    const next = this.#next(tracked, ticket, judged, at.ms - permit.startMs, circuitMoment(this.store, at));
+    const { durationMs = at.ms - permit.startMs } = judged;
+    const next = this.#next(tracked, ticket, judged, durationMs, circuitMoment(this.store, at));
     if (tracked.circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(permit.span);
     this.#move(tracked, next, at);
   }

@@ -11,6 +11,11 @@ import type { ToolSettings } from './tool.ts';
 export type Settlement = SettledAs & {
   /** What the call cost. Of a failed call they are wasted (O4): counted, charged to the token budget (B4), and may open the circuit (C3). */
   readonly tokens?: number | undefined;
+  /**
+   * Milliseconds that the tool itself took, where the executor knows and the time since the decision says something else: a person
+   * was asked in between, say. Default: the time since the decision.
+   */
+  readonly durationMs?: number | undefined;
   /** What the executor knows of how current the result is, for tools with `labelFreshness` (F1). */
   readonly freshness?: FreshnessHint | undefined;
 };
@@ -52,6 +57,8 @@ export interface Judged {
   readonly category: ErrorCategory | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly tokens?: number;
+  /** Where the executor said how long it took. */
+  readonly durationMs?: number;
 }
 
 const SUCCESS: Judged = { outcome: 'success', category: undefined };
@@ -60,13 +67,19 @@ const SUCCESS: Judged = { outcome: 'success', category: undefined };
 export const judge = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
   try {
     const judged = read(settlement, tool, settings, clock);
-    const tokens = sane(settlement.tokens);
-    // Bounded, so that sums stay finite: metrics and snapshots hold them.
-    return tokens === undefined ? judged : { ...judged, tokens: Math.min(tokens, Number.MAX_SAFE_INTEGER) };
+    const { tokens, durationMs } = settlement;
+    if (tokens === undefined && durationMs === undefined) return judged;
+    return { ...judged, ...bounded('tokens', tokens), ...bounded('durationMs', durationMs) };
   } catch (error) {
     reportThrown(`reading the settlement of tool '${tool}'`, error);
     return { outcome: 'ignored', category: 'unknown' };
   }
+};
+
+/** So that sums stay finite: metrics and snapshots hold them. */
+const bounded = (key: 'tokens' | 'durationMs', value: unknown): Partial<Judged> => {
+  const given = value === 0 && key === 'durationMs' ? 0 : sane(value);
+  return given === undefined ? {} : { [key]: Math.min(given, Number.MAX_SAFE_INTEGER) };
 };
 
 const read = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {

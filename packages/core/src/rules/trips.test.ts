@@ -89,6 +89,17 @@ describe('C3: what opens a circuit', () => {
     expect(session.peek('a')?.state).toBe('open');
   });
 
+  test('C3: a tool is as slow as it says itself, not as the person who was asked first', () => {
+    const slowCallRate = { rate: 0.5, slowerThanMs: 1_000, minimumCalls: 1 };
+    const { session, clock } = bench({ tools: { a: { slowCallRate } } });
+    const permit = session.acquire('a');
+    clock.advance(3_600_000);
+    permit.settle({ outcome: 'success', durationMs: 20 });
+    expect(session.peek('a')?.state).toBe('closed');
+    session.acquire('a').settle({ outcome: 'success', durationMs: 1_001 });
+    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'slow_call_rate' });
+  });
+
   test('C3: two that open by slow successes are one event, which costs nothing, for nothing had failed', () => {
     const { session, clock } = bench({
       defaults: { slowCallRate: { rate: 1, slowerThanMs: 100, minimumCalls: 1 } },

@@ -172,6 +172,20 @@ describe('metrics', () => {
     );
   });
 
+  test('a duration that the executor knows better is taken, and what is none is not', async () => {
+    const { scrape } = registerMetrics();
+    const { session, clock } = bench({ agent, tools: { a: {} } });
+    const settled = (durationMs: unknown): void => {
+      const permit = session.acquire('a');
+      clock.advance(60_000); // A person was asked.
+      permit.settle({ outcome: 'success', durationMs: durationMs as number });
+    };
+    for (const durationMs of [2_000, 0, Number.NaN, -1, 'soon']) settled(durationMs);
+    expect(ours(await scrape(), 'gen_ai_execute_tool_duration_sum')).toEqual([
+      'gen_ai_execute_tool_duration_sum{gen_ai_tool_name="a"} 182',
+    ]);
+  });
+
   test('durations are those of executed calls alone, by category', async () => {
     const { scrape } = registerMetrics();
     const { session, clock } = bench({ agent, tools: { a: {} } });

@@ -141,13 +141,13 @@ export class SessionWitness implements LiveSession {
   /** A call is over. */
   concluded(permit: SessionPermit, judged: Judged, late: boolean, ms: number): void {
     const { tool, spec, span, startMs, freshness } = permit;
-    const { outcome, category, tokens } = judged;
+    const { outcome, category, tokens, durationMs = ms - startMs } = judged;
     const cells = this.#toolCells(spec);
     outcomeCell(cells, outcome, category).value += 1;
     if (outcome === 'failure' && tokens !== undefined) countWasted(cells, tokens);
     if (freshness !== undefined) cells.freshness[freshness.kind].value += 1;
     tallyOutcome(tallyOf(this.tallies, tool), judged, freshness);
-    if (metricsActive()) recordDuration(cells, category, (ms - startMs) / 1000);
+    if (metricsActive()) recordDuration(cells, category, durationMs / 1000);
     if (span !== undefined) endSpan(span, category, outcome === 'failure');
     if (this.#box.emitter.has('outcome')) {
       this.#note('outcome', { tool, outcome, category, late, tokens, freshness });
