@@ -54,6 +54,7 @@ describe('O2: error codes', () => {
     ['timeout', -32001, 'MCP error -32001: TimeoutError: The operation was aborted due to timeout'],
     ['cancelled', -32001, 'MCP error -32001: AbortError: This operation was aborted'],
     ['cancelled', -32000, 'MCP error -32000: Request was cancelled'],
+    ['cancelled', -32800, 'MCP error -32800: The request was withdrawn'],
     ['network', -32000, 'MCP error -32000: Connection closed'],
     ['rate_limit', -32000, 'MCP error -32000: Too many requests'],
     ['network', -32603, 'connect ECONNREFUSED 127.0.0.1:1'],

@@ -15,6 +15,7 @@ const PROTOCOL: ReadonlyMap<number, CodeMeaning> = new Map<number, CodeMeaning>(
   [-32602, { category: 'invalid_input' }], // invalid params
   [-32603, { category: 'server', vague: true }], // internal error
   [-32700, { category: 'server' }], // what came was not JSON
+  [-32800, { category: 'cancelled' }], // request cancelled
 ]);
 
 /** Codes of `SdkError` (SDK 2): what went wrong on our side of the wire. HTTP errors say their status as well. */
@@ -35,7 +36,7 @@ const CLIENT: ReadonlyMap<string, CodeMeaning> = new Map<string, CodeMeaning>([
 export const OUTPUT_REFUSED =
   /^(?:MCP error -32\d{3}: )?(?:Output validation error: |Structured content does not match the tool's output schema|Tool [^\n:]{1,128} has an output schema but )/;
 
-/** What a JSON-RPC code means; undefined for any number outside JSON-RPC's own range (-32768 to -32000). */
+/** What a JSON-RPC code means; undefined for any number that is none of its own. */
 export function protocolCode(code: number): CodeMeaning | undefined {
   const known = PROTOCOL.get(code);
   if (known) return known;
