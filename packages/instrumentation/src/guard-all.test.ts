@@ -58,6 +58,19 @@ describe('guardAll', () => {
     }
   });
 
+  test('E3: functions keep the record as `this`; a sibling that they call by it is the plain one', async () => {
+    const { session, decisions } = watchedSession();
+    const tools = {
+      at: (path: string) => `wiki/${path}`,
+      async page(path: string): Promise<string> {
+        return this.at(path);
+      },
+    };
+    const { page } = guardAll(session, tools);
+    expect(await page('breakers')).toBe('wiki/breakers');
+    expect(decisions).toEqual(['page: call']);
+  });
+
   test('a generator is followed to its end', async () => {
     const { session, outcomes } = watchedSession();
     const { pages } = guardAll(session, {
@@ -93,6 +106,7 @@ describe('guardAll', () => {
       [null, 'null'],
       [[failing], 'an array'],
       ['search', 'a value of type string'],
+      [new Map([['search', failing]]), 'a value of type object'],
     ] as const) {
       expect(() => guardAll(session, tools as never)).toThrow(
         new BreakerboxUsageError(

@@ -1,6 +1,8 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
+import { isPlain } from '@breakerbox/core/internal';
 import { aValue } from './caller.ts';
 import { type GuardedCall, type GuardedFunction, type GuardOptions, guard } from './guard.ts';
+import { refuseGuarded } from './guarded.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { SessionSource } from './session-source.ts';
 
@@ -20,10 +22,11 @@ export type GuardAllOptions = Omit<GuardOptions, 'alternatives'>;
 
 /**
  * `guard` for a record of functions, by their names. Those whose alternatives have `adapt` and stand in the record are called
- * in place.
+ * in place. `this` in them is the record that was given: a sibling that one calls by it is the plain function.
  *
  * @throws BreakerboxConfigError for options or names that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or `tools` no record of functions.
+ * @throws BreakerboxUsageError when `session` is no session, `tools` no record of functions, or one guarded for that session
+ * already.
  *
  * @example
  * ```ts
@@ -38,7 +41,7 @@ export function guardAll<Tools extends Readonly<Record<string, ToolFunction>>>(
   tools: Tools,
   options: GuardAllOptions = {},
 ): GuardedFunctions<Tools> {
-  if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) {
+  if (!isRecord(tools)) {
     throw new BreakerboxUsageError(
       `guardAll(): got ${aValue(tools)} in place of tools, so there is nothing to guard. Give an object of functions by the names of their tools.`,
     );
@@ -47,6 +50,14 @@ export function guardAll<Tools extends Readonly<Record<string, ToolFunction>>>(
   const guarded: Record<string, GuardedFunction<never, unknown>> = {};
   // Each looks in the record when it is called: one that comes later stands in for one that comes earlier.
   const all = { ...options, alternatives: guarded };
-  for (const [name, run] of Object.entries(tools)) guarded[name] = guard(session, name, run, all);
+  for (const [name, run] of Object.entries(tools)) {
+    refuseGuarded(`guardAll(), tool '${name}'`, run, session);
+    guarded[name] = guard(session, name, typeof run === 'function' ? run.bind(tools) : run, all);
+  }
   return guarded as GuardedFunctions<Tools>;
 }
+
+/** Of a map, or an instance whose class has the functions, an empty record would come. */
+const isRecord = (tools: unknown): boolean =>
+  isPlain(tools) ||
+  (typeof tools === 'object' && tools !== null && !Array.isArray(tools) && Object.keys(tools).length > 0);

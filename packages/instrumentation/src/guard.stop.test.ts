@@ -62,6 +62,22 @@ describe('a time-out', () => {
     expect(outcomes).toEqual(['fail: failure, timeout']);
   });
 
+  test('B3: of a call cuts off the calls within it, which are not late themselves', async () => {
+    const { session, outcomes } = watchedSession();
+    const search = guard(session, 'search', hang, { timeoutMs: 10_000 });
+    const research = guard(session, 'research', (q: string, { signal }) => search(q, { signal }), { timeoutMs: 20 });
+    await expect(research('q')).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(outcomes.toSorted()).toEqual(['research: failure, timeout', 'search: ignored, cancelled']);
+    expect(session.view().budget.consumed).toBe(1);
+  });
+
+  test("of the caller's own is the tool's: AbortSignal.timeout() that is handed on", async () => {
+    const { session, outcomes } = watchedSession();
+    const search = guard(session, 'search', hang);
+    await expect(search('q', { signal: AbortSignal.timeout(10) })).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(outcomes).toEqual(['search: failure, timeout']);
+  });
+
   test('leaves no timer once the call is over', async () => {
     vi.useFakeTimers();
     const { session } = watchedSession();

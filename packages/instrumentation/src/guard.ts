@@ -1,6 +1,7 @@
 import { BreakerboxUsageError, type FreshnessHint, type Permit } from '@breakerbox/core';
 import { readCall, type ToolCall, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
+import { markGuarded, refuseGuarded } from './guarded.ts';
 import { directCallOf, guardsByTool, noteGuard } from './guards.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import { otherwise } from './otherwise.ts';
@@ -72,7 +73,8 @@ export interface GuardOptions<Output = unknown> {
  * before the call rejects without a decision.
  *
  * @throws BreakerboxConfigError for options or a tool name that can't work.
- * @throws BreakerboxUsageError when `session` is no session or `run` no function. A call rejects with one for a signal that is none.
+ * @throws BreakerboxUsageError when `session` is no session, `run` no function, or one guarded for that session already. A call rejects
+ * with one for a signal that is none.
  *
  * @example
  * ```ts
@@ -104,6 +106,7 @@ export function guard<Input, Output>(
     );
   }
   const findSession = sessionFinder(session, where);
+  refuseGuarded(where, run, session);
   declareNow(session, [tool]);
   const { timeoutMs, alternatives = {} } = options;
   const reading = options as GuardOptions<unknown>;
@@ -138,5 +141,5 @@ export function guard<Input, Output>(
     const withinMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, leftMs ?? Number.POSITIVE_INFINITY);
     return { value: await execute(permit, input as Input, call, Number.isFinite(withinMs) ? withinMs : undefined) };
   });
-  return guarded as GuardedFunction<Input, Output>;
+  return markGuarded(guarded, session) as GuardedFunction<Input, Output>;
 }

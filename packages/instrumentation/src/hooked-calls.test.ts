@@ -5,6 +5,7 @@ import { type HookedCalls, hookedCalls } from './hooked-calls.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
 import { startTracing, stopTracing } from './test-support/tracing.ts';
 import { type Watched, watchedSession } from './test-support/watched-session.ts';
+import { type Refusal, ToolUnavailableError } from './unavailable.ts';
 import { currentSession, withSession } from './with-session.ts';
 
 const once = (more: object = {}) => watchedSession({ tools: { search: { failureThreshold: 1 } }, ...more });
@@ -49,6 +50,17 @@ describe('a call', () => {
     expect(calls.settle('never', { result: 1 })).toBeUndefined();
     expect(decisions).toEqual(['search: call', 'search: skip']);
     expect(outcomes).toEqual(['search: failure, network']);
+  });
+
+  test('B3: one that failed because another tool was refused costs nothing: that is charged already', () => {
+    const { session, outcomes } = watchedSession();
+    const calls = hookedCalls(session);
+    session.declare('other');
+    session.control('other', 'forced_open');
+    calls.acquire(call('a'));
+    calls.settle('a', { error: new ToolUnavailableError(session.acquire('other') as Refusal), tokens: 5 });
+    expect(outcomes).toEqual(['search: ignored, denied']);
+    expect(session.view().budget.consumed).toBe(0);
   });
 
   test('F1: its decision is given back, for the label that the model has to read', () => {

@@ -2,6 +2,7 @@ import { BreakerboxUsageError, type Permit, type Session, type Settlement } from
 import { safely } from '@breakerbox/core/internal';
 import { aValue } from './caller.ts';
 import { decide } from './decide.ts';
+import { excused } from './run.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused } from './unavailable.ts';
 
@@ -36,7 +37,7 @@ export interface HookedCalls {
 }
 
 /** Beyond so many calls of one session on their way, hooks surely don't tell of all ends: the oldest is given up. */
-const MAX_UNDER_WAY = 1_000;
+export const MAX_UNDER_WAY = 1_000;
 
 const ABANDONED: Settlement = { outcome: 'ignored', category: 'cancelled' };
 
@@ -84,7 +85,7 @@ export function hookedCalls(session: SessionSource, where = 'hookedCalls()'): Ho
     },
     // E5: the tool has run, and the framework waits for its hooks. A session function may find none here.
     settle: (callId, settlement) =>
-      safely(`settle() of ${where}`, () => end(underWay(findSession()), callId, settlement)),
+      safely(`settle() of ${where}`, () => end(underWay(findSession()), callId, excused(settlement))),
     abandon: (callId) =>
       void safely(`abandon() of ${where}`, () => {
         const permits = underWay(findSession());

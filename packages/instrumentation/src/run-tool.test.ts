@@ -1,6 +1,8 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
-import { describe, expect, test, vi } from 'vitest';
+import { diag } from '@opentelemetry/api';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Kitchen, type Manners, runInPlace, runTool } from './run-tool.ts';
+import { listenToDiag } from './test-support/diagnosed.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
 const down = async (): Promise<string> => {
@@ -23,7 +25,23 @@ const out = (config: Parameters<typeof watchedSession>[0] = {}) => {
   return made;
 };
 
+afterEach(() => {
+  diag.disable();
+});
+
 describe('runTool', () => {
+  test('a session function that finds none rejects the call, of which frameworks tell the model alone: diag hears of it', async () => {
+    const diagnosed = listenToDiag();
+    const error = new BreakerboxUsageError('no session here');
+    const findSession = () => {
+      throw error;
+    };
+    const cook = vi.fn(down);
+    await expect(runTool({ findSession, where: 'guardTools()' }, request, cook, manners)).rejects.toBe(error);
+    expect(cook).not.toHaveBeenCalled();
+    expect(diagnosed).toEqual([['Breakerbox: guardTools(): there is no session, so the tool was not run.', error]]);
+  });
+
   test('declares the tool, runs it with a signal and its permit, and gives the very result', async () => {
     const { kitchen, box, session, outcomes } = setUp();
     const result = { rows: [] };

@@ -1,4 +1,6 @@
-import type { Permit } from '@breakerbox/core';
+import type { Permit, Session } from '@breakerbox/core';
+import { safely } from '@breakerbox/core/internal';
+import { diag } from '@opentelemetry/api';
 import { readSignal, type ToolCall, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
 import { type DirectCall, otherwise, type StandIns } from './otherwise.ts';
@@ -74,11 +76,23 @@ export const runInPlace = async <Output>(
 
 const nobody = (): DirectCall | undefined => undefined;
 
-const ask = ({ findSession, where }: Kitchen, { tool, input, asked = input, callId, signal }: ToolRequest): Permit => {
-  throwIfAborted(readSignal(`${where}, tool '${tool}'`, signal));
-  const session = findSession();
+const ask = (kitchen: Kitchen, { tool, input, asked = input, callId, signal }: ToolRequest): Permit => {
+  throwIfAborted(readSignal(`${kitchen.where}, tool '${tool}'`, signal));
+  const session = sessionOf(kitchen);
   session.declare(tool);
   return decide(session, tool, asked, callId);
+};
+
+/** Frameworks make a text for the model of what is thrown here: nobody else would hear of it. */
+export const sessionOf = ({ findSession, where }: Pick<Kitchen, 'findSession' | 'where'>): Session => {
+  try {
+    return findSession();
+  } catch (error) {
+    safely('the logger', () =>
+      diag.error(`Breakerbox: ${where}: there is no session, so the tool was not run.`, error),
+    );
+    throw error;
+  }
 };
 
 const perform = <Output>(

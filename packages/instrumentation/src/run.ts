@@ -1,4 +1,4 @@
-import { type FreshnessHint, type FreshnessLabel, labelled, type Permit } from '@breakerbox/core';
+import { type FreshnessHint, type FreshnessLabel, labelled, type Permit, type Settlement } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import { enter } from './enter.ts';
 import { ToolUnavailableError } from './unavailable.ts';
@@ -52,6 +52,9 @@ export interface Run {
   onStopped(listener: (reason: unknown) => void): void;
 }
 
+/** Why guarded calls ran out of time. A call within such a call was cut off by that, and is not late itself: one charge is enough (B3). */
+const ranOut = new WeakSet<object>();
+
 /**
  * Starts the clock of a call, and listens to its caller.
  *
@@ -81,11 +84,19 @@ export const startRun = (
     release();
     // First the signal, then the settlement: core tells a time-out from an abort by it.
     controller.abort(reason);
-    permit.settle({ error: signal.reason, signal, tokens: cost({ error: signal.reason }) });
+    const tokens = cost({ error: signal.reason });
+    if (ranOut.has(outer?.reason)) permit.settle({ outcome: 'ignored', category: 'cancelled', tokens });
+    else permit.settle({ error: signal.reason, signal, tokens });
     listener?.(signal.reason);
   };
 
   const onOuterAbort = (): void => stop(outer?.reason);
+
+  const onLate = (): void => {
+    const reason = new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError');
+    ranOut.add(reason);
+    stop(reason);
+  };
 
   const currentness = (result: unknown): FreshnessHint | undefined =>
     freshness && safely(`freshness() of tool '${permit.tool}'`, () => freshness(result));
@@ -94,10 +105,7 @@ export const startRun = (
     (evidence && safely(`what tool '${permit.tool}' reports`, () => evidence(result))) ?? result;
 
   try {
-    if (timeoutMs !== undefined) {
-      const late = (): void => stop(new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError'));
-      timer = setTimeout(late, timeoutMs - spentMs);
-    }
+    if (timeoutMs !== undefined) timer = setTimeout(onLate, timeoutMs - spentMs);
     outer?.addEventListener('abort', onOuterAbort, { once: true });
     // A listener of the box may have ended the run while it was being decided.
     if (outer?.aborted) {
@@ -124,9 +132,7 @@ export const startRun = (
     },
     threw: (error) => {
       release();
-      // A tool that failed because another was refused: the failures behind that are charged already (B3).
-      if (isUnavailable(error)) permit.settle({ outcome: 'ignored', category: 'denied', tokens: cost({ error }) });
-      else permit.settle({ error, tokens: cost({ error }) });
+      permit.settle(excused({ error, tokens: cost({ error }) }));
     },
     abandoned: () => {
       release();
@@ -139,6 +145,12 @@ export const startRun = (
     },
   };
 };
+
+/** B3. A tool that failed because another was refused: the failures behind that are charged already. */
+export const excused = (settlement: Settlement): Settlement =>
+  'error' in settlement && isUnavailable(settlement.error)
+    ? { outcome: 'ignored', category: 'denied', tokens: settlement.tokens }
+    : settlement;
 
 /** What tools throw is anything, proxies that throw when they are looked at too. */
 const isUnavailable = (error: unknown): boolean => {

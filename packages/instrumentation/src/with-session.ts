@@ -1,32 +1,31 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { BreakerboxUsageError, type Session } from '@breakerbox/core';
+import { shared } from './shared.ts';
 
-/** By this name on `globalThis`, so that two copies of the package in one process share it. */
-const KEY = Symbol.for('@breakerbox/instrumentation/session');
-
-const storage = (): AsyncLocalStorage<Session> => {
-  const shared = globalThis as { [KEY]?: AsyncLocalStorage<Session> };
-  shared[KEY] ??= new AsyncLocalStorage();
-  return shared[KEY];
-};
+const storage = shared('session', () => new AsyncLocalStorage<Session>());
 
 /**
  * Makes a session the current one for whatever `run` does, asynchronous work too: tools that were guarded with
- * `currentSession` ask it. So a server guards its tools once, and each of a thousand conversations has its own session.
+ * `currentSession` ask it. So a server guards its tools once, and each of a thousand conversations has its own session. End it
+ * with its conversation; a session for each request shares its circuits by a box with `scope: 'process'`.
  *
  * @returns what `run` returns; what it throws is thrown.
  *
  * @example
  * ```ts
  * const tools = guardTools(ownTools, currentSession); // once
- * app.post('/chat', (request) =>
- *   withSession(box.session({ id: request.conversation }), () => generateText({ model, tools, prompt: request.text })));
+ * const prepareStep = breakerPrepareStep(currentSession);
+ * app.post('/chat', ({ conversation, messages }) => {
+ *   const session = sessions.get(conversation) ?? box.session({ id: conversation });
+ *   sessions.set(conversation, session);
+ *   return withSession(session, () => generateText({ model, tools, prepareStep, messages }));
+ * });
  * ```
  */
-export const withSession = <Value>(session: Session, run: () => Value): Value => storage().run(session, run);
+export const withSession = <Value>(session: Session, run: () => Value): Value => storage.run(session, run);
 
 /** The session of the innermost `withSession` around; undefined outside of all. */
-export const activeSession = (): Session | undefined => storage().getStore();
+export const activeSession = (): Session | undefined => storage.getStore();
 
 /**
  * The session of the innermost `withSession` around, for everything here that takes a session or a function.
