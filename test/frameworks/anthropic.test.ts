@@ -71,6 +71,7 @@ const harnessOf = (sdk: Sdk, stream: boolean): Harness => ({
     approval: 'The tool runner asks nobody.',
     generators: 'A tool of the runner answers once.',
     ...(sdk === oldest && { nativeSpan: 'Spans came with later versions.' }),
+    ...(sdk === oldest && !stream && { callersSignal: 'Each request of the SDK leaves a listener of its own on it.' }),
   },
 });
 

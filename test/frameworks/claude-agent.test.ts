@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
 import * as newest from '@anthropic-ai/claude-agent-sdk';
 import { breakerHooks } from '@breakerbox/instrumentation/claude-agent';
 import { scriptedModel } from '@breakerbox/scripted-models/claude-agent';
@@ -27,14 +28,24 @@ const toolOf = ({ tool }: Sdk, name: string, body: ToolBody) =>
     return { content: [{ type: 'text', text: typeof result === 'string' ? result : JSON.stringify(result) }] };
   });
 
-const run = async (sdk: Sdk, { session, tools, script, frameworkTimeoutMs, signal, deny = [] }: AgentRun) => {
+const personSaying =
+  (deny: readonly string[]): CanUseTool =>
+  async (name, input) =>
+    deny.includes(bare(name))
+      ? { behavior: 'deny', message: 'The user refused this call.' }
+      : { behavior: 'allow', updatedInput: input };
+
+const run = async (sdk: Sdk, agentRun: AgentRun) => {
+  const { session, tools, script, frameworkTimeoutMs, signal, deny = [], approve = [] } = agentRun;
   const { options, heard, stop } = await scriptedModel(script.map(renamed));
   const abortController = new AbortController();
-  signal?.addEventListener('abort', () => abortController.abort());
+  const abort = (): void => abortController.abort();
+  signal?.addEventListener('abort', abort);
   const server = sdk.createSdkMcpServer({
     name: 't',
     tools: Object.entries(tools).map(([name, body]) => toolOf(sdk, name, body)),
   });
+  const isAsked = (name: string): boolean => deny.includes(name) || approve.includes(name);
   let text = '';
   try {
     const agent = sdk.query({
@@ -44,16 +55,15 @@ const run = async (sdk: Sdk, { session, tools, script, frameworkTimeoutMs, signa
         ...(frameworkTimeoutMs && { env: { ...options.env, MCP_TOOL_TIMEOUT: `${frameworkTimeoutMs}` } }),
         abortController,
         mcpServers: { t: server },
-        canUseTool: async (name, input) =>
-          deny.includes(bare(name))
-            ? { behavior: 'deny', message: 'The user refused this call.' }
-            : { behavior: 'allow', updatedInput: input },
+        allowedTools: Object.keys(tools).flatMap((name) => (isAsked(name) ? [] : `${PREFIX}${name}`)),
+        ...(deny.length + approve.length > 0 && { canUseTool: personSaying(deny) }),
         hooks: breakerHooks(session, { nameOf: bare, signal: abortController.signal }),
       },
     });
     for await (const message of agent) if (message.type === 'result' && 'result' in message) text = message.result;
     return { text, heard: heard() };
   } finally {
+    signal?.removeEventListener('abort', abort);
     await stop();
   }
 };
@@ -67,7 +77,9 @@ const versionOf = (name: string): string => {
 const harness = (sdk: Sdk, name: string): Harness => ({
   framework: `Claude Agent SDK ${versionOf(name)}`,
   run: (agent) => run(sdk, agent),
+  lastTurnUntold: true,
   inBand: (text) => ({ isError: true, content: [{ type: 'text', text }] }),
+  asksInTool: true, // A person is asked after the decision.
   lacks: {
     timeoutMs: 'Hooks are told of calls, and cannot end them; MCP_TOOL_TIMEOUT does it for the tools of MCP servers.',
     generators: 'A tool of MCP answers once.',

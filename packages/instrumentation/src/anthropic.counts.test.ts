@@ -26,6 +26,16 @@ describe('how a call counts', () => {
     expect(heard.slice(0, 2)).toEqual(['HTTP 503\ncome back later', 'no such order']);
   });
 
+  it("O2: so does a class of ToolErrors of one's own", async () => {
+    class OrderError extends ToolError {
+      override readonly name = 'OrderError';
+    }
+    const errors = [new OrderError('no such order'), new OrderError('HTTP 503')];
+    const tool = search(() => Promise.reject(errors.shift()));
+    const { outcomes } = await outcomesOf([tool], [ask('a'), ask('b'), 'Done.']);
+    expect(outcomes).toEqual(['search: ignored, tool_error', 'search: failure, server']);
+  });
+
   it('O2: so do the results of MCP tools that report an error', async () => {
     const texts = ['connect ECONNREFUSED 127.0.0.1:9', 'no such file'];
     const client = {
@@ -36,14 +46,26 @@ describe('how a call counts', () => {
     expect(outcomes).toEqual(['search: failure, network', 'search: ignored, tool_error']);
   });
 
-  it('O2: what the memory tool throws is an answer to the model, unless it tells of an outage', async () => {
-    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
-    const errors = [new Error('The path /memories/x does not exist. Please provide a valid path.'), full];
+  it('O2: what the memory tool throws is an answer to the model, unless its code or its cause tells of an outage', async () => {
+    const remembered = 'search answers 503 Service Unavailable, fetch ECONNREFUSED';
+    const errors = [
+      new Error('The path /memories/x does not exist. Please provide a valid path.'),
+      new Error(`No replacement was performed, old_str \`${remembered}\` did not appear verbatim in /memories/x.`),
+      Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }),
+      new Error('not saved', { cause: refused }),
+    ];
     const memory = betaMemoryTool({ view: () => Promise.reject(errors.shift()) } as never);
-    const view = [{ tool: 'memory', input: { command: 'view', path: '/memories/x' } }];
-    const { outcomes, heard } = await outcomesOf([memory], [view, view, 'Done.']);
-    expect(outcomes).toEqual(['memory: ignored, tool_error', 'memory: failure, resource']);
+    const view = (path: string) => [{ tool: 'memory', input: { command: 'view', path } }];
+    const script = [...['/memories/a', '/memories/b', '/memories/c', '/memories/d'].map(view), 'Done.'];
+    const { outcomes, heard } = await outcomesOf([memory], script);
+    expect(outcomes).toEqual([
+      'memory: ignored, tool_error',
+      'memory: ignored, tool_error',
+      'memory: failure, resource',
+      'memory: failure, network',
+    ]);
     expect(heard[0]).toContain('does not exist');
+    expect(heard[1]).toContain(remembered);
   });
 
   it('B3: the refusal of another tool that it calls costs nothing more', async () => {

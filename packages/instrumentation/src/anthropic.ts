@@ -1,6 +1,7 @@
 import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
 import { annotated, isContent, reportThrown, safely } from '@breakerbox/core/internal';
 import { aValue, type ToolCall } from './caller.ts';
+import { markGuarded, refuseGuarded } from './guarded.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
 import type { CallEnd } from './run.ts';
@@ -35,11 +36,11 @@ export interface GuardToolsOptions {
  * labelled; and one whose alternative has `adapt` and is in the same array gives what that one gives, with a note. Tools of
  * the provider's and toolsets are passed on as they are. Arguments that `parse` refuses never reach the session.
  *
- * A `ToolError`, and whatever the memory tool throws, is judged by its text, as an answer of the tool: one that says 503 is an
- * outage, one that says that a file isn't there costs nothing.
+ * A `ToolError` is judged by its text, as an answer of the tool: one that says 503 is an outage, one that says that a file isn't
+ * there costs nothing. What the memory tool throws is judged by its code, status and cause alone: its text quotes the model.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or `tools` no array of tools.
+ * @throws BreakerboxUsageError when `session` is no session, `tools` no array of tools, or one guarded for that session already.
  *
  * @example
  * ```ts
@@ -62,7 +63,8 @@ export function guardTools<Tools extends readonly object[]>(
   }
   const runnable = new Map(tools.filter(isRunnable).map((tool) => [tool.name, tool]));
   declareNow(session, [...runnable.keys()]);
-  const kitchen: ToolKitchen = { findSession, where, timeoutMs: options.timeoutMs, tokens: options.tokens, runnable };
+  const { timeoutMs, tokens } = options;
+  const kitchen: ToolKitchen = { session, findSession, where, timeoutMs, tokens, runnable };
   return tools.map((tool: object) =>
     isRunnable(tool) ? guardTool(tool, kitchen) : tool,
   ) as readonly object[] as Tools;
@@ -89,11 +91,13 @@ const isRunnable = (tool: object | null): tool is RunnableTool => {
 };
 
 interface ToolKitchen extends Kitchen {
+  readonly session: SessionSource;
   readonly runnable: ReadonlyMap<string, RunnableTool>;
   readonly tokens: GuardToolsOptions['tokens'];
 }
 
 const guardTool = (tool: RunnableTool, kitchen: ToolKitchen): RunnableTool => {
+  refuseGuarded(`${kitchen.where}, tool '${tool.name}'`, tool.run, kitchen.session);
   const run = (input: unknown, context?: RunContext): Promise<unknown> => {
     const manners: Manners<unknown> = {
       ...readingOf(kitchen),
@@ -110,7 +114,7 @@ const guardTool = (tool: RunnableTool, kitchen: ToolKitchen): RunnableTool => {
       manners,
     );
   };
-  return standIn(tool, new Map([['run', run]]));
+  return standIn(tool, new Map([['run', markGuarded(run, kitchen.session)]]));
 };
 
 /** R4. As the runner would have called it: by way of its `parse`. */
@@ -147,19 +151,30 @@ const cook =
       // Who calls without a context gets none: tools may tell by it that they are in no runner.
       return await tool.run(input, context && { ...context, signal });
     } catch (error) {
-      if (safely(`an error of tool '${tool.name}'`, () => isAnswer(tool, error))) {
+      const answer = safely(`an error of tool '${tool.name}'`, () => answerIn(tool, error));
+      if (answer !== undefined) {
         const cost = tokens && safely(`tokens() of tool '${tool.name}'`, () => tokens({ error }));
-        permit.settle({ result: error, tokens: cost });
+        permit.settle({ result: answer, tokens: cost });
       }
       throw error;
     }
   };
 
-/** Whether an error is what the tool has to say to the model. The memory tool says so of files that aren't there. */
-const isAnswer = ({ type }: RunnableTool, error: unknown): boolean => {
-  if (error instanceof ToolUnavailableError) return false; // Of another tool, that this one calls.
-  if (typeof type === 'string' && type.startsWith('memory_')) return true;
-  return error instanceof Error && error.name === 'ToolError' && 'content' in error;
+/** What core is to judge of an error that is what the tool has to say to the model; undefined for any other error. */
+const answerIn = ({ type }: RunnableTool, error: unknown): Error | undefined => {
+  if (!(error instanceof Error) || error instanceof ToolUnavailableError) return undefined; // Of another tool, that this one calls.
+  if (isToolError(error)) return error;
+  if (typeof type !== 'string' || !type.startsWith('memory_')) return undefined;
+  // It says that a text isn't in a file, and quotes it: what the model remembers of an outage is none.
+  return Object.create(error, { message: { value: '' } });
+};
+
+/** The runner asks `instanceof`: classes of one's own have other names, and classes of bundles any. */
+const isToolError = (error: Error): boolean => {
+  for (let owner = error; owner instanceof Error; owner = Object.getPrototypeOf(owner)) {
+    if (owner.name === 'ToolError' || owner.constructor.name === 'ToolError') return 'content' in error;
+  }
+  return false;
 };
 
 const readingOf = ({ tokens }: ToolKitchen) => ({ tokens, label: labelBlocks });

@@ -7,18 +7,41 @@ import type { Refusal } from './unavailable.ts';
 const SHELLS: ReadonlySet<string> = new Set(['Bash', 'PowerShell']);
 const COMMAND_FAILED = /^Exit code \d/;
 
+/** What an outage is to `WebFetch`, in words that are its own. */
+const UNREACHABLE = /^Unable to verify if domain .* is safe to fetch|\bSSL routines:/;
+
 /** How a call went that came back. */
-export const successOf = ({ tool_response }: PostToolUseHookInput): Settlement => ({ result: asResult(tool_response) });
+export const successOf = ({ tool_response, duration_ms }: PostToolUseHookInput): Settlement => ({
+  result: asResult(tool_response),
+  durationMs: duration_ms, // Without the time in which a person was asked.
+});
 
 /**
  * How a call went that came back with an error. Claude Code has only its text for it, whether a tool threw or reported it; so
  * it is judged as a reported one (O2): one that tells of an outage has failed, one that a file isn't there costs nothing.
  */
-export const failureOf = ({ tool_name, error, is_interrupt }: PostToolUseFailureHookInput): Settlement => {
-  if (is_interrupt) return { outcome: 'ignored', category: 'cancelled' };
+export const failureOf = (input: PostToolUseFailureHookInput): Settlement => {
+  const { tool_name, tool_input, error, is_interrupt, duration_ms: durationMs } = input;
+  if (is_interrupt) return { outcome: 'ignored', category: 'cancelled', durationMs };
   // Whatever the command said: three tests that fail with '503' must not take the shell away.
-  if (SHELLS.has(tool_name) && COMMAND_FAILED.test(error)) return { outcome: 'ignored', category: 'tool_error' };
-  return { result: { isError: true, content: [{ type: 'text', text: error }] } };
+  if (SHELLS.has(tool_name) && COMMAND_FAILED.test(error)) {
+    return { outcome: 'ignored', category: 'tool_error', durationMs };
+  }
+  const text = withoutQuotes(error, tool_input);
+  const code = UNREACHABLE.test(text) ? 'ENETUNREACH' : undefined;
+  return { result: { isError: true, code, content: [{ type: 'text', text }] }, durationMs };
+};
+
+/** Many an error quotes what the model asked for: a pattern of `Grep` that speaks of ECONNREFUSED tells of no outage. */
+const withoutQuotes = (error: string, input: unknown): string =>
+  textsIn(input)
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((text, quoted) => text.replaceAll(quoted, '…'), error);
+
+/** Those of up to 3 characters are in any text. */
+const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === 'string') return value.length > 3 ? [value] : [];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 };
 
 /** What the model reads in place of a result: the last good one (F2), or why there is none. */

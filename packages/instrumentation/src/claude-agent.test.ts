@@ -1,60 +1,17 @@
-import type {
-  HookCallbackMatcher,
-  HookEvent,
-  HookInput,
-  Options,
-  SyncHookJSONOutput,
-} from '@anthropic-ai/claude-agent-sdk';
-import { BreakerboxConfigError, BreakerboxUsageError, type Session } from '@breakerbox/core';
+import type { Options } from '@anthropic-ai/claude-agent-sdk';
+import { BreakerboxConfigError, BreakerboxUsageError } from '@breakerbox/core';
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
-import { breakerHooks, type Hooks, mergeHooks } from './claude-agent.ts';
+import { breakerHooks, mergeHooks } from './claude-agent.ts';
+import { claudeCode } from './test-support/claude-code.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
 const REFUSED = 'connect ECONNREFUSED 127.0.0.1:9';
 
-/** Claude Code, as hooks see it: tells of what happens in one conversation. */
-const claudeCode = (hooks: Hooks, conversation = 'one', agent?: string) => {
-  const base = {
-    session_id: conversation,
-    transcript_path: '',
-    cwd: '',
-    ...(agent !== undefined && { agent_id: agent }),
-  };
-  const tell = async (event: HookEvent, input: object = {}): Promise<SyncHookJSONOutput> => {
-    const told = { ...base, hook_event_name: event, ...input } as HookInput;
-    const { signal } = new AbortController();
-    const said = await Promise.all(
-      (hooks[event] ?? []).flatMap((one) => one.hooks.map((hook) => hook(told, undefined, { signal }))),
-    );
-    return Object.assign({}, ...said);
-  };
-  const call = (id: string, tool: string, q: string) => ({ tool_use_id: id, tool_name: tool, tool_input: { q } });
-  return {
-    tell,
-    before: (id: string, tool = 'search', q = id) => tell('PreToolUse', call(id, tool, q)),
-    after: (id: string, response: unknown, tool = 'search') =>
-      tell('PostToolUse', { ...call(id, tool, id), tool_response: response }),
-    failed: (id: string, error: string, more: object = {}, tool = 'search') =>
-      tell('PostToolUseFailure', { ...call(id, tool, id), error, ...more }),
-    batch: (...ids: string[]) => tell('PostToolBatch', { tool_calls: ids.map((id) => call(id, 'search', id)) }),
-  };
-};
-
 const denied = (reason: unknown) => ({
   hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: reason },
 });
-
-/** A session whose `search` is due for a probe. */
-const probing = () => {
-  const watched = watchedSession({ tools: { search: { failureThreshold: 1 } } });
-  watched.session.acquire('search').settle({ outcome: 'failure', category: 'network' });
-  for (let step = 0; step < 3; step += 1) watched.session.step();
-  return watched;
-};
-
-const isProbeFree = (session: Session): boolean => session.acquire('search').decision === 'probe';
 
 afterEach(() => diag.disable());
 
@@ -115,6 +72,47 @@ describe('breakerHooks', () => {
       expect(watched.outcomes).toEqual(['Bash: ignored, tool_error']);
     },
   );
+
+  it.each<[string, string, object, string, string]>([
+    [
+      'Grep',
+      'rg: regex parse error:\n    (?:if (code === "ECONNREFUSED")\n    ^\nerror: unclosed group',
+      { pattern: 'if (code === "ECONNREFUSED"' },
+      'ignored, tool_error',
+      'quotes a pattern',
+    ],
+    [
+      'mcp__notes__edit',
+      'old_str `search answers 503` and `timed out` did not appear',
+      { edits: [{ old_str: 'search answers 503' }, { old_str: 'timed out' }] },
+      'ignored, tool_error',
+      'quotes what is deep in its input',
+    ],
+    [
+      'mcp__notes__edit',
+      'HTTP 503 of notes',
+      { note: 'notes', page: '503' },
+      'failure, server',
+      'says more than it quotes',
+    ],
+  ])('O2: what a model asked for tells of nothing: an error of %s', async (tool, error, input, outcome) => {
+    const watched = watchedSession();
+    const claude = claudeCode(breakerHooks(watched.session));
+    await claude.before('a', tool);
+    await claude.failed('a', error, { tool_input: input }, tool);
+    expect(watched.outcomes).toEqual([`${tool}: ${outcome}`]);
+  });
+
+  it.each([
+    'Unable to verify if domain example.com is safe to fetch. This may be due to network restrictions or enterprise security policies.',
+    'error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER',
+  ])('O2: the usual outages of WebFetch are of the network: %j', async (error) => {
+    const watched = watchedSession();
+    const claude = claudeCode(breakerHooks(watched.session));
+    await claude.before('a', 'WebFetch');
+    await claude.failed('a', error, {}, 'WebFetch');
+    expect(watched.outcomes).toEqual(['WebFetch: failure, network']);
+  });
 
   it('O2: a result may report an error in its own way', async () => {
     const watched = watchedSession();
@@ -186,6 +184,27 @@ describe('breakerHooks', () => {
     expect(watched.box.tools).toEqual(['search']);
   });
 
+  it('leave the tools alone by which a paused agent answers, asks and plans, unless they get a name of their own', async () => {
+    const watched = watchedSession({ budget: { failures: 1 } });
+    watched.session.acquire('other').settle({ outcome: 'failure', category: 'network' });
+    const paused = denied(expect.stringContaining('Tool calls are paused'));
+    const asItIs = claudeCode(breakerHooks(watched.session, { nameOf: (tool) => tool }));
+    const named = claudeCode(breakerHooks(watched.session, { nameOf: (tool) => `claude.${tool}` }));
+    for (const tool of [
+      'StructuredOutput',
+      'AskUserQuestion',
+      'ExitPlanMode',
+      'TodoWrite',
+      'TaskStop',
+      'SendMessage',
+    ]) {
+      expect(await claudeCode(breakerHooks(watched.session)).before(tool, tool)).toEqual({});
+      expect(await asItIs.before(tool, tool)).toEqual({});
+      expect(await named.before(tool, tool)).toEqual(paused);
+    }
+    expect(await asItIs.before('a', 'Bash')).toEqual(paused);
+  });
+
   it('add what is out to a prompt, if they are to', async () => {
     const { session } = watchedSession({ tools: { search: { failureThreshold: 1 } } });
     const [quiet, noting] = [breakerHooks(session), breakerHooks(session, { note: true })].map((one) =>
@@ -218,100 +237,5 @@ describe('breakerHooks', () => {
     expect(() => breakerHooks(session, { nameOf: 'search' } as never)).toThrow(BreakerboxConfigError);
     expect(() => breakerHooks(session, { signal: {} } as never)).toThrow(/abortController/);
     expect(() => breakerHooks(session, { timeoutMs: 5 } as never)).toThrow(/is no setting/);
-  });
-});
-
-describe('C8: a call that is never run takes no probe with it', () => {
-  it.each<[string, (claude: ReturnType<typeof claudeCode>) => Promise<unknown>, string]>([
-    ['denied by a rule, a person or another hook', (claude) => claude.batch('a'), 'denied'],
-    [
-      'denied by the permission classifier',
-      (claude) => claude.tell('PermissionDenied', { tool_use_id: 'a' }),
-      'denied',
-    ],
-    ['interrupted, and somebody speaks again', (claude) => claude.tell('UserPromptSubmit'), 'cancelled'],
-    ['still there when the agent is done', (claude) => claude.tell('Stop'), 'cancelled'],
-    ['still there when the model failed', (claude) => claude.tell('StopFailure'), 'cancelled'],
-    ['still there when the conversation ends', (claude) => claude.tell('SessionEnd'), 'cancelled'],
-  ])('%s', async (_, happens, category) => {
-    const { session, outcomes, decisions } = probing();
-    const claude = claudeCode(breakerHooks(session));
-    await claude.before('a');
-    expect(decisions.at(-1)).toBe('search: probe');
-    await happens(claude);
-    expect(outcomes.at(-1)).toBe(`search: ignored, ${category}`);
-    expect(isProbeFree(session)).toBe(true);
-  });
-
-  it('of a sub-agent that is done', async () => {
-    const { session } = probing();
-    const hooks = breakerHooks(session);
-    await claudeCode(hooks, 'one', 'helper').before('a');
-    await claudeCode(hooks).tell('SubagentStop', { agent_id: 'helper' });
-    expect(isProbeFree(session)).toBe(true);
-  });
-
-  it('of a query that was aborted', async () => {
-    const { session, outcomes } = probing();
-    const query = new AbortController();
-    await claudeCode(breakerHooks(session, { signal: query.signal })).before('a');
-    query.abort();
-    expect(outcomes.at(-1)).toBe('search: ignored, cancelled');
-    expect(isProbeFree(session)).toBe(true);
-  });
-
-  it('of an interrupted conversation that a query of its own goes on with', async () => {
-    const { session } = probing();
-    await claudeCode(breakerHooks(session)).before('a');
-    await claudeCode(breakerHooks(session)).tell('UserPromptSubmit');
-    expect(isProbeFree(session)).toBe(true);
-  });
-
-  it('but what others have on their way goes on', async () => {
-    const watched = watchedSession();
-    const hooks = breakerHooks(watched.session);
-    const others = [claudeCode(hooks, 'one', 'helper'), claudeCode(hooks, 'two')];
-    for (const [index, other] of others.entries()) await other.before(`${index}`);
-    const main = claudeCode(hooks);
-    for (const event of ['UserPromptSubmit', 'Stop', 'StopFailure'] as const) await main.tell(event);
-    await claudeCode(hooks, 'one', 'another').tell('SubagentStop');
-    await claudeCode(hooks, 'on').tell('SessionEnd');
-    expect(watched.outcomes).toEqual([]);
-    for (const [index, other] of others.entries()) await other.after(`${index}`, 'found');
-    expect(watched.outcomes).toEqual(['search: success', 'search: success']);
-  });
-});
-
-describe('mergeHooks', () => {
-  const matcher = (more: Partial<HookCallbackMatcher> = {}): HookCallbackMatcher => ({
-    hooks: [async () => ({})],
-    ...more,
-  });
-
-  it('keeps matchers as they are, and their order', () => {
-    const [bash, all, end] = [matcher({ matcher: 'Bash', timeout: 5 }), matcher(), matcher()];
-    const own = { PreToolUse: [bash], Stop: [end] };
-    const more = { PreToolUse: [all] };
-    const merged = mergeHooks(own, undefined, more);
-    expect(merged).toEqual({ PreToolUse: [bash, all], Stop: [end] });
-    expect(merged.PreToolUse?.[0]).toBe(bash);
-    expect([own, more]).toEqual([{ PreToolUse: [bash], Stop: [end] }, { PreToolUse: [all] }]);
-  });
-
-  it('leaves ours beside those of the user', async () => {
-    const watched = watchedSession();
-    const ask = { hookSpecificOutput: { hookEventName: 'PreToolUse' as const, permissionDecision: 'ask' as const } };
-    const claude = claudeCode(
-      mergeHooks({ PreToolUse: [matcher({ hooks: [async () => ask] })] }, breakerHooks(watched.session)),
-    );
-    expect(await claude.before('a')).toEqual(ask);
-    expect(watched.decisions).toEqual(['search: call']);
-  });
-
-  it('refuses what is none', () => {
-    for (const wrong of [null, [], 5, { PreToolUse: async () => ({}) }]) {
-      expect(() => mergeHooks({}, wrong as never)).toThrow(BreakerboxUsageError);
-    }
-    expect(mergeHooks()).toEqual({});
   });
 });

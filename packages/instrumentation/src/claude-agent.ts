@@ -1,26 +1,31 @@
 import type { HookCallbackMatcher, HookEvent, HookInput, SyncHookJSONOutput } from '@anthropic-ai/claude-agent-sdk';
 import { describeFreshness } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
-import { agentsOf } from './claude-agent-calls.ts';
+import { background } from './claude-agent-background.ts';
+import { type Calls, callsOf } from './claude-agent-calls.ts';
 import type { Hooks } from './claude-agent-merge.ts';
 import { failureOf, reasonOf, successOf } from './claude-agent-words.ts';
-import type { HookedCalls } from './hooked-calls.ts';
 import { checkOptions, flag, type OptionCheck, reader, show } from './options.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused } from './unavailable.ts';
 
 export { type Hooks, mergeHooks } from './claude-agent-merge.ts';
+export { guardQuery } from './claude-agent-query.ts';
 
 /** How the hooks behave. */
 export interface BreakerHooksOptions {
   /**
    * The name of a tool in circuits, capability map and telemetry; undefined: this tool is not guarded. Default: the name that
    * Claude Code gives it, such as `Bash`, or `mcp__docs__search` of the MCP server `docs`.
+   *
+   * Tools by which the model answers, asks, plans and looks after its tasks, such as `StructuredOutput`, `AskUserQuestion` and
+   * `TodoWrite`, are guarded only under another name than their own: a paused agent needs them.
    */
   readonly nameOf?: (tool: string) => string | undefined;
   /**
    * The signal of the query's `abortController`. When it fires, Claude Code ends without a word, and what is on its way is given up:
-   * it costs nothing, and a probe's place is free again. Default: none; such a probe then lasts until its lease ends.
+   * it costs nothing, and a probe's place is free again. Default: none; such a probe then lasts until its lease ends, unless
+   * `guardQuery` sees the end of the query.
    */
   readonly signal?: AbortSignal;
   /**
@@ -32,7 +37,8 @@ export interface BreakerHooksOptions {
 
 /**
  * Hooks for `query` of the Claude Agent SDK that guard all tools: Claude Code's own, such as `Bash` and `WebFetch`, those of
- * MCP servers, and those that sub-agents call. Hooks of your own are joined by `mergeHooks`.
+ * MCP servers, and those that sub-agents call. Hooks of your own are joined by `mergeHooks`. Who leaves the loop of a query
+ * early gives it to `guardQuery`.
  *
  * On skip and pause a call is denied: the model reads why, until when, and what to use instead. A tool with `serveStaleMs`
  * gives its last good result for the same arguments there, labelled. Nothing is ever allowed: permission rules and
@@ -53,60 +59,59 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
   checkOptions(where, options, { nameOf: reader, signal: abortSignal, note: flag });
   const { nameOf = asItIs, note = false, signal } = options;
   const findSession = sessionFinder(session, where);
-  const ofThisQuery = new Set<HookedCalls>();
-  signal?.addEventListener('abort', () => {
-    for (const calls of ofThisQuery) calls.abandon();
-  });
-
-  const callsOf = (input: HookInput): HookedCalls => {
-    const calls = agentsOf(findSession()).of(input);
-    if (signal !== undefined) ofThisQuery.add(calls);
-    return calls;
-  };
-  const leave = (input: HookInput): undefined => agentsOf(findSession()).leave(input);
+  const inBackground = background();
+  const calls = (): Calls => callsOf(findSession());
+  const leave = (input: HookInput): undefined => void calls().giveUp(inBackground.leavesWith(input));
 
   return {
     PreToolUse: on('PreToolUse', (input) => {
-      const tool = nameOf(input.tool_name);
+      const name = nameOf(input.tool_name);
+      const tool = name === input.tool_name && CONTROLS.has(name) ? undefined : name;
       if (tool === undefined) return undefined;
-      const permit = callsOf(input).acquire({ callId: input.tool_use_id, tool, input: input.tool_input });
+      const call = { callId: input.tool_use_id, tool, input: input.tool_input };
+      const permit = calls().acquire(call, input, signal);
       if (!isRefused(permit)) return undefined;
       const permissionDecisionReason = reasonOf(permit);
       return says({ hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason });
     }),
+    PermissionRequest: on('PermissionRequest', (_, callId) => void (callId !== undefined && calls().ask(callId))),
     PostToolUse: on('PostToolUse', (input) => {
-      const permit = callsOf(input).settle(input.tool_use_id, successOf(input));
-      const label = permit?.freshness;
+      inBackground.started(input);
+      const label = calls().ran(input.tool_use_id, successOf(input))?.freshness;
       return label && says({ hookEventName: 'PostToolUse', additionalContext: `[${describeFreshness(label)}]` });
     }),
-    PostToolUseFailure: on('PostToolUseFailure', (input) => {
-      callsOf(input).settle(input.tool_use_id, failureOf(input));
-      return undefined;
-    }),
-    PermissionDenied: on('PermissionDenied', (input) => {
-      callsOf(input).settle(input.tool_use_id, DENIED);
-      return undefined;
-    }),
+    PostToolUseFailure: on('PostToolUseFailure', (input) => void calls().ran(input.tool_use_id, failureOf(input))),
+    PermissionDenied: on('PermissionDenied', (input) => void calls().deny(input.tool_use_id)),
     // What is on its way still when all are done was never run: rules, people and other hooks decide after us.
     PostToolBatch: on('PostToolBatch', (input) => {
-      for (const { tool_use_id } of input.tool_calls) callsOf(input).settle(tool_use_id, DENIED);
+      for (const { tool_use_id } of input.tool_calls) calls().deny(tool_use_id);
       findSession().step();
       return undefined;
     }),
     // After an interruption nobody tells of the calls that it ended, but nothing of theirs runs when somebody speaks again.
     UserPromptSubmit: on('UserPromptSubmit', (input) => {
-      leave(input);
+      if (input.source !== 'poll_event') leave(input); // That one has to wait for what is on its way.
       const additionalContext = note ? findSession().note() : '';
       return additionalContext === '' ? undefined : says({ hookEventName: 'UserPromptSubmit', additionalContext });
     }),
-    Stop: on('Stop', leave),
+    Stop: on('Stop', (input) => {
+      inBackground.remain(input);
+      return leave(input);
+    }),
     StopFailure: on('StopFailure', leave),
-    SubagentStop: on('SubagentStop', leave),
-    SessionEnd: on('SessionEnd', (input) => agentsOf(findSession()).end(input)),
+    SubagentStop: on('SubagentStop', (input) => {
+      inBackground.ended(input.agent_id);
+      return leave(input);
+    }),
+    SessionEnd: on('SessionEnd', leave),
   };
 }
 
-const DENIED = { outcome: 'ignored', category: 'denied' } as const;
+/** By which the model answers, asks, plans and looks after what it has begun: those of several versions. */
+const CONTROLS: ReadonlySet<string> = new Set(
+  `StructuredOutput AskUserQuestion EnterPlanMode ExitPlanMode TodoWrite TaskCreate TaskGet TaskList TaskUpdate TaskOutput TaskStop
+    ListAgents SendMessage SendUserMessage ReportFindings ScheduleWakeup ToolSearch BashOutput KillShell`.split(/\s+/),
+);
 
 const asItIs = (tool: string): string => tool;
 
@@ -120,9 +125,9 @@ type InputOf<Event extends HookEvent> = Extract<HookInput, { readonly hook_event
 /** One matcher for all tools. What goes wrong here is never Claude Code's business (E5). */
 const on = <Event extends HookEvent>(
   event: Event,
-  handle: (input: InputOf<Event>) => SyncHookJSONOutput | undefined,
+  handle: (input: InputOf<Event>, callId: string | undefined) => SyncHookJSONOutput | undefined,
 ): HookCallbackMatcher[] => [
-  { hooks: [async (input) => safely(`the ${event} hook`, () => handle(input as InputOf<Event>)) ?? {}] },
+  { hooks: [async (input, id) => safely(`the ${event} hook`, () => handle(input as InputOf<Event>, id)) ?? {}] },
 ];
 
 type SpecificOutput = NonNullable<SyncHookJSONOutput['hookSpecificOutput']>;

@@ -1,0 +1,64 @@
+import type { Query, SDKMessage } from '@anthropic-ai/claude-agent-sdk';
+import { BreakerboxUsageError } from '@breakerbox/core';
+import { safely } from '@breakerbox/core/internal';
+import { aValue } from './caller.ts';
+import { callsOf } from './claude-agent-calls.ts';
+import { hasMethod } from './has-method.ts';
+import { type SessionSource, sessionFinder } from './session-source.ts';
+import { standIn } from './stand-in.ts';
+
+/**
+ * The same query, which gives up the calls of its conversation when it ends, in whatever way: they cost nothing, and a probe's
+ * place is free again. Claude Code tells no hook when you leave the loop early, by `break`, `return()` or `close()`, when the
+ * query is aborted, or when a hook defers a call; without this a probe's place then waits for its lease.
+ *
+ * @param session the one that `breakerHooks` got.
+ * @throws BreakerboxUsageError when `session` is no session, or `running` no query.
+ *
+ * @example
+ * ```ts
+ * const running = guardQuery(query({ prompt, options: { hooks: breakerHooks(session) } }), session);
+ * for await (const message of running) if (isEnough(message)) break;
+ * ```
+ */
+export function guardQuery<Running extends Query>(running: Running, session: SessionSource): Running {
+  const where = 'guardQuery()';
+  const calls = callsOf(sessionFinder(session, where)());
+  if (!hasMethod(running, 'next') || !hasMethod(running, 'close')) {
+    throw new BreakerboxUsageError(
+      `${where}: got ${aValue(running)} in place of a query, so there is nothing whose end could be seen. Give what query() returns.`,
+    );
+  }
+  const conversations = new Set<string>();
+  const giveUp = (): void => void safely(where, () => calls.giveUp(({ session_id }) => conversations.has(session_id)));
+
+  const watch = async (step: Promise<IteratorResult<SDKMessage, void>>): Promise<IteratorResult<SDKMessage, void>> => {
+    try {
+      const { done, value } = await step;
+      if (done) giveUp();
+      else if (value.session_id !== undefined) conversations.add(value.session_id);
+    } catch {
+      giveUp();
+    }
+    return step;
+  };
+
+  const guarded: Running = standIn(
+    running,
+    new Map<PropertyKey, unknown>([
+      ['next', () => watch(running.next())],
+      ['return', () => watch(running.return())],
+      ['throw', (error: unknown) => watch(running.throw(error))],
+      [
+        'close',
+        () => {
+          running.close();
+          giveUp();
+        },
+      ],
+      [Symbol.asyncIterator, () => guarded],
+      [Symbol.asyncDispose, () => watch(running.return()).then(() => {})],
+    ]),
+  );
+  return guarded;
+}
