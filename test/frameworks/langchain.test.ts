@@ -60,32 +60,36 @@ const endOf = (messages: readonly BaseMessage[], heard: readonly string[]): Agen
 
 const ours = ({ timeoutMs }: AgentRun) => (timeoutMs === undefined ? {} : { timeoutMs });
 
+const callersSignal = 'LangGraph leaves a listener of its own on the signal of a run.';
+
 const createAgentOf = (parts: Parts, version: string): Harness => ({
   framework: `LangChain ${version}, createAgent`,
   run: async (agent) => {
-    const { session, script, signal, deny = [] } = agent;
+    const { session, script, signal, deny = [], approve = [] } = agent;
+    const asked = [...deny, ...approve];
     const { model, heard } = scriptedModel(script);
     const { createAgent, createMiddleware, humanInTheLoopMiddleware, Command, MemorySaver, HumanMessage } = parts;
     // Each middleware that an error passes may change it.
     const passing = createMiddleware({ name: 'passing', wrapToolCall: (request, handler) => handler(request) });
-    const interruptOn = Object.fromEntries(deny.map((name) => [name, true]));
+    const interruptOn = Object.fromEntries(asked.map((name) => [name, true]));
     // LangChain's types don't fit one another under exactOptionalPropertyTypes.
     const approval = humanInTheLoopMiddleware({ interruptOn } as never) as unknown as langchain.AgentMiddleware;
     const chain = createAgent({
       model,
       tools: toolsOf(parts, agent),
-      middleware: [breakerMiddleware(session, ours(agent)), passing, ...(deny.length > 0 ? [approval] : [])],
-      ...(deny.length > 0 && { checkpointer: new MemorySaver() }),
+      middleware: [breakerMiddleware(session, ours(agent)), passing, ...(asked.length > 0 ? [approval] : [])],
+      ...(asked.length > 0 && { checkpointer: new MemorySaver() }),
     });
     const config = { ...(signal && { signal }), configurable: { thread_id: 'one' }, recursionLimit: 60 };
     let end = await chain.invoke({ messages: [new HumanMessage('Go.')] }, config);
     if ('__interrupt__' in end) {
-      end = await chain.invoke(new Command({ resume: { decisions: [{ type: 'reject', message: 'No.' }] } }), config);
+      const decision = deny.length > 0 ? { type: 'reject', message: 'No.' } : { type: 'approve' };
+      end = await chain.invoke(new Command({ resume: { decisions: [decision] } }), config);
     }
     return endOf(end.messages, heard());
   },
   inBand: (error) => ({ error }),
-  lacks: { nativeSpan: 'LangChain makes no OpenTelemetry spans.' },
+  lacks: { callersSignal, nativeSpan: 'LangChain makes no OpenTelemetry spans.' },
 });
 
 const graphOf = (parts: Parts, version: string): Harness => ({
@@ -114,6 +118,7 @@ const graphOf = (parts: Parts, version: string): Harness => ({
   },
   inBand: (error) => ({ error }),
   lacks: {
+    callersSignal,
     nativeSpan: 'LangGraph makes no OpenTelemetry spans.',
     approval: 'ToolNode asks nobody; put an interrupt() in a node in front of it, or into the tool.',
   },

@@ -12,11 +12,15 @@ import { hasMethod } from './has-method.ts';
 export interface LangChainTool {
   readonly name: string;
   readonly invoke: (input: unknown, config?: ToolConfig) => Promise<unknown>;
+  readonly call?: LangChainTool['invoke'];
   /** The tool's work, without schema and callbacks. Those made of a `Runnable` have none. */
   readonly _call?: (input: unknown, runManager?: RunManager, config?: ToolConfig) => unknown;
   readonly responseFormat?: unknown;
   readonly metadata?: unknown;
 }
+
+/** How LangChain reads what a tool gives: as `content`, if not said otherwise. */
+export type AnswerForm = Pick<LangChainTool, 'responseFormat'>;
 
 /** What is read of a `RunnableConfig`; all the rest is handed on. */
 export interface ToolConfig {
@@ -44,6 +48,11 @@ export const runsHere = (tool: unknown): tool is LangChainTool =>
 /** GraphInterrupt, ParentCommand and their like: how a graph is steered, and no errors. */
 export const isControlFlow = (error: unknown): boolean => readOf(error, 'is_bubble_up') === true;
 
+/** A ParentCommand: what a tool throws whose answer is for the graph above. */
+export const isHandoff = (error: unknown): boolean => isControlFlow(error) && isCommand(readOf(error, 'command'));
+
+const isCommand = (value: unknown): boolean => readOf(value, 'lg_name') === 'Command';
+
 /** A key of anything at all. */
 export const readOf = (value: unknown, key: string): unknown =>
   safely(
@@ -58,28 +67,44 @@ const isToolMessage = (value: unknown): value is ToolMessage =>
   readOf(value, 'lc_direct_tool_output') === true && readOf(value, 'type') === 'tool';
 
 /** What LangGraph reads itself: neither labels nor notes can be put on it. */
-const isUntouchable = (value: unknown): boolean =>
-  readOf(value, 'lc_direct_tool_output') === true || readOf(value, 'lg_name') === 'Command';
+const isUntouchable = (value: unknown): boolean => readOf(value, 'lc_direct_tool_output') === true || isCommand(value);
 
 /** A result with an artifact beside it, which programs read and the model doesn't. */
-const isPair = (tool: LangChainTool, result: unknown): result is readonly [unknown, unknown] =>
-  tool.responseFormat === 'content_and_artifact' && Array.isArray(result) && result.length === 2;
+const isPair = (form: AnswerForm, result: unknown): result is readonly [unknown, unknown] =>
+  form.responseFormat === 'content_and_artifact' && Array.isArray(result) && result.length === 2;
 
 /** What core is to judge of a result that reports an error in LangChain's own way; undefined for all others. */
-export const errorIn = (tool: LangChainTool, result: unknown): unknown => {
+export const errorIn = (form: AnswerForm, result: unknown): unknown => {
   if (isToolMessage(result)) {
     const text = typeof result.content === 'string' ? result.content : JSON.stringify(result.content);
-    return result.status === 'error' ? { isError: true, content: [{ type: 'text', text }] } : undefined;
+    return result.status === 'error' ? mcpError(text) : undefined;
   }
-  if (!isPair(tool, result)) return undefined;
+  if (isCommand(result)) {
+    const messages = readOf(readOf(result, 'update'), 'messages');
+    const told = (Array.isArray(messages) ? messages : [messages]).filter(isToolMessage);
+    return told.map((message) => errorIn(form, message)).find((error) => error !== undefined);
+  }
+  if (!isPair(form, result)) return undefined;
   return classifyResult(result[0], { unixMs: 0 }) && result[0];
 };
 
+/** What `@langchain/mcp-adapters` throws of each result that reports an error, whatever it reports. */
+const MCP_ERROR = /^MCP tool '.*' on server '.*' returned an error: (?<text>.*)$/s;
+
+/** The result of an MCP tool of which its adapter made an error. */
+export const mcpErrorIn = (error: unknown): unknown => {
+  const message = readOf(error, 'name') === 'ToolException' && readOf(error, 'message');
+  const text = typeof message === 'string' ? MCP_ERROR.exec(message)?.groups?.text : undefined;
+  return text === undefined ? undefined : mcpError(text);
+};
+
+const mcpError = (text: string): unknown => ({ isError: true, content: [{ type: 'text', text }] });
+
 /** A label on a tool's result, as the model reads it. An artifact of a last good result would be read as a new one (F2). */
 export const labelFor =
-  (tool: LangChainTool): typeof labelled =>
+  (form: AnswerForm): typeof labelled =>
   (result: unknown, label: FreshnessLabel): unknown =>
-    isPair(tool, result)
+    isPair(form, result)
       ? [labelContent(result[0], label), label.kind === 'stale' ? undefined : result[1]]
       : labelContent(result, label);
 
@@ -89,12 +114,12 @@ export const labelContent: typeof labelled = (content: unknown, label: Freshness
 
 /** A note on what another tool gave in place of this one, which gave no artifact. */
 export const noteFor =
-  (tool: LangChainTool): typeof annotated =>
+  (form: AnswerForm): typeof annotated =>
   (result: unknown, key: string, words: string): unknown => {
     if (isUntouchable(result) && !isToolMessage(result)) return result;
-    const content = isToolMessage(result) ? result.content : result; // Its id is that of a call which nobody made.
+    const content = isToolMessage(result) ? result.content : result; // Its name is that of a tool which nobody called.
     const noted = withWords(content, words) ?? annotated(content, key, words);
-    return tool.responseFormat === 'content_and_artifact' ? [noted, undefined] : noted;
+    return form.responseFormat === 'content_and_artifact' ? [noted, undefined] : noted;
   };
 
 /** Words before content blocks; undefined for what are none. */

@@ -1,11 +1,12 @@
 import { scriptedModel } from '@breakerbox/scripted-models/langchain';
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
 import { type StructuredToolInterface, tool } from '@langchain/core/tools';
-import { Command, interrupt, MemorySaver, MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+import { Command, interrupt, MemorySaver, MessagesAnnotation, ParentCommand, StateGraph } from '@langchain/langgraph';
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
 import { type AgentMiddleware, createAgent, humanInTheLoopMiddleware } from 'langchain';
 import { describe, expect, test, vi } from 'vitest';
 import { breakerMiddleware, guardTool, guardTools } from './langchain.ts';
+import { resumable } from './langchain-interrupts.ts';
 import { ask, broken, callOf, search, toolMessages } from './test-support/langchain-agents.ts';
 import { type Watched, watchedSession } from './test-support/watched-session.ts';
 
@@ -107,15 +108,58 @@ test('R4: an alternative of a call that was interrupted and resumed gets the arg
   expect(heard()).toEqual([expect.stringMatching(/^\[answered by 'news'.*news of x$/s)]);
 });
 
-test('a Command that a tool throws to the graph above passes, and costs nothing', async () => {
-  const { session, outcomes } = watchedSession();
-  const bubble = Object.assign(new Error('to the parent'), { is_bubble_up: true });
-  const guarded = guardTool(
-    search(() => Promise.reject(bubble)),
-    session,
-  );
-  await expect(guarded.invoke(callOf('x'))).rejects.toBe(bubble);
-  expect(outcomes).toEqual(['search: ignored, cancelled']);
+test('O5: an alternative in place that asks again and again in one call is no model that is stuck', async () => {
+  const alternatives = [{ tool: 'news', degradation: 'low', adapt: (input: unknown) => input } as const];
+  const watched = watchedSession({ tools: { search: { alternatives }, news: {} } });
+  watched.session.control('search', 'forced_open');
+  const news = search(async () => Array.from({ length: 5 }, (_, index) => interrupt(`question ${index}`)).join(), {
+    name: 'news',
+  });
+  const { agent, heard } = agentOf(watched, [broken(), news]);
+  await agent.invoke({ messages: 'Go.' }, config);
+  for (let answer = 0; answer < 5; answer += 1) await agent.invoke(new Command({ resume: `${answer}` }), config);
+  expect(heard()).toEqual([expect.stringMatching(/^\[answered by 'news'.*0,1,2,3,4$/s)]);
+});
+
+describe('what a tool throws to steer the graph', () => {
+  const handing = (thrown: unknown, watched: Watched) =>
+    guardTool(
+      search(() => Promise.reject(thrown)),
+      watched.session,
+    );
+
+  test('C8: a handoff to the graph above passes, and is a success that closes a circuit', async () => {
+    const watched = onProbe();
+    const handoff = new ParentCommand(new Command({ goto: 'writer', graph: Command.PARENT }));
+    await expect(handing(handoff, watched).invoke(callOf('x'))).rejects.toBe(handoff);
+    expect(watched.outcomes.slice(1)).toEqual(['search: success']);
+    expect(watched.session.peek('search')).toMatchObject({ state: 'closed' });
+  });
+
+  test('all else passes, and costs nothing', async () => {
+    const watched = watchedSession();
+    const bubble = Object.assign(new Error('drained'), { is_bubble_up: true });
+    await expect(handing(bubble, watched).invoke(callOf('x'))).rejects.toBe(bubble);
+    expect(watched.outcomes).toEqual(['search: ignored, cancelled']);
+  });
+
+  test('O5: a resumed call is known again once, and of calls that were never resumed the oldest is forgotten', async () => {
+    const { session } = watchedSession();
+    const bubble = Object.assign(new Error('asks'), { is_bubble_up: true });
+    const interrupted = async (callId: string) => {
+      const { asked, following } = resumable(session, { tool: 'search', callId });
+      await expect(following(() => Promise.reject(bubble))(new AbortController().signal)).rejects.toBe(bubble);
+      return asked;
+    };
+    const asked = (callId: string) => resumable(session, { tool: 'search', callId }).asked;
+    expect(await interrupted('one')).toBeUndefined();
+    expect(await interrupted('one')).toEqual({ call: 'search one', resumed: 1 });
+    expect(asked('one')).toEqual({ call: 'search one', resumed: 2 }); // Refused, say.
+    expect(asked('one')).toBeUndefined();
+    for (let other = 0; other <= 100; other += 1) await interrupted(`${other}`);
+    expect(asked('0')).toBeUndefined();
+    expect(asked('1')).toEqual({ call: 'search 1', resumed: 1 });
+  });
 });
 
 test('two calls side by side: the one that is interrupted does not disturb the other', async () => {

@@ -86,6 +86,29 @@ describe('in place of a refusal', () => {
     expect(outcomes.slice(1)).toEqual(['news: success']);
   });
 
+  test('R4: the alternative is told the id of the call, for messages of its own', async () => {
+    const { session } = routed();
+    const calls: unknown[] = [];
+    const news = tool(
+      async (_, { toolCall }) => {
+        calls.push(toolCall);
+        return new ToolMessage({ content: 'the news', tool_call_id: toolCall.id });
+      },
+      { name: 'news', description: '', schema: topic },
+    );
+    const [guarded] = guardTools([broken(), news], session);
+    expect(await guarded?.invoke(callOf('x'))).toMatchObject({ content: `${NOTE}\nthe news`, tool_call_id: 'call-1' });
+    expect(calls).toEqual([{ type: 'tool_call', id: 'call-1', name: 'news', args: { topic: 'x' } }]);
+  });
+
+  test('R4, O2: an error that the alternative reports in its result is its failure', async () => {
+    const { session, outcomes } = routed();
+    const news = tool(async () => ({ error: 'HTTP 503' }), { name: 'news', description: '', schema: topic });
+    const [guarded] = guardTools([broken(), news] as const, session);
+    await guarded.invoke(callOf('x'));
+    expect(outcomes.slice(1)).toEqual(['news: failure, server']);
+  });
+
   test('R4: a Command of the alternative passes untouched', async () => {
     const command = new Command({ update: { seen: true } });
     const { session } = routed();
@@ -125,11 +148,11 @@ describe('in place of a refusal', () => {
   });
 
   test('R4: neither headless tools nor tools with another guard are called in place', async () => {
-    for (const make of [(news: object) => news, (news: object) => guardTool(news, watchedSession().session)]) {
+    const headless = langchainTool({ name: 'news', description: '', schema: topic });
+    const own = tool(async () => 'the news', { name: 'news', description: '', schema: topic });
+    for (const news of [headless, guardTool(own, watchedSession().session)]) {
       const { session, decisions } = routed();
-      const headless = langchainTool({ name: 'news', description: '', schema: topic });
-      const own = tool(async () => 'the news', { name: 'news', description: '', schema: topic });
-      const [guarded] = guardTools([broken(), make === undefined ? own : make(headless)], session);
+      const [guarded] = guardTools([broken(), news], session);
       const given = await (guarded as ReturnType<typeof broken>).invoke(callOf('x'));
       expect(given).toMatchObject({ content: expect.stringContaining("Use 'news' instead"), status: 'error' });
       expect(decisions).toEqual(['search: call', 'search: skip']);

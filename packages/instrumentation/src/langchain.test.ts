@@ -244,9 +244,9 @@ describe('turns', () => {
 describe('what it is given', () => {
   test('E6: settings that can not work are refused, each with what to do', () => {
     const { session } = watchedSession();
-    const options = { timeoutMs: 0, note: 'yes', onToolError: 'crash', retries: 2 } as object;
+    const options = { timeoutMs: 0, note: 'yes', onToolError: 'crash', except: 'x', retries: 2 } as object;
     expect(() => breakerMiddleware(session, options)).toThrow(BreakerboxConfigError);
-    expect(() => breakerMiddleware(session, options)).toThrow(/timeoutMs.*note.*onToolError.*retries/s);
+    expect(() => breakerMiddleware(session, options)).toThrow(/timeoutMs.*note.*onToolError.*except.*retries/s);
     expect(() => breakerMiddleware({} as Session)).toThrow(BreakerboxUsageError);
   });
 

@@ -1,16 +1,15 @@
-import { createRequire } from 'node:module';
 import { BreakerboxConfigError, BreakerboxUsageError, type Session } from '@breakerbox/core';
-import { scriptedModel } from '@breakerbox/scripted-models/langchain';
 import { ToolMessage } from '@langchain/core/messages';
-import { RunnableLambda } from '@langchain/core/runnables';
-import { DynamicTool, StructuredTool, tool } from '@langchain/core/tools';
+import { DynamicTool, tool } from '@langchain/core/tools';
 import { Command } from '@langchain/langgraph';
-import { createAgent, tool as langchainTool } from 'langchain';
+import { diag } from '@opentelemetry/api';
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { guardTool, guardTools, ToolUnavailableError } from './langchain.ts';
+import { listenToDiag } from './test-support/diagnosed.ts';
 import { ask, broken, callOf, query, refused, runGraph, search } from './test-support/langchain-agents.ts';
 import { refusalOf } from './test-support/refusal.ts';
 import { watchedSession } from './test-support/watched-session.ts';
+import { currentSession } from './with-session.ts';
 
 const open = { tools: { search: { failureThreshold: 1 } } };
 
@@ -88,7 +87,7 @@ describe('results pass untouched', () => {
     expect(outcomes).toEqual(Array(2).fill('search: success'));
   });
 
-  test('O2: a ToolMessage with status error, and the content beside an artifact, are judged', async () => {
+  test('O2: a ToolMessage with status error, in a Command too, and the content beside an artifact, are judged', async () => {
     const { session, outcomes } = watchedSession();
     const error = (content: string) => new ToolMessage({ content, tool_call_id: 'call-1', status: 'error' });
     const answers: unknown[] = [error('HTTP 503 Service Unavailable'), error('unknown order id')];
@@ -98,12 +97,22 @@ describe('results pass untouched', () => {
     );
     await guarded.invoke(callOf('a'));
     await guarded.invoke(callOf('b'));
+    const update = { messages: [new ToolMessage('noted', 'call-1'), error('HTTP 503 Service Unavailable')] };
+    answers.push(new Command({ update }), new Command({ update: { messages: error('HTTP 429') } }));
+    await guarded.invoke(callOf('d'));
+    await guarded.invoke(callOf('e'));
     const pair = search(async () => [{ error: 'HTTP 429' }, undefined], {
       name: 'pair',
       responseFormat: 'content_and_artifact',
     });
     await guardTool(pair, session).invoke(callOf('c', 'pair'));
-    expect(outcomes).toEqual(['search: failure, server', 'search: ignored, tool_error', 'pair: failure, rate_limit']);
+    expect(outcomes).toEqual([
+      'search: failure, server',
+      'search: ignored, tool_error',
+      'search: failure, server',
+      'search: failure, rate_limit',
+      'pair: failure, rate_limit',
+    ]);
   });
 
   test('the pieces of a generator reach the callbacks, and what it returns is the result', async () => {
@@ -138,106 +147,6 @@ describe('results pass untouched', () => {
     await expect(guardTool(hanging, session, { timeoutMs: 20 }).invoke(callOf('x'))).rejects.toThrow('20 ms');
     expect(outcomes).toEqual(['search: failure, timeout']);
     await vi.waitFor(() => expect(left).toHaveBeenCalledOnce());
-  });
-});
-
-describe('it is the tool in all else', () => {
-  class Private extends StructuredTool {
-    readonly #answer: string;
-    readonly name = 'search';
-    readonly description = 'Searches';
-    readonly schema = query;
-    constructor(answer: string) {
-      super();
-      this.#answer = answer;
-    }
-    get answer(): string {
-      return this.#answer;
-    }
-    override async _call({ q }: { q: string }): Promise<string> {
-      return `${this.#answer} ${q}`;
-    }
-  }
-
-  test('private members, accessors, name, schema, prototype', async () => {
-    const { session, decisions } = watchedSession();
-    const own = new Private('found');
-    const guarded = guardTool(own, session);
-    expect(guarded).toBeInstanceOf(Private);
-    expect(guarded.schema).toBe(own.schema);
-    expect(guarded.answer).toBe('found');
-    expect(await guarded.invoke({ q: 'x' })).toBe('found x');
-    expect(decisions).toEqual(['search: call']);
-    expect(await own.invoke({ q: 'x' })).toBe('found x');
-    expect(decisions).toHaveLength(1);
-  });
-
-  test('invoke, call, batch, stream and what is made by withConfig all ask', async () => {
-    const { session, decisions } = watchedSession();
-    const guarded = guardTool(
-      search(async ({ q }) => `found ${q}`),
-      session,
-    );
-    expect(await guarded.invoke({ q: 'a' })).toBe('found a');
-    expect(await guarded.call({ q: 'b' })).toBe('found b');
-    expect(await guarded.batch([{ q: 'c' }, { q: 'd' }])).toEqual(['found c', 'found d']);
-    for await (const piece of await guarded.stream({ q: 'e' })) expect(piece).toBe('found e');
-    expect(await guarded.withConfig({ tags: ['tagged'] }).invoke({ q: 'f' })).toBe('found f');
-    expect(await guarded.pipe(RunnableLambda.from((text: string) => text.length)).invoke({ q: 'g' })).toBe(7);
-    expect(decisions).toEqual(Array(7).fill('search: call'));
-  });
-
-  const cjs = createRequire(import.meta.url)('@langchain/core/tools') as { tool: typeof tool };
-  const down = () => Promise.reject<string>(refused);
-  const settings = { name: 'search', description: '', schema: query };
-
-  test.each([
-    ['the CJS build', () => cjs.tool(down, settings)],
-    ['DynamicTool', () => new DynamicTool({ name: 'search', description: '', func: down })],
-    ['a Runnable', () => RunnableLambda.from<{ q: string }, string>(down).asTool(settings)],
-  ])('tools of %s', async (_, make) => {
-    const { session, decisions } = watchedSession(open);
-    const call = (q: string) => [{ tool: 'search', input: { q, input: q } }];
-    const { messages, text } = await runGraph(guardTools([make()], session), [call('x'), call('y'), 'Done.']);
-    expect(text).toBe('Done.');
-    expect(decisions).toEqual(['search: call', 'search: skip']);
-    expect(messages[1]).toMatchObject({ content: expect.stringContaining('is unavailable'), status: 'error' });
-  });
-
-  test('the CJS build has other classes', () => {
-    expect(cjs.tool(down, settings)).not.toBeInstanceOf(tool(down, settings).constructor);
-  });
-
-  test('arguments of a Runnable that its schema refuses cost nothing', async () => {
-    const { session, outcomes } = watchedSession();
-    const runnable = RunnableLambda.from<{ q: string }, string>(() => 'found').asTool({
-      name: 'runnable',
-      schema: query,
-    });
-    await runGraph(guardTools([runnable], session), [[ask(5, 'runnable')], 'Done.']);
-    expect(outcomes).toEqual(['runnable: ignored, invalid_input']);
-  });
-
-  test('passed on as they are: tools of the provider, headless ones, guarded ones', () => {
-    const { session, box } = watchedSession();
-    const provider = { type: 'web_search_preview', name: 'web_search' };
-    const headless = langchainTool({ name: 'location', description: '', schema: query });
-    const guarded = guardTool(broken(), session);
-    const given = guardTools([provider, headless, guarded], session);
-    expect(given[0]).toBe(provider);
-    expect(given[1]).toBe(headless);
-    expect(given[2]).toBe(guarded);
-    expect(box.tools).toEqual(['search']);
-  });
-
-  test('createAgent and bindTools take them', async () => {
-    const { session } = watchedSession(open);
-    const { model, heard } = scriptedModel([[ask('x')], [ask('y')], 'Done.']);
-    await createAgent({ model, tools: guardTools([broken()], session) }).invoke({ messages: 'Go.' });
-    expect(heard()).toEqual([
-      'Error: connect ECONNREFUSED 127.0.0.1:9\n Please fix your mistakes.',
-      expect.stringContaining("Tool 'search' is unavailable"),
-    ]);
   });
 });
 
@@ -282,6 +191,14 @@ describe('what it is given', () => {
       { error: refused },
     ]);
     expect(wasted).toEqual([1, 2, 3]);
+  });
+
+  test('E5: a session function that finds none: the model reads why, and diag hears of it', async () => {
+    const diagnosed = listenToDiag();
+    const { heard } = await runGraph(guardTools([broken()], currentSession), [[ask('x')], 'Done.']);
+    expect(heard).toEqual([expect.stringContaining('withSession')]);
+    expect(diagnosed).toEqual([[expect.stringContaining('guardTools(): there is no session'), expect.anything()]]);
+    diag.disable();
   });
 
   test('E6: what can not work is refused', () => {

@@ -1,15 +1,10 @@
+import type { Session } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import type { AgentMiddleware } from 'langchain';
+import type { ToolKitchen } from './langchain-call.ts';
 import { errorMessage, isControlFlow, isObject, type LangChainTool, readOf, runsHere } from './langchain-shapes.ts';
-import {
-  type GuardToolOptions,
-  guarded,
-  isGuarded,
-  isToolFailure,
-  TOOL_OPTIONS,
-  type ToolKitchen,
-} from './langchain-tool.ts';
-import { checkOptions, flag, type OptionCheck, show } from './options.ts';
+import { type GuardToolOptions, guarded, isGuarded, isToolFailure, noticed, TOOL_OPTIONS } from './langchain-tool.ts';
+import { checkOptions, flag, names, type OptionCheck, show } from './options.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 
 export { type GuardToolOptions, guardTool, guardTools } from './langchain-tool.ts';
@@ -28,11 +23,17 @@ export interface BreakerMiddlewareOptions extends GuardToolOptions {
    * one, and ends the run if none takes it; for `toolRetryMiddleware` and `toolErrorMiddleware` in front. Default: `message`.
    */
   readonly onToolError?: 'message' | 'throw';
+  /**
+   * Names of tools that guard themselves, such as those of a guarded MCP client: nothing is decided for them here, or each of
+   * their failures would be counted twice. Default: none.
+   */
+  readonly except?: readonly string[];
 }
 
 /**
- * Guards all tools of a `createAgent` of LangChain 1, and counts its turns. List it first, before `toolRetryMiddleware` and
- * others that wrap tool calls: the decision is asked at the tool itself, so each attempt has its own.
+ * Guards all tools of a `createAgent` of LangChain 1, and counts its turns. List it before `toolRetryMiddleware` and others that
+ * wrap tool calls, and behind those that hide tools from the model. The decision is asked at the tool itself, so each attempt
+ * has its own.
  *
  * A tool that must not be run answers with a `ToolMessage` of status `error` that the model reads, or as `guardTools` has it
  * with its last good result or its alternative. Errors of tools become messages, as without middleware. Interrupts and
@@ -49,16 +50,31 @@ export interface BreakerMiddlewareOptions extends GuardToolOptions {
  */
 export function breakerMiddleware(session: SessionSource, options: BreakerMiddlewareOptions = {}): AgentMiddleware {
   const where = 'breakerMiddleware()';
-  checkOptions(where, options, { ...TOOL_OPTIONS, note: flag, onToolError: messageOrThrow });
-  const { note = false, onToolError = 'message' } = options;
+  checkOptions(where, options, { ...TOOL_OPTIONS, note: flag, onToolError: messageOrThrow, except: names });
+  const { note = false, onToolError = 'message', except = [] } = options;
   const findSession = sessionFinder(session, where);
-  const siblings = new WeakMap<object, readonly unknown[]>();
+  const isOurs = (tool: unknown): tool is LangChainTool =>
+    runsHere(tool) && !isGuarded(tool) && !except.includes(tool.name);
+  /** What an agent has beside a tool, by session: agents for one user have tools that those for another don't. */
+  const siblings = new WeakMap<Session, WeakMap<object, readonly LangChainTool[]>>();
   const kitchen: ToolKitchen = {
     findSession,
     where,
     timeoutMs: options.timeoutMs,
     tokens: options.tokens,
-    sibling: (tool, name) => siblings.get(tool)?.find((one) => readOf(one, 'name') === name),
+    sibling: (tool, name) =>
+      siblings
+        .get(findSession())
+        ?.get(tool)
+        ?.find((one) => one.name === name),
+  };
+  const stands = new WeakMap<object, object>();
+  /** One for each tool, always the same: middleware behind compares them. */
+  const standOf = <Tool>(tool: Tool): Tool => {
+    if (!runsHere(tool) || isGuarded(tool)) return tool;
+    const stand = stands.get(tool) ?? (isOurs(tool) ? guarded<LangChainTool>(tool, kitchen) : noticed(tool));
+    stands.set(tool, stand);
+    return stand as Tool;
   };
   const turns = new WeakSet<object>();
 
@@ -66,11 +82,12 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
     // Not beforeModel or afterModel: those are nodes of the graph, and each would count against the recursion limit.
     wrapModelCall: (request, handler) => {
       const current = findSession();
-      const tools = request.tools ?? [];
+      const tools = (request.tools as readonly unknown[]).filter(isOurs);
+      const known = siblings.get(current) ?? new WeakMap<object, readonly LangChainTool[]>();
+      siblings.set(current, known);
       for (const tool of tools) {
-        if (!runsHere(tool)) continue;
-        if (!isGuarded(tool)) current.declare(tool.name);
-        siblings.set(tool, tools);
+        current.declare(tool.name);
+        known.set(tool, tools);
       }
       // One that retries or falls back, in front of this, asks again within the turn.
       if (!turns.has(request.state.messages)) current.step();
@@ -83,9 +100,9 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
     },
     wrapToolCall: async (request, handler) => {
       const { tool, toolCall } = request;
-      const own = runsHere(tool) && !isGuarded(tool) ? (guarded<LangChainTool>(tool, kitchen) as typeof tool) : tool;
+      findSession(); // Where there is none it isn't the tool that failed.
       try {
-        return await handler({ ...request, tool: own });
+        return await handler({ ...request, tool: standOf(tool) });
       } catch (error) {
         const text = onToolError === 'throw' || isControlFlow(error) ? undefined : textOf(error);
         const said = text && (await errorMessage(text, toolCall.id ?? '', toolCall.name));
@@ -107,16 +124,15 @@ const messageOrThrow: OptionCheck = (value) =>
 
 /** What `createAgent` says to the model of a tool's error; undefined for an error of a middleware, which it lets end the run. */
 const textOf = (error: unknown): string | undefined => {
-  const root = rootOf(error);
   // ToolInvocationError, of arguments that the schema refuses.
-  if (isObject(readOf(root, 'toolCall')) && isObject(readOf(root, 'toolError'))) return String(readOf(root, 'message'));
-  if (!isToolFailure(root)) return undefined;
-  return safely('an error of a tool', () => `${root}\n Please fix your mistakes.`);
+  if (isObject(readOf(error, 'toolCall')) && isObject(readOf(error, 'toolError')))
+    return String(readOf(error, 'message'));
+  if (isToolFailure(error)) return safely('an error of a tool', () => `${error}\n Please fix your mistakes.`);
+  // Each middleware that an error passes may put it into one of these; a subagent throws them too, and then it is the tool's.
+  return isMiddlewareError(error) ? textOf(readOf(error, 'cause')) : undefined;
 };
 
-/** Each middleware that an error passes may put it into a MiddlewareError; some versions have the brand on the class. */
-const rootOf = (error: unknown): unknown => {
-  const brand = readOf(error, '~brand') ?? readOf(readOf(error, 'constructor'), '~brand');
-  const cause = readOf(error, 'cause');
-  return brand === 'MiddlewareError' && cause !== undefined ? rootOf(cause) : error;
-};
+/** Some versions have the brand on the class. */
+const isMiddlewareError = (error: unknown): boolean =>
+  isObject(readOf(error, 'cause')) &&
+  (readOf(error, '~brand') ?? readOf(readOf(error, 'constructor'), '~brand')) === 'MiddlewareError';
