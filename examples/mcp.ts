@@ -10,7 +10,7 @@ import { startTelemetry } from '@breakerbox/telemetry';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
-startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
+const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
 
 const alternatives = [{ tool: 'news_echo', degradation: 'low', note: 'recent items only' }] as const;
 const box = createBreakerbox({ agent: 'research-agent', tools: { web_echo: { alternatives }, news_echo: {} } });
@@ -54,3 +54,5 @@ const prompt = 'Say one, two, three, four and five by web_echo, each in a turn o
 console.log(`\n${await runLoop(model, prompt, callTool, () => session.step())}\n`);
 console.log(formatStateTable(session.report()));
 await Promise.all([web.guarded.close(), news.guarded.close()]);
+session.end();
+await telemetry.shutdown();

@@ -1,13 +1,17 @@
+import { createBreakerbox } from '@breakerbox/core';
 import { breakerHooks, breakerProcessor } from '@breakerbox/instrumentation/mastra';
 import { scriptedModel } from '@breakerbox/scripted-models/mastra';
 import * as agents from '@mastra/core/agent';
 import * as mastra from '@mastra/core/mastra';
 import * as storage from '@mastra/core/storage';
 import * as tools from '@mastra/core/tools';
+import * as workflows from '@mastra/core/workflows';
 import * as oldestAgents from 'mastra-oldest/agent';
 import * as oldestMastra from 'mastra-oldest/mastra';
 import * as oldestStorage from 'mastra-oldest/storage';
 import * as oldestTools from 'mastra-oldest/tools';
+import * as oldestWorkflows from 'mastra-oldest/workflows';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { contract } from './contract.ts';
 import type { AgentRun, Harness } from './harness.ts';
@@ -20,10 +24,18 @@ interface Framework {
   readonly Mastra: typeof mastra.Mastra;
   readonly InMemoryStore: typeof storage.InMemoryStore;
   readonly createTool: typeof tools.createTool;
+  readonly createStep: typeof workflows.createStep;
+  readonly createWorkflow: typeof workflows.createWorkflow;
 }
 
-const newest: Framework = { ...agents, ...mastra, ...storage, ...tools };
-const oldest = { ...oldestAgents, ...oldestMastra, ...oldestStorage, ...oldestTools } as unknown as Framework;
+const newest: Framework = { ...agents, ...mastra, ...storage, ...tools, ...workflows };
+const oldest = {
+  ...oldestAgents,
+  ...oldestMastra,
+  ...oldestStorage,
+  ...oldestTools,
+  ...oldestWorkflows,
+} as unknown as Framework;
 
 type Agent = agents.Agent;
 type Settings = { readonly maxSteps: number; readonly abortSignal?: AbortSignal };
@@ -40,22 +52,23 @@ interface Output {
 const loops = {
   generate: {
     start: (agent: Agent, settings: Settings): Promise<Output> => agent.generate('Go.', settings),
-    decline: (agent: Agent, run: { runId: string; toolCallId: string }): Promise<Output> =>
-      agent.declineToolCallGenerate(run),
+    answer: (agent: Agent, approved: boolean, run: { runId: string; toolCallId: string }): Promise<Output> =>
+      approved ? agent.approveToolCallGenerate(run) : agent.declineToolCallGenerate(run),
   },
   stream: {
     start: async (agent: Agent, settings: Settings): Promise<Output> =>
       (await agent.stream('Go.', settings)).getFullOutput(),
-    decline: async (agent: Agent, run: { runId: string; toolCallId: string }): Promise<Output> =>
-      (await agent.declineToolCall(run)).getFullOutput(),
+    answer: async (agent: Agent, approved: boolean, run: { runId: string; toolCallId: string }): Promise<Output> =>
+      (await (approved ? agent.approveToolCall(run) : agent.declineToolCall(run))).getFullOutput(),
   },
 };
 
 const build = (
   { Agent, Mastra, InMemoryStore, createTool }: Framework,
-  { session, tools, script, timeoutMs, deny = [] }: AgentRun,
+  { session, tools, script, timeoutMs, deny = [], approve = [] }: AgentRun,
 ) => {
   const { model, heard } = scriptedModel(script);
+  const asked = [...deny, ...approve];
   const agent = new Agent({
     id: 'agent',
     name: 'Agent',
@@ -68,7 +81,7 @@ const build = (
           id,
           description: id,
           inputSchema: z.object({ q: z.string() }),
-          requireApproval: deny.includes(id),
+          requireApproval: asked.includes(id),
           execute: async (input, { abortSignal }) => body(input, abortSignal),
         }),
       ]),
@@ -77,19 +90,19 @@ const build = (
     inputProcessors: [breakerProcessor(session, timeoutMs === undefined ? {} : { timeoutMs })],
   });
   // A person is asked between two runs: what is between them has to be kept.
-  if (deny.length > 0) new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });
+  if (asked.length > 0) new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });
   return { agent, heard };
 };
 
 const harness = (version: string, framework: Framework, loop: keyof typeof loops): Harness => ({
   framework: `Mastra ${version}, ${loop}`,
   run: async (run) => {
-    const { start, decline } = loops[loop];
+    const { start, answer } = loops[loop];
     const { agent, heard } = build(framework, run);
     let output = await start(agent, { maxSteps: 20, ...(run.signal && { abortSignal: run.signal }) });
     while (output.finishReason === 'suspended') {
       const { toolCallId } = output.suspendPayload as { toolCallId: string };
-      output = await decline(agent, { runId: `${output.runId}`, toolCallId });
+      output = await answer(agent, run.approve !== undefined, { runId: `${output.runId}`, toolCallId });
     }
     return { text: output.text, heard: heard() };
   },
@@ -100,6 +113,34 @@ const harness = (version: string, framework: Framework, loop: keyof typeof loops
     nativeSpan:
       "Mastra's own tracing is not OpenTelemetry's; with its experimental bridge, its span of a tool stands beside ours.",
   },
+});
+
+test.each([
+  ['1.71.0', newest],
+  ['1.42.0', oldest],
+])('O1: a workflow as a tool that failed counts as what its error says, Mastra %s', async (_, framework) => {
+  const { Agent, createStep, createWorkflow } = framework;
+  const schemas = { inputSchema: z.object({ q: z.string() }), outputSchema: z.object({ q: z.string() }) };
+  const step = createStep({ id: 'step', ...schemas, execute: () => Promise.reject(new Error('HTTP 503')) });
+  const flow = createWorkflow({ id: 'flow', description: 'Flows', ...schemas })
+    .then(step)
+    .commit();
+  const { model } = scriptedModel([[{ tool: 'workflow-flow', input: { inputData: { q: 'x' } } }], 'Done.']);
+  const box = createBreakerbox({ agent: 'agent' });
+  const session = box.session();
+  const outcomes: unknown[] = [];
+  box.on('outcome', ({ tool, outcome, category }) => outcomes.push([tool, outcome, category]));
+  const agent = new Agent({
+    id: 'agent',
+    name: 'Agent',
+    instructions: 'You are of use.',
+    model,
+    workflows: { flow },
+    hooks: breakerHooks(session),
+    inputProcessors: [breakerProcessor(session)],
+  });
+  await agent.generate('Go.', { maxSteps: 20 });
+  expect(outcomes).toEqual([['workflow-flow', 'failure', 'server']]);
 });
 
 for (const loop of ['generate', 'stream'] as const) {

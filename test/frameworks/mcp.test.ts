@@ -104,6 +104,7 @@ const harnessOf = (framework: string, { connect, optionsAt }: Sdk): Harness => (
       await close();
     }
   },
+  lastTurnUntold: true,
   inBand: (text) => ({ isError: true, content: [{ type: 'text', text }] }),
   lacks: {
     generators: 'A tool of MCP answers once.',

@@ -1,5 +1,5 @@
-import type { Permit } from '@breakerbox/core';
-import { ToolUnavailableError } from './unavailable.ts';
+import type { Permit, Settlement } from '@breakerbox/core';
+import { excused } from './run.ts';
 
 /** What Mastra makes for each call, and gives to the hooks and to the tool. */
 export interface CallContext {
@@ -15,7 +15,7 @@ type Suspend = (...given: readonly unknown[]) => unknown;
 /** The permits of calls that the processor has let through: hooks, which come beneath it, ask nobody again. */
 const permits = new WeakMap<object, Permit>();
 
-export const permitOf = (context: object): Permit | undefined => permits.get(context);
+export const permitOf = (context: unknown): Permit | undefined => permits.get(context as object);
 
 /** The context for a tool that the processor runs: with the call's own signal, and known to the hooks. */
 export const within = (context: CallContext, permit: Permit, abortSignal: AbortSignal): CallContext => {
@@ -44,20 +44,47 @@ export const watchedSuspend = (
   };
 };
 
+/** How a call ended, as Mastra tells its hooks. */
+interface End {
+  readonly output?: unknown;
+  readonly error?: unknown;
+}
+
 /** Settles a call by what core can't know of Mastra; core judges the rest. */
-export const settleReturned = (permit: Permit, output: unknown): void => {
-  // The tool's own answer, not the model's arguments, which core takes any failed validation for.
-  if (isMisshapen(output)) permit.settle({ outcome: 'ignored', category: 'tool_error' });
+export const settleKnown = (permit: Permit, { output, error }: End): void => {
+  const { cause } = (error ?? {}) as { readonly cause?: unknown }; // Mastra wraps what a tool throws.
+  const known = error === undefined ? knownOutput(output) : (knownError(error) ?? knownError(cause));
+  if (known !== undefined) permit.settle(known);
 };
 
-/** The same for what was thrown: another tool was refused within this one, and that is charged already (B3). */
-export const settleThrown = (permit: Permit, error: unknown): void => {
-  const { cause } = (error ?? {}) as { readonly cause?: unknown };
-  if (cause instanceof ToolUnavailableError) permit.settle({ outcome: 'ignored', category: 'denied' });
+/** Settles a call by how the tool itself ended. */
+export const settleEnd = (permit: Permit, { output, error }: End): void => {
+  settleKnown(permit, { output, error });
+  permit.settle(error === undefined ? { result: evidenceOf(output) } : { error });
+};
+
+/** What core is to judge in place of an output: a workflow as a tool that failed gives the error with the id of its run. */
+export const evidenceOf = (output: unknown): unknown => {
+  const { error, runId } = (output ?? {}) as { readonly error?: unknown; readonly runId?: unknown };
+  const both = typeof error === 'string' && typeof runId === 'string';
+  return both && Object.keys(output as object).length === 2 ? { error } : output;
 };
 
 /** What Mastra gives in place of an output that doesn't fit the tool's `outputSchema`. */
-const isMisshapen = (output: unknown): boolean => {
+const knownOutput = (output: unknown): Settlement | undefined => {
   const { error, message } = (output ?? {}) as { readonly error?: unknown; readonly message?: unknown };
-  return error === true && typeof message === 'string' && message.startsWith('Tool output validation failed');
+  const misshapen =
+    error === true && typeof message === 'string' && message.startsWith('Tool output validation failed');
+  // The tool's own answer, not the model's arguments, which core takes any failed validation for.
+  return misshapen ? { outcome: 'ignored', category: 'tool_error' } : undefined;
+};
+
+/** Another tool was refused within this one; or Mastra's MCP client threw for a result with `isError`, as for each of them. */
+const knownError = (error: unknown): Settlement | undefined => {
+  const given = { error };
+  const settlement = excused(given);
+  if (settlement !== given) return settlement;
+  const { id, message } = (error ?? {}) as { readonly id?: unknown; readonly message?: unknown };
+  if (id !== 'MCP_CLIENT_TOOL_EXECUTION_FAILED') return undefined;
+  return { result: { isError: true, content: [{ type: 'text', text: message }] } };
 };

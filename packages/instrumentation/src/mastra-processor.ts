@@ -1,6 +1,7 @@
 import type { Session } from '@breakerbox/core';
+import { safely } from '@breakerbox/core/internal';
 import type { ProcessInputStepArgs, ProcessInputStepResult } from '@mastra/core/processors';
-import { type CallContext, settleReturned, settleThrown, within } from './mastra-calls.ts';
+import { type CallContext, evidenceOf, permitOf, settleKnown, within } from './mastra-calls.ts';
 import { labelForModel, labelledModelOutput } from './model-output.ts';
 import { checkOptions, flag, milliseconds, reader } from './options.ts';
 import type { CallEnd } from './run.ts';
@@ -14,7 +15,8 @@ import { type Refusal, ToolUnavailableError } from './unavailable.ts';
 export interface BreakerProcessorOptions {
   /**
    * Milliseconds that one call of a tool may take. When they are over, the tool's `abortSignal` fires, the model reads a tool
-   * error, and it counts as a failure. Default: none; Mastra has no time-out of its own.
+   * error, and it counts as a failure. Sub-agents and workflows as tools (`agent-…`, `workflow-…`) are left their time: set it
+   * where their own tools are guarded. Default: none; Mastra has no time-out of its own.
    */
   readonly timeoutMs?: number;
   /** Reads in the end of a call what it cost, in tokens. Those of a failed call are wasted. Default: nobody knows. */
@@ -46,9 +48,10 @@ type InputStep = Pick<
  * tells the model in the system prompt which tools are out and what to use instead. Where hooks and processor both see a
  * call, it is decided once.
  *
- * The note stands behind your own system messages, and the same words stay while the same tools are out: as long as nothing is
- * out they are yours to the byte, and a cached prefix holds until something changes. Put it last among the processors, so that
- * it sees the tools that others add.
+ * The note stands behind the system messages of the agent and of the processors before this one; only the `system` option of a
+ * run comes after it. The same words stay while the same tools are out: as long as nothing is out all is yours to the byte, and
+ * a cached prefix holds until something changes. Put it last among the processors, so that it sees the tools that others add:
+ * what `prepareStep` adds comes after all of them.
  *
  * @throws BreakerboxConfigError for options that can't work.
  * @throws BreakerboxUsageError when `session` is no session.
@@ -66,16 +69,16 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
   return {
     id: 'breakerbox',
     name: 'Breakerbox',
-    processInputStep: (step) => {
-      const current = kitchen.findSession();
-      countTurn(current, step);
-      for (const [name, tool] of Object.entries(step.tools ?? {})) if (isExecutable(tool)) current.declare(name);
-      return {
-        ...(step.tools && { tools: guarded(step.tools, kitchen, tokens) }),
-        ...(note && noted(current, step)),
-        ...(hide && visible(current, step)),
-      };
-    },
+    processInputStep: (step) => ({
+      ...(step.tools && { tools: guarded(step.tools, kitchen, tokens) }),
+      // E5: Mastra ends the run for what a processor throws. Where there is no session, the tools say so too.
+      ...safely(`processInputStep of ${where}`, () => {
+        const current = kitchen.findSession();
+        countTurn(current, step);
+        for (const [name, tool] of Object.entries(step.tools ?? {})) if (isExecutable(tool)) current.declare(name);
+        return { ...(note && noted(current, step)), ...(hide && visible(current, step)) };
+      }),
+    }),
   };
 }
 
@@ -102,22 +105,31 @@ const guarded = (
   Object.fromEntries(
     Object.entries(tools).map(([name, tool]) => {
       if (!isExecutable(tool)) return [name, tool];
-      const reading = { tokens: tokens && ((end: CallEnd<unknown>) => tokens(end, name)) };
-      return [name, guardTool(name, tool, kitchen, { refuse, label: labelForModel, ...reading })];
+      const manners: Manners<unknown> = {
+        refuse,
+        label: labelForModel,
+        evidence: evidenceOf,
+        tokens: tokens && ((end) => tokens(end, name)),
+      };
+      return [name, guardTool(name, tool, isDelegate(name) ? { ...kitchen, timeoutMs: undefined } : kitchen, manners)];
     }),
   );
 
+/** A sub-agent or a workflow, by Mastra's own rule: they take their time, and each of their tools may have a time-out of its own. */
+const isDelegate = (name: string): boolean => /^(?:agent|workflow)-/.test(name);
+
 const guardTool = (name: string, tool: Executable, kitchen: Kitchen, manners: Manners<unknown>): Executable => {
   const execute: Executable['execute'] = (input, context = {}) => {
+    if (permitOf(context) !== undefined) return tool.execute(input, context); // By a processor around this one.
     const callId = context.toolCallId ?? context.agent?.toolCallId;
     const request = { tool: name, input, callId, signal: context.abortSignal };
     const cook: Parameters<typeof runTool>[2] = async ({ signal, permit }) => {
       try {
         const output = await tool.execute(input, within(context, permit, signal));
-        settleReturned(permit, output);
+        settleKnown(permit, { output });
         return output;
       } catch (error) {
-        settleThrown(permit, error);
+        settleKnown(permit, { error });
         throw error;
       }
     };
@@ -141,7 +153,7 @@ const labelsKept = (toModelOutput: (output: unknown) => unknown): ((output: unkn
 };
 
 const noted = (session: Session, { systemMessages }: InputStep): Pick<ProcessInputStepResult, 'systemMessages'> => {
-  const plain = withoutNote(systemMessages as Instructions);
+  const plain = withoutNote(systemMessages as Instructions, session);
   const said = steadyNote(session);
   if (said === '' && !plain.noted) return {};
   const messages = [withNote(plain.instructions, said)].flat();

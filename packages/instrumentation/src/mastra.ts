@@ -2,10 +2,11 @@ import type { Permit, Session } from '@breakerbox/core';
 import type { ToolAfterHookContext, ToolBeforeHookResult, ToolHookContext, ToolHooks } from '@mastra/core/tools';
 import { readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
-import { type CallContext, permitOf, settleReturned, settleThrown, watchedSuspend } from './mastra-calls.ts';
+import { type CallContext, evidenceOf, permitOf, settleEnd, settleKnown, watchedSuspend } from './mastra-calls.ts';
 import { labelForModel } from './model-output.ts';
 import { checkOptions, reader } from './options.ts';
 import { type Run, startRun } from './run.ts';
+import { sessionOf } from './run-tool.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
 
@@ -16,8 +17,9 @@ export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 export type BreakerHooks = Required<Pick<ToolHooks, 'beforeToolCall' | 'afterToolCall'>>;
 
 /**
- * Guards the tools of a Mastra agent: its own and those of toolsets, MCP servers, workflows and sub-agents. Put
- * {@link breakerProcessor} beside it, which counts the turns and can end a call that hangs; each call is decided once.
+ * Guards the tools of a Mastra agent: its own and those of toolsets, MCP servers, workflows and sub-agents; not those that
+ * `prepareStep` adds, nor those of `agent.network()`. Put {@link breakerProcessor} beside it, which counts the turns and can end
+ * a call that hangs; each call is decided once.
  *
  * On skip and pause Mastra makes a tool error of `ToolUnavailableError`, whose message the model reads, and the loop goes on.
  * (An output in place of the result would go through the tool's `toModelOutput`, and end the run where that one can't read
@@ -41,17 +43,25 @@ export type BreakerHooks = Required<Pick<ToolHooks, 'beforeToolCall' | 'afterToo
  * ```
  */
 export function breakerHooks(session: SessionSource, own: ToolHooks = {}): BreakerHooks {
-  checkOptions('breakerHooks()', own, { beforeToolCall: reader, afterToolCall: reader });
-  const findSession = sessionFinder(session, 'breakerHooks()');
+  const where = 'breakerHooks()';
+  checkOptions(where, own, { beforeToolCall: reader, afterToolCall: reader });
+  const kitchen = { findSession: sessionFinder(session, where), where };
   return {
     beforeToolCall: async (call) => {
-      const permit = isObject(call.context) ? (permitOf(call.context) ?? ask(findSession(), call)) : undefined;
+      const permit = isObject(call.context) ? (permitOf(call.context) ?? ask(sessionOf(kitchen), call)) : undefined;
       if (permit !== undefined && isRefused(permit)) return instead(permit);
       return permitting(call, permit, own);
     },
     afterToolCall: async (call) => {
       conclude(call);
-      await own.afterToolCall?.(call);
+      try {
+        await own.afterToolCall?.(call);
+      } catch (error) {
+        // E1: the processor would take it for the tool's.
+        const permit = permitOf(call.context);
+        if (permit !== undefined) settleEnd(permit, call);
+        throw error;
+      }
     },
   };
 }
@@ -71,7 +81,7 @@ const ask = (session: Session, { toolName, input, context }: ToolHookContext): P
   session.declare(toolName);
   const permit = decide(session, toolName, input, given.toolCallId);
   if (isRefused(permit)) return permit;
-  underWay.set(given, { permit, run: startRun(permit, { signal }) });
+  underWay.set(given, { permit, run: startRun(permit, { signal }, { evidence: evidenceOf }) });
   // The tool gets the very same context.
   for (const [key, value] of Object.entries(watchedSuspend(given, permit))) Reflect.set(given, key, value);
   return permit;
@@ -107,13 +117,9 @@ const conclude = (call: ToolAfterHookContext): void => {
   if (decided === undefined) return;
   underWay.delete(call.context as object);
   const { permit, run } = decided;
-  if (call.error === undefined) {
-    settleReturned(permit, call.output);
-    run.returned(call.output);
-  } else {
-    settleThrown(permit, call.error);
-    run.threw(call.error);
-  }
+  settleKnown(permit, call);
+  if (call.error === undefined) run.returned(call.output);
+  else run.threw(call.error);
 };
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,5 +1,6 @@
 import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
-import { isContent, isPlain } from '@breakerbox/core/internal';
+import { annotated, isContent, isPlain } from '@breakerbox/core/internal';
+import type { Refusal } from './unavailable.ts';
 
 /** Under which the label of a result stands in its `_meta`, for programs. */
 const LABEL_KEY = 'breakerbox/freshness';
@@ -26,6 +27,21 @@ export const unstructured = (result: unknown): unknown => {
   const json = JSON.stringify(structuredContent);
   if (content.some(({ text }) => says(text, json))) return rest;
   return { ...rest, content: [...content, { type: 'text', text: json }] };
+};
+
+/** Revision 2026-07-28 of the protocol: the server asks for something before it goes on, and the caller answers it by himself. */
+export const waitsForInput = (result: unknown): boolean => isPlain(result) && result.resultType === 'input_required';
+
+/** The words for the model of servers whose tools carry a prefix here: the model knows none. */
+export const wordsOf = (prefix: string) => {
+  const bare = (words: string): string => (prefix === '' ? words : words.replaceAll(`'${prefix}`, "'"));
+  const note: typeof annotated = (result, key, words) => annotated(result, key, bare(words));
+  /** What the model reads in place of a result. */
+  const refusal = ({ message }: Refusal) => ({
+    isError: true,
+    content: [{ type: 'text', text: bare(message) }],
+  });
+  return { note, refusal };
 };
 
 /** However it is indented. */

@@ -1,14 +1,15 @@
 import { BreakerboxUsageError, type Permit, type Session } from '@breakerbox/core';
 import { aValue, readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
+import { markGuarded, refuseGuarded } from './guarded.ts';
 import { catalogOf, LIST_MS, type McpClient, optionsPosition } from './mcp-catalog.ts';
-import { labelledResult, staleResult, unstructured } from './mcp-result.ts';
+import { labelledResult, staleResult, unstructured, waitsForInput, wordsOf } from './mcp-result.ts';
 import { checkOptions, milliseconds, names, reader, text } from './options.ts';
 import { type DirectCall, otherwise } from './otherwise.ts';
 import { type CallEnd, follow, startRun } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
-import { isRefused, type Refusal } from './unavailable.ts';
+import { isRefused } from './unavailable.ts';
 
 export type { McpClient } from './mcp-catalog.ts';
 
@@ -16,10 +17,14 @@ export type { McpClient } from './mcp-catalog.ts';
 export interface GuardMcpOptions {
   /**
    * Milliseconds that a tool call may take, progress or not. When they are over, the server is told, the call rejects with
-   * a `TimeoutError`, and counts as a failure. Default: none; the SDK's own time-out (60,000) is understood as well.
+   * a `TimeoutError`, and counts as a failure. What the server asks for during the call (elicitation, sampling) is part of that
+   * time: give a person who is asked enough of it. Default: none; the SDK's own time-out (60,000) is understood as well.
    */
   readonly timeoutMs?: number;
-  /** Put before the tools' names in circuits and telemetry, as in `github.`, where several servers have a tool of one name. */
+  /**
+   * Put before the tools' names in circuits and telemetry, as in `github.`, where several servers have a tool of one name. The
+   * model is told the server's own names.
+   */
   readonly prefix?: string;
   /** The server's tools, where you know them: its list isn't asked then, and other names get no circuit. */
   readonly tools?: readonly string[];
@@ -42,8 +47,8 @@ export interface GuardMcpOptions {
  * isn't asked for again for 30 s.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
- * @throws BreakerboxUsageError when `session` is no session or `client` no client. A call rejects with one where it names no tool,
- * or its signal is none.
+ * @throws BreakerboxUsageError when `session` is no session, `client` no client, or guarded for that session already. A call
+ * rejects with one where it names no tool, or its signal is none.
  *
  * @example
  * ```ts
@@ -61,6 +66,8 @@ export function guardMcpClient<Client extends McpClient>(
   checkClient(client);
   const { timeoutMs, prefix = '', tools, tokens } = options;
   const findSession = sessionFinder(session, 'guardMcpClient()');
+  refuseGuarded('guardMcpClient()', client.callTool, session);
+  const { note, refusal } = wordsOf(prefix);
   const named = (name: string): string => `${prefix}${name}`;
   const fixed = tools && new Set(tools);
   if (fixed) declareNow(session, [...fixed].map(named));
@@ -99,7 +106,10 @@ export function guardMcpClient<Client extends McpClient>(
       const call = async (): Promise<unknown> => {
         const given = [...rest];
         given[optionsAt] = { ...options, signal: running.signal };
-        return client.callTool(params, ...(given as never[]));
+        const result = await client.callTool(params, ...(given as never[]));
+        // Nothing has come of it yet: it closes no probe, and isn't kept as a last good result.
+        if (waitsForInput(result)) permit.settle({ outcome: 'ignored', category: 'cancelled' });
+        return result;
       };
       return follow(running, running.enter(call));
     };
@@ -117,7 +127,7 @@ export function guardMcpClient<Client extends McpClient>(
         return isRefused(other) ? undefined : { value: unstructured(await run(other, others)) };
       };
     };
-    const answer = await otherwise(permit, input, { find, label: staleResult });
+    const answer = await otherwise(permit, input, { find, label: staleResult, note });
     return answer === undefined ? refusal(permit) : answer.value;
   };
 
@@ -131,7 +141,7 @@ export function guardMcpClient<Client extends McpClient>(
   return standIn(
     client,
     new Map<PropertyKey, unknown>([
-      ['callTool', callTool],
+      ['callTool', markGuarded(callTool, session)],
       ['listTools', listTools],
     ]),
   );
@@ -145,9 +155,6 @@ interface ToolParams {
 interface CallOptions {
   readonly signal?: AbortSignal;
 }
-
-/** What the model reads in place of a result. */
-const refusal = ({ message }: Refusal) => ({ isError: true, content: [{ type: 'text', text: message }] });
 
 /**
  * What a call asks for.
