@@ -49,6 +49,7 @@ const tools = [
 const agent = new Agent({ name: 'researcher', model, tools });
 const { finalOutput } = await run(agent, 'What is new about circuit breakers?', {
   callModelInputFilter: breakerSteps(session), // counts the turns
+  toolNotFoundBehavior: 'return_error_to_model', // a name that it made up ends the run otherwise
 });
 
 console.log(`${finalOutput}\n\n${formatReport(session.report())}`);

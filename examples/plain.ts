@@ -17,26 +17,21 @@ const session = createBreakerbox({
   },
 }).session();
 
-const tools: Readonly<Record<string, (input: { query: string }, call: { callId: string }) => Promise<string>>> =
-  guardAll(session, {
-    web_search: async ({ query }: { query: string }, { signal }) => {
-      const response = await fetch(`http://127.0.0.1:2/?q=${encodeURIComponent(query)}`, { signal }); // nobody listens there
-      if (!response.ok) throw Object.assign(new Error(`HTTP ${response.status}`), { status: response.status });
-      return response.text();
-    },
-    news_search: async ({ query }: { query: string }) => `News of ${query}: tool breakers are in fashion.`,
-  });
+const tools = guardAll(session, {
+  web_search: async ({ query }: { query: string }, { signal }) => {
+    const response = await fetch(`http://127.0.0.1:2/?q=${encodeURIComponent(query)}`, { signal }); // nobody listens there
+    if (!response.ok) throw Object.assign(new Error(`HTTP ${response.status}`), { status: response.status });
+    return response.text();
+  },
+  news_search: async ({ query }: { query: string }) => `News of ${query}: tool breakers are in fashion.`,
+});
 
 const query = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] };
+const described = Object.keys(tools).map((name) => ({ name, parameters: query }));
 const model = process.env.OPENAI_API_KEY
-  ? openAiModel(
-      'gpt-5-mini',
-      Object.keys(tools).map((name) => ({ name, parameters: query })),
-    )
+  ? openAiModel('gpt-5-mini', described)
   : scriptedModel([
-      ...['circuit breakers', 'breakers', 'fuses', 'switches'].map((query) => [
-        { tool: 'web_search', input: { query } },
-      ]),
+      ...['breakers', 'fuses', 'relays', 'switches'].map((query) => [{ tool: 'web_search', input: { query } }]),
       [{ tool: 'news_search', input: { query: 'breakers' } }],
       'The web search is out. The news say: tool breakers are in fashion.',
     ]).model;
@@ -46,9 +41,15 @@ let turn = await model(messages);
 while (turn.calls.length > 0) {
   messages.push({ role: 'assistant', turn });
   for (const { id, tool, input } of turn.calls) {
-    // A tool that is out rejects with a message that the model can act on: it is handed on like any other error.
-    const call = tools[tool]?.(input as { query: string }, { callId: id }) ?? Promise.reject(new Error('No such tool'));
-    const content = await call.catch((error: Error) => error.message);
+    let content: string;
+    try {
+      const { query } = input as { query?: unknown };
+      const [, run] = Object.entries(tools).find(([name]) => name === tool) ?? [];
+      if (!run || typeof query !== 'string') throw new Error(`No tool '${tool}' takes ${JSON.stringify(input)}.`);
+      content = await run({ query }, { callId: id });
+    } catch (error) {
+      content = (error as Error).message; // of a tool that is out: what the model can do instead
+    }
     messages.push({ role: 'tool', callId: id, content });
     console.log(`${tool}: ${content}`);
   }

@@ -84,10 +84,19 @@ export const openAiModel = (name: string, tools: readonly ToolDescription[]): Mo
     const calls = (message.tool_calls ?? []).map(({ id, function: { name, arguments: input } }) => ({
       id,
       tool: name,
-      input: JSON.parse(input) as unknown,
+      input: parsed(input),
     }));
     return { text: message.content ?? '', calls };
   };
+};
+
+/** What is no JSON, for it was cut off, stays the text that it is: the loop tells the model. */
+const parsed = (input: string): unknown => {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
 };
 
 const toOpenAi = (message: Message): object => {
@@ -96,7 +105,7 @@ const toOpenAi = (message: Message): object => {
   const tool_calls = message.turn.calls.map(({ id, tool, input }) => ({
     id,
     type: 'function',
-    function: { name: tool, arguments: JSON.stringify(input) },
+    function: { name: tool, arguments: typeof input === 'string' ? input : JSON.stringify(input) },
   }));
   return { role: 'assistant', content: message.turn.text, tool_calls };
 };

@@ -28,21 +28,31 @@ const asking =
 type Content = NonNullable<Parameters<InstanceType<Adk['Runner']>['runAsync']>[0]['newMessage']>;
 
 const harnessOf = (adk: Adk, { streaming = false, isOldest = false } = {}): Harness => {
-  const toolOf = (name: string, body: ToolBody, denied: boolean) =>
+  const toolOf = (name: string, body: ToolBody, asks: boolean) =>
     new adk.FunctionTool({
       name,
       description: `Calls ${name}`,
       parameters: z.object({ q: z.string() }),
       execute: (input, context) => {
         const given = input as { q: string };
-        return denied && isOldest ? asking(body)(given, context) : body(given, context?.abortSignal);
+        return asks && isOldest ? asking(body)(given, context) : body(given, context?.abortSignal);
       },
-      requireConfirmation: denied && !isOldest,
+      requireConfirmation: asks && !isOldest,
     });
 
-  const run = async ({ session, tools, script, timeoutMs, signal, deny = [] }: AgentRun): Promise<AgentEnd> => {
+  const run = async ({
+    session,
+    tools,
+    script,
+    timeoutMs,
+    signal,
+    deny = [],
+    approve = [],
+  }: AgentRun): Promise<AgentEnd> => {
     const { model, heard } = scriptedModel(script, adk);
-    const guarded = Object.entries(tools).map(([name, body]) => toolOf(name, body, deny.includes(name)));
+    const guarded = Object.entries(tools).map(([name, body]) =>
+      toolOf(name, body, [...deny, ...approve].includes(name)),
+    );
     const agent = new adk.LlmAgent({ name: 'researcher', model, tools: guarded });
     const plugins = [new BreakerPlugin(session, timeoutMs === undefined ? {} : { timeoutMs })];
     const runner = new adk.InMemoryRunner({ agent, appName: 'contract', plugins });
@@ -65,7 +75,7 @@ const harnessOf = (adk: Adk, { streaming = false, isOldest = false } = {}): Harn
 
     const asked = await turn({ role: 'user', parts: [{ text: 'go' }] });
     const answers = asked.map((id) => ({
-      functionResponse: { id, name: 'adk_request_confirmation', response: { confirmed: false } },
+      functionResponse: { id, name: 'adk_request_confirmation', response: { confirmed: deny.length === 0 } },
     }));
     if (answers.length > 0) await turn({ role: 'user', parts: answers });
     return { text, heard: heard() };
@@ -75,6 +85,7 @@ const harnessOf = (adk: Adk, { streaming = false, isOldest = false } = {}): Harn
     framework: `Google ADK ${adk.version}${streaming ? ', streaming' : ''}`,
     run,
     inBand: (error) => ({ error }),
+    ...(isOldest && { asksInTool: true }),
     nativeSpan: (tool) => `execute_tool ${tool}`,
     lacks: {
       frameworkTimeout: 'ADK has no time-out of a tool',

@@ -75,6 +75,7 @@ const harness: Harness = {
       calls.abandon();
     }
   },
+  lastTurnUntold: true,
   inBand: (error) => ({ error }),
   lacks: {
     timeoutMs: "Hooks don't run the tool, so that nothing of ours can end it; the framework's own time-out counts.",

@@ -14,11 +14,12 @@ import type { AgentEnd, AgentRun, Harness } from './harness.ts';
 
 type Sdk = typeof newest;
 
-/** Runs an agent with the counting of steps that docs/frameworks.md tells of; a person who is asked says no. */
+/** Runs an agent with the counting of steps that docs/frameworks.md tells of. */
 const runAgent = async (
   sdk: Sdk,
-  { session, script, signal }: AgentRun,
+  { session, script, signal, deny = [] }: AgentRun,
   abilities: Partial<newest.AgentConfiguration>,
+  stream = false,
 ): Promise<AgentEnd> => {
   const { model, heard } = scriptedModel(script);
   const agent = new sdk.Agent({ name: 'researcher', model, ...abilities });
@@ -29,10 +30,20 @@ const runAgent = async (
     toolNotFoundBehavior: 'return_error_to_model' as const,
     ...(signal && { signal }),
   };
-  let result = await runner.run(agent, 'go', options);
+  const turns = async (input: Parameters<typeof runner.run<typeof agent>>[1]) => {
+    if (!stream) return runner.run(agent, input, options);
+    const streamed = await runner.run(agent, input, { ...options, stream });
+    await streamed.completed;
+    signal?.throwIfAborted();
+    return streamed;
+  };
+  let result = await turns('go');
   while (result.interruptions.length > 0) {
-    for (const one of result.interruptions) result.state.reject(one);
-    result = await runner.run(agent, result.state, options);
+    for (const one of result.interruptions) {
+      if (deny.length > 0) result.state.reject(one);
+      else result.state.approve(one);
+    }
+    result = await turns(result.state);
   }
   return { text: `${result.finalOutput}`, heard: heard() };
 };
@@ -40,24 +51,24 @@ const runAgent = async (
 const generators = 'The SDK waits for one result.';
 const nativeSpan = 'The SDK traces to OpenAI, not to OpenTelemetry.';
 
-const functionTools = (sdk: Sdk, framework: string, lacks: Harness['lacks']): Harness => ({
+const functionTools = (sdk: Sdk, framework: string, lacks: Harness['lacks'], stream = false): Harness => ({
   framework,
   inBand: (text) => ({ error: text }),
   lacks: { generators, nativeSpan, ...lacks },
   run: (agent) => {
-    const { session, tools, timeoutMs, frameworkTimeoutMs, deny = [] } = agent;
+    const { session, tools, timeoutMs, frameworkTimeoutMs, deny = [], approve = [] } = agent;
     const tool = guardToolFactory(sdk.tool, session, timeoutMs === undefined ? {} : { timeoutMs });
     const made = Object.entries(tools).map(([name, body]) =>
       tool({
         name,
         description: `Does ${name}`,
         parameters: z.object({ q: z.string() }),
-        needsApproval: deny.includes(name),
+        needsApproval: [...deny, ...approve].includes(name),
         ...(frameworkTimeoutMs !== undefined && { timeoutMs: frameworkTimeoutMs }),
         execute: async (input, _context, details) => body(input, details?.signal),
       }),
     );
-    return runAgent(sdk, agent, { tools: made });
+    return runAgent(sdk, agent, { tools: made }, stream);
   },
 });
 
@@ -95,6 +106,7 @@ const mcpTools = (sdk: Sdk, framework: string): Harness => ({
     nativeSpan,
     approval: 'The SDK asks nobody before it calls a tool of a local MCP server.',
     toolSpansBeneath: 'The tools run in another process, to which nobody tells the span.',
+    toolSignal: 'The tools run in another process; the SDK ends the request alone.',
   },
   run: async (agent) => {
     const { session, tools, timeoutMs, frameworkTimeoutMs: timeout } = agent;
@@ -111,12 +123,11 @@ const mcpTools = (sdk: Sdk, framework: string): Harness => ({
   },
 });
 
-contract(
-  functionTools(newest, 'OpenAI Agents 0.20.0', {
-    errorText:
-      'The text that the SDK puts in place of an error leaves it out; an errorFunction of your own may tell it.',
-  }),
-);
+const lacksOfNewest = {
+  errorText: 'The text that the SDK puts in place of an error leaves it out; an errorFunction of your own may tell it.',
+};
+contract(functionTools(newest, 'OpenAI Agents 0.20.0', lacksOfNewest));
+contract(functionTools(newest, 'OpenAI Agents 0.20.0, streaming', lacksOfNewest, true));
 contract(
   functionTools(oldest as unknown as Sdk, 'OpenAI Agents 0.3.0', {
     abort: 'Its tools are not told of the abort of a run (those of 0.14 and later are).',

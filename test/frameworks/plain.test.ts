@@ -1,5 +1,6 @@
 import { type GuardedFunction, guardAll } from '@breakerbox/instrumentation';
-import { runLoop, scriptedModel } from '@breakerbox/scripted-models/plain';
+import { openAiModel, runLoop, scriptedModel } from '@breakerbox/scripted-models/plain';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { contract } from './contract.ts';
 import type { AgentRun, Harness, ToolBody } from './harness.ts';
@@ -34,6 +35,7 @@ const harness: Harness = {
     );
     return { text, heard: heard() };
   },
+  lastTurnUntold: true,
   inBand: (error) => ({ error }),
   lacks: {
     frameworkTimeout: 'A loop of your own has no time-out but ours.',
@@ -42,3 +44,19 @@ const harness: Harness = {
 };
 
 contract(harness);
+
+test('O1: arguments that were cut off stay what they are, for the loop to tell the model', async () => {
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const asked: string[] = [];
+  const tool_calls = [{ id: 'call-1', function: { name: 'search', arguments: '{"q":"brea' } }];
+  vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) => {
+    asked.push(body);
+    return Response.json({ choices: [{ message: { content: null, tool_calls } }] });
+  });
+  const model = openAiModel('a-model', []);
+  const turn = await model([]);
+  expect(turn.calls).toEqual([{ id: 'call-1', tool: 'search', input: '{"q":"brea' }]);
+  await model([{ role: 'assistant', turn }]);
+  const { messages } = JSON.parse(asked[1] ?? '') as { messages: { tool_calls: typeof tool_calls }[] };
+  expect(messages[0]?.tool_calls[0]?.function).toEqual(tool_calls[0]?.function);
+});

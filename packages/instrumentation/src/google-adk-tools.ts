@@ -38,7 +38,8 @@ const open = (tool: object, name: string, replacementOf: (own: Member) => Member
   if (ours.has(own)) return;
   const replacement = replacementOf(own);
   ours.add(replacement);
-  Object.defineProperty(tool, name, { value: replacement, writable: true, configurable: true });
+  const added = Reflect.defineProperty(tool, name, { value: replacement, writable: true, configurable: true });
+  if (!added) Object.defineProperty(tool, name, { value: replacement }); // That of a sealed tool can still be exchanged.
 };
 
 /** Runs with the arguments as the schema has parsed them, after the confirmation, and throws the tool's own error. */

@@ -138,6 +138,15 @@ describe('function tools', () => {
     expect(decisions).toEqual(['news: call', 'search: call']);
   });
 
+  test('that are sealed are guarded still', async () => {
+    const { session, outcomes } = watchedSession();
+    const tool = Object.seal(toolOf('search', () => 'found'));
+    const run = await adkRun(asking('a'), [tool], [new BreakerPlugin(session)]);
+    await run.say('go');
+    expect(run.heard()).toEqual(['found']);
+    expect(outcomes).toEqual(['search: success']);
+  });
+
   test('that are frozen run unguarded, and somebody is told', async () => {
     const diagnosed = listenToDiag();
     const { session, decisions } = watchedSession();
@@ -206,6 +215,17 @@ describe('tools of other kinds', () => {
     expect(run.heard()[1]).toContain('"isError":true');
     expect(decisions).toEqual(['echo: call', 'echo: call']);
     expect(outcomes).toEqual(['echo: success', expect.stringMatching(/^echo: ignored/)]);
+  });
+
+  test('names that the model took from Object.prototype are none: nothing is patched, nothing has a circuit', async () => {
+    const { session, box, decisions } = watchedSession();
+    const members = Object.getOwnPropertyNames(Object);
+    const script = [[ask('a', 'constructor'), ask('a', '__proto__'), ask('a', 'toString')], [ask('b')], 'Done.'];
+    const run = await adkRun(script, [toolOf('search', () => 'found')], [new BreakerPlugin(session)]);
+    await run.say('go').catch(() => {}); // ADK itself takes them for tools.
+    expect(Object.getOwnPropertyNames(Object)).toEqual(members);
+    expect(box.tools).toEqual(['search']);
+    expect(decisions.filter((one) => one !== 'search: call')).toEqual([]);
   });
 
   test('built-in ones, which the provider runs, are not seen and get no circuit', async () => {

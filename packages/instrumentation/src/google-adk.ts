@@ -113,6 +113,9 @@ const STEERING: ReadonlySet<string> = new Set([
   'get_user_choice',
 ]);
 
+/** For a name that the model made up ADK gives what its record of tools has inherited, such as `Object`. */
+const isTool = (tool: BaseTool): boolean => typeof tool === 'object' && typeof tool.runAsync === 'function';
+
 type ToolsByName = Readonly<Record<string, BaseTool>>;
 
 /** The turns that were counted as steps. */
@@ -195,7 +198,7 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
     },
     beforeTool: (tool, context) => {
       safely(`beforeToolCallback of ${where}`, () => {
-        if (!STEERING.has(tool.name)) expectCall(tool, context, guardOf(tool));
+        if (isTool(tool) && !STEERING.has(tool.name)) expectCall(tool, context, guardOf(tool));
       });
       return undefined;
     },

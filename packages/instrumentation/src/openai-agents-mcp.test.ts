@@ -160,9 +160,36 @@ describe('guardMcpServer', () => {
       const mcpServers = [guardMcpServer(server, watched.session, { prefix: 'own.' })];
       const { heard } = await runAgent([], [[ask('x')], [ask('y')], 'Done.'], { mcpServers });
       const isFree = Object.keys(more).length === 0;
-      expect(heard[1]).toMatch(isFree ? /answered by 'own.news' in place.*the news/s : /unavailable.*'own.news'/s);
+      expect(heard[1]).toMatch(
+        isFree ? /answered by 'news' in place of 'search'.*the news/s : /Tool 'search' is unavailable.*Use 'news'/s,
+      );
       expect(watched.decisions.includes('own.news: call')).toBe(isFree);
     }
+  });
+
+  it('R3: the refusal names tools as the model knows them, those of others as they are', async () => {
+    const alternatives = [{ tool: 'web.news', degradation: 'low' } as const];
+    const watched = watchedSession({ tools: { 'own.search': { failureThreshold: 1, alternatives }, 'web.news': {} } });
+    const mcpServers = [guardMcpServer(new OwnServer(broken), watched.session, { prefix: 'own.' })];
+    const { heard } = await runAgent([], [[ask('x')], [ask('y')], 'Done.'], { mcpServers });
+    expect(heard[1]).toMatch(/^Tool 'search' is unavailable.*Use 'web\.news' instead/);
+  });
+
+  it('R4: a server whose list the SDK keeps is known to the next conversation from the start', async () => {
+    const adapt = (input: unknown) => input;
+    const alternatives = [{ tool: 'news', degradation: 'low', adapt } as const];
+    const server = new OwnServer((tool) => (tool === 'news' ? says('the news') : broken()), { cacheToolsList: true });
+    const listTools = vi.spyOn(server, 'listTools');
+    for (let conversation = 0; conversation < 2; conversation += 1) {
+      const watched = watchedSession({ tools: { search: { failureThreshold: 1, alternatives }, news: {} } });
+      const mcpServers = [guardMcpServer(server, watched.session)];
+      const { heard } = await runAgent([], [[ask('x')], [ask('y')], 'Done.'], { mcpServers });
+      expect(heard[1]).toMatch(/answered by 'news'.*the news/s);
+    }
+    const later = watchedSession();
+    guardMcpServer(server, later.session, { prefix: 'own.' });
+    expect(later.box.tools).toEqual(['own.search', 'own.news']);
+    expect(listTools).toHaveBeenCalledOnce();
   });
 
   it('refuses what can not work, and says what to give', () => {

@@ -1,6 +1,7 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { aValue } from './caller.ts';
-import { staleResult, unstructured } from './mcp-result.ts';
+import { markGuarded, refuseGuarded } from './guarded.ts';
+import { staleResult, unstructured, wordsOf } from './mcp-result.ts';
 import { checkOptions, milliseconds, text } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
 import { type Cook, type Kitchen, runInPlace, runTool, type ToolRequest } from './run-tool.ts';
@@ -21,7 +22,10 @@ export interface GuardMcpServerOptions {
    * text for the model, and it counts as a failure. Default: none; the server's own `timeout` is understood as well.
    */
   readonly timeoutMs?: number;
-  /** Put before the tools' names in circuits and telemetry, as in `github.`, where several servers have a tool of one name. */
+  /**
+   * Put before the tools' names in circuits and telemetry, as in `github.`, where several servers have a tool of one name. The
+   * model is told the server's own names.
+   */
   readonly prefix?: string;
 }
 
@@ -35,7 +39,7 @@ export interface GuardMcpServerOptions {
  * server come back unchanged; one with `isError` counts as what its text says, where the SDK tells of it (0.12 and later).
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
- * @throws BreakerboxUsageError when `session` is no session or `server` no server.
+ * @throws BreakerboxUsageError when `session` is no session, `server` no server, or guarded for that session already.
  *
  * @example
  * ```ts
@@ -54,7 +58,14 @@ export function guardMcpServer<Server extends McpServer>(
   const methods = readServer(server);
   const { timeoutMs, prefix = '' } = options;
   const kitchen: Kitchen = { findSession, where: WHERE, timeoutMs };
-  let listed: ReadonlySet<string> = new Set();
+  refuseGuarded(WHERE, methods.callTool, session);
+  const { note, refusal } = wordsOf(prefix);
+  const declare = (): void =>
+    declareNow(
+      session,
+      Array.from(listed.get(server) ?? [], (name) => `${prefix}${name}`),
+    );
+  declare();
 
   const guarded = (call: Call) => {
     return (...given: Given): Promise<Result> => {
@@ -62,30 +73,26 @@ export function guardMcpServer<Server extends McpServer>(
       const request: ToolRequest = { tool: `${prefix}${tool}`, input: input ?? undefined, signal: more?.signal };
       const find = (circuit: string): DirectCall | undefined => {
         const other = circuit.slice(prefix.length);
-        if (!circuit.startsWith(prefix) || !listed.has(other) || isChoosy(server)) return undefined;
+        if (!circuit.startsWith(prefix) || !listed.get(server)?.has(other) || isChoosy(server)) return undefined;
         return async (input) => {
           const instead: Given = [other, input as Given[1], given[2], more];
           const answer = await runInPlace(kitchen, { ...request, tool: circuit, input }, cook(call, instead), READING);
           return answer && { value: unstructured(answer.value) };
         };
       };
-      return runTool(kitchen, request, cook(call, given), { ...READING, refuse: refusal, find });
+      return runTool(kitchen, request, cook(call, given), { ...READING, refuse: refusal, find, note });
     };
   };
 
   const asResult = guarded(async (...given) => resultOf((await methods.callTool(...given)) as Content));
   const members = new Map<PropertyKey, unknown>([
-    ['callTool', async (...given: Given) => contentOf(await asResult(...given))],
+    ['callTool', markGuarded(async (...given: Given) => contentOf(await asResult(...given)), session)],
     [
       'listTools',
       async (...given: never[]) => {
         const tools = await server.listTools(...given);
-        const names = tools.map(({ name }) => name);
-        listed = new Set(names);
-        declareNow(
-          session,
-          names.map((name) => `${prefix}${name}`),
-        );
+        listed.set(server, new Set(tools.map(({ name }) => name)));
+        declare();
         return tools;
       },
     ],
@@ -100,6 +107,9 @@ export function guardMcpServer<Server extends McpServer>(
 }
 
 const WHERE = 'guardMcpServer()';
+
+/** The names of the tools of each server, for all that guard it: the SDK asks once for those of a server with `cacheToolsList`. */
+const listed = new WeakMap<McpServer, ReadonlySet<string>>();
 
 type Given = [
   tool: string,
@@ -144,12 +154,6 @@ const cook =
 
 /** The model reads structured content alone, if the server is set to use it: it must not hide the label. */
 const READING = { label: staleResult };
-
-/** What the model reads in place of a result. */
-const refusal = ({ message }: { readonly message: string }): Result => ({
-  isError: true,
-  content: [{ type: 'text', text: message }],
-});
 
 /** Whether anybody has a say in which of its tools may be called, and how. */
 const isChoosy = (server: object): boolean => {

@@ -1,13 +1,20 @@
 import { BreakerboxConfigError, BreakerboxUsageError } from '@breakerbox/core';
 import { scriptedModel } from '@breakerbox/scripted-models/openai-agents';
-import { Agent, type CallModelInputFilter, tool } from '@openai/agents';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { Agent, type CallModelInputFilter, Runner, tool } from '@openai/agents';
+import { diag } from '@opentelemetry/api';
+import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { breakerSteps, guardToolFactory } from './openai-agents.ts';
+import { listenToDiag } from './test-support/diagnosed.ts';
 import { ask, refused, runAgent, runner } from './test-support/openai-agents.ts';
 import { watchedSession } from './test-support/watched-session.ts';
+import { currentSession } from './with-session.ts';
 
 const search = { name: 'search', description: 'Searches', parameters: z.object({ q: z.string() }) };
+
+afterEach(() => {
+  diag.disable();
+});
 
 describe('breakerSteps', () => {
   it('is what callModelInputFilter takes', () => {
@@ -25,6 +32,36 @@ describe('breakerSteps', () => {
     if (stream) await (await runner.run(agent, 'go', { ...options, stream })).completed;
     else await runner.run(agent, 'go', options);
     expect(session.view().step).toBe(3);
+  });
+
+  it('P1: an agent that is used as a tool is a run of its own, and has to be given it too', async () => {
+    for (const given of [false, true]) {
+      const { session } = watchedSession();
+      const callModelInputFilter = breakerSteps(session);
+      const helper = new Agent({ name: 'helper', model: scriptedModel(['Helped.']).model });
+      const asTool = helper.asTool({
+        toolName: 'help',
+        toolDescription: 'Helps',
+        ...(given && { runOptions: { callModelInputFilter } }),
+      });
+      const { model } = scriptedModel([[{ tool: 'help', input: { input: 'please' } }], 'Done.']);
+      const agent = new Agent({ name: 'researcher', model, tools: [asTool] });
+      await new Runner({ tracingDisabled: true, callModelInputFilter }).run(agent, 'go');
+      expect(session.view().step).toBe(given ? 3 : 2);
+    }
+  });
+
+  it('E5: where there is no session the run goes on, and somebody is told, by the tools too', async () => {
+    const diagnosed = listenToDiag();
+    const made = guardToolFactory(tool, currentSession)({ ...search, execute: async () => 'found' });
+    const options = { callModelInputFilter: breakerSteps(currentSession) };
+    const { text } = await runAgent([made], [[ask('x')], 'Done.'], { options });
+    expect(text).toBe('Done.');
+    expect(diagnosed.map(([words]) => words)).toEqual([
+      expect.stringContaining('breakerSteps() threw'),
+      expect.stringContaining('guardToolFactory(): there is no session'),
+      expect.stringContaining('breakerSteps() threw'),
+    ]);
   });
 
   it('tells the model what is out, if asked to, after the instructions of the agent', async () => {

@@ -1,3 +1,4 @@
+import { safely } from '@breakerbox/core/internal';
 import { checkOptions, flag } from './options.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 
@@ -24,7 +25,8 @@ interface ModelInput {
 
 /**
  * Counts the turns of an agent's loop as steps of the session, for the OpenAI Agents SDK: each time before the model is asked,
- * streaming or not, of every agent that a run hands over to. The input goes to the model as it is.
+ * streaming or not, of every agent that a run hands over to. The input goes to the model as it is. An agent that is used as a tool
+ * is a run of its own: give it to `asTool` too, as `runOptions: { callModelInputFilter }`.
  *
  * If you have a `callModelInputFilter` of your own, call `session.step()` in it instead.
  *
@@ -40,10 +42,13 @@ export function breakerSteps(session: SessionSource, options: BreakerStepsOption
   checkOptions('breakerSteps()', options, { note: flag });
   const findSession = sessionFinder(session, 'breakerSteps()');
   const filter = <Data extends ModelInput>({ modelData }: { readonly modelData: Data }): Data => {
-    const current = findSession();
-    current.step();
-    const note = options.note ? current.note() : '';
-    if (note === '') return modelData;
+    // E5: the SDK ends the run for what a filter throws. Where there is no session, the tools say so too.
+    const note = safely('breakerSteps()', () => {
+      const current = findSession();
+      current.step();
+      return options.note ? current.note() : '';
+    });
+    if (!note) return modelData;
     return { ...modelData, instructions: [modelData.instructions, note].filter(Boolean).join('\n\n') };
   };
   return Object.assign(filter, { preserveInputIdentity: true as const });

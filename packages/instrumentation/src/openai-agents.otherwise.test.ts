@@ -122,6 +122,17 @@ describe('R4: an alternative in place', () => {
     expect(watched.decisions).toEqual(['search: call', 'search: skip']);
   });
 
+  it('is left to the model where the session is a function: its tools may be of different users', async () => {
+    const watched = routed();
+    const guarded = guardToolFactory(tool, () => watched.session);
+    const made = guarded({ ...search, execute: () => Promise.reject(refused) });
+    const ada = guarded({ ...news, execute: async () => expect.unreachable() });
+    const { heard } = await runAgent([made], twice);
+    expect(ada.name).toBe('news');
+    expect(heard[1]).toMatch(/unavailable.*'news'/s);
+    expect(watched.decisions).toEqual(['search: call', 'search: skip']);
+  });
+
   it('is left to the model where two tools have its name: they may be of different users', async () => {
     const watched = routed();
     const guarded = guardToolFactory(tool, watched.session);

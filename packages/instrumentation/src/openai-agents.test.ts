@@ -1,7 +1,8 @@
 import { BreakerboxConfigError, BreakerboxUsageError } from '@breakerbox/core';
 import { scriptedModel } from '@breakerbox/scripted-models/openai-agents';
 import { Agent, type RunContext, RunState, tool } from '@openai/agents';
-import { describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { diag } from '@opentelemetry/api';
+import { describe, expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { guardToolFactory } from './openai-agents.ts';
 import { ask, refused, runAgent, runner } from './test-support/openai-agents.ts';
@@ -17,6 +18,20 @@ const fragile = () => watchedSession({ tools: { search: { failureThreshold: 1 } 
 const REFUSAL = /^Tool 'search' is unavailable: its last calls failed \(network\)/;
 
 describe('guardToolFactory', () => {
+  it('says once, when the tool is made, that the SDK gave it another name', async () => {
+    const warn = vi.spyOn(diag, 'warn').mockImplementation(() => {});
+    onTestFinished(() => warn.mockRestore());
+    const watched = watchedSession();
+    const guarded = guardToolFactory(tool, watched.session);
+    const made = guarded({ ...search, name: 'web-search', execute: async () => 'found' });
+    guarded({ ...search, execute: async () => 'found' });
+    await runAgent([made], [[ask('x', 'web_search')], [ask('y', 'web_search')], 'Done.']);
+    expect(watched.decisions).toEqual(Array(2).fill('web_search: call'));
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/names tool 'web-search' 'web_search'.*Call it 'web_search'/)],
+    ]);
+  });
+
   it('gives a function of the very type of tool', () => {
     const guarded = guardToolFactory(tool, watchedSession().session);
     expectTypeOf(guarded).toEqualTypeOf(tool);

@@ -1,5 +1,7 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
+import { diag } from '@opentelemetry/api';
 import { aValue } from './caller.ts';
+import { markGuarded, refuseGuarded } from './guarded.ts';
 import { aside, isCheckingSchema, labelAside, labelForModel, lenient, noteForModel } from './openai-agents-output.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
@@ -30,14 +32,15 @@ export interface GuardToolFactoryOptions {
  *
  * On skip and pause a tool gives the refusal as its output, which the model reads: not by way of `errorFunction`, whose default
  * text asks the model to try again. But a tool with `serveStaleMs` gives its last good result for the same arguments, labelled;
- * and one whose alternative has `adapt` and was made by the same function gives what that one gives, with a note.
+ * and one whose alternative has `adapt` and was made by the same function gives what that one gives, with a note: of a session,
+ * not of a session function, whose tools may belong to different users.
  * What a tool throws is seen here, then goes to its `errorFunction` as always. Arguments that its schema refuses never reach it,
  * nor the session; nor does a call that a person or a guardrail refuses, or a handoff.
  *
  * Call {@link breakerSteps} as well, or `session.step()` after each turn of the model.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work, names when the tool is made.
- * @throws BreakerboxUsageError when `session` is no session or `tool` no function.
+ * @throws BreakerboxUsageError when `session` is no session, `tool` no function, or guarded for that session already.
  *
  * @example
  * ```ts
@@ -57,12 +60,14 @@ export function guardToolFactory<Factory extends ToolFactory>(
       `${WHERE}: got ${aValue(tool)} in place of a function, so there is nothing that makes tools. Give tool of @openai/agents.`,
     );
   }
+  refuseGuarded(WHERE, tool, session);
   const { timeoutMs, tokens } = options;
   const workshop: Workshop = { kitchen: { findSession, where: WHERE, timeoutMs }, tokens, made: new Map() };
 
   const make = (given: ToolOptions): { readonly name: string } => {
     const create = tool as unknown as (options: ToolOptions) => { readonly name: string };
     if (typeof given?.execute !== 'function') return create(given); // The framework says what is missing.
+    refuseGuarded(`${WHERE}, tool '${given.name}'`, given.execute, session);
     const execute: Execute = (...call) => run(name, given, call, workshop);
     Object.defineProperty(execute, 'name', { value: given.execute.name }); // A tool without a name is called by it.
     const { outputSchema } = given;
@@ -72,15 +77,20 @@ export function guardToolFactory<Factory extends ToolFactory>(
       ...(isCheckingSchema(outputSchema) && { outputSchema: lenient(outputSchema) }),
     });
     const { name } = created; // The framework changes what the model couldn't say.
+    if (given.name !== undefined && given.name !== name) diag.warn(renamed(given.name, name));
     declareNow(session, [name]);
-    // Of two by one name nobody knows which is meant: they may belong to different users.
-    workshop.made.set(name, workshop.made.has(name) ? undefined : given);
+    // Of two by one name nobody knows which is meant. Nor of those of many conversations: they may belong to different users.
+    if (typeof session !== 'function') workshop.made.set(name, workshop.made.has(name) ? undefined : given);
     return created;
   };
-  return make as unknown as Factory;
+  return markGuarded(make, session) as unknown as Factory;
 }
 
 const WHERE = 'guardToolFactory()';
+
+const renamed = (given: string, name: string): string =>
+  `Breakerbox: ${WHERE}: the SDK names tool '${given}' '${name}', and so do circuits and telemetry: what the box is told of ` +
+  `'${given}' doesn't apply. Call it '${name}', in the configuration too.`;
 
 type Execute = (input: unknown, context?: unknown, details?: CallDetails) => unknown;
 
@@ -91,6 +101,7 @@ interface CallDetails {
 }
 
 interface ToolOptions {
+  readonly name?: string;
   readonly execute: Execute;
   readonly outputSchema?: unknown;
   readonly needsApproval?: unknown;
