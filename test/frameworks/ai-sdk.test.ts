@@ -50,6 +50,12 @@ const byTools: Guard = (tools, { session, timeoutMs }) => ({
   telemetry: { integrations: [new OpenTelemetry()] },
 });
 
+/** All at once: `guardTools` decides, and telemetry counts. */
+const byBoth: Guard = (tools, run) => ({
+  ...byTools(tools, run),
+  telemetry: { integrations: [breakerTelemetry(run.session), new OpenTelemetry()] },
+});
+
 const byTelemetry: Guard = (tools, { session }) => ({
   tools,
   telemetry: { integrations: [breakerTelemetry(session) satisfies BreakerTelemetry, new OpenTelemetry()] },
@@ -84,13 +90,14 @@ const agent: Loop = async ({ ToolLoopAgent }, { prompt, messages, abortSignal, t
 const runIn =
   ({ sdk, model }: Version, loop: Loop, guard: Guard) =>
   async (run: AgentRun): Promise<AgentEnd> => {
-    const { script, tools: bodies, deny = [], signal, frameworkTimeoutMs } = run;
+    const { script, tools: bodies, deny = [], approve = [], signal, frameworkTimeoutMs } = run;
     const tools = Object.fromEntries(
       Object.entries(bodies).map(([name, body]) => {
         const execute = (input: { q: string }, { abortSignal }: { abortSignal?: AbortSignal }) =>
           body(input, abortSignal);
         const inputSchema = z.object({ q: z.string() });
-        return [name, sdk.tool({ inputSchema, execute, ...(deny.includes(name) && { needsApproval: true }) } as never)];
+        const needsApproval = [...deny, ...approve].includes(name);
+        return [name, sdk.tool({ inputSchema, execute, ...(needsApproval && { needsApproval }) } as never)];
       }),
     ) as newest.ToolSet;
     const scripted = model(script);
@@ -109,7 +116,11 @@ const runIn =
       ...first.messages,
       {
         role: 'tool',
-        content: asked.map((approvalId) => ({ type: 'tool-approval-response', approvalId, approved: false })),
+        content: asked.map((approvalId) => ({
+          type: 'tool-approval-response',
+          approvalId,
+          approved: deny.length === 0,
+        })),
       },
     ];
     const { text } = await loop(sdk, { ...settings, messages });
@@ -127,9 +138,12 @@ const harness = (version: Version, loop: Loop, guard: Guard, where: string, lack
   lacks,
 });
 
+const lacksOfStreams = (version: Version): Harness['lacks'] =>
+  version === versions.oldest ? { callersSignal: 'Its streams leave a listener of their own on the signal.' } : {};
+
 for (const version of [versions.newest, versions.oldest]) {
   contract(harness(version, generating, byTools, 'generateText'));
-  contract(harness(version, streaming, byTools, 'streamText'));
+  contract(harness(version, streaming, byTools, 'streamText', lacksOfStreams(version)));
 }
 contract(harness(versions.newest, agent, byTools, 'ToolLoopAgent'));
 const lacksOf6 = {
@@ -138,6 +152,7 @@ const lacksOf6 = {
 };
 contract(harness(versions.six, generating, byTools, 'generateText', lacksOf6));
 contract(harness(versions.six, streaming, byTools, 'streamText', lacksOf6));
+contract(harness(versions.six, agent, byTools, 'ToolLoopAgent', lacksOf6));
 
 const NO_SIGNAL =
   'A telemetry integration is not told of the signal of a tool, so that one that takes no notice is waited for.';
@@ -147,6 +162,12 @@ const lacksOfTelemetry = {
   abort: NO_SIGNAL,
 };
 for (const version of [versions.newest, versions.oldest]) {
+  // A later stream tells of its abort, whatever its tools do.
+  const { abort, ...rest } = lacksOfTelemetry;
+  const streamed = { ...rest, ...lacksOfStreams(version), ...(version === versions.oldest && { abort }) };
   contract(harness(version, generating, byTelemetry, 'generateText with breakerTelemetry', lacksOfTelemetry));
-  contract(harness(version, streaming, byTelemetry, 'streamText with breakerTelemetry', lacksOfTelemetry));
+  contract(harness(version, streaming, byTelemetry, 'streamText with breakerTelemetry', streamed));
+  contract(harness(version, agent, byTelemetry, 'ToolLoopAgent with breakerTelemetry', lacksOfTelemetry));
+  contract(harness(version, generating, byBoth, 'generateText with both'));
+  contract(harness(version, streaming, byBoth, 'streamText with both', lacksOfStreams(version)));
 }

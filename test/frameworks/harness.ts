@@ -19,6 +19,8 @@ export interface AgentRun {
   readonly signal?: AbortSignal;
   /** Tools whose calls need a person's approval; the person says no. */
   readonly deny?: readonly string[];
+  /** The same, and the person says yes. */
+  readonly approve?: readonly string[];
 }
 
 /** How it ended. */
@@ -34,6 +36,8 @@ export const FEATURES = [
   'timeoutMs',
   'frameworkTimeout',
   'abort',
+  'toolSignal',
+  'callersSignal',
   'approval',
   'generators',
   'toolSpansBeneath',
@@ -55,6 +59,10 @@ export interface Harness {
   run(agent: AgentRun): Promise<AgentEnd>;
   /** What a tool of this framework returns to report an error. */
   inBand(text: string): unknown;
+  /** Where the last turn, which calls nothing, is no step: nobody tells of it. */
+  readonly lastTurnUntold?: true;
+  /** Where its tools ask the person themselves: the call before the answer has a decision too, which costs nothing. */
+  readonly asksInTool?: true;
   /** The name of the framework's own span of a tool's run. Left out where it `lacks.nativeSpan`. */
   readonly nativeSpan?: (tool: string) => string;
   /** What can't be, each with the reason in one sentence, as docs/frameworks.md has it. */

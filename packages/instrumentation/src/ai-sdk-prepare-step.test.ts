@@ -1,10 +1,13 @@
 import { BreakerboxConfigError, BreakerboxUsageError } from '@breakerbox/core';
 import { type ScriptedStep, scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
+import { diag } from '@opentelemetry/api';
 import { generateText, isStepCount, type ModelMessage, type PrepareStepFunction, streamText, ToolLoopAgent } from 'ai';
-import { describe, expect, expectTypeOf, test } from 'vitest';
+import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
 import { type BreakerPrepareStepOptions, breakerPrepareStep, breakerTelemetry, guardTools } from './ai-sdk.ts';
+import { listenToDiag } from './test-support/diagnosed.ts';
 import { ask, broken, refused, search } from './test-support/sdk-loops.ts';
 import { watchedSession } from './test-support/watched-session.ts';
+import { currentSession } from './with-session.ts';
 
 const fragile = { search: { failureThreshold: 1, fallback: 'ask the user' }, plain: {} };
 const tools = { search: broken, plain: search(() => 'plain') };
@@ -49,6 +52,8 @@ const noteOf = (wait: string): string =>
 /** After the first failure, and after the probe; in the words of the first step of each. */
 const [FIRST, SECOND] = [noteOf('2 steps or in 60 s'), noteOf('2 steps or in 2 min')];
 
+afterEach(() => diag.disable());
+
 describe('breakerPrepareStep', () => {
   test('counts the turns of the model', async () => {
     const watched = watchedSession();
@@ -65,6 +70,26 @@ describe('breakerPrepareStep', () => {
     expect(watched.session.view().step).toBe(outage.length);
     await seenBy(watched, { prepareStep: breakerPrepareStep(watched.session) });
     expect(watched.session.view().step).toBe(2 * outage.length);
+  });
+
+  test('counts once where it is given another of the same session, and says its note once', async () => {
+    const watched = watchedSession({ tools: fragile });
+    const inner = breakerPrepareStep(watched.session);
+    const prepareStep = breakerPrepareStep(watched.session, { prepareStep: inner });
+    const seen = await systemsSeen(watched, { instructions: 'Be brief.', prepareStep }, [[ask('down')], 'Done.']);
+    expect(watched.session.view().step).toBe(2);
+    expect(seen).toEqual([['Be brief.'], [`Be brief.\n\n${FIRST}`]]);
+  });
+
+  test('E5: where there is no session the run goes on with ones own settings, and that is reported', async () => {
+    const heard = listenToDiag();
+    const { model } = scriptedModel(['Done.']);
+    const own = () => ({ temperature: 0.5 });
+    const prepareStep = breakerPrepareStep(currentSession, { prepareStep: own });
+    const { text } = await generateText({ model, prompt: 'go', prepareStep });
+    expect(text).toBe('Done.');
+    expect(model.doGenerateCalls[0]?.temperature).toBe(0.5);
+    expect(heard).toEqual([[expect.stringContaining('breakerPrepareStep()'), expect.any(BreakerboxUsageError)]]);
   });
 
   describe('R3: says in the system prompt what is out', () => {
@@ -96,6 +121,19 @@ describe('breakerPrepareStep', () => {
       const [first, second] = [FIRST, SECOND].map((content) => [...own, { role: 'system', content }]);
       expect(seen.map(({ system }) => system)).toMatchObject([own, first, first, own, second, second]);
       expect(seen.map(({ system }) => system.length)).toEqual([2, 3, 3, 2, 3, 3]);
+    });
+
+    test('not where system messages are within the messages: those may be marked for a cache', async () => {
+      const watched = watchedSession({ tools: fragile });
+      const own = { role: 'system' as const, content: 'Long.' };
+      const more = {
+        instructions: 'Be brief.',
+        messages: [own, { role: 'user' as const, content: 'go' }],
+        prompt: undefined,
+        allowSystemInMessages: true,
+      };
+      const seen = await systemsSeen(watched, { ...more, prepareStep: breakerPrepareStep(watched.session) } as never);
+      expect(seen).toEqual(Array(6).fill(['Be brief.', 'Long.']));
     });
 
     test('not where note is false', async () => {

@@ -1,7 +1,9 @@
 import type { Session } from '@breakerbox/core';
+import { safely } from '@breakerbox/core/internal';
 import type { PrepareStepFunction, Tool } from 'ai';
-import { areTurnsCounted } from './ai-sdk-turns.ts';
-import { checkOptions, type OptionCheck, reader, show } from './options.ts';
+import { areTurnsCounted } from './ai-sdk-runs.ts';
+import { guardedBy, markGuarded } from './guarded.ts';
+import { checkOptions, flag, type OptionCheck, reader } from './options.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { type Instructions, steadyNote, withNote, withoutNote } from './system-note.ts';
 
@@ -35,12 +37,16 @@ export type BreakerPrepareStep<Name extends string = never> = (step: {
 interface Step {
   readonly instructions?: Instructions | undefined;
   readonly initialInstructions?: unknown;
+  readonly messages?: Messages | undefined;
 }
+
+type Messages = readonly { readonly role: string }[];
 
 /** What one's own `prepareStep` may have said that matters here. */
 interface Prepared {
   readonly instructions?: Instructions | undefined;
   readonly system?: Instructions | undefined;
+  readonly messages?: Messages | undefined;
   readonly activeTools?: readonly string[] | undefined;
   readonly toolChoice?: CallTools['toolChoice'];
 }
@@ -51,9 +57,12 @@ interface Prepared {
  *
  * The note stands behind your own system prompt, and the same words stay while the same tools are out: as long as nothing is
  * out the prompt is yours to the byte, and a cached prefix holds until something changes. On AI SDK 6, which tells nobody the
- * system prompt, there is a note only where your own `prepareStep` gives `system`.
+ * system prompt, there is a note only where your own `prepareStep` gives `system`. There is none where system messages stand
+ * within `messages`: it would come before them, and cost what a prompt cache holds of them.
  *
- * Where `breakerTelemetry` follows the run, that one counts the turns.
+ * Where `breakerTelemetry` follows a run of the session, that one counts the turns. Else each run with this counts: of agents that
+ * run within tools of one another, in one session, give it to the outermost alone. Where a session function finds none, nothing is
+ * counted or said, and OpenTelemetry's `diag` is told.
  *
  * @throws BreakerboxConfigError for options that can't work.
  * @throws BreakerboxUsageError when `session` is no session.
@@ -88,17 +97,22 @@ export function breakerPrepareStep(
   const findSession = sessionFinder(session, 'breakerPrepareStep()');
   const { note = true, hide } = options;
   const prepareStep = options.prepareStep as OwnPrepareStep | undefined;
-  return async (step: Step): Promise<Prepared> => {
-    const current = findSession();
-    if (!areTurnsCounted(current)) current.step();
-    const plain = withoutNote(step.instructions);
+  const prepared = async (step: Step): Promise<Prepared | undefined> => {
+    // E5: the SDK ends the run for what is thrown here. Where there is no session, the tools say so too.
+    const current = safely('breakerPrepareStep()', findSession);
+    if (current === undefined) return prepareStep?.(step);
+    if (!areTurnsCounted(current) && guardedBy(prepareStep) !== session) current.step();
+    const plain = withoutNote(step.instructions, current);
     const own = await prepareStep?.(plain.noted ? { ...step, instructions: plain.instructions } : step);
+    // A note before these would cost what a prompt cache holds of them.
+    const isWithin = (own?.messages ?? step.messages)?.some(({ role }) => role === 'system');
     return {
       ...own,
-      ...instructed(step, plain, own, note ? steadyNote(current) : ''),
+      ...instructed(step, plain, own, current, note && !isWithin ? steadyNote(current) : ''),
       ...(hide && visible(current, hide, own)),
     };
   };
+  return markGuarded(prepared, session);
 }
 
 type OwnPrepareStep = (step: Step) => PromiseLike<Prepared | undefined> | Prepared | undefined;
@@ -107,12 +121,16 @@ const instructed = (
   step: Step,
   plain: ReturnType<typeof withoutNote>,
   own: Prepared | undefined,
+  session: Session,
   note: string,
 ): Pick<Prepared, 'instructions' | 'system'> => {
   // The SDK hands on to the next step what was said in this one: a note that is over has to be taken back.
   if (note === '' && !plain.noted) return {};
   const prepared = own?.instructions ?? own?.system;
-  const whole = withNote(prepared ?? plain.instructions, note);
+  const whole = withNote(
+    prepared === undefined ? plain.instructions : withoutNote(prepared, session).instructions,
+    note,
+  );
   if ('initialInstructions' in step) return { instructions: whole };
   return prepared === undefined ? {} : { system: whole };
 };
@@ -130,9 +148,6 @@ const visible = (
   // Providers refuse a choice among no tools, and some a conversation with tool calls and no tools.
   return left.length === active.length || left.length === 0 ? {} : { activeTools: left };
 };
-
-const flag: OptionCheck = (value) =>
-  typeof value === 'boolean' ? undefined : `is ${show(value)}. Set true or false, or leave it out.`;
 
 const callTools: OptionCheck = (value) => {
   const tools = typeof value === 'object' && value !== null ? (value as { tools?: unknown }).tools : undefined;

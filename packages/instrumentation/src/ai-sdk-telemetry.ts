@@ -1,17 +1,21 @@
 import { type Breakerbox, labelled, type Permit, type Session } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
-import { guardedBy } from './ai-sdk-guarded.ts';
-import { countTurns } from './ai-sdk-turns.ts';
+import { type AgentCall, type AgentRun, endRun, followRun, heardOf, isMade, openSession } from './ai-sdk-runs.ts';
 import { decide } from './decide.ts';
-import { type Run, startRun } from './run.ts';
+import { guardedBy } from './guarded.ts';
+import { startRun } from './run.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
 import { activeSession, currentSession, withSession } from './with-session.ts';
 
 /** What is read of the events of the AI SDK. Those of embeddings and the like have less, and mean nothing here. */
 interface RunEvent {
-  readonly callId?: string;
+  readonly callId?: string | undefined;
+}
+
+interface AbortEvent extends RunEvent {
+  readonly reason?: unknown;
 }
 
 interface StartEvent extends RunEvent {
@@ -41,33 +45,12 @@ export interface BreakerTelemetry {
   onStepEnd(event: RunEvent): void;
   onToolExecutionEnd(event: ToolEndEvent): void;
   onEnd(event: RunEvent): void;
-  onAbort(event: RunEvent): void;
+  onAbort(event: AbortEvent): void;
   onError(event: unknown): void;
   executeTool<Value>(call: Execution<Value>): Promise<Value>;
 }
 
-/** One run of an agent, as its events tell of it. */
-interface AgentRun {
-  /** The integration that follows it. */
-  readonly by: object;
-  readonly tools: Readonly<Record<string, unknown>>;
-  /** Undefined until a tool asks, where nobody gave one. */
-  session: Session | undefined;
-  /** Undefined where nothing can be guarded. */
-  readonly open: (() => Session) | undefined;
-  readonly stopCounting: () => void;
-  /** Calls under way, by the ids of the tool calls. */
-  readonly calls: Map<string, Run>;
-}
-
-/** By the AI SDK's ids. Each is followed by one integration alone, the last one that was registered. */
-const runs = new Map<string, AgentRun>();
-/** Beyond so many at once, somebody starts streams and never reads them: the oldest is given up. */
-const MAX_RUNS = 10_000;
 const OPERATIONS: ReadonlySet<unknown> = new Set(['ai.generateText', 'ai.streamText']);
-
-/** Sessions that were made here: they end with their run. A run within a tool of another run gets its own. */
-const made = new WeakSet<Session>();
 
 /**
  * Guards every `generateText`, `streamText` and agent of the process, with no other change: each run gets a session of the box,
@@ -77,6 +60,11 @@ const made = new WeakSet<Session>();
  * beneath theirs. What only `guardTools` can do: `timeoutMs`, `tokens`, alternatives in place, labels on results, and seeing a
  * tool hang that takes no notice of its signal. A last good result comes within the text of the refusal. Tools made by
  * `guardTools` decide for themselves; with `currentSession` they use the session of the run.
+ *
+ * A stream that its reader left tells nobody: its session ends when the next run begins, once nothing was heard of it for 10
+ * minutes, with no tool running. Servers pass `abortSignal: request.signal`, or call `consumeStream()`.
+ *
+ * The steps of a session are the turns of its outermost run: an agent within a tool is a part of that tool's turn.
  *
  * It sees nothing of runs with `telemetry: { isEnabled: false }`, or with integrations of their own, which take the place of
  * registered ones. With `recordInputs: false` it knows no arguments, so that there is no loop guard and no last good result, and
@@ -94,53 +82,52 @@ const made = new WeakSet<Session>();
  * ```
  */
 export function breakerTelemetry(source: Breakerbox | SessionSource): BreakerTelemetry {
-  const begin = (callId: string, tools: object = {}): AgentRun => {
-    const run = { by: integration, tools: tools as AgentRun['tools'], calls: new Map(), ...sessionOf() };
-    end(callId);
-    runs.set(callId, run);
-    const [oldest] = runs.keys();
-    if (runs.size > MAX_RUNS && oldest !== undefined) end(oldest);
-    return run;
-  };
   const sessionOf = sessionStarter(source);
-  const followed = (callId: string | undefined): AgentRun | undefined => {
-    const run = callId === undefined ? undefined : runs.get(callId);
-    return run?.by === integration ? run : undefined;
-  };
-  const over = ({ callId }: RunEvent): void => {
-    if (callId !== undefined && followed(callId)) end(callId);
+  const over = ({ callId, reason }: AbortEvent): void => {
+    if (callId !== undefined && heardOf(callId, integration)) endRun(callId, reason);
   };
 
   const integration: BreakerTelemetry = {
-    onStart: ({ callId, operationId, tools }) => {
-      if (callId === undefined) warnOfOldSdk();
-      else if (OPERATIONS.has(operationId)) begin(callId, tools);
+    onStart: ({ callId, operationId, tools = {} }) => {
+      if (callId === undefined) return warnOfOldSdk();
+      if (!OPERATIONS.has(operationId)) return;
+      const { session, open } = sessionOf();
+      followRun(callId, { by: integration, tools: tools as AgentRun['tools'], open }, session);
     },
-    onStepEnd: ({ callId }) => followed(callId)?.session?.step(),
+    onStepEnd: ({ callId }) => {
+      const run = heardOf(callId, integration);
+      if (run?.counts) run.session?.step();
+    },
     onToolExecutionEnd: ({ callId, toolCall, toolOutput, recordOutputs }) => {
-      const { calls } = followed(callId) ?? {};
-      const call = calls?.get(toolCall?.toolCallId ?? '');
-      if (call === undefined || toolOutput?.type !== 'tool-result') return;
-      calls?.delete(toolCall?.toolCallId ?? '');
-      if (recordOutputs === false) call.ended(undefined);
-      else call.returned(toolOutput.output);
+      const run = heardOf(callId, integration);
+      const call = run && toolOutput?.type === 'tool-result' ? callOf(run, toolCall) : undefined;
+      if (run === undefined || call === undefined) return;
+      run.calls.delete(call);
+      if (recordOutputs === false) call.running.ended(undefined);
+      else call.running.returned(toolOutput?.output);
     },
-    onEnd: over,
+    onEnd: ({ callId }) => over({ callId }),
     onAbort: over,
-    onError: (event) => over((event ?? {}) as RunEvent),
+    onError: (event) => over({ callId: (event as RunEvent | null | undefined)?.callId }),
     executeTool: async (call) => {
-      const { callId, toolCall, execute } = call;
-      if (callId === undefined || toolCall === undefined) return execute();
-      const run = runs.has(callId) ? followed(callId) : begin(callId);
-      const guard = guardedBy(run?.tools[toolCall.toolName]);
-      if (run === undefined || (guard !== undefined && guard !== currentSession)) return execute();
-      const session = openSession(run);
-      if (session === undefined) return execute();
-      return withSession(session, () => (guard === undefined ? decidedCall(session, run, call) : execute()));
+      const run = heardOf(call.callId, integration);
+      // Nobody will tell the end of a call that starts when its run is over.
+      if (run === undefined || call.toolCall === undefined) return call.execute();
+      run.running += 1;
+      try {
+        return await runTool(run, call, call.toolCall.toolName);
+      } finally {
+        run.running -= 1;
+      }
     },
   };
   return integration;
 }
+
+const callOf = ({ calls }: AgentRun, toolCall: ToolEvent['toolCall']): AgentCall | undefined => {
+  const alike = [...calls].filter(({ id }) => id === toolCall?.toolCallId);
+  return alike.find(({ input }) => input === toolCall?.input) ?? alike[0];
+};
 
 let warned = false;
 /** Its integrations are told of less, and aren't asked to run tools: nobody would see that nothing is guarded. */
@@ -154,30 +141,26 @@ const warnOfOldSdk = (): void => {
   warned = true;
 };
 
-const openSession = (run: AgentRun): Session | undefined => {
-  run.session ??= run.open && safely('the box of breakerTelemetry()', run.open);
-  return run.session;
-};
-
-const end = (callId: string): void => {
-  const run = runs.get(callId);
-  runs.delete(callId);
-  run?.stopCounting();
-  for (const call of run?.calls.values() ?? []) call.abandoned();
-  if (run?.session !== undefined && made.has(run.session)) run.session.end();
+const runTool = <Value>(run: AgentRun, call: Execution<Value>, name: string): PromiseLike<Value> => {
+  const guard = guardedBy((run.tools[name] as { readonly execute?: unknown } | undefined)?.execute);
+  if (guard !== undefined && guard !== currentSession) return call.execute();
+  const session = openSession(run);
+  if (session === undefined) return call.execute();
+  return withSession(session, () => (guard === undefined ? decidedCall(session, run, call) : call.execute()));
 };
 
 const decidedCall = async <Value>(session: Session, run: AgentRun, call: Execution<Value>): Promise<Value> => {
-  const { toolCallId, execute } = call;
+  const { toolCallId, toolCall, execute } = call;
   const permit = ask(session, call);
   if (permit === undefined) return execute();
   if (isRefused(permit)) throw refusal(permit);
-  const running = startRun(permit, {});
-  run.calls.set(toolCallId, running); // What it came to is told after it, by onToolExecutionEnd.
+  const running = startRun(permit, { signal: run.over.signal });
+  const underWay = { id: toolCallId, input: toolCall?.input, running };
+  run.calls.add(underWay); // What it came to is told after it, by onToolExecutionEnd.
   try {
     return await running.enter(execute);
   } catch (error) {
-    run.calls.delete(toolCallId);
+    run.calls.delete(underWay);
     running.threw(error);
     throw error;
   }
@@ -206,30 +189,19 @@ const refusal = (permit: Refusal): ToolUnavailableError => {
   return error;
 };
 
-type SessionOfRun = Pick<AgentRun, 'session' | 'open' | 'stopCounting'>;
+type SessionOfRun = Partial<Pick<AgentRun, 'session'>> & Pick<AgentRun, 'open'>;
 
 const sessionStarter = (source: Breakerbox | SessionSource): (() => SessionOfRun) => {
   const box = source as Partial<Breakerbox> | null | undefined;
   if (typeof source !== 'function' && typeof box?.session === 'function') {
     return () => {
       const active = activeSession();
-      return active !== undefined && !made.has(active)
-        ? given(active)
-        : { ...given(undefined), open: () => make(box as Breakerbox) };
+      const isGiven = active !== undefined && !isMade(active);
+      return isGiven ? given(active) : { open: () => (box as Breakerbox).session() };
     };
   }
   const findSession = sessionFinder(source as SessionSource, 'breakerTelemetry()');
   return () => given(safely('the session function given to breakerTelemetry()', findSession));
 };
 
-const given = (session: Session | undefined): SessionOfRun => ({
-  session,
-  open: undefined,
-  stopCounting: session === undefined ? () => {} : countTurns(session),
-});
-
-const make = (box: Breakerbox): Session => {
-  const session = box.session();
-  made.add(session);
-  return session;
-};
+const given = (session: Session | undefined): SessionOfRun => ({ ...(session && { session }), open: undefined });

@@ -1,9 +1,10 @@
 /** What the contract suite of test/frameworks doesn't see: the SDK's own shapes, options and spans. */
 import { getEventListeners } from 'node:events';
 import { OpenTelemetry } from '@ai-sdk/otel';
-import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
-import { isStepCount, streamText } from 'ai';
+import { type ScriptedStep, scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
+import { generateText, isStepCount, streamText, type ToolSet } from 'ai';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { breakerPrepareStep, guardTools } from './ai-sdk.ts';
 import type { CallEnd } from './run.ts';
 import { ask, failing, loops, refused, search } from './test-support/sdk-loops.ts';
@@ -12,6 +13,9 @@ import { watchedSession } from './test-support/watched-session.ts';
 import { currentSession, withSession } from './with-session.ts';
 
 afterEach(stopTracing);
+
+const unguarded = (tools: ToolSet, script: readonly ScriptedStep[], more: object) =>
+  generateText({ model: scriptedModel(script).model, tools, prompt: 'go', stopWhen: isStepCount(20), ...more });
 
 describe.each(Object.entries(loops))('in %s', (_, loop) => {
   test.each([
@@ -34,6 +38,35 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
     const expected = { type: 'error-text', value: `Error: ${refused.message}` };
     const heard = await loop(watchedSession(), tools, [[ask('x'), ask('x', 'pieces')], 'Done.']);
     expect(heard).toEqual([expected, expected]);
+  });
+
+  test('E1: a tool gets the very input, and all that the SDK hands it, but for a signal of its own', async () => {
+    const watched = watchedSession();
+    const caller = new AbortController();
+    const inputs: unknown[] = [];
+    const guarded: unknown[] = [];
+    const plain: unknown[] = [];
+    const hands = {
+      contextSchema: z.object({ tenant: z.string() }),
+      inputSchema: z.object({ q: z.string(), n: z.int() }),
+    };
+    const toolOf = (seen: unknown[]) =>
+      search((input, options) => {
+        inputs.push(input);
+        const { abortSignal, ...rest } = options;
+        seen.push(rest);
+        expect(abortSignal).toBeInstanceOf(AbortSignal);
+        return abortSignal;
+      }, hands);
+    const script = [[{ tool: 'search', input: { q: 'x', n: 1 } }], 'Done.'];
+    const more = { abortSignal: caller.signal, toolsContext: { search: { tenant: 'acme' } } };
+    await loop(watched, { search: toolOf(guarded) }, script, more);
+    await unguarded({ search: toolOf(plain) }, script, more);
+    expect(inputs).toEqual(Array(2).fill({ q: 'x', n: 1 }));
+    expect(guarded).toEqual(plain);
+    expect(guarded).toMatchObject([
+      { toolCallId: 'call-1-1', context: { tenant: 'acme' }, messages: [{ role: 'user' }] },
+    ]);
   });
 
   test('arguments that the schema refuses are not decided about', async () => {

@@ -1,8 +1,8 @@
 import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
 import type { Tool, ToolSet } from 'ai';
-import { markGuarded } from './ai-sdk-guarded.ts';
 import { aValue, readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
+import { markGuarded, refuseGuarded } from './guarded.ts';
 import { isAsyncIterable, iterate, lastOf, once } from './iterate.ts';
 import { labelForModel, labelledModelOutput } from './model-output.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
@@ -46,7 +46,7 @@ export interface GuardToolsOptions {
  * Who calls `execute` directly gets a refusal as a rejected promise, and a generator's in place of its first piece.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or `tools` no object of tools.
+ * @throws BreakerboxUsageError when `session` is no session, `tools` no object of tools, or one guarded for that session already.
  *
  * @example
  * ```ts
@@ -93,6 +93,7 @@ interface Kitchen {
 }
 
 const guardTool = (name: string, tool: Executable, kitchen: Kitchen): ToolSet[string] => {
+  refuseGuarded(`guardTools(), tool '${name}'`, tool.execute, kitchen.session);
   // Not async: the AI SDK tells a streaming tool by the AsyncIterable that it returns.
   const execute: Execute = (input, options) => {
     let running: Run;

@@ -5,16 +5,22 @@ import { loadCapabilities } from './capabilities.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const SCOPES = ['session', 'process', 'none'] as const;
+const NAMES = ['BREAKERBOX_AGENT', 'BREAKERBOX_CAPABILITIES', 'BREAKERBOX_SCOPE', 'BREAKERBOX_MODE'] as const;
+/** Of the start script of the demo, whose processes hand it on. */
+const OF_OTHERS: ReadonlySet<string> = new Set(['BREAKERBOX_PARENT']);
 
 /**
  * What `BREAKERBOX_` variables say of the box. Empty ones count as not set.
  *
- * @throws BreakerboxConfigError with all variables that can't work, or with what is wrong in the capability file.
+ * @throws BreakerboxConfigError with all that can't work: variables, those that there are none of, and the capability file.
  */
 export const boxConfigOf = async (env: Environment): Promise<BreakerboxConfig> => {
-  const read = (name: string): string | undefined => env[name]?.trim() || undefined;
-  const issues: ConfigIssue[] = [];
-  const oneOf = <Value extends string>(name: string, values: readonly Value[]): Value | undefined => {
+  const read = (name: (typeof NAMES)[number] | 'OTEL_SERVICE_NAME'): string | undefined =>
+    env[name]?.trim() || undefined;
+  const issues: ConfigIssue[] = Object.keys(env)
+    .filter((name) => name.startsWith('BREAKERBOX_') && !OF_OTHERS.has(name) && !NAMES.some((known) => known === name))
+    .map((name) => ({ path: name, message: `is no setting. Known here: ${NAMES.join(', ')}.` }));
+  const oneOf = <Value extends string>(name: (typeof NAMES)[number], values: readonly Value[]): Value | undefined => {
     const given = read(name);
     const value = values.find((one) => one === given);
     if (given !== undefined && value === undefined) {
@@ -24,12 +30,22 @@ export const boxConfigOf = async (env: Environment): Promise<BreakerboxConfig> =
   };
   const mode = oneOf('BREAKERBOX_MODE', CIRCUIT_MODES);
   const scope = oneOf('BREAKERBOX_SCOPE', SCOPES);
-  if (issues.length > 0) throw new BreakerboxConfigError(issues, 'the environment');
   const file = read('BREAKERBOX_CAPABILITIES');
+  const map = file === undefined ? undefined : await loadCapabilities(file).catch(issuesOf(file, issues));
+  if (issues.length > 0) throw new BreakerboxConfigError(issues, 'environment');
   return {
     agent: read('BREAKERBOX_AGENT') ?? read('OTEL_SERVICE_NAME') ?? 'unknown_agent',
     ...(mode && { defaults: { mode } }),
     ...(scope && { scope }),
-    ...(file && { tools: (await loadCapabilities(file)).tools }),
+    ...(map && { tools: map.tools }),
   };
 };
+
+const issuesOf =
+  (file: string, issues: ConfigIssue[]) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof BreakerboxConfigError)) throw error;
+    for (const { path, message } of error.issues) {
+      issues.push({ path: `BREAKERBOX_CAPABILITIES, ${file}: ${path}`, message });
+    }
+  };

@@ -68,9 +68,19 @@ describe('the variables', () => {
     });
   });
 
-  test('are refused where they can not work, all at once', async () => {
-    const refusal = boxConfigOf({ BREAKERBOX_SCOPE: 'thread', BREAKERBOX_MODE: 'watch' });
+  test('E6: are refused where they can not work, all at once, the capability file too', async () => {
+    const missing = join(folder, 'missing.yaml');
+    const env = { BREAKERBOX_SCOPE: 'thread', BREAKERBOX_MODE: 'watch', BREAKERBOX_CAPABILITIES: missing };
+    const refusal = boxConfigOf(env);
     await expect(refusal).rejects.toThrow(BreakerboxConfigError);
+    await expect(refusal).rejects.toThrow(/^Breakerbox can't use this environment:\n/);
     await expect(refusal).rejects.toThrow(/BREAKERBOX_MODE: is 'watch'.*BREAKERBOX_SCOPE: is 'thread'/s);
+    await expect(refusal).rejects.toThrow(/BREAKERBOX_CAPABILITIES, .*missing\.yaml: .*isn't there \(ENOENT\)/s);
+  });
+
+  test('E6: are refused where there are none of that name, but for what our start script sets', async () => {
+    const refusal = boxConfigOf({ BREAKERBOX_MODES: 'observe_only' });
+    await expect(refusal).rejects.toThrow(/BREAKERBOX_MODES: is no setting\. Known here: BREAKERBOX_AGENT, /);
+    expect(await boxConfigOf({ BREAKERBOX_PARENT: '1' })).toEqual({ agent: 'unknown_agent' });
   });
 });

@@ -10,7 +10,8 @@
  * | `BREAKERBOX_SCOPE` | `session`, `process` or `none`: whose circuits they are | `session` |
  * | `BREAKERBOX_MODE` | the mode of all circuits, such as `observe_only`: nothing is skipped, all is counted | `automatic` |
  *
- * A variable or file that can't work ends the process at its start, with all that is wrong.
+ * A variable or file that can't work, or a `BREAKERBOX_` variable that there is none of, ends the process at its start, with all
+ * that is wrong. It has to be `--import`: Node's `--require` takes no module that waits for a file.
  *
  * It is the AI SDK 7 alone: that one runs tools through integrations that stand on `globalThis`, which its copies share. AI SDK 6
  * has integrations that only watch. LangChain's callback handlers could refuse a call, but those that are registered before the

@@ -1,0 +1,90 @@
+import { createBreakerbox } from '@breakerbox/core';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Instructions, steadyNote, withNote, withoutNote } from './system-note.ts';
+import { watchedSession } from './test-support/watched-session.ts';
+
+const FRAGILE = { search: { failureThreshold: 1 } };
+const failed = { outcome: 'failure', category: 'network' } as const;
+
+describe('R3: a note comes off as it was put on', () => {
+  const { session } = watchedSession({ tools: FRAGILE });
+  session.acquire('search').settle(failed);
+  const note = steadyNote(session);
+  const system = (content: string) => ({ role: 'system' as const, content });
+  const own = 'They write <breakerbox>\nso\n</breakerbox>';
+
+  test.each<[string, Instructions | undefined, Instructions | undefined]>([
+    ['a text', 'Be brief.', 'Be brief.'],
+    ['a text that ends in newlines', 'Be brief.\n\n', 'Be brief.\n\n'],
+    ['a text with such a block of its own', own, own],
+    ['a text that is such a block', own.slice(11), own.slice(11)],
+    ['no text', undefined, undefined],
+    ['a message', system('Be brief.'), [system('Be brief.')]],
+    ['messages, with such a block too', [system('A\n'), system(own.slice(11))], [system('A\n'), system(own.slice(11))]],
+  ])('%s', (_, instructions, expected) => {
+    expect(withoutNote(withNote(instructions, note), session)).toEqual({ instructions: expected, noted: true });
+    expect(withoutNote(instructions, session)).toEqual({ instructions, noted: false });
+  });
+
+  test('of an earlier state too, as a run beside it may have said it; and that of another session stays', () => {
+    const [one, other] = [watchedSession({ tools: FRAGILE }).session, watchedSession({ tools: FRAGILE }).session];
+    one.acquire('search').settle(failed);
+    const before = withNote('Be brief.', steadyNote(one));
+    one.control('search', 'forced_open');
+    expect(steadyNote(one)).not.toBe(note);
+    expect(withoutNote(before, one)).toEqual({ instructions: 'Be brief.', noted: true });
+    expect(withoutNote(before, other).noted).toBe(false);
+  });
+
+  test('the last 50 of a session are known again', () => {
+    const { box, session: long } = watchedSession();
+    const said = Array.from({ length: 52 }, (_, tool) => {
+      box.declare(`tool-${tool}`, { failureThreshold: 1 });
+      long.control(`tool-${tool}`, 'forced_open');
+      return withNote('Be brief.', steadyNote(long));
+    });
+    expect(said.map((one) => withoutNote(one, long).noted)).toEqual([false, false, ...Array(50).fill(true)]);
+  });
+});
+
+describe('the words of a note', () => {
+  let nowMs: number;
+  beforeEach(() => {
+    nowMs = 0;
+  });
+  const clock = { now: () => nowMs, unixNow: () => nowMs };
+  const MINUTE_MS = 60_000;
+
+  test('stay while time passes, and are new when the wait has grown by the probe of another session', () => {
+    const box = createBreakerbox({ agent: 'test-agent', clock, scope: 'process', tools: FRAGILE });
+    const [one, other] = [box.session(), box.session()];
+    one.acquire('search').settle(failed);
+    const first = steadyNote(one);
+    expect(first).toContain('in 60 s');
+    nowMs += MINUTE_MS / 2;
+    expect(one.note()).toContain('in 30 s');
+    expect(steadyNote(one)).toBe(first);
+    nowMs += MINUTE_MS / 2;
+    other.acquire('search').settle(failed);
+    expect(steadyNote(one)).toContain('in 2 min');
+    nowMs += MINUTE_MS;
+    expect(steadyNote(one)).toContain('in 2 min');
+  });
+
+  test('are new when the tool is out anew', () => {
+    const { session } = createAt();
+    const waits = [MINUTE_MS, 2 * MINUTE_MS].map((wait) => {
+      session.acquire('search').settle(failed);
+      const note = steadyNote(session);
+      nowMs += wait;
+      return note;
+    });
+    expect(waits).toEqual([expect.stringContaining('in 60 s'), expect.stringContaining('in 2 min')]);
+    session.acquire('search').settle({ outcome: 'success' });
+    expect(steadyNote(session)).toBe('');
+    session.acquire('search').settle(failed);
+    expect(steadyNote(session)).toContain('in 60 s');
+  });
+
+  const createAt = () => ({ session: createBreakerbox({ agent: 'test-agent', clock, tools: FRAGILE }).session() });
+});

@@ -1,0 +1,164 @@
+import { currentSession, withSession } from '@breakerbox/instrumentation';
+import type { ScriptedStep } from '@breakerbox/scripted-models/script';
+import { expect, test, vi } from 'vitest';
+import { watchedSession } from '../../packages/instrumentation/src/test-support/watched-session.ts';
+import { ask, asking, dueForProbe, failing, REFUSAL, refusedConnection, type Suite } from './contract-suite.ts';
+import type { ToolBody } from './harness.ts';
+
+/** What a tool that keeps failing means for the calls after it, and for the model. */
+export const circuits = ({ harness, run, testIf }: Suite): void => {
+  test('R3: at the third failure the circuit opens; the model is told, the tool is left alone, and the loop goes on', async () => {
+    const watched = watchedSession();
+    const search = vi.fn(failing);
+    const { text, heard } = await run({
+      session: watched.session,
+      tools: { search },
+      script: [...asking(4), 'Done.'],
+    });
+    expect(text).toBe('Done.');
+    expect(heard[3]).toMatch(REFUSAL);
+    expect(search).toHaveBeenCalledTimes(3);
+    expect(watched.decisions).toEqual([...Array(3).fill('search: call'), 'search: skip']);
+    expect(watched.outcomes).toEqual(Array(3).fill('search: failure, network'));
+  });
+
+  test('R2: the model is told where to go instead, and goes there', async () => {
+    const alternatives = [{ tool: 'news', degradation: 'low', note: 'recent items only' } as const];
+    const watched = watchedSession({ tools: { search: { failureThreshold: 1, alternatives }, news: {} } });
+    const script: readonly ScriptedStep[] = [[ask('a')], [ask('b')], [ask('b', 'news')], 'Done.'];
+    const tools = { search: failing, news: async () => 'the news' };
+    const { text, heard } = await run({ session: watched.session, tools, script });
+    expect(text).toBe('Done.');
+    expect(heard[1]).toMatch(/unavailable.*'news'.*recent items only/s);
+    expect(heard[2]).toContain('the news');
+    expect(watched.decisions).toEqual(['search: call', 'search: skip', 'news: call']);
+  });
+
+  testIf(['steps'], 'P1: the turns of the loop bring the probe, and a tool that is back is used again', async () => {
+    const watched = watchedSession();
+    let calls = 0;
+    const search: ToolBody = async () => {
+      calls += 1;
+      if (calls <= 3) throw refusedConnection();
+      return 'found';
+    };
+    const { heard } = await run({ session: watched.session, tools: { search }, script: [...asking(7), 'Done.'] });
+    expect(heard.slice(5)).toEqual([expect.stringContaining('found'), expect.stringContaining('found')]);
+    expect(watched.decisions.slice(3)).toEqual(['search: skip', 'search: skip', 'search: probe', 'search: call']);
+    expect(watched.session.peek('search')).toMatchObject({ state: 'closed' });
+  });
+
+  testIf(['steps'], 'P1: calls side by side are one step', async () => {
+    const watched = watchedSession();
+    const four = ['a', 'b', 'c', 'd'].map((q) => ask(q));
+    await run({
+      session: watched.session,
+      tools: { search: async () => 'found' },
+      script: [four, [ask('e')], 'Done.'],
+    });
+    expect(watched.outcomes).toEqual(Array(5).fill('search: success'));
+    expect(watched.session.view().step).toBe(harness.lastTurnUntold ? 2 : 3);
+  });
+
+  test('calls side by side each have a decision; the broken tool does not harm the one that works', async () => {
+    const watched = watchedSession({ budget: { failures: 10 } });
+    const script = [[ask('a'), ask('b'), ask('c'), ask('x', 'news')], [ask('d'), ask('y', 'news')], 'Done.'];
+    const tools = { search: failing, news: async () => 'the news' };
+    const { text, heard } = await run({ session: watched.session, tools, script });
+    expect(text).toBe('Done.');
+    expect(heard).toHaveLength(6);
+    expect(heard[3]).toContain('the news');
+    expect(heard[4]).toMatch(REFUSAL);
+    expect(heard[5]).toContain('the news');
+    expect(watched.decisions.filter((one) => one.startsWith('search')).toSorted()).toEqual([
+      ...Array(3).fill('search: call'),
+      'search: skip',
+    ]);
+    expect(watched.outcomes.filter((one) => one.startsWith('news'))).toEqual(Array(2).fill('news: success'));
+  });
+
+  test('B1: when the budget is spent no tool is called, healthy ones too, and the model is told', async () => {
+    const watched = watchedSession({ budget: { failures: 2 } });
+    const news = vi.fn(async () => 'the news');
+    const script = [...asking(2), [ask('x', 'news')], 'Done.'];
+    const { text, heard } = await run({ session: watched.session, tools: { search: failing, news }, script });
+    expect(text).toBe('Done.');
+    expect(news).not.toHaveBeenCalled();
+    expect(watched.decisions).toEqual(['search: call', 'search: call', 'news: pause']);
+    expect(heard[2]).toMatch(/paused/);
+  });
+
+  test('O5: the same call that fails in the same way again and again is skipped for those arguments alone', async () => {
+    const watched = watchedSession({ defaults: { failureThreshold: 9 }, budget: { failures: 9 } });
+    const script = [[ask('x')], [ask('x')], [ask('x')], [ask('x')], [ask('y')], 'Done.'];
+    const { heard } = await run({ session: watched.session, tools: { search: failing }, script });
+    expect(watched.decisions).toEqual([...Array(3).fill('search: call'), 'search: skip', 'search: call']);
+    expect(heard[3]).toMatch(/the same call has come to nothing/);
+  });
+
+  testIf(['stale'], 'F2: a tool that allows it answers with its last good result, labelled', async () => {
+    const watched = watchedSession({ tools: { search: { failureThreshold: 1, serveStaleMs: 60_000 } } });
+    let calls = 0;
+    const search: ToolBody = async () => {
+      calls += 1;
+      if (calls > 1) throw refusedConnection();
+      return 'found once';
+    };
+    const script = [[ask('x')], [ask('down')], [ask('x')], 'Done.'];
+    const { text, heard } = await run({ session: watched.session, tools: { search }, script });
+    expect(text).toBe('Done.');
+    expect(heard[2]).toMatch(/stale.*found once/s);
+    expect(watched.decisions).toEqual(['search: call', 'search: call', 'search: skip']);
+  });
+
+  testIf(['approval'], 'C8: a call that a person refuses costs nothing, and takes no probe with it', async () => {
+    const watched = dueForProbe();
+    const search = vi.fn(async () => 'found');
+    await run({
+      session: watched.session,
+      tools: { search },
+      script: [[ask('x')], 'Done.'],
+      deny: ['search'],
+    });
+    expect(search).not.toHaveBeenCalled();
+    expect(watched.outcomes.slice(1).filter((one) => !one.startsWith('search: ignored'))).toEqual([]);
+    expect(watched.session.acquire('search').decision).toBe('probe');
+  });
+
+  testIf(
+    ['approval'],
+    'C6: a call that a person approves runs once, as the one probe that closes the circuit',
+    async () => {
+      const watched = dueForProbe();
+      const search = vi.fn(async () => 'found');
+      const { text, heard } = await run({
+        session: watched.session,
+        tools: { search },
+        script: [[ask('x')], 'Done.'],
+        approve: ['search'],
+      });
+      expect(text).toBe('Done.');
+      expect(heard.at(-1)).toContain('found');
+      expect(search).toHaveBeenCalledOnce();
+      const asked = harness.asksInTool ? [['search: probe', 'search: ignored, cancelled']] : [];
+      expect(watched.decisions.slice(1)).toEqual([...asked.map(([decision]) => decision), 'search: probe']);
+      expect(watched.outcomes.slice(1)).toEqual([...asked.map(([, outcome]) => outcome), 'search: success']);
+      expect(watched.session.peek('search')).toMatchObject({ state: 'closed' });
+    },
+  );
+
+  testIf(['sessionFunction'], 'conversations side by side each have their own session', async () => {
+    const [broken, working] = [watchedSession(), watchedSession()];
+    const script = [...asking(4), 'Done.'];
+    const [first, second] = await Promise.all([
+      withSession(broken.session, () => run({ session: currentSession, tools: { search: failing }, script })),
+      withSession(working.session, () =>
+        run({ session: currentSession, tools: { search: async () => 'found' }, script }),
+      ),
+    ]);
+    expect(first.heard[3]).toMatch(REFUSAL);
+    expect(second.heard).toEqual(Array(4).fill(expect.stringContaining('found')));
+    expect(broken.decisions).toEqual([...Array(3).fill('search: call'), 'search: skip']);
+    expect(working.decisions).toEqual(Array(4).fill('search: call'));
+  });
+};
