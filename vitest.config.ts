@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 const conditions = ['breakerbox-source'];
 const resolve = { resolve: { conditions }, ssr: { resolve: { conditions, externalConditions: conditions } } };
@@ -25,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/frameworks/**'],
+          exclude: [...configDefaults.exclude, 'test/frameworks/**'],
           // Prometheus, Alertmanager and a fleet of agents in real time: one after the other, with the machine to themselves.
           fileParallelism: false,
           testTimeout: 180_000,
