@@ -2,7 +2,7 @@
  * A research agent of Google's ADK: `BreakerPlugin` guards the tools of all agents of the runner, and counts the turns.
  * Runs on a script; on Gemini if GOOGLE_API_KEY or GEMINI_API_KEY is set.
  */
-import { createBreakerbox, formatStateTable } from '@breakerbox/core';
+import { createBreakerbox, formatReport } from '@breakerbox/core';
 import { BreakerPlugin } from '@breakerbox/instrumentation/google-adk';
 import { scriptedModel } from '@breakerbox/scripted-models/google-adk';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -57,4 +57,4 @@ for await (const { content } of runner.runEphemeral({ userId: 'reader', newMessa
     if (text) console.log(`\n${text}`);
   }
 }
-console.log(`\n${formatStateTable(session.report())}`);
+console.log(`\n${formatReport(session.report())}`);

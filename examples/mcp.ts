@@ -3,7 +3,7 @@
  * Runs on a script; on a real model if OPENAI_API_KEY is set (OPENAI_BASE_URL for any service with the same API).
  */
 import { fileURLToPath } from 'node:url';
-import { createBreakerbox, formatStateTable } from '@breakerbox/core';
+import { createBreakerbox, formatReport } from '@breakerbox/core';
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
 import { type Call, openAiModel, runLoop, scriptedModel } from '@breakerbox/scripted-models/plain';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -52,7 +52,7 @@ const model = process.env.OPENAI_API_KEY
 
 const prompt = 'Say one, two, three, four and five by web_echo, each in a turn of its own.';
 console.log(`\n${await runLoop(model, prompt, callTool, () => session.step())}\n`);
-console.log(formatStateTable(session.report()));
+console.log(formatReport(session.report()));
 await Promise.all([web.guarded.close(), news.guarded.close()]);
 session.end();
 await telemetry.shutdown();

@@ -109,7 +109,7 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
     expect(textOf(await read())).toBe('remember the milk');
     await kill(pid);
     for (let call = 0; call < 3; call += 1) await expect(read()).rejects.toThrow();
-    expect(await read()).toEqual(skipped('read_text_file', 'network'));
+    expect(await read()).toEqual(skipped('files.read_text_file', 'network'));
     await restart();
     turns(session);
     expect(textOf(await read())).toBe('remember the milk');
@@ -130,7 +130,7 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
     expect(await read()).toMatchObject(graph);
     await kill(pid);
     for (let call = 0; call < 3; call += 1) await expect(read()).rejects.toThrow();
-    expect(await read()).toMatchObject(skipped('read_graph', 'network'));
+    expect(await read()).toMatchObject(skipped('memory.read_graph', 'network'));
 
     await restart();
     turns(session);

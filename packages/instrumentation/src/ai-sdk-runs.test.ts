@@ -32,7 +32,7 @@ const leave = async (left: ReturnType<typeof stream>) => {
 /** The integration's own events, without an SDK around. */
 const followed = (watched: ReturnType<typeof watchedBox>) => {
   const { onStart, executeTool } = breakerTelemetry(watched.box);
-  const start = (callId: string) => onStart({ callId, operationId: 'ai.streamText' });
+  const start = (callId: string, operationId = 'ai.streamText') => onStart({ callId, operationId });
   const call = (callId: string, execute: () => Promise<unknown> = async () => 1) =>
     executeTool({ callId, toolCallId: 'call-1', toolCall: { toolName: 'search', toolCallId: 'call-1' }, execute });
   return { start, call };
@@ -87,6 +87,16 @@ test('a run is not left as long as one of its tools is running', async () => {
   vi.advanceTimersByTime(10 * MINUTE_MS);
   start('one more');
   expect(watched.sessions[0]?.end).toHaveBeenCalledOnce();
+});
+
+test('generateText can not be left: a model may take its time', async () => {
+  const watched = watchedBox();
+  const { start, call } = followed(watched);
+  start('slow', 'ai.generateText');
+  await call('slow');
+  vi.advanceTimersByTime(60 * MINUTE_MS);
+  start('next');
+  expect(watched.sessions[0]?.end).not.toHaveBeenCalled();
 });
 
 test('beyond 10,000 runs the one that was not heard of for the longest time is given up, not the oldest', async () => {

@@ -8,6 +8,8 @@ export interface AgentRun {
   /** The integration that follows it. */
   readonly by: object;
   readonly tools: Readonly<Record<string, unknown>>;
+  /** Whether its reader may leave it without a word: a stream. */
+  readonly isStream: boolean;
   /** Undefined until a tool asks, where nobody gave one. */
   session?: Session;
   /** Makes the run its own session; undefined where one was given, or nothing can be guarded. */
@@ -51,7 +53,11 @@ const { runs, bySession, made } = shared(
 );
 
 /** Follows a run from now on, and gives up those that nobody will hear of again: no timer does (C10). */
-export const followRun = (callId: string, given: Pick<AgentRun, 'by' | 'tools' | 'open'>, session?: Session): void => {
+export const followRun = (
+  callId: string,
+  given: Pick<AgentRun, 'by' | 'tools' | 'isStream' | 'open'>,
+  session?: Session,
+): void => {
   const heardMs = performance.now();
   const run: AgentRun = {
     ...given,
@@ -67,7 +73,7 @@ export const followRun = (callId: string, given: Pick<AgentRun, 'by' | 'tools' |
   for (const [id, one] of runs) {
     const tooMany = runs.size > MAX_RUNS;
     if (!tooMany && heardMs - one.heardMs < IDLE_MS) break;
-    if (tooMany || one.running === 0) endRun(id);
+    if (tooMany || (one.isStream && one.running === 0)) endRun(id);
   }
 };
 

@@ -92,7 +92,8 @@ export function breakerTelemetry(source: Breakerbox | SessionSource): BreakerTel
       if (callId === undefined) return warnOfOldSdk();
       if (!OPERATIONS.has(operationId)) return;
       const { session, open } = sessionOf();
-      followRun(callId, { by: integration, tools: tools as AgentRun['tools'], open }, session);
+      const isStream = operationId === 'ai.streamText';
+      followRun(callId, { by: integration, tools: tools as AgentRun['tools'], isStream, open }, session);
     },
     onStepEnd: ({ callId }) => {
       const run = heardOf(callId, integration);

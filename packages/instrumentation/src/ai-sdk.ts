@@ -12,7 +12,12 @@ import { declareNow, type SessionFinder, type SessionSource, sessionFinder } fro
 import { standIn } from './stand-in.ts';
 import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
 
-export { type BreakerPrepareStepOptions, breakerPrepareStep, type CallTools } from './ai-sdk-prepare-step.ts';
+export {
+  type BreakerPrepareStep,
+  type BreakerPrepareStepOptions,
+  breakerPrepareStep,
+  type CallTools,
+} from './ai-sdk-prepare-step.ts';
 export { type BreakerTelemetry, breakerTelemetry } from './ai-sdk-telemetry.ts';
 export type { CallEnd } from './run.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';

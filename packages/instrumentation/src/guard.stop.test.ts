@@ -71,6 +71,25 @@ describe('a time-out', () => {
     expect(session.view().budget.consumed).toBe(1);
   });
 
+  test('B3: of the framework, which cuts off a guarded call and with it those within it, is one charge', async () => {
+    const { session, outcomes } = watchedSession();
+    const search = guard(session, 'search', hang);
+    const research = guard(session, 'research', (q: string, { signal }) => search(q, { signal }));
+    await expect(research('q', { signal: AbortSignal.timeout(10) })).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(outcomes.toSorted()).toEqual(['research: failure, timeout', 'search: ignored, cancelled']);
+  });
+
+  test('B3: ends a call whose framework made a signal of its own of ours', async () => {
+    const { session, outcomes } = watchedSession();
+    const search = guard(session, 'search', hang);
+    const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, new AbortController().signal]);
+    const research = guard(session, 'research', (q: string, { signal }) => search(q, { signal: within(signal) }), {
+      timeoutMs: 10,
+    });
+    await expect(research('q')).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(outcomes.toSorted()).toEqual(['research: failure, timeout', 'search: ignored, cancelled']);
+  });
+
   test("of the caller's own is the tool's: AbortSignal.timeout() that is handed on", async () => {
     const { session, outcomes } = watchedSession();
     const search = guard(session, 'search', hang);

@@ -1,4 +1,5 @@
 import type { LangChainTool } from './langchain-shapes.ts';
+import { replaceable } from './stand-in.ts';
 
 /** Functions of a tool that a stand-in has of its own. */
 type Ways = Partial<Pick<LangChainTool, 'invoke' | 'call' | '_call'>>;
@@ -10,14 +11,14 @@ type Ways = Partial<Pick<LangChainTool, 'invoke' | 'call' | '_call'>>;
  */
 export const standIn = <Tool extends LangChainTool>(tool: Tool, ways: Ways): Tool => {
   const runnable = topmostWith(tool, 'batch') ?? {};
-  return new Proxy(tool, {
-    get: (target, key) => {
+  return new Proxy(replaceable(tool, new Map(Object.entries(ways))), {
+    get: (_, key) => {
       if (Object.hasOwn(ways, key)) return Reflect.get(ways, key);
-      const value: unknown = Reflect.get(target, key);
-      if (typeof value !== 'function' || key === 'constructor' || Object.hasOwn(target, key)) return value;
-      return Object.hasOwn(runnable, key) ? Reflect.get(runnable, key) : value.bind(target);
+      const value: unknown = Reflect.get(tool, key);
+      if (typeof value !== 'function' || key === 'constructor' || Object.hasOwn(tool, key)) return value;
+      return Object.hasOwn(runnable, key) ? Reflect.get(runnable, key) : value.bind(tool);
     },
-    set: (target, key, value) => Reflect.set(target, key, value),
+    set: (_, key, value) => Reflect.set(tool, key, value),
   });
 };
 

@@ -28,6 +28,13 @@ describe('it is the tool in all else', () => {
     }
   }
 
+  test('a frozen one too', async () => {
+    const { session, decisions } = watchedSession();
+    const own = Object.freeze(Object.assign(new Private('found'), { invoke: async () => 'its own' }));
+    expect(await guardTool(own, session).invoke({ q: 'x' })).toBe('its own');
+    expect(decisions).toEqual(['search: call']);
+  });
+
   test('private members, accessors, name, schema, prototype', async () => {
     const { session, decisions } = watchedSession();
     const own = new Private('found');

@@ -72,7 +72,7 @@ describe('tools of @langchain/mcp-adapters', () => {
       const watched = watchedSession(config);
       const client = guardMcpClient(serverWith('HTTP 503'), watched.session, { prefix: 'files.' });
       const { heard } = await runAgent([breakerMiddleware(watched.session, options)], [adapted(client)], script);
-      expect(heard[1]).toContain("'read_file' is unavailable");
+      expect(heard[1]).toContain("'files.read_file' is unavailable");
       return watched.outcomes;
     };
     const inner = 'files.read_file: failure, server';

@@ -1,6 +1,5 @@
 import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
-import { annotated, isContent, isPlain } from '@breakerbox/core/internal';
-import type { Refusal } from './unavailable.ts';
+import { isContent, isPlain } from '@breakerbox/core/internal';
 
 /** Under which the label of a result stands in its `_meta`, for programs. */
 const LABEL_KEY = 'breakerbox/freshness';
@@ -32,17 +31,8 @@ export const unstructured = (result: unknown): unknown => {
 /** Revision 2026-07-28 of the protocol: the server asks for something before it goes on, and the caller answers it by himself. */
 export const waitsForInput = (result: unknown): boolean => isPlain(result) && result.resultType === 'input_required';
 
-/** The words for the model of servers whose tools carry a prefix here: the model knows none. */
-export const wordsOf = (prefix: string) => {
-  const bare = (words: string): string => (prefix === '' ? words : words.replaceAll(`'${prefix}`, "'"));
-  const note: typeof annotated = (result, key, words) => annotated(result, key, bare(words));
-  /** What the model reads in place of a result. */
-  const refusal = ({ message }: Refusal) => ({
-    isError: true,
-    content: [{ type: 'text', text: bare(message) }],
-  });
-  return { note, refusal };
-};
+/** What the model reads in place of a result. */
+export const refusalOf = (text: string) => ({ isError: true, content: [{ type: 'text', text }] });
 
 /** However it is indented. */
 const says = (text: unknown, json: string): boolean => {

@@ -107,10 +107,10 @@ describe.each(Object.entries(inMemory))('with %s', (sdk, connectTo) => {
     expect(await guarded.callTool(search)).toEqual(expected);
   });
 
-  test('R4: names carry the prefix, but for the model', async () => {
+  test('R4: names carry the prefix', async () => {
     const watched = routed({}, 'fake.');
     const guarded = await guardAfterOutage(watched, async (name) => ({ content: [text(name)] }), { prefix: 'fake.' });
-    expect(await guarded.callTool(search)).toMatchObject({ content: [text(`[${NOTE}]`), text('news')] });
+    expect(await guarded.callTool(search)).toMatchObject({ content: [{}, text('news')] });
     expect(watched.decisions.slice(1)).toEqual(['fake.search: skip', 'fake.news: call']);
   });
 

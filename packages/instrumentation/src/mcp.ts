@@ -3,7 +3,7 @@ import { aValue, readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
 import { catalogOf, LIST_MS, type McpClient, optionsPosition } from './mcp-catalog.ts';
-import { labelledResult, staleResult, unstructured, waitsForInput, wordsOf } from './mcp-result.ts';
+import { labelledResult, refusalOf, staleResult, unstructured, waitsForInput } from './mcp-result.ts';
 import { checkOptions, milliseconds, names, reader, text } from './options.ts';
 import { type DirectCall, otherwise } from './otherwise.ts';
 import { type CallEnd, follow, startRun } from './run.ts';
@@ -22,8 +22,8 @@ export interface GuardMcpOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * Put before the tools' names in circuits and telemetry, as in `github.`, where several servers have a tool of one name. The
-   * model is told the server's own names.
+   * Put before the tools' names in circuits, telemetry and refusals, as in `github.`, where several servers have a tool of one
+   * name. Give the model the same names: it can't have two tools of one name either.
    */
   readonly prefix?: string;
   /** The server's tools, where you know them: its list isn't asked then, and other names get no circuit. */
@@ -67,7 +67,6 @@ export function guardMcpClient<Client extends McpClient>(
   const { timeoutMs, prefix = '', tools, tokens } = options;
   const findSession = sessionFinder(session, 'guardMcpClient()');
   refuseGuarded('guardMcpClient()', client.callTool, session);
-  const { note, refusal } = wordsOf(prefix);
   const named = (name: string): string => `${prefix}${name}`;
   const fixed = tools && new Set(tools);
   if (fixed) declareNow(session, [...fixed].map(named));
@@ -127,8 +126,8 @@ export function guardMcpClient<Client extends McpClient>(
         return isRefused(other) ? undefined : { value: unstructured(await run(other, others)) };
       };
     };
-    const answer = await otherwise(permit, input, { find, label: staleResult, note });
-    return answer === undefined ? refusal(permit) : answer.value;
+    const answer = await otherwise(permit, input, { find, label: staleResult });
+    return answer === undefined ? refusalOf(permit.message) : answer.value;
   };
 
   const listTools = async (params?: { cursor?: string }, ...rest: never[]): Promise<unknown> => {

@@ -1,12 +1,14 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
+import { annotated } from '@breakerbox/core/internal';
 import { aValue } from './caller.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
-import { staleResult, unstructured, wordsOf } from './mcp-result.ts';
+import { refusalOf, staleResult, unstructured } from './mcp-result.ts';
 import { checkOptions, milliseconds, text } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
 import { type Cook, type Kitchen, runInPlace, runTool, type ToolRequest } from './run-tool.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
+import type { Refusal } from './unavailable.ts';
 
 /** The part of an `MCPServer` of `@openai/agents` that is used here; versions differ in the rest. */
 export interface McpServer {
@@ -59,7 +61,10 @@ export function guardMcpServer<Server extends McpServer>(
   const { timeoutMs, prefix = '' } = options;
   const kitchen: Kitchen = { findSession, where: WHERE, timeoutMs };
   refuseGuarded(WHERE, methods.callTool, session);
-  const { note, refusal } = wordsOf(prefix);
+  /** The SDK gives the model the server's own names, and ends the run at any other. */
+  const bare = (words: string): string => (prefix === '' ? words : words.replaceAll(`'${prefix}`, "'"));
+  const note: typeof annotated = (result, key, words) => annotated(result, key, bare(words));
+  const refuse = ({ message }: Refusal) => refusalOf(bare(message));
   const declare = (): void =>
     declareNow(
       session,
@@ -80,7 +85,7 @@ export function guardMcpServer<Server extends McpServer>(
           return answer && { value: unstructured(answer.value) };
         };
       };
-      return runTool(kitchen, request, cook(call, given), { ...READING, refuse: refusal, find, note });
+      return runTool(kitchen, request, cook(call, given), { ...READING, refuse, find, note });
     };
   };
 

@@ -6,8 +6,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const SCOPES = ['session', 'process', 'none'] as const;
 const NAMES = ['BREAKERBOX_AGENT', 'BREAKERBOX_CAPABILITIES', 'BREAKERBOX_SCOPE', 'BREAKERBOX_MODE'] as const;
-/** Of the start script of the demo, whose processes hand it on. */
-const OF_OTHERS: ReadonlySet<string> = new Set(['BREAKERBOX_PARENT']);
+/** Of the start script of the demo, whose processes hand it on; or put there by Kubernetes for a service named `breakerbox-…`. */
+const isOfOthers = (name: string): boolean =>
+  name === 'BREAKERBOX_PARENT' || /_(?:SERVICE_HOST|(?:SERVICE_)?PORT(?:_\w+)?)$/.test(name);
 
 /**
  * What `BREAKERBOX_` variables say of the box. Empty ones count as not set.
@@ -18,7 +19,7 @@ export const boxConfigOf = async (env: Environment): Promise<BreakerboxConfig> =
   const read = (name: (typeof NAMES)[number] | 'OTEL_SERVICE_NAME'): string | undefined =>
     env[name]?.trim() || undefined;
   const issues: ConfigIssue[] = Object.keys(env)
-    .filter((name) => name.startsWith('BREAKERBOX_') && !OF_OTHERS.has(name) && !NAMES.some((known) => known === name))
+    .filter((name) => name.startsWith('BREAKERBOX_') && !isOfOthers(name) && !NAMES.some((known) => known === name))
     .map((name) => ({ path: name, message: `is no setting. Known here: ${NAMES.join(', ')}.` }));
   const oneOf = <Value extends string>(name: (typeof NAMES)[number], values: readonly Value[]): Value | undefined => {
     const given = read(name);

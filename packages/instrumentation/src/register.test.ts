@@ -81,6 +81,10 @@ describe('the variables', () => {
   test('E6: are refused where there are none of that name, but for what our start script sets', async () => {
     const refusal = boxConfigOf({ BREAKERBOX_MODES: 'observe_only' });
     await expect(refusal).rejects.toThrow(/BREAKERBOX_MODES: is no setting\. Known here: BREAKERBOX_AGENT, /);
-    expect(await boxConfigOf({ BREAKERBOX_PARENT: '1' })).toEqual({ agent: 'unknown_agent' });
+    const ofKubernetes = {
+      BREAKERBOX_COLLECTOR_SERVICE_HOST: '10.96.0.7',
+      BREAKERBOX_COLLECTOR_PORT_4317_TCP_PORT: '4317',
+    };
+    expect(await boxConfigOf({ BREAKERBOX_PARENT: '1', ...ofKubernetes })).toEqual({ agent: 'unknown_agent' });
   });
 });

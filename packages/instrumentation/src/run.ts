@@ -1,6 +1,7 @@
 import { type FreshnessHint, type FreshnessLabel, labelled, type Permit, type Settlement } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import { enter } from './enter.ts';
+import { shared } from './shared.ts';
 import { ToolUnavailableError } from './unavailable.ts';
 
 /** What bounds a call. */
@@ -52,8 +53,14 @@ export interface Run {
   onStopped(listener: (reason: unknown) => void): void;
 }
 
-/** Why guarded calls ran out of time. A call within such a call was cut off by that, and is not late itself: one charge is enough (B3). */
-const ranOut = new WeakSet<object>();
+/**
+ * Signals of guarded calls, and why such calls ran out of time: frameworks make signals of their own of ours, and keep the reason. A
+ * call within a guarded call that is stopped was cut off by that, and is not late itself: one charge is enough (B3).
+ */
+const guardedCalls = shared('guarded-calls', () => ({
+  signals: new WeakSet<AbortSignal>(),
+  timeouts: new WeakSet<object>(),
+}));
 
 /**
  * Starts the clock of a call, and listens to its caller.
@@ -68,6 +75,7 @@ export const startRun = (
 ): Run => {
   const controller = new AbortController();
   const { signal } = controller;
+  guardedCalls.signals.add(signal);
   let listener: ((reason: unknown) => void) | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -85,7 +93,7 @@ export const startRun = (
     // First the signal, then the settlement: core tells a time-out from an abort by it.
     controller.abort(reason);
     const tokens = cost({ error: signal.reason });
-    if (ranOut.has(outer?.reason)) permit.settle({ outcome: 'ignored', category: 'cancelled', tokens });
+    if (isWithin(outer)) permit.settle({ outcome: 'ignored', category: 'cancelled', tokens });
     else permit.settle({ error: signal.reason, signal, tokens });
     listener?.(signal.reason);
   };
@@ -94,7 +102,7 @@ export const startRun = (
 
   const onLate = (): void => {
     const reason = new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError');
-    ranOut.add(reason);
+    guardedCalls.timeouts.add(reason);
     stop(reason);
   };
 
@@ -145,6 +153,10 @@ export const startRun = (
     },
   };
 };
+
+/** Whether a caller that stopped is a guarded call, or was stopped by the time-out of one. */
+const isWithin = (caller: AbortSignal | undefined): boolean =>
+  caller?.aborted === true && (guardedCalls.signals.has(caller) || guardedCalls.timeouts.has(caller.reason));
 
 /** B3. A tool that failed because another was refused: the failures behind that are charged already. */
 export const excused = (settlement: Settlement): Settlement =>

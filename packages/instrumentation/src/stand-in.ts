@@ -28,8 +28,8 @@ const isMethod = (original: object, key: PropertyKey): boolean => {
   return false;
 };
 
-/** A proxy must not show other members than those of its target where they can't change: a frozen one gets a copy. */
-const replaceable = <Original extends object>(
+/** What a stand-in is a proxy of: a proxy must not show other members than those of its target where they can't change: a frozen one gets a copy. */
+export const replaceable = <Original extends object>(
   original: Original,
   members: ReadonlyMap<PropertyKey, unknown>,
 ): Original => {

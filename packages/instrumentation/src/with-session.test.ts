@@ -148,5 +148,6 @@ describe('currentSession', () => {
     expect(copy.withSession).not.toBe(withSession);
     withSession(session, () => expect(copy.currentSession()).toBe(session));
     copy.withSession(session, () => expect(currentSession()).toBe(session));
+    expect(copy.currentSession).toBe(currentSession); // By which tools that are guarded with it are known.
   });
 });

@@ -32,11 +32,11 @@ export const activeSession = (): Session | undefined => storage.getStore();
  *
  * @throws BreakerboxUsageError outside of `withSession`.
  */
-export const currentSession = (): Session => {
+export const currentSession: () => Session = shared('currentSession', () => () => {
   const session = activeSession();
   if (session !== undefined) return session;
   throw new BreakerboxUsageError(
     'currentSession(): there is none here, so nobody could decide whether a tool may be called. Run the agent inside ' +
       'withSession(session, () => …), or give the session itself where tools are guarded.',
   );
-};
+});
