@@ -8,7 +8,9 @@ import {
   matureCharges,
   noticeExhaustion,
   recordClosing,
+  recordClosings,
   recordOpening,
+  recordOpenings,
   renewBudget,
   resolveEvent,
   type SessionState,
@@ -22,11 +24,17 @@ export class Accounts {
   readonly #systemic: Correlation | undefined;
   readonly #witness: SessionWitness;
   #books: Books;
+  /** What follows from the books, since each call asks for it. */
+  #state: SessionState = 'active';
+  #shadowState: SessionState = 'active';
+  #isPaused = false;
+  #hasPending = false;
 
   constructor(books: Books, systemic: Correlation | undefined, witness: SessionWitness) {
-    this.#books = books;
     this.#systemic = systemic;
     this.#witness = witness;
+    this.#books = books;
+    this.#keep(books);
   }
 
   get books(): Books {
@@ -49,14 +57,23 @@ export class Accounts {
     return observed ? shadow?.event : real.event;
   }
 
+  /** Whether something in the books may change by time alone. */
+  get hasPending(): boolean {
+    return this.#hasPending;
+  }
+
+  /** Whether the session is paused, or would be if what is only observed counted. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   state(observed: boolean): SessionState {
-    const { real, shadow = real } = this.#books;
-    return sessionState(observed ? shadow : real);
+    return observed ? this.#shadowState : this.#state;
   }
 
   /** Something is only observed from now on: the shadow begins with all that has happened so far (C1). */
   observe(): void {
-    this.#books = withShadow(this.#books);
+    this.#keep(withShadow(this.#books));
   }
 
   /** B1, S3. */
@@ -69,6 +86,25 @@ export class Accounts {
     const known = this.event;
     this.#enter(observed, (ledger) => recordOpening(ledger, opening, this.#systemic));
     return known === undefined && this.event !== undefined;
+  }
+
+  /** C12: what other sessions opened, first to last; the witness hears which of them made an event. */
+  openedElsewhere(openings: readonly Opening[]): void {
+    const { real, shadow = real } = this.#books;
+    const [known, knownToShadow] = [toolsOf(real), toolsOf(shadow)];
+    const fresh = openings.filter(({ tool }) => !known.has(tool) || !knownToShadow.has(tool));
+    for (const [index, opening] of fresh.entries()) {
+      if (this.event !== undefined) {
+        this.#enter(false, (ledger) => recordOpenings(ledger, fresh.slice(index), this.#systemic));
+        return;
+      }
+      if (this.opened(false, opening)) this.#witness.joined(this.event);
+    }
+  }
+
+  /** C12: and what they closed. */
+  closedElsewhere(tools: ReadonlySet<string>): void {
+    this.#enter(false, (ledger) => recordClosings(ledger, tools));
   }
 
   /** C12: another session has found out an event, and this one has not. Whether that is news. */
@@ -109,7 +145,18 @@ export class Accounts {
 
   /** Enters what happened; of a tool that is only observed in the shadow alone. */
   #enter(observed: boolean, change: (ledger: Ledger) => Ledger): void {
-    this.#books = enter(this.#books, observed, change);
+    this.#keep(enter(this.#books, observed, change));
     this.#witness.wrote(this.#books.real);
   }
+
+  #keep(books: Books): void {
+    const { real, shadow = real } = books;
+    this.#books = books;
+    this.#state = sessionState(real);
+    this.#shadowState = sessionState(shadow);
+    this.#isPaused = this.#state !== 'active' || this.#shadowState !== 'active';
+    this.#hasPending = real.event !== undefined || shadow.event !== undefined || hasProvisional(books);
+  }
 }
+
+const toolsOf = ({ openings }: Ledger): ReadonlySet<string> => new Set(openings.map(({ tool }) => tool));

@@ -5,6 +5,7 @@ import { type Dependencies, dependenciesOf, longestChain, sharedDependency } fro
 import type { Capability } from './capability/map.ts';
 import { routeOf } from './capability/route.ts';
 import { resolvePolicy } from './circuit/policy.ts';
+import { hasWindows } from './circuit/trips/counts.ts';
 import { systemClock } from './clock.ts';
 import {
   type BreakerboxConfig,
@@ -24,6 +25,7 @@ import type { BreakerboxEvents } from './events.ts';
 import { Expeditor } from './expeditor.ts';
 import { DEFAULT_REPEATS } from './loop-guard.ts';
 import { freshMemory } from './memory.ts';
+import { shortened, someNames } from './names.ts';
 import { DEFAULT_JUDGEMENT } from './outcome/taxonomy.ts';
 import { createPrecheckBoard, type Precheck } from './precheck.ts';
 import { createRecoveryWatch } from './recovery.ts';
@@ -33,7 +35,8 @@ import { checkSnapshot } from './snapshot-checks.ts';
 import { circuitStore, createBoard } from './store.ts';
 import { DEFAULT_SYSTEMIC } from './systemic.ts';
 import { agentCells, followProviders } from './telemetry/hub.ts';
-import { toolCells } from './telemetry/metrics.ts';
+import { outcomeCell, toolCells } from './telemetry/metrics.ts';
+import { safely } from './telemetry/safely.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
 import type { ToolSettings, ToolSpec } from './tool.ts';
 import { checkListener } from './usage.ts';
@@ -87,6 +90,8 @@ export interface Breakerbox {
 }
 
 const DEFAULT_BUDGET = 5;
+/** How many tools may be declared by being seen, for each that has series of its own. */
+const TOOLS_PER_SERIES = 10;
 const CHAIN_BACKOFF_MS = 300_000;
 
 /**
@@ -107,16 +112,33 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   const emitter = createEmitter<BreakerboxEvents>();
   const tools = new Map<string, ToolSpec>();
 
-  const declare = (name: string, toolConfig: ToolConfig = {}): void => {
+  const declare = (given: string, toolConfig: ToolConfig = {}): void => {
+    const name = typeof given === 'string' ? shortened(given) : given; // A server's list may hold a book; calls find it by the same.
     if (tools.has(name)) return;
-    validateTool(name, toolConfig, defaults, capabilities());
+    validateTool(name, toolConfig, defaults, capabilities);
     put(name, toolConfig);
     followProviders();
   };
 
+  /** What adapters see: a server's list and a model's calls have names without end, and each tool costs memory and series. */
+  const declareSeen = (name: string): void => {
+    if (tools.size < mostSeen || tools.has(shortened(name))) declare(name);
+    else if (!toldOfSeen) {
+      toldOfSeen = true;
+      safely('the logger', warnOfSeen);
+    }
+  };
+  const mostSeen = TOOLS_PER_SERIES * maxTools;
+  let toldOfSeen = false;
+  const warnOfSeen = () =>
+    diag.warn(
+      `Breakerbox: agent '${agent}' has ${tools.size} declared tools. Further ones that are merely seen have no circuit: their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many, declare them in createBreakerbox({ tools }) or by box.declare(), or raise maxTools (${maxTools}).`,
+    );
+
   const put = (name: string, toolConfig: ToolConfig): void => {
     const treated = toolSettings(defaults, toolConfig, scope);
-    tools.set(name, { name, ...treated, cells: toolCells(cells, name, maxTools, treated.outcomes) });
+    const ownCells = toolCells(cells, name, maxTools, treated.outcomes);
+    tools.set(name, { name, ...treated, cells: ownCells, successes: outcomeCell(ownCells, 'success', undefined) });
     dependencies = undefined;
     chainLengths.clear();
   };
@@ -164,7 +186,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     cells,
     emitter,
     tool: (name) => tools.get(name),
-    declare,
+    declare: declareSeen,
     tools: () => tools.keys(),
     capMs: (name) => {
       const links = chainLength(name);
@@ -196,13 +218,13 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
       validateRestoreOptions(options);
       const { id, ...kept } = checkSnapshot(snapshot, agent);
       if (scope !== 'session' && kept.circuits.length > 0) {
-        diag.info(
-          `Breakerbox: sessions of a box with scope '${scope}' have no circuits of their own; those of the snapshot are left out.`,
+        inform(
+          `sessions of a box with scope '${scope}' have no circuits of their own; those of the snapshot are left out.`,
         );
       }
       const waiting = kept.circuits.map(({ tool }) => tool).filter((tool) => !tools.has(tool));
       if (waiting.length > 0) {
-        diag.info(`Breakerbox: restored circuits wait until their tools are declared: ${waiting.join(', ')}.`);
+        inform(`restored circuits wait until their tools are declared: ${someNames(waiting)}.`);
       }
       const recalled = recall(kept, clock.now(), shared.systemic?.sharedDependency);
       const memory = scope === 'session' ? recalled : { ...recalled, books: withoutCircuits(recalled.books) };
@@ -220,6 +242,9 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   };
 };
 
+/** For people; their logger is code of the application, and no reason to refuse what it is told of (E5). */
+const inform = (message: string): void => safely('the logger', () => diag.info(`Breakerbox: ${message}`));
+
 const toolSettings = (
   defaults: ToolConfig,
   own: ToolConfig,
@@ -229,6 +254,7 @@ const toolSettings = (
   const { mode = 'automatic', classify, precheck, labelFreshness = false, serveStaleMs } = merged;
   const { provides, alternatives, fallback, dependsOn } = merged;
   const policy = resolvePolicy(merged);
+  const keepsResults = labelFreshness || serveStaleMs !== undefined;
   const capability: Capability = {
     ...(provides !== undefined && { provides }),
     ...(alternatives !== undefined && { alternatives }),
@@ -246,5 +272,7 @@ const toolSettings = (
     precheck,
     labelFreshness,
     serveStaleMs,
+    keepsResults,
+    goesByTime: hasWindows(policy) || precheck !== undefined || keepsResults,
   };
 };

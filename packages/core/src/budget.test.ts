@@ -79,6 +79,60 @@ describe('B4: token budget', () => {
   });
 });
 
+describe('B1: a budget so large that its failures are not kept one by one', () => {
+  const many = (count: number, priceOf = (index: number) => index % 3): Budget => {
+    let budget = createBudget(100_000, 100_000);
+    for (let index = 0; index < count; index += 1) budget = charge(budget, failure(priceOf(index), `tool ${index}`));
+    return budget;
+  };
+
+  test('B1: the last 200 are, and what is older is one sum', () => {
+    const budget = many(1_000);
+    expect(budget.charges.map(({ tool }) => tool)).toEqual(
+      Array.from({ length: 200 }, (_, index) => `tool ${800 + index}`),
+    );
+    expect(budget.earlier).toEqual({ failures: 800, tokens: 799, priced: 533 });
+    expect(many(200).earlier).toEqual({ failures: 0, tokens: 0, priced: 0 });
+  });
+
+  test('B1, B2, B4: what is left, and whether that is little, go by all of them', () => {
+    const budget = many(1_000);
+    expect([remaining(budget), tokensRemaining(budget)]).toEqual([99_000, 99_001]);
+    const dear = many(999, (index) => (index < 500 ? 198 : 0)); // 1,000 tokens are left, and the mean is 198.
+    expect([tokensRemaining(dear), isCautious(dear), isCautious(charge(dear, failure(810)))]).toEqual([
+      1_000,
+      false,
+      true,
+    ]);
+    expect(isSpent(charge(dear, failure(1_000)))).toBe(true);
+  });
+
+  test('B1: a new cycle begins with none', () => {
+    const next = nextCycle(many(1_000));
+    expect([next.earlier.failures, next.charges, remaining(next), tokensRemaining(next)]).toEqual([
+      0,
+      [],
+      100_000,
+      100_000,
+    ]);
+  });
+
+  test('S3: an opening takes back no more than the last 200, and an event makes one of them', () => {
+    const anchor = { tool: 'b', at };
+    const taken = suspend(many(1_000), anchor, () => true);
+    expect([taken.provisional.length, taken.charges.length, remaining(taken)]).toEqual([200, 0, 99_200]);
+    const full = suspend(charge(taken, failure()), anchor, () => true);
+    expect([full.provisional.length, full.charges.length]).toEqual([200, 1]);
+    const merged = mergeIntoOne(full, () => true);
+    expect([merged.charges.length, merged.provisional.length, remaining(merged)]).toEqual([1, 0, 99_199]);
+    expect(mature(taken, () => true)).toMatchObject({
+      charges: { length: 200 },
+      earlier: { failures: 800 },
+      consumed: 1_200,
+    });
+  });
+});
+
 describe('S3: one charge for an event', () => {
   test('S3, B4: the first charge stays, with its tokens; where all of it was provisional, it is charged now', () => {
     const merged = mergeIntoOne(spent(createBudget(5, 1000), 100, 700), () => true);

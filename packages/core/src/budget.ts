@@ -7,7 +7,7 @@ import type { ErrorCategory } from './outcome/taxonomy.ts';
  *
  * What is left is always `granted - consumed`, the two figures that the metrics show. Both only grow: what a systemic event
  * gives back is granted again, and a new cycle grants what the old one lacks of a full budget. Tokens have no such figures:
- * what is left of them is always reckoned from the charges of this cycle.
+ * what is left of them is always reckoned from what stands charged in this cycle.
  */
 export interface Budget {
   /** Failures a cycle starts with. */
@@ -20,11 +20,28 @@ export interface Budget {
   readonly granted: number;
   /** Failures charged since the session began. */
   readonly consumed: number;
-  /** What stands charged in this cycle. */
+  /** What stands charged in this cycle: the latest {@link MOST_SINGLE}. */
   readonly charges: readonly Charge[];
-  /** Failures that may turn out to be part of a systemic event: not charged yet (S3). */
+  /** What was charged before those, in this cycle: no event takes it back any more. */
+  readonly earlier: EarlierCharges;
+  /** Failures that may turn out to be part of a systemic event: not charged yet (S3). At most {@link MOST_SINGLE} of them. */
   readonly provisional: readonly ProvisionalCharge[];
 }
+
+/** Failures that are kept one by one. A budget may be as large as anybody likes: memory, reports and snapshots stay small. */
+export const MOST_SINGLE = 200;
+
+/** Failures that are kept as one sum. */
+export interface EarlierCharges {
+  readonly failures: number;
+  /** What they cost together (B4). */
+  readonly tokens: number;
+  /** How many of them said what they cost. */
+  readonly priced: number;
+}
+
+/** No failure. */
+export const NONE_EARLIER: EarlierCharges = { failures: 0, tokens: 0, priced: 0 };
 
 /** One failure on the bill. */
 export interface Charge {
@@ -49,21 +66,20 @@ export const createBudget = (limit: number, tokenLimit?: number): Budget => ({
   cycle: 1,
   granted: limit,
   consumed: 0,
-  charges: [],
-  provisional: [],
+  charges: NONE,
+  earlier: NONE_EARLIER,
+  provisional: NONE,
 });
+
+/** One list for all budgets that have nothing on it yet. */
+const NONE: readonly never[] = [];
 
 /** Failures that may still be charged before the session pauses (B1). */
 export const remaining = ({ granted, consumed }: Budget): number => Math.max(0, granted - consumed);
 
 /** B4: tokens that failures of this cycle may still waste; undefined where there is no token budget. */
-export const tokensRemaining = ({ tokenLimit, charges }: Budget): number | undefined =>
-  tokenLimit === undefined
-    ? undefined
-    : Math.max(
-        0,
-        charges.reduce((left, { tokens }) => left - tokens, tokenLimit),
-      );
+export const tokensRemaining = (budget: Budget): number | undefined =>
+  budget.tokenLimit === undefined ? undefined : Math.max(0, budget.tokenLimit - chargedOf(budget).tokens);
 
 /** B1, B4: no failure is left, or no token. */
 export const isSpent = (budget: Budget): boolean => remaining(budget) === 0 || tokensRemaining(budget) === 0;
@@ -73,17 +89,36 @@ export const isCautious = (budget: Budget): boolean => {
   if (remaining(budget) === 1) return true;
   const left = tokensRemaining(budget);
   if (left === undefined) return false;
-  const costs = budget.charges.map(({ tokens }) => tokens).filter((tokens) => tokens > 0);
-  const mean = costs.reduce((sum, tokens) => sum + tokens, 0) / costs.length;
-  return left <= mean; // The mean of none is NaN, and nothing is below that.
+  const { tokens, priced } = chargedOf(budget);
+  return left <= tokens / priced; // The mean of none is NaN, and nothing is below that.
+};
+
+/** All that stands charged in this cycle. */
+const chargedOf = ({ earlier, charges }: Budget): EarlierCharges => sumOf(earlier, charges);
+
+const sumOf = (earlier: EarlierCharges, charges: readonly Charge[]): EarlierCharges => {
+  let { failures, tokens, priced } = earlier;
+  for (const one of charges) {
+    failures += 1;
+    tokens += one.tokens;
+    if (one.tokens > 0) priced += 1;
+  }
+  return { failures, tokens: Math.min(tokens, Number.MAX_SAFE_INTEGER), priced }; // So that snapshots can hold it.
 };
 
 /** B1: a failure costs one. Beyond 0 it is still counted: the call was already under way. */
 export const charge = (budget: Budget, ...charges: readonly Charge[]): Budget => ({
   ...budget,
   consumed: budget.consumed + charges.length,
-  charges: [...budget.charges, ...charges],
+  ...summedUp(budget.earlier, budget.charges.concat(charges)),
 });
+
+/** Charges of one cycle, first to last, after `earlier`: the latest stay one by one. */
+export const summedUp = (earlier: EarlierCharges, charges: readonly Charge[]): Pick<Budget, 'earlier' | 'charges'> => {
+  const over = charges.length - MOST_SINGLE;
+  if (over <= 0) return { earlier, charges };
+  return { earlier: sumOf(earlier, charges.slice(0, over)), charges: charges.slice(over) };
+};
 
 /** How many failures of a tool wait for a systemic event to be confirmed or not (S3). */
 export const provisionalOf = ({ provisional }: Budget, tool: string): number =>
@@ -101,21 +136,22 @@ export const suspend = (
   anchor: ProvisionalCharge['anchor'],
   isSuspect: (charge: Charge) => boolean,
 ): Budget => {
-  const suspects = budget.charges.filter((one) => one.event === undefined && isSuspect(one));
-  if (suspects.length === 0) return budget;
+  const found = budget.charges.filter((one) => one.event === undefined && isSuspect(one));
+  const suspects = new Set(found.slice(Math.max(0, found.length + budget.provisional.length - MOST_SINGLE)));
+  if (suspects.size === 0) return budget;
   return {
     ...budget,
-    granted: budget.granted + suspects.length,
-    charges: budget.charges.filter((one) => !suspects.includes(one)),
-    provisional: [...budget.provisional, ...suspects.map((one) => ({ ...one, anchor }))],
+    granted: budget.granted + suspects.size,
+    charges: budget.charges.filter((one) => !suspects.has(one)),
+    provisional: [...budget.provisional, ...Array.from(suspects, (one) => ({ ...one, anchor }))],
   };
 };
 
 /** S3: provisional charges whose window has passed count. */
 export const mature = (budget: Budget, isOver: (charge: ProvisionalCharge) => boolean): Budget => {
-  const over = budget.provisional.filter(isOver);
-  if (over.length === 0) return budget;
-  const provisional = budget.provisional.filter((one) => !over.includes(one));
+  const over = new Set(budget.provisional.filter(isOver));
+  if (over.size === 0) return budget;
+  const provisional = budget.provisional.filter((one) => !over.has(one));
   return { ...charge(budget, ...over), provisional };
 };
 
@@ -136,7 +172,7 @@ export const mergeIntoOne = (budget: Budget, belongs: (charge: Charge) => boolea
     ...budget,
     granted: budget.granted + Math.max(0, -cost),
     consumed: budget.consumed + Math.max(0, cost),
-    charges: [...budget.charges.filter((one) => !isPart(one)), ...merged],
+    ...summedUp(budget.earlier, [...budget.charges.filter((one) => !isPart(one)), ...merged]),
     provisional: budget.provisional.filter((one) => !isPart(one)),
   };
 };
@@ -148,6 +184,7 @@ export const nextCycle = (budget: Budget): Budget => {
     ...settled,
     cycle: settled.cycle + 1,
     granted: settled.consumed + settled.limit,
-    charges: [],
+    charges: NONE,
+    earlier: NONE_EARLIER,
   };
 };

@@ -1,4 +1,5 @@
-import { BreakerboxConfigError, type ConfigIssue } from './errors.ts';
+import { BreakerboxConfigError, type ConfigIssue, MOST_TOLD } from './errors.ts';
+import { isShort } from './names.ts';
 
 /** Looks at a value that came from outside, and says all that is wrong in it. */
 export type Check = (path: string, value: unknown) => readonly ConfigIssue[];
@@ -6,6 +7,21 @@ export type Check = (path: string, value: unknown) => readonly ConfigIssue[];
 /** Throws all that is wrong in one error, if anything is (E6). `what` is being refused: `configuration` unless said. */
 export const refuse = (issues: readonly ConfigIssue[], what?: string): void => {
   if (issues.length > 0) throw new BreakerboxConfigError(issues, what);
+};
+
+/** What is wrong in each of many, until that is more than anybody is told: they may come from a file made to do harm. */
+export const gather = <T>(
+  many: Iterable<T>,
+  check: (one: T, index: number) => readonly ConfigIssue[],
+): readonly ConfigIssue[] => {
+  const issues: ConfigIssue[] = [];
+  let index = 0;
+  for (const one of many) {
+    issues.push(...check(one, index));
+    if (issues.length > MOST_TOLD) break;
+    index += 1;
+  }
+  return issues;
 };
 
 /** Where a setting may be left out, and why it can't be what it is. */
@@ -52,6 +68,28 @@ export const name: Check = (path, value) =>
     ? []
     : [{ path, message: `is ${show(value)}. Set a name that isn't empty: it is how people find this in telemetry.` }];
 
+/** A name that stands on everything that is exported, as it is given. */
+export const shortName: Check = (path, value) =>
+  typeof value === 'string' && !isShort(value)
+    ? [
+        {
+          path,
+          message: `is ${show(value)}. It stands on every span and event, so it has at most 256 characters. Give a shorter one.`,
+        },
+      ]
+    : name(path, value);
+
+/** The name of a tool. Calls go by names that are cut, so that a longer one would never be found. */
+export const toolName: Check = (path, value) =>
+  typeof value === 'string' && !isShort(value)
+    ? [
+        {
+          path,
+          message: `is ${show(value)}. A tool's name has at most 256, for it stands in metrics, spans and reports. Give it a shorter one.`,
+        },
+      ]
+    : name(path, value);
+
 export const functions =
   (names: readonly string[], why: string): Check =>
   (path, value) =>
@@ -64,7 +102,7 @@ export const object =
   (checks: Readonly<Record<string, Check>>, unknown = 'is no setting'): Check =>
   (path, value) => {
     if (!isObject(value)) return [{ path: path || 'config', message: `is ${show(value)}. Give an object.` }];
-    return Object.entries(value).flatMap(([key, one]) => {
+    return gather(Object.entries(value), ([key, one]) => {
       const at = path ? `${path}.${key}` : key;
       const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
       if (check === undefined) {
@@ -88,8 +126,14 @@ export const list =
   (check: Check): Check =>
   (path, value) =>
     Array.isArray(value)
-      ? Array.from(value, (one, index) => check(`${path}[${index}]`, one)).flat() // Unlike flatMap, sees holes.
+      ? gather(value, (one, index) => check(`${path}[${index}]`, one)) // Unlike flatMap, sees holes.
       : [{ path, message: `is ${show(value)}. Give a list.` }];
+
+/** What may be left out, where else nothing may be. */
+export const optional =
+  (check: Check): Check =>
+  (path, value) =>
+    value === undefined ? [] : check(path, value);
 
 export const nullable =
   (check: Check): Check =>

@@ -5,10 +5,10 @@ import {
   categoryOf,
   fail,
   isLate,
+  isUntouched,
   type Lease,
   release,
   succeed,
-  type Ticket,
 } from './circuit/circuit.ts';
 import { type CircuitMode, reportedState } from './circuit/mode.ts';
 import { restage } from './circuit/outage.ts';
@@ -18,8 +18,8 @@ import type { Moment } from './clock.ts';
 import type { SessionContext } from './context.ts';
 import type { RecoveredBy } from './events.ts';
 import type { PermitOwner, SessionPermit } from './permit.ts';
-import { firstLapsed } from './probes.ts';
-import type { Judged } from './settlement.ts';
+import type { RecoveryWatch } from './recovery.ts';
+import { type Judged, SUCCESS } from './settlement.ts';
 import { type CircuitStore, circuitMoment, post, postEvent, postRecovery, putCircuit } from './store.ts';
 import { DEFAULT_SYSTEMIC, type Opening, type SystemicEvent } from './systemic.ts';
 import { spanContextOf } from './telemetry/spans.ts';
@@ -35,76 +35,97 @@ export class Circuits {
   readonly #box: SessionContext;
   readonly #accounts: Accounts;
   readonly #witness: SessionWitness;
+  readonly #recovery: RecoveryWatch | undefined;
   /** What of the board this session has seen (C12). */
-  readonly #seen: { version: number; recoveries: number };
+  #seenVersion = 0;
+  #seenRecoveries: number;
 
   constructor(box: SessionContext, store: CircuitStore, accounts: Accounts, witness: SessionWitness) {
     this.store = store;
     this.#box = box;
     this.#accounts = accounts;
     this.#witness = witness;
-    this.#seen = { version: 0, recoveries: store.board?.recoveries ?? 0 };
+    this.#recovery = box.recoveryWatch();
+    this.#seenRecoveries = store.board?.recoveries ?? 0;
   }
 
-  /** The circuit of a declared tool; closed on its first use (C2), unless one was kept for it (C11). */
-  track(name: string): TrackedCircuit | undefined {
+  /** The circuit of a declared tool; closed on its first use (C2), unless one was kept for it (C11), or the session is over. */
+  track(name: string, isOver = false): TrackedCircuit | undefined {
     const found = this.store.circuits.get(name);
-    if (found !== undefined) return found;
+    if (found !== undefined || isOver) return found;
     const tool = this.#box.keepsCircuits ? this.#box.tool(name) : undefined;
     if (tool === undefined) return undefined;
-    const tracked = putCircuit(this.store, tool, this.#box.clock.now());
+    const tracked = putCircuit(this.store, tool, this.#box.clock);
     this.#witness.tracked(tracked);
     return tracked;
   }
 
   /** Takes a probe's place in half-open, if there is one (C6). */
-  lend(tracked: TrackedCircuit, at: Moment): { readonly generation: number; readonly lease: Lease } | undefined {
+  lend(tracked: TrackedCircuit, at: Moment): Lease | undefined {
     const admission = admit(tracked.circuit, tracked.tool.policy, circuitMoment(this.store, at));
     if (admission.verdict !== 'probe') return undefined;
     const { lease, circuit } = admission;
     this.#move(tracked, circuit, at);
-    return { generation: circuit.generation, lease };
+    return lease;
   }
 
   /** A probe is on its way. */
   begin(tracked: TrackedCircuit, lease: Lease, permit: SessionPermit): void {
-    this.store.probing.set(lease, { tracked, lease, permit });
+    this.store.probing.begin({ tracked, lease, permit });
+  }
+
+  /** Whether time, or what other sessions did, may have brought something that a call has to find settled. */
+  get hasPending(): boolean {
+    const { probing, board } = this.store;
+    return probing.size > 0 || (board !== undefined && board.version !== this.#seenVersion);
+  }
+
+  /** What time and other sessions have brought. */
+  settleDue(at: Moment, own: PermitOwner): void {
+    this.#settleLapsed(at.ms, own);
+    this.#catchUp(at);
+    this.#accounts.mature(at);
+    const event = this.#accounts.event ?? this.#accounts.eventOf(true);
+    const by = event && this.#recovery?.isOver(latestOf(event), at.ms);
+    if (by !== undefined) this.recovered(by, at);
   }
 
   /** C9: probes whose lease has run out have failed at that time, in the session that asked for them. */
-  settleLapsed(ms: number, own: PermitOwner): void {
+  #settleLapsed(ms: number, own: PermitOwner): void {
     const { probing } = this.store;
-    if (probing.size === 0) return;
-    for (let lapsed = firstLapsed(probing, ms); lapsed; lapsed = firstLapsed(probing, ms)) {
+    for (let lapsed = probing.firstLapsed(ms); lapsed; lapsed = probing.firstLapsed(ms)) {
       const { lease, permit } = lapsed;
-      probing.delete(lease);
+      probing.end(lease);
       permit.owner.lapsed(permit, lease.untilMs);
       if (permit.owner !== own) permit.owner.tell();
     }
   }
 
   /** A call is no longer under way; whether it comes back too late to change anything (C7). */
-  back({ tracked, ticket }: SessionPermit): boolean {
-    if (tracked === undefined || ticket === undefined) return false;
-    if (ticket.lease !== undefined) this.store.probing.delete(ticket.lease);
-    return isLate(tracked.circuit, ticket);
+  back(permit: SessionPermit): boolean {
+    const { tracked } = permit.seat;
+    if (permit.lease !== undefined) this.store.probing.end(permit.lease);
+    return tracked !== undefined && permit.answers && isLate(tracked.circuit, permit);
   }
 
   /** What a call came to moves the circuit that let it through. */
   conclude(permit: SessionPermit, judged: Judged, at: Moment): void {
-    const { tracked, ticket } = permit;
-    if (tracked === undefined || ticket === undefined) return;
-    const { durationMs = at.ms - permit.startMs } = judged;
-    const next = this.#next(tracked, ticket, judged, durationMs, circuitMoment(this.store, at));
-    if (tracked.circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(permit.span);
+    const { tracked } = permit.seat;
+    if (tracked === undefined || !permit.answers) return;
+    if (judged === SUCCESS && isUntouched(tracked.circuit, tracked.tool.policy)) return;
+    const { circuit } = tracked;
+    const next = this.#next(tracked, permit, judged, at);
+    if (circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(permit.span);
     this.#move(tracked, next, at);
   }
 
-  #next(tracked: TrackedCircuit, ticket: Ticket, judged: Judged, durationMs: number, at: Moment): Circuit {
+  #next(tracked: TrackedCircuit, ticket: SessionPermit, judged: Judged, ended: Moment): Circuit {
     const { circuit, tool } = tracked;
     const { outcome, category = 'unknown', retryAfterMs, tokens = 0 } = judged;
     if (outcome === 'ignored') return release(circuit, ticket);
     const { policy, name, precheck } = tool;
+    const { durationMs = ended.ms - ticket.at.ms } = judged;
+    const at = circuitMoment(this.store, ended);
     const call = { durationMs, tokens };
     if (outcome === 'success' && !hasWindows(policy)) return succeed(circuit, ticket, call, policy, at);
     const surroundings = { capMs: this.#box.capMs(name), taken: this.#takenBesides(tracked) };
@@ -137,8 +158,8 @@ export class Circuits {
     const { board } = this.store;
     if (board !== undefined) {
       postRecovery(board, by);
-      this.#seen.version = board.version;
-      this.#seen.recoveries = board.recoveries;
+      this.#seenVersion = board.version;
+      this.#seenRecoveries = board.recoveries;
     }
     this.#witness.resolved(event, by);
   }
@@ -157,21 +178,23 @@ export class Circuits {
   }
 
   /** C12: what other sessions did to the circuits that they share with this one. */
-  catchUp(at: Moment): void {
+  #catchUp(at: Moment): void {
     const { board } = this.store;
-    if (board === undefined || board.version === this.#seen.version) return;
-    this.#seen.version = board.version;
-    if (board.recoveries !== this.#seen.recoveries) {
-      this.#seen.recoveries = board.recoveries;
+    if (board === undefined || board.version === this.#seenVersion) return;
+    this.#seenVersion = board.version;
+    if (board.recoveries !== this.#seenRecoveries) {
+      this.#seenRecoveries = board.recoveries;
       const { event } = this.#accounts;
       this.#accounts.resolve();
       if (event !== undefined) this.#witness.resolved(event, board.recoveredBy);
     }
-    for (const { tool, at: opened } of this.#accounts.real.openings) {
-      if (board.openings.get(tool)?.at.ms !== opened.ms) this.#accounts.closed(false, tool);
-    }
-    for (const opening of board.openings.values()) {
-      if (this.#accounts.opened(false, this.#learnt(opening, at))) this.#witness.joined(this.#accounts.event);
+    const mine = this.#accounts.real.openings;
+    const gone = mine.filter(({ tool, at: opened }) => board.openings.get(tool)?.at.ms !== opened.ms);
+    if (gone.length > 0) this.#accounts.closedElsewhere(new Set(gone.map(({ tool }) => tool)));
+    // Where openings are never looked at beside each other, those of others are nothing to this session.
+    if (this.#box.systemic !== undefined) {
+      const openings = Array.from(board.openings.values(), (one) => this.#learnt(one, at));
+      this.#accounts.openedElsewhere(openings);
     }
     if (board.event !== undefined) {
       const openings = board.event.openings.map((one) => this.#learnt(one, at));
@@ -196,10 +219,10 @@ export class Circuits {
   giveBack(owner: PermitOwner): void {
     const { probing, board } = this.store;
     if (board === undefined) return;
-    for (const { tracked, lease, permit } of [...probing.values()]) {
-      if (permit.owner !== owner || permit.ticket === undefined) continue;
-      probing.delete(lease);
-      tracked.circuit = release(tracked.circuit, permit.ticket);
+    for (const { tracked, lease, permit } of [...probing.all()]) {
+      if (permit.owner !== owner) continue;
+      probing.end(lease);
+      tracked.circuit = release(tracked.circuit, permit);
     }
   }
 
@@ -237,17 +260,21 @@ export class Circuits {
   #share(event: SystemicEvent | undefined): void {
     const { board } = this.store;
     if (board === undefined || event === undefined || board.event !== undefined) return;
-    const isUpToDate = this.#seen.version === board.version;
+    const isUpToDate = this.#seenVersion === board.version;
     postEvent(board, event);
-    if (isUpToDate) this.#seen.version = board.version;
+    if (isUpToDate) this.#seenVersion = board.version;
   }
 
   #post(tool: string, opening: Opening | undefined): void {
     const { board } = this.store;
     if (board === undefined) return;
     // A probe whose lease ran out may be settled before its session has seen what others posted: that is still news to it.
-    const isUpToDate = this.#seen.version === board.version;
+    const isUpToDate = this.#seenVersion === board.version;
     post(board, tool, opening);
-    if (isUpToDate) this.#seen.version = board.version;
+    if (isUpToDate) this.#seenVersion = board.version;
   }
 }
+
+/** When the latest circuit joined an event, in monotonic ms: from there on its end is waited for (S5). */
+const latestOf = ({ openings }: SystemicEvent): number =>
+  openings.reduce((latest, { at }) => Math.max(latest, at.ms), Number.NEGATIVE_INFINITY);

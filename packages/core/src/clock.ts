@@ -16,11 +16,27 @@ export interface Clock {
   unixNow(): number;
 }
 
-/** `performance.now()` and `Date.now()`. */
+/**
+ * `performance.now()` and `Date.now()`. The first one goes back where a test puts in fake timers, or takes them away: then time
+ * stands still for a moment, and goes on from there at the new pace.
+ */
 export const systemClock: Clock = {
-  now: () => performance.now(),
+  now: () => {
+    const ms = performance.now() + lead;
+    if (ms >= latest && ms < Number.POSITIVE_INFINITY) {
+      latest = ms;
+      return ms;
+    }
+    if (!Number.isFinite(ms)) return latest; // Whoever gives that has taken time over, and got it wrong: it would never go on.
+    lead += latest - ms;
+    return latest;
+  },
   unixNow: () => Date.now(),
 };
+
+let latest = 0;
+/** What was lost by going back. */
+let lead = 0;
 
 /** A point in the life of a session, on both of its clocks. */
 export interface Moment {
@@ -31,3 +47,9 @@ export interface Moment {
   /** When the session's step last moved, in monotonic milliseconds. */
   readonly stepMs: number;
 }
+
+/**
+ * The moment of what no time has a say in: the clock isn't read for it, because that would cost more than the decision.
+ * Whatever is reckoned with it is no number, and no later than anything.
+ */
+export const UNTIMED: Moment = { ms: Number.NaN, step: Number.NaN, stepMs: Number.NaN };

@@ -114,6 +114,36 @@ describe('E6: bad configuration is refused when the box is made', () => {
     expect(issuesOf(() => box.session({ budget: { failures: 0 } }))[0]?.path).toBe('session.budget.failures');
   });
 
+  test('E6: a name of more than 256 characters is refused where people write it, and cut where a server lists it', () => {
+    const long = 'x'.repeat(257);
+    const message =
+      "is a text of 257 characters. A tool's name has at most 256, for it stands in metrics, spans and reports. Give it a shorter one.";
+    for (const config of [{ tools: { [long]: {} } }, { allowedTools: [long] }]) {
+      expect(refused({ agent: 'a', ...config }).map((issue) => issue.message)).toContain(message);
+    }
+    const box = createBreakerbox({ agent: 'a' });
+    box.declare(long);
+    box.declare(long);
+    expect(box.tools).toEqual([`${'x'.repeat(255)}…`]);
+    const session = box.session();
+    for (let call = 0; call < 3; call += 1) session.acquire(long).settle({ outcome: 'failure' });
+    expect([session.acquire(long).reason, session.peek(long)?.state]).toEqual(['open', 'open']);
+    session.control(long, 'forced_open');
+    expect(session.acquire(long).reason).toBe('forced_open');
+  });
+
+  test('E6: a tool that is declared later may stand on others, and not in a circle', () => {
+    const box = createBreakerbox({ agent: 'a', tools: { s: { dependsOn: ['later'] } } });
+    expect(issuesOf(() => box.declare('later', { dependsOn: ['s'] }))[0]?.message).toContain(
+      'is a cycle, s → later → s',
+    );
+    expect(issuesOf(() => box.declare('later', { alternatives: [{ tool: 'x' }] }))[0]?.message).toContain(
+      'no such tool',
+    );
+    box.declare('later', { alternatives: [{ tool: 's' }] });
+    expect(box.tools).toEqual(['s', 'later']);
+  });
+
   test('a long cooldown raises the maximum that nobody set', () => {
     expect(refused({ agent: 'a', defaults: { cooldownMs: 900_000 } })).toEqual([]);
   });

@@ -1,5 +1,19 @@
 import { type Capability, capabilityChecks, checkCapabilityMap } from './capability/map.ts';
-import { type Check, functions, list, name, number, object, oneOf, orLeaveOut, refuse, show } from './checks.ts';
+import {
+  type Check,
+  functions,
+  gather,
+  list,
+  name,
+  number,
+  object,
+  oneOf,
+  orLeaveOut,
+  refuse,
+  shortName,
+  show,
+  toolName,
+} from './checks.ts';
 import { CIRCUIT_MODES, type CircuitMode } from './circuit/mode.ts';
 import { type CircuitConfig, PROFILES } from './circuit/policy.ts';
 import { tripChecks } from './circuit/trips/checks.ts';
@@ -34,7 +48,7 @@ export interface ToolConfig extends CircuitConfig, Capability {
 
 /** What `createBreakerbox` takes. */
 export interface BreakerboxConfig {
-  /** The agent's name: `gen_ai.agent.name` on everything that is exported. One of a few, never an id. */
+  /** The agent's name: `gen_ai.agent.name` on everything that is exported. One of a few, never an id; at most 256 characters. */
   readonly agent: string;
   /** The agent's tools by name. Tools that are wrapped by an adapter need not stand here. */
   readonly tools?: Readonly<Record<string, ToolConfig>>;
@@ -42,19 +56,27 @@ export interface BreakerboxConfig {
   readonly defaults?: ToolConfig;
   /** What a session may spend on failures before it pauses. */
   readonly budget?: {
-    /** Failures (B1). Whole number ≥ 1. Default 5. */
+    /**
+     * Failures (B1). Whole number ≥ 1. Default 5. With more than 200 of them, a systemic event (S3) becomes one charge as far as its
+     * failures are among the last 200; those before stay charged one by one.
+     */
     readonly failures?: number;
     /** Tokens of failed calls (B4). Whole number ≥ 1. Default: any. */
     readonly tokens?: number;
   };
-  /** When failures of several tools are one event (S1); `false`: never. */
-  readonly systemic?: false | (Partial<SystemicPolicy> & { readonly recovery?: RecoveryPolicy });
+  /** When failures of several tools are one event (S1); `false`: never. Default: on, with what stands below. */
+  readonly systemic?:
+    | false
+    | (Partial<SystemicPolicy> & {
+        /** How an event ends where nobody is there to confirm it (S5). Default: somebody says so. */
+        readonly recovery?: RecoveryPolicy;
+      });
   /**
-   * Whose the circuits are (C12, B5): each session's (`session`, the default), shared by all sessions of the box (`process`), or
-   * none at all (`none`): then the budget alone counts.
+   * Whose the circuits are (C12, B5): each session's (`session`), shared by all sessions of the box (`process`), or none at all
+   * (`none`): then the budget alone counts. Default `session`.
    */
   readonly scope?: 'session' | 'process' | 'none';
-  /** Skips a call that comes to nothing again and again with the same arguments (O5); `false`: never. */
+  /** Skips a call that comes to nothing again and again with the same arguments (O5); `false`: never. Default: on, with what stands below. */
   readonly loopGuard?:
     | false
     | {
@@ -67,9 +89,12 @@ export interface BreakerboxConfig {
   readonly precheckMaxAgeMs?: number;
   /** Milliseconds > 0 that the waits of tools which stand on one another, by `dependsOn`, add up to at most (P4). Default 300,000. */
   readonly chainBackoffMs?: number;
-  /** Tools that get series of their own; the rest are counted together as `_OTHER`. Whole number ≥ 1. Default 200. */
+  /** Tools that get series of their own; the rest are counted together as `_OTHER`. `session.declare()` takes ten times as many tools. Whole number ≥ 1. Default 200. */
   readonly maxTools?: number;
-  /** A session that isn't used for so many milliseconds leaves the gauges, until it is used again. Default 1,800,000. */
+  /**
+   * A session that isn't used for so many milliseconds leaves the gauges, until it is used again. Where nobody measures durations,
+   * they begin with the first look at it after its last use: sessions are looked at as new ones begin. Default 1,800,000.
+   */
   readonly sessionIdleMs?: number;
   /** For tests. Default: the system's monotonic clock. */
   readonly clock?: Clock;
@@ -77,7 +102,7 @@ export interface BreakerboxConfig {
 
 /** What `box.session` takes. */
 export interface SessionOptions {
-  /** The conversation's id: on spans and events, never on metrics. Default: a random one. */
+  /** The conversation's id, at most 256 characters: on spans and events, never on metrics. Default: a random one. */
   readonly id?: string;
   /** For this session alone; default the box's. */
   readonly budget?: BreakerboxConfig['budget'];
@@ -93,22 +118,24 @@ export const validateConfig = (config: BreakerboxConfig): void => refuse(checkCo
 
 /** The same for the options of one session. */
 export const validateSessionOptions = (options: SessionOptions): void =>
-  refuse(object({ id: name, budget: checkBudget, allowedTools: list(name) })('session', options));
+  refuse(object({ id: shortName, budget: checkBudget, allowedTools: list(toolName) })('session', options));
 
 /** The same for what a session is restored with. */
 export const validateRestoreOptions = (options: RestoreOptions): void =>
-  refuse(object({ allowedTools: list(name) })('restore', options));
+  refuse(object({ allowedTools: list(toolName) })('restore', options));
 
 /** The same for a tool that is declared later, beside those that are there. */
 export const validateTool = (
   tool: string,
   config: ToolConfig,
   defaults: ToolConfig,
-  others: Readonly<Record<string, Capability>>,
+  others: () => Readonly<Record<string, Capability>>,
 ): void => {
   refuse(name('tool', tool));
   refuse(checkTools(defaults)('tools', { [tool]: config }));
-  refuse(checkCapabilityMap({ ...others, [tool]: config }));
+  // A tool that points to no other closes no circle: a server that lists thousands of them may be declared one by one.
+  if (config.alternatives === undefined && config.dependsOn === undefined) return;
+  refuse(checkCapabilityMap({ ...others(), [tool]: config }));
 };
 
 /** What is set of an object: a key that is there and undefined is not. */
@@ -194,8 +221,8 @@ const checkTools =
   (defaults: ToolConfig): Check =>
   (path, value) => {
     if (typeof value !== 'object' || value === null) return object({})(path, value);
-    return Object.entries(value).flatMap(([tool, config]) => [
-      ...name(`${path}['${tool}']`, tool),
+    return gather(Object.entries(value), ([tool, config]) => [
+      ...toolName(`${path}['${tool}']`, tool),
       ...checkTool(defaults)(`${path}.${tool}`, config),
     ]);
   };
@@ -226,14 +253,14 @@ const checkConfig: Check = (path, value) => {
   const { agent, defaults } = (value ?? {}) as Partial<BreakerboxConfig>;
   const sound = defaults !== undefined && checkTool({})('', defaults).length === 0 ? defaults : {};
   const issues = object({
-    agent: name,
+    agent: shortName,
     tools: checkTools(sound),
     defaults: checkDefaults,
     budget: checkBudget,
     systemic: checkSystemic,
     scope: oneOf(['session', 'process', 'none'], orLeaveOut('each session has circuits of its own then.')),
     loopGuard: (at, one) => (one === false ? [] : checkLoopGuard(at, one)),
-    allowedTools: list(name),
+    allowedTools: list(toolName),
     precheckMaxAgeMs: number(0, orLeaveOut('a pre-call check is asked anew after that time.'), { above: true }),
     chainBackoffMs: number(0, orLeaveOut('it bounds the waits of tools that stand on one another.'), { above: true }),
     maxTools: number(1, orLeaveOut('it bounds how many series are exported.'), { whole: true }),
@@ -241,5 +268,5 @@ const checkConfig: Check = (path, value) => {
     clock: functions(['now', 'unixNow'], 'both give milliseconds.'),
   } satisfies Record<keyof BreakerboxConfig, Check>)(path, value);
   const { tools } = (value ?? {}) as Partial<BreakerboxConfig>;
-  return [...issues, ...(agent === undefined ? name('agent', agent) : []), ...checkCapabilityMap(tools)];
+  return [...issues, ...(agent === undefined ? shortName('agent', agent) : []), ...checkCapabilityMap(tools)];
 };

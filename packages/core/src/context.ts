@@ -22,6 +22,7 @@ export interface SessionContext extends WitnessContext {
   /** How tools are treated that were never declared. */
   readonly undeclared: ToolSettings;
   tool(name: string): ToolSpec | undefined;
+  /** Bounded: the name may come from a server or a model. */
   declare(name: string): void;
   /** Names of the declared tools. */
   tools(): Iterable<string>;

@@ -62,8 +62,9 @@ const mix = (lane: number): number => {
   return twice ^ (twice >>> 16);
 };
 
-/** The digest. Decimal, for it costs a fifth of what hexadecimal does. */
+/** The digest: 16 bits a character. Put into digits, it would cost as much as all the rest of a small value's. */
 export const finish = ({ a, b, c, d }: Lanes): string => {
   const sum = mix(a + b + c + d);
-  return `${mix(a + sum)}:${mix(b + sum)}:${mix(c + sum)}:${mix(d + sum)}`;
+  const [one, two, three, four] = [mix(a + sum), mix(b + sum), mix(c + sum), mix(d + sum)];
+  return String.fromCharCode(one, one >>> 16, two, two >>> 16, three, three >>> 16, four, four >>> 16);
 };

@@ -4,29 +4,73 @@ import { reportThrown, safely } from './telemetry/safely.ts';
 export interface Emitter<Events extends object> {
   /** Calls `listener` for each event of that name until the returned function is called. */
   on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): () => void;
-  /** Whether anybody listens: lets a caller save building the event. */
-  has(name: keyof Events): boolean;
+  /** Which events anybody listens for: lets a caller save building the others. Plain flags, since every call looks at two. */
+  readonly heard: { readonly [Name in keyof Events]?: boolean };
   /** A listener that throws is reported, and disturbs nobody (E5). */
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void;
 }
 
+/** Events that listeners may cause inside one another: one whose session causes the next would end with the stack, mid-decision. */
+const DEEPEST = 50;
+
+interface Entry {
+  readonly listener: (event: never) => unknown;
+  gone: boolean;
+}
+
 export const createEmitter = <Events extends object>(): Emitter<Events> => {
-  const listeners = new Map<keyof Events, Set<(event: never) => unknown>>();
+  /** Lists are never written to: whoever comes or goes while an event is told makes the next one. */
+  const listeners = new Map<keyof Events, readonly Entry[]>();
+  const heard: { [Name in keyof Events]?: boolean } = {};
+  let depth = 0;
+  /** Nothing more is told until the outermost event has been: listeners that cause two events each would take for ever. */
+  let tooDeep = false;
+  const put = (name: keyof Events, entries: readonly Entry[]): void => {
+    listeners.set(name, entries);
+    heard[name] = entries.length > 0;
+  };
+  const of = (name: keyof Events): readonly Entry[] => listeners.get(name) ?? [];
+  const tell = (name: keyof Events, event: unknown): void => {
+    const what = `a listener of '${String(name)}'`;
+    for (const entry of of(name)) {
+      if (tooDeep && depth > 1) return;
+      if (!entry.gone) safely(what, () => watchEnd(what, entry.listener(event as never)));
+    }
+  };
   return {
+    heard,
     on(name, listener) {
-      const entry = (event: never) => listener(event);
-      const entries = listeners.get(name) ?? new Set();
-      listeners.set(name, entries.add(entry));
-      return () => void entries.delete(entry);
+      const entry: Entry = { listener, gone: false };
+      put(name, [...of(name), entry]);
+      return () => {
+        entry.gone = true;
+        put(
+          name,
+          of(name).filter((one) => one !== entry),
+        );
+      };
     },
-    has: (name) => (listeners.get(name)?.size ?? 0) > 0,
     emit(name, event) {
-      const what = `a listener of '${String(name)}'`;
-      for (const entry of listeners.get(name) ?? []) {
-        const returned = safely(what, () => entry(event as never));
-        // An async listener's rejection would otherwise end the process.
-        if (returned instanceof Promise) returned.catch((error) => reportThrown(what, error));
+      if (tooDeep) return;
+      if (depth >= DEEPEST) {
+        tooDeep = true;
+        const what = `Each event causes another, ${DEEPEST} deep; '${String(name)}' and those after it are dropped.`;
+        reportThrown('a listener', new Error(`${what} Do in listeners only what causes no events, or do it later.`));
+        return;
+      }
+      depth += 1;
+      try {
+        tell(name, event);
+      } finally {
+        depth -= 1;
+        if (depth === 0) tooDeep = false;
       }
     },
   };
+};
+
+/** An async listener's rejection would otherwise end the process, whichever realm or library its promise is of. */
+const watchEnd = (what: string, returned: unknown): void => {
+  if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
+  Promise.resolve(returned).then(undefined, (error) => reportThrown(what, error));
 };

@@ -1,3 +1,5 @@
+import { shortened } from './names.ts';
+
 /** One thing that is wrong with a configuration or a snapshot. */
 export interface ConfigIssue {
   /** Where it stands, such as `tools.web_search.failureThreshold`. */
@@ -22,14 +24,24 @@ export interface ConfigIssue {
 export class BreakerboxConfigError extends Error {
   override readonly name = 'BreakerboxConfigError';
   readonly code = 'BREAKERBOX_CONFIG';
+  /** The first 100. */
   readonly issues: readonly ConfigIssue[];
 
   constructor(issues: readonly ConfigIssue[], what = 'configuration') {
-    const lines = issues.map(({ path, message }) => `  ${path}: ${message}`);
+    const told = issues.slice(0, MOST_TOLD).map(({ path, message }) => ({ path: brief(path), message }));
+    const lines = told.map(({ path, message }) => `  ${path}: ${message}`);
+    if (issues.length > told.length) lines.push('  … and more. Mend these first.');
     super(`Breakerbox can't use this ${what}:\n${lines.join('\n')}`);
-    this.issues = issues;
+    this.issues = told;
   }
 }
+
+/** Issues in one error: a file that somebody made to do harm has millions, and their text would fill the memory. */
+export const MOST_TOLD = 100;
+
+/** Keys of a file stand in paths, and may be a book. What matters is where a path begins, and how it ends. */
+const brief = (path: string): string =>
+  path.length > 200 ? `${shortened(path, 130)}${path.slice(-60).replace(/^[\uDC00-\uDFFF]/, '')}` : path;
 
 /** A public function was called with something it can't take. The message says what, where, why and how to mend it. */
 export class BreakerboxUsageError extends Error {

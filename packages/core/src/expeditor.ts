@@ -1,29 +1,25 @@
 import { Accounts } from './accounts.ts';
-import { withoutCircuits } from './books.ts';
-import { isCautious, remaining } from './budget.ts';
 import { checkTasks, planScope, type ScopePlan, type Task } from './capability/scope.ts';
-import { show } from './checks.ts';
-import type { Ticket } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import { Circuits } from './circuits.ts';
-import type { Moment } from './clock.ts';
+import { type Moment, UNTIMED } from './clock.ts';
 import type { SessionContext } from './context.ts';
 import { CallHistory } from './history.ts';
 import type { SessionMemory } from './memory.ts';
 import { explain, type Grounds, noteText } from './message.ts';
-import { type Asked, Outlook } from './outlook.ts';
+import { Outlook } from './outlook.ts';
 import { type Permit, type PermitOwner, SessionPermit } from './permit.ts';
 import { isCounted, isExecuted, type Reason } from './reasons.ts';
-import type { RecoveryWatch } from './recovery.ts';
 import { buildReport, type SessionReport } from './report/report.ts';
+import { type Seat, Seats } from './seats.ts';
 import type { AcquireOptions, ReportOptions, Session } from './session.ts';
-import { type Judged, judge, type Settlement } from './settlement.ts';
+import { type Judged, judge, type Settlement, SUCCESS } from './settlement.ts';
 import { type SessionSnapshot, takeSnapshot } from './snapshot.ts';
-import { circuitMoment, circuitStore } from './store.ts';
-import type { SystemicEvent } from './systemic.ts';
+import { circuitMoment, circuitStore, ownMemory } from './store.ts';
+import { followProviders, metricsActive } from './telemetry/hub.ts';
 import { SessionWitness } from './telemetry/witness.ts';
 import { checkControl, checkReportOptions } from './usage.ts';
-import { type CircuitView, type SessionView, viewCircuit, viewSession } from './view.ts';
+import { type CircuitView, type SessionView, viewCircuit, viewCircuits, viewSession } from './view.ts';
 
 /** The expeditor: the one place that joins the pure parts. It decides, and runs no tool (E1). Reads like the agent's loop. */
 export class Expeditor implements Session, PermitOwner {
@@ -33,9 +29,9 @@ export class Expeditor implements Session, PermitOwner {
   readonly #witness: SessionWitness;
   readonly #accounts: Accounts;
   readonly #circuits: Circuits;
+  readonly #seats: Seats;
   readonly #history: CallHistory;
   readonly #outlook: Outlook;
-  readonly #recovery: RecoveryWatch | undefined;
   #step: number;
   #stepMs: number;
   #plan: ScopePlan | undefined;
@@ -52,48 +48,84 @@ export class Expeditor implements Session, PermitOwner {
     this.#witness = new SessionWitness(box, id, store, books.real);
     this.#accounts = new Accounts(books, box.systemic, this.#witness);
     this.#circuits = new Circuits(box, store, this.#accounts, this.#witness);
+    this.#seats = new Seats(box);
     this.#history = new CallHistory(box.clock, box.repeats);
     this.#outlook = new Outlook(box, store, this.#accounts, this.#history, allowed);
-    this.#recovery = box.recoveryWatch();
-    this.#witness.inUse(box.clock.now());
+    followProviders();
+    this.#witness.inUse();
+    this.#witness.usedAt(box.clock.now());
     for (const tool of store.kept.keys()) this.#circuits.track(tool);
   }
 
   acquire(tool: string, options?: AcquireOptions): Permit {
-    // Untyped callers may ask for anything; reports and snapshots hold texts.
-    const permit = this.#decide(typeof tool === 'string' ? tool : show(tool), options);
-    this.#witness.tell();
+    return this.#ended ? this.#decideAfterEnd(tool, options) : this.#decide(tool, options);
+  }
+
+  #decide(tool: string, options: AcquireOptions | undefined): SessionPermit {
+    const known = this.#seats.find(tool);
+    const at = this.#arrive(known);
+    const seat = known ?? this.#take(tool);
+    const digest = options === undefined ? undefined : this.#digestOf(seat, options);
+    const mode = seat.tracked === undefined ? this.#modeOf(seat) : seat.tracked.mode;
+    if (mode === 'observe_only') this.#accounts.observe();
+    const reason = this.#outlook.reason(seat, mode, digest, at);
+    if (reason !== 'closed') return this.#decideOtherwise(seat, reason, mode, digest, this.#timed(at), options);
+    // Almost every call: a closed circuit needs no admission.
+    const permit = new SessionPermit(this, seat, reason, mode, this.#accounts.real, at, digest);
+    this.#history.tried(seat.tool, digest);
+    this.#witness.decided(permit, options);
     return permit;
   }
 
-  #decide(tool: string, options: AcquireOptions | undefined): Permit {
-    const at = this.#arrive();
-    const spec = this.#box.tool(tool);
-    const digest = this.#history.digestOf(options, spec ?? this.#box.undeclared);
-    if (this.#ended) {
-      const tracked = this.#circuits.store.circuits.get(tool);
-      return this.#permit({ tool, spec, tracked, digest }, 'session_ended', at, undefined, options);
-    }
-    const tracked = this.#circuits.track(tool);
-    const asked: Asked = { tool, spec, tracked, digest };
-    if ((tracked ?? spec ?? this.#box.undeclared).mode === 'observe_only') this.#accounts.observe();
-    const reason = this.#outlook.reason(asked, at);
-    if (isExecuted(reason)) this.#history.tried(tool, digest);
-    // Almost every call: a closed circuit needs no admission, and is itself the ticket.
-    if (reason === 'closed') return this.#permit(asked, reason, at, tracked?.circuit, options);
-    const ticket = reason === 'probe_due' && tracked ? this.#circuits.lend(tracked, at) : undefined;
-    const permit = this.#permit(asked, reason, at, ticket, options);
-    if (tracked !== undefined && ticket !== undefined) this.#circuits.begin(tracked, ticket.lease, permit);
+  /** A probe takes its place, a call that is held up goes elsewhere, and some pass for other reasons than a closed circuit. */
+  #decideOtherwise(
+    seat: Seat,
+    reason: Reason,
+    mode: CircuitMode,
+    digest: string | undefined,
+    at: Moment,
+    options: AcquireOptions | undefined,
+  ): SessionPermit {
+    const { tool, tracked } = seat;
+    const lease = reason === 'probe_due' && tracked ? this.#circuits.lend(tracked, at) : undefined;
+    const route = isExecuted(reason) ? undefined : this.#outlook.route(reason, seat, digest, at);
+    const now = circuitMoment(this.#circuits.store, at);
+    const permit = new SessionPermit(this, seat, reason, mode, this.#accounts.real, now, digest, lease, route);
+    if (permit.executes && !this.#ended) this.#history.tried(tool, digest);
+    if (tracked !== undefined && lease !== undefined) this.#circuits.begin(tracked, lease, permit);
+    this.#witness.decided(permit, options);
     return permit;
+  }
+
+  #decideAfterEnd(tool: string, options: AcquireOptions | undefined): SessionPermit {
+    const seat = this.#take(tool);
+    const digest = options === undefined ? undefined : this.#digestOf(seat, options);
+    return this.#decideOtherwise(seat, 'session_ended', this.#modeOf(seat), digest, this.#arrive(), options);
+  }
+
+  #take(tool: string): Seat {
+    const name = this.#seats.nameOf(tool);
+    return this.#seats.make(name, this.#circuits.track(name, this.#ended));
+  }
+
+  #modeOf({ tracked, spec }: Seat): CircuitMode {
+    return (tracked ?? spec ?? this.#box.undeclared).mode;
+  }
+
+  #digestOf({ spec }: Seat, options: AcquireOptions): string | undefined {
+    return this.#history.digestOf(options, spec ?? this.#box.undeclared);
   }
 
   settled(permit: SessionPermit, settlement: Settlement): void {
-    const at = this.#arrive(); // May find that the probe has failed by its lease (C9).
-    if (permit.close()) {
-      const judged = judge(settlement, permit.tool, permit.spec ?? this.#box.undeclared, this.#box.clock);
-      this.#conclude(permit, judged, settlement, at);
-    }
+    const at = this.#comeBack(permit); // May find that the probe has failed by its lease (C9).
+    if (permit.close()) this.#settle(permit, settlement, at);
     this.#witness.tell();
+  }
+
+  #settle(permit: SessionPermit, settlement: Settlement, at: Moment): void {
+    const { tool, spec } = permit.seat;
+    const judged = judge(settlement, tool, spec ?? this.#box.undeclared, this.#box.clock);
+    this.#conclude(permit, judged, settlement, judged === SUCCESS ? at : this.#timed(at));
   }
 
   lapsed(permit: SessionPermit, atMs: number): void {
@@ -112,24 +144,25 @@ export class Expeditor implements Session, PermitOwner {
     this.#witness.concluded(permit, judged, late, at.ms);
     if (late || this.#ended) return;
     const failed = judged.outcome === 'failure' && isCounted(permit.reason);
-    if (failed) this.#charge(permit, judged, at);
+    if (failed) this.#charge(permit.seat, judged, at);
     this.#circuits.conclude(permit, judged, at);
     // The one charge of an event may be the last too, and a slow success may be what makes the event (C3, S3).
     if (failed || this.#accounts.event !== undefined) this.#accounts.noticeExhaustion();
   }
 
   /** B1, S3, B4: a failure costs budget. */
-  #charge({ tool, spec, tracked }: SessionPermit, { category = 'unknown', tokens = 0 }: Judged, at: Moment): void {
-    const { mode } = tracked ?? spec ?? this.#box.undeclared;
-    const mayWait = tracked?.tool.policy.failureThreshold ?? 0;
-    this.#accounts.failed(mode === 'observe_only', { tool, category, tokens, at, mayWait });
+  #charge(seat: Seat, { category = 'unknown', tokens = 0 }: Judged, at: Moment): void {
+    const mayWait = seat.tracked?.tool.policy.failureThreshold ?? 0;
+    const failure = { tool: seat.tool, category, tokens, at, mayWait };
+    this.#accounts.failed(this.#modeOf(seat) === 'observe_only', failure);
   }
 
   declare(tool: string): void {
     this.#box.declare(tool);
-    if (!this.#circuits.store.kept.has(tool) || this.#ended) return;
+    const name = this.#seats.nameOf(tool);
+    if (!this.#circuits.store.kept.has(name) || this.#ended) return;
     this.#arrive(); // It counts in the gauges again, before its circuits do.
-    this.#circuits.track(tool);
+    this.#circuits.track(name);
     this.#witness.tell();
   }
 
@@ -164,8 +197,9 @@ export class Expeditor implements Session, PermitOwner {
     this.#witness.tell();
   }
 
-  control(name: string, mode: CircuitMode): void {
-    checkControl(name, mode, this.#box.tool(name), this.#box.keepsCircuits);
+  control(tool: string, mode: CircuitMode): void {
+    const name = this.#seats.nameOf(tool);
+    checkControl(tool, mode, this.#box.tool(name), this.#box.keepsCircuits);
     this.#arrive();
     const tracked = this.#ended ? undefined : this.#circuits.track(name);
     if (tracked !== undefined && tracked.mode !== mode) this.#circuits.takeOver(tracked, mode);
@@ -183,7 +217,9 @@ export class Expeditor implements Session, PermitOwner {
   planScope(tasks: readonly Task[]): ScopePlan {
     checkTasks(tasks);
     const at = this.#arrive();
-    const plan = planScope(tasks, { outlook: (tool) => (this.#ended ? { out: false } : this.#outlook.of(tool, at)) });
+    const plan = planScope(tasks, {
+      outlook: (tool) => (this.#ended ? { out: false } : this.#outlook.of(this.#seats.nameOf(tool), at)),
+    });
     if (!this.#ended) {
       this.#plan = plan;
       this.#witness.planned(plan);
@@ -195,14 +231,13 @@ export class Expeditor implements Session, PermitOwner {
   report(options: ReportOptions = {}): SessionReport {
     checkReportOptions(options);
     const { done = [] } = options;
-    const { clock } = this.#box;
     return buildReport({
       id: this.id,
       agent: this.agent,
-      unixMs: clock.unixNow(),
-      at: this.#moment(clock.now()),
+      unixMs: this.#box.clock.unixNow(),
+      at: this.#moment(),
       circuits: this.view().circuits,
-      tallies: this.#witness.tallies,
+      tallies: this.#seats.tallies(),
       ledger: this.#accounts.real,
       scope: this.#plan,
       done,
@@ -211,76 +246,64 @@ export class Expeditor implements Session, PermitOwner {
 
   peek(tool: string): CircuitView | undefined {
     const { store } = this.#circuits;
-    const tracked = store.circuits.get(tool);
-    return tracked && viewCircuit(tracked, circuitMoment(store, this.#moment(this.#box.clock.now())));
+    const tracked = store.circuits.get(this.#seats.nameOf(tool));
+    return tracked && viewCircuit(tracked, circuitMoment(store, this.#moment()));
   }
 
   view(): SessionView {
-    const { store } = this.#circuits;
-    const at = circuitMoment(store, this.#moment(this.#box.clock.now()));
-    const circuits = [...store.circuits.values()].map((tracked) => viewCircuit(tracked, at));
+    const circuits = viewCircuits(this.#circuits.store, this.#moment());
     return viewSession(this, this.#step, this.#accounts.real, circuits);
   }
 
   snapshot(): SessionSnapshot {
-    const { circuits, kept, board } = this.#circuits.store;
-    // Circuits that sessions share stay with their box (C12).
-    const own = new Map(board === undefined ? [...circuits, ...kept] : []);
-    const books = board === undefined ? this.#accounts.books : withoutCircuits(this.#accounts.books);
-    const memory = { books, step: this.#step, stepMs: this.#stepMs, circuits: own };
-    return takeSnapshot(this, memory, this.#box.clock.now());
+    const { ms, ...steps } = this.#moment();
+    return takeSnapshot(this, { ...steps, ...ownMemory(this.#circuits.store, this.#accounts.books) }, ms);
   }
 
   end(): void {
     if (this.#ended) return;
+    followProviders();
     this.#ended = true;
     this.#witness.ended();
     this.#circuits.giveBack(this);
   }
 
-  /** What every call from outside begins with: what time and other sessions have brought is settled first. */
-  #arrive(): Moment {
-    const ms = this.#box.clock.now();
-    const at = this.#moment(ms);
-    if (this.#ended) return at;
-    this.#witness.inUse(ms);
-    this.#circuits.settleLapsed(ms, this);
-    this.#circuits.catchUp(at);
-    this.#accounts.mature(at);
-    const event = this.#accounts.event ?? this.#accounts.eventOf(true);
-    const by = event && this.#recovery?.isOver(latestOf(event), ms);
-    if (by !== undefined) this.#circuits.recovered(by, at);
+  /**
+   * What every call from outside begins with: what time and other sessions have brought is settled first. Untimed where the
+   * call is of one tool, no time has a say in it, and nobody measures how long it takes: reading the clock costs as much as
+   * the decision.
+   */
+  #arrive(seat?: Seat): Moment {
+    followProviders();
+    if (this.#ended) return this.#moment();
+    this.#witness.inUse();
+    const isDue = seat === undefined || this.#isDue(seat);
+    if (!isDue && !metricsActive()) return UNTIMED;
+    const at = this.#moment();
+    this.#witness.usedAt(at.ms);
+    if (isDue) this.#circuits.settleDue(at, this);
     return at;
   }
 
-  #permit(
-    asked: Asked,
-    reason: Reason,
-    at: Moment,
-    ticket: Ticket | undefined,
-    options: AcquireOptions | undefined,
-  ): SessionPermit {
-    const { tool, spec, tracked, digest } = asked;
-    const { budget } = this.#accounts.real;
-    const route = this.#outlook.route(reason, asked, at);
-    const permit = new SessionPermit(this, {
-      tool,
-      spec,
-      digest,
-      reason,
-      route,
-      mode: (tracked ?? spec ?? this.#box.undeclared).mode,
-      tracked,
-      ticket,
-      startMs: at.ms,
-      span: this.#witness.decided(tool, spec, reason, route),
-      budgetRemaining: remaining(budget),
-      caution: isCautious(budget),
-      // Put into words only if somebody asks, as it stands now.
-      explain: route && explainer(this.#outlook.grounds(asked, reason, route, at)),
-    });
-    this.#witness.permitted(permit, options);
-    return permit;
+  /** The same for a call that is over. One that began untimed ends so too: no need to look again who measures. */
+  #comeBack({ seat, at }: SessionPermit): Moment {
+    if (at !== UNTIMED || this.#ended || this.#isDue(seat)) return this.#arrive(seat);
+    this.#witness.inUse();
+    return UNTIMED;
+  }
+
+  /** Whether time has a say in a call that a closed circuit lets through, and that succeeds. */
+  #isDue({ tracked }: Seat): boolean {
+    if (tracked === undefined || tracked.circuit.state !== 'closed' || tracked.tool.goesByTime) return true;
+    return this.#circuits.hasPending || this.#accounts.hasPending;
+  }
+
+  #timed(at: Moment): Moment {
+    return at === UNTIMED ? this.#moment() : at;
+  }
+
+  explain(permit: SessionPermit): string {
+    return explain(this.#outlook.grounds(permit));
   }
 
   /** Declared tools that would be held up now. */
@@ -291,13 +314,7 @@ export class Expeditor implements Session, PermitOwner {
     return outs;
   }
 
-  #moment(ms: number): Moment {
+  #moment(ms = this.#box.clock.now()): Moment {
     return { ms, step: this.#step, stepMs: this.#stepMs };
   }
 }
-
-/** When the latest circuit joined an event, in monotonic ms: from there on its end is waited for (S5). */
-const latestOf = ({ openings }: SystemicEvent): number =>
-  openings.reduce((latest, { at }) => Math.max(latest, at.ms), Number.NEGATIVE_INFINITY);
-
-const explainer = (grounds: Grounds) => (): string => explain(grounds);

@@ -7,7 +7,7 @@ import { isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard
 import { read } from './outcome/untrusted.ts';
 import type { SessionPermit } from './permit.ts';
 import type { AcquireOptions } from './session.ts';
-import type { Judged, Settlement } from './settlement.ts';
+import { type Judged, type Settlement, SUCCESS } from './settlement.ts';
 import { safely } from './telemetry/safely.ts';
 import type { ToolSettings } from './tool.ts';
 
@@ -21,22 +21,23 @@ export class CallHistory {
   #guard: LoopGuard = NO_LOOPS;
   /** Made for the first result that is worth remembering. */
   #results: LastGood | undefined;
-  #taskUnixMs: number;
+  /** When the task began, in monotonic ms: the system's clock may be set meanwhile. */
+  #taskMs: number;
 
   constructor(clock: Clock, repeats: number | undefined) {
     this.#clock = clock;
     this.#repeats = repeats;
-    this.#taskUnixMs = clock.unixNow();
+    this.#taskMs = clock.now();
   }
 
   beginTask(): void {
-    this.#taskUnixMs = this.#clock.unixNow();
+    this.#taskMs = this.#clock.now();
   }
 
   /** The digest of a call's arguments, where they were given and somebody needs it. */
-  digestOf(options: AcquireOptions | undefined, { labelFreshness, serveStaleMs }: ToolSettings): string | undefined {
+  digestOf(options: AcquireOptions | undefined, { keepsResults }: ToolSettings): string | undefined {
     if (options === undefined || options === null) return undefined;
-    if (this.#repeats === undefined && !labelFreshness && serveStaleMs === undefined) return undefined;
+    if (this.#repeats === undefined && !keepsResults) return undefined;
     const input = read(options, 'input'); // Untyped callers may give anything, and deciding never throws.
     return input === undefined ? undefined : this.#digest(input);
   }
@@ -53,6 +54,10 @@ export class CallHistory {
 
   /** A call is let through. */
   tried(tool: string, digest: string | undefined): void {
+    if (this.#guard !== NO_LOOPS) this.#lift(tool, digest);
+  }
+
+  #lift(tool: string, digest: string | undefined): void {
     if (this.#repeats !== undefined) this.#guard = tried(this.#guard, tool, digest, this.#repeats);
   }
 
@@ -63,19 +68,20 @@ export class CallHistory {
     settlement: Settlement | undefined,
     ms: number,
   ): FreshnessLabel | undefined {
-    const { tool, digest: input, spec } = permit;
-    const { outcome, category } = judged;
-    if (this.#repeats !== undefined && permit.reason !== 'disabled') {
-      const way = category === undefined ? 'success' : `${outcome}:${category}`;
-      this.#guard = settled(this.#guard, tool, input, way, this.#repeats);
-    }
-    if (outcome !== 'success' || settlement === undefined || spec === undefined) return undefined;
-    const { serveStaleMs, labelFreshness } = spec;
-    if (!labelFreshness && serveStaleMs === undefined) return undefined;
+    if (judged !== SUCCESS || this.#guard !== NO_LOOPS) this.#count(permit, judged);
+    if (permit.seat.spec?.keepsResults !== true || settlement === undefined) return undefined;
+    if (judged.outcome !== 'success') return undefined;
     return safely('reading how current a result is', () => this.#remember(permit, settlement, ms)); // E5
   }
 
-  #remember({ tool, spec, digest: input }: SessionPermit, settlement: Settlement, ms: number) {
+  #count({ seat, reason, digest }: SessionPermit, { outcome, category }: Judged): void {
+    if (this.#repeats === undefined || reason === 'disabled') return;
+    const way = category === undefined ? 'success' : `${outcome}:${category}`;
+    this.#guard = settled(this.#guard, seat.tool, digest, way, this.#repeats);
+  }
+
+  #remember({ seat, digest: input }: SessionPermit, settlement: Settlement, ms: number) {
+    const { tool, spec } = seat;
     const { retrievedUnixMs, verified } = settlement.freshness ?? {};
     const unixMs = this.#clock.unixNow();
     const keptUnixMs = retrievedUnixMs === undefined ? unixMs : timeOf(retrievedUnixMs);
@@ -93,7 +99,9 @@ export class CallHistory {
     }
     if (spec?.labelFreshness !== true) return undefined;
     const identical = result !== undefined && this.#results.identical(tool, result.input, this.#digest(result.value));
-    return labelOf({ served: false, retrievedUnixMs, taskUnixMs: this.#taskUnixMs, identical, verified, unixMs });
+    // As the system's clock would say it now, which counts whole milliseconds.
+    const taskUnixMs = Math.floor(unixMs - (ms - this.#taskMs));
+    return labelOf({ served: false, retrievedUnixMs, taskUnixMs, identical, verified, unixMs });
   }
 
   /** F2: the last good result of the same call, where the tool allows it and there is one. */

@@ -1,4 +1,5 @@
 export { type Breakerbox, createBreakerbox } from './breakerbox.ts';
+export type { EarlierCharges } from './budget.ts';
 export { type CapabilityMap, parseCapabilities, validateCapabilities } from './capability/file.ts';
 export type { Alternative, Capability, Degradation } from './capability/map.ts';
 export type { AlternativeRoute, DeferRoute, ManualRoute, Route, StaleRoute } from './capability/route.ts';

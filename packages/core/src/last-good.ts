@@ -61,7 +61,7 @@ export const createLastGood = (): LastGood => {
   };
 };
 
-/** A digest has no space, so that no two pairs make one key. */
+/** All digests are of one length, so that no two pairs make one key. */
 const keyOf = (tool: string, digest: string): string => `${digest} ${tool}`;
 
 /** A map goes by the order in which keys were put in: what is put again goes to the end. */

@@ -81,6 +81,12 @@ describe('S3: one event costs one', () => {
     expect([remaining(small.budget), small.budget.provisional.length]).toEqual([1, 2]);
   });
 
+  test('S3: no more than 200 failures wait at a time, of all tools together', () => {
+    let ledger = opened(createLedger(createBudget(1_000)), 'a', 'network', at(0));
+    for (let tool = 0; tool < 100; tool += 1) ledger = failed(ledger, `tool ${tool}`, 'network', at(1), 3);
+    expect([ledger.budget.provisional.length, remaining(ledger.budget)]).toEqual([200, 900]);
+  });
+
   test('S3: a circuit that closed and opened again is no longer the one that was waited for', () => {
     const ledger = failed(opened(start, 'a', 'network', at(0)), 'b', 'network', at(1));
     const again = opened(recordClosing(ledger, 'a'), 'a', 'network', at(2));

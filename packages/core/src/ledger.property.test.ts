@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Charge, createBudget, isSpent, mergeIntoOne, remaining, tokensRemaining } from './budget.ts';
 import type { Moment } from './clock.ts';
 import {
@@ -10,11 +10,12 @@ import {
   noticeExhaustion,
   recordClosing,
   recordOpening,
+  recordOpenings,
   renewBudget,
   resolveEvent,
 } from './ledger.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
-import { inWindow, type SystemicPolicy } from './systemic.ts';
+import { type Correlation, DEFAULT_SYSTEMIC, inWindow, type Opening, type SystemicPolicy } from './systemic.ts';
 
 /** What may happen to a ledger. `trip`: a failure that opens the circuit; `adopt`: others' failures did (C12). */
 type Happening =
@@ -127,10 +128,55 @@ const always = (kinds: readonly ('fail' | 'trip' | 'adopt')[], check: (run: Run,
 const SESSION = ['fail', 'fail', 'trip'] as const;
 const PROCESS = [...SESSION, 'adopt'] as const;
 
+/** What a fold over the openings gives, and what they give at once. */
+const ways = (ledger: Ledger, openings: readonly Opening[], policy: Correlation) => [
+  openings.reduce((before, one) => recordOpening(before, one, policy), ledger),
+  recordOpenings(ledger, openings, policy),
+];
+
+describe("openings of others' doing, all at once (C12)", { timeout: 60_000 }, () => {
+  test('C12, S3: come to the same as one by one, whatever was before', () => {
+    const tools = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), { minLength: 1 });
+    const ages = fc.array(fc.constantFrom(0, 1_000, 119_999, 500_000), { minLength: 6, maxLength: 6 });
+    const categories = fc.array(category, { minLength: 6, maxLength: 6 });
+    const before = fc.array(happening(...PROCESS), { maxLength: 25 });
+    fc.assert(
+      fc.property(budgets, policies, before, tools, ages, categories, (budget, policy, all, names, old, as) => {
+        const run = runOf(budget, policy);
+        for (const one of all) happen(run, one);
+        const openings = names.map((name, index) => ({
+          tool: name,
+          category: as[index] ?? 'network',
+          at: { ...run.at, ms: run.at.ms - (old[index] ?? 0) },
+          unixMs: index,
+        }));
+        const [one, atOnce] = ways(run.ledger, openings, policy);
+        expect(atOnce).toEqual(one);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test('C12: however many join an event, it is put together for all of them at once', () => {
+    const sharedDependency = vi.fn(() => undefined);
+    const policy = { ...DEFAULT_SYSTEMIC, sharedDependency };
+    const at = { ms: 0, step: 0, stepMs: 0 };
+    const openings = Array.from({ length: 1_000 }, (_, n) => ({
+      tool: `t${n}`,
+      category: n < 500 ? ('network' as const) : ('server' as const),
+      at,
+      unixMs: n,
+    }));
+    const atOnce = recordOpenings(createLedger(createBudget(5)), openings, policy);
+    expect(atOnce.event?.openings).toHaveLength(1_000);
+    expect(sharedDependency).toHaveBeenCalledTimes(2); // When it began, and when the others joined.
+  });
+});
+
 describe('the ledger, whatever happens', { timeout: 60_000 }, () => {
   test('B1, C12: granted less consumed is the limit less what stands charged, and both only grow', () => {
     always(PROCESS, ({ ledger: { budget } }, before) => {
-      expect(budget.granted - budget.consumed).toBe(budget.limit - budget.charges.length);
+      expect(budget.granted - budget.consumed).toBe(budget.limit - budget.earlier.failures - budget.charges.length);
       expect(remaining(budget)).toBe(Math.max(0, budget.granted - budget.consumed));
       expect(budget.granted).toBeGreaterThanOrEqual(before.budget.granted);
       expect(budget.consumed).toBeGreaterThanOrEqual(before.budget.consumed);

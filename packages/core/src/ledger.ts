@@ -4,6 +4,7 @@ import {
   charge,
   chargeProvisionally,
   isSpent,
+  MOST_SINGLE,
   mature,
   mergeIntoOne,
   nextCycle,
@@ -48,11 +49,14 @@ export type SessionState = 'active' | 'paused_budget' | 'paused_systemic';
 
 export const createLedger = (budget: Budget): Ledger => ({
   budget,
-  openings: [],
+  openings: NONE,
   event: undefined,
   paid: false,
   exhausted: false,
 });
+
+/** One list for all ledgers without an opening. */
+const NONE: readonly never[] = [];
 
 /** S2, B1. A systemic pause is the graver one. */
 export const sessionState = ({ exhausted, event }: Ledger): SessionState => {
@@ -73,7 +77,9 @@ export const chargeFailure = (
   if (ledger.event !== undefined) return ledger; // The event has had its one charge.
   const failure = { ...reported, tokens: sane(reported.tokens) };
   // Bounded: waiting gives the second circuit the failures that open it, and lets nobody fail for free.
-  const waits = provisionalOf(ledger.budget, failure.tool) < Math.min(mayWait, ledger.budget.limit);
+  const { limit, provisional } = ledger.budget;
+  const waits =
+    provisional.length < MOST_SINGLE && provisionalOf(ledger.budget, failure.tool) < Math.min(mayWait, limit);
   const anchor = waits && policy && ledger.openings.find((opening) => isAnchor(opening, failure, policy));
   return {
     ...ledger,
@@ -113,6 +119,51 @@ export const recordOpening = (ledger: Ledger, opening: Opening, policy: Correlat
   return { ...next, budget: suspend(ledger.budget, { tool, at }, isSuspect) };
 };
 
+/** C12: the same for what other sessions' failures have opened, first to last: there may be hundreds at once. */
+export const recordOpenings = (
+  ledger: Ledger,
+  openings: readonly Opening[],
+  policy: Correlation | undefined,
+): Ledger => {
+  const known = new Set(ledger.openings.map(({ tool }) => tool));
+  const fresh = openings.filter(({ tool }) => !known.has(tool));
+  let next = ledger;
+  for (const [index, opening] of fresh.entries()) {
+    if (next.event !== undefined) return joinAll(next, next.event, fresh.slice(index), policy);
+    next = recordOpening(next, opening, policy);
+  }
+  return next;
+};
+
+/** All of them join the running event. It is put together once; what was charged is looked through for each of them alone. */
+const joinAll = (
+  ledger: Ledger,
+  event: SystemicEvent,
+  joining: readonly Opening[],
+  policy: Correlation | undefined,
+): Ledger => {
+  const inEvent = new Set(event.openings.map(({ tool }) => tool));
+  if (policy === undefined || joining.some(({ tool }) => inEvent.has(tool))) {
+    return joining.reduce((before, opening) => recordOpening(before, opening, policy), ledger);
+  }
+  let { budget, paid } = ledger;
+  let shared = event.category;
+  for (const { tool, category, at } of joining) {
+    if (category !== shared) shared = undefined;
+    const isPart = (one: Charge) => (one.tool === tool || one.category === shared) && inWindow(policy, one.at, at);
+    const merged = mergeIntoOne(budget, isPart, paid);
+    paid ||= merged !== budget;
+    budget = merged;
+  }
+  return {
+    budget,
+    openings: [...ledger.openings, ...joining],
+    event: systemicEvent([...event.openings, ...joining], policy.sharedDependency),
+    paid,
+    exhausted: ledger.exhausted && isSpent(budget),
+  };
+};
+
 /**
  * S3: one event, one charge, also for what a circuit that joins it had failed with before. A session that had no failure of
  * its own in it, because other sessions share its circuits (C12), pays nothing.
@@ -142,9 +193,12 @@ export const joinEvent = (ledger: Ledger, event: SystemicEvent, policy: Systemic
 };
 
 /** A circuit closed: it can't be part of an event to come. */
-export const recordClosing = (ledger: Ledger, tool: string): Ledger => ({
+export const recordClosing = (ledger: Ledger, tool: string): Ledger => recordClosings(ledger, new Set([tool]));
+
+/** The same for many. */
+export const recordClosings = (ledger: Ledger, tools: ReadonlySet<string>): Ledger => ({
   ...ledger,
-  openings: ledger.openings.filter((opening) => opening.tool !== tool),
+  openings: ledger.openings.filter(({ tool }) => !tools.has(tool)),
 });
 
 /** B1, B4: a new cycle of the failure budget, and of the token budget. */

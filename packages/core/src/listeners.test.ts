@@ -1,6 +1,7 @@
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { bench, failOnce, steps, succeedOnce, trip } from './test-support.ts';
+import { agentCells } from './telemetry/hub.ts';
+import { bench, failOnce, steps, succeedOnce, trip, watchDiag } from './test-support.ts';
 
 afterEach(() => diag.disable());
 
@@ -71,6 +72,29 @@ describe('listeners that call the session', () => {
     expect(error).toHaveBeenCalledOnce();
     stop();
     expect(succeedOnce(session, 'b')).toBe('call');
+  });
+});
+
+describe('listeners that make sessions', () => {
+  test('one that makes a session at each decision, which decides, ends; and the gauges are as they were', () => {
+    const error = watchDiag();
+    const agent = 'made in listeners';
+    const { session, box } = bench({ agent, tools: { a: {} } });
+    let made = 0;
+    box.on('decision', () => {
+      made += 1;
+      const inner = box.session();
+      succeedOnce(inner, 'a');
+      inner.end();
+    });
+    for (let i = 0; i < 3; i += 1) expect(succeedOnce(session, 'a')).toBe('call');
+    session.end();
+    expect(made).toBe(150);
+    expect(error).toHaveBeenCalledTimes(3);
+    const { sessions, tools } = agentCells(agent);
+    expect(sessions.active.value).toBe(0);
+    expect(tools.get('a')?.circuits.closed.value).toBe(0);
+    expect(tools.get('a')?.outcomes.get('success')?.value).toBe(153);
   });
 });
 

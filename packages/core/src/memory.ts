@@ -28,5 +28,7 @@ export const freshMemory = (budget: Budget, ms: number): SessionMemory => ({
   books: { real: createLedger(budget), shadow: undefined },
   step: 0,
   stepMs: ms,
-  circuits: new Map(),
+  circuits: NONE,
 });
+
+const NONE: SessionMemory['circuits'] = new Map();

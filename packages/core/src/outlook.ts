@@ -2,24 +2,25 @@ import type { Accounts } from './accounts.ts';
 import { type Route, routeOf } from './capability/route.ts';
 import type { Outlook as ToolOutlook } from './capability/scope.ts';
 import { unblockText } from './capability/unblock.ts';
-import { admit } from './circuit/circuit.ts';
+import { admits } from './circuit/circuit.ts';
+import type { CircuitMode } from './circuit/mode.ts';
 import { probeWait } from './circuit/schedule.ts';
 import type { Moment } from './clock.ts';
 import type { SessionContext } from './context.ts';
 import type { CallHistory } from './history.ts';
 import type { Grounds } from './message.ts';
-import { REASONS, type Reason } from './reasons.ts';
+import type { SessionPermit } from './permit.ts';
+import type { Precheck } from './precheck.ts';
+import { isExecuted, REASONS, type Reason } from './reasons.ts';
 import { type CircuitStore, circuitMoment } from './store.ts';
 import type { ToolSpec } from './tool.ts';
 import type { TrackedCircuit } from './tracked.ts';
 
-/** A call that is asked about. */
+/** A tool that is asked about. */
 export interface Asked {
   readonly tool: string;
   readonly spec: ToolSpec | undefined;
   readonly tracked: TrackedCircuit | undefined;
-  /** Of its arguments (O5). */
-  readonly digest: string | undefined;
 }
 
 /** F2: a last good result stands in for a tool that is out; not for one that says no, or that isn't allowed. */
@@ -48,48 +49,46 @@ export class Outlook {
     this.#allowed = allowed;
   }
 
-  /** Why a call would be let through or held up. */
-  reason(asked: Asked, at: Moment): Reason {
-    const { spec, tracked } = asked;
-    const { mode } = tracked ?? spec ?? this.#box.undeclared;
-    const observed = mode === 'observe_only';
-    const state = this.#accounts.state(observed);
-    if (state !== 'active') {
-      if (observed) return 'would_pause';
-      return state === 'paused_systemic' ? 'systemic' : 'budget_exhausted';
-    }
-    // What may not be called isn't called, switched off or not.
-    if (this.#allowed !== undefined && !this.#allowed.has(asked.tool)) return observed ? 'would_skip' : 'not_allowed';
-    if (mode === 'forced_open' || mode === 'disabled') return mode;
-    const skip = this.#heldUp(asked, at);
-    if (skip !== undefined) return observed ? 'would_skip' : skip;
-    if (tracked === undefined) return spec === undefined ? 'undeclared' : 'no_circuit';
-    return tracked.circuit.state === 'closed' ? 'closed' : 'probe_due';
+  /** Why a call with these arguments (O5) would be let through or held up. */
+  reason(asked: Asked, mode: CircuitMode, digest: string | undefined, at: Moment): Reason {
+    const reason = this.#reason(asked, mode, digest, at);
+    return mode === 'observe_only' ? onlyObserved(reason) : reason;
   }
 
-  /** What holds a call up that the session's state and the tool's mode let through. */
-  #heldUp({ tool, spec, tracked, digest }: Asked, at: Moment): Reason | undefined {
-    if (
-      spec?.precheck !== undefined &&
-      this.#box.prechecks.availability(tool, spec.precheck, at.ms) === 'unavailable'
-    ) {
-      return 'unavailable';
-    }
-    if (tracked !== undefined && tracked.circuit.state !== 'closed') {
-      // The loop guard isn't asked: a tool that is out fails alike, and a probe may well be the same call once more.
-      const { verdict } = admit(tracked.circuit, tracked.tool.policy, circuitMoment(this.#store, at));
-      if (verdict === 'probe') return undefined;
-      return tracked.circuit.state === 'open' ? 'open' : 'probe_in_flight';
-    }
-    return digest !== undefined && this.#history.isRepeat(tool, digest) ? 'repeat' : undefined;
+  #reason({ tool, spec, tracked }: Asked, mode: CircuitMode, digest: string | undefined, at: Moment): Reason {
+    const paused = this.#accounts.isPaused ? this.#pausedBy(mode) : undefined;
+    if (paused !== undefined) return paused;
+    // What may not be called isn't called, switched off or not.
+    if (this.#allowed !== undefined && !this.#allowed.has(tool)) return 'not_allowed';
+    if (mode === 'forced_open' || mode === 'disabled') return mode;
+    if (spec?.precheck !== undefined && this.#isUnavailable(spec, spec.precheck, at)) return 'unavailable';
+    // There the loop guard isn't asked: a tool that is out fails alike, and a probe may well be the same call once more.
+    if (tracked !== undefined && tracked.circuit.state !== 'closed') return this.#ofOutage(tracked, at);
+    if (digest !== undefined && this.#history.isRepeat(tool, digest)) return 'repeat';
+    if (tracked !== undefined) return 'closed';
+    return spec === undefined ? 'undeclared' : 'no_circuit';
+  }
+
+  #pausedBy(mode: CircuitMode): Reason | undefined {
+    const state = this.#accounts.state(mode === 'observe_only');
+    if (state === 'active') return undefined;
+    return state === 'paused_systemic' ? 'systemic' : 'budget_exhausted';
+  }
+
+  #isUnavailable({ name }: ToolSpec, precheck: Precheck, { ms }: Moment): boolean {
+    return this.#box.prechecks.availability(name, precheck, ms) === 'unavailable';
+  }
+
+  #ofOutage({ circuit, tool }: TrackedCircuit, at: Moment): Reason {
+    if (admits(circuit, tool.policy, circuitMoment(this.#store, at))) return 'probe_due';
+    return circuit.state === 'open' ? 'open' : 'probe_in_flight';
   }
 
   /** Where a call goes that is held up for this reason (R2, F2); undefined where it isn't. */
-  route(reason: Reason, { tool, spec, digest }: Asked, at: Moment): Route | undefined {
-    const decision = REASONS[reason];
-    if (decision !== 'skip' && decision !== 'pause') return undefined;
+  route(reason: Reason, { tool, spec }: Asked, digest: string | undefined, at: Moment): Route | undefined {
+    if (isExecuted(reason)) return undefined;
     const settings = spec ?? this.#box.undeclared;
-    if (decision === 'pause') return settings.lastResort;
+    if (REASONS[reason] === 'pause') return settings.lastResort;
     const stale = IS_OUT.has(reason) ? this.#history.lastGood(tool, settings, digest, at.ms) : undefined;
     if (stale !== undefined || settings.capability.alternatives === undefined) return stale ?? settings.lastResort;
     return routeOf(settings.capability, (other) => this.#isUsable(other, at));
@@ -99,15 +98,14 @@ export class Outlook {
   #isUsable(tool: string, at: Moment): boolean {
     const spec = this.#box.tool(tool);
     if (spec === undefined) return false;
-    const tracked = this.#store.circuits.get(tool);
-    return REASONS[this.reason({ tool, spec, tracked, digest: undefined }, at)] === 'call';
+    const tracked = this.#store.circuits.get(spec.name);
+    return REASONS[this.reason({ tool: spec.name, spec, tracked }, (tracked ?? spec).mode, undefined, at)] === 'call';
   }
 
-  /** What the words for a held-up call are made of. */
-  grounds({ tool, spec, tracked }: Asked, reason: Reason, route: Route | undefined, at: Moment): Grounds {
-    const { policy } = spec ?? this.#box.undeclared;
-    const ledger = this.#accounts.real;
-    return { tool, reason, route, circuit: tracked?.circuit, policy, ledger, at: circuitMoment(this.#store, at) };
+  /** What the words for a call that was held up are made of: what stood then. */
+  grounds({ seat, reason, route, circuit, ledger, at }: SessionPermit): Grounds {
+    const { policy } = seat.spec ?? this.#box.undeclared;
+    return { tool: seat.tool, reason, route, circuit, policy, ledger, at };
   }
 
   /** Whether a declared tool is out, and what to do about it. */
@@ -124,8 +122,23 @@ export class Outlook {
   }
 
   #now(tool: string, at: Moment): Grounds {
-    const asked = { tool, spec: this.#box.tool(tool), tracked: this.#store.circuits.get(tool), digest: undefined };
-    const reason = this.reason(asked, at);
-    return this.grounds(asked, reason, this.route(reason, asked, at), at);
+    const asked = { tool, spec: this.#box.tool(tool), tracked: this.#store.circuits.get(tool) };
+    const { mode } = asked.tracked ?? asked.spec ?? this.#box.undeclared;
+    const reason = this.reason(asked, mode, undefined, at);
+    return {
+      tool,
+      reason,
+      route: this.route(reason, asked, undefined, at),
+      circuit: asked.tracked?.circuit,
+      policy: (asked.spec ?? this.#box.undeclared).policy,
+      ledger: this.#accounts.real,
+      at: circuitMoment(this.#store, at),
+    };
   }
 }
+
+/** C1: what would be held up is only observed, and let through for that reason. */
+const onlyObserved = (reason: Reason): Reason => {
+  if (isExecuted(reason)) return reason;
+  return REASONS[reason] === 'pause' ? 'would_pause' : 'would_skip';
+};

@@ -1,14 +1,15 @@
-import { type Context, context, ROOT_CONTEXT, type Span } from '@opentelemetry/api';
+import { type Context, context, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api';
+import { isCautious, remaining } from './budget.ts';
 import type { Route } from './capability/route.ts';
-import type { Ticket } from './circuit/circuit.ts';
+import type { Circuit, Lease, Ticket } from './circuit/circuit.ts';
 import { type CircuitMode, type ReportedState, reportedState } from './circuit/mode.ts';
+import type { Moment } from './clock.ts';
 import type { FreshnessLabel } from './freshness.ts';
-import { type Decision, isExecuted, REASONS, type Reason, wouldDecide } from './reasons.ts';
+import type { Ledger } from './ledger.ts';
+import { type Decision, REASONS, type Reason, wouldDecide } from './reasons.ts';
+import type { Seat } from './seats.ts';
 import type { Settlement } from './settlement.ts';
-import { safely } from './telemetry/safely.ts';
-import { contextOf } from './telemetry/spans.ts';
-import type { ToolSpec } from './tool.ts';
-import type { TrackedCircuit } from './tracked.ts';
+import { reportThrown } from './telemetry/safely.ts';
 
 /**
  * The answer to `session.acquire(tool)`. On `call` and `probe` run the tool and settle; on `skip` and `pause` give
@@ -46,65 +47,123 @@ export interface PermitOwner {
   lapsed(permit: SessionPermit, atMs: number): void;
   /** Told after that by the other session: now listeners may hear of it. */
   tell(): void;
+  /** The words for a call that is held up. */
+  explain(permit: SessionPermit): string;
 }
 
-/** A permit as the session keeps it. A class, because one is made for every tool call: closures would cost more. */
-export class SessionPermit implements Permit {
-  readonly tool: string;
-  readonly decision: Decision;
-  readonly reason: Reason;
-  readonly state: ReportedState | undefined;
-  readonly observed: Decision | undefined;
-  readonly budgetRemaining: number;
-  readonly caution: boolean;
-  readonly route: Route | undefined;
-  freshness: FreshnessLabel | undefined;
-  /** The declared tool; undefined for others. */
-  readonly spec: ToolSpec | undefined;
+interface Contexts {
+  /** The one that was active when the span began. */
+  readonly parent: Context;
+  /** The one that holds the span, once somebody has asked for it. */
+  within: Context | undefined;
+}
+
+/**
+ * A permit as the session keeps it. A class, because one is made for every tool call: closures would cost more. It holds on
+ * to what stood when it was given, none of which ever changes, and most of what it says is read there when somebody asks.
+ */
+export class SessionPermit implements Permit, Ticket {
+  // `declare`: a field that is set to undefined first, and to its value then, costs twice.
+  declare readonly owner: PermitOwner;
+  declare readonly seat: Seat;
+  declare readonly reason: Reason;
+  declare readonly mode: CircuitMode;
+  /** After the decision; undefined where there is none. */
+  declare readonly circuit: Circuit | undefined;
+  /** Of a probe. */
+  declare readonly lease: Lease | undefined;
+  declare readonly route: Route | undefined;
+  declare readonly ledger: Ledger;
+  /** By the clock that the circuit goes by. */
+  declare readonly at: Moment;
   /** Of the call's arguments, where they were given (O5). */
-  readonly digest: string | undefined;
-  readonly owner: PermitOwner;
-  /** The circuit that let the call through, and how; undefined where there is none to answer to. */
-  readonly tracked: TrackedCircuit | undefined;
-  readonly ticket: Ticket | undefined;
-  readonly span: Span | undefined;
-  /** Monotonic ms. */
-  readonly startMs: number;
-  readonly #context: Context | undefined;
-  readonly #explain: (() => string) | undefined;
-  /** Whether the tool is to be run. */
-  readonly executes: boolean;
+  declare readonly digest: string | undefined;
+  declare freshness: FreshnessLabel | undefined;
+  declare span: Span | undefined;
+  #context: Contexts | undefined;
   #open: boolean;
 
-  constructor(owner: PermitOwner, facts: PermitFacts) {
+  constructor(
+    owner: PermitOwner,
+    seat: Seat,
+    reason: Reason,
+    mode: CircuitMode,
+    ledger: Ledger,
+    at: Moment,
+    digest: string | undefined,
+    lease?: Lease,
+    route?: Route,
+  ) {
     this.owner = owner;
-    this.tool = facts.tool;
-    this.reason = facts.reason;
-    this.decision = REASONS[facts.reason];
-    this.state = facts.tracked && reportedState(facts.mode, facts.tracked.circuit);
-    this.observed = facts.mode === 'observe_only' ? wouldDecide(facts.reason) : undefined;
-    this.budgetRemaining = facts.budgetRemaining;
-    this.caution = facts.caution;
-    this.route = facts.route;
+    this.seat = seat;
+    this.reason = reason;
+    this.mode = mode;
+    this.circuit = seat.tracked?.circuit;
+    this.lease = lease;
+    this.route = route;
+    this.ledger = ledger;
+    this.at = at;
+    this.digest = digest;
     this.freshness = undefined;
-    this.spec = facts.spec;
-    this.digest = facts.digest;
-    this.tracked = facts.tracked;
-    this.ticket = facts.ticket;
-    this.span = facts.span;
-    this.startMs = facts.startMs;
-    this.#context = facts.span && contextOf(facts.span);
-    this.#explain = facts.explain;
-    this.executes = isExecuted(facts.reason);
-    this.#open = this.executes;
+    this.span = undefined;
+    this.#open = route === undefined;
+  }
+
+  get tool(): string {
+    return this.seat.tool;
+  }
+
+  get decision(): Decision {
+    return REASONS[this.reason];
+  }
+
+  get caution(): boolean {
+    return isCautious(this.ledger.budget);
+  }
+
+  get state(): ReportedState | undefined {
+    return this.circuit && reportedState(this.mode, this.circuit);
+  }
+
+  get observed(): Decision | undefined {
+    return this.mode === 'observe_only' ? wouldDecide(this.reason) : undefined;
+  }
+
+  get budgetRemaining(): number {
+    return remaining(this.ledger.budget);
   }
 
   get message(): string {
-    return this.#explain?.() ?? '';
+    return this.route === undefined ? '' : this.owner.explain(this);
   }
 
   get context(): Context {
-    return this.#context ?? safely('the context manager', () => context.active()) ?? ROOT_CONTEXT;
+    const { span } = this;
+    const found = this.#context;
+    if (span === undefined || found === undefined) return activeContext();
+    found.within ??= trace.setSpan(found.parent, span);
+    return found.within;
+  }
+
+  /** The span of the decision has begun, in that context. */
+  traced(span: Span, parent: Context): void {
+    this.span = span;
+    this.#context = { parent, within: undefined };
+  }
+
+  /** Whether the tool is to be run: whatever isn't, is sent elsewhere. */
+  get executes(): boolean {
+    return this.route === undefined;
+  }
+
+  /** Whether the circuit let the call through, and is told what it came to. */
+  get answers(): boolean {
+    return this.circuit !== undefined && (this.reason === 'closed' || this.lease !== undefined);
+  }
+
+  /** Of the circuit that let the call through. */
+  get generation(): number {
+    return this.circuit?.generation ?? -1;
   }
 
   /** Takes the right to settle, once. */
@@ -117,20 +176,23 @@ export class SessionPermit implements Permit {
   settle(settlement: Settlement): void {
     if (this.#open) this.owner.settled(this, settlement);
   }
+
+  /** What logs show of it. */
+  toJSON(): Omit<Permit, 'context' | 'settle'> {
+    const { tool, decision, reason, caution, state, observed, budgetRemaining, message, route, freshness } = this;
+    return { tool, decision, reason, caution, state, observed, budgetRemaining, message, route, freshness };
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): object {
+    return this.toJSON();
+  }
 }
 
-interface PermitFacts {
-  readonly tool: string;
-  readonly spec: ToolSpec | undefined;
-  readonly digest: string | undefined;
-  readonly reason: Reason;
-  readonly route: Route | undefined;
-  readonly mode: CircuitMode;
-  readonly tracked: TrackedCircuit | undefined;
-  readonly ticket: Ticket | undefined;
-  readonly budgetRemaining: number;
-  readonly caution: boolean;
-  readonly span: Span | undefined;
-  readonly startMs: number;
-  readonly explain: (() => string) | undefined;
-}
+const activeContext = (): Context => {
+  try {
+    return context.active();
+  } catch (error) {
+    reportThrown('the context manager', error);
+    return ROOT_CONTEXT;
+  }
+};

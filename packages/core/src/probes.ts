@@ -9,15 +9,41 @@ export interface Probe {
   readonly permit: SessionPermit;
 }
 
-/** The probes on their way, in the order in which they set out: whoever notices that a lease has run out settles it (C9). */
-export type Probing = Map<Lease, Probe>;
+const NONE: ReadonlyMap<Lease, Probe> = new Map();
 
-/** C9: of the probes whose lease has run out by `ms`, the one whose lease ran out first. */
-export const firstLapsed = (probing: Probing, ms: number): Probe | undefined => {
-  let first: Probe | undefined;
-  for (const probe of probing.values()) {
-    const { untilMs } = probe.lease;
-    if (untilMs <= ms && (first === undefined || untilMs < first.lease.untilMs)) first = probe;
+/** The probes on their way, in the order in which they set out: whoever notices that a lease has run out settles it (C9). */
+export class Probing {
+  /** Made for the first probe: most sessions never have one. */
+  #probes: Map<Lease, Probe> | undefined;
+  /** No lease runs out before that, in monotonic ms: until then, nobody has to look through them. */
+  #soonestMs = Number.POSITIVE_INFINITY;
+
+  get size(): number {
+    return this.#probes?.size ?? 0;
   }
-  return first;
-};
+
+  all(): Iterable<Probe> {
+    return (this.#probes ?? NONE).values();
+  }
+
+  begin(probe: Probe): void {
+    this.#probes ??= new Map();
+    this.#probes.set(probe.lease, probe);
+    this.#soonestMs = Math.min(this.#soonestMs, probe.lease.untilMs);
+  }
+
+  end(lease: Lease): void {
+    this.#probes?.delete(lease);
+  }
+
+  /** C9: of the probes whose lease has run out by `ms`, the one whose lease ran out first. */
+  firstLapsed(ms: number): Probe | undefined {
+    if (ms < this.#soonestMs) return undefined;
+    let first: Probe | undefined;
+    for (const probe of this.all()) {
+      if (first === undefined || probe.lease.untilMs < first.lease.untilMs) first = probe;
+    }
+    this.#soonestMs = first?.lease.untilMs ?? Number.POSITIVE_INFINITY;
+    return ms < this.#soonestMs ? undefined : first;
+  }
+}

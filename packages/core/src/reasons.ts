@@ -41,6 +41,7 @@ export type Reason = keyof typeof REASONS;
 
 /** Whether the tool is to be run. */
 export const isExecuted = (reason: Reason): boolean => {
+  if (reason === 'closed') return true; // Almost every call.
   const decision: Decision = REASONS[reason];
   return decision === 'call' || decision === 'probe';
 };

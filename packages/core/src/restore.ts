@@ -1,10 +1,11 @@
-import { type Budget, isSpent, type ProvisionalCharge } from './budget.ts';
+import { type Budget, type Charge, isSpent, NONE_EARLIER, type ProvisionalCharge, summedUp } from './budget.ts';
 import { type Circuit, closedCircuit, type Outage } from './circuit/circuit.ts';
 import { countsFrom } from './circuit/trips/snapshot.ts';
 import type { Moment } from './clock.ts';
 import type { Ledger } from './ledger.ts';
 import type { KeptCircuit, SessionMemory } from './memory.ts';
 import type {
+  ChargeSnapshot,
   CircuitSnapshot,
   LedgerSnapshot,
   MomentSnapshot,
@@ -62,7 +63,7 @@ const stateFrom = (snapshot: CircuitSnapshot, ms: number): Circuit => {
 };
 
 const ledgerFrom = (snapshot: LedgerSnapshot, ms: number, sharedDependency: SharedDependency | undefined): Ledger => {
-  const { limit, tokenLimit, cycle, granted, consumed, event, paid } = snapshot;
+  const { limit, tokenLimit, cycle, granted, consumed, earlier = NONE_EARLIER, event, paid } = snapshot;
   const openings = snapshot.openings.map((one) => openingFrom(one, ms));
   const budget: Budget = {
     limit,
@@ -70,13 +71,10 @@ const ledgerFrom = (snapshot: LedgerSnapshot, ms: number, sharedDependency: Shar
     cycle,
     granted,
     consumed,
-    charges: snapshot.charges.map(({ tool, category, tokens, at, event }) => ({
-      tool,
-      category,
-      tokens,
-      at: momentFrom(at, ms),
-      ...(event && { event }),
-    })),
+    ...summedUp(
+      earlier,
+      snapshot.charges.map((one) => chargeFrom(one, ms)),
+    ),
     provisional: snapshot.provisional.map((one) => provisionalFrom(one, openings, ms)),
   };
   const joined = event?.map((one) => openingFrom(one, ms));
@@ -88,6 +86,14 @@ const ledgerFrom = (snapshot: LedgerSnapshot, ms: number, sharedDependency: Shar
     paid,
   };
 };
+
+const chargeFrom = ({ tool, category, tokens, at, event }: ChargeSnapshot, ms: number): Charge => ({
+  tool,
+  category,
+  tokens,
+  at: momentFrom(at, ms),
+  ...(event && { event }),
+});
 
 const provisionalFrom = (
   { tool, category, tokens, at: when, beside }: ProvisionalSnapshot,

@@ -1,6 +1,8 @@
 import type { Clock } from './clock.ts';
 import { type Classification, classifyError, classifyResult } from './outcome/classify.ts';
+import { readErrorResult } from './outcome/result.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './outcome/taxonomy.ts';
+import { isObject } from './outcome/untrusted.ts';
 import { reportThrown, safely } from './telemetry/safely.ts';
 import type { ToolSettings } from './tool.ts';
 
@@ -30,13 +32,14 @@ export interface FreshnessHint {
 
 type SettledAs =
   | {
+      /** How it ended, where the executor knows: it is believed, and nothing is classified. */
       readonly outcome: 'success';
       /** What the tool returned: kept as its last good result where the tool has `serveStaleMs` (F2). */
       readonly result?: unknown;
     }
   | {
       readonly outcome: Exclude<Outcome, 'success'>;
-      /** Default `unknown`. */
+      /** What kind of failure it was (O1). Default `unknown`. */
       readonly category?: ErrorCategory;
       /** The tool asked to be left alone that long, in milliseconds (O3). */
       readonly retryAfterMs?: number;
@@ -44,11 +47,15 @@ type SettledAs =
       readonly error?: never;
     }
   | {
+      /** What the tool threw: its category is read in it (O2). */
       readonly error: unknown;
       /** The signal that the call ran under: tells a time-out from the caller's abort (O2). */
       readonly signal?: AbortSignal | undefined;
     }
-  | { readonly result: unknown };
+  | {
+      /** What the tool returned: read for an error that it reports; kept as its last good result where the tool has `serveStaleMs` (F2). */
+      readonly result: unknown;
+    };
 
 /** What a settlement comes to. */
 export interface Judged {
@@ -61,19 +68,35 @@ export interface Judged {
   readonly durationMs?: number;
 }
 
-const SUCCESS: Judged = { outcome: 'success', category: undefined };
+/** What nearly every settlement comes to. */
+export const SUCCESS: Judged = { outcome: 'success', category: undefined };
 
 /** O1, O2: outcome and category of a settlement. Never throws: what can't be read says nothing of the tool (E5). */
 export const judge = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
   try {
-    const judged = read(settlement, tool, settings, clock);
-    const { tokens, durationMs } = settlement;
-    if (tokens === undefined && durationMs === undefined) return judged;
-    return { ...judged, ...bounded('tokens', tokens), ...bounded('durationMs', durationMs) };
+    return isPlainSuccess(settlement) ? SUCCESS : weigh(settlement, tool, settings, clock);
   } catch (error) {
     reportThrown(`reading the settlement of tool '${tool}'`, error);
     return { outcome: 'ignored', category: 'unknown' };
   }
+};
+
+/** As nearly all are. */
+const isPlainSuccess = (settlement: Settlement): boolean =>
+  isObject(settlement) &&
+  'outcome' in settlement &&
+  settlement.outcome === 'success' &&
+  settlement.tokens === undefined &&
+  settlement.durationMs === undefined;
+
+const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
+  // Untyped callers may give anything. What it is isn't said: it may be a secret (Q2).
+  if (!isObject(settlement))
+    throw new TypeError(`It is of type ${typeof settlement}. Give an object, such as { error }.`);
+  const judged = read(settlement, tool, settings, clock);
+  const { tokens, durationMs } = settlement;
+  if (tokens === undefined && durationMs === undefined) return judged;
+  return { ...judged, ...bounded('tokens', tokens), ...bounded('durationMs', durationMs) };
 };
 
 /** So that sums stay finite: metrics and snapshots hold them. */
@@ -109,6 +132,7 @@ const classifiedResult = (
   settings: ToolSettings,
   clock: Clock,
 ): Classification | undefined => {
+  if (readErrorResult(result) === undefined) return undefined; // Almost every result: the clock isn't read for it.
   const found = classifyResult(result, { unixMs: clock.unixNow() });
   return found && (byUser(result, tool, settings) ?? found);
 };

@@ -1,9 +1,24 @@
-import { type Check, complete, list, name, nullable, number, oneOf, refuse, show } from './checks.ts';
+import type { EarlierCharges } from './budget.ts';
+import {
+  type Check,
+  complete,
+  gather,
+  list,
+  nullable,
+  number,
+  oneOf,
+  optional,
+  refuse,
+  shortName,
+  show,
+  toolName,
+} from './checks.ts';
 import type { Ladder } from './circuit/circuit.ts';
 import { CIRCUIT_MODES } from './circuit/mode.ts';
 import { TRIPS } from './circuit/trips/counts.ts';
 import { checkCounts } from './circuit/trips/snapshot.ts';
 import type { ConfigIssue } from './errors.ts';
+import { isShort } from './names.ts';
 import { ERROR_CATEGORIES } from './outcome/taxonomy.ts';
 import type {
   ChargeSnapshot,
@@ -44,8 +59,10 @@ const yesOrNo = oneOf([true, false], AS_WRITTEN);
 const category = oneOf(ERROR_CATEGORIES, AS_WRITTEN);
 
 /** A name that a model may have made up: even an empty one. */
-const anyText: Check = (path, value) =>
-  typeof value === 'string' ? [] : [{ path, message: `is ${show(value)}. Set a text${AS_WRITTEN}` }];
+const anyName: Check = (path, value) =>
+  typeof value === 'string' && isShort(value)
+    ? []
+    : [{ path, message: `is ${show(value)}. Set a text of at most 256 characters${AS_WRITTEN}` }];
 
 const hex =
   (digits: number): Check =>
@@ -56,9 +73,9 @@ const hex =
 
 const moment = complete({ step: count, ageMs: ms } satisfies Checks<MomentSnapshot>);
 
-const opening = complete({ tool: anyText, category, at: moment, unixMs } satisfies Checks<OpeningSnapshot>);
+const opening = complete({ tool: anyName, category, at: moment, unixMs } satisfies Checks<OpeningSnapshot>);
 
-const charge = { tool: anyText, category, tokens, at: moment };
+const charge = { tool: anyName, category, tokens, at: moment };
 
 const outage = complete({
   category,
@@ -76,6 +93,7 @@ const ledger = complete({
   granted: count,
   consumed: count,
   charges: list(complete({ ...charge, event: yesOrNo } satisfies Checks<ChargeSnapshot>)),
+  earlier: optional(complete({ failures: count, tokens, priced: count } satisfies Checks<EarlierCharges>)),
   provisional: list(complete({ ...charge, beside: nullable(count) } satisfies Checks<ProvisionalSnapshot>)),
   openings: list(opening),
   event: nullable(list(opening)),
@@ -83,7 +101,7 @@ const ledger = complete({
 } satisfies Checks<LedgerSnapshot>);
 
 const circuit = complete({
-  tool: name,
+  tool: toolName,
   mode: oneOf(CIRCUIT_MODES, AS_WRITTEN),
   state: oneOf(['closed', 'open', 'half_open'], AS_WRITTEN),
   generation: count,
@@ -97,8 +115,8 @@ const circuit = complete({
 
 const snapshotChecks = {
   version: oneOf([1], AS_WRITTEN),
-  agent: name,
-  id: name,
+  agent: shortName,
+  id: shortName,
   step: count,
   stepAgeMs: ms,
   ledger,
@@ -116,21 +134,14 @@ const contradictions = (snapshot: SessionSnapshot, agent: string): readonly Conf
     const message = `is ${show(snapshot.agent)}, and this box is ${show(agent)}. Restore it with the box of that agent.`;
     issues.push({ path: 'snapshot.agent', message });
   }
-  for (const [index, { tool, state, outage }] of circuits.entries()) {
-    const path = `snapshot.circuits[${index}]`;
-    if (circuits.findIndex((one) => one.tool === tool) < index) {
-      issues.push({
-        path: `${path}.tool`,
-        message: `is ${show(tool)} for a second time. Keep one circuit for each tool.`,
-      });
-    }
-    if ((state === 'closed') !== (outage === null)) {
-      const message = `${outage === null ? 'is null' : 'is given'} in state ${state}. Only a closed circuit has none.`;
-      issues.push({ path: `${path}.outage`, message });
-    }
-  }
   return [
     ...issues,
+    ...twice('snapshot.circuits', circuits, 'Keep one circuit for each tool.'),
+    ...gather(circuits, ({ state, outage }, index) => {
+      if ((state === 'closed') === (outage === null)) return [];
+      const message = `${outage === null ? 'is null' : 'is given'} in state ${state}. Only a closed circuit has none.`;
+      return [{ path: `snapshot.circuits[${index}].outage`, message }];
+    }),
     ...unbalanced('snapshot.ledger', ledger),
     ...(shadow ? unbalanced('snapshot.shadow', shadow) : []),
   ];
@@ -138,16 +149,18 @@ const contradictions = (snapshot: SessionSnapshot, agent: string): readonly Conf
 
 const unbalanced = (path: string, ledger: LedgerSnapshot) => {
   const { limit, granted, consumed, provisional, openings, event, paid } = ledger;
-  const issues: ConfigIssue[] = [...twice(`${path}.openings`, openings), ...twice(`${path}.event`, event ?? [])];
+  const once = 'A circuit has one opening.';
+  const issues = [...twice(`${path}.openings`, openings, once), ...twice(`${path}.event`, event ?? [], once)];
   if (granted - consumed > limit) {
     const message = `is ${granted}, which leaves ${granted - consumed} failures of a budget of ${limit}. At most ${limit + consumed} can have been granted.`;
     issues.push({ path: `${path}.granted`, message });
   }
-  for (const [index, { beside }] of provisional.entries()) {
-    if (beside === null || beside < openings.length) continue;
+  const astray = gather(provisional, ({ beside }, index) => {
+    if (beside === null || beside < openings.length) return [];
     const message = `is ${beside}, and there are ${openings.length} openings. Give the index of one, or null.`;
-    issues.push({ path: `${path}.provisional[${index}].beside`, message });
-  }
+    return [{ path: `${path}.provisional[${index}].beside`, message }];
+  });
+  issues.push(...astray);
   if (event?.length === 0) issues.push({ path: `${path}.event`, message: 'is empty. Give its openings, or null.' });
   if (paid && event === null) {
     issues.push({
@@ -158,9 +171,13 @@ const unbalanced = (path: string, ledger: LedgerSnapshot) => {
   return issues;
 };
 
-const twice = (path: string, openings: readonly OpeningSnapshot[]): readonly ConfigIssue[] =>
-  openings.flatMap(({ tool }, index) =>
-    openings.findIndex((one) => one.tool === tool) < index
-      ? [{ path: `${path}[${index}].tool`, message: `is ${show(tool)} for a second time. A circuit has one opening.` }]
-      : [],
-  );
+const twice = (path: string, many: readonly { readonly tool: string }[], mend: string): readonly ConfigIssue[] => {
+  const seen = new Set<string>();
+  return gather(many, ({ tool }, index) => {
+    if (!seen.has(tool)) {
+      seen.add(tool);
+      return [];
+    }
+    return [{ path: `${path}[${index}].tool`, message: `is ${show(tool)} for a second time. ${mend}` }];
+  });
+};

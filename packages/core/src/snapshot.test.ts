@@ -43,6 +43,24 @@ describe('C11: snapshot and restore', () => {
     });
   });
 
+  test('C11, B1: failures that are not kept one by one go along as a sum, which an older snapshot has not', () => {
+    const config = { budget: { failures: 1_000, tokens: 10_000 } };
+    const { session } = bench(config);
+    for (let call = 0; call < 300; call += 1)
+      session.acquire(`made up ${call}`).settle({ outcome: 'failure', tokens: 10 });
+    const { ledger } = session.snapshot();
+    expect([ledger.charges.length, ledger.earlier]).toEqual([200, { failures: 100, tokens: 1_000, priced: 100 }]);
+    const restored = elsewhere(session, config).session;
+    expect(restored.report().budget).toEqual(session.report().budget);
+    expect(restored.snapshot()).toEqual(session.snapshot());
+    const { earlier, ...rest } = ledger;
+    const older = {
+      ...session.snapshot(),
+      ledger: { ...rest, charges: [...ledger.charges.slice(0, 100), ...ledger.charges] },
+    };
+    expect(bench(config).box.restore(older).snapshot().ledger).toEqual(ledger);
+  });
+
   test('C11: an open circuit: ages and waits, never points in time but for display', () => {
     const { session, clock } = bench({ defaults: { failureThreshold: 1 } });
     session.step();

@@ -1,5 +1,5 @@
 import { isSpanContextValid, type SpanContext } from '@opentelemetry/api';
-import type { Budget, Charge } from './budget.ts';
+import type { Budget, Charge, EarlierCharges } from './budget.ts';
 import type { CircuitState, Ladder, Outage } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import type { Trip } from './circuit/trips/counts.ts';
@@ -80,8 +80,10 @@ export interface LedgerSnapshot {
   readonly cycle: number;
   readonly granted: number;
   readonly consumed: number;
-  /** What stands charged in this cycle. */
+  /** What stands charged in this cycle: the latest 200. */
   readonly charges: readonly ChargeSnapshot[];
+  /** What was charged before those; left out where nothing was. */
+  readonly earlier?: EarlierCharges;
   /** Failures that may be part of a systemic event to come (S3). */
   readonly provisional: readonly ProvisionalSnapshot[];
   /** Circuits that are open as far as an event to come goes. */
@@ -174,6 +176,7 @@ const ledgerAt = ({ budget, openings, event, paid }: Ledger, ms: number): Ledger
   granted: budget.granted,
   consumed: budget.consumed,
   charges: budget.charges.map((one) => ({ ...chargeAt(one, ms), event: one.event === true })),
+  ...(budget.earlier.failures > 0 && { earlier: budget.earlier }),
   provisional: provisionalAt(budget, openings, ms),
   openings: openings.map((one) => openingAt(one, ms)),
   event: event === undefined ? null : event.openings.map((one) => openingAt(one, ms)),

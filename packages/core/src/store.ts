@@ -1,17 +1,18 @@
-import type { Moment } from './clock.ts';
+import { type Books, withoutCircuits } from './books.ts';
+import type { Clock, Moment } from './clock.ts';
 import type { RecoveredBy } from './events.ts';
-import type { KeptCircuit } from './memory.ts';
-import type { Probing } from './probes.ts';
+import type { KeptCircuit, SessionMemory } from './memory.ts';
+import { Probing } from './probes.ts';
 import type { Opening, SystemicEvent } from './systemic.ts';
 import type { ToolSpec } from './tool.ts';
-import { type TrackedCircuit, trackedCircuit } from './tracked.ts';
+import { newCircuit, recalledCircuit, type TrackedCircuit } from './tracked.ts';
 
 /** Where circuits are kept: those of one session, or those that all sessions of a box share (C12). */
 export interface CircuitStore {
   readonly circuits: Map<string, TrackedCircuit>;
   /** The probes on their way. */
   readonly probing: Probing;
-  /** Restored circuits whose tools aren't declared yet (C11). */
+  /** Restored circuits whose tools aren't declared yet (C11): there come no more of them. */
   readonly kept: Map<string, KeptCircuit>;
   /** What sessions learn from each other; undefined where there is one session. */
   readonly board: Board | undefined;
@@ -34,12 +35,15 @@ export interface Board {
 }
 
 /** A store with nothing in it. */
-export const circuitStore = (board?: Board, kept: ReadonlyMap<string, KeptCircuit> = new Map()): CircuitStore => ({
+export const circuitStore = (board?: Board, kept: ReadonlyMap<string, KeptCircuit> = NONE): CircuitStore => ({
   circuits: new Map(),
-  probing: new Map(),
-  kept: new Map(kept),
+  probing: new Probing(),
+  kept: kept.size === 0 ? NONE : new Map(kept),
   board,
 });
+
+/** One for all stores, since nothing is ever put into it. */
+const NONE: Map<string, KeptCircuit> = new Map();
 
 export const createBoard = (ms: number): Board => ({
   version: 0,
@@ -52,8 +56,9 @@ export const createBoard = (ms: number): Board => ({
 });
 
 /** The circuit of a declared tool that has none yet: as it was kept (C11), else closed (C2). */
-export const putCircuit = (store: CircuitStore, tool: ToolSpec, ms: number): TrackedCircuit => {
-  const tracked = trackedCircuit(tool, store.kept.get(tool.name), ms);
+export const putCircuit = (store: CircuitStore, tool: ToolSpec, clock: Clock): TrackedCircuit => {
+  const kept = store.kept.get(tool.name);
+  const tracked = kept === undefined ? newCircuit(tool) : recalledCircuit(tool, kept, clock.now());
   store.kept.delete(tool.name);
   store.circuits.set(tool.name, tracked);
   return tracked;
@@ -84,3 +89,12 @@ export const postRecovery = (board: Board, by: RecoveredBy): void => {
 /** The clock that circuits go by: the session's own, or the steps of all that share them. */
 export const circuitMoment = ({ board }: CircuitStore, own: Moment): Moment =>
   board === undefined ? own : { ms: own.ms, step: board.step, stepMs: board.stepMs };
+
+/** What a session keeps of its own (C11): circuits that sessions share stay with their box (C12). */
+export const ownMemory = (
+  { circuits, kept, board }: CircuitStore,
+  books: Books,
+): Pick<SessionMemory, 'books' | 'circuits'> =>
+  board === undefined
+    ? { books, circuits: new Map([...circuits, ...kept]) }
+    : { books: withoutCircuits(books), circuits: new Map() };

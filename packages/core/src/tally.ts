@@ -1,18 +1,17 @@
 import type { Route } from './capability/route.ts';
-import type { FreshnessKind, FreshnessLabel } from './freshness.ts';
+import type { FreshnessKind } from './freshness.ts';
 import type { Reason } from './reasons.ts';
 import type { Judged } from './settlement.ts';
-import { OTHER_TOOL } from './telemetry/semconv.ts';
 
 /** What became of a tool's calls in one session: what reports are made of (Q1, W2). Grows with reasons, not with calls. */
 export interface ToolTally {
   /** Decisions by reason. */
   readonly decisions: Partial<Record<Reason, number>>;
-  succeeded: number;
-  failed: number;
-  ignored: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly ignored: number;
   /** Tokens of failed calls (O4). */
-  tokensWasted: number;
+  readonly tokensWasted: number;
   /** Where held-up calls were sent. */
   readonly routes: Partial<Record<Route['kind'], number>>;
   /** Tools that stood in, with how often they were named. */
@@ -21,57 +20,77 @@ export interface ToolTally {
   readonly freshness: Partial<Record<FreshnessKind, number>>;
 }
 
-/** Tallies by tool. */
-export type Tallies = Map<string, ToolTally>;
+/**
+ * The same while it is kept. There is one for each tool of each session, so that what most tools never have is made when it
+ * happens.
+ */
+export interface RunningTally {
+  /** Calls that a closed circuit let through: nearly all. */
+  closed: number;
+  /** Decisions by other reasons. */
+  decisions: ToolTally['decisions'] | undefined;
+  succeeded: number;
+  failed: number;
+  ignored: number;
+  tokensWasted: number;
+  routes: ToolTally['routes'] | undefined;
+  alternatives: ToolTally['alternatives'] | undefined;
+  freshness: ToolTally['freshness'] | undefined;
+}
 
-/** Tools with a tally of their own; a model that makes up names can't fill the memory. */
-const MOST_TALLIES = 200;
-
-/** The tally of a tool; beyond the bound, that of all others together. */
-export const tallyOf = (tallies: Tallies, tool: string): ToolTally => {
-  const found = tallies.get(tool);
-  if (found !== undefined) return found;
-  const label = tallies.size < MOST_TALLIES ? tool : OTHER_TOOL;
-  const made = tallies.get(label) ?? createTally();
-  tallies.set(label, made);
-  return made;
-};
-
-const createTally = (): ToolTally => ({
-  decisions: {},
+/** The tally of a tool that was never called. */
+export const createTally = (): RunningTally => ({
+  closed: 0,
+  decisions: undefined,
   succeeded: 0,
   failed: 0,
   ignored: 0,
   tokensWasted: 0,
-  routes: {},
-  alternatives: Object.create(null), // Keyed by names that people choose: `__proto__` is one.
-  freshness: {},
+  routes: undefined,
+  alternatives: undefined,
+  freshness: undefined,
+});
+
+/** What a report may keep: it grows no more. */
+export const readTally = ({ closed, ...tally }: RunningTally): ToolTally => ({
+  ...tally,
+  decisions: { ...(closed > 0 && { closed }), ...tally.decisions },
+  routes: { ...tally.routes },
+  alternatives: Object.assign(Object.create(null), tally.alternatives),
+  freshness: { ...tally.freshness },
 });
 
 /** A decision was taken. */
-export const tallyDecision = (tally: ToolTally, reason: Reason, route: Route | undefined): void => {
-  add(tally.decisions, reason);
+export const tallyDecision = (tally: RunningTally, reason: Reason, route: Route | undefined): void => {
+  if (reason === 'closed') tally.closed += 1;
+  else tally.decisions = plusOne(tally.decisions, reason);
   if (route === undefined) return;
-  add(tally.routes, route.kind);
-  if (route.kind === 'alternative') add(tally.alternatives, route.tool);
-  if (route.kind === 'stale') add(tally.freshness, route.label.kind);
+  tally.routes = plusOne(tally.routes, route.kind);
+  if (route.kind === 'stale') tallyLabel(tally, route.label.kind);
+  if (route.kind !== 'alternative') return;
+  tally.alternatives ??= Object.create(null) as ToolTally['alternatives']; // Keyed by names that people choose: `__proto__` is one.
+  tally.alternatives = plusOne(tally.alternatives, route.tool);
 };
 
 /** A call is over. */
-export const tallyOutcome = (
-  tally: ToolTally,
-  { outcome, tokens = 0 }: Judged,
-  freshness: FreshnessLabel | undefined,
-): void => {
+export const tallyOutcome = (tally: RunningTally, { outcome, tokens = 0 }: Judged): void => {
   if (outcome === 'success') tally.succeeded += 1;
   else if (outcome === 'ignored') tally.ignored += 1;
   else {
     tally.failed += 1;
     tally.tokensWasted += tokens;
   }
-  if (freshness !== undefined) add(tally.freshness, freshness.kind);
 };
 
-const add = <Key extends string>(counts: Partial<Record<Key, number>>, key: Key): void => {
+/** Its result was not fresh. */
+export const tallyLabel = (tally: RunningTally, kind: FreshnessKind): void => {
+  tally.freshness = plusOne(tally.freshness, kind);
+};
+
+const plusOne = <Key extends string>(
+  counts: Partial<Record<Key, number>> = {},
+  key: Key,
+): Partial<Record<Key, number>> => {
   counts[key] = (counts[key] ?? 0) + 1;
+  return counts;
 };

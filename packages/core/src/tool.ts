@@ -5,7 +5,7 @@ import type { CircuitPolicy } from './circuit/policy.ts';
 import type { Classification } from './outcome/classify.ts';
 import type { ErrorCategory, Judgement } from './outcome/taxonomy.ts';
 import type { Precheck } from './precheck.ts';
-import type { ToolCells } from './telemetry/metrics.ts';
+import type { Cell, ToolCells } from './telemetry/metrics.ts';
 
 /** Looks at what a tool threw, or at an error that it returned; `undefined` leaves it to the built-in classifier (O2). */
 export type Classifier = (failure: unknown) => ErrorCategory | Classification | undefined;
@@ -25,6 +25,10 @@ export interface ToolSettings {
   readonly precheck: Precheck | undefined;
   /** Whether results are labelled that may not be current (F1). */
   readonly labelFreshness: boolean;
+  /** Whether something of its calls is reckoned by the time, even where they succeed: windows, scores of checks, ages of results. */
+  readonly goesByTime: boolean;
+  /** Whether results are remembered for one of the two: F1, F2. */
+  readonly keepsResults: boolean;
   /** How old a last good result may be, in milliseconds, that stands in for a call; undefined: none does (F2). */
   readonly serveStaleMs: number | undefined;
 }
@@ -33,4 +37,6 @@ export interface ToolSettings {
 export interface ToolSpec extends ToolSettings {
   readonly name: string;
   readonly cells: ToolCells;
+  /** Where its successes are counted: almost every call. */
+  readonly successes: Cell;
 }

@@ -22,10 +22,18 @@ export const takeOver = (tracked: TrackedCircuit, mode: CircuitMode): void => {
   tracked.openedBy = undefined;
 };
 
-/** A tool's circuit on its first use: as it was kept (C11), else closed (C2). */
-export const trackedCircuit = (tool: ToolSpec, kept: KeptCircuit | undefined, ms: number): TrackedCircuit => ({
+/** A tool's circuit on its first use (C2). */
+export const newCircuit = (tool: ToolSpec): TrackedCircuit => ({
   tool,
-  mode: kept?.mode ?? tool.mode,
-  circuit: kept === undefined ? closedCircuit() : adopted(kept.circuit, tool.policy, ms),
-  openedBy: kept?.openedBy,
+  mode: tool.mode,
+  circuit: closedCircuit(),
+  openedBy: undefined,
+});
+
+/** A tool's circuit on its first use, as it was kept (C11). */
+export const recalledCircuit = (tool: ToolSpec, kept: KeptCircuit, ms: number): TrackedCircuit => ({
+  tool,
+  mode: kept.mode,
+  circuit: adopted(kept.circuit, tool.policy, ms),
+  openedBy: kept.openedBy,
 });

@@ -6,6 +6,7 @@ import type { Trip } from './circuit/trips/counts.ts';
 import type { Moment } from './clock.ts';
 import { type Ledger, type SessionState, sessionState } from './ledger.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
+import { type CircuitStore, circuitMoment } from './store.ts';
 import type { SystemicEvent } from './systemic.ts';
 import type { TrackedCircuit } from './tracked.ts';
 
@@ -67,6 +68,12 @@ export const viewCircuit = ({ tool, mode, circuit }: TrackedCircuit, at: Moment)
   openForMs: circuit.state === 'closed' ? undefined : at.ms - circuit.outage.openedAt.ms,
   nextProbe: circuit.state === 'open' ? probeWait(circuit.outage, tool.policy, at) : undefined,
 });
+
+/** Those of all circuits, in the order of their first use. */
+export const viewCircuits = (store: CircuitStore, own: Moment): readonly CircuitView[] => {
+  const at = circuitMoment(store, own);
+  return [...store.circuits.values()].map((tracked) => viewCircuit(tracked, at));
+};
 
 /** The view of a session. */
 export const viewSession = (

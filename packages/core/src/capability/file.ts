@@ -1,4 +1,4 @@
-import { type Check, complete, object, refuse, show } from '../checks.ts';
+import { type Check, complete, gather, object, refuse, show } from '../checks.ts';
 import type { ConfigIssue } from '../errors.ts';
 import { type Capability, capabilityFileChecks, capabilityWarnings, checkCapabilityMap } from './map.ts';
 import { text as name } from './text.ts';
@@ -15,7 +15,7 @@ const WHAT = 'capability map';
 
 const checkTools: Check = (path, value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return object({})(path, value);
-  return Object.entries(value).flatMap(([tool, capability]) => [
+  return gather(Object.entries(value), ([tool, capability]) => [
     ...name('it is the name of a tool.')(`${path}['${tool}']`, tool),
     ...object(capabilityFileChecks)(`${path}.${tool}`, capability),
   ]);

@@ -1,8 +1,10 @@
+import { shortened } from '../names.ts';
+
 /** What a walk along the arrows of names to names has found. */
 export interface Walk {
   /** Every name once, and all that it points to before it, but for the arrows that close a cycle. */
   readonly order: readonly string[];
-  /** One for each arrow that leads back to where the walk came from; a name that points to itself is a cycle of one. */
+  /** One for each arrow that leads back to where the walk came from, but 100 at most; a name that points to itself is a cycle of one. */
   readonly cycles: readonly (readonly string[])[];
 }
 
@@ -11,6 +13,9 @@ interface Stop {
   readonly name: string;
   readonly ahead: Iterator<string>;
 }
+
+/** Each may be as long as the map, and there may be as many as arrows: in a file made to do harm, too many to keep. */
+const MOST_CYCLES = 100;
 
 /** Walks from each name, in order. Without recursion: a map from a file may be deep. */
 export const walk = (names: Iterable<string>, next: (name: string) => readonly string[]): Walk => {
@@ -35,11 +40,17 @@ export const walk = (names: Iterable<string>, next: (name: string) => readonly s
       }
       const place = places.get(value);
       if (place === undefined) go(value);
-      else cycles.push(way.slice(place).map(({ name }) => name));
+      else if (cycles.length < MOST_CYCLES) cycles.push(way.slice(place).map(({ name }) => name));
     }
   }
   return { order: [...order], cycles };
 };
 
-/** `a → b → a` */
-export const describeCycle = (cycle: readonly string[]): string => [...cycle, ...cycle.slice(0, 1)].join(' → ');
+/** `a → b → a`; of a long one the beginning. */
+export const describeCycle = (cycle: readonly string[]): string => {
+  const some = cycle.slice(0, MOST_SHOWN).map((name) => shortened(name, 60));
+  const more = cycle.length > some.length ? [`${cycle.length - some.length} more`] : [];
+  return [...some, ...more, ...some.slice(0, 1)].join(' → ');
+};
+
+const MOST_SHOWN = 10;

@@ -94,6 +94,26 @@ describe('the map', () => {
     ]);
   });
 
+  test('E6: of many tools, ten are named; of many faults, about a hundred', () => {
+    const tools = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, n) => [`t${n}`, { alternatives: [{ tool: 'x' }] }]),
+    );
+    const issues = checkCapabilityMap(tools);
+    expect(issues).toHaveLength(101);
+    expect(issues[0]?.message).toContain('(there are t1, t2, t3, t4, t5, t6, t7, t8, t9, t10 and 4989 more)');
+  });
+
+  test('E6: of a long cycle the beginning is named, and of many cycles a hundred', () => {
+    const ring = Array.from({ length: 5_000 }, (_, n) => [
+      `t${n}`,
+      { dependsOn: [`t${(n + 1) % 5_000}`, `t${Math.floor(n / 2)}`] },
+    ]);
+    const issues = checkCapabilityMap(Object.fromEntries(ring));
+    expect(issues.length).toBeLessThanOrEqual(100);
+    expect(Math.max(...issues.map(({ message }) => message.length))).toBeLessThan(500);
+    expect(issues.at(-1)?.message).toMatch(/is a cycle, (t\d+ → ){10}\d+ more → t\d+: none of these/);
+  });
+
   test('E6: an alternative that is the tool itself is said once, and not as a cycle too', () => {
     expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'a' }] } }))).toEqual([
       'tools.a.alternatives[0].tool: is the tool itself, which is out when an alternative is needed. Name another tool.',

@@ -1,5 +1,6 @@
-import { type Check, list, object, oneOf, orLeaveOut, show } from '../checks.ts';
+import { type Check, gather, list, object, oneOf, orLeaveOut, show } from '../checks.ts';
 import type { ConfigIssue } from '../errors.ts';
+import { someNames } from '../names.ts';
 import { describeCycle, walk } from './graph.ts';
 import { text } from './text.ts';
 
@@ -14,7 +15,7 @@ export interface Alternative {
   readonly tool: string;
   /** How to use it for this, in words for the model. */
   readonly method?: string;
-  /** Default `unknown`. */
+  /** How much is lost by it. Default `unknown`. */
   readonly degradation?: Degradation;
   /** What is lost by it, in words for the model. */
   readonly note?: string;
@@ -91,7 +92,7 @@ export const checkCapabilityMap = (tools: unknown): readonly ConfigIssue[] => {
   const standIns = (tool: string) => alternativesOf(map.get(tool));
   const basis = (tool: string) => textsIn(own(map.get(tool), 'dependsOn'));
   return [
-    ...[...map.keys()].flatMap((tool) => checkAlternatives(tool, standIns(tool), map)),
+    ...gather(map.keys(), (tool) => checkAlternatives(tool, standIns(tool), map)),
     ...cyclesOf(map, 'alternatives', (tool) => textsIn(standIns(tool)).filter((one) => one !== tool)),
     ...cyclesOf(map, 'dependsOn', basis),
   ];
@@ -101,16 +102,19 @@ const checkAlternatives = (
   tool: string,
   alternatives: readonly (string | undefined)[],
   map: ReadonlyMap<string, unknown>,
-): readonly ConfigIssue[] =>
-  alternatives.flatMap((one, index) => {
-    const fault = one === undefined ? undefined : faultOf(one, tool, alternatives.indexOf(one) < index, map);
+): readonly ConfigIssue[] => {
+  const seen = new Set<string>();
+  return gather(alternatives, (one, index) => {
+    const fault = one === undefined ? undefined : faultOf(one, tool, seen.has(one), map);
+    if (one !== undefined) seen.add(one);
     return fault === undefined ? [] : [{ path: `tools.${tool}.alternatives[${index}].tool`, message: fault }];
   });
+};
 
 const faultOf = (one: string, tool: string, again: boolean, map: ReadonlyMap<string, unknown>): string | undefined => {
   if (one === tool) return `is the tool itself, which is out when an alternative is needed. Name another tool.`;
   if (!map.has(one)) {
-    const known = [...map.keys()].filter((name) => name !== tool).join(', ');
+    const known = someNames([...map.keys()].filter((name) => name !== tool));
     return (
       `is ${show(one)}, and there is no such tool, so nobody would know whether it can be used. Correct the name` +
       `${known === '' ? '' : ` (there are ${known})`}, or add the tool.`

@@ -84,7 +84,7 @@ export interface Lease {
 export interface Ticket {
   readonly generation: number;
   /** Only a probe has a lease. */
-  readonly lease?: Lease;
+  readonly lease?: Lease | undefined;
 }
 
 export type Admission =
@@ -108,33 +108,40 @@ export interface Failure extends CallFacts {
 }
 
 /** C2. */
-export const closedCircuit = (generation = 0): Closed => ({
-  state: 'closed',
-  generation,
-  failures: 0,
-  notBeforeMs: 0,
-  counts: undefined,
-});
+export const closedCircuit = (generation = 0): Closed => (generation === 0 ? UNUSED : { ...UNUSED, generation });
+
+/** One for all: a session has as many circuits as tools, and most never see a failure. */
+const UNUSED: Closed = { state: 'closed', generation: 0, failures: 0, notBeforeMs: 0, counts: undefined };
+
+const NO_SURROUNDINGS: Surroundings = {};
 
 /** May a call pass now? C5, C6, P1. */
-export const admit = (circuit: Circuit, policy: CircuitPolicy, at: Moment): Admission => {
+export const admits = (circuit: Circuit, policy: CircuitPolicy, at: Moment): boolean => {
   switch (circuit.state) {
     case 'closed':
-      return { verdict: 'call', circuit };
-    case 'open': {
-      if (!probeDue(circuit.outage, policy, at)) return { verdict: 'reject', circuit };
-      const { generation, outage } = circuit;
-      return lend(
-        { state: 'half_open', generation: generation + 1, outage, leases: [], succeeded: 0, issued: 0 },
-        policy,
-        at,
-      );
-    }
+      return true;
+    case 'open':
+      return probeDue(circuit.outage, policy, at);
     case 'half_open':
-      return circuit.leases.length + circuit.succeeded < policy.probes
-        ? lend(circuit, policy, at)
-        : { verdict: 'reject', circuit };
+      return circuit.leases.length + circuit.succeeded < policy.probes;
   }
+};
+
+/** The same, and the circuit with what the call takes of it. */
+export const admit = (circuit: Circuit, policy: CircuitPolicy, at: Moment): Admission => {
+  if (!admits(circuit, policy, at)) return { verdict: 'reject', circuit };
+  if (circuit.state === 'closed') return { verdict: 'call', circuit };
+  if (circuit.state === 'half_open') return lend(circuit, policy, at);
+  const { generation, outage } = circuit;
+  const halfOpen = {
+    state: 'half_open',
+    generation: generation + 1,
+    outage,
+    leases: [],
+    succeeded: 0,
+    issued: 0,
+  } as const;
+  return lend(halfOpen, policy, at);
 };
 
 const lend = (circuit: HalfOpen, policy: CircuitPolicy, at: Moment): Admission => {
@@ -149,6 +156,10 @@ const lend = (circuit: HalfOpen, policy: CircuitPolicy, at: Moment): Admission =
 /** Whether the circuit has moved on since the ticket was given: then its result changes nothing (C7). */
 export const isLate = (circuit: Circuit, ticket: Ticket): boolean => circuit.generation !== ticket.generation;
 
+/** Whether a success leaves the circuit as it is: nearly always. */
+export const isUntouched = (circuit: Circuit, policy: CircuitPolicy): boolean =>
+  circuit.state === 'closed' && circuit.failures === 0 && !hasWindows(policy);
+
 /** A call succeeded; a closed circuit may still find that too many failed or were slow. C3, C6, C7. */
 export const succeed = (
   circuit: Circuit,
@@ -156,12 +167,12 @@ export const succeed = (
   call: CallFacts,
   policy: CircuitPolicy,
   at: Moment,
-  surroundings: Surroundings = {},
+  surroundings: Surroundings = NO_SURROUNDINGS,
 ): Circuit => {
-  if (isLate(circuit, ticket)) return circuit;
+  if (isLate(circuit, ticket) || isUntouched(circuit, policy)) return circuit;
   switch (circuit.state) {
     case 'closed': {
-      if (!hasWindows(policy)) return circuit.failures === 0 ? circuit : closedCircuit(circuit.generation);
+      if (!hasWindows(policy)) return closedCircuit(circuit.generation);
       const { durationMs, tokens } = call;
       const counts = recordCall(circuit.counts, { category: undefined, durationMs, tokens }, policy, at.ms);
       const trip = trippedBy(counts, policy, at.ms);
@@ -186,7 +197,7 @@ export const fail = (
   failure: Failure,
   policy: CircuitPolicy,
   at: Moment,
-  surroundings: Surroundings = {},
+  surroundings: Surroundings = NO_SURROUNDINGS,
 ): Circuit => {
   if (isLate(circuit, ticket)) return circuit;
   const { category, degraded = false, retryAfterMs } = failure;

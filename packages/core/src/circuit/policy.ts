@@ -47,7 +47,7 @@ export const PROFILES: Readonly<Record<Profile, Pick<CircuitPolicy, 'failureThre
 export interface CircuitConfig {
   /** Ready-made thresholds; single settings beside it win. Default `default`. */
   readonly profile?: Profile;
-  /** Failures in a row. Whole number ≥ 1; `false`: they alone open nothing. Default 3. */
+  /** Failures in a row. Whole number ≥ 1; `false`: they alone open nothing. Default 3, or as the profile has it. */
   readonly failureThreshold?: number | false;
   /** Share of the calls that fail. Default: not looked at. */
   readonly failureRate?: FailureRateConfig;
@@ -59,7 +59,7 @@ export interface CircuitConfig {
   readonly probes?: number;
   /** Whole number ≥ 1. Setting this alone probes by steps only. Default 3, beside the cooldown. */
   readonly probeAfterSteps?: number;
-  /** Milliseconds > 0. Setting this alone probes by time only. Default 60,000, beside the steps. */
+  /** Milliseconds > 0. Setting this alone probes by time only. Default 60,000, or as the profile has it, beside the steps. */
   readonly cooldownMs?: number;
   /** Milliseconds ≥ cooldownMs. Default 300,000, or cooldownMs if that is longer. */
   readonly maxCooldownMs?: number;

@@ -14,23 +14,32 @@ export interface ProbeWait {
 
 /** P1, P2, P3: how long until a probe is due. Everything is 0 or less once it is. */
 export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment): ProbeWait => {
-  const { schedule } = policy;
-  const { waitFrom = outage.openedAt } = outage;
-  const due = dueStep(outage, policy);
-  // In `auto`, time counts only while the steps stand still: an agent that stops stepping still gets its probe.
-  const since = schedule === 'auto' ? Math.max(waitFrom.ms, at.stepMs) : waitFrom.ms;
-  const ms = since + outage.waitMs - at.ms;
+  const steps = stepsLeft(outage, policy, at);
+  const ms = msLeft(outage, policy, at);
   return {
-    ...(due !== undefined && { steps: due - at.step }),
-    ...(schedule !== 'steps' && { ms }),
+    ...(steps !== undefined && { steps }),
+    ...(ms !== undefined && { ms }),
     notBeforeMs: Math.max(0, outage.notBeforeMs - at.ms),
   };
 };
 
 /** Whether a probe may go now. */
 export const probeDue = (outage: Outage, policy: CircuitPolicy, at: Moment): boolean => {
-  const { steps = 1, ms = 1, notBeforeMs } = probeWait(outage, policy, at);
-  return notBeforeMs === 0 && (steps <= 0 || ms <= 0);
+  if (outage.notBeforeMs > at.ms) return false;
+  return (stepsLeft(outage, policy, at) ?? 1) <= 0 || (msLeft(outage, policy, at) ?? 1) <= 0;
+};
+
+const stepsLeft = (outage: Outage, policy: CircuitPolicy, at: Moment): number | undefined => {
+  const due = dueStep(outage, policy);
+  return due === undefined ? undefined : due - at.step;
+};
+
+const msLeft = (outage: Outage, { schedule }: CircuitPolicy, at: Moment): number | undefined => {
+  if (schedule === 'steps') return undefined;
+  const { ms } = outage.waitFrom ?? outage.openedAt;
+  // In `auto`, time counts only while the steps stand still: an agent that stops stepping still gets its probe.
+  const since = schedule === 'auto' ? Math.max(ms, at.stepMs) : ms;
+  return since + outage.waitMs - at.ms;
 };
 
 /** Whether steps bring a probe nearer (P1). */

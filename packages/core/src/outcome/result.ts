@@ -30,7 +30,7 @@ const ENVELOPE: ReadonlySet<string> = new Set(
  * where `error` stands beside real data. So is any string, whatever it says: a tool may well return a log.
  */
 export function readErrorResult(result: unknown): ErrorResult | undefined {
-  if (!isObject(result)) return undefined;
+  if (!isObject(result) || isPlainAnswer(result)) return undefined;
   if (isError(result)) return { error: result, text: '' };
   const refusal = readResponse(result);
   if (refusal) return refusal;
@@ -45,6 +45,17 @@ export function readErrorResult(result: unknown): ErrorResult | undefined {
     // Mastra: {error: true, message, validationErrors}
     invalid: isObject(read(result, 'validationErrors')),
   };
+}
+
+/** Data that say nothing of an error: nearly every result, known at one look. */
+function isPlainAnswer(result: object): boolean {
+  try {
+    const prototype: unknown = Object.getPrototypeOf(result);
+    if (prototype !== Object.prototype && prototype !== Array.prototype) return false;
+    return !('error' in result || 'isError' in result || 'ok' in result);
+  } catch {
+    return false; // A proxy, which the guarded reads below will see through.
+  }
 }
 
 function isError(value: object): boolean {

@@ -182,3 +182,43 @@ export const configs: fc.Arbitrary<CaseConfig> = fc.record({
     },
   ),
 });
+
+/** Budgets that a few calls don't empty. */
+export const largeBudgets: fc.Arbitrary<CaseConfig> = fc.record({
+  tools: fc.constant({ a: { failureThreshold: 3 }, b: { failureThreshold: 3 }, c: { failureThreshold: 250 } }),
+  checked: fc.constant([]),
+  budget: fc.record({ failures: fc.constantFrom(500, 5_000), tokens: fc.constantFrom(3_000, 1_000_000) }),
+});
+
+/** Failures by the hundred, and tools that open among them. */
+export const floods: fc.Arbitrary<readonly Happening[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: kind('call'),
+        slot: fc.constant(0),
+        tool: fc.constantFrom('c', 'made_up'),
+        how: fc.constantFrom<Ended>(network, network, { ...network, tokens: 30 }, server),
+        times: fc.constantFrom(10, 90, 150, 230),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: kind('call'),
+        slot: fc.constant(0),
+        tool: fc.constantFrom('a', 'b'),
+        how: fc.constantFrom<Ended>(network, network, network, { outcome: 'success' }),
+        times: fc.constantFrom(1, 3),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: kind('wait'), ms: fc.constantFrom(1, 60_000, 130_000) }) },
+    { weight: 2, arbitrary: fc.record({ kind: kind('step'), slot: fc.constant(0), count: fc.constantFrom(1, 3, 11) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: kind('resume', 'confirm', 'confirm', 'restart'), slot: fc.constant(0) }),
+    },
+  ),
+  { minLength: 5, maxLength: 20 },
+);

@@ -15,6 +15,8 @@ interface Failing {
   standing: 'charged' | 'waiting' | 'event' | 'gone';
   /** The opening that it waits beside. */
   beside?: number;
+  /** It stands on the bill for good, for 200 came after it there. */
+  old?: true;
 }
 
 export interface ModelOpening {
@@ -43,6 +45,9 @@ export interface Account {
   opened: number;
 }
 
+/** Failures that are known one by one: of those that wait, and of those on the bill. */
+const KNOWN = 200;
+
 export const newAccount = (limit: number, tokenLimit: number | undefined): Account => ({
   limit,
   tokenLimit,
@@ -60,7 +65,18 @@ export const newAccount = (limit: number, tokenLimit: number | undefined): Accou
 const stand = (account: Account, one: Failing, where: Failing['standing']): void => {
   account.failures = [...account.failures.filter((other) => other !== one), one];
   one.standing = where;
+  growOld(account);
 };
+
+/** Of a large budget, the last failures alone can still turn out to be part of an event. */
+const growOld = (account: Account): void => {
+  if (account.failures.length <= KNOWN) return;
+  const young = standing(account, 'charged', 'event').filter(({ old }) => old === undefined);
+  for (const one of young.slice(0, -KNOWN)) one.old = true;
+};
+
+/** What an event may take back. */
+const inDoubt = (account: Account): Failing[] => standing(account, 'charged').filter(({ old }) => old === undefined);
 
 const standing = ({ failures }: Account, ...which: Failing['standing'][]) =>
   failures.filter((one) => which.includes(one.standing));
@@ -117,12 +133,13 @@ export const chargeFailure = (
     rules &&
     account.openings.find((one) => one.tool !== tool && one.category === category && inOneWindow(rules, one.at, at));
   const waitingAlready = standing(account, 'waiting').filter((one) => one.tool === tool).length;
-  if (beside !== undefined && waitingAlready < Math.min(mayWait, account.limit)) {
+  if (beside !== undefined && waiting(account) < KNOWN && waitingAlready < Math.min(mayWait, account.limit)) {
     account.failures.push({ tool, category, at, tokens, standing: 'waiting', beside: beside.id });
     return;
   }
   account.failures.push({ tool, category, at, tokens, standing: 'charged' });
   account.consumed += 1;
+  growOld(account);
 };
 
 /** S1: an opening joins an event, makes one (true), or stands alone. */
@@ -151,9 +168,11 @@ export const recordOpening = (
 
 /** S3: looks back as well. What others failed with alike, just before the first circuit opened, waits from now on. */
 const letWait = (account: Account, opening: ModelOpening, rules: SystemicRules): void => {
-  for (const one of standing(account, 'charged')) {
-    if (one.tool === opening.tool || one.category !== opening.category) continue;
-    if (!inOneWindow(rules, one.at, opening.at)) continue;
+  const alike = inDoubt(account).filter(
+    (one) => one.tool !== opening.tool && one.category === opening.category && inOneWindow(rules, one.at, opening.at),
+  );
+  const room = KNOWN - waiting(account);
+  for (const one of alike.slice(Math.max(0, alike.length - room))) {
     stand(account, one, 'waiting');
     one.beside = opening.id;
   }
@@ -181,7 +200,7 @@ const payOnce = (account: Account, event: ModelOpening[], latest: ModelOpening, 
     if (own !== undefined && inOneWindow(rules, one.at, own.at)) return true; // Or later: its window has begun.
     return one.category === category && inOneWindow(rules, one.at, latest.at);
   };
-  const charged = standing(account, 'charged').filter(belongs);
+  const charged = inDoubt(account).filter(belongs);
   const part = [...charged, ...standing(account, 'waiting').filter(belongs)];
   const [kept] = part;
   if (kept === undefined) return;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { finish, happen, newWorld } from './drive.ts';
-import { configs, happenings } from './happenings.ts';
+import { configs, floods, happenings, largeBudgets } from './happenings.ts';
 import { modelMetrics } from './model-view.ts';
 
 /** What the issue asks of each run; a failing one prints the seed and path that bring it back. */
@@ -66,5 +66,19 @@ describe('proof: the engine does what the model of behaviour.md does', { timeout
     for (const [what, atLeast] of Object.entries(REACHED)) {
       expect(reached[what] ?? 0, `times that cases came to '${what}'`).toBeGreaterThanOrEqual(atLeast);
     }
+  });
+
+  test('B1, S3: and of large budgets, with more failures than are kept one by one', () => {
+    let events = 0;
+    fc.assert(
+      fc.property(largeBudgets, floods, (config, all) => {
+        const world = newWorld(config);
+        for (const one of all) happen(world, one);
+        finish(world);
+        events += modelMetrics(world.model, 0)['systemicEvents|network'] ?? 0;
+      }),
+      { numRuns: 100 },
+    );
+    expect(events).toBeGreaterThanOrEqual(20);
   });
 });

@@ -118,7 +118,11 @@ const flagged = ({ charges }: Budget): number => charges.filter(({ event }) => e
 /** What holds between a ledger and the next. */
 const held = (before: Ledger, after: Ledger): void => {
   const [was, is] = [before.budget, after.budget];
-  assert.equal(is.granted - is.consumed, is.limit - is.charges.length, 'B1: what is left is what is not on the bill');
+  assert.equal(
+    is.granted - is.consumed,
+    is.limit - is.earlier.failures - is.charges.length,
+    'B1: what is left is what is not on the bill',
+  );
   assert.ok(is.consumed >= was.consumed && is.granted >= was.granted, 'both counters only grow');
   const renewed = is.cycle !== was.cycle;
   const begins = before.event === undefined && after.event !== undefined;

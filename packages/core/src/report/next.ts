@@ -103,7 +103,7 @@ const fullBudget = ({ limit, tokens }: BudgetReport): string =>
   `${counted(limit, 'failure')}${tokens === null ? '' : ` and ${counted(tokens.limit, 'token')}`}`;
 
 /** The tool that failed most often. */
-const worst = ({ charges }: BudgetReport): string => {
+const worst = ({ charges, earlier }: BudgetReport): string => {
   const failed = charges.filter(({ standing }) => standing !== 'provisional');
   const [own] = [...new Set(failed.map(({ tool }) => tool))]
     .map((tool) => failed.filter((one) => one.tool === tool))
@@ -111,8 +111,9 @@ const worst = ({ charges }: BudgetReport): string => {
   const [first] = own ?? [];
   if (own === undefined || first === undefined) return 'Find out why the calls failed';
   const categories = listed([...new Set(own.map(({ category }) => category))]);
-  const share =
-    own.length === failed.length ? 'all failures are' : `${own.length} of the ${failed.length} failures are`;
+  const among = earlier === null ? `${failed.length}` : `last ${failed.length}`;
+  const all = earlier === null ? 'all failures' : `all of the ${among} failures`;
+  const share = own.length === failed.length ? `${all} are` : `${own.length} of the ${among} failures are`;
   return `Look at ${named(first.tool)} first: ${failed.length === 1 ? 'the failure is' : share} its own (${categories})`;
 };
 

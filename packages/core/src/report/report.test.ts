@@ -106,6 +106,7 @@ describe('Q1: reports as data', () => {
     expect(budget).toStrictEqual({
       limit: 5,
       cycle: 2,
+      earlier: null,
       remaining: 3,
       caution: true, // B4: one more failure as dear as the last one would be the last.
       exhausted: false,

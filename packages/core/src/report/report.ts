@@ -47,7 +47,7 @@ export interface SessionReport {
   readonly next: readonly string[];
 }
 
-/** The failure budget, and each failure charged to it (B1). */
+/** The failure budget, and the failures charged to it (B1). */
 export interface BudgetReport {
   /** Failures that a cycle starts with. */
   readonly limit: number;
@@ -60,8 +60,10 @@ export interface BudgetReport {
   readonly exhausted: boolean;
   /** The token budget (B4); null where there is none. */
   readonly tokens: { readonly limit: number; readonly remaining: number } | null;
-  /** Failures of this cycle, first to last, with those that are provisional. */
+  /** The last 200 failures of this cycle, first to last, and those that are provisional. */
   readonly charges: readonly ChargeReport[];
+  /** What was charged before those; null where nothing was. */
+  readonly earlier: { readonly failures: number; readonly tokens: number } | null;
 }
 
 /** One failure on the bill. */
@@ -125,7 +127,7 @@ export const buildReport = (facts: ReportFacts): SessionReport => {
 
 const reportBudget = ({ budget, exhausted }: Ledger, at: Moment): BudgetReport => {
   const tokensLeft = tokensRemaining(budget);
-  const { limit, cycle, tokenLimit } = budget;
+  const { limit, cycle, tokenLimit, earlier } = budget;
   const report =
     (standing: ChargeReport['standing']) =>
     ({ tool, category, at: when, tokens, event }: (typeof budget.charges)[number]): ChargeReport => ({
@@ -146,6 +148,7 @@ const reportBudget = ({ budget, exhausted }: Ledger, at: Moment): BudgetReport =
     charges: [...budget.charges.map(report('charged')), ...budget.provisional.map(report('provisional'))].toSorted(
       (a, b) => b.agoMs - a.agoMs,
     ),
+    earlier: earlier.failures === 0 ? null : { failures: earlier.failures, tokens: earlier.tokens },
   };
 };
 

@@ -1,9 +1,9 @@
 import type { Route } from '../capability/route.ts';
 import type { Reason } from '../reasons.ts';
-import { marked, type Section, within } from './layout.ts';
+import { marked, paragraph, type Section, within } from './layout.ts';
 import type { LeftOut } from './left-out.ts';
 import { suspect } from './next.ts';
-import type { ChargeReport, SessionReport } from './report.ts';
+import type { BudgetReport, ChargeReport, SessionReport } from './report.ts';
 import type { AchievableReport, DeferredReport } from './scope.ts';
 import { type Column, type Sheet, table } from './table.ts';
 import { count, NAME } from './tool-sections.ts';
@@ -36,15 +36,25 @@ const STANDING: Readonly<Record<ChargeReport['standing'], string>> = {
   systemic: 'one for the event',
 };
 
-/** The failure budget, and each failure charged. */
+/** The failure budget, and the failures charged. */
 export const budgetSection = ({ budget }: SessionReport, sheet: Sheet): Section => {
   if (budget === null) return { title: '', lines: [] };
-  const { limit, remaining, cycle, tokens, charges } = budget;
+  const { limit, remaining, cycle, tokens, charges, earlier } = budget;
   const left = [`${remaining} of ${counted(limit, 'failure')} left`];
   if (tokens !== null) left.push(`${figure(tokens.remaining)} of ${counted(tokens.limit, 'token')} left`);
   if (cycle > 1) left.push(`cycle ${cycle}`);
   const rows = table(CHARGE_COLUMNS, charges, within(sheet));
-  return { title: `Failure budget: ${left.join(', ')}`, lines: rows.length === 0 ? ['Nothing charged.'] : rows };
+  const title = `Failure budget: ${left.join(', ')}`;
+  if (earlier !== null) {
+    const before = `${earlierText(earlier)}${rows.length === 0 ? '.' : ', and the last ones:'}`;
+    return { title, lines: [...paragraph(within(sheet), before), ...rows] };
+  }
+  return { title, lines: rows.length === 0 ? ['Nothing charged.'] : rows };
+};
+
+const earlierText = ({ failures, tokens }: NonNullable<BudgetReport['earlier']>): string => {
+  const cost = tokens === 0 ? '' : `, which cost ${counted(tokens, 'token')}`;
+  return `${counted(failures, 'earlier failure')}${cost}`;
 };
 
 /** S4: what the failures share, and when each circuit opened. */

@@ -261,6 +261,16 @@ export const thirtyTools = facts({
   ledger: ledger([]),
 });
 
+/** A budget so large that its failures are no longer kept one by one. */
+export const manyFailures = facts({
+  circuits: [open('web_search', 'timeout', 38_000, 1), closed('fetch_page')],
+  ledger: ledger(
+    timeouts,
+    {},
+    { limit: 5_000, granted: 5_000, consumed: 4_803, earlier: { failures: 4_800, tokens: 57_600, priced: 48 } },
+  ),
+});
+
 /** Names that would break a terminal, a line or a table. */
 export const nastyNames = facts({
   agent: 'agent\u001b]0;owned\u0007',
@@ -290,6 +300,7 @@ export const sessions = {
   'paused-budget': pausedOnBudget,
   'paused-systemic': pausedSystemic,
   'thirty-tools': thirtyTools,
+  'many-failures': manyFailures,
   'nasty-names': nastyNames,
   empty: facts(),
 } as const;

@@ -1,7 +1,8 @@
-import { metrics } from '@opentelemetry/api';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DiagLogLevel, diag, metrics } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { bench, failOnce, succeedOnce } from '../test-support.ts';
-import { delist, enlist, followProviders } from './hub.ts';
+import { agentCells, delist, enlist, followProviders } from './hub.ts';
+import { processState } from './process-state.ts';
 import { newAgent, registerMetrics, seriesOf } from './test-support.ts';
 
 let agent = '';
@@ -79,4 +80,19 @@ test('idle sessions are let go of by those that come, where nobody collects metr
   for (let i = 0; i < 50; i += 1) enlist(busy);
   expect(retired).toBe(10);
   delist(busy);
+});
+
+test('beyond 200 names of agents they share the cells of _OTHER, and that is told once', () => {
+  const warn = vi.fn();
+  const silent = { verbose() {}, debug() {}, info() {}, error() {}, warn };
+  diag.setLogger(silent, DiagLogLevel.WARN);
+  for (let n = 0; n < 1_200; n += 1) agentCells(`run-${n % 600}`);
+  diag.disable();
+  expect(agentCells('run-0').agent).toBe('run-0');
+  expect([agentCells('run-598'), agentCells('one more')]).toEqual([agentCells('run-599'), agentCells('run-599')]);
+  expect(agentCells('run-599').agent).toBe('_OTHER');
+  expect(processState().agents.size).toBe(201);
+  expect(warn.mock.calls).toEqual([
+    [expect.stringMatching(/more than 200 different names of agents.*box\.session\(\{ id \}\)/)],
+  ]);
 });

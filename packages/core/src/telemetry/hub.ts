@@ -1,75 +1,77 @@
 import {
+  type Attributes,
   type BatchObservableResult,
   createNoopMeter,
+  diag,
   type Histogram,
   type Meter,
   type MeterProvider,
   metrics,
   type Observable,
+  type Span,
 } from '@opentelemetry/api';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
-import {
-  AGENT_READINGS,
-  type AgentCells,
-  createAgentCells,
-  durationAttributes,
-  TOOL_READINGS,
-  type ToolCells,
-} from './metrics.ts';
+import { feeds, giveWay, type SharedMetric } from './copies.ts';
+import { addDuration, keepExemplars } from './durations.ts';
+import { type AgentCells, type Cell, createAgentCells, durationCell, type ToolCells } from './metrics.ts';
+import { type Binding, type LiveSession, processState, settleReaders } from './process-state.ts';
+import { readNumbers, retireIdle } from './reading.ts';
+import { lookAround, registeredApi } from './registered.ts';
 import { reportThrown, safely } from './safely.ts';
-import { DURATION_BUCKETS, METRIC, type MetricDefinition, SCOPE_NAME } from './semconv.ts';
+import { DURATION_BUCKETS, METRIC, OTHER_TOOL, SCOPE_NAME } from './semconv.ts';
 
-/** A session that counts in the gauges until it ends or idles. */
-export interface LiveSession {
-  /** Takes the session out of the gauges if it has idled past its limit; true if it did. */
-  retireIfIdle(): boolean;
-}
-
-interface Binding {
-  readonly provider: MeterProvider;
-  readonly duration: Histogram;
-  /** Whether a real SDK listens. */
-  readonly active: boolean;
-  unbind(): void;
-}
+export type { LiveSession } from './process-state.ts';
 
 /**
  * Joins the cells of all boxes of the process to whichever meter provider is registered. There is one for the process,
  * because two boxes of one agent share their series, and observables of one name must be read in one place.
  */
-const agents = new Map<string, AgentCells>();
-const live = new Set<LiveSession>();
-let binding: Binding | undefined;
+const state = processState();
+
+/** What this copy of the API had registered when it was last asked, and the provider that it gave. */
+let seen: unknown = Symbol('nothing yet');
+let followed: MeterProvider | undefined;
 
 /** Sessions that are looked at for each one that comes: where nobody collects metrics, idle ones leave nevertheless. */
 const LOOKED_AT = 2;
 
-/** The cells of an agent; boxes of one agent share them. */
+/** Agents with cells of their own: these are kept when their boxes are gone, as counters have to be. */
+const MOST_AGENTS = 200;
+
+/** The cells of an agent; boxes of one agent share them. Those of `_OTHER` for names without end: an id in the name is a mistake. */
 export const agentCells = (agent: string): AgentCells => {
-  const cells = agents.get(agent) ?? createAgentCells(agent);
-  agents.set(agent, cells);
+  const { agents } = state;
+  const known = agents.get(agent);
+  if (known !== undefined) return known;
+  const others = agents.get(OTHER_TOOL);
+  const isOver = agents.size - (others === undefined ? 0 : 1) >= MOST_AGENTS;
+  if (isOver && others !== undefined) return others;
+  const label = isOver ? OTHER_TOOL : agent;
+  const cells = createAgentCells(label);
+  agents.set(label, cells);
+  if (isOver) safely('the logger', warnOfAgents);
   return cells;
 };
 
+const warnOfAgents = (): void =>
+  diag.warn(
+    `Breakerbox: createBreakerbox() was given more than ${MOST_AGENTS} different names of agents in this process. Each has its own series of every metric for as long as the process lives, so further ones are counted together as '${OTHER_TOOL}'. Name the kind of agent ('research-agent'), and give what is different in each run to box.session({ id }).`,
+  );
+
 /** Makes a session known, so that it leaves the gauges when it idles. */
 export const enlist = (session: LiveSession): void => {
-  let looks = LOOKED_AT;
-  for (const one of live) {
-    if (looks === 0) break;
-    looks -= 1;
-    live.delete(one);
-    if (!one.retireIfIdle()) live.add(one); // To the end of the line: every one has its turn.
+  const { live } = state;
+  for (let looks = LOOKED_AT; looks > 0; looks -= 1) {
+    const { value, done } = state.looked.next();
+    if (!done && value.retireIfIdle()) live.delete(value);
+    if (done) state.looked = live.values(); // Round again: every one has its turn.
   }
   live.add(session);
 };
 
 /** Forgets a session that ended. */
 export const delist = (session: LiveSession): void => {
-  live.delete(session);
-};
-
-const sweep = (): void => {
-  for (const session of live) if (session.retireIfIdle()) live.delete(session);
+  state.live.delete(session);
 };
 
 /**
@@ -84,45 +86,68 @@ const sweep = (): void => {
  * ```
  */
 export const followProviders = (): void => {
+  lookAround();
+  if (registeredApi('metrics') !== seen) follow();
+};
+
+const follow = (): void => {
+  seen = registeredApi('metrics');
   const provider = metrics.getMeterProvider();
-  if (binding?.provider !== provider) rebind(provider);
+  if (provider !== followed) rebind(provider);
 };
 
 const rebind = (provider: MeterProvider): void => {
-  const old = binding;
-  // A provider that throws is not asked again, and nothing is lost: the cells go on counting.
-  binding = { provider, active: false, duration: createNoopMeter().createHistogram(''), unbind: () => {} };
-  safely('the meter provider', () => old?.unbind());
+  const left = followed;
+  followed = provider; // One that throws is not asked again, and nothing is lost: the cells go on counting.
+  if (state.binding?.provider === provider) return; // Another copy of this package was here first.
+  if (state.binding?.provider === left) unbind();
   safely('the meter provider', () => {
     const meter = provider.getMeter(SCOPE_NAME);
-    if (meter !== createNoopMeter()) binding = bind(provider, meter);
+    if (meter === createNoopMeter()) return; // Perhaps only for this copy of the API: another's binding stays.
+    unbind();
+    state.binding = bind(provider, meter);
   });
+  settleReaders(state);
+};
+
+const unbind = (): void => {
+  const old = state.binding;
+  state.binding = undefined;
+  safely('the meter provider', () => old?.unbind());
 };
 
 const bind = (provider: MeterProvider, meter: Meter): Binding => {
-  const observable = Object.fromEntries(
-    Object.entries(METRIC).map(([key, definition]) => [key, createObservable(meter, definition)]),
-  ) as Record<keyof typeof METRIC, Observable>;
-  const callback = (result: BatchObservableResult) => observeAll(result, observable);
-  const observables = Object.values(observable).filter((one) => one !== undefined);
-  meter.addBatchObservableCallback(callback, observables);
-  const { name, unit, description } = METRIC.duration;
+  const { source } = state;
+  const observables = new Map<SharedMetric, Observable>();
+  for (const metric of source.metrics) {
+    const observable = createObservable(meter, metric);
+    if (observable !== undefined) observables.set(metric, observable);
+  }
+  const callback = (result: BatchObservableResult): void => {
+    if (!state.feedsSdk) return;
+    retireIdle();
+    for (const [metric, observable] of observables) {
+      if (!feeds(provider, metric.name, source)) continue; // Another copy tells it what we have counted, too.
+      for (const { value, attributes } of readNumbers(metric)) result.observe(observable, value, attributes);
+    }
+  };
+  const all = [...observables.values()];
+  meter.addBatchObservableCallback(callback, all);
+  let histogram: Histogram | undefined;
   return {
     provider,
-    active: true,
-    duration: meter.createHistogram(name, {
-      unit,
-      description,
-      advice: { explicitBucketBoundaries: [...DURATION_BUCKETS] },
-    }),
-    unbind: () => meter.removeBatchObservableCallback(callback, observables),
+    recordDuration(seconds: number, attributes: Attributes) {
+      histogram ??= createHistogram(meter);
+      histogram.record(seconds, attributes);
+    },
+    unbind() {
+      giveWay(provider, source);
+      meter.removeBatchObservableCallback(callback, all);
+    },
   };
 };
 
-const createObservable = (
-  meter: Meter,
-  { kind, name, unit, description }: MetricDefinition,
-): Observable | undefined => {
+const createObservable = (meter: Meter, { kind, name, unit, description }: SharedMetric): Observable | undefined => {
   const options = { unit, description };
   switch (kind) {
     case 'counter':
@@ -136,33 +161,38 @@ const createObservable = (
   }
 };
 
-type Keys<T> = (keyof T)[];
-
-const observeAll = (result: BatchObservableResult, observable: Record<keyof typeof METRIC, Observable>): void => {
-  sweep();
-  for (const agent of agents.values()) {
-    for (const key of Object.keys(AGENT_READINGS) as Keys<typeof AGENT_READINGS>) {
-      for (const { value, attributes } of AGENT_READINGS[key](agent))
-        result.observe(observable[key], value, attributes);
-    }
-    for (const tool of agent.tools.values()) {
-      for (const key of Object.keys(TOOL_READINGS) as Keys<typeof TOOL_READINGS>) {
-        for (const { value, attributes } of TOOL_READINGS[key](tool))
-          result.observe(observable[key], value, attributes);
-      }
-    }
-  }
+const createHistogram = (meter: Meter): Histogram => {
+  const { name, unit, description } = METRIC.duration;
+  const advice = { explicitBucketBoundaries: [...DURATION_BUCKETS] };
+  return meter.createHistogram(name, { unit, description, advice });
 };
 
-/** Whether durations are worth measuring. */
-export const metricsActive = (): boolean => binding?.active === true;
+/** Whether durations are worth measuring: an SDK is registered, or somebody reads them from the cells. */
+export const metricsActive = (): boolean => state.measures;
 
-/** Records how long an executed call took, in seconds. */
-export const recordDuration = (cells: ToolCells, category: ErrorCategory | undefined, seconds: number): void => {
-  const histogram = binding?.duration;
-  if (histogram === undefined) return;
+/**
+ * Records how long an executed call took, in seconds. `span` and, for a failure, the outcome's cell are what exemplars are
+ * made of, where somebody wants them.
+ */
+export const recordDuration = (
+  cells: ToolCells,
+  category: ErrorCategory | undefined,
+  seconds: number,
+  span?: Span,
+  failed?: Cell,
+): void => {
+  if (!(seconds >= 0)) return;
+  const cell = durationCell(cells, category);
+  if (state.keepsDurations) {
+    addDuration(cell, seconds);
+    if (span !== undefined && state.keepsExemplars) keepExemplars(state.exemplars, cell, seconds, span, failed);
+  }
+  if (state.feedsSdk) recordWithSdk(seconds, cell.attributes);
+};
+
+const recordWithSdk = (seconds: number, attributes: Attributes): void => {
   try {
-    histogram.record(seconds, durationAttributes(cells, category));
+    state.binding?.recordDuration(seconds, attributes);
   } catch (error) {
     reportThrown('the duration histogram', error);
   }

@@ -8,6 +8,7 @@ import { DEFAULT_JUDGEMENT, ERROR_CATEGORIES, type ErrorCategory, type Outcome }
 import { AVAILABILITIES, type Availability } from '../precheck.ts';
 import { type Decision, REASONS, type Reason } from '../reasons.ts';
 import type { ToolSettings } from '../tool.ts';
+import { createDurationCell, type DurationCell } from './durations.ts';
 import { ATTR, MIXED_CATEGORY, OTHER_TOOL } from './semconv.ts';
 
 /**
@@ -53,8 +54,8 @@ export interface ToolCells {
   readonly routes: ReadonlyMap<RouteKey, Cell>;
   readonly freshness: Readonly<Record<FreshnessKind, Cell>>;
   readonly prechecks: Readonly<Record<Availability, Cell>>;
-  /** Attributes of the duration histogram by category; `undefined` for success. */
-  readonly duration: Map<ErrorCategory | undefined, Attributes>;
+  /** Series of the duration histogram by category, `undefined` for success; one appears with its first call. */
+  readonly duration: Map<ErrorCategory | undefined, DurationCell>;
 }
 
 /** The cells of one agent. */
@@ -204,13 +205,13 @@ export const countAvoided = ({ tokensWasted, costedFailures, tokensAvoided }: To
   if (costedFailures.value > 0) tokensAvoided.value += Math.round(tokensWasted.value / costedFailures.value);
 };
 
-/** The attributes of a duration; built once a category, for the histogram keeps them. */
-export const durationAttributes = (cells: ToolCells, category: ErrorCategory | undefined): Attributes => {
-  const found = cells.duration.get(category) ?? {
-    ...attributesOf(cells),
-    ...(category && { [ATTR.errorType]: category }),
-  };
-  cells.duration.set(category, found);
+/** The series of a duration. */
+export const durationCell = (cells: ToolCells, category: ErrorCategory | undefined): DurationCell => {
+  let found = cells.duration.get(category);
+  if (found === undefined) {
+    found = createDurationCell({ ...attributesOf(cells), ...(category && { [ATTR.errorType]: category }) });
+    cells.duration.set(category, found);
+  }
   return found;
 };
 
@@ -220,20 +221,20 @@ export const AGENT_READINGS = {
   budgetConsumed: (agent) => [agent.budgetConsumed],
   budgetExhaustions: (agent) => [agent.budgetExhaustions],
   sessions: (agent) => Object.values(agent.sessions),
-  systemicEvents: (agent) => agent.systemicEvents.values(),
+  systemicEvents: (agent): Iterable<Cell> => agent.systemicEvents.values(),
   tasks: (agent) => Object.values(agent.tasks),
 } as const satisfies Readonly<Record<string, (agent: AgentCells) => Iterable<Cell>>>;
 
-/** Which cells stand behind the metrics that each tool has series of. */
+/** Which cells stand behind the metrics that each tool has series of. Iterables by name: TypeScript before 5.6 knows no `MapIterator`. */
 export const TOOL_READINGS = {
   decisions: (tool) => Object.values(tool.decisions),
-  outcomes: (tool) => tool.outcomes.values(),
-  transitions: (tool) => tool.transitions.values(),
+  outcomes: (tool): Iterable<Cell> => tool.outcomes.values(),
+  transitions: (tool): Iterable<Cell> => tool.transitions.values(),
   circuits: (tool) => Object.values(tool.circuits),
-  openedTime: (tool) => tool.openedTime.values(),
+  openedTime: (tool): Iterable<Cell> => tool.openedTime.values(),
   tokensWasted: (tool) => [tool.tokensWasted],
   tokensAvoided: (tool) => [tool.tokensAvoided],
-  routes: (tool) => tool.routes.values(),
+  routes: (tool): Iterable<Cell> => tool.routes.values(),
   freshness: (tool) => Object.values(tool.freshness),
   prechecks: (tool) => Object.values(tool.prechecks),
 } as const satisfies Readonly<Record<string, (tool: ToolCells) => Iterable<Cell>>>;

@@ -5,20 +5,32 @@ import {
   ProxyTracerProvider,
   type Span,
   type SpanContext,
+  type SpanOptions,
   SpanStatusCode,
   type Tracer,
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
+import type { Route } from '../capability/route.ts';
+import { shortened } from '../names.ts';
+import { read } from '../outcome/untrusted.ts';
+import type { SessionPermit } from '../permit.ts';
 import type { Decision } from '../reasons.ts';
-import { safely } from './safely.ts';
+import type { AcquireOptions } from '../session.ts';
+import type { Judged } from '../settlement.ts';
+import type { TrackedCircuit } from '../tracked.ts';
+import { registeredApi } from './registered.ts';
+import { reportThrown, safely } from './safely.ts';
 import { ATTR, SCOPE_NAME } from './semconv.ts';
 
 const NOOP_PROVIDER = new ProxyTracerProvider().getDelegate();
 let bound: { readonly provider: TracerProvider; readonly tracer: Tracer | undefined } | undefined;
 
 /** The tracer of whichever SDK is registered now, or undefined for none: then spans cost a comparison. */
-const currentTracer = (): Tracer | undefined => {
+export const currentTracer = (): Tracer | undefined =>
+  registeredApi('trace') === undefined ? undefined : askForTracer();
+
+const askForTracer = (): Tracer | undefined => {
   const registered = trace.getTracerProvider();
   const provider = registered instanceof ProxyTracerProvider ? registered.getDelegate() : registered;
   if (provider === NOOP_PROVIDER) return undefined;
@@ -28,43 +40,77 @@ const currentTracer = (): Tracer | undefined => {
   return bound.tracer;
 };
 
-/** What a span says of a decision. */
-export interface SpanFacts {
-  readonly attributes: Attributes;
-  /** The spans whose failures opened the circuits that this decision answers to. */
-  readonly causes: readonly SpanContext[];
-}
-
-/** Starts the span of a decision; undefined where nobody traces. */
-export const startDecisionSpan = (decision: Decision, tool: string): Span | undefined => {
-  const tracer = currentTracer();
-  return tracer && safely('the tracer', () => tracer.startSpan(spanName(decision, tool)));
+/** Starts the span of a decision beneath the one that is active, and gives it to the permit; undefined if that throws. */
+export const startDecisionSpan = (tracer: Tracer, permit: SessionPermit): Span | undefined => {
+  try {
+    const parent = context.active();
+    const span = tracer.startSpan(spanName(permit.decision, permit.tool, parent), NO_OPTIONS, parent);
+    permit.traced(span, parent);
+    return span;
+  } catch (error) {
+    reportThrown('the tracer', error);
+    return undefined;
+  }
 };
 
-/** Fills in a span. `facts` is asked only if somebody records it. */
-export const describeSpan = (span: Span, decision: Decision, tool: string, facts: () => SpanFacts): void => {
-  safely('the span', () => {
+const NO_OPTIONS: SpanOptions = {};
+
+/**
+ * Says on a span what a decision says, and links it to the circuits that it answers to. Only where somebody records it, and
+ * one attribute after the other: of all ways this one costs the SDK least.
+ */
+export const describeSpan = (
+  span: Span,
+  permit: SessionPermit,
+  agent: string,
+  session: string,
+  options: AcquireOptions | undefined,
+  causes: readonly TrackedCircuit[],
+): void => {
+  try {
     if (!span.isRecording()) return;
-    const { attributes, causes } = facts();
-    span.setAttributes({
-      [ATTR.operation]: 'execute_tool',
-      [ATTR.tool]: tool,
-      [ATTR.decision]: decision,
-      ...attributes,
-    });
-    for (const cause of causes) span.addLink({ context: cause });
-  });
+    span.setAttribute(ATTR.operation, 'execute_tool');
+    span.setAttribute(ATTR.tool, permit.tool);
+    span.setAttribute(ATTR.decision, permit.decision);
+    span.setAttribute(ATTR.agent, agent);
+    span.setAttribute(ATTR.conversation, session);
+    span.setAttribute(ATTR.reason, permit.reason);
+    span.setAttribute(ATTR.budgetRemaining, permit.budgetRemaining);
+    span.setAttribute(ATTR.caution, permit.caution);
+    if (permit.route !== undefined) describeRoute(span, permit.route);
+    if (options !== undefined) describeCall(span, options);
+    if (permit.circuit !== undefined && permit.state !== undefined) {
+      span.setAttribute(ATTR.state, permit.state);
+      span.setAttribute(ATTR.generation, permit.circuit.generation);
+    }
+    for (const { openedBy } of causes) if (openedBy !== undefined) span.addLink({ context: openedBy });
+  } catch (error) {
+    reportThrown('the span', error);
+  }
+};
+
+const describeRoute = (span: Span, route: Route): void => {
+  span.setAttribute(ATTR.route, route.kind);
+  if (route.kind !== 'alternative') return;
+  span.setAttribute(ATTR.routeTool, route.tool);
+  span.setAttribute(ATTR.degradation, route.degradation);
+};
+
+/** A model's end makes the id up, and untyped callers may give anything. */
+const describeCall = (span: Span, options: AcquireOptions): void => {
+  const callId = read(options, 'callId');
+  if (typeof callId === 'string') span.setAttribute(ATTR.callId, shortened(callId));
 };
 
 /** `execute_tool {tool}`, unless the framework has made that span already and ours goes beneath it. */
-const spanName = (decision: Decision, tool: string): string =>
-  (decision === 'call' || decision === 'probe') && !insideExecuteTool(tool)
+const spanName = (decision: Decision, tool: string, parent: Context): string =>
+  (decision === 'call' || decision === 'probe') && !insideExecuteTool(tool, parent)
     ? `execute_tool ${tool}`
     : `breakerbox.${decision} ${tool}`;
 
-const insideExecuteTool = (tool: string): boolean => {
+const insideExecuteTool = (tool: string, parent: Context): boolean => {
   // The API has no way to read a span; the SDK's spans show their attributes. Ours carry a decision, a framework's don't.
-  const { attributes } = (trace.getActiveSpan() ?? {}) as { attributes?: Attributes };
+  const { attributes } = (trace.getSpan(parent) ?? {}) as { attributes?: Attributes };
   return (
     attributes?.[ATTR.operation] === 'execute_tool' &&
     attributes[ATTR.tool] === tool &&
@@ -72,18 +118,17 @@ const insideExecuteTool = (tool: string): boolean => {
   );
 };
 
-/** Ends a span; a failure's category makes it an error. */
-export const endSpan = (span: Span, errorType: string | undefined, isFailure: boolean): void => {
-  safely('the span', () => {
-    if (errorType !== undefined) span.setAttribute(ATTR.errorType, errorType);
-    if (isFailure) span.setStatus({ code: SpanStatusCode.ERROR });
+/** Ends a span; a call's failure makes it an error. */
+export const endSpan = (span: Span, judged?: Judged): void => {
+  try {
+    if (judged?.category !== undefined) span.setAttribute(ATTR.errorType, judged.category);
+    if (judged?.outcome === 'failure') span.setStatus({ code: SpanStatusCode.ERROR });
     span.end();
-  });
+  } catch (error) {
+    reportThrown('the span', error);
+  }
 };
 
 /** What to link to. */
 export const spanContextOf = (span: Span | undefined): SpanContext | undefined =>
   span && safely('the span', () => span.spanContext());
-
-/** The context that a tool runs in, so that its own spans are children of the decision's. */
-export const contextOf = (span: Span): Context => trace.setSpan(context.active(), span);

@@ -1,25 +1,25 @@
-import type { Attributes, Span } from '@opentelemetry/api';
+import type { Tracer } from '@opentelemetry/api';
 import { remaining } from '../budget.ts';
-import type { Route } from '../capability/route.ts';
 import type { ScopePlan } from '../capability/scope.ts';
 import type { CircuitState } from '../circuit/circuit.ts';
 import { type ReportedState, reportedState } from '../circuit/mode.ts';
 import type { Clock } from '../clock.ts';
 import type { Emitter } from '../emitter.ts';
-import type { BreakerboxEvents, EventBase, RecoveredBy, RouteSummary } from '../events.ts';
+import type { BreakerboxEvents, EventBase, RecoveredBy } from '../events.ts';
+import type { FreshnessLabel } from '../freshness.ts';
 import { type Ledger, type SessionState, sessionState } from '../ledger.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import type { SessionPermit } from '../permit.ts';
-import { REASONS, type Reason, wouldDecide } from '../reasons.ts';
+import { REASONS, wouldDecide } from '../reasons.ts';
+import type { Seat } from '../seats.ts';
 import type { AcquireOptions } from '../session.ts';
-import type { Judged } from '../settlement.ts';
+import { type Judged, SUCCESS } from '../settlement.ts';
 import type { CircuitStore } from '../store.ts';
 import type { SystemicEvent } from '../systemic.ts';
-import { type Tallies, tallyDecision, tallyOf, tallyOutcome } from '../tally.ts';
+import { tallyDecision, tallyLabel, tallyOutcome } from '../tally.ts';
 import type { ToolSpec } from '../tool.ts';
 import type { TrackedCircuit } from '../tracked.ts';
-import { delist, enlist, followProviders, type LiveSession, metricsActive, recordDuration } from './hub.ts';
-import { type LogEvents, logEvent } from './log-events.ts';
+import { delist, enlist, type LiveSession, metricsActive, recordDuration } from './hub.ts';
 import {
   type AgentCells,
   countAvoided,
@@ -31,26 +31,10 @@ import {
   type ToolCells,
   transitionCell,
 } from './metrics.ts';
-import { reportThrown } from './safely.ts';
-import { ATTR } from './semconv.ts';
-import { describeSpan, endSpan, type SpanFacts, startDecisionSpan } from './spans.ts';
+import { type News, summaryOf, tellAll } from './news.ts';
+import { currentTracer, describeSpan, endSpan, startDecisionSpan } from './spans.ts';
 
-/** R2: of a route what telemetry may hold. */
-const summaryOf = (route: Route): RouteSummary =>
-  route.kind === 'alternative'
-    ? { kind: route.kind, tool: route.tool, degradation: route.degradation }
-    : { kind: route.kind, tool: undefined, degradation: undefined };
-
-const routeAttributes = (route: Route): Attributes => ({
-  [ATTR.route]: route.kind,
-  ...(route.kind === 'alternative' && { [ATTR.routeTool]: route.tool, [ATTR.degradation]: route.degradation }),
-});
-
-/** An event that is still to be told. */
-type News = { [Name in keyof BreakerboxEvents]: { name: Name; event: BreakerboxEvents[Name] } }[keyof BreakerboxEvents];
-
-/** What one call of a session may cause to be told: a listener that acquires at each decision would never end. */
-const MOST_NEWS = 1_000;
+const NONE: readonly never[] = [];
 
 /** What a witness shares with those of the other sessions of its box. */
 export interface WitnessContext {
@@ -71,12 +55,12 @@ export class SessionWitness implements LiveSession {
   readonly #store: CircuitStore;
   #ledger: Ledger;
   #lastUsedMs = 0;
+  /** Used since then, nobody knows when: the clock isn't read for every call. */
+  #used = false;
   /** The state under which the gauges count the session; undefined when they don't, for it has ended or idles. */
   #counted: SessionState | undefined;
   /** What listeners and log are still to be told: not before everything is in its new state. */
-  readonly #news: News[] = [];
-  /** What became of the calls of each tool, for reports. */
-  readonly tallies: Tallies = new Map();
+  #news: News[] | undefined;
   #telling = false;
 
   constructor(box: WitnessContext, id: string, store: CircuitStore, ledger: Ledger) {
@@ -88,14 +72,16 @@ export class SessionWitness implements LiveSession {
     box.cells.budgetGranted.value += remaining(ledger.budget);
   }
 
-  /** The session is in use: follows a meter provider that came late, and (re)enters the gauges. */
-  inUse(ms: number): void {
-    followProviders();
+  /** The session is in use, and (re)enters the gauges. */
+  inUse(): void {
+    this.#used = true;
+    if (this.#counted === undefined) this.#enterGauges();
+  }
+
+  /** When that was, where somebody has read the clock. */
+  usedAt(ms: number): void {
+    this.#used = false;
     this.#lastUsedMs = ms;
-    if (this.#counted !== undefined) return;
-    this.#counted = sessionState(this.#ledger);
-    this.#countBy(1, this.#counted);
-    enlist(this);
   }
 
   /** The session ended. */
@@ -105,7 +91,9 @@ export class SessionWitness implements LiveSession {
   }
 
   retireIfIdle(): boolean {
-    const idles = this.#box.clock.now() - this.#lastUsedMs >= this.#box.idleMs;
+    const ms = this.#box.clock.now();
+    if (this.#used) this.usedAt(ms); // It idles from now on.
+    const idles = ms - this.#lastUsedMs >= this.#box.idleMs;
     if (idles) this.#leaveGauges();
     return idles;
   }
@@ -115,43 +103,78 @@ export class SessionWitness implements LiveSession {
     tool.cells.circuits[reportedState(mode, circuit)].value += 1;
   }
 
-  /** A decision is about to be given; the span that stands for it, where somebody traces. */
-  decided(tool: string, spec: ToolSpec | undefined, reason: Reason, route: Route | undefined): Span | undefined {
-    const cells = this.#toolCells(spec);
-    const decision = REASONS[reason];
-    cells.decisions[reason].value += 1;
-    tallyDecision(tallyOf(this.tallies, tool), reason, route);
-    if (route !== undefined) countRoute(cells, route);
-    if (route?.kind === 'stale') cells.freshness.stale.value += 1;
-    if (decision === 'skip') countAvoided(cells);
-    if (this.#box.emitter.has('decision')) {
-      this.#note('decision', { tool, decision, reason, route: route && summaryOf(route) });
-    }
-    return startDecisionSpan(decision, tool);
+  /** A decision is given, and told; the span that stands for it ends with it, if there is no call to wait for. */
+  decided(permit: SessionPermit, options: AcquireOptions | undefined): void {
+    const { seat, reason } = permit;
+    if (reason === 'closed' && seat.spec !== undefined) {
+      seat.spec.cells.decisions.closed.value += 1;
+      seat.tally.closed += 1;
+    } else this.#countDecision(permit);
+    if (this.#box.emitter.heard.decision === true) this.#noteDecision(permit);
+    const tracer = currentTracer();
+    if (tracer !== undefined) this.#trace(tracer, permit, options);
+    if (this.#news !== undefined) this.tell();
   }
 
-  /** The permit of a decision is made: its span says what it says, and ends if there is no call to wait for. */
-  permitted(permit: SessionPermit, options: AcquireOptions | undefined): void {
-    const { span, decision, tool } = permit;
+  #countDecision({ seat, reason, route }: SessionPermit): void {
+    const cells = this.#toolCells(seat.spec);
+    cells.decisions[reason].value += 1;
+    tallyDecision(seat.tally, reason, route);
+    if (route === undefined) return;
+    countRoute(cells, route);
+    if (route.kind === 'stale') cells.freshness.stale.value += 1;
+    if (REASONS[reason] === 'skip') countAvoided(cells);
+  }
+
+  #noteDecision({ tool, decision, reason, route }: SessionPermit): void {
+    this.#note('decision', { tool, decision, reason, route: route && summaryOf(route) });
+  }
+
+  #trace(tracer: Tracer, permit: SessionPermit, options: AcquireOptions | undefined): void {
+    const span = startDecisionSpan(tracer, permit);
     if (span === undefined) return;
-    describeSpan(span, decision, tool, () => this.#spanFacts(permit, options));
-    if (!permit.executes) endSpan(span, undefined, false);
+    describeSpan(span, permit, this.#box.agent, this.#id, options, this.#causes(permit));
+    if (!permit.executes) endSpan(span);
   }
 
   /** A call is over. */
   concluded(permit: SessionPermit, judged: Judged, late: boolean, ms: number): void {
-    const { tool, spec, span, startMs, freshness } = permit;
-    const { outcome, category, tokens, durationMs = ms - startMs } = judged;
+    if (judged === SUCCESS) this.#countSuccess(permit.seat);
+    else this.#countOutcome(permit.seat, judged);
+    if (metricsActive()) this.#measure(permit, judged, ms);
+    if (permit.span !== undefined) endSpan(permit.span, judged);
+    if (permit.freshness !== undefined) this.#countLabel(permit.seat, permit.freshness);
+    if (this.#box.emitter.heard.outcome === true) this.#noteOutcome(permit, judged, late);
+  }
+
+  #countSuccess({ spec, tally }: Seat): void {
+    const cell = spec === undefined ? outcomeCell(this.#box.otherCells(), 'success', undefined) : spec.successes;
+    cell.value += 1;
+    tally.succeeded += 1;
+  }
+
+  #countOutcome({ spec, tally }: Seat, judged: Judged): void {
+    const { outcome, category, tokens } = judged;
     const cells = this.#toolCells(spec);
     outcomeCell(cells, outcome, category).value += 1;
     if (outcome === 'failure' && tokens !== undefined) countWasted(cells, tokens);
-    if (freshness !== undefined) cells.freshness[freshness.kind].value += 1;
-    tallyOutcome(tallyOf(this.tallies, tool), judged, freshness);
-    if (metricsActive()) recordDuration(cells, category, durationMs / 1000);
-    if (span !== undefined) endSpan(span, category, outcome === 'failure');
-    if (this.#box.emitter.has('outcome')) {
-      this.#note('outcome', { tool, outcome, category, late, tokens, freshness });
-    }
+    tallyOutcome(tally, judged);
+  }
+
+  #countLabel({ spec, tally }: Seat, { kind }: FreshnessLabel): void {
+    this.#toolCells(spec).freshness[kind].value += 1;
+    tallyLabel(tally, kind);
+  }
+
+  #measure({ seat, span, at }: SessionPermit, judged: Judged, ms: number): void {
+    const { outcome, category, durationMs = ms - at.ms } = judged;
+    const cells = this.#toolCells(seat.spec);
+    const failed = outcome === 'failure' ? outcomeCell(cells, outcome, category) : undefined;
+    recordDuration(cells, category, durationMs / 1000, span, failed);
+  }
+
+  #noteOutcome({ tool, freshness }: SessionPermit, { outcome, category, tokens }: Judged, late: boolean): void {
+    this.#note('outcome', { tool, outcome, category, late, tokens, freshness });
   }
 
   /** A circuit changed its state, by itself or by hand. */
@@ -227,29 +250,27 @@ export class SessionWitness implements LiveSession {
    * what happened before it.
    */
   tell(): void {
-    if (this.#news.length === 0 || this.#telling) return;
-    this.#telling = true;
-    try {
-      for (let told = 0; this.#news.length > 0; told += 1) this.#tellOne(told);
-    } finally {
-      this.#telling = false;
-    }
+    if (this.#news !== undefined && !this.#telling) this.#tellAll(this.#news);
   }
 
-  #tellOne(told: number): void {
-    const [{ name, event }] = this.#news.splice(0, 1) as [News];
-    if (told >= MOST_NEWS) {
-      this.#news.length = 0;
-      const what = `It causes ever more events in the session; '${name}' and later ones are dropped.`;
-      reportThrown('a listener', new Error(what));
-      return;
+  #tellAll(news: News[]): void {
+    this.#telling = true;
+    try {
+      tellAll(news, this.#box.emitter);
+    } finally {
+      this.#telling = false;
+      this.#news = undefined;
     }
-    this.#box.emitter.emit(name, event);
-    if (name !== 'decision' && name !== 'outcome') logEvent(name, event as LogEvents[typeof name]);
   }
 
   #toolCells(spec: ToolSpec | undefined): ToolCells {
     return spec?.cells ?? this.#box.otherCells();
+  }
+
+  #enterGauges(): void {
+    this.#counted = sessionState(this.#ledger);
+    this.#countBy(1, this.#counted);
+    enlist(this);
   }
 
   #leaveGauges(): void {
@@ -266,35 +287,22 @@ export class SessionWitness implements LiveSession {
     }
   }
 
-  #spanFacts(permit: SessionPermit, options: AcquireOptions | undefined): SpanFacts {
-    const { tracked, reason, state, budgetRemaining, caution, route } = permit;
-    return {
-      attributes: {
-        [ATTR.agent]: this.#box.agent,
-        [ATTR.conversation]: this.#id,
-        [ATTR.reason]: reason,
-        [ATTR.budgetRemaining]: budgetRemaining,
-        [ATTR.caution]: caution,
-        ...(route && routeAttributes(route)),
-        ...(options?.callId !== undefined && { [ATTR.callId]: options.callId }),
-        ...(tracked && state && { [ATTR.state]: state, [ATTR.generation]: tracked.circuit.generation }),
-      },
-      causes: this.#causes(reason, tracked).flatMap((one) => one?.openedBy ?? []),
-    };
-  }
-
   /** The circuits that a decision answers to. */
-  #causes(reason: Reason, tracked: TrackedCircuit | undefined): readonly (TrackedCircuit | undefined)[] {
+  #causes({ reason, seat }: SessionPermit): readonly TrackedCircuit[] {
+    if (reason === 'closed') return NONE;
+    if (reason === 'systemic') {
+      const openings = this.#ledger.event?.openings ?? NONE;
+      return openings.flatMap(({ tool }) => this.#store.circuits.get(tool) ?? []);
+    }
     const decision = wouldDecide(reason);
-    if (reason === 'systemic')
-      return this.#ledger.event?.openings.map(({ tool }) => this.#store.circuits.get(tool)) ?? [];
-    return decision === 'probe' || decision === 'skip' ? [tracked] : [];
+    return (decision === 'probe' || decision === 'skip') && seat.tracked !== undefined ? [seat.tracked] : NONE;
   }
 
   /** Keeps an event until the end of what the session was called for. */
   #note<Name extends keyof BreakerboxEvents>(name: Name, details: Omit<BreakerboxEvents[Name], keyof EventBase>): void {
     const { agent, clock } = this.#box;
     const event = { agent, session: this.#id, unixMs: clock.unixNow(), ...details } as BreakerboxEvents[Name];
+    this.#news ??= [];
     this.#news.push({ name, event } as News);
   }
 }

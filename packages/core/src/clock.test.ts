@@ -1,0 +1,33 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { systemClock } from './clock.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+test('C10: the system clock never goes back, and goes on at the pace of whoever took it over', () => {
+  const start = systemClock.now();
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0); // Fake timers begin at 0.
+  const stood = systemClock.now();
+  expect(stood).toBeGreaterThanOrEqual(start);
+  expect(systemClock.now()).toBe(stood);
+  now.mockReturnValue(250);
+  expect(systemClock.now() - stood).toBeCloseTo(250, 6);
+  now.mockReturnValue(100); // Back once more.
+  expect(systemClock.now() - stood).toBeCloseTo(250, 6);
+  now.mockReturnValue(130);
+  expect(systemClock.now() - stood).toBeCloseTo(280, 6);
+  vi.restoreAllMocks();
+  expect(systemClock.now() - stood).toBeGreaterThanOrEqual(280 - 1e-6);
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, undefined])(
+  'C10: a reading of %s is no time, and time goes on with the next',
+  (reading) => {
+    const start = systemClock.now();
+    const now = vi.spyOn(performance, 'now').mockReturnValueOnce(reading as number);
+    expect(systemClock.now()).toBe(start);
+    now.mockReturnValue(start);
+    const stood = systemClock.now();
+    now.mockReturnValue(start + 250);
+    expect(systemClock.now() - stood).toBeCloseTo(250, 6);
+  },
+);

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { Seats } from './seats.ts';
+import { createTally } from './tally.ts';
+import { OTHER_TOOL } from './telemetry/semconv.ts';
+import { bench } from './test-support.ts';
+import type { ToolSpec } from './tool.ts';
+
+/** Seats of a box with these tools. */
+const seatsOf = (declared: ReadonlyMap<string, ToolSpec>): Seats => new Seats({ tool: (name) => declared.get(name) });
+const spec = (name: string): ToolSpec => ({ name }) as ToolSpec;
+
+test('Q1: a tool has one seat, and the tallies are in the order of the first calls', () => {
+  const seats = seatsOf(new Map([['search', spec('search')]]));
+  expect(seats.find('search')).toBeUndefined();
+  const search = seats.make('search', undefined);
+  const made = seats.make('made_up', undefined);
+  expect([seats.find('search'), seats.find('made_up')]).toEqual([search, made]);
+  expect([...seats.tallies().keys()]).toEqual(['search', 'made_up']);
+});
+
+test('W2: names without end share one tally, and no tool loses its own', () => {
+  const seats = seatsOf(new Map([['late', spec('late')]]));
+  const own = Array.from({ length: 200 }, (_, index) => seats.make(`tool_${index}`, undefined));
+  expect(new Set(own.map(({ tally }) => tally)).size).toBe(200);
+  const other = seats.make('made_up', undefined);
+  expect(seats.find('made_up')).toBeUndefined(); // Nothing is kept of it.
+  expect(seats.make('made_up_too', undefined).tally).toBe(other.tally);
+  expect(seats.make('late', undefined)).toBe(seats.find('late')); // A declared one is found again.
+  expect(seats.find('tool_0')).toBe(own[0]);
+  expect(seats.tallies().size).toBe(201);
+  expect([...seats.tallies().keys()].at(-1)).toBe(OTHER_TOOL);
+});
+
+test('W2: a tool of that very name shares the tally, whenever it is called', () => {
+  const seats = seatsOf(new Map());
+  const named = seats.make(OTHER_TOOL, undefined);
+  for (let index = 1; index < 200; index += 1) seats.make(`tool_${index}`, undefined);
+  expect(seats.make('made_up', undefined).tally).toBe(named.tally);
+  expect(seats.tallies().get(OTHER_TOOL)).toMatchObject({ succeeded: createTally().succeeded });
+  expect(seats.tallies().size).toBe(200);
+});
+
+test('a tool that is declared after its first call gets another seat, and keeps its tally', () => {
+  const declared = new Map<string, ToolSpec>();
+  const seats = seatsOf(declared);
+  const before = seats.make('search', undefined);
+  declared.set('search', spec('search'));
+  expect(seats.find('search')).toBeUndefined();
+  const after = seats.make('search', undefined);
+  expect(after).toMatchObject({ tool: 'search', spec: spec('search') });
+  expect(after.tally).toBe(before.tally);
+  expect(before.spec).toBeUndefined();
+});
+
+test('a call under way when its tool is declared ends as it began: without a circuit', () => {
+  const { box, session } = bench();
+  const permit = session.acquire('late');
+  box.declare('late');
+  expect(session.acquire('late').reason).toBe('closed');
+  permit.settle({ outcome: 'failure', category: 'network' });
+  expect(session.peek('late')).toMatchObject({ state: 'closed', failures: 0 });
+  expect(session.view().budget.consumed).toBe(1);
+});
+
+test('names that a model makes up are cut at the door, and untyped ones are shown', () => {
+  const { session } = bench();
+  const book = 'x'.repeat(1_000_000);
+  const permit = session.acquire(book);
+  expect(permit.tool).toBe(`${'x'.repeat(255)}…`);
+  permit.settle({ outcome: 'failure', category: 'network' });
+  expect(session.acquire(`${book}y`).tool).toBe(permit.tool);
+  expect(session.report().tools.map(({ tool, calls }) => [tool, calls.made])).toEqual([[permit.tool, 2]]);
+  expect(JSON.stringify([session.report(), session.snapshot(), session.view()])).not.toContain('x'.repeat(256));
+  expect(session.acquire(5 as never).tool).toBe('5');
+  expect(session.acquire({ toString: () => book } as never).tool).toBe('an object');
+});

@@ -1,0 +1,67 @@
+import { show } from './checks.ts';
+import type { SessionContext } from './context.ts';
+import { shortened } from './names.ts';
+import { createTally, type RunningTally, readTally, type ToolTally } from './tally.ts';
+import { OTHER_TOOL } from './telemetry/semconv.ts';
+import type { ToolSpec } from './tool.ts';
+import type { TrackedCircuit } from './tracked.ts';
+
+/** A tool as one session calls it: what its calls are decided by and counted in, found by one look at a map. */
+export interface Seat {
+  readonly tool: string;
+  /** Undefined for a tool that was never declared. */
+  readonly spec: ToolSpec | undefined;
+  /** Undefined for a tool that has no circuit. */
+  readonly tracked: TrackedCircuit | undefined;
+  /** What became of its calls, for reports. */
+  readonly tally: RunningTally;
+}
+
+/** Tools with a tally of their own; a model that makes up names can't fill the memory. */
+const MOST_TALLIES = 200;
+
+/** The tools that a session has called. */
+export class Seats {
+  readonly #box: Pick<SessionContext, 'tool'>;
+  readonly #seats = new Map<string, Seat>();
+  /** That of all the tools that have none of their own. */
+  #others: RunningTally | undefined;
+
+  constructor(box: Pick<SessionContext, 'tool'>) {
+    this.#box = box;
+  }
+
+  /** The name that decisions, telemetry and reports go by. Untyped callers may ask for anything. */
+  nameOf(tool: unknown): string {
+    return typeof tool === 'string' ? shortened(tool) : show(tool);
+  }
+
+  /** The seat of a tool that was called before, unless it has been declared since. */
+  find(tool: string): Seat | undefined {
+    const found = this.#seats.get(tool);
+    if (found?.spec !== undefined) return found;
+    return this.#box.tool(tool) === undefined ? found : undefined;
+  }
+
+  /** A seat for a tool that has none, or was declared since: calls under way keep the one that they began with. */
+  make(tool: string, tracked: TrackedCircuit | undefined): Seat {
+    const tally = this.#seats.get(tool)?.tally ?? this.#tally();
+    const seat = { tool, spec: this.#box.tool(tool), tracked, tally };
+    if (seat.spec !== undefined || tally !== this.#others) this.#seats.set(tool, seat);
+    return seat;
+  }
+
+  /** By tool, in the order of their first calls; all that have none of their own under one name. */
+  tallies(): ReadonlyMap<string, ToolTally> {
+    const own = [...this.#seats.values()].filter(({ tally }) => tally !== this.#others);
+    const tallies = new Map(own.map(({ tool, tally }) => [tool, readTally(tally)]));
+    return this.#others === undefined ? tallies : tallies.set(OTHER_TOOL, readTally(this.#others));
+  }
+
+  #tally(): RunningTally {
+    if (this.#others === undefined && this.#seats.size < MOST_TALLIES) return createTally();
+    // Somebody's tool may have that very name.
+    this.#others ??= this.#seats.get(OTHER_TOOL)?.tally ?? createTally();
+    return this.#others;
+  }
+}

@@ -1,0 +1,61 @@
+import { TraceFlags, trace } from '@opentelemetry/api';
+import { describe, expect, test } from 'vitest';
+import { addDuration, countOf, createDurationCell, type Exemplars, keepExemplars } from './durations.ts';
+import type { Cell } from './metrics.ts';
+import { DURATION_BUCKETS } from './semconv.ts';
+
+const spanOf = (traceFlags: number) =>
+  trace.wrapSpanContext({ traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', traceFlags });
+
+describe('a series of durations', () => {
+  test('a bound belongs to the bucket below it, and what is over all bounds to the last', () => {
+    const cell = createDurationCell({});
+    for (const seconds of [0, ...DURATION_BUCKETS, 1e6]) addDuration(cell, seconds);
+    expect(cell.counts).toEqual([2, ...DURATION_BUCKETS.slice(1).map(() => 1), 1]);
+    expect(countOf(cell)).toBe(DURATION_BUCKETS.length + 2);
+  });
+
+  test('has sum, least and most', () => {
+    const cell = createDurationCell({});
+    for (const seconds of [3, 0.5, 7]) addDuration(cell, seconds);
+    expect(cell).toMatchObject({ sum: 10.5, min: 0.5, max: 7 });
+  });
+});
+
+describe('exemplars', () => {
+  const setUp = () => {
+    const exemplars: Exemplars = { durations: new Map(), failures: new Map() };
+    const failed: Cell = { attributes: {}, value: 1 };
+    return { exemplars, cell: createDurationCell({}), failed };
+  };
+
+  test('are the last sampled call of each bucket, and of a failure', () => {
+    const { exemplars, cell, failed } = setUp();
+    keepExemplars(exemplars, cell, 0.015, spanOf(TraceFlags.SAMPLED), undefined);
+    keepExemplars(exemplars, cell, 0.02, spanOf(TraceFlags.SAMPLED), failed);
+    const ids = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
+    expect(exemplars.durations.get(cell)).toEqual([
+      undefined,
+      { ...ids, value: 0.02, unixSeconds: expect.any(Number) },
+    ]);
+    expect(exemplars.failures.get(failed)).toEqual({ ...ids, value: 1, unixSeconds: expect.any(Number) });
+  });
+
+  test('are none of a span that is not recorded', () => {
+    const { exemplars, cell, failed } = setUp();
+    keepExemplars(exemplars, cell, 1, spanOf(TraceFlags.NONE), failed);
+    expect(exemplars.durations.size + exemplars.failures.size).toBe(0);
+  });
+
+  test('are none of a span that throws, and the call goes on', () => {
+    const { exemplars, cell, failed } = setUp();
+    const broken = {
+      ...spanOf(TraceFlags.SAMPLED),
+      spanContext: () => {
+        throw new Error('no context');
+      },
+    };
+    keepExemplars(exemplars, cell, 1, broken as never, failed);
+    expect(exemplars.durations.size).toBe(0);
+  });
+});

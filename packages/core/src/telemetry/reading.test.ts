@@ -1,0 +1,114 @@
+import { metrics } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { bench, failOnce, succeedOnce } from '../test-support.ts';
+import { agentCells, metricsActive } from './hub.ts';
+import { AGENT_READINGS, TOOL_READINGS } from './metrics.ts';
+import { type CellReader, openCells } from './reading.ts';
+import { METRIC } from './semconv.ts';
+import { newAgent, registerMetrics, registerTraces, seriesOf } from './test-support.ts';
+
+let agent = '';
+let open: CellReader[] = [];
+beforeEach(() => {
+  agent = newAgent();
+});
+afterEach(() => {
+  for (const one of open) one.close();
+  open = [];
+  metrics.disable();
+});
+
+const read = (insteadOfSdk = false, exemplars = false): CellReader => {
+  const cells = openCells({ insteadOfSdk, exemplars });
+  open.push(cells);
+  return cells;
+};
+
+const durationsOf = (cells: CellReader) =>
+  [...cells.histograms(METRIC.duration)].filter(({ attributes }) => attributes['gen_ai.agent.name'] === agent);
+
+test('every metric of the contract but the histogram has its cells', () => {
+  const known = [...Object.keys(AGENT_READINGS), ...Object.keys(TOOL_READINGS), 'duration'];
+  expect(known.sort()).toEqual(Object.keys(METRIC).sort());
+});
+
+describe('durations', () => {
+  test('are measured while somebody reads them, with no SDK at all', () => {
+    const { session, clock } = bench({ agent, tools: { a: {} } });
+    const call = (ms: number) => {
+      const permit = session.acquire('a');
+      clock.advance(ms);
+      permit.settle({ outcome: 'success' });
+    };
+    call(1_000);
+    expect(metricsActive()).toBe(false);
+    const cells = read();
+    expect(metricsActive()).toBe(true);
+    call(3_000);
+    expect(durationsOf(cells)).toMatchObject([{ sum: 3, min: 3, max: 3 }]);
+    cells.close();
+    expect(metricsActive()).toBe(false);
+    call(5_000);
+    expect(durationsOf(cells)).toMatchObject([{ sum: 3 }]);
+  });
+
+  test('each reader keeps them alive; closing twice is closing once', () => {
+    const [first, second] = [read(), read()];
+    first.close();
+    first.close();
+    expect(metricsActive()).toBe(true);
+    second.close();
+    expect(metricsActive()).toBe(false);
+  });
+
+  const recorded = async (insteadOfSdk: boolean) => {
+    const { scrape } = registerMetrics();
+    const cells = read(insteadOfSdk);
+    succeedOnce(bench({ agent, tools: { a: {} } }).session, 'a');
+    const sdk = seriesOf(agent, await scrape(), 'gen_ai_execute_tool_duration_count');
+    return { sdk: sdk.length, cells: durationsOf(cells).length };
+  };
+
+  test("are the SDK's too, beside a reader", async () => {
+    expect(await recorded(false)).toEqual({ sdk: 1, cells: 1 });
+  });
+
+  test("are not the SDK's where a reader stands in for it", async () => {
+    expect(await recorded(true)).toEqual({ sdk: 0, cells: 1 });
+  });
+
+  test("are the SDK's again once it has let go", async () => {
+    read(true).close();
+    expect(await recorded(false)).toEqual({ sdk: 1, cells: 1 });
+  });
+});
+
+describe('exemplars', () => {
+  test('are kept for a reader that wants them, and no longer', () => {
+    const spans = registerTraces();
+    const cells = read(false, true);
+    const { session } = bench({ agent, tools: { a: {} } });
+    failOnce(session, 'a', 'server');
+    const { traceId, spanId } = spans()[0]?.spanContext() ?? {};
+    const [duration] = durationsOf(cells);
+    if (duration === undefined) throw new Error('no duration');
+    expect(cells.exemplars(duration)).toMatchObject([{ traceId, spanId, value: 0 }]);
+    const failed = [...cells.numbers(METRIC.outcomes)].filter((cell) => cells.exemplar(cell) !== undefined);
+    expect(failed).toMatchObject([
+      { attributes: { 'gen_ai.agent.name': agent, 'breakerbox.outcome': 'failure', 'error.type': 'server' } },
+    ]);
+    expect(read().exemplars(duration)).toEqual([]);
+    cells.close();
+    expect(read(false, true).exemplars(duration)).toEqual([]);
+  });
+});
+
+test('idle sessions leave when somebody says so', () => {
+  const cells = read();
+  const { session, clock } = bench({ agent, tools: { a: {} } });
+  succeedOnce(session, 'a');
+  clock.advance(30 * 60_000);
+  expect(agentCells(agent).sessions.active.value).toBe(1);
+  cells.retireIdle();
+  expect(agentCells(agent).sessions.active.value).toBe(0);
+});

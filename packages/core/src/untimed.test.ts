@@ -1,0 +1,114 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { BreakerboxConfig } from './config.ts';
+import { openCells } from './telemetry/reading.ts';
+import { METRIC } from './telemetry/semconv.ts';
+import { bench, failOnce, succeedOnce, trip } from './test-support.ts';
+
+/** How often the clock is read for one successful call of `a`, after `before`. */
+const readsOf = (config: Partial<BreakerboxConfig>, before: (made: ReturnType<typeof bench>) => void = () => {}) => {
+  const made = bench(config);
+  succeedOnce(made.session, 'a'); // Its first call makes the circuit.
+  before(made);
+  const now = vi.spyOn(made.clock, 'now');
+  const unixNow = vi.spyOn(made.clock, 'unixNow');
+  const permit = made.session.acquire('a', { input: { city: 'Oslo' } });
+  permit.settle({ result: { celsius: 4 } });
+  return now.mock.calls.length + unixNow.mock.calls.length;
+};
+
+describe('the clock is read where time has a say, and only there', () => {
+  const readers: { close(): void }[] = [];
+  afterEach(() => {
+    for (const reader of readers.splice(0)) reader.close();
+  });
+
+  test('not for a call that a closed circuit lets through, and that succeeds', () => {
+    expect(readsOf({})).toBe(0);
+    expect(readsOf({ scope: 'process' })).toBe(0);
+    expect(readsOf({}, ({ session }) => trip(session, 'b'))).toBe(0);
+    expect(readsOf({}, ({ session }) => failOnce(session, 'a'))).toBe(0);
+  });
+
+  test('where somebody measures durations', () => {
+    readers.push(openCells({ insteadOfSdk: true, exemplars: false }));
+    expect(readsOf({})).toBe(2);
+  });
+
+  test.each<[string, Partial<BreakerboxConfig>]>([
+    ['a window', { defaults: { failureRate: { rate: 0.5, windowMs: 1_000 } } }],
+    ['a check', { defaults: { precheck: () => 'available' } }],
+    ['labels', { defaults: { labelFreshness: true } }],
+    ['last good results', { defaults: { serveStaleMs: 1_000 } }],
+    ['a mode by hand', { defaults: { mode: 'disabled' } }],
+  ])('where the tool has %s', (_, config) => {
+    expect(readsOf(config)).toBeGreaterThan(0);
+  });
+
+  test('where a probe is under way, a charge waits, or an event lasts', () => {
+    expect(
+      readsOf({}, ({ session, clock }) => {
+        trip(session, 'b');
+        clock.advance(60_000);
+        expect(session.acquire('b').decision).toBe('probe');
+      }),
+    ).toBeGreaterThan(0);
+    expect(
+      readsOf({ budget: { failures: 9 } }, ({ session }) => {
+        trip(session, 'b');
+        failOnce(session, 'c');
+        expect(session.view().budget.provisional).toBe(1);
+      }),
+    ).toBeGreaterThan(0);
+    const paused = readsOf({}, ({ session }) => {
+      trip(session, 'b');
+      trip(session, 'c');
+    });
+    expect(paused).toBeGreaterThan(0);
+  });
+
+  test('where a call fails: what it opens has its time', () => {
+    const { session, clock } = bench();
+    succeedOnce(session, 'a');
+    const permits = [1, 2, 3].map(() => session.acquire('a'));
+    clock.advance(500);
+    for (const permit of permits) permit.settle({ outcome: 'failure', category: 'network' });
+    clock.advance(70);
+    expect(session.peek('a')).toMatchObject({ state: 'open', openForMs: 70, nextProbe: { ms: 59_930 } });
+  });
+
+  test('C12: where another session has moved what they share', () => {
+    const { box, session } = bench({ scope: 'process' });
+    const other = box.session();
+    succeedOnce(session, 'a');
+    const permit = session.acquire('a');
+    trip(other, 'b');
+    trip(other, 'c');
+    permit.settle({ outcome: 'success' });
+    expect(session.view().state).toBe('paused_systemic');
+  });
+});
+
+test('a session that was used untimed idles from the next look at it on', () => {
+  const { session, clock } = bench({ agent: 'idler', sessionIdleMs: 1_000 });
+  const reader = openCells({ insteadOfSdk: false, exemplars: false });
+  reader.close(); // Sessions are looked at, and nobody measures.
+  const active = () => {
+    reader.retireIdle();
+    for (const { attributes, value } of reader.numbers(METRIC.sessions)) {
+      if (attributes['gen_ai.agent.name'] === 'idler' && attributes['breakerbox.session.state'] === 'active')
+        return value;
+    }
+    return undefined;
+  };
+  succeedOnce(session, 'a');
+  clock.advance(900);
+  succeedOnce(session, 'a');
+  clock.advance(900);
+  expect(active()).toBe(1);
+  clock.advance(999);
+  expect(active()).toBe(1);
+  clock.advance(1);
+  expect(active()).toBe(0);
+  succeedOnce(session, 'a');
+  expect(active()).toBe(1);
+});
