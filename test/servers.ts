@@ -99,6 +99,8 @@ export const startServers = async (options: ServerOptions): Promise<Servers> => 
       `--storage.tsdb.path=${join(folder, 'prometheus')}`,
       // Alertmanager forgets an alert that isn't sent again within four times this.
       '--rules.alert.resend-delay=5s',
+      // As in docker-compose.yml.
+      '--enable-feature=exemplar-storage',
     ],
     alertmanager: [`--storage.path=${join(folder, 'alertmanager')}`, '--cluster.listen-address='],
   };

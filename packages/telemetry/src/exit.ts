@@ -1,4 +1,4 @@
-import { diag } from '@opentelemetry/api';
+import { tell } from './tell.ts';
 
 /** How long a flush or a shutdown may hold up the end of the process. */
 const LIMIT_MS = 3_000;
@@ -16,12 +16,13 @@ export async function withinLimit(work: Promise<unknown>): Promise<boolean> {
   });
   try {
     if ((await Promise.race([work, timeUp])) !== 'time is up') return true;
-    diag.warn(
+    tell(
+      'warn',
       `Breakerbox telemetry: the last telemetry wasn't taken within ${LIMIT_MS / 1000} s and is lost. See whether the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
     );
     return false;
   } catch (error) {
-    diag.error('Breakerbox telemetry: the last telemetry could not be sent', error);
+    tell('error', 'Breakerbox telemetry: the last telemetry could not be sent', error);
     return true;
   } finally {
     clearTimeout(timer);
@@ -53,11 +54,16 @@ function hookBeforeExit(flush: ExitActions['flush']): () => void {
     flushes += 1;
     if (alone || flushes === 2) unhook();
     // When the other handlers have returned, so that what they did at once is sent now.
-    process.nextTick(async () => {
-      if (await flush()) return;
-      unhook();
-      // The event loop was empty, so what holds the process now is an export that nobody answers, if it isn't somebody's work.
-      if (alone) process.exit();
+    process.nextTick(() => {
+      void flush().then(
+        (sent) => {
+          if (sent) return;
+          unhook();
+          // The event loop was empty, so what holds the process now is an export that nobody answers, if it isn't somebody's work.
+          if (alone) process.exit();
+        },
+        () => {}, // A flush doesn't reject; if one did, it would end the process with an error that isn't the agent's.
+      );
     });
   };
   process.prependListener('beforeExit', onBeforeExit);
@@ -74,11 +80,12 @@ export function hookExit({ flush, shutdown }: ExitActions): () => void {
   const onSignal = (signal: NodeJS.Signals): void => {
     // Ours is gone by now (`once`), so whoever is left is the application: it decides whether the process ends.
     if (process.listenerCount(signal) > 0) {
-      void flush();
+      void flush().catch(() => {});
       return;
     }
     // Raised again with no listener left, the signal does what it would have done without us, exit status included.
-    void shutdown().then(() => process.kill(process.pid, signal));
+    const obey = (): void => void process.kill(process.pid, signal);
+    void shutdown().then(obey, obey);
   };
 
   // First in line: a library that kills the process when its own listener is the only one (signal-exit, for one) then doesn't

@@ -1,6 +1,6 @@
 import { BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
-import { diag } from '@opentelemetry/api';
 import { type Environment, envValue } from './environment.ts';
+import { tell } from './tell.ts';
 
 /** Where Prometheus scrapes. */
 export interface PrometheusOptions {
@@ -108,7 +108,8 @@ function portFromEnvironment(env: Environment): number | undefined {
   const text = envValue(env, 'OTEL_EXPORTER_PROMETHEUS_PORT');
   if (text === undefined) return undefined;
   if (isPort(Number(text))) return Number(text);
-  diag.warn(
+  tell(
+    'warn',
     `OTEL_EXPORTER_PROMETHEUS_PORT is ${JSON.stringify(text)}, which is no port; using ${DEFAULT_ADDRESS.port}. Set it to a whole number from 0 (any free port) to ${MAX_PORT}.`,
   );
   return undefined;

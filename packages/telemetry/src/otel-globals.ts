@@ -1,6 +1,5 @@
 import {
   context,
-  DiagConsoleLogger,
   DiagLogLevel,
   diag,
   logs,
@@ -9,6 +8,7 @@ import {
   propagation,
   trace,
 } from '@opentelemetry/api';
+import { diagLogger } from './diag-logger.ts';
 import { type Environment, envValue } from './environment.ts';
 
 /** The parts of OpenTelemetry's API that an SDK registers itself for. */
@@ -40,7 +40,7 @@ export function unregister(names: Iterable<ApiName>): void {
  */
 export function showDiagnostics(env: Environment): void {
   if (registry().diag !== undefined || envValue(env, 'OTEL_LOG_LEVEL') !== undefined) return;
-  diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.WARN);
+  diag.setLogger(diagLogger(), DiagLogLevel.WARN);
 }
 
 interface Flushable {

@@ -13,7 +13,8 @@ function renameSeconds(metric: MetricData): MetricData {
   return { ...metric, descriptor: { ...metric.descriptor, name: `${name.replace(TOTAL, '')}_seconds` } };
 }
 
-const withSeconds = (metrics: ResourceMetrics): ResourceMetrics => ({
+/** All of it under the names of a scrape. */
+export const withSeconds = (metrics: ResourceMetrics): ResourceMetrics => ({
   ...metrics,
   scopeMetrics: metrics.scopeMetrics.map((scoped) => ({ ...scoped, metrics: scoped.metrics.map(renameSeconds) })),
 });

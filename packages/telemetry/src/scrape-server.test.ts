@@ -1,11 +1,17 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { diag } from '@opentelemetry/api';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { scrapeBody } from './scrape-body.ts';
 import { openScrapeServer } from './scrape-server.ts';
 import { collectDiag } from './test-support/diag-messages.ts';
 
 const address = { host: '127.0.0.1', port: 0, endpoint: '/metrics' };
 
-afterEach(() => diag.disable());
+afterEach(() => {
+  diag.disable();
+  vi.useRealTimers();
+});
 
 async function serve(
   render: () => Promise<string>,
@@ -30,8 +36,8 @@ test('answers 500 when the metrics cannot be written, and works again after', as
   await using server = await serve(async () => answers.shift()?.() ?? '');
   const failed = await fetch(server.url);
   expect(failed.status).toBe(500);
-  expect(await failed.text()).toContain('BigInt');
-  expect(messages).toHaveLength(1);
+  expect(await failed.text()).not.toContain('BigInt');
+  expect(messages).toEqual([expect.stringContaining('BigInt')]);
   expect((await fetch(server.url)).status).toBe(200);
 });
 
@@ -43,4 +49,80 @@ test('says which address is wrong when it is none of this machine', async () => 
   expect(server.url()).toBeUndefined();
   expect(messages).toEqual([expect.stringMatching(/192\.0\.2\.1:0 \(EADDRNOTAVAIL\).*OTEL_EXPORTER_PROMETHEUS_HOST/)]);
   await server.close();
+});
+
+/** More than the system keeps for a client that doesn't read. */
+const LARGE = 'x'.repeat(2 ** 25);
+
+/** Asks, and doesn't read. */
+const askOnly = async (url: string): Promise<Socket> => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').pause();
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n');
+  return socket;
+};
+
+test('writes the text once for all who ask while it is being written, and anew after', async () => {
+  const waiting: ((text: string) => void)[] = [];
+  const render = vi.fn(() => new Promise<string>((resolve) => waiting.push(resolve)));
+  const body = scrapeBody(render);
+  const first = [body.take(), body.take(), body.take()];
+  waiting[0]?.('up 1\n');
+  const texts = await Promise.all(first);
+  expect(new Set(texts).size).toBe(1);
+  expect(render).toHaveBeenCalledOnce();
+  const next = body.take();
+  waiting[1]?.('up 2\n');
+  expect(String(await next)).toBe('up 2\n');
+});
+
+test('writes no text for each of many clients that do not read', async () => {
+  const render = vi.fn(async () => LARGE);
+  await using server = await serve(render);
+  const sockets: Socket[] = [];
+  // One after the other, so that none finds a text that is being written.
+  for (let count = 0; count < 20; count += 1) {
+    const socket = await askOnly(server.url);
+    sockets.push(socket);
+    await once(socket, 'readable');
+  }
+  // Five who may be honest, and then one a second.
+  expect(render.mock.calls.length).toBeLessThan(15);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('hangs up on a client that does not read its answer', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await using server = await serve(async () => LARGE);
+  const socket = await askOnly(server.url);
+  await once(socket, 'readable');
+  vi.advanceTimersByTime(10_000);
+  let read = 0;
+  socket.on('data', (chunk: Buffer) => {
+    read += chunk.length;
+  });
+  socket.resume();
+  await once(socket, 'close');
+  expect(read).toBeLessThan(LARGE.length);
+});
+
+test('keeps a connection whose answer was read', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await using server = await serve(async () => 'up 1\n');
+  const socket = (await askOnly(server.url)).resume();
+  await once(socket, 'data');
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0));
+  socket.destroy();
+});
+
+test('takes 50 connections and no more', async () => {
+  await using server = await serve(async () => 'up 1\n');
+  const sockets = await Promise.all(Array.from({ length: 50 }, () => askOnly(server.url)));
+  const [answers] = await Promise.all([sockets[0] && once(sockets[0].resume(), 'data')]);
+  expect(String(answers?.[0])).toContain('200 OK');
+  const refused = connect(Number(new URL(server.url).port), '127.0.0.1');
+  refused.on('error', () => {}).resume();
+  await once(refused, 'close');
+  for (const socket of sockets) socket.destroy();
 });

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { diag } from '@opentelemetry/api';
 import type { ScrapeAddress } from './options.ts';
+import { type ScrapeBody, scrapeBody } from './scrape-body.ts';
+import { tell } from './tell.ts';
 
 /** The server that Prometheus scrapes. */
 export interface ScrapeServer {
@@ -16,14 +17,38 @@ export interface ScrapeServer {
 /** Prometheus reads this as version 0.0.4 of its text format. */
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 
-async function answerScrape(response: ServerResponse, render: () => Promise<string>): Promise<void> {
+/** Prometheus gives up after as long, unless it is told otherwise. */
+const READ_LIMIT_MS = 10_000;
+/** Whoever scrapes holds one or two. */
+const MOST_CONNECTIONS = 50;
+
+/** A client that asks and doesn't read would have its answer kept for as long as it likes. */
+function limitReading(response: ServerResponse, done: () => void): void {
+  const { socket } = response.req;
+  const timer = setTimeout(() => {
+    socket.destroy();
+    done(); // One that was waiting behind others has no `close` to come.
+  }, READ_LIMIT_MS).unref();
+  response.once('close', () => {
+    clearTimeout(timer);
+    done();
+  });
+}
+
+async function answerScrape(response: ServerResponse, scraped: ScrapeBody): Promise<void> {
   try {
-    const text = await render();
-    response.writeHead(200, { 'content-type': TEXT }).end(text);
+    const body = await scraped.take();
+    // Gone while the text was being written: there is no `close` to come.
+    if (response.destroyed) return;
+    limitReading(response, scraped.reading());
+    response.writeHead(200, { 'content-type': TEXT, 'content-length': body.length }).end(body);
   } catch (error) {
     // Without an answer the scrape would hang until Prometheus' time-out, and nobody would know why.
-    diag.error('Breakerbox telemetry: this scrape failed, the next may work', error);
-    response.writeHead(500, { 'content-type': TEXT }).end(`# collecting the metrics failed: ${String(error)}\n`);
+    tell('error', 'Breakerbox telemetry: this scrape failed, the next may work', error);
+    // What the error says is for the log alone: it may quote anything.
+    response
+      .writeHead(500, { 'content-type': TEXT })
+      .end("# collecting the metrics failed; the process's log says why\n");
   }
 }
 
@@ -51,19 +76,21 @@ function explainListenError(error: NodeJS.ErrnoException, { host, port, endpoint
  */
 export function openScrapeServer(address: ScrapeAddress, render: () => Promise<string>): ScrapeServer {
   let url: string | undefined;
+  const body = scrapeBody(render);
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const path = request.url?.split('?', 1)[0];
     if (path !== address.endpoint) return refuse(response, 404, address.endpoint);
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, address.endpoint);
-    void answerScrape(response, render);
+    answerScrape(response, body).catch(() => response.destroy());
   });
+  server.maxConnections = MOST_CONNECTIONS;
   // Neither the server nor a connection that Prometheus holds open may keep an agent alive that has finished.
   server.unref();
   server.on('connection', (socket) => socket.unref());
 
   const ready = new Promise<void>((resolve) => {
     server.on('error', (error) => {
-      diag.error(explainListenError(error, address));
+      tell('error', explainListenError(error, address));
       resolve();
     });
     server.listen(address.port, address.host, () => {

@@ -1,15 +1,18 @@
 import { followProviders } from '@breakerbox/core';
-import { type ContextManager, diag } from '@opentelemetry/api';
-import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { openCells } from '@breakerbox/core/internal';
+import type { ContextManager } from '@opentelemetry/api';
 import { envDetector, type ResourceDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import { NodeSDK, type NodeSDKConfiguration } from '@opentelemetry/sdk-node';
 import { type Environment, type ExporterPlan, envValue, planExporters } from './environment.ts';
 import { hookExit, withinLimit } from './exit.ts';
-import { pushReaders } from './metric-readers.ts';
+import { producerOver } from './metric-producer.ts';
+import { areCumulative, pushExporters, pushReaders } from './metric-readers.ts';
 import { assertValidOptions, scrapeAddress, type TelemetryOptions } from './options.ts';
 import { type ApiName, forceFlush, registeredApis, showDiagnostics, unregister } from './otel-globals.ts';
-import { BreakerboxPrometheusExporter } from './prometheus-exporter.ts';
+import { boundOtlpRequests, type SdkSignal } from './otlp-requests.ts';
 import { openScrapeServer } from './scrape-server.ts';
+import { scrapeText } from './scrape-text.ts';
+import { tell } from './tell.ts';
 import { breakerboxViews } from './views.ts';
 
 /** Running telemetry. */
@@ -24,9 +27,6 @@ export interface TelemetryHandle {
    */
   shutdown(): Promise<void>;
 }
-
-/** An observable callback that never comes back must not hang the scrape; Prometheus waits 10 s by default. */
-const COLLECT_TIMEOUT_MS = 5_000;
 
 /** On globalThis, because a process may hold two copies of this package: one from `--import`, one of the application's. */
 const RUNNING = Symbol.for('@breakerbox/telemetry:running');
@@ -66,6 +66,12 @@ function signalSettings(taken: ReadonlySet<ApiName>, plan: ExporterPlan): Partia
   };
 }
 
+/** The signals whose exporters sdk-node makes for us. */
+const sdkSignals = (taken: ReadonlySet<ApiName>, plan: ExporterPlan): SdkSignal[] => [
+  ...(plan.traces && !taken.has('trace') ? (['TRACES'] as const) : []),
+  ...(plan.logs && !taken.has('logs') ? (['LOGS'] as const) : []),
+];
+
 /**
  * Boxes that were made before would otherwise look for the SDK at their next use, and a scrape until then would find no
  * zeros. A second copy of core in this process still does.
@@ -74,49 +80,57 @@ function bindBoxes(): void {
   try {
     followProviders();
   } catch (error) {
-    diag.error(
+    tell(
+      'error',
       'Breakerbox telemetry: boxes that were made before could not be bound and follow at their next use',
       error,
     );
   }
 }
 
-function scraper(): { exporter: BreakerboxPrometheusExporter; render: () => Promise<string> } {
-  const exporter = new BreakerboxPrometheusExporter({ preventServerStart: true });
-  const serializer = new PrometheusSerializer();
-  const render = async (): Promise<string> => {
-    const { resourceMetrics, errors } = await exporter.collect({ timeoutMillis: COLLECT_TIMEOUT_MS });
-    if (errors.length > 0)
-      diag.error('Breakerbox telemetry: some metrics could not be read for this scrape', ...errors);
-    return serializer.serialize(resourceMetrics);
-  };
-  return { exporter, render };
-}
-
 /** All or nothing: a start that fails half-way leaves nothing registered. */
-function startSdk(configuration: Partial<NodeSDKConfiguration>, taken: ReadonlySet<ApiName>): NodeSDK {
+function startSdk(
+  configuration: Partial<NodeSDKConfiguration>,
+  taken: ReadonlySet<ApiName>,
+  release: () => void,
+): NodeSDK {
   const sdk = new NodeSDK(configuration);
   try {
     sdk.start();
     return sdk;
   } catch (error) {
     unregister([...registeredApis()].filter((name) => !taken.has(name)));
+    release();
     void withinLimit(sdk.shutdown());
     throw error;
   }
 }
 
+/**
+ * What goes into the SDK for metrics, and how to take back what that has opened. Breakerbox's own are read from its cells
+ * wherever sums since the beginning are wanted: at a fraction of what the SDK's instruments cost.
+ */
+function metricSettings(scrape: boolean, plan: ExporterPlan, env: Environment) {
+  const exporters = pushExporters(plan.metrics, env);
+  const isRead = scrape || exporters.length > 0;
+  const cells = isRead && areCumulative(exporters) ? openCells({ insteadOfSdk: true, exemplars: false }) : undefined;
+  const { exporter, render } = scrapeText(cells);
+  const pushing = pushReaders(exporters, cells ? [producerOver(cells)] : [], env);
+  return { metricReaders: [...(scrape ? [exporter] : []), ...pushing], render, release: () => cells?.close() };
+}
+
 function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan): TelemetryHandle {
   const taken = registeredApis();
   const scrape = options.prometheus === undefined ? plan.scrape : options.prometheus !== false;
-  const { exporter, render } = scraper();
+  const { metricReaders, render, release } = metricSettings(scrape, plan, env);
   const configuration = {
     ...signalSettings(taken, plan),
-    metricReaders: [...(scrape ? [exporter] : []), ...pushReaders(plan.metrics, env)],
+    metricReaders,
     views: breakerboxViews,
     resourceDetectors: resourceDetectors(options),
   };
-  const sdk = startSdk(configuration, taken);
+  const sdk = startSdk(configuration, taken, release);
+  const leaveRequests = boundOtlpRequests(env, sdkSignals(taken, plan));
   const ours = new Set([...registeredApis()].filter((name) => !taken.has(name)));
   const server = scrape ? openScrapeServer(scrapeAddress(options.prometheus || {}, env), render) : undefined;
 
@@ -124,6 +138,8 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
   const close = async (): Promise<void> => {
     await withinLimit(Promise.all([sdk.shutdown(), server?.close()]));
     unregister(ours);
+    release();
+    leaveRequests();
     bindBoxes();
     unhook();
     delete globals[RUNNING];
@@ -148,7 +164,8 @@ function launchOrFallBack(options: TelemetryOptions, env: Environment): Telemetr
   try {
     return launch(options, env, plan);
   } catch (error) {
-    diag.error(
+    tell(
+      'error',
       "Breakerbox telemetry: an exporter could not be set up, so none pushes anything; /metrics is served if it was to be. An OTEL_EXPORTER_OTLP_ variable that can't be used is the usual cause.",
       error,
     );
@@ -182,7 +199,8 @@ export function startTelemetry(options: TelemetryOptions = {}): TelemetryHandle 
   assertValidOptions(options);
   const running = globals[RUNNING];
   if (running) {
-    diag.warn(
+    tell(
+      'warn',
       'startTelemetry() was called again, perhaps after --import @breakerbox/telemetry/register. The first call stays in force and these options have no effect; await its shutdown() first to start anew.',
     );
     return running;
@@ -190,7 +208,8 @@ export function startTelemetry(options: TelemetryOptions = {}): TelemetryHandle 
   showDiagnostics(process.env);
   if (envValue(process.env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return nothing();
   if (registeredApis().has('metrics')) {
-    diag.warn(
+    tell(
+      'warn',
       'startTelemetry() did nothing: an OpenTelemetry SDK already handles the metrics of this process. Either leave startTelemetry() out and give that SDK a BreakerboxPrometheusExporter and breakerboxViews, both of @breakerbox/telemetry, or stop starting that SDK.',
     );
     return nothing();

@@ -15,8 +15,8 @@ export interface OtlpReceiver extends AsyncDisposable {
   received(path: string): Promise<OtlpRequest>;
 }
 
-/** Starts a receiver that answers every export, or with `hang` one that takes them and never answers. */
-export async function startOtlpReceiver({ hang = false } = {}): Promise<OtlpReceiver> {
+/** Starts a receiver that answers every export, as slowly as asked, or with `hang` one that takes them and never answers. */
+export async function startOtlpReceiver({ hang = false, answerAfterMs = 0 } = {}): Promise<OtlpReceiver> {
   const requests: OtlpRequest[] = [];
   const waiting = new Set<() => void>();
   const server = createServer(async (request, response) => {
@@ -24,7 +24,10 @@ export async function startOtlpReceiver({ hang = false } = {}): Promise<OtlpRece
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
     requests.push({ path: request.url ?? '', body });
     for (const check of waiting) check();
-    if (!hang) response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    if (hang) return;
+    const answer = (): void => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    if (answerAfterMs === 0) answer();
+    else setTimeout(answer, answerAfterMs);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

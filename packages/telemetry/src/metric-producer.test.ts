@@ -1,0 +1,212 @@
+import { createBreakerbox, METRIC } from '@breakerbox/core';
+import { metrics } from '@opentelemetry/api';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import {
+  type DataPoint,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+  type ResourceMetrics,
+} from '@opentelemetry/sdk-metrics';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type BreakerboxMetricProducer, BreakerboxPrometheusExporter, breakerboxMetricProducer } from './index.ts';
+import { startTelemetry, type TelemetryHandle } from './start.ts';
+import { startOtlpReceiver } from './test-support/otlp-receiver.ts';
+import { recordContract } from './test-support/record-contract.ts';
+
+/** Seconds of the calls of one tool, on both sides of bounds. */
+const CALLS = [0, 0.01, 0.011, 0.3, 81.92, 500];
+
+const work = (agent: string): void => {
+  const clock = { now: () => 0, unixNow: () => 1_763_700_000_500 };
+  const box = createBreakerbox({ agent, tools: { search: {}, fetch: {} }, clock });
+  const session = box.session();
+  for (const seconds of CALLS) session.acquire('search').settle({ outcome: 'success', durationMs: seconds * 1000 });
+  for (let n = 0; n < 3; n += 1) {
+    session
+      .acquire('fetch')
+      .settle({ error: Object.assign(new Error('down'), { status: 503 }), durationMs: 20, tokens: 7 });
+  }
+  session.acquire('fetch');
+  session.end();
+};
+
+let agents = 0;
+const newAgent = (): string => {
+  agents += 1;
+  return `produced-${agents}`;
+};
+
+beforeEach(() => {
+  for (const name of Object.keys(process.env)) if (name.startsWith('OTEL_')) vi.stubEnv(name, undefined);
+});
+
+afterEach(() => {
+  metrics.disable();
+  vi.unstubAllEnvs();
+});
+
+/** One agent's part of a scrape, under a name that doesn't tell agents apart. */
+const linesOf = (agent: string, text: string): string[] =>
+  text
+    .split('\n')
+    .filter((line) => line.includes(agent) || line.startsWith('# '))
+    .map((line) => line.replace(agent, 'agent'));
+
+describe("the producer's series", () => {
+  const scraped = async (metricProducers: BreakerboxMetricProducer[]): Promise<string[]> => {
+    const exporter = new BreakerboxPrometheusExporter({ preventServerStart: true, metricProducers });
+    const provider = new MeterProvider({ readers: [exporter] });
+    metrics.setGlobalMeterProvider(provider);
+    const agent = newAgent();
+    work(agent);
+    const { resourceMetrics, errors } = await exporter.collect();
+    expect(errors).toEqual([]);
+    for (const producer of metricProducers) producer.release();
+    metrics.disable();
+    await provider.shutdown();
+    return linesOf(agent, new PrometheusSerializer().serialize(resourceMetrics));
+  };
+
+  test("are on a scrape what the SDK's histogram gives, to the letter", async () => {
+    const own = await scraped([]);
+    expect(own.length).toBeGreaterThan(150);
+    expect(await scraped([breakerboxMetricProducer()])).toEqual(own);
+  });
+
+  const pushed = async (metricProducers: BreakerboxMetricProducer[]) => {
+    const exports: ResourceMetrics[] = [];
+    const reader = new PeriodicExportingMetricReader({
+      exporter: {
+        export(one, done) {
+          exports.push(one);
+          done({ code: 0 });
+        },
+        forceFlush: async () => {},
+        shutdown: async () => {},
+      },
+      metricProducers,
+    });
+    const provider = new MeterProvider({ readers: [reader] });
+    metrics.setGlobalMeterProvider(provider);
+    const agent = newAgent();
+    work(agent);
+    const before = Date.now();
+    await reader.forceFlush();
+    for (const producer of metricProducers) producer.release();
+    metrics.disable();
+    await provider.shutdown();
+    const [resourceMetrics] = exports;
+    return (resourceMetrics?.scopeMetrics ?? []).flatMap(({ scope, metrics: all }) =>
+      all.map(({ descriptor: { name, unit, description, valueType }, dataPoints, ...kind }) => ({
+        scope: { name: scope.name, version: scope.version ?? '' },
+        descriptor: { name, unit, description, valueType },
+        ...kind,
+        dataPoints: dataPoints
+          .filter(({ attributes }) => attributes['gen_ai.agent.name'] === agent)
+          .map(({ attributes, value, startTime, endTime }: DataPoint<unknown>) => {
+            expect(startTime[0]).toBeGreaterThan(1.6e9);
+            expect(startTime[0]).toBeLessThanOrEqual(endTime[0]);
+            expect(endTime[0]).toBeGreaterThanOrEqual(Math.trunc(before / 1000));
+            return { attributes: { ...attributes, 'gen_ai.agent.name': 'agent' }, value };
+          }),
+      })),
+    );
+  };
+
+  test('are the same points to an exporter that pushes: scope, unit, buckets, sum, count, least and most', async () => {
+    const own = await pushed([]);
+    expect(own.map(({ descriptor }) => descriptor.name).sort()).toEqual(
+      Object.values(METRIC)
+        .map(({ name }) => name)
+        .sort(),
+    );
+    expect(own.at(-1)?.dataPoints).toHaveLength(2);
+    expect(await pushed([breakerboxMetricProducer()])).toEqual(own);
+  });
+});
+
+describe('startTelemetry', () => {
+  const started = async (): Promise<TelemetryHandle> => {
+    const telemetry = startTelemetry({ serviceName: 'one', prometheus: { port: 0 } });
+    await telemetry.ready;
+    return telemetry;
+  };
+  const scrape = async ({ metricsUrl = '' }: TelemetryHandle) => (await fetch(metricsUrl)).text();
+  const preferring = (preference: string | undefined, url: string): void => {
+    vi.stubEnv('OTEL_METRICS_EXPORTER', 'prometheus,otlp');
+    vi.stubEnv('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', `${url}/v1/metrics`);
+    vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json');
+    vi.stubEnv('OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE', preference);
+  };
+
+  test.each([
+    [undefined, 2],
+    ['cumulative', 2],
+    ['delta', 1],
+    ['lowmemory', 1],
+  ])(
+    'with temporality %s gives OTLP the durations once, of aggregation temporality %i',
+    async (preference, expected) => {
+      await using receiver = await startOtlpReceiver();
+      preferring(preference, receiver.url);
+      const agent = newAgent();
+      const telemetry = await started();
+      work(agent);
+      await telemetry.shutdown();
+      const { body } = await receiver.received('/v1/metrics');
+      const scopes = JSON.parse(body).resourceMetrics[0].scopeMetrics as {
+        metrics: { name: string; histogram?: { aggregationTemporality: number; dataPoints: unknown[] } }[];
+      }[];
+      const found = scopes.flatMap((one) => one.metrics.filter(({ name }) => name === METRIC.duration.name));
+      expect(found.map(({ histogram }) => histogram?.aggregationTemporality)).toEqual([expected]);
+      const ours = found[0]?.histogram?.dataPoints.filter((point) => JSON.stringify(point).includes(agent));
+      expect(ours).toHaveLength(2);
+    },
+  );
+
+  test("writes a scrape as OpenTelemetry's serializer does, to the letter", async () => {
+    await using receiver = await startOtlpReceiver();
+    const written = async (preference: string | undefined): Promise<string[]> => {
+      preferring(preference, receiver.url);
+      const telemetry = await started();
+      const agent = newAgent();
+      work(agent);
+      const text = await scrape(telemetry);
+      await telemetry.shutdown();
+      expect(text.endsWith('\n')).toBe(true);
+      return linesOf(agent, text);
+    };
+    const bySdk = await written('delta');
+    expect(bySdk.length).toBeGreaterThan(150);
+    expect(await written(undefined)).toEqual(bySdk);
+  });
+
+  test('puts series of others under our names with ours', async () => {
+    const telemetry = await started();
+    const agent = newAgent();
+    work(agent);
+    recordContract();
+    const lines = (await scrape(telemetry)).split('\n');
+    for (const { prometheus } of Object.values(METRIC)) {
+      expect(lines.filter((line) => line.startsWith(`# TYPE ${prometheus} `))).toHaveLength(1);
+      const [theirs, ours] = ['otel_scope_version="test"', agent].map((word) =>
+        lines.filter((line) => line.startsWith(prometheus) && line.includes(word)),
+      );
+      expect([prometheus, theirs?.length, ours?.length]).not.toContain(0);
+    }
+    await telemetry.shutdown();
+  });
+
+  test('lets go of the cells when it is shut down', async () => {
+    await (await started()).shutdown();
+    const exporter = new BreakerboxPrometheusExporter({ preventServerStart: true });
+    const provider = new MeterProvider({ readers: [exporter] });
+    metrics.setGlobalMeterProvider(provider);
+    const agent = newAgent();
+    work(agent);
+    const { resourceMetrics } = await exporter.collect();
+    expect(linesOf(agent, new PrometheusSerializer().serialize(resourceMetrics)).length).toBeGreaterThan(150);
+    metrics.disable();
+    await provider.shutdown();
+  });
+});

@@ -1,0 +1,66 @@
+import type { PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { expect, test } from 'vitest';
+import { oneAtATime } from './one-at-a-time.ts';
+
+const sumOf = (sum: number): ResourceMetrics => ({ resource: { sum }, scopeMetrics: [] }) as never;
+
+const setUp = () => {
+  const sent: ResourceMetrics[] = [];
+  const open: (() => void)[] = [];
+  const calls: string[] = [];
+  const inner: PushMetricExporter = {
+    export(metrics, done) {
+      sent.push(metrics);
+      open.push(() => done({ code: 0 }));
+    },
+    forceFlush: async () => void calls.push('forceFlush'),
+    shutdown: async () => void calls.push('shutdown'),
+  };
+  const exporter = oneAtATime(inner);
+  const told: number[] = [];
+  const push = (sum: number): void => exporter.export(sumOf(sum), () => void told.push(sum));
+  return { exporter, sent, open, calls, told, push };
+};
+
+test('what comes while an export is under way is left out, and the next one holds it', () => {
+  const { sent, open, told, push } = setUp();
+  push(1);
+  push(2);
+  push(3);
+  expect([sent, told]).toEqual([[sumOf(1)], [2, 3]]);
+  open[0]?.();
+  push(4);
+  expect(sent).toEqual([sumOf(1), sumOf(4)]);
+});
+
+test('a flush waits, and sends what was left out last', async () => {
+  const { exporter, sent, open, calls, push } = setUp();
+  push(1);
+  push(2);
+  push(3);
+  const flushed = exporter.forceFlush();
+  open[0]?.();
+  await expect.poll(() => sent).toEqual([sumOf(1), sumOf(3)]);
+  expect(calls).toEqual([]);
+  open[1]?.();
+  await flushed;
+  expect(calls).toEqual(['forceFlush']);
+});
+
+test('a flush with nothing under way sends nothing', async () => {
+  const { exporter, sent, open, push } = setUp();
+  push(1);
+  push(2);
+  open[0]?.();
+  push(3);
+  open[1]?.();
+  await exporter.forceFlush();
+  expect(sent).toEqual([sumOf(1), sumOf(3)]);
+});
+
+test('the rest is the exporter’s own', async () => {
+  const { exporter, calls } = setUp();
+  await exporter.shutdown();
+  expect(calls).toEqual(['shutdown']);
+  expect(Object.keys(exporter)).not.toContain('selectAggregation');
+});

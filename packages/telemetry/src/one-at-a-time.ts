@@ -1,0 +1,47 @@
+import type { PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+
+type Done = Parameters<PushMetricExporter['export']>[1];
+
+/** OpenTelemetry's `ExportResultCode.SUCCESS`. */
+const SUCCESS = 0;
+
+/**
+ * Begins no export while the one before is under way. A reader gives up waiting after its own time-out and begins the next,
+ * while the exporter goes on with the first until OTLP's: where an endpoint doesn't answer, there would never be a moment
+ * without an export, and the process could not end. Nothing is lost, for sums since the beginning hold what was left out: so
+ * it is for exporters that want those.
+ */
+export function oneAtATime(inner: PushMetricExporter): PushMetricExporter {
+  let underWay: Promise<void> | undefined;
+  let leftOut: ResourceMetrics | undefined;
+
+  const send = (metrics: ResourceMetrics, done: Done): void => {
+    leftOut = undefined;
+    underWay = new Promise<void>((resolve) => {
+      inner.export(metrics, (result) => {
+        underWay = undefined;
+        resolve();
+        done(result);
+      });
+    });
+  };
+
+  return {
+    export(metrics, done) {
+      if (underWay === undefined) return send(metrics, done);
+      leftOut = metrics;
+      done({ code: SUCCESS });
+    },
+    async forceFlush() {
+      await underWay;
+      const last = leftOut;
+      if (last !== undefined) await new Promise<void>((resolve) => send(last, () => resolve()));
+      await inner.forceFlush();
+    },
+    shutdown: () => inner.shutdown(),
+    ...(inner.selectAggregation && { selectAggregation: inner.selectAggregation.bind(inner) }),
+    ...(inner.selectAggregationTemporality && {
+      selectAggregationTemporality: inner.selectAggregationTemporality.bind(inner),
+    }),
+  };
+}

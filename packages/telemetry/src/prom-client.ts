@@ -1,0 +1,86 @@
+import { BreakerboxUsageError } from '@breakerbox/core';
+import { openCells, readMetrics } from '@breakerbox/core/internal';
+import type { Metric, Registry, RegistryContentType } from 'prom-client';
+import { type BridgedMetric, bridgedMetric, isOpenMetrics } from './bridged-metric.ts';
+
+type AnyRegistry = Registry<RegistryContentType>;
+
+/** On every registry that has our metrics: how they are taken off again. For all copies of this package. */
+const REGISTERED = Symbol.for('@breakerbox/telemetry:prom-client:1');
+interface Registered {
+  readonly metrics: readonly BridgedMetric[];
+  unregister(): void;
+}
+type Bridged = AnyRegistry & { [REGISTERED]?: Registered };
+
+const isRegistry = (value: unknown): value is AnyRegistry =>
+  typeof (value as Partial<AnyRegistry> | null | undefined)?.registerMetric === 'function';
+
+const metricOf = (registry: AnyRegistry, name: string): unknown => registry.getSingleMetric(name);
+
+/** Somebody may have cleared the registry since. */
+const holds = (registry: AnyRegistry, { metrics }: Registered): boolean =>
+  registry.getMetricsAsArray().some((one) => (metrics as readonly unknown[]).includes(one));
+
+const assertFree = (registry: Bridged): void => {
+  const before = registry[REGISTERED];
+  if (before !== undefined && holds(registry, before)) {
+    throw new BreakerboxUsageError(
+      "registerBreakerboxMetrics(): this registry has Breakerbox's metrics already, and each scrape would have every series twice. One call serves all boxes of the process: leave the second one out, or call what the first one returned before you register anew.",
+    );
+  }
+  before?.unregister();
+  const taken = readMetrics().filter(({ prometheus }) => metricOf(registry, prometheus) !== undefined);
+  if (taken.length > 0) {
+    const names = taken.map(({ prometheus }) => prometheus).join(', ');
+    throw new BreakerboxUsageError(
+      `registerBreakerboxMetrics(): this registry has metrics of other makers under Breakerbox's names: ${names}. Dashboards and alerts would mix the two, so nothing was registered. Rename those metrics, or give Breakerbox's a registry of their own, served under a path of its own.`,
+    );
+  }
+};
+
+/**
+ * Puts Breakerbox's metrics on a prom-client registry that the application serves already: names, types and labels are those
+ * of `startTelemetry`'s endpoint, so dashboards and alerts work on it unchanged. All boxes of the process are on it, made
+ * before or after, with all that they have counted; of durations, what comes from now on. No OpenTelemetry SDK is needed, and
+ * one beside it does no harm.
+ *
+ * On a registry for OpenMetrics, buckets of the duration histogram and outcomes that are failures have exemplars, which link
+ * to the traces of sampled spans: set the content type before you register.
+ *
+ * @returns Takes the metrics off again.
+ * @throws BreakerboxUsageError if the registry has Breakerbox's metrics already, or others under their names.
+ * @example
+ * ```ts
+ * import { registerBreakerboxMetrics } from '@breakerbox/telemetry/prom-client';
+ * import { register } from 'prom-client';
+ *
+ * registerBreakerboxMetrics(register);
+ * ```
+ */
+export function registerBreakerboxMetrics(registry: AnyRegistry): () => void {
+  if (!isRegistry(registry)) {
+    throw new BreakerboxUsageError(
+      `registerBreakerboxMetrics(): ${registry === null ? 'null' : `this ${typeof registry}`} is no registry of prom-client. Give it the one that you serve: \`register\` of prom-client, or a \`new Registry()\`.`,
+    );
+  }
+  const bridged: Bridged = registry;
+  assertFree(bridged);
+  const cells = openCells({ insteadOfSdk: false, exemplars: isOpenMetrics(registry) });
+  const metrics = cells.metrics().map((metric) => bridgedMetric(metric, cells, registry));
+  // prom-client's types know its own four classes; what it asks of a metric is less.
+  for (const metric of metrics) registry.registerMetric(metric as unknown as Metric);
+  const names = metrics.map(({ name }) => name);
+  const registered: Registered = {
+    metrics,
+    unregister() {
+      cells.close();
+      for (const [index, name] of names.entries()) {
+        if (metricOf(registry, name) === metrics[index]) registry.removeSingleMetric(name);
+      }
+      if (bridged[REGISTERED] === registered) delete bridged[REGISTERED];
+    },
+  };
+  bridged[REGISTERED] = registered;
+  return registered.unregister;
+}

@@ -1,0 +1,232 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { METRIC } from '@breakerbox/core';
+import { startTelemetry } from '@breakerbox/telemetry';
+import { registerBreakerboxMetrics } from '@breakerbox/telemetry/prom-client';
+import { trace } from '@opentelemetry/api';
+import { TracerProvider } from '@opentelemetry/sdk-trace';
+import { openMetricsContentType, Registry, type RegistryContentType } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type RunningAgent, startAgent, startSeller } from './agents.ts';
+import { panelQueries } from './panels.ts';
+import { type PrometheusClient, prometheusClient, type Series } from './prometheus.ts';
+import { type Servers, startServers } from './servers.ts';
+import { INTERVAL_MS, SCALE } from './walk.ts';
+import { inRun } from './walk-dashboards.ts';
+
+/**
+ * One process with three endpoints over the same cells, and a real Prometheus with the repository's rules: what dashboards and
+ * alerts find at an application's own prom-client registry is what they find at startTelemetry's.
+ */
+const LIMIT_MS = 90_000;
+const JOBS = ['sdk', 'text', 'openmetrics'] as const;
+type Job = (typeof JOBS)[number];
+
+/** A registry as an application serves it. */
+const serve = async (registry: Registry<RegistryContentType>) => {
+  const server = createServer(async (_, response) => {
+    response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const unregister = registerBreakerboxMetrics(registry);
+  return {
+    target: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      unregister();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
+interface ExemplarAnswer {
+  readonly data: readonly {
+    readonly seriesLabels: Readonly<Record<string, string>>;
+    readonly exemplars: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: string }[];
+  }[];
+}
+
+const startRun = async () => {
+  const begun = Date.now() / 1000;
+  const traceIds = new Set<string>();
+  const spanProcessor = {
+    onStart: () => {},
+    onEnd: (span: { spanContext(): { traceId: string } }) => void traceIds.add(span.spanContext().traceId),
+    forceFlush: async () => {},
+    shutdown: async () => {},
+  };
+  trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [spanProcessor] }));
+  const telemetry = startTelemetry({ serviceName: 'sdk', prometheus: { port: 0 } });
+  await telemetry.ready;
+  const openMetrics: Registry<RegistryContentType> = new Registry();
+  openMetrics.setContentType(openMetricsContentType);
+  const text = await serve(new Registry());
+  const open = await serve(openMetrics);
+  const targets: Record<Job, string> = {
+    sdk: new URL(telemetry.metricsUrl ?? '').host,
+    text: text.target,
+    openmetrics: open.target,
+  };
+  const servers: Servers = await startServers({
+    webhookUrl: 'http://127.0.0.1:1/',
+    scale: SCALE,
+    intervalMs: INTERVAL_MS,
+    jobs: JOBS.map((job) => ({ job, targets: [targets[job]] })),
+  });
+  const agents: RunningAgent[] = [
+    await startAgent('lookup-agent', { lookup: {}, archive: {} }),
+    await startAgent('fleet-agent', { orders: {}, tickets: {}, search: {} }),
+    await startSeller(),
+  ];
+  return {
+    traceIds,
+    prometheus: prometheusClient(servers.prometheus),
+    /** Breaks a service behind a tool of any agent. */
+    refuse: async (tool: string) => {
+      for (const { services } of agents) await services[tool]?.break({ kind: 'refuse' });
+    },
+    exemplars: async (query: string): Promise<ExemplarAnswer['data']> => {
+      const parameters = new URLSearchParams({ query, start: String(begun), end: String(Date.now() / 1000) });
+      return (
+        (await (await fetch(`${servers.prometheus}/api/v1/query_exemplars?${parameters}`)).json()) as ExemplarAnswer
+      ).data;
+    },
+    stop: async () => {
+      await Promise.all(agents.map((agent) => agent.stop()));
+      await servers.stop();
+      await text.close();
+      await open.close();
+      await telemetry.shutdown();
+      trace.disable();
+    },
+  };
+};
+
+let run: Awaited<ReturnType<typeof startRun>>;
+let prometheus: PrometheusClient;
+beforeAll(async () => {
+  for (const name of Object.keys(process.env)) if (name.startsWith('OTEL_')) vi.stubEnv(name, undefined);
+  run = await startRun();
+  ({ prometheus } = run);
+});
+afterAll(async () => {
+  await run?.stop();
+  vi.unstubAllEnvs();
+});
+
+const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: LIMIT_MS, interval: 500 });
+
+/** The labels of series but for those that say where they were scraped, or link there. */
+const labelsOf = (series: readonly Series[]): readonly string[] =>
+  [
+    ...new Set(
+      series.map(({ metric: { job, link_job, instance, otel_scope_name, ...labels } }) =>
+        JSON.stringify(Object.entries(labels).sort()),
+      ),
+    ),
+  ].sort();
+
+/** What is compared is the last seconds: a scrape that is late on a busy machine has to be able to pass out of sight. */
+const WINDOW_S = 12;
+
+/** The series that an expression has had of late, which have to be the same at all endpoints. */
+const sameEverywhere = async (of: (job: Job) => string): Promise<readonly string[]> => {
+  const from = Date.now() / 1000 - WINDOW_S;
+  const [sdk, ...bridges] = await Promise.all(JOBS.map(async (job) => labelsOf(await prometheus.range(of(job), from))));
+  for (const bridge of bridges) expect(bridge).toEqual(sdk);
+  return sdk ?? [];
+};
+
+/** What Grafana would put into the queries, in the time of the rules. */
+const asked = (job: Job) => ({
+  rateInterval: `${(4 * INTERVAL_MS) / SCALE.factor}ms`,
+  range: '5h',
+  variables: { job },
+});
+
+describe('an application with a prom-client registry', () => {
+  test('wakes somebody as one with an SDK does: the same alerts fire, for each of the three', async () => {
+    await eventually(async () => {
+      expect(await prometheus.instant('sum by (job) (breakerbox_sessions) == 3')).toHaveLength(JOBS.length);
+      const rules = await prometheus.rules();
+      expect(rules.filter(({ health }) => health !== 'ok')).toEqual([]);
+    });
+    for (const tool of ['lookup', 'orders', 'tickets', 'prices']) await run.refuse(tool);
+    await eventually(async () => {
+      const firing = await sameEverywhere(
+        (job) =>
+          `ALERTS{alertstate="firing", job="${job}", alertname=~"BreakerboxCircuitOpen|BreakerboxSystemicFailure"}`,
+      );
+      const told = firing.join('\n');
+      for (const part of ['"lookup"', '"orders"', '"tickets"', '"prices"', 'BreakerboxSystemicFailure']) {
+        expect(told).toContain(part);
+      }
+    });
+  });
+
+  test('has the series of the contract, with the same labels', async () => {
+    await eventually(async () => {
+      const found = await sameEverywhere((job) => `{__name__=~"breakerbox_.+|gen_ai_.+", job="${job}"}`);
+      for (const { prometheus: name } of Object.values(METRIC)) expect(found.join('\n')).toContain(`"${name}`);
+    });
+  });
+
+  test('has the same numbers, once all are scraped', async () => {
+    const metric = METRIC.outcomes.prometheus;
+    await eventually(async () => {
+      const [sdk, ...bridges] = await Promise.all(
+        JOBS.map((job) => prometheus.totalsBy(`${metric}{job="${job}", gen_ai_tool_name="lookup"}`, 'error_type')),
+      );
+      expect(sdk?.network).toBeGreaterThan(2);
+      for (const bridge of bridges) expect(bridge).toEqual(sdk);
+    });
+  });
+
+  let shown = 0;
+  test.each(panelQueries.map((query) => [query.dashboard, query.panel, query.refId, query.expr] as const))(
+    'is shown by %s: %s %s as one with an SDK',
+    async (_dashboard, _panel, _refId, expr) => {
+      await eventually(async () => {
+        if ((await sameEverywhere((job) => inRun(expr, asked(job)))).length > 0) shown += 1;
+      });
+    },
+  );
+
+  test('is shown something by nearly all of them', () => {
+    expect(shown).toBeGreaterThan(0.9 * panelQueries.length);
+  });
+
+  test('has the same recorded series', async () => {
+    const recorded = (await prometheus.rules()).filter(({ type }) => type === 'recording');
+    expect(recorded.length).toBeGreaterThan(5);
+    for (const { name } of recorded) {
+      await eventually(async () => void (await sameEverywhere((job) => `{__name__="${name}", job="${job}"}`)));
+    }
+  });
+});
+
+describe('exemplars', () => {
+  test.each([METRIC.outcomes.prometheus, `${METRIC.duration.prometheus}_bucket`])(
+    'of %s lead from OpenMetrics to traces that were sampled',
+    async (metric) => {
+      await eventually(async () => {
+        const found = await run.exemplars(`${metric}{job="openmetrics"}`);
+        const all = found.flatMap(({ exemplars }) => exemplars);
+        expect(all.length).toBeGreaterThan(0);
+        for (const { labels } of all) {
+          expect(run.traceIds).toContain(labels.trace_id);
+          expect(labels.span_id).toMatch(/^[0-9a-f]{16}$/);
+        }
+      });
+    },
+  );
+
+  test('are failures alone among outcomes', async () => {
+    const found = await run.exemplars(`${METRIC.outcomes.prometheus}{job="openmetrics"}`);
+    expect([...new Set(found.map(({ seriesLabels }) => seriesLabels.breakerbox_outcome))]).toEqual(['failure']);
+  });
+
+  test('are none in text, which has no place for them', async () => {
+    expect(await run.exemplars(`{__name__=~"breakerbox_.+|gen_ai_.+", job=~"text|sdk"}`)).toEqual([]);
+  });
+});
