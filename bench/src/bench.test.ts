@@ -1,0 +1,159 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CASES } from './cases.ts';
+import { README, RESULTS, withTable } from './readme.ts';
+import { BASELINES, type Results } from './results.ts';
+import { TARGETS } from './targets.ts';
+
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+const RUN = ['--conditions=breakerbox-source', MAIN];
+/** A run of seconds, on a machine that runs other tests. */
+const RUN_MS = 240_000;
+
+const read = (file: string): Results => JSON.parse(readFileSync(file, 'utf8')) as Results;
+const everything = CASES.flatMap(({ id, sdks }) => sdks.map((sdk) => `${id}/${sdk}`));
+
+/** The targets of the issue, by what they are about. */
+const ASKED = [
+  'closed/none/hand',
+  'closed/metrics/hand',
+  'closed/sampled/hand',
+  'open/none/acquire',
+  'open/none/guard',
+  'memory/none/circuit',
+  'ended/none/hand',
+  'sessions/metrics/guard',
+  'window/none/count-full',
+  'window/none/time-full',
+  'probe/none/guard',
+];
+
+describe('a quick run', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'breakerbox-bench-'));
+  const file = join(folder, 'results.json');
+  let printed = '';
+  let results: Results;
+
+  beforeAll(() => {
+    printed = execFileSync(process.execPath, [...RUN, '--', '--quick', '--json', file], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: RUN_MS,
+    });
+    results = read(file);
+  }, RUN_MS);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('has every case in every state, and judges every target', () => {
+    expect(results.cases.map(({ id, sdk }) => `${id}/${sdk}`)).toEqual(everything);
+    expect(results.targets.map(({ id }) => id)).toEqual(TARGETS.map(({ id }) => id));
+    for (const { title } of results.cases) expect(printed).toContain(title);
+    for (const { says } of results.targets) expect(printed).toContain(says);
+  });
+
+  it('has numbers everywhere', () => {
+    for (const { id, rows } of results.cases) {
+      expect(rows.length, id).toBeGreaterThan(0);
+      for (const { id: row, median, p25, p75, ratios } of rows) {
+        expect(
+          [p25, median, p75].toSorted((one, other) => one - other),
+          `${id}/${row}`,
+        ).toEqual([p25, median, p75]);
+        expect(p25, `${id}/${row}`).toBeGreaterThan(0);
+        for (const ratio of Object.values(ratios)) expect(ratio.median, `${id}/${row}`).toBeGreaterThan(0);
+      }
+    }
+    for (const { id, measured, limit } of results.targets) {
+      expect(Number.isFinite(measured), id).toBe(true);
+      expect(limit, id).toBeGreaterThan(0);
+    }
+  });
+
+  it('has ratios that agree with one another', () => {
+    for (const { id, rows } of results.cases) {
+      const bases = rows.filter((row) => BASELINES.some((base) => base === row.id));
+      for (const one of bases) {
+        for (const other of bases) {
+          const there = one.ratios[other.id as keyof typeof one.ratios]?.median ?? Number.NaN;
+          const back = other.ratios[one.id as keyof typeof other.ratios]?.median ?? Number.NaN;
+          // Medians of an odd number of rounds, but for the digits that are not written.
+          expect(there * back, `${id}: ${one.id}, ${other.id}`).toBeCloseTo(1, 2);
+        }
+      }
+    }
+  });
+
+  it('measured with metrics on where it says so', () => {
+    for (const { id, sdk, facts } of results.cases) {
+      if (sdk === 'none' || sdk === 'metrics-own-sdk') continue;
+      expect(facts?.decisions, `${id}/${sdk}`).toBeGreaterThan(0);
+      expect(facts?.durations, `${id}/${sdk}`).toBe(facts?.outcomes);
+    }
+  });
+
+  it('let one caller of a thousand probe, and showed every tool to a scrape', () => {
+    const facts = (id: string, row: string) =>
+      results.cases.find((one) => one.id === id)?.rows.find((one) => one.id === row)?.facts;
+    expect(facts('probe', 'guard')).toEqual({ toolCalls: 1 });
+    for (const row of ['start-telemetry', 'prom-client', 'opossum-prometheus']) {
+      expect(facts('scrape', row)).toMatchObject({ tools: 1_000 });
+    }
+  });
+});
+
+describe('the results that are written down', () => {
+  it('are of a full run, and stand in the README', () => {
+    const results = read(RESULTS);
+    expect(results.pace).toBe('full');
+    expect(results.cases.map(({ id, sdk }) => `${id}/${sdk}`)).toEqual(everything);
+    const readme = readFileSync(README, 'utf8');
+    expect(withTable(readme, results)).toBe(readme);
+  });
+
+  it('name every target of the issue', () => {
+    const { targets } = read(RESULTS);
+    expect(targets.map(({ id }) => id)).toEqual(TARGETS.map(({ id }) => id));
+    for (const about of ASKED) expect(targets.map((one) => one.about)).toContain(about);
+  });
+
+  it('say nothing of whose machine it was', () => {
+    const { machine } = read(RESULTS);
+    expect(Object.keys(machine).toSorted()).toEqual([
+      'cores',
+      'cpu',
+      'load',
+      'memoryGiB',
+      'node',
+      'platform',
+      'versions',
+    ]);
+  });
+});
+
+describe('the command', () => {
+  const run = (...args: string[]) => spawnSync(process.execPath, [...RUN, ...args], { encoding: 'utf8' });
+
+  it('writes down no quick run and no part of one', () => {
+    for (const args of [
+      ['--quick', '--write'],
+      ['--only', 'closed', '--write'],
+    ]) {
+      const { status, stderr } = run(...args);
+      expect(status).toBe(1);
+      expect(stderr).toContain('Leave out --quick and --only');
+    }
+  });
+
+  it('knows its cases and its options', () => {
+    const cases = run('--only', 'closed,colsed');
+    expect(cases.stderr).toContain('no case is called colsed');
+    const options = run('--fast');
+    expect(options.stderr).toContain("Unknown option '--fast'");
+    expect([cases.status, options.status]).toEqual([1, 1]);
+    expect(run('--help').stdout).toContain('--quick');
+  });
+});

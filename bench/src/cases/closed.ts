@@ -1,0 +1,90 @@
+import { guard } from '@breakerbox/instrumentation';
+import { type Attributes, context, trace } from '@opentelemetry/api';
+import type { Measure, Sdk } from '../contest.ts';
+import { byHand, byHandInContext, oneToolBox } from '../ours.ts';
+import { cockatielCircuit, opossumCircuit, opossumMetrics, turnBuckets } from '../peers.ts';
+import { type Racer, race } from '../race.ts';
+import { lastSpan } from '../sdk.ts';
+import { TOOL, tool } from '../tool.ts';
+
+/** Whoever wants to know how a call ended has to await it in a function of its own. */
+const wrapped = async (input: number): Promise<number> => {
+  try {
+    return await tool(input);
+  } catch (error) {
+    throw error instanceof Error ? error : new Error(String(error));
+  }
+};
+
+const clockTwice = (): number => {
+  const begun = performance.now();
+  return performance.now() - begun;
+};
+
+/** A span as ours are, with the very attributes, and nothing else. */
+const bareSpan = (): (() => void) => {
+  const tracer = trace.getTracer('bench');
+  let like: { name: string; attributes: Attributes } | undefined;
+  return () => {
+    like ??= { name: lastSpan()?.name ?? TOOL, attributes: { ...(lastSpan()?.attributes as Attributes) } };
+    tracer.startSpan(like.name, { attributes: like.attributes }).end();
+  };
+};
+
+const enterContext = (): (() => void) => {
+  const inside = context.active().setValue(Symbol('bench'), 1);
+  return () => context.with(inside, () => {});
+};
+
+const floors = (sdk: Sdk): readonly Racer[] => [
+  { id: 'wrapper', title: 'an async function with try around the call', by: 'floor', run: () => wrapped(1) },
+  { id: 'clock', title: 'two reads of performance.now()', by: 'floor', run: clockTwice, sync: true },
+  ...(sdk === 'sampled' || sdk === 'unsampled'
+    ? ([
+        { id: 'span', title: 'a span with our attributes, made and ended', by: 'floor', run: bareSpan(), sync: true },
+        {
+          id: 'context',
+          title: 'a function run in an OpenTelemetry context',
+          by: 'floor',
+          run: enterContext(),
+          sync: true,
+        },
+      ] as const)
+    : []),
+];
+
+const contestants = (sdk: Sdk): readonly Racer[] => {
+  const box = oneToolBox();
+  const session = box.session();
+  const hand = byHand(session, tool);
+  const inContext = byHandInContext(session, tool);
+  const guarded = guard(box.session(), TOOL, tool);
+  const cockatiel = cockatielCircuit();
+  const opossum = opossumCircuit();
+  const measured = opossumCircuit();
+  opossumMetrics([measured]);
+  return [
+    { id: 'bare', title: 'the call alone', by: 'bare', run: () => tool(1) },
+    {
+      id: 'cockatiel',
+      title: 'cockatiel, ConsecutiveBreaker',
+      by: 'cockatiel',
+      run: () => cockatiel.execute(() => tool(1)),
+    },
+    { id: 'opossum', title: 'opossum', by: 'opossum', run: () => opossum.fire(1), before: turnBuckets },
+    {
+      id: 'opossum-prometheus',
+      title: 'opossum + opossum-prometheus',
+      by: 'opossum-prometheus',
+      run: () => measured.fire(1),
+      before: turnBuckets,
+    },
+    { id: 'hand', title: 'Breakerbox, acquire and settle', by: 'breakerbox', run: () => hand(1) },
+    { id: 'hand-context', title: 'Breakerbox, the same in its context', by: 'breakerbox', run: () => inContext(1) },
+    { id: 'guard', title: 'Breakerbox, guard()', by: 'breakerbox', run: () => guarded(1) },
+    ...floors(sdk),
+  ];
+};
+
+/** A tool that works, called in a closed circuit: what nearly every call of an agent is. */
+export const measure: Measure = (pace, sdk) => race(contestants(sdk), pace);

@@ -1,0 +1,42 @@
+import { guard } from '@breakerbox/instrumentation';
+import { ConsecutiveBreaker } from 'cockatiel';
+import type { Measure } from '../contest.ts';
+import { byHand, oneToolBox, resuming } from '../ours.ts';
+import { cockatielCircuit, opossumCircuit, opossumMetrics, turnBuckets } from '../peers.ts';
+import { type Racer, race } from '../race.ts';
+import { brokenTool, caught, NEVER, TOOL } from '../tool.ts';
+
+const contestants = (): readonly Racer[] => {
+  const box = oneToolBox({ failureThreshold: NEVER });
+  const session = box.session();
+  const hand = resuming(session, byHand(session, brokenTool));
+  const other = box.session();
+  const guarded = resuming(other, guard(other, TOOL, brokenTool));
+  let input = 0;
+  const cockatiel = cockatielCircuit(new ConsecutiveBreaker(NEVER));
+  const opossum = opossumCircuit(brokenTool, { errorThresholdPercentage: 100 });
+  const measured = opossumCircuit(brokenTool, { errorThresholdPercentage: 100 });
+  opossumMetrics([measured]);
+  return [
+    { id: 'bare', title: 'the call alone', by: 'bare', run: caught(() => brokenTool(1)) },
+    {
+      id: 'cockatiel',
+      title: 'cockatiel, ConsecutiveBreaker',
+      by: 'cockatiel',
+      run: caught(() => cockatiel.execute(() => brokenTool(1))),
+    },
+    { id: 'opossum', title: 'opossum', by: 'opossum', run: caught(() => opossum.fire(1)), before: turnBuckets },
+    {
+      id: 'opossum-prometheus',
+      title: 'opossum + opossum-prometheus',
+      by: 'opossum-prometheus',
+      run: caught(() => measured.fire(1)),
+      before: turnBuckets,
+    },
+    { id: 'hand', title: 'Breakerbox, acquire and settle', by: 'breakerbox', run: caught(() => hand(1)) },
+    { id: 'guard', title: 'Breakerbox, guard()', by: 'breakerbox', run: caught(() => guarded(input++)) },
+  ];
+};
+
+/** A tool that fails, in a circuit that stays closed: the failure is classified, charged and counted. */
+export const measure: Measure = (pace) => race(contestants(), pace);

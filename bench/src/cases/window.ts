@@ -1,0 +1,102 @@
+import type { ToolConfig } from '@breakerbox/core';
+import { CountBreaker, type IBreaker, SamplingBreaker } from 'cockatiel';
+import type { Contender, Measure } from '../contest.ts';
+import { byHand, oneToolBox, resuming } from '../ours.ts';
+import { cockatielCircuit, opossumByDefault, opossumCircuit } from '../peers.ts';
+import { type Racer, race } from '../race.ts';
+import { caught, failsAtZero, HOUR_MS } from '../tool.ts';
+
+export const CALLS_IN_WINDOW = 100_000;
+/** So few that an empty window stays as good as empty while a batch is measured. */
+const FAILURES_IN_BATCH = 1_000;
+
+interface Circuit {
+  readonly call: (input: number) => Promise<number>;
+  close(): void;
+}
+
+interface Kind {
+  readonly id: string;
+  readonly title: string;
+  readonly by: Contender;
+  /** A circuit that no share of failures below all of them opens. */
+  make(): Circuit;
+  /** Failures in a batch, where one of them takes milliseconds. */
+  readonly atMost?: number;
+}
+
+const ours = (config: ToolConfig) => (): Circuit => {
+  const session = oneToolBox({ failureThreshold: false, ...config }).session();
+  return { call: resuming(session, byHand(session, failsAtZero)), close: () => session.end() };
+};
+
+const cockatiel = (breaker: () => IBreaker) => (): Circuit => {
+  const policy = cockatielCircuit(breaker());
+  return { call: (input) => policy.execute(() => failsAtZero(input)), close: () => {} };
+};
+
+/** Its buckets don't turn: what was put into them stays. */
+const opossum = (make: typeof opossumCircuit) => (): Circuit => {
+  const circuit = make(failsAtZero, { errorThresholdPercentage: 100, rollingCountTimeout: HOUR_MS });
+  return { call: (input) => circuit.fire(input), close: () => circuit.shutdown() };
+};
+
+const KINDS: readonly Kind[] = [
+  {
+    id: 'count',
+    title: `Breakerbox, failureRate over ${CALLS_IN_WINDOW.toLocaleString('en')} calls`,
+    by: 'breakerbox',
+    make: ours({ failureRate: { rate: 1, windowCalls: CALLS_IN_WINDOW, minimumCalls: 1 } }),
+  },
+  {
+    id: 'time',
+    title: 'Breakerbox, failureRate over an hour',
+    by: 'breakerbox',
+    make: ours({ failureRate: { rate: 1, windowMs: HOUR_MS, minimumCalls: 1 } }),
+  },
+  {
+    id: 'cockatiel-count',
+    title: 'cockatiel, CountBreaker',
+    by: 'cockatiel',
+    make: cockatiel(() => new CountBreaker({ threshold: 0.999, size: CALLS_IN_WINDOW })),
+  },
+  {
+    id: 'cockatiel-time',
+    title: 'cockatiel, SamplingBreaker',
+    by: 'cockatiel',
+    make: cockatiel(() => new SamplingBreaker({ threshold: 0.999, duration: HOUR_MS })),
+  },
+  { id: 'opossum', title: 'opossum', by: 'opossum', make: opossum(opossumCircuit) },
+  {
+    id: 'opossum-default',
+    title: 'opossum with its percentiles, the default',
+    by: 'opossum',
+    make: opossum(opossumByDefault),
+    atMost: 10,
+  },
+];
+
+const filled = async (circuit: Circuit, calls: number): Promise<Circuit> => {
+  for (let left = calls; left > 0; left -= 1) await circuit.call(1);
+  return circuit;
+};
+
+/** A circuit of its own for every batch, so that the calls in the window are all that differs. */
+const racers = ({ id, title, by, make, atMost = FAILURES_IN_BATCH }: Kind): readonly Racer[] =>
+  Object.entries({ empty: 1, full: CALLS_IN_WINDOW }).map(([state, calls]) => {
+    let circuit = make();
+    return {
+      id: `${id}-${state}`,
+      title: `${title}: ${state}`,
+      by,
+      atMost,
+      before: async () => {
+        circuit.close();
+        circuit = await filled(make(), calls); // One success at least: where all calls fail, the circuit opens.
+      },
+      run: caught(() => circuit.call(0)),
+    };
+  });
+
+/** A failure where a window is kept, when there is nothing in it and when there is much. */
+export const measure: Measure = (pace) => race(KINDS.flatMap(racers), pace);

@@ -1,0 +1,96 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { CASES } from './cases.ts';
+import { FULL, QUICK } from './contest.ts';
+import { describeMachine, load } from './machine.ts';
+import { type Job, joined, runAll } from './pool.ts';
+import { report } from './print.ts';
+import { README, RESULTS, withTable } from './readme.ts';
+import { type Found, judge, type Results, tell } from './results.ts';
+import { TARGETS } from './targets.ts';
+
+const USAGE = `pnpm bench -- [--quick] [--only CASE,…] [--json FILE] [--write]
+
+  --quick      a few seconds: shows that everything works; the numbers are worth little
+  --only       some cases: ${CASES.map(({ id }) => id).join(', ')}
+  --json FILE  writes the results there
+  --write      writes bench/results.json and the table in README.md; for a full run of all cases on a machine at rest
+`;
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+const giveUp = (text: string): never => {
+  say(`bench: ${text}`);
+  process.exit(1);
+};
+
+/** pnpm hands the `--` on that npm takes away. */
+const ownArguments = (): string[] => process.argv.slice(2).filter((one, index) => index > 0 || one !== '--');
+
+const readOptions = () => {
+  try {
+    const { values } = parseArgs({
+      args: ownArguments(),
+      options: {
+        quick: { type: 'boolean', default: false },
+        only: { type: 'string' },
+        json: { type: 'string' },
+        write: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    return giveUp(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+  }
+};
+
+/** All first processes of all jobs, then all second ones: what the machine does meanwhile meets each job in a part of it. */
+const measureAll = async (jobs: readonly Job[], quick: boolean): Promise<readonly Found[]> => {
+  const { processes } = quick ? QUICK : FULL;
+  const queue = Array.from({ length: processes }, (_, round) =>
+    jobs.filter(({ one }) => round === 0 || one.once !== true),
+  ).flat();
+  let done = 0;
+  const found = await runAll(queue, quick ? 'quick' : 'full', quick ? 2 : 1, ({ one, sdk }) => {
+    done += 1;
+    say(`${String(done).padStart(2)} of ${queue.length}  ${one.id}, ${sdk}`);
+  });
+  return jobs.map((job) => ({ ...job, findings: joined(found.filter((_, index) => queue[index] === job)) }));
+};
+
+const options = readOptions();
+if (options.help) {
+  process.stdout.write(USAGE);
+  process.exit(0);
+}
+const { quick, write } = options;
+if (write && (quick || options.only !== undefined))
+  giveUp('--write is for a full run of all cases, whose numbers others will read. Leave out --quick and --only.');
+const only = options.only?.split(',');
+const unknown = only?.filter((id) => !CASES.some((one) => one.id === id)) ?? [];
+if (unknown.length > 0) giveUp(`no case is called ${unknown.join(', ')}.\n\n${USAGE}`);
+
+const jobs = CASES.filter(({ id }) => only?.includes(id) ?? true).flatMap((one) =>
+  one.sdks.map((sdk) => ({ one, sdk })),
+);
+const before = load();
+const begun = performance.now();
+const found = await measureAll(jobs, quick).catch((error: Error) => giveUp(error.message));
+const results: Results = {
+  format: 1,
+  date: new Date().toISOString().slice(0, 10),
+  pace: quick ? 'quick' : 'full',
+  tookSeconds: Math.round((performance.now() - begun) / 1_000),
+  machine: describeMachine(before),
+  cases: found.map(tell),
+  targets: TARGETS.map((target) => judge(target, found)).filter((one) => one !== undefined),
+};
+
+process.stdout.write(`${report(results)}\n`);
+const json = `${JSON.stringify(results, null, 2)}\n`;
+if (options.json !== undefined) writeFileSync(options.json, json);
+if (write) {
+  writeFileSync(RESULTS, json);
+  writeFileSync(README, withTable(readFileSync(README, 'utf8'), results));
+}

@@ -1,0 +1,62 @@
+import { type Breakerbox, createBreakerbox, type Session, type ToolConfig } from '@breakerbox/core';
+import { context } from '@opentelemetry/api';
+import { NEVER, TOOL } from './tool.ts';
+
+export const AGENT = 'bench-agent';
+
+/** A box with one tool, its defaults untouched; the budget is so large that failures can be measured at all. */
+export const oneToolBox = (config: ToolConfig = {}): Breakerbox =>
+  createBreakerbox({ agent: AGENT, tools: { [TOOL]: config }, budget: { failures: NEVER } });
+
+type Run = (input: number) => Promise<number>;
+
+/** Failures after which somebody says that the run may go on. */
+const CYCLE = 100;
+
+/** A budget is for a run of an agent, and begins anew when it is resumed; no run fails a million times in one cycle. */
+export const resuming = (session: Session, call: Run): Run => {
+  let left = CYCLE;
+  return (input) => {
+    left -= 1;
+    if (left === 0) {
+      left = CYCLE;
+      session.resume();
+    }
+    return call(input);
+  };
+};
+
+const refused = (message: string): Error =>
+  new Error(`the benchmark's own circuit let no call through, so there is nothing to measure: ${message}`);
+
+/** A loop of one's own, as the documentation has it, around one call. */
+export const byHand =
+  (session: Session, run: Run, name = TOOL) =>
+  async (input: number): Promise<number> => {
+    const permit = session.acquire(name);
+    if (permit.decision !== 'call' && permit.decision !== 'probe') throw refused(permit.message);
+    try {
+      const result = await run(input);
+      permit.settle({ outcome: 'success' });
+      return result;
+    } catch (error) {
+      permit.settle({ error });
+      throw error;
+    }
+  };
+
+/** The same, with the tool inside the decision's span. */
+export const byHandInContext =
+  (session: Session, run: Run) =>
+  async (input: number): Promise<number> => {
+    const permit = session.acquire(TOOL);
+    if (permit.decision !== 'call' && permit.decision !== 'probe') throw refused(permit.message);
+    try {
+      const result = await context.with(permit.context, () => run(input));
+      permit.settle({ outcome: 'success' });
+      return result;
+    } catch (error) {
+      permit.settle({ error });
+      throw error;
+    }
+  };

@@ -1,0 +1,48 @@
+import { EventEmitter } from 'node:events';
+import { createRequire } from 'node:module';
+import { type CircuitBreakerPolicy, ConsecutiveBreaker, circuitBreaker, handleAll, type IBreaker } from 'cockatiel';
+import CircuitBreaker from 'opossum';
+import PrometheusMetrics from 'opossum-prometheus';
+import type { Registry } from 'prom-client';
+import { HOUR_MS, TOOL, tool } from './tool.ts';
+
+/** Three failures in a row, as ours; nothing listens to its events. */
+export const cockatielCircuit = (breaker: IBreaker = new ConsecutiveBreaker(3)): CircuitBreakerPolicy =>
+  circuitBreaker(handleAll, { halfOpenAfter: HOUR_MS, breaker });
+
+/**
+ * One for all circuits in place of a timer for each, as opossum's documentation advises. Its buckets turn between batches: they would
+ * once a second otherwise, and a loop that never rests keeps that timer from firing.
+ */
+const buckets = new EventEmitter().setMaxListeners(0);
+export const turnBuckets = (): void => {
+  buckets.emit('rotate');
+};
+
+export type Opossum = CircuitBreaker<[number], number>;
+type OpossumOptions = ConstructorParameters<typeof CircuitBreaker>[1];
+
+/** What opossum does for nobody here is off: time-outs, percentiles of latencies, snapshots. */
+export const opossumCircuit = (action = tool, options: OpossumOptions = {}): Opossum =>
+  new CircuitBreaker(action, {
+    name: TOOL,
+    timeout: false,
+    resetTimeout: HOUR_MS,
+    enableSnapshots: false,
+    rollingPercentilesEnabled: false,
+    rotateBucketController: buckets,
+    ...options,
+  });
+
+/** As it comes out of the box, but for the time-out: with percentiles, snapshots and timers of its own. */
+export const opossumByDefault = (action = tool, options: OpossumOptions = {}): Opossum =>
+  new CircuitBreaker(action, { name: TOOL, timeout: false, resetTimeout: HOUR_MS, ...options });
+
+/** The prom-client that opossum-prometheus depends on is an old one: its registry goes with its metrics only. */
+const oldPromClient = createRequire(createRequire(import.meta.url).resolve('opossum-prometheus'))('prom-client') as {
+  Registry: new () => Registry;
+};
+
+/** On a registry of its own, and so without the metrics of the process. Counters and latency summary, which is its default. */
+export const opossumMetrics = (circuits: readonly Opossum[] = []): PrometheusMetrics =>
+  new PrometheusMetrics({ circuits, registry: new oldPromClient.Registry() });

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { CASES } from './cases.ts';
+import type { Findings } from './contest.ts';
+import { type Found, judge, tell } from './results.ts';
+import { TARGETS, type Target } from './targets.ts';
+
+const [closed] = CASES;
+if (closed === undefined) throw new Error('There are no cases.');
+
+const findings: Findings = {
+  contestants: [
+    { id: 'cockatiel', title: 'cockatiel', by: 'cockatiel' },
+    { id: 'hand', title: 'ours', by: 'breakerbox' },
+    { id: 'wrapper', title: 'a wrapper', by: 'floor' },
+    { id: 'clock', title: 'a clock', by: 'floor' },
+  ],
+  samples: { cockatiel: [100, 120, 110], hand: [150, 240, 220], wrapper: [70, 70, 70], clock: [90, 90, 90] },
+  facts: { hand: { grownBytes: 12.4 }, all: { decisions: 3 } },
+};
+const found: Found = { one: closed, sdk: 'none', findings };
+const target: Target = {
+  id: 'one',
+  says: 'as cheap as cockatiel',
+  case: 'closed',
+  sdk: 'none',
+  row: 'hand',
+  limit: { times: 2, of: 'cockatiel' },
+};
+
+describe('tell', () => {
+  it('gives medians, quartiles and ratios to the peers that took part', () => {
+    const { rows, facts } = tell(found);
+    expect(rows.map(({ id, median }) => [id, median])).toEqual([
+      ['cockatiel', 110],
+      ['hand', 220],
+      ['wrapper', 70],
+      ['clock', 90],
+    ]);
+    expect(rows[1]).toMatchObject({
+      p25: 185,
+      p75: 230,
+      ratios: { cockatiel: { median: 2 } },
+      facts: { grownBytes: 12 },
+    });
+    expect(Object.keys(rows[1]?.ratios ?? {})).toEqual(['cockatiel']);
+    expect(facts).toEqual({ decisions: 3 });
+  });
+});
+
+describe('judge', () => {
+  it('is met at the limit and missed above it', () => {
+    expect(judge(target, [found])).toMatchObject({ measured: 2, limit: 2, met: true, about: 'closed/none/hand' });
+    expect(judge({ ...target, limit: { times: 1.9, of: 'cockatiel' } }, [found])?.met).toBe(false);
+  });
+
+  it('shows the floor, and how far above it the row is', () => {
+    const verdict = judge({ ...target, floor: ['wrapper', 'clock'] }, [found]);
+    expect(verdict?.floor).toEqual({
+      parts: [
+        { title: 'a wrapper', median: 70 },
+        { title: 'a clock', median: 90 },
+      ],
+      median: 160,
+      above: 60,
+    });
+  });
+
+  it('reads what was counted', () => {
+    const limit = { fact: 'grownBytes', atMost: 12 };
+    expect(judge({ ...target, limit }, [found])).toMatchObject({ measured: 12.4, met: false });
+  });
+
+  it('is not met by what was not counted', () => {
+    expect(judge({ ...target, limit: { fact: 'nothing', atMost: 12 } }, [found])?.met).toBe(false);
+  });
+
+  it('says nothing of a case that was not run', () => {
+    expect(judge({ ...target, sdk: 'metrics' }, [found])).toBeUndefined();
+  });
+});
+
+describe('the targets', () => {
+  it('are about cases that are run, each under a name of its own', () => {
+    for (const one of TARGETS) {
+      expect(CASES.find(({ id }) => id === one.case)?.sdks, one.id).toContain(one.sdk);
+    }
+    expect(new Set(TARGETS.map(({ id }) => id)).size).toBe(TARGETS.length);
+  });
+});
