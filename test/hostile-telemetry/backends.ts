@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Something at the other end of OTLP that is no collector as it should be. */
+export type Backend = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** What a backend writes that wants to be in our log. */
+export const WORDS_OF_BACKEND = 'words-of-the-backend';
+
+const MEGABYTE = Buffer.alloc(2 ** 20, 'x');
+
+/** By what it does. None of them answers as OTLP asks. */
+export const BACKENDS: Readonly<Record<string, Backend>> = {
+  'never answers': () => {},
+  'answers 500': (_, response) => void response.writeHead(500).end(WORDS_OF_BACKEND),
+  'answers 404': (_, response) => void response.writeHead(404).end(WORDS_OF_BACKEND),
+  'answers 401 and says what it was asked': (request, response) =>
+    void response.writeHead(401).end(JSON.stringify(request.headers)),
+  'asks to wait for years': (_, response) => void response.writeHead(503, { 'retry-after': '999999999' }).end(),
+  'asks to try again at once': (_, response) => void response.writeHead(503, { 'retry-after': '0' }).end(),
+  'resets the connection': (request) => void request.socket.resetAndDestroy(),
+  'sends us elsewhere': (_, response) => void response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
+  'speaks no HTTP': (request) => void request.socket.end(`HTTP/9.9 999 ${WORDS_OF_BACKEND}\r\n\r\n`),
+  'answers with headers without end': ({ socket }) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    for (let count = 0; count < 5_000; count += 1) socket.write(`x${count}: ${WORDS_OF_BACKEND}\r\n`);
+  },
+  'answers with a body without end': (_, response) => {
+    const more = (): void => {
+      while (!response.destroyed && response.write(MEGABYTE));
+      response.once('drain', more);
+    };
+    response.writeHead(200);
+    more();
+  },
+  'answers a byte at a time': (_, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write('x'), 50);
+    response.on('close', () => clearInterval(timer));
+  },
+};
+
+/** A backend on loopback. */
+export interface RunningBackend extends AsyncDisposable {
+  readonly url: string;
+  /** How often it was asked. */
+  readonly asked: () => number;
+}
+
+export const startBackend = async (answer: Backend): Promise<RunningBackend> => {
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked += 1;
+    for (const one of [request, response]) one.on('error', () => {}); // Whom we were rude to hangs up.
+    request.resume();
+    answer(request, response);
+  });
+  // Once for a connection, which brings many requests.
+  server.on('connection', (socket) => socket.on('error', () => {}));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked: () => asked,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+};
+
+/** Where nobody listens. */
+export const deadUrl = async (): Promise<string> => {
+  const backend = await startBackend(() => {});
+  await backend[Symbol.asyncDispose]();
+  return backend.url;
+};

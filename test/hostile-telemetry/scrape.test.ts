@@ -1,0 +1,76 @@
+/** Whoever scrapes is not trusted either: the endpoint tells names and counts, stays up, and holds nothing. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { createBreakerbox } from '@breakerbox/core';
+import { startTelemetry, type TelemetryHandle } from '@breakerbox/telemetry';
+import { diag } from '@opentelemetry/api';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openScrapeServer } from '../../packages/telemetry/src/scrape-server.ts';
+import { secretOf, secretsIn } from '../secrets/plants.ts';
+
+let telemetry: TelemetryHandle;
+let url: URL;
+beforeEach(async () => {
+  telemetry = startTelemetry({ prometheus: { port: 0 } });
+  await telemetry.ready;
+  url = new URL(telemetry.metricsUrl ?? '');
+  createBreakerbox({ agent: 'scraped', tools: { search: {} } });
+});
+afterEach(async () => {
+  await telemetry.shutdown();
+  diag.disable();
+});
+
+const open = async (): Promise<Socket> => {
+  const socket = connect(Number(url.port), url.hostname);
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+};
+
+const expectServed = async (): Promise<void> => {
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  expect(await response.text()).toContain('breakerbox_decisions_total{');
+};
+
+test('listens on loopback alone, with nothing said', () => {
+  expect(url.hostname).toBe('127.0.0.1');
+});
+
+test.each([
+  ['half a request', 'GET /metrics HTTP/1.1\r\nhost: x'],
+  ['no HTTP', '\u0000\u0001 nonsense\r\n\r\n'],
+  ['a header of a megabyte', `GET /metrics HTTP/1.1\r\nx: ${'y'.repeat(1_000_000)}\r\n\r\n`],
+  ['a body that never comes', 'POST /metrics HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000\r\n\r\n'],
+  ['200 requests at once', 'GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(200)],
+  ['a path to somewhere else', 'GET /../../etc/passwd HTTP/1.1\r\nhost: x\r\n\r\n'],
+])('serves others while a client sends %s', async (_, bytes) => {
+  const sockets = await Promise.all(Array.from({ length: 20 }, open));
+  for (const socket of sockets) socket.write(bytes);
+  await expectServed();
+  for (const socket of sockets) socket.destroy();
+  await expectServed();
+});
+
+test('shutdown waits for no client', async () => {
+  const socket = await open();
+  socket.write('GET /metrics HTTP/1.1\r\n');
+  const closed = new Promise((resolve) => socket.on('close', resolve));
+  await telemetry.shutdown();
+  await closed;
+});
+
+test('tells no client what an error said', async () => {
+  const failing = openScrapeServer({ host: '127.0.0.1', port: 0, endpoint: '/metrics' }, async () => {
+    throw new Error(secretOf('an error of a metric'));
+  });
+  await failing.ready;
+  try {
+    const response = await fetch(failing.url() ?? '');
+    expect(response.status).toBe(500);
+    expect(secretsIn(await response.text(), ['an error of a metric'])).toEqual([]);
+  } finally {
+    await failing.close();
+  }
+});

@@ -1,0 +1,123 @@
+/**
+ * Agents of all kinds at work with planted secrets, in a process of their own: its command line and environment hold some too.
+ * Prints everything that leaves the process by Breakerbox, as JSON: see secrets.test.ts.
+ */
+import { inspect } from 'node:util';
+import {
+  type Breakerbox,
+  type BreakerboxEvents,
+  createBreakerbox,
+  formatPauseReport,
+  formatReport,
+  formatScopeReport,
+  formatStateTable,
+  formatSystemicReport,
+  type Session,
+} from '@breakerbox/core';
+import { startTelemetry } from '@breakerbox/telemetry';
+import { registerBreakerboxMetrics } from '@breakerbox/telemetry/prom-client';
+import { Registry } from 'prom-client';
+import { KINDS } from './kinds.ts';
+import { createGarden, OWN_FAULT, secretOf } from './plants.ts';
+import { workOf } from './tools.ts';
+
+/** What the child prints. */
+export interface Said {
+  /** What left the process, by the way that it took. */
+  readonly outputs: Readonly<Record<string, string>>;
+  /** Where secrets were planted. */
+  readonly places: readonly string[];
+  /** What the models heard of their tools, by kind. */
+  readonly heard: Readonly<Record<string, readonly string[]>>;
+}
+
+const EVENTS: readonly (keyof BreakerboxEvents)[] = [
+  'decision',
+  'outcome',
+  'circuit.transition',
+  'systemic.detected',
+  'systemic.resolved',
+  'budget.exhausted',
+  'budget.resumed',
+  'scope.reduced',
+];
+const FORMATS = { formatReport, formatStateTable, formatScopeReport, formatPauseReport, formatSystemicReport };
+
+const said: Record<string, string> = {};
+const say = (way: string, text: string): void => {
+  said[way] = `${said[way] ?? ''}${text}\n`;
+};
+
+/** A last good result is kept, and given in place of a call; gives what the model would be told. */
+const serveKept = (session: Session): string => {
+  const input = { q: garden.plant('argument of a kept result') };
+  session.acquire('read', { input }).settle({ result: garden.plant('kept result') });
+  session.control('read', 'forced_open');
+  const { route, message } = session.acquire('read', { input });
+  if (route?.kind !== 'stale') throw new Error(`the kept result was not served, but ${route?.kind}: ${message}`);
+  session.control('read', 'automatic');
+  return message;
+};
+
+const sayAllOf = (session: Session): void => {
+  say('messages', serveKept(session));
+  const report = session.report();
+  for (const format of Object.values(FORMATS)) {
+    for (const columns of [40, 120])
+      for (const colour of [true, false]) say('reports', format(report, { columns, colour }));
+  }
+  say('reports', JSON.stringify(report));
+  say('snapshots', JSON.stringify(session.snapshot()));
+  say('views', JSON.stringify([session.view(), session.peek('search'), session.unavailable()]));
+  say('plans', JSON.stringify(session.planScope([{ name: 'prices', tools: ['search'] }])));
+  const input = { q: garden.plant('argument of a permit') };
+  const permits = ['search', 'search', 'read'].map((tool) => session.acquire(tool, { input })); // The first is a probe.
+  say('notes', session.note());
+  say('messages', permits.map(({ message }) => message).join('\n'));
+  say(
+    'what a console shows',
+    permits.map((permit) => inspect(permit, { depth: 20 }) + JSON.stringify(permit)).join('\n'),
+  );
+  for (const permit of permits) permit.settle({ outcome: 'ignored' });
+  say('what a console shows', inspect(session, { depth: 20, showHidden: true }) + JSON.stringify(session));
+};
+
+const listen = (box: Breakerbox): void => {
+  box.on('circuit.transition', () => {
+    throw new Error(secretOf(OWN_FAULT));
+  });
+  for (const name of EVENTS) box.on(name, (event) => say('events', `${name} ${JSON.stringify(event)}`));
+};
+
+const garden = createGarden();
+const telemetry = startTelemetry({ serviceName: 'secretive', prometheus: { port: 0 } });
+const [text, open] = [new Registry(), new Registry<typeof Registry.OPENMETRICS_CONTENT_TYPE>()];
+open.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+registerBreakerboxMetrics(text);
+registerBreakerboxMetrics(open);
+
+const heard: Record<string, readonly string[]> = {};
+for (const [kind, run] of Object.entries(KINDS)) {
+  const alternatives = [{ tool: 'read', degradation: 'low' as const }];
+  const box = createBreakerbox({
+    agent: kind,
+    tools: {
+      search: { alternatives, serveStaleMs: 60_000 },
+      read: { serveStaleMs: 60_000, labelFreshness: true },
+      lookup: {},
+    },
+  });
+  listen(box);
+  const session = box.session({ id: `run of ${kind}` });
+  heard[kind] = await run(session, workOf(kind, garden));
+  sayAllOf(session);
+  session.resume();
+  session.end();
+  say('what a console shows', inspect(box, { depth: 20, showHidden: true }));
+}
+
+await telemetry.ready;
+say('/metrics', await (await fetch(telemetry.metricsUrl ?? '')).text());
+say('prom-client', (await text.metrics()) + (await open.metrics()));
+await telemetry.shutdown();
+process.stdout.write(JSON.stringify({ outputs: said, places: garden.places(), heard } satisfies Said));

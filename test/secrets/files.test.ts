@@ -1,0 +1,146 @@
+/** Snapshot and capability files that somebody made to do harm: refused with an error of a bounded size, or harmless. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BreakerboxConfigError, createBreakerbox, formatReport, parseCapabilities } from '@breakerbox/core';
+import { loadCapabilities, parseCapabilitiesYaml } from '@breakerbox/instrumentation/capabilities';
+import { afterEach, describe, expect, test } from 'vitest';
+
+/** Characters of an error: somebody reads it, and it goes to a log. */
+const READABLE = 50_000;
+
+const box = () => createBreakerbox({ agent: 'tester', tools: { a: { failureThreshold: 1 }, b: {} } });
+
+/** As it comes from a file. */
+const snapshot = () => {
+  const session = box().session({ id: 'kept' });
+  for (const tool of ['a', 'b']) session.acquire(tool).settle({ outcome: 'failure', category: 'network' });
+  return JSON.parse(JSON.stringify(session.snapshot())) as Record<string, never[]> & { ledger: object };
+};
+
+const times = <Value>(count: number, make: (index: number) => Value): Value[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+const refusal = async (run: () => unknown): Promise<BreakerboxConfigError> => {
+  const error: unknown = await Promise.resolve()
+    .then(run)
+    .catch((one: unknown) => one);
+  expect(error).toBeInstanceOf(BreakerboxConfigError);
+  return error as BreakerboxConfigError;
+};
+
+const clean = { ...Object.getOwnPropertyDescriptors(Object.prototype) };
+afterEach(() => expect(Object.getOwnPropertyDescriptors(Object.prototype)).toEqual(clean));
+
+describe('C11: a hostile snapshot', () => {
+  test.each([
+    [
+      'entries that are none',
+      (kept: ReturnType<typeof snapshot>) => ({ ...kept, circuits: times(50_000, () => ({})) }),
+    ],
+    ['keys that there are none of', () => Object.fromEntries(times(50_000, (index) => [`key${index}`, index]))],
+    ['one key of a megabyte', (kept) => ({ ...kept, ['k'.repeat(1_000_000)]: 1 })],
+    ['a text of a megabyte', (kept) => ({ ...kept, agent: 'a'.repeat(1_000_000) })],
+    ['nesting without end', (kept) => ({ ...kept, agent: JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) })],
+  ] satisfies [string, (kept: ReturnType<typeof snapshot>) => unknown][])('C11: %s', async (_, change) => {
+    const hostile = change(snapshot());
+    const { message } = await refusal(() => box().restore(hostile));
+    expect(message.length).toBeLessThan(READABLE);
+  });
+
+  /** Counts how often the names of these entries are read: a look at each pair of them would be half a million. */
+  const counted = (entries: readonly object[]) => {
+    let reads = 0;
+    const watched = entries.map((entry, index) =>
+      Object.defineProperty({ ...entry }, 'tool', {
+        enumerable: true,
+        get: () => {
+          reads += 1;
+          return `tool ${index}`;
+        },
+      }),
+    );
+    return { watched, reads: () => reads };
+  };
+
+  test('C11: many circuits and openings cost no more than each by itself', () => {
+    const kept = snapshot();
+    const circuits = counted(times(1_000, () => Object(kept.circuits?.[0])));
+    const opening = { category: 'network', at: { step: 0, ageMs: 0 }, unixMs: 0 };
+    const openings = counted(times(1_000, () => opening));
+    const ledger = { ...kept.ledger, openings: openings.watched };
+    box().restore({ ...kept, circuits: circuits.watched, ledger });
+    expect(circuits.reads()).toBeLessThan(20_000);
+    expect(openings.reads()).toBeLessThan(20_000);
+  });
+
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('C11: a tool called %s is one', (name) => {
+    const kept = JSON.parse(JSON.stringify(snapshot()).replaceAll('"a"', JSON.stringify(name))) as object;
+    const named = createBreakerbox({ agent: 'tester', tools: {} });
+    named.declare(name);
+    const session = named.restore(kept);
+    expect(session.acquire(name).decision).toBe('skip');
+    expect(formatReport(session.report())).toContain(name);
+    expect(JSON.stringify(session.snapshot())).toContain(JSON.stringify(name));
+  });
+
+  test.each(['', ',"circuits":{}', ',"ledger":{}'])(
+    'C11: keys of its prototype make nothing of it: case %#',
+    async (more) => {
+      const hostile: unknown = JSON.parse(`{"version":1,"__proto__":{"agent":"tester","id":"x","polluted":1}${more}}`);
+      await refusal(() => box().restore(hostile));
+      expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    },
+  );
+});
+
+describe('R1, E6: a hostile capability file', () => {
+  const wrongTools = (count: number): string =>
+    JSON.stringify({
+      tools: Object.fromEntries(times(count, (index) => [`tool_number_${index}`, { alternatives: [{ tool: 'x' }] }])),
+    });
+
+  test.each([
+    ['faults that each name all tools', () => parseCapabilities(wrongTools(2_000))],
+    [
+      'keys that there are none of',
+      () => parseCapabilities(JSON.stringify(Object.fromEntries(times(50_000, (index) => [`k${index}`, 1])))),
+    ],
+    ['a key of a megabyte', () => parseCapabilities(JSON.stringify({ tools: {}, ['k'.repeat(1_000_000)]: 1 }))],
+    [
+      'nesting without end',
+      () => parseCapabilities(`{"tools":{"a":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}}`),
+    ],
+    ['a JSON text cut short', () => parseCapabilities(`{"tools":{"a":"${'x'.repeat(1_000_000)}`)],
+    ['YAML with faults in each line', () => parseCapabilitiesYaml(`tools:\n${'  a: {}\n'.repeat(5_000)}`)],
+    ['YAML nesting without end', () => parseCapabilitiesYaml(`tools: ${'['.repeat(100_000)}`)],
+    [
+      'YAML that would make objects',
+      () => parseCapabilitiesYaml('tools: { a: { fallback: !!js/function "() => 1" } }'),
+    ],
+  ])('R1: %s', async (_, read) => {
+    expect((await refusal(read)).message.length).toBeLessThan(READABLE);
+  });
+
+  test.each(['.yaml', '.json'])('R1: one of 2 MB is refused unread: %s', async (extension) => {
+    const folder = await mkdtemp(join(tmpdir(), 'breakerbox-secrets-'));
+    try {
+      const path = join(folder, `map${extension}`);
+      await writeFile(path, `{"tools": {"a": {"fallback": "${'x'.repeat(2_000_000)}"}}}`);
+      expect((await refusal(() => loadCapabilities(path))).message).toMatch(/2000\d{3} bytes|1 MB/);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test.each([
+    ['JSON', () => parseCapabilities('{"tools": {"__proto__": {"fallback": "ask"}, "a": {"fallback": "ask"}}}')],
+    ['YAML', () => parseCapabilitiesYaml('tools: { __proto__: { fallback: ask }, a: { fallback: ask } }')],
+  ])('R1: __proto__ is a name in %s', (_, read) => {
+    const { tools } = read();
+    expect(Object.keys(tools)).toEqual(['__proto__', 'a']);
+    expect(({} as { fallback?: string }).fallback).toBeUndefined();
+    const made = createBreakerbox({ agent: 'tester', tools });
+    expect(made.session().acquire('__proto__').decision).toBe('call');
+  });
+});

@@ -1,0 +1,77 @@
+/** Agents of all kinds with secrets in everything that is theirs; then every way out of the process is searched for them. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startOtlpReceiver } from '../../packages/telemetry/src/test-support/otlp-receiver.ts';
+import type { Said } from './agents-child.ts';
+import { OWN_FAULT, secretOf, secretsIn } from './plants.ts';
+
+const CHILD = fileURLToPath(new URL('agents-child.ts', import.meta.url));
+const OUTSIDE = ['command line', 'environment', 'header of OTLP'] as const;
+
+/** What is under way out of the child, and must hold what it is for: or the search would search nothing. */
+const HOLDS: Readonly<Record<string, string>> = {
+  reports: 'search',
+  snapshots: '"tool":"search"',
+  views: '"search"',
+  notes: "'search'",
+  plans: 'prices',
+  messages: "Tool 'search' is unavailable",
+  events: 'circuit.transition',
+  'what a console shows': 'Expeditor',
+  '/metrics': 'breakerbox_outcomes_total{',
+  'prom-client': 'breakerbox_outcomes_total{',
+  'OTLP traces': 'execute_tool search',
+  'OTLP logs': 'breakerbox.circuit.transition',
+  'OTLP metrics': 'breakerbox.outcomes',
+  stderr: "a listener of 'circuit.transition' threw",
+};
+
+let said: Said;
+let outputs: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  await using receiver = await startOtlpReceiver();
+  const env = {
+    PATH: process.env.PATH,
+    SEARCH_API_KEY: secretOf('environment').trim(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${encodeURIComponent(secretOf('header of OTLP').slice(0, 24))}`,
+  };
+  const args = ['--conditions=breakerbox-source', CHILD, '--api-key', secretOf('command line')];
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env, maxBuffer: 2 ** 28 });
+  said = JSON.parse(stdout) as Said;
+  const sent = (path: string): string =>
+    receiver.requests.flatMap((request) => (request.path === path ? [request.body] : [])).join('\n');
+  outputs = {
+    ...said.outputs,
+    'OTLP traces': sent('/v1/traces'),
+    'OTLP logs': sent('/v1/logs'),
+    'OTLP metrics': sent('/v1/metrics'),
+    stderr,
+  };
+});
+
+describe('Q2: no secret leaves the process', () => {
+  test.each(Object.entries(HOLDS))('Q2: by %s', (way, holds) => {
+    const output = outputs[way] ?? '';
+    expect(output.includes(holds), `what left by ${way} says ${holds}`).toBe(true);
+    const found = secretsIn(output, [...said.places, ...OUTSIDE, OWN_FAULT]);
+    expect(found).toEqual(way === 'stderr' ? [OWN_FAULT] : []);
+  });
+
+  test('Q2: and there is no way out that is not searched', () => {
+    expect(Object.keys(outputs).toSorted()).toEqual(Object.keys(HOLDS).toSorted());
+  });
+
+  test('Q2: the secrets were there: each model has read those of its tools, as it would without us', () => {
+    for (const [kind, texts] of Object.entries(said.heard)) {
+      const read = secretsIn(texts.join('\n'), said.places);
+      expect(read, kind).toContain(`${kind}: result`);
+      expect(texts.length, kind).toBe(6);
+      expect(texts.join('\n'), kind).toContain('is unavailable');
+    }
+  });
+});

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { cleanEnvironment } from './hostile/child-process.ts';
+import { sumOf } from './hostile/observed.ts';
+import type { SoakResult } from './soak/child.ts';
+
+/** Two minutes here; `SOAK_SECONDS=3600 npx vitest run test/soak.test.ts` for whoever wants to be surer. */
+const SECONDS = Number(process.env.SOAK_SECONDS ?? 120);
+/** Beyond the rounds: rests between them, the start, and the end by itself. */
+const SLACK_MS = 60_000;
+
+const MEGABYTE = 1_000_000;
+
+let ended: { readonly code: number | null; readonly signal: string | null; readonly stderr: string };
+let soak: SoakResult;
+
+beforeAll(
+  async () => {
+    const path = fileURLToPath(new URL('soak/child.ts', import.meta.url));
+    const flags = ['--conditions=breakerbox-source', '--expose-gc', '--max-old-space-size=512'];
+    const child = spawn(process.execPath, [...flags, path, String(SECONDS)], {
+      cwd: fileURLToPath(new URL('.', import.meta.url)),
+      env: { ...cleanEnvironment(), OTEL_LOG_LEVEL: 'NONE' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: SECONDS * 1_000 + SLACK_MS, // One that never ends by itself is ended by a signal, and found out by it.
+    });
+    const [stdout, stderr, [code, signal]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ]);
+    ended = { code, signal, stderr };
+    soak = JSON.parse(stdout || '{}');
+  },
+  SECONDS * 1_000 + 2 * SLACK_MS,
+);
+
+const metric = (...holding: readonly string[]): number => sumOf(soak.metrics, ...holding);
+const total = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+describe(`a thousand sessions at once, with random outages, for ${SECONDS} s`, () => {
+  it('end by themselves, with no unhandled rejection and no warning', () => {
+    expect(ended).toEqual({ code: 0, signal: null, stderr: '' });
+    expect(soak.warnings).toEqual([]);
+  });
+
+  it('were what they claim to be: a thousand, scraped, with openings, probes, skips and pauses', () => {
+    expect(soak.atOnce).toEqual({ least: 1_000, most: 1_000 });
+    expect(soak.scrapes).toBeGreaterThan(SECONDS / 10);
+    expect(soak.seen.sessions).toBeGreaterThan(SECONDS * 50);
+    for (const decision of ['call', 'probe', 'skip', 'pause']) {
+      expect(soak.seen.decisions[decision], decision).toBeGreaterThan(100);
+    }
+    expect(metric('breakerbox_transitions_total', 'from="half_open"', 'to="closed"')).toBeGreaterThan(2 * SECONDS);
+    expect(metric('breakerbox_systemic_events_total')).toBeGreaterThan(SECONDS);
+  });
+
+  it('give their callers nothing but what tools threw, refusals, time-outs and aborts', () => {
+    expect(soak.seen.strange).toEqual([]);
+  });
+
+  it('leave no memory: after the first round the heap is flat', () => {
+    const [first, ...later] = soak.rests.map(({ heapBytes }) => heapBytes);
+    expect(Math.max(...later) - (first ?? 0)).toBeLessThan(2 * MEGABYTE);
+  });
+
+  it('cost the last ones no more than the first ones', () => {
+    const costs = soak.rests.map(({ cpuMs, calls }, index) => {
+      const { cpuMs: cpuBefore, calls: callsBefore } = soak.rests[index - 1] ?? { cpuMs: 0, calls: 0 };
+      return (cpuMs - cpuBefore) / (calls - callsBefore);
+    });
+    expect(costs.at(-1)).toBeLessThan(3 * (costs[0] ?? 0)); // By the processor's time; a busy machine makes it waver.
+  });
+
+  it('leave no handle and no timer: after each round there are the same', () => {
+    const [first, ...later] = soak.rests.map(({ resources }) => resources);
+    for (const resources of later) expect(resources).toEqual(first);
+    expect(total(first ?? {})).toBeLessThan(10);
+  });
+
+  it('add up: each call is counted once, by decision, by outcome and by duration', () => {
+    const { seen, runs } = soak;
+    const executed = runs + seen.byHand;
+    const counted = (...holding: readonly string[]) => metric('breakerbox_decisions_total', ...holding);
+    expect(counted('decision="call"') + counted('decision="probe"')).toBe(executed);
+    for (const [decision, times] of Object.entries(seen.decisions)) {
+      expect([decision, counted(`decision="${decision}"`)]).toEqual([decision, times]);
+    }
+    expect(metric('breakerbox_outcomes_total')).toBe(executed - seen.neverSettled);
+    expect(metric('breakerbox_outcomes_total')).toBe(total(seen.outcomes));
+    expect(metric('gen_ai_execute_tool_duration_seconds_count')).toBe(executed - seen.neverSettled);
+    expect(metric('gen_ai_execute_tool_duration_seconds_bucket', 'le="+Inf"')).toBe(executed - seen.neverSettled);
+  });
+
+  it('leave the gauges: no session, and no circuit but the ones that are shared', () => {
+    expect(metric('breakerbox_sessions{')).toBe(0);
+    expect(metric('breakerbox_circuits{', '"soak-session"')).toBe(0);
+    expect(metric('breakerbox_circuits{', '"soak-observe"')).toBe(0);
+    expect(metric('breakerbox_circuits{', '"soak-process"')).toBe(8);
+  });
+
+  it('never spend more failures than they were granted, but for calls that were under way', () => {
+    const granted = metric('breakerbox_budget_granted_total');
+    expect(granted).toBeGreaterThanOrEqual(5 * soak.seen.sessions * 0.5);
+    expect(metric('breakerbox_budget_consumed_total')).toBeLessThan(granted * 1.05);
+  });
+});

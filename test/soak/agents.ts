@@ -1,0 +1,140 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Breakerbox, type BreakerboxConfig, createBreakerbox, formatReport, type Session } from '@breakerbox/core';
+import { guardAll, ToolUnavailableError } from '@breakerbox/instrumentation';
+import { TOOLS, type World } from './world.ts';
+
+/** What was seen by those who called, to be held against what the metrics say. */
+export interface Seen {
+  /** Sessions that were begun, restored ones too. */
+  sessions: number;
+  /** Decisions and outcomes that listeners were told of, by what they were. */
+  readonly decisions: Record<string, number>;
+  readonly outcomes: Record<string, number>;
+  /** Permits asked for by hand that let a call through, and those of them that were never settled. */
+  byHand: number;
+  neverSettled: number;
+  /** What no caller should ever get. */
+  readonly strange: string[];
+}
+
+/** Session ids, tools and the rest are the same for all agents; how circuits are shared isn't. */
+const CONFIGS: readonly Partial<BreakerboxConfig>[] = [
+  { agent: 'soak-session' },
+  { agent: 'soak-process', scope: 'process' },
+  { agent: 'soak-observe', defaults: { mode: 'observe_only' } },
+  { agent: 'soak-none', scope: 'none' },
+];
+
+/** Small waits: a soak of minutes is to see many openings, probes, leases and recoveries. */
+const DEFAULTS = { cooldownMs: 200, maxCooldownMs: 400, probeLeaseMs: 500, maxRetryAfterMs: 500 } as const;
+
+/** Sessions that nobody ends leave the gauges after that time. */
+export const IDLE_MS = 1_000;
+
+export const createBoxes = (seen: Seen): readonly Breakerbox[] =>
+  CONFIGS.map((config) => {
+    const box = createBreakerbox({
+      agent: 'soak',
+      sessionIdleMs: IDLE_MS,
+      precheckMaxAgeMs: 100,
+      systemic: { recovery: { afterMs: 300 } },
+      ...config,
+      defaults: { ...DEFAULTS, ...config.defaults },
+      tools: {
+        search: { alternatives: [{ tool: 'news', degradation: 'low', adapt: (input) => input }] },
+        weather: { serveStaleMs: 2_000, labelFreshness: true },
+        mail: { precheck: async () => (Math.random() < 0.1 ? 'unavailable' : 'available') },
+        sums: { slowCallRate: { slowerThanMs: 35, rate: 0.9, minimumCalls: 5, windowMs: 1_000 } },
+        files: { failureThreshold: false, failureRate: { rate: 0.5, minimumCalls: 4, windowCalls: 10 } },
+        ...Object.fromEntries(['fetch', 'orders', 'news'].map((tool) => [tool, {}])),
+      },
+    });
+    box.on('decision', ({ decision }) => add(seen.decisions, decision));
+    box.on('outcome', ({ outcome }) => add(seen.outcomes, outcome));
+    box.on('circuit.transition', ({ to }) => {
+      if (Math.random() < 0.01) throw new Error(`a listener that fails, at ${to}`);
+    });
+    return box;
+  });
+
+const add = (counts: Record<string, number>, key: string): void => {
+  counts[key] = (counts[key] ?? 0) + 1;
+};
+
+/** Fires never: what calls leave on it when they are over is a leak. */
+const SHUTDOWN = new AbortController().signal;
+
+/** One run of an agent, from its first call to its end, by all that a session can be asked for. */
+export const runSession = async (box: Breakerbox, world: World, seen: Seen): Promise<void> => {
+  let session: Session = box.session();
+  seen.sessions += 1;
+  const caller = new AbortController();
+  const call = { signal: Math.random() < 0.5 ? caller.signal : SHUTDOWN };
+  const guarded = () =>
+    guardAll(
+      session,
+      Object.fromEntries(
+        TOOLS.map((tool) => [tool, (_: unknown, { signal }: { signal: AbortSignal }) => world.call(tool, signal)]),
+      ),
+      { timeoutMs: 300 },
+    );
+  let tools = guarded();
+  const strange = (error: unknown): void => judge(error, seen);
+  for (let turn = 2 + Math.floor(Math.random() * 12); turn > 0; turn -= 1) {
+    const asked = Array.from({ length: 1 + Math.floor(Math.random() * 3) }, () => any(TOOLS));
+    await Promise.all(
+      asked.map((tool) => tools[tool]?.({ query: Math.floor(Math.random() * 3) }, call).catch(strange)),
+    );
+    if (Math.random() < 0.3) byHand(session, seen);
+    if (Math.random() < 0.7) session.step();
+    if (session.view().state !== 'active') recover(session);
+    if (Math.random() < 0.05) {
+      const kept = JSON.stringify(session.snapshot());
+      session.end();
+      session = box.restore(JSON.parse(kept));
+      seen.sessions += 1;
+      tools = guarded();
+    }
+    await wait(Math.random() * 60);
+  }
+  if (Math.random() < 0.1) {
+    // The user leaves: what is under way is cut off.
+    const cut = tools.search?.({ query: 0 }, { signal: caller.signal }).catch(strange);
+    caller.abort();
+    await cut;
+  }
+  if (Math.random() < 0.9) session.end(); // The others are forgotten, and leave the gauges when they have idled.
+};
+
+const any = <Value>(values: readonly Value[]): Value => values[Math.floor(Math.random() * values.length)] as Value;
+
+/** Of a guarded call only tools' own errors, refusals, time-outs and aborts may come. */
+const judge = (error: unknown, seen: Seen): void => {
+  if (error instanceof ToolUnavailableError) return;
+  const text = `${(error as Error).name}: ${(error as Error).message}`;
+  const known = /ECONNREFUSED|unavailable|slow down|no such file|bad thing|chance|No answer within|abort/.test(text);
+  if (!known && seen.strange.length < 10) seen.strange.push(text);
+};
+
+/** A loop of one's own: some of its permits are settled twice, some never, and some names are made up. */
+const byHand = (session: Session, seen: Seen): void => {
+  const madeUp = Math.random() < 0.2;
+  const permit = session.acquire(madeUp ? `made_up_${Math.random()}` : any(TOOLS), { input: { at: Math.random() } });
+  if (permit.decision !== 'call' && permit.decision !== 'probe') return;
+  seen.byHand += 1;
+  // No probes, not even of a circuit that is only observed: one that never settles has failed by its lease, and counts.
+  if (permit.reason === 'closed' && Math.random() < 0.2) {
+    seen.neverSettled += 1;
+    return;
+  }
+  permit.settle({ outcome: Math.random() < 0.8 ? 'success' : 'failure', tokens: 10 });
+  if (Math.random() < 0.2) permit.settle({ error: new Error('a second time') });
+};
+
+/** What an operator does about a session that is paused. */
+const recover = (session: Session): void => {
+  formatReport(session.report());
+  session.note();
+  session.confirmRecovered();
+  session.resume();
+};

@@ -1,0 +1,103 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { startTelemetry } from '@breakerbox/telemetry';
+import { createBoxes, IDLE_MS, runSession, type Seen } from './agents.ts';
+import { createWorld } from './world.ts';
+
+/**
+ * A thousand sessions at any time, through outages that come and go, for the seconds that are given; in rounds, at whose ends
+ * all sessions are over and the process is quiet. Then heap, handles and timers are measured, so that a leak shows as what it
+ * is. It stops nothing and says `process.exit` nowhere: it must end by itself. Needs --expose-gc.
+ */
+
+/** What one round left behind. */
+export interface Rest {
+  readonly heapBytes: number;
+  /** What holds the process or wakes it, by kind, as Node counts it. */
+  readonly resources: Readonly<Record<string, number>>;
+  /** Since the start. */
+  readonly sessions: number;
+  readonly calls: number;
+  /** Of the processor, since the start: says what calls cost however busy the machine is. */
+  readonly cpuMs: number;
+}
+
+/** What the child says at its end. */
+export interface SoakResult {
+  readonly rests: readonly Rest[];
+  /** Least and most sessions at once while a round was on. */
+  readonly atOnce: { readonly least: number; readonly most: number };
+  readonly scrapes: number;
+  readonly seen: Seen;
+  readonly runs: number;
+  readonly warnings: readonly string[];
+  /** The last scrape. */
+  readonly metrics: string;
+}
+
+const AT_ONCE = 1_000;
+const ROUNDS = 4;
+const seconds = Number(process.argv[2]);
+const collect = (globalThis as { gc?: () => void }).gc;
+if (!(seconds > 0) || collect === undefined) throw new Error('start it as: node --expose-gc child.ts SECONDS');
+
+const warnings: string[] = [];
+process.on('warning', ({ message }) => warnings.push(message));
+
+const telemetry = startTelemetry({ serviceName: 'soak', prometheus: { port: 0 } });
+await telemetry.ready;
+// A connection for each scrape, so that none is left when the handles are counted.
+const scrape = async (): Promise<string> =>
+  (await fetch(telemetry.metricsUrl ?? 'nothing listens', { headers: { connection: 'close' } })).text();
+
+const seen: Seen = { sessions: 0, decisions: {}, outcomes: {}, byHand: 0, neverSettled: 0, strange: [] };
+const boxes = createBoxes(seen);
+const world = createWorld();
+const atOnce = { least: AT_ONCE, most: 0 };
+let scrapes = 0;
+
+const round = async (untilMs: number): Promise<void> => {
+  let running = AT_ONCE;
+  world.outages(true);
+  const seats = Array.from({ length: AT_ONCE }, async (_, seat) => {
+    for (let next = seat; performance.now() < untilMs; next += 1) {
+      await runSession(boxes[next % boxes.length] as (typeof boxes)[0], world, seen);
+    }
+    running -= 1;
+  });
+  const scraping = async (): Promise<void> => {
+    while (performance.now() < untilMs) {
+      atOnce.least = Math.min(atOnce.least, running);
+      atOnce.most = Math.max(atOnce.most, running);
+      await scrape();
+      scrapes += 1;
+      await wait(500);
+    }
+  };
+  await Promise.all([...seats, scraping()]);
+};
+
+/** Waits until nothing is under way any more, and measures. */
+const rest = async (): Promise<Rest> => {
+  world.outages(false);
+  await wait(2 * IDLE_MS); // Forgotten sessions idle; tools that hung have timed out long before.
+  await scrape();
+  await wait(100);
+  for (let times = 0; times < 3; times += 1) {
+    collect();
+    await wait(20);
+  }
+  const resources: Record<string, number> = {};
+  for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1;
+  const { user, system } = process.cpuUsage();
+  const cpuMs = (user + system) / 1_000;
+  return { heapBytes: process.memoryUsage().heapUsed, resources, sessions: seen.sessions, calls: world.runs, cpuMs };
+};
+
+const rests: Rest[] = [];
+for (let done = 0; done < ROUNDS; done += 1) {
+  await round(performance.now() + (seconds * 1_000) / ROUNDS);
+  rests.push(await rest());
+}
+const metrics = await scrape();
+const result: SoakResult = { rests, atOnce, scrapes, seen, runs: world.runs, warnings, metrics };
+process.stdout.write(JSON.stringify(result));
