@@ -1,0 +1,138 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { BreakerboxConfigError, type ConfigIssue, createBreakerbox } from '@breakerbox/core';
+import { guard } from '@breakerbox/instrumentation';
+import { startTelemetry } from '@breakerbox/telemetry';
+import { describe, expect, test } from 'vitest';
+import { PROFILES, resolvePolicy } from '../packages/core/src/circuit/policy.ts';
+import { resolveRate } from '../packages/core/src/circuit/trips/rate.ts';
+import { resolveWastedTokens } from '../packages/core/src/circuit/trips/wasted-tokens.ts';
+import { DEFAULT_REPEATS } from '../packages/core/src/loop-guard.ts';
+import { DEFAULT_SYSTEMIC } from '../packages/core/src/systemic.ts';
+import { withCost } from './reference/cost.ts';
+import { configurationPage, splitDefault } from './reference/page.ts';
+import { readEntries } from './reference/read.ts';
+import { NO_OPTIONS, PARTS_OF_OTHERS, SECTIONS } from './reference/sections.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const page = readFileSync(new URL('configuration.md', import.meta.url), 'utf8');
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/** What users import, from the sources: `./internal` is ours, `./register` exports nothing. */
+const entries = globSync('packages/{core,instrumentation,telemetry}/package.json', { cwd: ROOT }).flatMap((path) => {
+  const { exports }: Manifest = JSON.parse(readFileSync(`${ROOT}/${path}`, 'utf8'));
+  return Object.entries(exports)
+    .filter(([name]) => !['./internal', './register'].includes(name))
+    .map(([, { 'breakerbox-source': source = '' }]) => path.replace('package.json', source.slice(2)));
+});
+
+/** The rows of a section: option, type, default, what. */
+const rowsOf = (title: string): readonly (readonly string[])[] => {
+  const [, section = ''] = page.split(`\n## ${title}\n`);
+  return [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)].map(
+    ([, name = '', rest = '']) => [name, ...rest.split(' | ')],
+  );
+};
+const optionsOf = (title: string): readonly string[] =>
+  rowsOf(title).flatMap(([name = '']) => (name.includes('.') ? [] : [name]));
+
+/** What a package has against options, which names all that it knows. */
+const issuesOf = (give: () => unknown): readonly ConfigIssue[] => {
+  try {
+    give();
+  } catch (error) {
+    if (error instanceof BreakerboxConfigError) return error.issues;
+    throw error;
+  }
+  return [];
+};
+const known = (give: () => unknown): readonly string[] => {
+  const [, names = ''] = /(?:Known here:|The options are) ([\w, ]+)\./.exec(issuesOf(give)[0]?.message ?? '') ?? [];
+  return names.split(', ').sort();
+};
+
+test('production.md says of the cost what bench/results.json does: if not, run "pnpm generate" and commit the result', () => {
+  const text = readFileSync(new URL('production.md', import.meta.url), 'utf8');
+  expect(text).toBe(withCost(text));
+});
+
+describe('configuration.md', () => {
+  test('is what the types give: if not, run "pnpm generate" and commit the result', () => {
+    expect(page).toBe(configurationPage());
+  });
+
+  test('has every type of options that a package exports, by its name or because a function or method takes it', () => {
+    const options = [...readEntries(entries)].flatMap(([entry, types]) =>
+      [...types.values()].flatMap(({ name, isTaken }) =>
+        isTaken || /(?:Options|Config|Policy)$/.test(name) ? [{ entry, name }] : [],
+      ),
+    );
+    const isShown = ({ entry, name }: { entry: string; name: string }) =>
+      SECTIONS.some((one) => one.entry === entry && one.type === name);
+    const known = [...PARTS_OF_OTHERS, ...NO_OPTIONS];
+    expect(options.length).toBeGreaterThan(35);
+    expect(options.filter((one) => !isShown(one) && !known.includes(one.name))).toEqual([]);
+    expect(known.filter((name) => !options.some((one) => one.name === name))).toEqual([]);
+  });
+
+  test('shows no type that it explains nowhere', () => {
+    const LANGUAGE = ['AbortSignal', 'NoInfer', 'Partial', 'PromiseLike', 'Record', 'Name', 'Output'];
+    const UNIONS = ['ErrorCategory', 'Judgement', 'Availability'];
+    const sections = [...SECTIONS.map(({ type }) => type), 'GuardedFunction']; // what guard gives
+    const shown = SECTIONS.flatMap(({ title }) =>
+      rowsOf(title).flatMap(([, type = '']) => type.match(/\b[A-Z]\w+/g) ?? []),
+    );
+    const unexplained = shown.filter((name) => ![...LANGUAGE, ...UNIONS, ...sections].includes(name));
+    expect([...new Set(unexplained)]).toEqual([]);
+  });
+
+  test.each([
+    ['createBreakerbox', () => createBreakerbox({ agent: 'docs', nonsense: 1 } as never)],
+    ['A tool', () => createBreakerbox({ agent: 'docs', tools: { search: { nonsense: 1 } } } as never)],
+    ['box.session', () => createBreakerbox({ agent: 'docs' }).session({ nonsense: 1 } as never)],
+    ['startTelemetry', () => startTelemetry({ nonsense: 1 } as never)],
+    [
+      'guard',
+      () => guard(createBreakerbox({ agent: 'docs' }).session(), 'search', async () => 1, { nonsense: 1 } as never),
+    ],
+  ])('%s: has the options that are taken, and no others', (title, give) => {
+    expect([...optionsOf(title)].sort()).toEqual(known(give));
+  });
+
+  const policy = resolvePolicy({});
+  const rate = resolveRate({ rate: 0.5 });
+  test.each([
+    ['A tool', 'failureThreshold', PROFILES.default.failureThreshold],
+    ['A tool', 'cooldownMs', policy.cooldownMs],
+    ['A tool', 'probes', policy.probes],
+    ['A tool', 'probeAfterSteps', policy.probeAfterSteps],
+    ['A tool', 'maxCooldownMs', policy.maxCooldownMs],
+    ['A tool', 'probeLeaseMs', policy.probeLeaseMs],
+    ['A tool', 'maxRetryAfterMs', policy.maxRetryAfterMs],
+    ['Failure rate', 'minimumCalls', rate.minimumCalls],
+    ['Failure rate', 'windowCalls', 'calls' in rate.window ? rate.window.calls : undefined],
+    ['Wasted tokens', 'windowMs', resolveWastedTokens({ tokens: 1 }).windowMs],
+    ['createBreakerbox', 'budget.failures', createBreakerbox({ agent: 'docs' }).session().view().budget.remaining],
+    ['createBreakerbox', 'loopGuard.repeats', DEFAULT_REPEATS],
+    ...Object.entries(DEFAULT_SYSTEMIC).map(
+      ([name, value]) => ['createBreakerbox', `systemic.${name}`, value] as const,
+    ),
+  ] as const)('%s, %s: the default is the one that applies', (title, name, applies) => {
+    const [, , standard = ''] = rowsOf(title).find(([option]) => option === name) ?? [];
+    expect(Number.parseInt(standard.replaceAll(',', ''), 10)).toBe(applies);
+  });
+
+  test('a comment says its default in one of the ways that are read', () => {
+    expect(splitDefault('Whole number ≥ 1. Default 5.')).toEqual({ words: 'Whole number ≥ 1.', standard: '5' });
+    expect(splitDefault('Default: `A`, else `b`. In a container write `c`.')).toEqual({
+      words: 'In a container write `c`.',
+      standard: '`A`, else `b`',
+    });
+    expect(splitDefault("For this session; default the box's (K2).").standard).toBe("the box's");
+    expect(splitDefault('Each its own (`session`, the default), or none.').standard).toBe('`session`');
+    expect(splitDefault('What it is for.')).toEqual({ words: 'What it is for.', standard: undefined });
+  });
+});

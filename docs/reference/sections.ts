@@ -1,0 +1,82 @@
+/** One type of options on the page. */
+export interface Section {
+  /** The heading: what the user calls with these options. */
+  readonly title: string;
+  /** The exported type. */
+  readonly type: string;
+  /** Where it is imported from. */
+  readonly from: string;
+  /** The source of that, from the root of the repository. */
+  readonly entry: string;
+}
+
+const core = (title: string, type: string): Section => ({
+  title,
+  type,
+  from: '@breakerbox/core',
+  entry: 'packages/core/src/index.ts',
+});
+
+const instrumentation = (title: string, type: string, path = ''): Section => ({
+  title,
+  type,
+  from: `@breakerbox/instrumentation${path && `/${path}`}`,
+  entry: `packages/instrumentation/src/${path || 'index'}.ts`,
+});
+
+const telemetry = (title: string, type: string): Section => ({
+  title,
+  type,
+  from: '@breakerbox/telemetry',
+  entry: 'packages/telemetry/src/index.ts',
+});
+
+/** In the order in which they stand on the page. */
+export const SECTIONS: readonly Section[] = [
+  core('createBreakerbox', 'BreakerboxConfig'),
+  core('A tool', 'ToolConfig'),
+  core('Failure rate', 'FailureRateConfig'),
+  core('Slow calls', 'SlowCallRateConfig'),
+  core('Wasted tokens', 'WastedTokensConfig'),
+  core('An alternative', 'Alternative'),
+  core('The end of a systemic failure', 'RecoveryPolicy'),
+  core('A clock', 'Clock'),
+  core('box.session', 'SessionOptions'),
+  core('box.restore', 'RestoreOptions'),
+  core('session.acquire', 'AcquireOptions'),
+  core('permit.settle', 'Settlement'),
+  core('How current a result is', 'FreshnessHint'),
+  core('session.planScope', 'Task'),
+  core('session.report', 'ReportOptions'),
+  core('Reports as text', 'TextOptions'),
+  core('classifyError', 'ClassifyContext'),
+  core('What classify gives', 'Classification'),
+  telemetry('startTelemetry', 'TelemetryOptions'),
+  telemetry('The scrape endpoint', 'PrometheusOptions'),
+  instrumentation('guard', 'GuardOptions'),
+  instrumentation('A guarded call', 'ToolCall'),
+  instrumentation('The end of a call', 'CallEnd'),
+  instrumentation('guardAll', 'GuardAllOptions'),
+  instrumentation('hookedCalls', 'HookedCall'),
+  instrumentation('AI SDK: guardTools', 'GuardToolsOptions', 'ai-sdk'),
+  instrumentation('AI SDK: breakerPrepareStep', 'BreakerPrepareStepOptions', 'ai-sdk'),
+  instrumentation('AI SDK: what hide is given', 'CallTools', 'ai-sdk'),
+  instrumentation('LangChain: breakerMiddleware', 'BreakerMiddlewareOptions', 'langchain'),
+  instrumentation('LangChain: guardTools', 'GuardToolOptions', 'langchain'),
+  instrumentation('OpenAI Agents: guardToolFactory', 'GuardToolFactoryOptions', 'openai-agents'),
+  instrumentation('OpenAI Agents: guardMcpServer', 'GuardMcpServerOptions', 'openai-agents'),
+  instrumentation('OpenAI Agents: breakerSteps', 'BreakerStepsOptions', 'openai-agents'),
+  instrumentation('Mastra: breakerProcessor', 'BreakerProcessorOptions', 'mastra'),
+  instrumentation('Claude Agent SDK: breakerHooks', 'BreakerHooksOptions', 'claude-agent'),
+  instrumentation('Anthropic SDK: guardTools', 'GuardToolsOptions', 'anthropic'),
+  instrumentation('Google ADK: BreakerPlugin', 'BreakerPluginOptions', 'google-adk'),
+  instrumentation('MCP: guardMcpClient', 'GuardMcpOptions', 'mcp'),
+  instrumentation('Checks: mcpPing', 'McpPingOptions', 'checks'),
+  instrumentation('Checks: httpEndpoint', 'HttpEndpointOptions', 'checks'),
+];
+
+/** Exported under a name of options, and parts of others: `BreakerboxConfig` has them in its rows, `ToolConfig` the other's. */
+export const PARTS_OF_OTHERS: readonly string[] = ['SystemicPolicy', 'CircuitConfig'];
+
+/** What functions and methods take that is no choice of the user's: what a package gave before. */
+export const NO_OPTIONS: readonly string[] = ['ConfigIssue', 'FreshnessLabel', 'SessionReport', 'SessionSource'];

@@ -1,0 +1,1 @@
+export { createBreakerbox } from '@breakerbox/core';

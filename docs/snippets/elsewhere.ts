@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { type Fence, ROOT } from './fences.ts';
+
+/** Blocks that another test runs or makes. */
+export interface Elsewhere {
+  readonly file: string;
+  /** What such a block has in it, and no other of the file. */
+  readonly has: string;
+  /** How many such blocks there are; default 1. */
+  readonly blocks?: number;
+  /** The test, from the root. */
+  readonly by: string;
+  /** What stands in that test and shows that it means this block; default `has`. */
+  readonly words?: string;
+}
+
+const instrumentation = (has: string): Elsewhere => ({
+  file: 'packages/instrumentation/README.md',
+  has,
+  by: 'packages/instrumentation/src/readme.test.ts',
+});
+
+const frameworks = (has: string): Elsewhere => ({
+  file: 'docs/frameworks.md',
+  has,
+  blocks: 10,
+  by: 'test/newcomer.test.ts',
+  words: 'runProgram(project, docs',
+});
+
+export const ELSEWHERE: readonly Elsewhere[] = [
+  {
+    file: 'README.md',
+    has: "} from '@breakerbox/instrumentation/ai-sdk'",
+    by: 'test/readme.test.ts',
+    words: 'ten lines of the README',
+  },
+  { file: 'README.md', has: 'agent      tool              state', by: 'test/demo.test.ts', words: 'list_deployments' },
+  {
+    file: 'README.md',
+    has: 'PAUSED, systemic failure: web_search and get_weather',
+    by: 'test/demo.test.ts',
+    words: 'egress-proxy',
+  },
+  frameworks('// agent.ts\n'),
+  frameworks('npm install @breakerbox/core @breakerbox/instrumentation @breakerbox/telemetry @opentelemetry/api'),
+  instrumentation("'fetch_page'"),
+  instrumentation("'news_search'"),
+  instrumentation('} = guardAll('),
+  instrumentation('hookedCalls('),
+  instrumentation('registerTelemetry('),
+  instrumentation('tools: guardTools(tools, session, { timeoutMs: 10_000 })'),
+  instrumentation('guardMcpClient(client'),
+  instrumentation('httpEndpoint('),
+  {
+    file: 'packages/cli/README.md',
+    has: 'capabilities.yaml: 3 tools',
+    by: 'packages/cli/src/capabilities/command.test.ts',
+    words: 'fetch_page   pages by their address',
+  },
+];
+
+/** What runs a block elsewhere, if anything does. */
+export const ranElsewhere = ({ file, code }: Fence): Elsewhere | undefined =>
+  ELSEWHERE.find((one) => one.file === file && code.includes(one.has));
+
+/** Whether the test that is named is there, and speaks of the block. */
+export const isTold = ({ by, words, has }: Elsewhere): boolean =>
+  readFileSync(`${ROOT}/${by}`, 'utf8')
+    .replaceAll(/\s+/g, ' ')
+    .includes((words ?? has).replaceAll(/\s+/g, ' '));

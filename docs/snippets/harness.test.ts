@@ -1,0 +1,243 @@
+/** What runs the snippets has to fail where they do. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Fence, fencesOf, namedFiles, printedBy, printerOf } from './fences.ts';
+import { faultIn as faultInData } from './others.ts';
+import { type Program, shows, typecheck, writePrograms } from './programs.ts';
+import { type EndedSnippet, runAll } from './running.ts';
+import { serve } from './serving.ts';
+import { commandsOf, faultIn, isRun, makeWorkplace, runCommand } from './shell.ts';
+
+const PAGE = `# Page
+
+## One
+
+\`\`\`ts
+console.log('a');
+\`\`\`
+
+It prints
+
+\`\`\`text
+a
+\`\`\`
+
+1. in a list
+
+   \`\`\`yaml
+   # map.yaml
+   tools: {}
+   \`\`\`
+
+## Two
+
+\`\`\`text
+alone
+\`\`\`
+`;
+
+const fence = (language: string, code: string): Fence => ({ file: 'page.md', line: 1, language, code, heading: '' });
+
+/** Programs, as if each were a block of a page. */
+const written = async (...codes: readonly string[]): Promise<{ folder: string; programs: readonly Program[] }> => {
+  const made = await writePrograms(codes.map((code, index) => ({ ...fence('ts', `${code}\n`), line: index + 1 })));
+  onTestFinished(() => rm(made.folder, { recursive: true }));
+  return made;
+};
+
+const runCodes = async (...codes: readonly string[]): Promise<readonly EndedSnippet[]> => {
+  const { programs } = await written(...codes);
+  return Promise.all(programs.map(await runAll(programs, async () => folder)));
+};
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'breakerbox-harness-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('blocks of a document', () => {
+  const fences = fencesOf('page.md', PAGE);
+  const [program, printed, map, alone] = fences as [Fence, Fence, Fence, Fence];
+
+  test('are found with their language, place and heading, in lists too', () => {
+    expect(fences.map(({ language, line, heading }) => `${language} ${line} ${heading}`)).toEqual([
+      'ts 6 One',
+      'text 12 One',
+      'yaml 18 One',
+      'text 25 Two',
+    ]);
+    expect(namedFiles(fences)).toEqual(new Map([['map.yaml', '# map.yaml\ntools: {}\n']]));
+    expect(map.code).toBe('# map.yaml\ntools: {}\n');
+  });
+
+  test('text belongs to what stands before it in the same section, or to nothing', () => {
+    expect(printedBy(program, fences)).toBe('a\n');
+    expect(printerOf(printed, fences)).toBe(program);
+    expect(printerOf(alone, fences)).toBeUndefined();
+  });
+
+  test('one that is not closed is refused', () => {
+    expect(() => fencesOf('page.md', '```ts\nlet a;\n')).toThrow("page.md:2: a fence that is opened here isn't closed");
+  });
+
+  test.each(['~~~ts\na\n~~~\n', '> ```ts\n> a\n> ```\n', '\t```ts\n\ta\n\t```\n', '- ```ts\n  a\n  ```\n'])(
+    'one that would not be seen is refused: %j',
+    (text) => {
+      expect(() => fencesOf('page.md', text)).toThrow("page.md:1: a fence of a kind that isn't read");
+    },
+  );
+});
+
+test.each([
+  ['a\nb\n', 'a\nb\n', true],
+  ['a', 'a\nb\n', false],
+  ['a … c', 'a (b) c', true],
+  ['a\n…\nd', 'a\nb\nc\nd', true],
+  ['a\n…', 'a', true],
+  ['a.c', 'abc', false],
+])('%j shows %j: %s', (expected, actual, answer) => {
+  expect(shows(expected, actual)).toBe(answer);
+});
+
+describe('programs', () => {
+  test('that throw or are wrong to the compiler are noticed', async () => {
+    const made = await written("console.log('fine');", "throw new Error('thrown');", 'const wrong: number = `text`;');
+    expect(await typecheck(made.folder)).toMatch(/page-3\.ts\(1,7\): error TS2322/);
+    const ended = await Promise.all(made.programs.map(await runAll(made.programs, async () => folder)));
+    expect(ended.map(({ stdout }) => stdout)).toEqual(['fine\n', '', '']);
+    expect(ended.map(({ stderr }) => stderr.split('\n')[0])).toEqual(['', 'Error: thrown', '']);
+  });
+
+  test('are not sound because the compiler could not be started', async () => {
+    expect(await typecheck(join(folder, 'nowhere'))).not.toBe('');
+  });
+
+  test('have to come to their end; one that is meant to leave there may', async () => {
+    const ended = await runCodes(
+      "process.exit(0);\nconsole.log('never');",
+      "console.log('all');\nprocess.exit(0);",
+      'await new Promise(() => {});',
+    );
+    expect(ended.map(({ reachedEnd }) => reachedEnd)).toEqual([false, true, false]);
+    expect(ended[1]).toMatchObject({ code: 0, stdout: 'all\n', stderr: '' });
+  });
+
+  test('print what is theirs, at whatever time', async () => {
+    const late = "setTimeout(() => console.log('late'), 20);\nprocess.nextTick(() => console.error('soon'));";
+    const waits = "await new Promise((resolve) => setTimeout(resolve, 60));\nconsole.log('own');";
+    const ended = await runCodes(late, waits);
+    expect(ended.map(({ stdout }) => stdout)).toEqual(['late\n', 'own\n']);
+    expect(ended.map(({ stderr }) => stderr)).toEqual(['soon\n', '']);
+  });
+
+  test('fail by a promise that nobody caught, whoever shares their process', async () => {
+    const left = "setImmediate(() => Promise.reject(new Error('left behind')));";
+    const ended = await runCodes(left, "console.log('next');");
+    expect(ended.map(({ code }) => code)).toEqual([1, 1]);
+    expect(ended[0]?.stderr).toContain('left behind');
+  });
+
+  test('listen on a free port in the place of a fixed one, and say the fixed one', async () => {
+    const listens = (port: number, say: string) =>
+      `import { createServer } from 'node:http';\nconst it = createServer().listen(${port}, () => { console.log(${say}); it.close(); });`;
+    const taken = 'JSON.stringify(it.address()).match(/port.:(\\d+)/)?.[1]';
+    const { programs } = await written(listens(80, taken));
+    expect(programs[0]?.ports.get('80')).toMatch(/^\d{4,5}$/);
+    const [ended] = await runCodes(listens(80, taken));
+    expect(ended).toEqual({ code: 0, stdout: '80\n', stderr: '', reachedEnd: true });
+  });
+});
+
+describe('a program that goes on', () => {
+  const goesOn = 'setInterval(() => {}, 60_000);';
+  const start = async (code: string, expected: string) => {
+    const [program] = (await written(code)).programs;
+    if (!program) throw new Error('it was not written');
+    return serve(program, folder, expected);
+  };
+
+  test('runs until it is stopped, and says nothing else', async () => {
+    const serving = await start(`console.log('up');\n${goesOn}`, 'up\n');
+    expect(await serving.stop()).toEqual({ signal: 'SIGTERM', stderr: '' });
+  });
+
+  test('is noticed if it crashes behind what is shown', async () => {
+    await expect(start(`${goesOn}\nconsole.log('up');\nthrow new Error('crashed');`, 'up\n')).rejects.toThrow(
+      'crashed',
+    );
+  });
+
+  test('is noticed if it crashes later, or says something on stderr', async () => {
+    const crashes = await start(`console.log('up');\nsetTimeout(() => process.exit(3), 1);\n${goesOn}`, 'up\n');
+    await expect.poll(() => crashes.hasEnded()).toBe(true);
+    expect((await crashes.stop()).signal).toBeNull();
+    const complains = await start(`console.error('oh');\nconsole.log('up');\n${goesOn}`, 'up\n');
+    expect((await complains.stop()).stderr).toBe('oh\n');
+  });
+});
+
+test.each([
+  ['npm run demo -- --for 90s', undefined],
+  ['npm run demo -- --four 90s', "error: unknown option '--four'\n(Did you mean --for?)"],
+  ['npm run dance', 'runs the script dance, and package.json has none of that name.'],
+  ['npm install @breakerbox/core left-pad', "installs left-pad, which this workspace doesn't use."],
+  ['export OTEL_SERVICE_NAME=a', undefined],
+  ['OTEL_SERVICE_NAMES=a', 'sets OTEL_SERVICE_NAMES, which nothing here reads.'],
+  ['export OTEL_SERVICE=a', 'sets OTEL_SERVICE, which nothing here reads.'],
+  ['npm demo', 'is no command that docs/snippets/shell.ts knows how to run or to check.'],
+  ['npm test', undefined],
+  ['npm test -- --nonsense', "gives --nonsense to test, which doesn't take it."],
+  ['npm run check -- --fast', "gives --fast to check, which doesn't take it."],
+  ['npm run preview -- --from 1h --var a=b', undefined],
+  ['npm run preview -- --form 1h', "gives --form to preview, which doesn't take it."],
+  ['pnpm bench -- --quick', undefined],
+  ['pnpm bench -- --quickly', "gives --quickly to bench, which doesn't take it."],
+  ['docker compose up --build', undefined],
+  ['docker compose banana', 'is no command that docs/snippets/shell.ts knows how to run or to check.'],
+  ['rm -rf /', 'is no command that docs/snippets/shell.ts knows how to run or to check.'],
+])('the command %j: %s', async (command, fault) => {
+  expect(isRun(command)).toBe(false);
+  expect(await faultIn(command)).toBe(fault);
+});
+
+test('variables of a command that is run are checked too', async () => {
+  expect(isRun('OTEL_SERVICE_NAMES=a node agent.js')).toBe(true);
+  expect(await faultIn('OTEL_SERVICE_NAMES=a node agent.js')).toBe(
+    'sets OTEL_SERVICE_NAMES, which nothing here reads.',
+  );
+  expect(await faultIn('BREAKERBOX_MODE=observe_only node agent.js')).toBeUndefined();
+});
+
+test('a command fails where any part of its pipe does', async () => {
+  const place = await makeWorkplace(join(folder, 'place'), []);
+  expect((await runCommand("node -e 'process.exit(3)' | cat", place)).code).toBe(3);
+});
+
+test('commands are read without comments, and over several lines', () => {
+  expect(
+    commandsOf(fence('sh', "# first\nnpm test   # all\nnode --import a \\\n  b.js\necho '# no comment'\n")),
+  ).toEqual(['npm test', 'node --import a b.js', "echo '# no comment'"]);
+});
+
+test.each([
+  ['promql', 'sum(rate(breakerbox_decision_total[5m]))', /breakerbox_decision_total, which nothing here exports/],
+  ['promql', 'sum(rate(', /syntax error/],
+  ['promql', 'sum by (gen_ai_tool) (breakerbox_circuits)', /label gen_ai_tool, which nothing here has/],
+  ['promql', 'breakerbox_sessions{gen_ai_tool_name="a"}', /gen_ai_tool_name of breakerbox_sessions, which has none/],
+  ['promql', 'breakerbox_outcomes_total{breakerbox_outcome=~"success|failed"}', /of failed, which it never is/],
+  ['mermaid', 'flowchart LR\n  a -- "b --> c\n', /quote/],
+  ['mermaid', 'pie\n', /kind/],
+  ['mermaid', 'flowchart LR\n  a{{"x"}] --> b\n', /bracket/],
+  ['yaml', 'scrape_configs:\n  - job: a\n', /field job not found/],
+  ['yaml', 'tools:\n  a: { falback: b }\n', /falback/],
+  ['yaml', 'env:\n  - name: OTEL_SERVICE\n    value: a\n', /OTEL_SERVICE, which nothing here reads/],
+  ['yaml', 'env:\n  - name: OTEL_SERVICE_NAME\n', /needs a name, and a value/],
+  ['yaml', 'env:\n  - name: OTEL_TRACES_SAMPLER_ARG\n    value: 0.1\n', /needs a name, and a value/],
+  ['yaml', 'replicas: 3\n', /doesn't know what they configure/],
+  ['json', '{}', /doesn't know how to check/],
+])('a block of %s that is wrong: %j', async (language, code, fault) => {
+  expect(await faultInData(fence(language, code), folder)).toMatch(fault);
+});
