@@ -15,8 +15,8 @@ let folder: string;
 let tarballs: Tarballs;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'breakerbox-newcomer-'));
-  tarballs = await packAll(folder);
-});
+  tarballs = await packAll();
+}, 180_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('each framework has a program in docs/frameworks.md, and each program is run here', () => {

@@ -1,42 +1,89 @@
-import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { type Published, published } from '../packaging/published.ts';
 import { ROOT, runCommand } from './commands.ts';
-
-/** In the order in which they are built: each sees the types of those before it. */
-const PACKAGES = ['core', 'telemetry', 'instrumentation'] as const;
 
 /** Tarballs by the names of the packages. */
 export type Tarballs = ReadonlyMap<string, string>;
 
+/** Not below `node_modules`: there TypeScript names no types of other packages. */
+const CACHE = join(ROOT, '.packed');
+/** What a build takes besides the packages' own folders. `alerts` carries Alertmanager's files, and every package the licence. */
+const SHARED = ['pnpm-workspace.yaml', 'package.json', 'tsconfig.base.json', 'LICENSE', 'stack/alertmanager'];
+/** What somebody builds, tries out or draws here is no part of a release. */
+const NOT_COPIED = /^(node_modules|dist|preview|\.stryker-tmp.*)$|\.tmp\./;
+
 /**
- * Builds and packs what a user installs, as a release would. In a copy of the workspace, so that the sources that other tests read and
- * the builds of whoever works here stay as they are.
+ * Builds and packs all that a release would publish. In a copy of the workspace, so that the sources that other tests read and the builds of
+ * whoever works here stay as they are; once for each state of the sources, for several tests need them.
  */
-export const packAll = async (folder: string): Promise<Tarballs> => {
-  const workspace = join(folder, 'workspace');
-  for (const file of ['pnpm-workspace.yaml', 'package.json', 'tsconfig.base.json']) {
-    await cp(join(ROOT, file), join(workspace, file));
-  }
-  await link(join(ROOT, 'node_modules/@types'), join(workspace, 'node_modules/@types'));
-  const tarballs = new Map<string, string>();
-  for (const name of PACKAGES) {
-    await copyPackage(name, workspace);
-    tarballs.set(`@breakerbox/${name}`, await pack(join(workspace, 'packages', name)));
-  }
-  return tarballs;
+export const packAll = async (): Promise<Tarballs> => {
+  const workspace = await packedWorkspace();
+  const list = JSON.parse(await readFile(join(workspace, 'tarballs.json'), 'utf8')) as [string, string][];
+  return new Map(list.map(([name, file]) => [name, join(workspace, file)]));
 };
 
-const BUILT = new Set(['node_modules', 'dist']);
+/** The copy of the workspace in which `packAll` built: its packages have their `dist`. */
+export const packedWorkspace = async (): Promise<string> => {
+  const files = (await Promise.all([...SHARED, ...published.map(({ folder }) => folder)].map(filesBelow))).flat();
+  const kept = join(CACHE, await digestOf(files));
+  if (existsSync(kept)) return kept;
+  await forgetOld();
+  await mkdir(CACHE, { recursive: true });
+  // Under its name it is whole, or isn't there.
+  const work = await mkdtemp(`${kept}-`);
+  try {
+    await build(files, work);
+    await rename(work, kept);
+  } catch (error) {
+    await rm(work, { recursive: true, force: true });
+    if (!existsSync(kept)) throw error; // Else somebody else was faster.
+  }
+  return kept;
+};
 
-const copyPackage = async (name: string, workspace: string): Promise<void> => {
-  const from = join(ROOT, 'packages', name);
-  const to = join(workspace, 'packages', name);
-  await cp(from, to, { recursive: true, filter: (path) => !BUILT.has(basename(path)) });
-  for (const library of await libraries(join(from, 'node_modules'))) {
-    const [scope, own = ''] = library.split('/');
-    const ours = scope === '@breakerbox' && PACKAGES.some((one) => one === own);
-    const target = ours ? join(workspace, 'packages', own) : join(from, 'node_modules', library);
-    await link(target, join(to, 'node_modules', library));
+const A_DAY_MS = 86_400_000;
+
+const forgetOld = async (): Promise<void> => {
+  for (const name of await readdir(CACHE).catch(() => [])) {
+    const { mtimeMs } = await stat(join(CACHE, name));
+    if (mtimeMs < Date.now() - A_DAY_MS) await rm(join(CACHE, name), { recursive: true, force: true });
+  }
+};
+
+const build = async (files: readonly string[], work: string): Promise<void> => {
+  for (const file of files) await cp(join(ROOT, file), join(work, file));
+  await link(join(ROOT, 'node_modules/@types'), join(work, 'node_modules/@types'));
+  for (const one of published) await linkLibraries(one, work);
+  const tarballs: [string, string][] = [];
+  for (const one of published) tarballs.push([one.name, relative(work, await pack(join(work, one.folder)))]);
+  await writeFile(join(work, 'tarballs.json'), JSON.stringify(tarballs));
+};
+
+const filesBelow = async (path: string): Promise<readonly string[]> => {
+  const here = await readdir(join(ROOT, path), { withFileTypes: true }).catch(() => undefined);
+  if (here === undefined) return [path];
+  const wanted = here.filter(({ name }) => !NOT_COPIED.test(name));
+  const below = wanted.map((one) => (one.isDirectory() ? filesBelow(`${path}/${one.name}`) : [`${path}/${one.name}`]));
+  return (await Promise.all(below)).flat();
+};
+
+const digestOf = async (files: readonly string[]): Promise<string> => {
+  const digest = createHash('sha256');
+  for (const file of [...files, 'pnpm-lock.yaml'].toSorted())
+    digest.update(file).update(await readFile(join(ROOT, file)));
+  return digest.digest('hex').slice(0, 20);
+};
+
+/** What the package finds in its `node_modules`: packages of ours as they are built there, all others from here. */
+const linkLibraries = async ({ folder }: Published, work: string): Promise<void> => {
+  const modules = join(ROOT, folder, 'node_modules');
+  for (const library of await libraries(modules)) {
+    const ours = published.find(({ name }) => name === library);
+    const at = join(work, folder, 'node_modules', library);
+    await link(ours === undefined ? join(modules, library) : relative(dirname(at), join(work, ours.folder)), at);
   }
 };
 
@@ -53,15 +100,17 @@ const link = async (target: string, path: string): Promise<void> => {
   await symlink(target, path);
 };
 
-/** By pnpm, which puts versions in the place of `workspace:` and `catalog:`. */
-const pack = async (folder: string): Promise<string> => {
-  await runCommand(
-    process.execPath,
-    [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
-    folder,
-  );
+/** The pnpm that the workspace is installed with, as npx takes it. */
+export const pnpmVersion = async (): Promise<string> => {
   const bringUp = await readFile(join(ROOT, 'scripts/bring-up.mjs'), 'utf8');
   const [, pnpm = ''] = /'(pnpm@[\d.]+)'/.exec(bringUp) ?? [];
-  const printed = await runCommand('npx', ['--yes', pnpm, 'pack', '--json'], folder);
+  return pnpm;
+};
+
+/** By pnpm, which puts versions in the place of `workspace:` and `catalog:`. */
+const pack = async (folder: string): Promise<string> => {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  await runCommand(process.execPath, [tsc, '-p', 'tsconfig.build.json'], folder);
+  const printed = await runCommand('npx', ['--yes', await pnpmVersion(), 'pack', '--json'], folder);
   return join(folder, basename((JSON.parse(printed) as { filename: string }).filename));
 };

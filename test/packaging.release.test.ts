@@ -1,0 +1,244 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { ROOT, runCommand } from './newcomer/commands.ts';
+import { pnpmVersion } from './newcomer/pack.ts';
+import { type Manifest, published, readJson } from './packaging/published.ts';
+import { run } from './packaging/run.ts';
+
+/* What happens when somebody merges a release, as far as it can be tried without publishing. */
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'breakerbox-release-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const inRoot = (...args: readonly string[]) =>
+  runCommand('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...args], ROOT);
+
+test('`changeset version` gives all packages one version, and each a changelog of what is said of it', async () => {
+  const copy = join(folder, 'version');
+  const files = (await inRoot('*package.json', 'pnpm-workspace.yaml', '.changeset')).trim().split('\n');
+  for (const file of files) await cp(join(ROOT, file), join(copy, file)).catch(() => undefined); // Deleted, and not committed yet.
+  // After a release there is none, and the next one is what this is about.
+  await writeFile(join(copy, '.changeset/another.md'), `---\n'@breakerbox/core': patch\n---\n\nAnother change.\n`);
+  const git = (...args: readonly string[]) =>
+    runCommand('git', ['-c', 'user.name=test', '-c', 'user.email=test@example.invalid', ...args], copy);
+  await git('init', '--quiet');
+  await git('add', '.');
+  await git('commit', '--quiet', '--message', 'all');
+  const before = published.map(({ manifest }) => manifest.version);
+  const cli = join(ROOT, 'node_modules/@changesets/cli/bin.js');
+  await runCommand(process.execPath, [cli, 'version'], copy);
+
+  const versions = published.map((one) => readJson<Manifest>(copy, one.folder, 'package.json').version);
+  expect(new Set(versions).size).toBe(1);
+  expect(versions).not.toEqual(before);
+  for (const one of published) {
+    const changelog = await readFile(join(copy, one.folder, 'CHANGELOG.md'), 'utf8');
+    expect(changelog).toMatch(`# ${one.name}\n\n## ${versions[0]}\n`);
+    expect(changelog.length).toBeGreaterThan(60);
+    const { files: packed } = readJson<{ files: readonly string[] }>(copy, one.folder, 'package.json');
+    expect(packed).toContain('CHANGELOG.md');
+  }
+  expect((await readdir(join(copy, '.changeset'))).toSorted()).toEqual(['README.md', 'config.json']);
+}, 180_000);
+
+test('changesets keeps the versions of all published packages together', () => {
+  const { fixed, access } = readJson<{ fixed: readonly string[][]; access: string }>(ROOT, '.changeset/config.json');
+  expect(fixed[0]?.toSorted()).toEqual(published.map(({ name }) => name).toSorted());
+  expect(access).toBe('public');
+});
+
+test('the tarballs of a release are in the order in which they can be published', async () => {
+  const out = join(folder, 'tarballs');
+  await runCommand(process.execPath, [join(ROOT, 'test/packaging/tarballs.ts'), out], ROOT);
+  const lines = (await readFile(join(out, 'order.txt'), 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' '));
+  expect(lines.map(([name]) => name)).toEqual(published.map(({ name }) => name));
+  expect((await readdir(out)).toSorted()).toEqual([...lines.map(([, , file]) => file), 'order.txt'].toSorted());
+  const seen = new Set<string>();
+  for (const { name, manifest } of published) {
+    const ours = Object.keys(manifest.dependencies ?? {}).filter((one) =>
+      published.some((other) => other.name === one),
+    );
+    expect(ours.filter((one) => !seen.has(one))).toEqual([]);
+    seen.add(name);
+  }
+}, 180_000);
+
+interface Step {
+  readonly id?: string;
+  readonly uses?: string;
+  readonly run?: string;
+  readonly 'working-directory'?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  readonly needs?: string;
+  readonly concurrency?: { readonly group: string };
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly steps: readonly Step[];
+}
+
+interface Workflow {
+  readonly concurrency?: unknown;
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const WORKFLOWS = ['ci.yml', 'release.yml'];
+const textOf = (name: string): Promise<string> => readFile(join(ROOT, '.github/workflows', name), 'utf8');
+const workflow = async (name: string): Promise<Workflow> => parse(await textOf(name)) as Workflow;
+
+describe.each(WORKFLOWS)('.github/workflows/%s', (name) => {
+  test('pins actions to commits, stores no token, and has the versions of this workspace', async () => {
+    const text = await textOf(name);
+    const { jobs, permissions } = await workflow(name);
+    const steps = Object.values(jobs).flatMap((job) => job.steps);
+    const uses = steps.flatMap((step) => step.uses ?? []);
+    expect(uses.filter((one) => !/^actions\/[\w-]+@[\da-f]{40}$/.test(one))).toEqual([]);
+    expect(text).not.toMatch(/secrets\.|registry|_TOKEN: (?!\$\{\{ github\.token \}\})/i);
+    expect(Object.values(permissions).filter((one) => one !== 'read')).toEqual([]);
+    const own = readJson<{ dependencies: { node: string } }>(ROOT, 'package.json').dependencies.node;
+    const nodes = steps.flatMap((step) => step.with?.['node-version'] ?? []);
+    expect(new Set(nodes)).toEqual(new Set([own]));
+    const pnpm = await pnpmVersion();
+    expect((text.match(/pnpm@[\d.]+/g) ?? []).filter((one) => one !== pnpm)).toEqual([]);
+  });
+});
+
+test('what may publish runs nothing of ours, after all tests', async () => {
+  const { jobs } = await workflow('release.yml');
+  const may = Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'] === 'write');
+  expect(may.map(([name]) => name)).toEqual(['publish']);
+  const { steps = [] } = jobs.publish ?? {};
+  const said = JSON.stringify(steps);
+  expect(said).not.toMatch(/actions\/checkout|pnpm|npx|npm (install|ci|run|exec)|\.ci\/run|test\//);
+  expect(said).toContain('npm publish');
+  expect(said).toContain('--provenance');
+  expect(jobs.pack?.steps.map(({ run }) => run)).toContain('.ci/run');
+  expect((await workflow('ci.yml')).jobs.check?.steps.map(({ run }) => run)).toContain('.ci/run');
+});
+
+test('no run that is to publish is cancelled for a newer one', async () => {
+  const { concurrency, jobs } = await workflow('release.yml');
+  expect(concurrency).toBeUndefined();
+  // A run that waits in a group is cancelled by a newer one, and with it whatever needs it.
+  const grouped = Object.keys(jobs).filter((name) => jobs[name]?.concurrency !== undefined);
+  expect(grouped).toEqual(['version']);
+  const needed = Object.values(jobs).map(({ needs }) => needs);
+  expect(needed).toEqual([undefined, undefined, 'due', 'pack']);
+});
+
+describe('the steps of a release, with an npm and a gh of our own', () => {
+  interface Outside {
+    /** Of the command, on main. */
+    readonly version?: string;
+    /** What the registry has, such as `breakerbox@0.1.0`. */
+    readonly there?: readonly string[];
+    /** Those with a release. */
+    readonly tags?: readonly string[];
+    /** The file that can't be published. */
+    readonly failsAt?: string;
+  }
+
+  interface Happened {
+    readonly code: number | null;
+    readonly outputs: string;
+    /** What was published and tagged. */
+    readonly done: readonly string[];
+  }
+
+  // They read what stands on stdin, as the real ones may, and answer from files.
+  const NPM = `#!/bin/sh
+cat > /dev/null
+case "$1" in
+  view) grep -qxF "$2" "$OUTSIDE/published" ;;
+  publish) case "$2" in "$FAILS_AT") exit 1 ;; esac; echo "publish $2" >> "$OUTSIDE/done" ;;
+esac
+`;
+  const GH = `#!/bin/sh
+cat > /dev/null
+case "$2" in
+  view) grep -qxF "$3" "$OUTSIDE/tags" ;;
+  create) echo "tag $3" >> "$OUTSIDE/done" ;;
+esac
+`;
+
+  const ORDER = [
+    '@breakerbox/core 0.1.0 core.tgz',
+    '@breakerbox/telemetry 0.1.0 telemetry.tgz',
+    'breakerbox 0.1.0 breakerbox.tgz',
+  ];
+  const EVERYTHING = ['@breakerbox/core@0.1.0', '@breakerbox/telemetry@0.1.0', 'breakerbox@0.1.0'];
+
+  const happens = async (
+    job: string,
+    ids: readonly string[],
+    { version = '0.1.0', there = [], tags = [], failsAt = '' }: Outside,
+  ): Promise<Happened> => {
+    const outside = await mkdtemp(join(folder, 'outside-'));
+    await mkdir(join(outside, 'bin'));
+    await mkdir(join(outside, 'tarballs'));
+    await mkdir(join(outside, 'packages/cli'), { recursive: true });
+    const list = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+    await writeFile(join(outside, 'bin/npm'), NPM, { mode: 0o755 });
+    await writeFile(join(outside, 'bin/gh'), GH, { mode: 0o755 });
+    await writeFile(join(outside, 'published'), list(there));
+    await writeFile(join(outside, 'tags'), list(tags));
+    await writeFile(join(outside, 'done'), '');
+    await writeFile(join(outside, 'outputs'), '');
+    await writeFile(join(outside, 'tarballs/order.txt'), list(ORDER));
+    await writeFile(join(outside, 'packages/cli/package.json'), JSON.stringify({ version }));
+    const { jobs } = await workflow('release.yml');
+    let code: number | null = 0;
+    for (const id of ids) {
+      const step = jobs[job]?.steps.find((one) => one.id === id) ?? expect.fail(`${job} has no step ${id}`);
+      const env = {
+        PATH: `${join(outside, 'bin')}:${dirname(process.execPath)}:${process.env.PATH}`,
+        OUTSIDE: outside,
+        FAILS_AT: failsAt,
+        GITHUB_OUTPUT: join(outside, 'outputs'),
+        GITHUB_REPOSITORY: 'breakerbox/breakerbox',
+        GITHUB_SHA: '1'.repeat(40),
+      };
+      // As GitHub runs it.
+      const ran = await run('bash', ['-e', '-c', step.run ?? ''], join(outside, step['working-directory'] ?? '.'), env);
+      code = ran.code;
+      if (code !== 0) break;
+    }
+    const done = (await readFile(join(outside, 'done'), 'utf8')).split('\n').filter((line) => line !== '');
+    return { code, outputs: (await readFile(join(outside, 'outputs'), 'utf8')).trim(), done };
+  };
+
+  test.each([
+    { as: 'nobody has released anything yet', version: '0.0.0', publish: false },
+    { as: 'the version is in no registry', publish: true },
+    { as: 'it was cut off half way', there: EVERYTHING.slice(0, 2), publish: true },
+    { as: 'it was cut off before the tag', there: EVERYTHING, publish: true },
+    { as: 'all is done', there: EVERYTHING, tags: ['v0.1.0'], publish: false },
+    { as: 'the one before is done', there: ['breakerbox@0.0.9'], tags: ['v0.0.9'], publish: true },
+  ])('$as: publish is $publish', async ({ publish, ...outside }) => {
+    expect(await happens('due', ['due'], outside)).toEqual({ code: 0, outputs: `publish=${publish}`, done: [] });
+  });
+
+  const [CORE, TELEMETRY, COMMAND] = ['core', 'telemetry', 'breakerbox'].map((one) => `publish ./${one}.tgz`);
+  const TAG = 'tag v0.1.0';
+
+  test.each([
+    { as: 'all of it, and then the tag', done: [CORE, TELEMETRY, COMMAND, TAG] },
+    { as: 'what is there already is left', there: EVERYTHING.slice(0, 1), done: [TELEMETRY, COMMAND, TAG] },
+    { as: 'the tag alone, where that was cut off', there: EVERYTHING, done: [TAG] },
+    { as: 'nothing, where all is done', there: EVERYTHING, tags: ['v0.1.0'], done: [] },
+    { as: 'no tag for what failed', failsAt: './telemetry.tgz', code: 1, done: [CORE] },
+  ])('publishes $as', async ({ done, code = 0, ...outside }) => {
+    expect(await happens('publish', ['publish', 'tag'], outside)).toEqual({ code, outputs: '', done });
+  });
+});
