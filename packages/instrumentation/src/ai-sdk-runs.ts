@@ -49,6 +49,7 @@ interface Followed {
 /** The AI SDK's integrations are shared by all copies of the SDK, so that two copies of this package may be told of one run. */
 const { runs, bySession, made } = shared(
   'ai-sdk-runs',
+  1,
   (): Followed => ({ runs: new Map(), bySession: new WeakMap(), made: new WeakSet() }),
 );
 

@@ -130,15 +130,14 @@ const callOf = ({ calls }: AgentRun, toolCall: ToolEvent['toolCall']): AgentCall
   return alike.find(({ input }) => input === toolCall?.input) ?? alike[0];
 };
 
+const OLD_SDK =
+  'Breakerbox: breakerTelemetry() is registered with an AI SDK before version 7, which runs no tools through integrations, so ' +
+  'that they are not guarded. Wrap them in guardTools(), or update the AI SDK.';
+
 let warned = false;
 /** Its integrations are told of less, and aren't asked to run tools: nobody would see that nothing is guarded. */
 const warnOfOldSdk = (): void => {
-  if (!warned) {
-    diag.warn(
-      'Breakerbox: breakerTelemetry() is registered with an AI SDK before version 7, which runs no tools through integrations, so ' +
-        'that they are not guarded. Wrap them in guardTools(), or update the AI SDK.',
-    );
-  }
+  if (!warned) safely('the logger', () => diag.warn(OLD_SDK));
   warned = true;
 };
 

@@ -4,6 +4,7 @@ import { aValue, type ToolCall } from './caller.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
+import { readable } from './readable.ts';
 import type { CallEnd } from './run.ts';
 import { type Kitchen, type Manners, runInPlace, runTool } from './run-tool.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
@@ -151,7 +152,7 @@ const cook =
       // Who calls without a context gets none: tools may tell by it that they are in no runner.
       return await tool.run(input, context && { ...context, signal });
     } catch (error) {
-      const answer = safely(`an error of tool '${tool.name}'`, () => answerIn(tool, error));
+      const answer = readable(() => answerIn(tool, error));
       if (answer !== undefined) {
         const cost = tokens && safely(`tokens() of tool '${tool.name}'`, () => tokens({ error }));
         permit.settle({ result: answer, tokens: cost });

@@ -9,12 +9,17 @@ export interface ToolCall {
   readonly callId?: string | undefined;
 }
 
+const NOTHING: ToolCall = { signal: undefined, callId: undefined };
+
 /**
  * Reads what came with a call, once, and before anybody is asked: what goes wrong here takes no probe with it.
  *
  * @throws BreakerboxUsageError for what can't be that.
  */
-export const readCall = (where: string, call: unknown = {}): ToolCall => {
+export const readCall = (where: string, call?: unknown): ToolCall =>
+  call === undefined ? NOTHING : readGiven(where, call);
+
+const readGiven = (where: string, call: unknown): ToolCall => {
   if (typeof call !== 'object' || call === null) {
     throw new BreakerboxUsageError(
       `${where}: a call got ${aValue(call)} as its second argument, where its signal and its id stand, so nobody asked for ` +

@@ -100,6 +100,29 @@ describe('R1, E6: files that are none', () => {
     expect(await refused(loadCapabilities(path))).toMatchObject({ path, what: expect.stringContaining('EISDIR') });
   });
 
+  test.each(['.yaml', '.json'])(
+    'R1, E6: one of more than a megabyte, which is not read to its end: %s',
+    async (extension) => {
+      const path = join(folder, `long${extension}`);
+      await writeFile(path, `{"tools": {"a": {"fallback": "${'x'.repeat(2_000_000)}"}}}`);
+      expect(await refused(loadCapabilities(path))).toMatchObject({
+        path,
+        what: expect.stringMatching(/^has more than 1 MB/),
+      });
+    },
+  );
+
+  test('R1, E6: a text with a thousand faults, of which the first hundred are told', () => {
+    const parse = () => parseCapabilitiesYaml(`tools:\n${'  a: {}\n'.repeat(1_001)}`);
+    expect(parse).toThrow(
+      /line 102, column 3: is a key that stands here already.*\n {2}… and more\. Mend these first\./,
+    );
+  });
+
+  test('R1, E6: a text of more than a megabyte', () => {
+    expect(() => parseCapabilitiesYaml(`# ${'x'.repeat(1_000_000)}`)).toThrow(/has more than 1 MB/);
+  });
+
   test('R1, E6: something else that keeps it from being read', async () => {
     const path = join(folder, `${'long'.repeat(100)}.yaml`);
     expect((await refused(loadCapabilities(path))).what).toMatch(/^can't be read \(ENAMETOOLONG\)\. Look at/);

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -14,6 +14,9 @@ import { type Document, isAlias, isNode, LineCounter, parseDocument, visit, type
 /** A small file in which aliases stand for aliases can unfold to gigabytes; a map that people wrote has few. */
 const MOST_ALIASES = 100;
 
+/** The parser takes seconds for more of it, in which the process does nothing else. */
+const MOST_BYTES = 1_000_000;
+
 const READERS: Readonly<Record<string, (text: string, name: string) => CapabilityMap>> = {
   '.yaml': (text, name) => parseCapabilitiesYaml(text, name),
   '.yml': (text, name) => parseCapabilitiesYaml(text, name),
@@ -24,8 +27,8 @@ const READERS: Readonly<Record<string, (text: string, name: string) => Capabilit
  * Reads a capability map (R1) from a file, `.yaml`, `.yml` or `.json`: for each tool what it provides, its alternatives, the
  * manual fallback, and what it depends on. The warnings name tools that have neither alternative nor fallback.
  *
- * @throws {BreakerboxConfigError} with all that is wrong, and where: no such file, another extension, a text that isn't UTF-8 or
- * can't be parsed (with line and column), a key that is there twice, more than 100 aliases unfolded, and whatever
+ * @throws {BreakerboxConfigError} with what is wrong (the first 100 faults), and where: no such file, another extension, a text that isn't UTF-8 or
+ * can't be parsed (with line and column), a key that is there twice, more than 100 aliases unfolded, more than 1 MB, and whatever
  * `validateCapabilities` of `@breakerbox/core` refuses.
  * @throws {BreakerboxUsageError} for a path that is neither a text nor a `file:` URL.
  *
@@ -65,6 +68,7 @@ export const parseCapabilitiesYaml = (text: string, name = 'capabilities.yaml'):
         'give the path to loadCapabilities.',
     );
   }
+  refuseLong(text.length, name);
   const { document, issues } = parsed(text, name);
   if (issues.length > 0) throw refusal(name, issues);
   const value = unfolded(document, name);
@@ -89,15 +93,30 @@ const nameOf = (path: unknown): string => {
 };
 
 const textOf = async (path: string | URL, name: string): Promise<string> => {
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+  const bytes = await bytesOf(path).catch((error: NodeJS.ErrnoException) => {
     throw refusal(name, [{ path: 'file', message: unreadable(error) }], error);
   });
+  refuseLong(bytes.length, name);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     const message = `is no text in UTF-8, so names in it would be garbled. Save it as UTF-8.`;
     throw refusal(name, [{ path: 'file', message }], error);
   }
+};
+
+/** One more than it may have, at most. */
+const bytesOf = async (path: string | URL): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of createReadStream(path, { end: MOST_BYTES })) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+
+const refuseLong = (length: number, name: string): void => {
+  if (length <= MOST_BYTES) return;
+  const message =
+    'has more than 1 MB, and a map that people wrote has not. Give a capability map, or one with shorter notes.';
+  throw refusal(name, [{ path: 'file', message }]);
 };
 
 const unreadable = ({ code = 'unknown' }: NodeJS.ErrnoException): string => {
@@ -177,10 +196,7 @@ const named = (name: string, read: () => CapabilityMap): CapabilityMap => {
 };
 
 const refusal = (name: string, issues: readonly ConfigIssue[], cause?: unknown): BreakerboxConfigError => {
-  const error = new BreakerboxConfigError(
-    issues.map(({ path, message }) => ({ path, message })),
-    `capability file '${name}'`,
-  );
+  const error = new BreakerboxConfigError(issues, `capability file '${name}'`);
   if (cause !== undefined) error.cause = cause;
   return error;
 };

@@ -1,5 +1,6 @@
 import type { PostToolUseHookInput, StopHookInput } from '@anthropic-ai/claude-agent-sdk';
 import type { Caller } from './claude-agent-calls.ts';
+import { readOf } from './readable.ts';
 
 /** The sub-agents that work on while the main agent does something else, or nothing. */
 export interface Background {
@@ -16,8 +17,8 @@ export const background = (): Background => {
   const conversations = new Map<string, string>();
   return {
     started: ({ session_id, tool_response }) => {
-      const { status, agentId } = (tool_response ?? {}) as { readonly status?: unknown; readonly agentId?: unknown };
-      if (status === 'async_launched' && typeof agentId === 'string') conversations.set(agentId, session_id);
+      const agentId = readOf(tool_response, 'status') === 'async_launched' && readOf(tool_response, 'agentId');
+      if (typeof agentId === 'string') conversations.set(agentId, session_id);
     },
     remain: ({ session_id, background_tasks }) => {
       if (background_tasks === undefined) return;

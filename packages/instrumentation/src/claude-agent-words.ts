@@ -1,6 +1,7 @@
 import type { PostToolUseFailureHookInput, PostToolUseHookInput } from '@anthropic-ai/claude-agent-sdk';
 import { labelled, type Settlement } from '@breakerbox/core';
 import { isContent } from '@breakerbox/core/internal';
+import { readable } from './readable.ts';
 import type { Refusal } from './unavailable.ts';
 
 /** Those whose failing is what a command had to say: they themselves work. */
@@ -27,7 +28,7 @@ export const failureOf = (input: PostToolUseFailureHookInput): Settlement => {
   if (SHELLS.has(tool_name) && COMMAND_FAILED.test(error)) {
     return { outcome: 'ignored', category: 'tool_error', durationMs };
   }
-  const text = withoutQuotes(error, tool_input);
+  const text = readable(() => withoutQuotes(error, tool_input)) ?? error;
   const code = UNREACHABLE.test(text) ? 'ENETUNREACH' : undefined;
   return { result: { isError: true, code, content: [{ type: 'text', text }] }, durationMs };
 };
@@ -38,10 +39,19 @@ const withoutQuotes = (error: string, input: unknown): string =>
     .toSorted((one, other) => other.length - one.length)
     .reduce((text, quoted) => text.replaceAll(quoted, '…'), error);
 
-/** Those of up to 3 characters are in any text. */
-const textsIn = (value: unknown): readonly string[] => {
-  if (typeof value === 'string') return value.length > 3 ? [value] : [];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+/** So many texts of an input are looked for in an error, the topmost: a model may write any number. */
+const MOST_TEXTS = 1_000;
+
+/** However deep they stand: a model may nest as deep as it likes. Those of up to 3 characters are in any text. */
+const textsIn = (input: unknown): readonly string[] => {
+  const texts: string[] = [];
+  const found = new Set<unknown>([input]); // A set goes on with what is added to it meanwhile.
+  for (const one of found) {
+    if (texts.length === MOST_TEXTS) break;
+    if (typeof one === 'string' && one.length > 3) texts.push(one);
+    if (typeof one === 'object' && one !== null) for (const part of Object.values(one)) found.add(part);
+  }
+  return texts;
 };
 
 /** What the model reads in place of a result: the last good one (F2), or why there is none. */
@@ -49,7 +59,8 @@ export const reasonOf = ({ route, message }: Refusal): string =>
   route?.kind === 'stale' ? asText(labelled(route.result, route.label)) : message;
 
 /** Claude Code gives the content of an MCP result without the rest. */
-const asResult = (response: unknown): unknown => (isContent(response) ? { content: response } : response);
+const asResult = (response: unknown): unknown =>
+  readable(() => isContent(response)) ? { content: response } : response;
 
 const asText = (result: unknown): string => {
   if (typeof result === 'string') return result;

@@ -1,4 +1,13 @@
-import { type Context, type ContextManager, context, DiagLogLevel, diag, ROOT_CONTEXT } from '@opentelemetry/api';
+import {
+  type Context,
+  type ContextManager,
+  context,
+  DiagLogLevel,
+  diag,
+  ROOT_CONTEXT,
+  trace,
+} from '@opentelemetry/api';
+import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { guard } from './index.ts';
 import { watchedSession } from './test-support/watched-session.ts';
@@ -53,9 +62,11 @@ beforeEach(() => {
   const ignore = () => {};
   const logger = { error: reported, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+  trace.setGlobalTracerProvider(new TracerProvider()); // Without a span there is no context to enter.
 });
 
 afterEach(() => {
+  trace.disable();
   context.disable();
   diag.disable();
 });
@@ -93,4 +104,13 @@ test.each<[string, Parameters<typeof manage>[0]]>([
   expect(await guard(session, 'search', run)(1)).toBe('found');
   expect(run).toHaveBeenCalledOnce();
   expect(outcomes).toEqual(['search: success']);
+});
+
+test('without a span there is no context to enter: no context manager is asked to', async () => {
+  trace.disable();
+  const { session } = watchedSession();
+  const enter = vi.fn((part: () => unknown) => part());
+  manage(enter);
+  expect(await guard(session, 'search', () => 'found')(1)).toBe('found');
+  expect(enter).not.toHaveBeenCalled();
 });

@@ -1,28 +1,41 @@
+import type { Permit } from '@breakerbox/core';
 import { reportThrown } from '@breakerbox/core/internal';
-import { type Context, context } from '@opentelemetry/api';
+import { context } from '@opentelemetry/api';
 
 /**
- * Runs a part of a tool in a context. A context manager that throws is reported, and costs the context at most: the part
- * runs once whatever it does, and its result or error is its own (E5).
+ * Runs a part of a tool in a permit's context. A context manager that throws is reported, and costs the context at most: the
+ * part runs once whatever it does, and its result or error is its own (E5).
  */
-export const enter = <Value>(contextOf: () => Context, part: () => Value): Value => {
-  const outcomes: (() => Value)[] = [];
+export const enter = <Value>(permit: Pick<Permit, 'context'>, part: () => Value): Value =>
+  isEntered(permit) ? part() : enterBy(permit, part);
+
+/** Without a span the permit's context is the active one: almost every call, where nobody traces. */
+const isEntered = (permit: Pick<Permit, 'context'>): boolean => {
+  try {
+    return context.active() === permit.context;
+  } catch {
+    return false; // A context manager that throws: the other way tells of it.
+  }
+};
+
+const enterBy = <Value>(permit: Pick<Permit, 'context'>, part: () => Value): Value => {
+  let begun = false;
+  let end: { readonly value: Value } | { readonly error: unknown } | undefined;
   const run = (): void => {
-    if (outcomes.length > 0) return; // A context manager that calls twice, or later.
+    if (begun) return; // A context manager that calls twice, or later.
+    begun = true;
     try {
-      const value = part();
-      outcomes.push(() => value);
+      end = { value: part() };
     } catch (error) {
-      outcomes.push(() => {
-        throw error;
-      });
+      end = { error };
     }
   };
   try {
-    context.with(contextOf(), run);
+    context.with(permit.context, run);
   } catch (error) {
     reportThrown("OpenTelemetry's context manager", error);
   }
-  if (outcomes.length === 0) run();
-  return (outcomes[0] as () => Value)();
+  run();
+  if (end !== undefined && 'value' in end) return end.value;
+  throw (end as unknown as { readonly error: unknown }).error;
 };

@@ -144,7 +144,8 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
     async ({ signal, permit }) => {
       const bounded = timeoutMs === undefined ? context : standIn(context, new Map([['abortSignal', signal]]));
       const result = await work(bounded);
-      const category = notDone(tool, context, result);
+      // What goes wrong here must not take the place of the tool's result.
+      const category = safely(`reading how tool '${tool.name}' ended`, () => notDone(tool, context, result));
       if (category !== undefined) permit.settle({ outcome: 'ignored', category });
       return result;
     };

@@ -1,8 +1,9 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { isPlain } from '@breakerbox/core/internal';
 import { aValue } from './caller.ts';
-import { type GuardedCall, type GuardedFunction, type GuardOptions, guard } from './guard.ts';
+import type { GuardedCall, GuardedFunction, GuardOptions } from './guard.ts';
 import { refuseGuarded } from './guarded.ts';
+import { guardTool } from './guarded-tool.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { SessionSource } from './session-source.ts';
 
@@ -47,14 +48,14 @@ export function guardAll<Tools extends Readonly<Record<string, ToolFunction>>>(
     );
   }
   checkOptions('guardAll()', options, { timeoutMs: milliseconds, tokens: reader, freshness: reader });
-  const guarded: Record<string, GuardedFunction<never, unknown>> = {};
+  const guarded: Record<string, GuardedFunction<never, unknown>> = Object.create(null); // `__proto__` is a name too.
   // Each looks in the record when it is called: one that comes later stands in for one that comes earlier.
   const all = { ...options, alternatives: guarded };
   for (const [name, run] of Object.entries(tools)) {
     refuseGuarded(`guardAll(), tool '${name}'`, run, session);
-    guarded[name] = guard(session, name, typeof run === 'function' ? run.bind(tools) : run, all);
+    guarded[name] = guardTool(session, name, typeof run === 'function' ? run.bind(tools) : run, all);
   }
-  return guarded as GuardedFunctions<Tools>;
+  return Object.fromEntries(Object.entries(guarded)) as GuardedFunctions<Tools>;
 }
 
 /** Of a map, or an instance whose class has the functions, an empty record would come. */

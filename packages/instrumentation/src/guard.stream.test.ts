@@ -84,6 +84,40 @@ describe('a tool that answers piece by piece', () => {
     expect(outcomes).toEqual(['pages: ignored, cancelled', 'pages: ignored, cancelled', 'pages: ignored, cancelled']);
   });
 
+  test('O5: left early three times running with the same arguments it is a repeat, and the circuit stays closed', async () => {
+    const { session, decisions } = watchedSession();
+    const pages = guard(session, 'pages', async function* (_: string) {
+      yield 1;
+    });
+    for (let time = 0; time < 3; time += 1) for await (const _ of await pages('all')) break;
+    await expect(pages('all')).rejects.toMatchObject({ reason: 'repeat' });
+    expect(await lastOf(await pages('others'))).toBe(1);
+    expect(decisions).toEqual(['call', 'call', 'call', 'skip', 'call'].map((decision) => `pages: ${decision}`));
+    expect([session.peek('pages')?.state, session.view().budget.consumed]).toEqual(['closed', 0]);
+  });
+
+  test('runs out of time unread too, and its return() ends the wait', async () => {
+    const { session, outcomes } = watchedSession();
+    vi.useFakeTimers();
+    try {
+      const pages = guard(
+        session,
+        'pages',
+        async function* (_?: undefined) {
+          yield 1;
+        },
+        { timeoutMs: 1_000 },
+      );
+      await (await pages()).return(undefined);
+      expect(vi.getTimerCount()).toBe(0);
+      await pages();
+      vi.advanceTimersByTime(1_000);
+      expect(outcomes).toEqual(['pages: ignored, cancelled', 'pages: failure, timeout']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('hears what its reader says', async () => {
     const { session } = watchedSession();
     const talk = guard(session, 'talk', async function* (first: string): AsyncGenerator<string, void, string> {

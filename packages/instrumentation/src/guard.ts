@@ -1,14 +1,10 @@
-import { BreakerboxUsageError, type FreshnessHint, type Permit } from '@breakerbox/core';
-import { readCall, type ToolCall, throwIfAborted } from './caller.ts';
-import { decide } from './decide.ts';
-import { markGuarded, refuseGuarded } from './guarded.ts';
-import { directCallOf, guardsByTool, noteGuard } from './guards.ts';
+import type { FreshnessHint, Permit } from '@breakerbox/core';
+import type { ToolCall } from './caller.ts';
+import { guardTool } from './guarded-tool.ts';
+import { guardsByTool } from './guards.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
-import { otherwise } from './otherwise.ts';
-import { type CallEnd, follow, startRun } from './run.ts';
-import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
-import { concluded, noted } from './stream.ts';
-import { isRefused, ToolUnavailableError } from './unavailable.ts';
+import type { CallEnd } from './run.ts';
+import type { SessionSource } from './session-source.ts';
 
 export type { ToolCall } from './caller.ts';
 
@@ -69,6 +65,11 @@ export interface GuardOptions<Output = unknown> {
  * no last good result; as an alternative's it has its note in its first piece. Whatever can be read in another way too, such
  * as streams, cursors and emitters, counts when it is returned, and is the very same object; it has no label either.
  *
+ * A generator that nobody reads is on its way still: its `timeoutMs` runs from the call, keeps the process for as long, and
+ * charges a failure at its end; the listener on the caller's signal stays until that fires. Call `return()` on one that isn't
+ * wanted. And to leave early is no success: with the same arguments three times running it is a repeat to the loop guard (O5),
+ * as any call that came to nothing; it costs no budget, and opens no circuit.
+ *
  * The tool is declared on the session when it is wrapped; with a session function, at its calls. A signal that has fired
  * before the call rejects without a decision.
  *
@@ -91,55 +92,12 @@ export function guard<Input, Output>(
   session: SessionSource,
   tool: string,
   run: (input: Input, call: GuardedCall) => Output | PromiseLike<Output>,
-  options: GuardOptions<Output> = {},
+  options: GuardOptions<Output> = NO_OPTIONS,
 ): GuardedFunction<Input, Output> {
-  const where = `guard('${tool}')`;
-  checkOptions(where, options, {
-    timeoutMs: milliseconds,
-    tokens: reader,
-    freshness: reader,
-    alternatives: guardsByTool,
-  });
-  if (typeof run !== 'function') {
-    throw new BreakerboxUsageError(
-      `${where}: got a value of type ${typeof run} as the tool, so there is nothing to call. Give the function to run.`,
-    );
-  }
-  const findSession = sessionFinder(session, where);
-  refuseGuarded(where, run, session);
-  declareNow(session, [tool]);
-  const { timeoutMs, alternatives = {} } = options;
-  const reading = options as GuardOptions<unknown>;
-
-  const ask = (input: Input, { signal, callId }: ToolCall): Permit => {
-    throwIfAborted(signal);
-    const current = findSession();
-    if (typeof session === 'function') current.declare(tool);
-    return decide(current, tool, input, callId);
-  };
-
-  const execute = (permit: Permit, input: Input, { signal }: ToolCall, withinMs = timeoutMs): Promise<Output> => {
-    const running = startRun(permit, { signal, timeoutMs: withinMs }, reading);
-    const result = running.enter(async () => run(input, { signal: running.signal, permit }));
-    return follow(running, result, (arrived) => concluded(running, arrived));
-  };
-
-  const guarded = async (input: Input, given?: ToolCall): Promise<Output> => {
-    const call = readCall(where, given);
-    const startMs = performance.now();
-    const permit = ask(input, call);
-    if (!isRefused(permit)) return execute(permit, input, call);
-    const leftMs = () => timeoutMs && Math.max(1, Math.ceil(timeoutMs - (performance.now() - startMs)));
-    const find = (other: string) => directCallOf(alternatives, other, call, leftMs);
-    const answer = await otherwise(permit, input, { find, note: noted });
-    if (answer === undefined) throw new ToolUnavailableError(permit);
-    return answer.value as Output;
-  };
-  noteGuard(guarded, tool, async (input, call, leftMs) => {
-    const permit = ask(input as Input, call);
-    if (isRefused(permit)) return undefined;
-    const withinMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, leftMs ?? Number.POSITIVE_INFINITY);
-    return { value: await execute(permit, input as Input, call, Number.isFinite(withinMs) ? withinMs : undefined) };
-  });
-  return markGuarded(guarded, session) as GuardedFunction<Input, Output>;
+  if (options !== NO_OPTIONS) checkOptions(`guard('${tool}')`, options, CHECKS);
+  return guardTool(session, tool, run, options);
 }
+
+const NO_OPTIONS = {};
+
+const CHECKS = { timeoutMs: milliseconds, tokens: reader, freshness: reader, alternatives: guardsByTool };

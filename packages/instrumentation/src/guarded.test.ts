@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { tool as openAiTool } from '@openai/agents';
 import type { ToolSet } from 'ai';
@@ -61,4 +62,13 @@ test('C6: a function of guard is no tool of another wrapper for the same session
   );
   expect(() => guardAiSdkTools({ search: { execute: search } } as never, session)).toThrow(/tool 'search'.*guarded/);
   expect(() => guardAll(session, { search: search as never })).toThrow(/guardAll\(\), tool 'search'.*guarded/);
+});
+
+test('what marks a function of ours is not seen on it, and nothing is written on those of others', () => {
+  const own = async () => 'found';
+  const before = Reflect.ownKeys(own);
+  const guarded = guard(watchedSession().session, 'search', own);
+  expect(Reflect.ownKeys(own)).toEqual(before);
+  expect(inspect(guarded)).toMatch(/^\[Function.*\]$/);
+  expect(Object.assign({}, guarded)).toEqual({});
 });

@@ -1,23 +1,17 @@
 import type { ToolCall } from './caller.ts';
+import { type Guarded, markOf } from './guarded.ts';
 import { type OptionCheck, show } from './options.ts';
 import type { Answer, DirectCall } from './otherwise.ts';
 
-/** What is known of a function that `guard` made. */
-interface Guard {
+/** What is known of a function that `guard` made, maybe that of another copy of the package. */
+export interface Guard extends Guarded {
   readonly tool: string;
   /**
-   * Undefined: the tool must not be called, and nothing stood in.
+   * Calls the tool in place of another. Undefined: it must not be called, and nothing stood in.
    * @param leftMs milliseconds that it has at most, whatever its own time-out; undefined: nobody waits for it to end
    */
-  readonly call: (input: unknown, call: ToolCall, leftMs: number | undefined) => Promise<Answer | undefined>;
+  standIn(input: unknown, call: ToolCall, leftMs: number | undefined): Promise<Answer | undefined>;
 }
-
-const guards = new WeakMap<object, Guard>();
-
-/** Remembers how to call a tool directly whose function may be given as an alternative. */
-export const noteGuard = (guarded: object, tool: string, call: Guard['call']): void => {
-  guards.set(guarded, { tool, call });
-};
 
 /** How to call the function given for a tool; undefined where there is none. */
 export const directCallOf = (
@@ -27,7 +21,7 @@ export const directCallOf = (
   leftMs: () => number | undefined,
 ): DirectCall | undefined => {
   const found = Object.hasOwn(alternatives, tool) ? guardOf(alternatives[tool]) : undefined;
-  return found && ((input) => found.call(input, call, leftMs()));
+  return found && ((input) => found.standIn(input, call, leftMs()));
 };
 
 /** For options: functions that `guard` made, by the names of their tools. */
@@ -47,4 +41,7 @@ export const guardsByTool: OptionCheck = (value) => {
   return undefined;
 };
 
-const guardOf = (value: unknown): Guard | undefined => (typeof value === 'function' ? guards.get(value) : undefined);
+const guardOf = (value: unknown): Guard | undefined => {
+  const found = typeof value === 'function' ? (markOf(value) as Partial<Guard> | undefined) : undefined;
+  return found?.standIn && (found as Guard);
+};

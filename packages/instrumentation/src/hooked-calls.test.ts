@@ -203,6 +203,23 @@ describe('a session function', () => {
   });
 });
 
+test('5,000 names that a model made up leave declared tools their circuits, and bound those of the rest', () => {
+  const said = listenToDiag();
+  const { box, session, decisions } = once({ maxTools: 10 });
+  const calls = hookedCalls(session);
+  for (let index = 0; index < 5_000; index += 1) {
+    calls.acquire({ callId: `${index}`, tool: `made_up_${index}` });
+    calls.settle(`${index}`, { result: 'no such tool' });
+  }
+  expect(box.tools).toHaveLength(100);
+  expect(session.snapshot().circuits.length).toBeLessThanOrEqual(100);
+  calls.acquire(call('a'));
+  calls.settle('a', { error: refused });
+  expect(calls.acquire(call('b')).decision).toBe('skip');
+  expect(decisions.filter((decision) => decision !== 'search: skip').every((one) => one.endsWith(': call'))).toBe(true);
+  expect(said).toEqual([]);
+});
+
 describe('E6', () => {
   test('what is no session is refused, in the words of who asked', () => {
     expect(() => hookedCalls({} as never)).toThrow(/^hookedCalls\(\): got a value of type object instead of a session/);

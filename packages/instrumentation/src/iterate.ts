@@ -17,7 +17,7 @@ export type Pieces<Piece> = Required<AsyncIterableIterator<Piece>>;
 export const iterate = <Piece>(
   run: Run,
   source: AsyncIterable<Piece>,
-  conclude: (last: Piece | undefined) => Piece | undefined = run.returned,
+  conclude: (last: Piece | undefined) => Piece | undefined = (last) => run.returned(last),
 ): Pieces<Piece> => {
   const iterator: AsyncIterator<Piece> = run.enter(() => source[Symbol.asyncIterator]());
   let last: Piece | undefined;

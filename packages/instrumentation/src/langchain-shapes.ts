@@ -1,7 +1,8 @@
 import { classifyResult, describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
-import { annotated, isContent, reportThrown, safely } from '@breakerbox/core/internal';
+import { annotated, isContent, reportThrown } from '@breakerbox/core/internal';
 import type { ToolMessage } from '@langchain/core/messages';
 import { hasMethod } from './has-method.ts';
+import { readable, readOf } from './readable.ts';
 
 /**
  * What LangChain's own classes look like. They come in an ESM and a CJS build and in many versions side by side, so that
@@ -52,13 +53,6 @@ export const isControlFlow = (error: unknown): boolean => readOf(error, 'is_bubb
 export const isHandoff = (error: unknown): boolean => isControlFlow(error) && isCommand(readOf(error, 'command'));
 
 const isCommand = (value: unknown): boolean => readOf(value, 'lg_name') === 'Command';
-
-/** A key of anything at all. */
-export const readOf = (value: unknown, key: string): unknown =>
-  safely(
-    'reading what a LangChain tool gave',
-    () => (value as Readonly<Record<string, unknown>> | null | undefined)?.[key],
-  );
 
 export const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';
@@ -124,7 +118,9 @@ export const noteFor =
 
 /** Words before content blocks; undefined for what are none. */
 const withWords = (content: unknown, words: string): unknown =>
-  isContent(content) && content.length > 0 ? [{ type: 'text', text: `[${words}]` }, ...content] : undefined;
+  readable(() =>
+    isContent(content) && content.length > 0 ? [{ type: 'text', text: `[${words}]` }, ...content] : undefined,
+  );
 
 /** Whether a tool's work answers piece by piece. As LangChain asks it. */
 export const isGenerator = (value: unknown): value is AsyncGenerator<unknown, unknown> => hasMethod(value, 'next');

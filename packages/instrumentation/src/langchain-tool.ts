@@ -1,9 +1,10 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { aValue } from './caller.ts';
 import { callGuarded, type ToolKitchen } from './langchain-call.ts';
-import { isObject, type LangChainTool, readOf, runsHere, type ToolConfig } from './langchain-shapes.ts';
+import { isObject, type LangChainTool, runsHere, type ToolConfig } from './langchain-shapes.ts';
 import { leadsToWork, standIn, withWork } from './langchain-stand.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
+import { readOf } from './readable.ts';
 import type { CallEnd } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 

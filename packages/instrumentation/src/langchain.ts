@@ -1,10 +1,10 @@
 import type { Session } from '@breakerbox/core';
-import { safely } from '@breakerbox/core/internal';
 import type { AgentMiddleware } from 'langchain';
 import type { ToolKitchen } from './langchain-call.ts';
-import { errorMessage, isControlFlow, isObject, type LangChainTool, readOf, runsHere } from './langchain-shapes.ts';
+import { errorMessage, isControlFlow, isObject, type LangChainTool, runsHere } from './langchain-shapes.ts';
 import { type GuardToolOptions, guarded, isGuarded, isToolFailure, noticed, TOOL_OPTIONS } from './langchain-tool.ts';
 import { checkOptions, flag, names, type OptionCheck, show } from './options.ts';
+import { readable, readOf } from './readable.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 
 export { type GuardToolOptions, guardTool, guardTools } from './langchain-tool.ts';
@@ -126,8 +126,8 @@ const messageOrThrow: OptionCheck = (value) =>
 const textOf = (error: unknown): string | undefined => {
   // ToolInvocationError, of arguments that the schema refuses.
   if (isObject(readOf(error, 'toolCall')) && isObject(readOf(error, 'toolError')))
-    return String(readOf(error, 'message'));
-  if (isToolFailure(error)) return safely('an error of a tool', () => `${error}\n Please fix your mistakes.`);
+    return readable(() => String(readOf(error, 'message')));
+  if (isToolFailure(error)) return readable(() => `${error}\n Please fix your mistakes.`);
   // Each middleware that an error passes may put it into one of these; a subagent throws them too, and then it is the tool's.
   return isMiddlewareError(error) ? textOf(readOf(error, 'cause')) : undefined;
 };

@@ -1,4 +1,5 @@
 import type { Permit, Settlement } from '@breakerbox/core';
+import { readable, readOf } from './readable.ts';
 import { excused } from './run.ts';
 
 /** What Mastra makes for each call, and gives to the hooks and to the tool. */
@@ -50,10 +51,13 @@ interface End {
   readonly error?: unknown;
 }
 
-/** Settles a call by what core can't know of Mastra; core judges the rest. */
+/**
+ * Settles a call by what core can't know of Mastra; core judges the rest. Never throws, whatever a tool gave or threw: all of it
+ * is read by `readOf`.
+ */
 export const settleKnown = (permit: Permit, { output, error }: End): void => {
-  const { cause } = (error ?? {}) as { readonly cause?: unknown }; // Mastra wraps what a tool throws.
-  const known = error === undefined ? knownOutput(output) : (knownError(error) ?? knownError(cause));
+  // Mastra wraps what a tool throws.
+  const known = error === undefined ? knownOutput(output) : (knownError(error) ?? knownError(readOf(error, 'cause')));
   if (known !== undefined) permit.settle(known);
 };
 
@@ -65,16 +69,15 @@ export const settleEnd = (permit: Permit, { output, error }: End): void => {
 
 /** What core is to judge in place of an output: a workflow as a tool that failed gives the error with the id of its run. */
 export const evidenceOf = (output: unknown): unknown => {
-  const { error, runId } = (output ?? {}) as { readonly error?: unknown; readonly runId?: unknown };
-  const both = typeof error === 'string' && typeof runId === 'string';
-  return both && Object.keys(output as object).length === 2 ? { error } : output;
+  const error = readOf(output, 'error');
+  const both = typeof error === 'string' && typeof readOf(output, 'runId') === 'string';
+  return both && readable(() => Object.keys(output as object).length) === 2 ? { error } : output;
 };
 
 /** What Mastra gives in place of an output that doesn't fit the tool's `outputSchema`. */
 const knownOutput = (output: unknown): Settlement | undefined => {
-  const { error, message } = (output ?? {}) as { readonly error?: unknown; readonly message?: unknown };
-  const misshapen =
-    error === true && typeof message === 'string' && message.startsWith('Tool output validation failed');
+  const message = readOf(output, 'error') === true && readOf(output, 'message');
+  const misshapen = typeof message === 'string' && message.startsWith('Tool output validation failed');
   // The tool's own answer, not the model's arguments, which core takes any failed validation for.
   return misshapen ? { outcome: 'ignored', category: 'tool_error' } : undefined;
 };
@@ -84,7 +87,6 @@ const knownError = (error: unknown): Settlement | undefined => {
   const given = { error };
   const settlement = excused(given);
   if (settlement !== given) return settlement;
-  const { id, message } = (error ?? {}) as { readonly id?: unknown; readonly message?: unknown };
-  if (id !== 'MCP_CLIENT_TOOL_EXECUTION_FAILED') return undefined;
-  return { result: { isError: true, content: [{ type: 'text', text: message }] } };
+  if (readOf(error, 'id') !== 'MCP_CLIENT_TOOL_EXECUTION_FAILED') return undefined;
+  return { result: { isError: true, content: [{ type: 'text', text: readOf(error, 'message') }] } };
 };

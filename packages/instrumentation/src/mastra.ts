@@ -1,4 +1,5 @@
 import type { Permit, Session } from '@breakerbox/core';
+import { safely } from '@breakerbox/core/internal';
 import type { ToolAfterHookContext, ToolBeforeHookResult, ToolHookContext, ToolHooks } from '@mastra/core/tools';
 import { readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
@@ -82,8 +83,10 @@ const ask = (session: Session, { toolName, input, context }: ToolHookContext): P
   const permit = decide(session, toolName, input, given.toolCallId);
   if (isRefused(permit)) return permit;
   underWay.set(given, { permit, run: startRun(permit, { signal }, { evidence: evidenceOf }) });
-  // The tool gets the very same context.
-  for (const [key, value] of Object.entries(watchedSuspend(given, permit))) Reflect.set(given, key, value);
+  // The tool gets the very same context. The call is decided: what can't be read there must not end it.
+  safely('watching for the suspension of a call', () => {
+    for (const [key, value] of Object.entries(watchedSuspend(given, permit))) Reflect.set(given, key, value);
+  });
   return permit;
 };
 

@@ -1,5 +1,6 @@
 import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
 import { isContent, isPlain } from '@breakerbox/core/internal';
+import { readable } from './readable.ts';
 
 /** Under which the label of a result stands in its `_meta`, for programs. */
 const LABEL_KEY = 'breakerbox/freshness';
@@ -29,7 +30,8 @@ export const unstructured = (result: unknown): unknown => {
 };
 
 /** Revision 2026-07-28 of the protocol: the server asks for something before it goes on, and the caller answers it by himself. */
-export const waitsForInput = (result: unknown): boolean => isPlain(result) && result.resultType === 'input_required';
+export const waitsForInput = (result: unknown): boolean =>
+  readable(() => isPlain(result) && result.resultType === 'input_required') === true;
 
 /** What the model reads in place of a result. */
 export const refusalOf = (text: string) => ({ isError: true, content: [{ type: 'text', text }] });

@@ -6,7 +6,8 @@ import { catalogOf, LIST_MS, type McpClient, optionsPosition } from './mcp-catal
 import { labelledResult, refusalOf, staleResult, unstructured, waitsForInput } from './mcp-result.ts';
 import { checkOptions, milliseconds, names, reader, text } from './options.ts';
 import { type DirectCall, otherwise } from './otherwise.ts';
-import { type CallEnd, follow, startRun } from './run.ts';
+import { perform } from './perform.ts';
+import { type CallEnd, startRun } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 import { isRefused } from './unavailable.ts';
@@ -26,7 +27,7 @@ export interface GuardMcpOptions {
    * name. Give the model the same names: it can't have two tools of one name either.
    */
   readonly prefix?: string;
-  /** The server's tools, where you know them: its list isn't asked then, and other names get no circuit. */
+  /** The server's tools, where you know them: its list isn't asked then, and other names get no circuit. Default: the server's list. */
   readonly tools?: readonly string[];
   /** Reads in the end of a call what it cost, in tokens. Those of failed calls are wasted. Default: nobody knows. */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
@@ -110,7 +111,7 @@ export function guardMcpClient<Client extends McpClient>(
         if (waitsForInput(result)) permit.settle({ outcome: 'ignored', category: 'cancelled' });
         return result;
       };
-      return follow(running, running.enter(call));
+      return perform(running, call);
     };
 
     const permit = await ask(session, name, input, signal);

@@ -1,6 +1,7 @@
 import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
 import { annotated, isContent, isPlain } from '@breakerbox/core/internal';
 import type { Tool } from 'ai';
+import { readable } from './readable.ts';
 
 type ToModelOutput = NonNullable<Tool<unknown, unknown>['toModelOutput']>;
 type ModelOutput = Awaited<ReturnType<ToModelOutput>>;
@@ -16,15 +17,6 @@ export const labelForModel: typeof labelled = (result: unknown, label: Freshness
   readable(() => isPlain(result) && Object.keys(result).join() === 'result')
     ? { result, freshness: describeFreshness(label) }
     : labelled(result, label);
-
-/** What can be read in a result; some throw when they are looked at. */
-const readable = <Value>(read: () => Value): Value | undefined => {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-};
 
 /**
  * What a tool with words of its own for the model says of its results: of one with a label, what it says of the result

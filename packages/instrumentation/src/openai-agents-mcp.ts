@@ -5,6 +5,7 @@ import { markGuarded, refuseGuarded } from './guarded.ts';
 import { refusalOf, staleResult, unstructured } from './mcp-result.ts';
 import { checkOptions, milliseconds, text } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
+import { readOf } from './readable.ts';
 import { type Cook, type Kitchen, runInPlace, runTool, type ToolRequest } from './run-tool.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
@@ -138,7 +139,7 @@ type Call = (...given: Given) => Promise<Result>;
 const REST = ['isError', 'structuredContent', '_meta'] as const;
 
 const resultOf = (content: Content): Result => {
-  const rest = REST.filter((key) => content[key] !== undefined).map((key) => [key, content[key]]);
+  const rest = REST.map((key) => [key, readOf(content, key)] as const).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(rest), content };
 };
 

@@ -1,4 +1,5 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
+import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { aValue } from './caller.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
@@ -77,7 +78,8 @@ export function guardToolFactory<Factory extends ToolFactory>(
       ...(isCheckingSchema(outputSchema) && { outputSchema: lenient(outputSchema) }),
     });
     const { name } = created; // The framework changes what the model couldn't say.
-    if (given.name !== undefined && given.name !== name) diag.warn(renamed(given.name, name));
+    const { name: wanted = name } = given;
+    if (wanted !== name) safely('the logger', () => diag.warn(renamed(wanted, name)));
     declareNow(session, [name]);
     // Of two by one name nobody knows which is meant. Nor of those of many conversations: they may belong to different users.
     if (typeof session !== 'function') workshop.made.set(name, workshop.made.has(name) ? undefined : given);

@@ -1,5 +1,5 @@
 import { type AlternativeRoute, labelled } from '@breakerbox/core';
-import { annotated, reportThrown } from '@breakerbox/core/internal';
+import { annotated, asClause, quoteTool, reportThrown } from '@breakerbox/core/internal';
 import { hasMethod } from './has-method.ts';
 import type { Refusal } from './unavailable.ts';
 
@@ -74,7 +74,5 @@ const LOSS = { low: 'little is lost', high: 'much is lost', unknown: 'how much i
 /** Which tool answered and what is lost by it: who reads the answer must not take it for the tool's own. */
 const noteOf = (tool: string, { tool: other, degradation, note }: AlternativeRoute): string => {
   const loss = [...(note === undefined ? [] : [asClause(note)]), LOSS[degradation]].join('; ');
-  return `answered by '${other}' in place of '${tool}', which is unavailable: ${loss}`;
+  return `answered by ${quoteTool(other)} in place of ${quoteTool(tool)}, which is unavailable: ${loss}`;
 };
-
-const asClause = (words: string): string => words.trim().replace(/\s+/g, ' ').replace(/\.$/, '');

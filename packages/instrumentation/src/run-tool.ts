@@ -4,7 +4,8 @@ import { diag } from '@opentelemetry/api';
 import { readSignal, type ToolCall, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
 import { type DirectCall, otherwise, type StandIns } from './otherwise.ts';
-import { follow, type Reading, startRun } from './run.ts';
+import { perform } from './perform.ts';
+import { type Reading, startRun } from './run.ts';
 import type { SessionFinder } from './session-source.ts';
 import { isRefused, type Refusal } from './unavailable.ts';
 
@@ -53,7 +54,7 @@ export const runTool = async <Output>(
   manners: Manners<Output>,
 ): Promise<Output> => {
   const permit = ask(kitchen, request);
-  if (!isRefused(permit)) return perform(kitchen, request, permit, cook, manners);
+  if (!isRefused(permit)) return execute(kitchen, request, permit, cook, manners);
   const { refuse, find = nobody, label, note } = manners;
   const answer = await otherwise(permit, request.input, { find, ...(label && { label }), ...(note && { note }) });
   return answer === undefined ? refuse(permit) : (answer.value as Output);
@@ -71,7 +72,7 @@ export const runInPlace = async <Output>(
   reading: Reading,
 ): Promise<{ readonly value: Output } | undefined> => {
   const permit = ask(kitchen, request);
-  return isRefused(permit) ? undefined : { value: await perform(kitchen, request, permit, cook, reading) };
+  return isRefused(permit) ? undefined : { value: await execute(kitchen, request, permit, cook, reading) };
 };
 
 const nobody = (): DirectCall | undefined => undefined;
@@ -95,7 +96,7 @@ export const sessionOf = ({ findSession, where }: Pick<Kitchen, 'findSession' | 
   }
 };
 
-const perform = <Output>(
+const execute = <Output>(
   { timeoutMs }: Kitchen,
   { signal }: ToolRequest,
   permit: Permit,
@@ -103,8 +104,5 @@ const perform = <Output>(
   reading: Reading,
 ): Promise<Output> => {
   const running = startRun(permit, { signal, timeoutMs }, reading);
-  return follow(
-    running,
-    running.enter(async () => cook({ signal: running.signal, permit })),
-  );
+  return perform(running, () => cook({ signal: running.signal, permit }));
 };

@@ -34,8 +34,10 @@ export interface Reading {
 
 /** One call of a tool on its way: ends once, by its result, its error, its time-out or the caller's abort. */
 export interface Run {
-  /** The tool's signal: fires on time-out and on the caller's abort. */
+  /** The tool's signal: fires on time-out and on the caller's abort. Made for whoever asks first. */
   readonly signal: AbortSignal;
+  /** Whether the run may be stopped from outside: it has a time-out, or a caller with a signal. */
+  readonly bounded: boolean;
   /** Runs a part of the tool in the permit's context. */
   enter<Value>(part: () => Value): Value;
   /**
@@ -54,13 +56,16 @@ export interface Run {
 }
 
 /**
- * Signals of guarded calls, and why such calls ran out of time: frameworks make signals of their own of ours, and keep the reason. A
- * call within a guarded call that is stopped was cut off by that, and is not late itself: one charge is enough (B3).
+ * Signals of guarded calls that have fired, and why such calls ran out of time: frameworks make signals of their own of ours,
+ * and keep the reason. A call within a guarded call that is stopped was cut off by that, and is not late itself: one charge
+ * is enough (B3).
  */
-const guardedCalls = shared('guarded-calls', () => ({
+const guardedCalls = shared('guarded-calls', 1, () => ({
   signals: new WeakSet<AbortSignal>(),
   timeouts: new WeakSet<object>(),
 }));
+
+const ONCE = { once: true } as const;
 
 /**
  * Starts the clock of a call, and listens to its caller.
@@ -68,91 +73,162 @@ const guardedCalls = shared('guarded-calls', () => ({
  * @throws the reason of a caller who left while the call was being decided, and what its signal throws; the permit is
  * settled then.
  */
-export const startRun = (
-  permit: Permit,
-  { signal: outer, timeoutMs, spentMs = 0 }: Limits,
-  { tokens, freshness, evidence, label = labelled }: Reading = {},
-): Run => {
-  const controller = new AbortController();
-  const { signal } = controller;
-  guardedCalls.signals.add(signal);
-  let listener: ((reason: unknown) => void) | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+export const startRun = (permit: Permit, limits: Limits, reading?: Reading): Run =>
+  limits.timeoutMs === undefined && limits.signal === undefined
+    ? new PermittedRun(permit, undefined, reading)
+    : boundedRun(permit, limits, reading);
 
-  const cost = (end: CallEnd<unknown>): number | undefined =>
-    tokens && safely(`tokens() of tool '${permit.tool}'`, () => tokens(end));
+const boundedRun = (permit: Permit, { signal, timeoutMs, spentMs = 0 }: Limits, reading?: Reading): Run => {
+  const run = new PermittedRun(permit, new Bounds(timeoutMs, signal), reading);
+  run.bind(spentMs);
+  return run;
+};
 
-  const release = (): void => {
-    clearTimeout(timer);
-    // A signal is often shared by all calls of a run: what stays on it is a leak.
-    outer?.removeEventListener('abort', onOuterAbort);
-  };
+/** What may stop a call from outside. */
+class Bounds {
+  readonly timeoutMs: number | undefined;
+  readonly outer: AbortSignal | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #onAbort: (() => void) | undefined;
 
-  const stop = (reason: unknown): void => {
-    release();
-    // First the signal, then the settlement: core tells a time-out from an abort by it.
-    controller.abort(reason);
-    const tokens = cost({ error: signal.reason });
-    if (isWithin(outer)) permit.settle({ outcome: 'ignored', category: 'cancelled', tokens });
-    else permit.settle({ error: signal.reason, signal, tokens });
-    listener?.(signal.reason);
-  };
-
-  const onOuterAbort = (): void => stop(outer?.reason);
-
-  const onLate = (): void => {
-    const reason = new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError');
-    guardedCalls.timeouts.add(reason);
-    stop(reason);
-  };
-
-  const currentness = (result: unknown): FreshnessHint | undefined =>
-    freshness && safely(`freshness() of tool '${permit.tool}'`, () => freshness(result));
-
-  const evidenceOf = (result: unknown): unknown =>
-    (evidence && safely(`what tool '${permit.tool}' reports`, () => evidence(result))) ?? result;
-
-  try {
-    if (timeoutMs !== undefined) timer = setTimeout(onLate, timeoutMs - spentMs);
-    outer?.addEventListener('abort', onOuterAbort, { once: true });
-    // A listener of the box may have ended the run while it was being decided.
-    if (outer?.aborted) {
-      onOuterAbort();
-      throw outer.reason;
-    }
-  } catch (error) {
-    clearTimeout(timer);
-    permit.settle({ outcome: 'ignored', category: 'cancelled' }); // A probe's place must not be lost. Else settled already.
-    throw error;
+  constructor(timeoutMs: number | undefined, outer: AbortSignal | undefined) {
+    this.timeoutMs = timeoutMs;
+    this.outer = outer;
   }
 
-  return {
-    signal,
-    enter: (part) => enter(() => permit.context, part),
-    returned: (result) => {
-      release();
-      permit.settle({ result: evidenceOf(result), tokens: cost({ result }), freshness: currentness(result) });
-      return permit.freshness === undefined ? result : (label(result, permit.freshness) as typeof result);
-    },
-    ended: (result) => {
-      release();
-      permit.settle({ outcome: 'success', tokens: cost({ result }), freshness: currentness(result) });
-    },
-    threw: (error) => {
-      release();
-      permit.settle(excused({ error, tokens: cost({ error }) }));
-    },
-    abandoned: () => {
-      release();
-      permit.settle({ error: new DOMException('The consumer stopped before the tool was done', 'AbortError') });
-      controller.abort();
-    },
-    onStopped: (callback) => {
-      listener = callback;
-      if (signal.aborted) callback(signal.reason);
-    },
-  };
+  /** Begins to wait for either, and calls back with the reason. */
+  watch(spentMs: number, stop: (reason: unknown) => void): void {
+    const { timeoutMs, outer } = this;
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => stop(lateAfter(timeoutMs)), timeoutMs - spentMs);
+    if (outer === undefined) return;
+    const onAbort = () => stop(outer.reason);
+    outer.addEventListener('abort', onAbort, ONCE);
+    this.#onAbort = onAbort;
+  }
+
+  release(): void {
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    // A signal is often shared by all calls of a run: what stays on it is a leak.
+    if (this.#onAbort !== undefined) this.outer?.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+const lateAfter = (timeoutMs: number): DOMException => {
+  const reason = new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError');
+  guardedCalls.timeouts.add(reason);
+  return reason;
 };
+
+/** A class, because one is made for every tool call, and most need no signal, no timer and no listener. */
+class PermittedRun implements Run {
+  readonly #permit: Permit;
+  readonly #bounds: Bounds | undefined;
+  readonly #reading: Reading | undefined;
+  #controller: AbortController | undefined;
+  #listener: ((reason: unknown) => void) | undefined;
+
+  constructor(permit: Permit, bounds: Bounds | undefined, reading: Reading | undefined) {
+    this.#permit = permit;
+    this.#bounds = bounds;
+    this.#reading = reading;
+  }
+
+  bind(spentMs: number): void {
+    const outer = this.#bounds?.outer;
+    try {
+      this.#bounds?.watch(spentMs, (reason) => this.#stop(reason));
+      // A listener of the box may have ended the run while it was being decided.
+      if (!outer?.aborted) return;
+      this.#stop(outer.reason);
+      throw outer.reason;
+    } catch (error) {
+      this.#permit.settle({ outcome: 'ignored', category: 'cancelled' }); // A probe's place must not be lost. Else settled already.
+      this.#bounds?.release();
+      throw error;
+    }
+  }
+
+  get bounded(): boolean {
+    return this.#bounds !== undefined;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  enter<Value>(part: () => Value): Value {
+    return enter(this.#permit, part);
+  }
+
+  returned<Value>(result: Value): Value {
+    this.#bounds?.release();
+    const permit = this.#permit;
+    const reading = this.#reading;
+    permit.settle(reading ? { result: this.#evidence(reading, result), ...this.#read(reading, result) } : { result });
+    const { freshness } = permit;
+    if (freshness === undefined) return result;
+    const { label = labelled } = reading ?? {};
+    return (safely(`the label of a result of tool '${permit.tool}'`, () => label(result, freshness)) ??
+      result) as Value;
+  }
+
+  ended(stream: unknown): void {
+    this.#bounds?.release();
+    this.#permit.settle({ outcome: 'success', ...(this.#reading && this.#read(this.#reading, stream)) });
+  }
+
+  threw(error: unknown): void {
+    this.#bounds?.release();
+    this.#permit.settle(excused({ error, tokens: this.#cost({ error }) }));
+  }
+
+  abandoned(): void {
+    this.#bounds?.release();
+    this.#permit.settle({ error: new DOMException('The consumer stopped before the tool was done', 'AbortError') });
+    this.#abort(undefined);
+  }
+
+  onStopped(listener: (reason: unknown) => void): void {
+    this.#listener = listener;
+    if (this.#controller?.signal.aborted) listener(this.#controller.signal.reason);
+  }
+
+  #stop(given: unknown): void {
+    this.#bounds?.release();
+    // First the signal, then the settlement: core tells a time-out from an abort by it.
+    const signal = this.#abort(given);
+    const { reason } = signal;
+    const tokens = this.#cost({ error: reason });
+    if (isWithin(this.#bounds?.outer)) this.#permit.settle({ outcome: 'ignored', category: 'cancelled', tokens });
+    else this.#permit.settle({ error: reason, signal, tokens });
+    this.#listener?.(reason);
+  }
+
+  /** Fires the tool's signal; whoever asks for it only now gets it fired. */
+  #abort(reason: unknown): AbortSignal {
+    this.#controller ??= new AbortController();
+    guardedCalls.signals.add(this.#controller.signal);
+    this.#controller.abort(reason);
+    return this.#controller.signal;
+  }
+
+  #evidence({ evidence }: Reading, result: unknown): unknown {
+    return (evidence && safely(`what tool '${this.#permit.tool}' reports`, () => evidence(result))) ?? result;
+  }
+
+  #read({ freshness }: Reading, result: unknown): Pick<Settlement, 'tokens' | 'freshness'> {
+    return {
+      tokens: this.#cost({ result }),
+      freshness: freshness && safely(`freshness() of tool '${this.#permit.tool}'`, () => freshness(result)),
+    };
+  }
+
+  #cost(end: CallEnd<unknown>): number | undefined {
+    const tokens = this.#reading?.tokens;
+    return tokens && safely(`tokens() of tool '${this.#permit.tool}'`, () => tokens(end));
+  }
+}
 
 /** Whether a caller that stopped is a guarded call, or was stopped by the time-out of one. */
 const isWithin = (caller: AbortSignal | undefined): boolean =>
@@ -172,33 +248,3 @@ const isUnavailable = (error: unknown): boolean => {
     return false;
   }
 };
-
-/** Runs a part of the tool that may throw at once. */
-export const attempt = <Value>(run: Run, part: () => Value): Value => {
-  try {
-    return run.enter(part);
-  } catch (error) {
-    run.threw(error);
-    throw error;
-  }
-};
-
-/**
- * Follows a result to its end. What arrives after a stop is dropped, rejections too.
- *
- * @param conclude makes of what arrived what the caller is to get. Default: it is the tool's answer.
- */
-export const follow = <Output>(
-  run: Run,
-  result: PromiseLike<Output>,
-  conclude: (arrived: Output) => Output = run.returned,
-): Promise<Output> =>
-  new Promise((resolve, reject) => {
-    run.onStopped(reject);
-    Promise.resolve(result)
-      .then(conclude)
-      .then(resolve, (error) => {
-        run.threw(error);
-        reject(error);
-      });
-  });

@@ -10,12 +10,20 @@ export type SessionFinder = () => Session;
  * @throws BreakerboxUsageError when `source` is neither a session nor a function.
  */
 export const sessionFinder = (source: SessionSource, where: string): SessionFinder => {
-  if (typeof source !== 'function') {
-    const session = asSession(source, where);
-    return () => session;
-  }
-  return () => asSession(source(), `the session function given to ${where}`);
+  checkSource(source, where);
+  return () => currentOf(source, where);
 };
+
+/**
+ * @throws BreakerboxUsageError when `source` is neither a session nor a function.
+ */
+export const checkSource = (source: SessionSource, where: string): void => {
+  if (typeof source !== 'function') asSession(source, where);
+};
+
+/** The session of a source that was checked. */
+export const currentOf = (source: SessionSource, where: string): Session =>
+  typeof source === 'function' ? asSession(source(), `the session function given to ${where}`) : source;
 
 /** Gives tools their circuits when they are wrapped; by a session function that has to wait for a call. */
 export const declareNow = (source: SessionSource, tools: readonly string[]): void => {

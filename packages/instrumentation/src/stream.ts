@@ -10,9 +10,10 @@ import { standIn } from './stand-in.ts';
  * mostly read by members of its own, which nobody sees from here, so that its call would never be settled.
  */
 export const concluded = <Output>(run: Run, result: Output): Output => {
+  if (!isAsyncIterable(result)) return run.returned(result);
   if (!isPiecesAlone(result)) {
-    const answer = run.returned(result);
-    return isAsyncIterable(result) ? result : answer;
+    run.returned(result);
+    return result;
   }
   const pieces = iterate(run, result, (last) => {
     run.ended(result);

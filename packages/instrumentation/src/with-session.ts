@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { BreakerboxUsageError, type Session } from '@breakerbox/core';
 import { shared } from './shared.ts';
 
-const storage = shared('session', () => new AsyncLocalStorage<Session>());
+const storage = shared('session', 1, () => new AsyncLocalStorage<Session>());
 
 /**
  * Makes a session the current one for whatever `run` does, asynchronous work too: tools that were guarded with
@@ -32,7 +32,7 @@ export const activeSession = (): Session | undefined => storage.getStore();
  *
  * @throws BreakerboxUsageError outside of `withSession`.
  */
-export const currentSession: () => Session = shared('currentSession', () => () => {
+export const currentSession: () => Session = shared('currentSession', 1, () => () => {
   const session = activeSession();
   if (session !== undefined) return session;
   throw new BreakerboxUsageError(

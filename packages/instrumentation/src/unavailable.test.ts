@@ -1,0 +1,112 @@
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import { guard, ToolUnavailableError } from './index.ts';
+import { watchedSession } from './test-support/watched-session.ts';
+import type { Refusal } from './unavailable.ts';
+
+const WORDS = /^Tool 'search' is unavailable: its last calls failed \(network\)\. .*Go on without it/;
+
+/** A decision against a call. */
+const refuse = (): Refusal => {
+  const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
+  session.acquire('search').settle({ outcome: 'failure', category: 'network' });
+  session.declare('search');
+  session.acquire('search').settle({ outcome: 'failure', category: 'network' });
+  return session.acquire('search') as Refusal;
+};
+
+test('says for the model what is out, and for programs where to go', () => {
+  const error = new ToolUnavailableError(refuse());
+  expect(error.message).toMatch(WORDS);
+  expect(String(error)).toBe(`ToolUnavailableError: ${error.message}`);
+  expect(JSON.parse(JSON.stringify(error))).toEqual({
+    name: 'ToolUnavailableError',
+    code: 'BREAKERBOX_TOOL_UNAVAILABLE',
+    tool: 'search',
+    decision: 'skip',
+    reason: 'open',
+    route: { kind: 'defer' },
+  });
+});
+
+test('has name and message as its stack, alone, as a cause and where nobody has read the message before', () => {
+  expect(new ToolUnavailableError(refuse()).stack).toMatch(/^ToolUnavailableError: Tool 'search' is unavailable: .*$/);
+  expect(inspect(new ToolUnavailableError(refuse()))).toMatch(
+    /^\[ToolUnavailableError: Tool 'search' is unavailable.*\] \{/,
+  );
+  const outer = new Error('the agent gave up', { cause: new ToolUnavailableError(refuse()) });
+  expect(inspect(outer)).toMatch(/\[cause\]: \[ToolUnavailableError: Tool 'search' is unavailable/);
+});
+
+test('keeps its message when the session goes on, and takes another one', () => {
+  const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
+  session.declare('search');
+  session.acquire('search').settle({ outcome: 'failure', category: 'network' });
+  const error = new ToolUnavailableError(session.acquire('search') as Refusal);
+  session.control('search', 'forced_open');
+  expect(error.message).toMatch(WORDS);
+  error.message = `${error.message} Told twice.`;
+  expect(error.message).toMatch(/Told twice\.$/);
+});
+
+const looks: readonly [string, (error: ToolUnavailableError) => unknown][] = [
+  ['its message', ({ message }) => message],
+  ['its stack', ({ stack }) => stack],
+  ['what a console shows of it', (error) => inspect(error)],
+];
+
+test.each(looks)('is as any error once somebody has looked at %s, copied with its words too', (_, look) => {
+  const error = new ToolUnavailableError(refuse());
+  look(error);
+  const { message } = error;
+  expect(Object.getOwnPropertyDescriptor(error, 'message')).toEqual({
+    value: expect.stringMatching(WORDS),
+    writable: true,
+    configurable: true,
+    enumerable: false,
+  });
+  expect(structuredClone(error).message).toBe(message);
+  expect(JSON.parse(JSON.stringify(error, Object.getOwnPropertyNames(error)))).toMatchObject({ message });
+  expect(new Proxy(error, {}).message).toBe(message);
+});
+
+test('has its words, and is itself, where nobody may change it', () => {
+  const error = Object.freeze(new ToolUnavailableError(refuse()));
+  for (let read = 0; read < 2; read += 1) expect(error.message).toMatch(WORDS);
+});
+
+test('a clone that is made before anybody looked has the words in its stack', () => {
+  expect(structuredClone(new ToolUnavailableError(refuse())).stack).toMatch(
+    /^ToolUnavailableError: Tool 'search' is unavailable/,
+  );
+});
+
+test('the class itself has no words', () => {
+  expect(ToolUnavailableError.prototype.message).toBe('');
+});
+
+test('leaves the stacks of other errors alone', () => {
+  const limit = Error.stackTraceLimit;
+  new ToolUnavailableError(refuse());
+  expect(Error.stackTraceLimit).toBe(limit);
+  expect(new Error('x').stack).toContain('unavailable.test.ts');
+});
+
+test('is made where the length of stacks may not be set', () => {
+  const before = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit') as PropertyDescriptor;
+  Object.defineProperty(Error, 'stackTraceLimit', { value: 10, writable: false, configurable: true });
+  try {
+    expect(new ToolUnavailableError(refuse()).message).toMatch(WORDS);
+  } finally {
+    Object.defineProperty(Error, 'stackTraceLimit', before);
+  }
+});
+
+test('of a call rejects once its caller listens, unheard of by the process', async () => {
+  const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const search = guard(session, 'search', () => Promise.reject(refused));
+  await expect(search()).rejects.toBe(refused);
+  const caught = search().catch((error: unknown) => error);
+  expect(await caught).toBeInstanceOf(ToolUnavailableError);
+});
