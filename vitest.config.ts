@@ -12,7 +12,7 @@ export default defineConfig({
           name: 'parts',
           include: [
             'packages/*/src/**/*.test.ts',
-            '{dashboards,alerts,stack,docs,examples,test/frameworks}/**/*.test.ts',
+            '{dashboards,alerts,stack,docs,examples,bench,test/frameworks,test/hostile,test/hostile-telemetry,test/secrets}/**/*.test.ts',
           ],
           // Tests that start servers share two cores in CI.
           testTimeout: 30_000,
@@ -25,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'test/frameworks/**'],
+          exclude: [...configDefaults.exclude, 'test/{frameworks,hostile,hostile-telemetry,secrets}/**'],
           // Prometheus, Alertmanager and a fleet of agents in real time: one after the other, with the machine to themselves.
           fileParallelism: false,
           testTimeout: 180_000,

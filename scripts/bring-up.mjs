@@ -52,6 +52,7 @@ const tasks = {
   example: ([name, ...args]) => [[source, example(name), ...args]],
   test: (args) => [[join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args]],
   preview: (args) => [[source, join(root, 'dashboards/preview/src/main.ts'), ...args]],
+  bench: (args) => [[source, join(root, 'bench/src/main.ts'), ...args]],
   check: () => [
     [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '.'],
     ...[

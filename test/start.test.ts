@@ -98,7 +98,7 @@ describe('a wrong start says what to do', () => {
     const { status, stderr } = start(bareClone(), 'dmeo');
     expect(status).toBe(1);
     expect(stderr).toContain(
-      "'dmeo' is nothing that can be started. Known: demo, bundle, example, test, preview, check.",
+      "'dmeo' is nothing that can be started. Known: demo, bundle, example, test, preview, bench, check.",
     );
   });
 });
