@@ -70,7 +70,7 @@ describe.each(sized)('$name', (one) => {
 const core = published.find(({ name }) => name === '@breakerbox/core') ?? expect.fail('no core');
 
 /** Bytes, minified and gzipped. Written by hand: `surface` follows what is there, and this says how far. */
-const AT_MOST: Sizes = { createBreakerbox: 54_000, '. (all)': 58_000, classifyError: 15_000 };
+const AT_MOST: Sizes = { createBreakerbox: 55_000, '. (all)': 60_000, classifyError: 15_000 };
 
 test('core stays below a bound that nobody moves without saying so', async () => {
   const { gzipped } = await sizeReportOf(core, workspace);
