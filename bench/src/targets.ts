@@ -25,7 +25,7 @@ const A_3RD = 1 / 3;
 export const TARGETS: readonly Target[] = [
   {
     id: 'closed',
-    says: "A call that succeeds, no SDK: at most cockatiel's consecutive breaker",
+    says: "A call that succeeds, no SDK, by hand: at most cockatiel's consecutive breaker",
     case: 'closed',
     sdk: 'none',
     row: 'hand',
@@ -34,7 +34,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     id: 'closed-metrics',
-    says: 'A call that succeeds, metrics on: at most 1.5 × a cockatiel call',
+    says: 'A call that succeeds, metrics on, by hand: at most 1.5 × a cockatiel call',
     case: 'closed',
     sdk: 'metrics',
     row: 'hand',
@@ -43,16 +43,16 @@ export const TARGETS: readonly Target[] = [
   },
   {
     id: 'closed-sampled',
-    says: 'A call that succeeds, with a sampled span as well: at most opossum + opossum-prometheus, which has none',
+    says: 'A call that succeeds, with a sampled span as well, by hand and the tool in its context: at most opossum + opossum-prometheus, which has none',
     case: 'closed',
     sdk: 'sampled',
-    row: 'hand',
+    row: 'hand-context',
     limit: { times: 1, of: 'opossum-prometheus' },
-    floor: ['wrapper', 'clock', 'span'],
+    floor: ['wrapper', 'clock', 'span', 'context'],
   },
   {
     id: 'open-acquire-cockatiel',
-    says: "Decision on an open circuit (acquire): at most 1/20 of cockatiel's rejection",
+    says: "Decision on an open circuit (acquire), no SDK: at most 1/20 of cockatiel's rejection",
     case: 'open',
     sdk: 'none',
     row: 'acquire',
@@ -61,7 +61,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     id: 'open-acquire-opossum',
-    says: "Decision on an open circuit (acquire): at most 1/20 of opossum's rejection",
+    says: "Decision on an open circuit (acquire), no SDK: at most 1/20 of opossum's rejection",
     case: 'open',
     sdk: 'none',
     row: 'acquire',
@@ -70,7 +70,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     id: 'open-guard-cockatiel',
-    says: "The same through guard() and its error: at most 1/3 of cockatiel's rejection",
+    says: "The same through guard() and its error, whose text nobody has read yet: at most 1/3 of cockatiel's rejection",
     case: 'open',
     sdk: 'none',
     row: 'guard',
@@ -79,7 +79,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     id: 'open-guard-opossum',
-    says: "The same through guard() and its error: at most 1/3 of opossum's rejection",
+    says: "The same through guard() and its error, whose text nobody has read yet: at most 1/3 of opossum's rejection",
     case: 'open',
     sdk: 'none',
     row: 'guard',
@@ -88,7 +88,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     id: 'memory-circuit',
-    says: "Memory of a circuit: at most 1/2 of cockatiel's consecutive breaker",
+    says: "Memory of a closed circuit: at most 1/2 of cockatiel's consecutive breaker",
     case: 'memory',
     sdk: 'none',
     row: 'circuit',

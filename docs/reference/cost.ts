@@ -45,9 +45,18 @@ const CALL = { hand: 'hand', guard: 'guard', show: micro } as const;
 const LINES: readonly Line[] = [
   { ...CALL, title: 'a call that succeeds, no OpenTelemetry SDK', of: 'closed/none' },
   { ...CALL, title: 'the same, metrics on', of: 'closed/metrics' },
-  { ...CALL, title: 'the same, and a span that is not sampled', of: 'closed/unsampled' },
-  { ...CALL, title: 'the same, and a span that is sampled', of: 'closed/sampled' },
-  { ...CALL, title: 'a call that is refused', of: 'open/none', hand: 'acquire' },
+  { ...CALL, title: 'the same, and a span that is not sampled', of: 'closed/unsampled', hand: 'hand-context' },
+  { ...CALL, title: 'the same, and a span that is sampled', of: 'closed/sampled', hand: 'hand-context' },
+  { ...CALL, title: 'a call that is refused, no SDK', of: 'open/none', hand: 'acquire' },
+  {
+    ...CALL,
+    title: 'the same, and its text is read',
+    of: 'open/none',
+    hand: 'acquire-message',
+    guard: 'guard-message',
+  },
+  { ...CALL, title: 'a call that is refused, and a span that is sampled', of: 'open/sampled', hand: 'acquire' },
+  { ...CALL, title: 'a call that fails, no SDK', of: 'failure/none' },
   { title: 'a session, in memory', of: 'memory/none', hand: 'session', guard: undefined, show: kilo },
   { title: 'a circuit, in memory', of: 'memory/none', hand: 'circuit', guard: undefined, show: kilo },
   {

@@ -57,6 +57,7 @@ export class Circuits {
     if (tool === undefined) return undefined;
     const tracked = putCircuit(this.store, tool, this.#box.clock);
     this.#witness.tracked(tracked);
+    if (tracked.mode === 'observe_only') this.#accounts.observe(); // From its first use on, whatever that is (C1).
     return tracked;
   }
 
