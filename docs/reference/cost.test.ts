@@ -3,8 +3,11 @@ import { costTable, withCost } from './cost.ts';
 
 const rows = [
   { id: 'hand', median: 150 },
+  { id: 'hand-context', median: 160 },
   { id: 'acquire', median: 180 },
+  { id: 'acquire-message', median: 500 },
   { id: 'guard', median: 1_234 },
+  { id: 'guard-message', median: 1_734 },
   { id: 'session', median: 2_048 },
   { id: 'circuit', median: 300 },
   { id: 'start-telemetry', median: 41.26 },
@@ -18,6 +21,8 @@ const RESULTS = {
     'closed/unsampled',
     'closed/sampled',
     'open/none',
+    'open/sampled',
+    'failure/none',
     'memory/none',
     'scrape/metrics',
   ].map((name) => ({ id: name.split('/')[0] ?? '', sdk: name.split('/')[1] ?? '', rows })),
@@ -26,7 +31,7 @@ const RESULTS = {
 test('results become a table in units that people read', () => {
   const table = costTable(RESULTS);
   expect(table).toContain('| a call that succeeds, no OpenTelemetry SDK | 0.15 µs | 1.2 µs |');
-  expect(table).toContain('| a call that is refused | 0.18 µs | 1.2 µs |');
+  expect(table).toContain('| a call that is refused, no SDK | 0.18 µs | 1.2 µs |');
   expect(table).toContain('| a session, in memory | 2.0 KiB | – |');
   expect(table).toContain('| a scrape of 200 tools × 5 agents | 41 ms | – |');
   expect(table).toMatch(/Some CPU, Node 24\.21\.0, 2026-11-21\.$/);

@@ -17,17 +17,22 @@ export interface Clock {
 }
 
 /**
- * `performance.now()` and `Date.now()`. The first one goes back where a test puts in fake timers, or takes them away: then time
+ * `performance.now()` and `Date.now()`. The first one leaps where a test puts in fake timers, or takes them away: then time
  * stands still for a moment, and goes on from there at the new pace.
  */
 export const systemClock: Clock = {
   now: () => {
-    const ms = performance.now() + lead;
-    if (ms >= latest && ms < Number.POSITIVE_INFINITY) {
+    const read = performance.now();
+    if (!Number.isFinite(read)) return latest; // Whoever gives that has taken time over, and got it wrong: it would never go on.
+    if (performance.now !== source) {
+      source = performance.now;
+      lead = latest - read;
+    }
+    const ms = read + lead;
+    if (ms >= latest) {
       latest = ms;
       return ms;
     }
-    if (!Number.isFinite(ms)) return latest; // Whoever gives that has taken time over, and got it wrong: it would never go on.
     lead += latest - ms;
     return latest;
   },
@@ -35,8 +40,10 @@ export const systemClock: Clock = {
 };
 
 let latest = 0;
-/** What was lost by going back. */
+/** By how much time here is ahead of `performance.now()`. */
 let lead = 0;
+/** Who gives the time: it goes on where it stands when that is somebody else. */
+let source: unknown = performance.now;
 
 /** A point in the life of a session, on both of its clocks. */
 export interface Moment {

@@ -64,11 +64,13 @@ export class Expeditor implements Session, PermitOwner {
   #decide(tool: string, options: AcquireOptions | undefined): SessionPermit {
     const known = this.#seats.find(tool);
     const at = this.#arrive(known);
+    if (this.#ended) return this.#decideAfterEnd(tool, options); // By a listener, meanwhile.
     const seat = known ?? this.#take(tool);
     const digest = options === undefined ? undefined : this.#digestOf(seat, options);
     const mode = seat.tracked === undefined ? this.#modeOf(seat) : seat.tracked.mode;
     if (mode === 'observe_only') this.#accounts.observe();
     const reason = this.#outlook.reason(seat, mode, digest, at);
+    if (this.#ended) return this.#decideAfterEnd(tool, options); // Or by a check.
     if (reason !== 'closed') return this.#decideOtherwise(seat, reason, mode, digest, this.#timed(at), options);
     // Almost every call: a closed circuit needs no admission.
     const permit = new SessionPermit(this, seat, reason, mode, this.#accounts.real, at, digest);
@@ -285,7 +287,7 @@ export class Expeditor implements Session, PermitOwner {
     return at;
   }
 
-  /** The same for a call that is over. One that began untimed ends so too: no need to look again who measures. */
+  /** The same for a call that is over. One that began untimed ends so too: it has no duration. */
   #comeBack({ seat, at }: SessionPermit): Moment {
     if (at !== UNTIMED || this.#ended || this.#isDue(seat)) return this.#arrive(seat);
     this.#witness.inUse();
@@ -306,10 +308,9 @@ export class Expeditor implements Session, PermitOwner {
     return explain(this.#outlook.grounds(permit));
   }
 
-  /** Declared tools that would be held up now. */
+  /** Declared tools that would be held up now; none is any more where the session is over. */
   #outs(): readonly Grounds[] {
-    if (this.#ended) return []; // Nothing is held up any more.
-    const outs = this.#outlook.outs(this.#arrive());
+    const outs = this.#ended ? [] : this.#outlook.outs(this.#arrive());
     this.#witness.tell();
     return outs;
   }

@@ -108,8 +108,11 @@ class Bounds {
 
   release(): void {
     if (this.#timer !== undefined) clearTimeout(this.#timer);
-    // A signal is often shared by all calls of a run: what stays on it is a leak.
-    if (this.#onAbort !== undefined) this.outer?.removeEventListener('abort', this.#onAbort);
+    const { outer } = this;
+    const onAbort = this.#onAbort;
+    if (outer === undefined || onAbort === undefined) return;
+    // A signal is often shared by all calls of a run: what stays on it is a leak. One that throws must not cost the result.
+    safely('the signal of a call', () => outer.removeEventListener('abort', onAbort));
   }
 }
 

@@ -63,7 +63,7 @@ export const enlist = (session: LiveSession): void => {
   const { live } = state;
   for (let looks = LOOKED_AT; looks > 0; looks -= 1) {
     const { value, done } = state.looked.next();
-    if (!done && value.retireIfIdle()) live.delete(value);
+    if (!done && (safely('a session, or its clock,', () => value.retireIfIdle()) ?? true)) live.delete(value);
     if (done) state.looked = live.values(); // Round again: every one has its turn.
   }
   live.add(session);
