@@ -21,7 +21,7 @@ const everything = CASES.flatMap(({ id, sdks }) => sdks.map((sdk) => `${id}/${sd
 const ASKED = [
   'closed/none/hand',
   'closed/metrics/hand',
-  'closed/sampled/hand',
+  'closed/sampled/hand-context',
   'open/none/acquire',
   'open/none/guard',
   'memory/none/circuit',
