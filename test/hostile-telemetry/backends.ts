@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttp2Server, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
 /** Something at the other end of OTLP that is no collector as it should be. */
@@ -41,6 +42,21 @@ export const BACKENDS: Readonly<Record<string, Backend>> = {
   },
 };
 
+/** The credentials that it was sent, in words that no search for them alone would find as well. */
+const echoOf = (credentials = ''): string =>
+  `${WORDS_OF_BACKEND} ${credentials} ${Buffer.from(credentials).toString('base64')}`;
+
+/** Backends that say what they were asked where OTLP over HTTP has a place for their words. */
+export const ECHOES: Readonly<Record<string, Backend>> = {
+  'the body of a 401': BACKENDS['answers 401 and says what it was asked'] as Backend,
+  'the reason of a 401': ({ headers }, response) => void response.writeHead(401, echoOf(headers.authorization)).end(),
+  'the reason of a 503': ({ headers }, response) => void response.writeHead(503, echoOf(headers.authorization)).end(),
+  'a partial success': ({ headers }, response) => {
+    const partialSuccess = { errorMessage: echoOf(headers.authorization) };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ partialSuccess }));
+  },
+};
+
 /** A backend on loopback. */
 export interface RunningBackend extends AsyncDisposable {
   readonly url: string;
@@ -67,6 +83,36 @@ export const startBackend = async (answer: Backend): Promise<RunningBackend> => 
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
+      await closed;
+    },
+  };
+};
+
+/** One that ends every gRPC call with this status, and with the credentials that it was sent for details. */
+export const startGrpcEcho = async (status: string): Promise<RunningBackend> => {
+  let asked = 0;
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createHttp2Server();
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.on('error', () => {});
+  });
+  server.on('stream', (stream, { authorization }) => {
+    asked += 1;
+    stream.on('error', () => {});
+    const message = encodeURIComponent(echoOf(authorization));
+    const trailers = { 'content-type': 'application/grpc', 'grpc-status': status, 'grpc-message': message };
+    stream.respond({ ':status': 200, ...trailers }, { endStream: true });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked: () => asked,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const session of sessions) session.destroy();
       await closed;
     },
   };

@@ -13,7 +13,8 @@ export interface AgentRun {
   /** What the caller of its tools saw. */
   readonly seen: readonly string[];
   readonly scraped: { readonly status: number; readonly lines: boolean };
-  readonly stderr: string;
+  /** All that is in its log: stderr; and by OTEL_LOG_LEVEL, what OpenTelemetry says by the way, on stdout. */
+  readonly log: string;
 }
 
 /** Far beyond every limit of ours: what has not ended by then never will. The test says so rather than waiting. */
@@ -40,6 +41,8 @@ export const runAgent = async (env: NodeJS.ProcessEnv, ...args: readonly string[
     text(child.stderr),
     once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>,
   ]);
-  const { seen, scraped } = JSON.parse(stdout || '{}') as Pick<AgentRun, 'seen' | 'scraped'>;
-  return { code, signal, seen, scraped, stderr };
+  const lines = stdout.split('\n');
+  const result = lines.find((line) => line.startsWith('{"seen":')) ?? '{}';
+  const { seen, scraped } = JSON.parse(result) as Pick<AgentRun, 'seen' | 'scraped'>;
+  return { code, signal, seen, scraped, log: stderr + lines.filter((line) => line !== result).join('\n') };
 };

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createBreakerbox } from '@breakerbox/core';
 import { startTelemetry, type TelemetryHandle } from '@breakerbox/telemetry';
+import { registerBreakerboxMetrics } from '@breakerbox/telemetry/prom-client';
 import { diag } from '@opentelemetry/api';
+import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openScrapeServer } from '../../packages/telemetry/src/scrape-server.ts';
 import { secretOf, secretsIn } from '../secrets/plants.ts';
@@ -39,6 +41,7 @@ test('listens on loopback alone, with nothing said', () => {
 });
 
 test.each([
+  ['nothing', ''],
   ['half a request', 'GET /metrics HTTP/1.1\r\nhost: x'],
   ['no HTTP', '\u0000\u0001 nonsense\r\n\r\n'],
   ['a header of a megabyte', `GET /metrics HTTP/1.1\r\nx: ${'y'.repeat(1_000_000)}\r\n\r\n`],
@@ -46,11 +49,30 @@ test.each([
   ['200 requests at once', 'GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(200)],
   ['a path to somewhere else', 'GET /../../etc/passwd HTTP/1.1\r\nhost: x\r\n\r\n'],
 ])('serves others while a client sends %s', async (_, bytes) => {
-  const sockets = await Promise.all(Array.from({ length: 20 }, open));
-  for (const socket of sockets) socket.write(bytes);
+  const sockets = await Promise.all(Array.from({ length: 50 }, open));
+  for (const socket of sockets) if (bytes !== '') socket.write(bytes);
   await expectServed();
   for (const socket of sockets) socket.destroy();
   await expectServed();
+});
+
+test('has each series once, though names differ by what UTF-8 has no sign for', async () => {
+  const registry = new Registry();
+  const unregister = registerBreakerboxMetrics(registry);
+  const session = createBreakerbox({ agent: 'scraped', tools: {} }).session();
+  for (const name of ['a\ud800', 'a\ud801', 'a\udc00', 'a\ufffd']) {
+    session.declare(name); // As a server lists it.
+    session.acquire(name).settle({ outcome: 'success' });
+  }
+  expect(session.report().tools.map(({ tool }) => tool)).toEqual(['a\ufffd']);
+  const scraped = await (await fetch(url)).text();
+  for (const text of [scraped, Buffer.from(await registry.metrics()).toString()]) {
+    expect(text).toMatch(/_count\{[^\n]*gen_ai_tool_name="a\ufffd"[^\n]*\} 4$/m);
+    const series = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    const names = series.map((line) => line.replace(/ \S+$/, ''));
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  }
+  unregister();
 });
 
 test('shutdown waits for no client', async () => {

@@ -2,10 +2,11 @@
  * Agents of all kinds at work with planted secrets, in a process of their own: its command line and environment hold some too.
  * Prints everything that leaves the process by Breakerbox, as JSON: see secrets.test.ts.
  */
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
 import {
   type Breakerbox,
-  type BreakerboxEvents,
   createBreakerbox,
   formatPauseReport,
   formatReport,
@@ -17,6 +18,7 @@ import {
 import { startTelemetry } from '@breakerbox/telemetry';
 import { registerBreakerboxMetrics } from '@breakerbox/telemetry/prom-client';
 import { Registry } from 'prom-client';
+import { EVENT_NAMES } from '../../packages/core/src/events.ts';
 import { KINDS } from './kinds.ts';
 import { createGarden, OWN_FAULT, secretOf } from './plants.ts';
 import { workOf } from './tools.ts';
@@ -29,19 +31,23 @@ export interface Said {
   readonly places: readonly string[];
   /** What the models heard of their tools, by kind. */
   readonly heard: Readonly<Record<string, readonly string[]>>;
+  /** Ports of others that the process has connected to. */
+  readonly ports: readonly (number | undefined)[];
+  /** What Node lets the process do beside that: it was started to do none of it. */
+  readonly rights: readonly string[];
 }
 
-const EVENTS: readonly (keyof BreakerboxEvents)[] = [
-  'decision',
-  'outcome',
-  'circuit.transition',
-  'systemic.detected',
-  'systemic.resolved',
-  'budget.exhausted',
-  'budget.resumed',
-  'scope.reduced',
-];
+/** Before what the child prints: all else that is printed is Breakerbox's, or OpenTelemetry's. */
+export const SAID = 'said: ';
+
 const FORMATS = { formatReport, formatStateTable, formatScopeReport, formatPauseReport, formatSystemicReport };
+
+const connected = new Set<number | undefined>();
+subscribe('net.client.socket', (message) => {
+  const { socket } = message as { readonly socket: Socket };
+  socket.once('connect', () => connected.add(socket.remotePort));
+});
+subscribe('udp.socket', () => connected.add(undefined));
 
 const said: Record<string, string> = {};
 const say = (way: string, text: string): void => {
@@ -86,7 +92,7 @@ const listen = (box: Breakerbox): void => {
   box.on('circuit.transition', () => {
     throw new Error(secretOf(OWN_FAULT));
   });
-  for (const name of EVENTS) box.on(name, (event) => say('events', `${name} ${JSON.stringify(event)}`));
+  for (const name of EVENT_NAMES) box.on(name, (event) => say('events', `${name} ${JSON.stringify(event)}`));
 };
 
 const garden = createGarden();
@@ -119,5 +125,13 @@ for (const [kind, run] of Object.entries(KINDS)) {
 await telemetry.ready;
 say('/metrics', await (await fetch(telemetry.metricsUrl ?? '')).text());
 say('prom-client', (await text.metrics()) + (await open.metrics()));
+connected.delete(Number(new URL(telemetry.metricsUrl ?? '').port));
 await telemetry.shutdown();
-process.stdout.write(JSON.stringify({ outputs: said, places: garden.places(), heard } satisfies Said));
+const result: Said = {
+  outputs: said,
+  places: garden.places(),
+  heard,
+  ports: [...connected],
+  rights: ['fs.write', 'child', 'worker'].filter((right) => process.permission?.has(right) !== false),
+};
+process.stdout.write(`\n${SAID}${JSON.stringify(result)}\n`);

@@ -15,7 +15,7 @@ const demo = (...flags: readonly string[]): Promise<{ stdout: string; stderr: st
     OPENAI_API_KEY: secretOf('environment of the command').trim(),
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=${secretOf('headers of the command').slice(0, 24)}`,
   };
-  return promisify(execFile)(process.execPath, args, { env });
+  return promisify(execFile)(process.execPath, args, { env, timeout: 55_000 });
 };
 
 test.concurrent.each([

@@ -1,7 +1,7 @@
 /** What a tool throws at whoever looks at it is the tool's own text, and has no place on stderr, where diag writes by default. */
 
 import { inspect } from 'node:util';
-import { createBreakerbox } from '@breakerbox/core';
+import { type Classifier, createBreakerbox } from '@breakerbox/core';
 import { guard } from '@breakerbox/instrumentation';
 import { guardTools as guardAiTools } from '@breakerbox/instrumentation/ai-sdk';
 import { guardTools as guardAnthropicTools } from '@breakerbox/instrumentation/anthropic';
@@ -9,7 +9,7 @@ import { breakerMiddleware, guardTools as guardLangchainTools } from '@breakerbo
 import { guardMcpClient, type McpClient } from '@breakerbox/instrumentation/mcp';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { tool as langchainTool } from 'langchain';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { secretOf, secretsIn } from './plants.ts';
 
@@ -47,13 +47,16 @@ const CALLS: Readonly<Record<string, (tool: Tool, session: ReturnType<typeof ses
   },
   'LangChain, middleware': (tool, session) => {
     const { wrapToolCall } = breakerMiddleware(session);
+    const toolCall = { type: 'tool_call', name: 'search', args: input, id: '1' };
     const request = {
-      toolCall: { name: 'search', args: input, id: '1' },
-      tool: { name: 'search' },
+      toolCall,
+      tool: langchainTool(tool as never, { name: 'search', schema }),
       state: {},
       runtime: {},
     };
-    return (wrapToolCall as unknown as (request: unknown, tool: Tool) => unknown)(request, tool);
+    // As ToolNode: it is the tool of the request that is called.
+    const handler = ({ tool, toolCall }: typeof request) => tool.invoke(toolCall as never);
+    return wrapToolCall?.(request as never, handler as never);
   },
   Anthropic: (tool, session) => {
     const made = {
@@ -73,10 +76,10 @@ const CALLS: Readonly<Record<string, (tool: Tool, session: ReturnType<typeof ses
   },
 };
 
-const sessionOf = () =>
+const sessionOf = (classify?: Classifier) =>
   createBreakerbox({
     agent: 'tester',
-    tools: { search: { labelFreshness: true, serveStaleMs: 60_000 } },
+    tools: { search: { labelFreshness: true, serveStaleMs: 60_000, ...(classify && { classify }) } },
   }).session();
 
 let logged: unknown[][];
@@ -90,13 +93,27 @@ beforeEach(() => {
 });
 afterEach(() => diag.disable());
 
+const attempt = (call: (typeof CALLS)[string], tool: Tool, session: ReturnType<typeof sessionOf>): Promise<unknown> =>
+  Promise.resolve()
+    .then(() => call(tool, session))
+    .catch(() => undefined);
+
 describe.each(Object.entries(CALLS))('%s', (_, call) => {
   test.each(Object.entries(VALUES))('E5: %s that throws', async (_, value) => {
-    for (const tool of [() => Promise.reject(value), async () => value]) {
-      await Promise.resolve()
-        .then(() => call(tool, sessionOf()))
-        .catch(() => undefined);
+    for (const tool of [vi.fn(() => Promise.reject(value)), vi.fn(async () => value)]) {
+      await attempt(call, tool, sessionOf());
+      expect(tool).toHaveBeenCalledTimes(1);
     }
     expect(secretsIn(inspect(logged, { depth: 9 }), [PLACE])).toEqual([]);
+  });
+
+  test("E5: the fault of the application's own classifier is told, so the logger is heard, without the tool's error", async () => {
+    const failing = (): never => {
+      throw new Error('the classifier failed');
+    };
+    await attempt(call, () => Promise.reject(new Error(secretOf(PLACE))), sessionOf(failing));
+    const said = inspect(logged, { depth: 9 });
+    expect(said).toContain('the classifier failed');
+    expect(secretsIn(said, [PLACE])).toEqual([]);
   });
 });

@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startOtlpReceiver } from '../../packages/telemetry/src/test-support/otlp-receiver.ts';
-import type { Said } from './agents-child.ts';
+import type { SAID, Said } from './agents-child.ts';
 import { OWN_FAULT, secretOf, secretsIn } from './plants.ts';
 
 const CHILD = fileURLToPath(new URL('agents-child.ts', import.meta.url));
+const PREFIX: typeof SAID = 'said: ';
 const OUTSIDE = ['command line', 'environment', 'header of OTLP'] as const;
 
 /** What is under way out of the child, and must hold what it is for: or the search would search nothing. */
@@ -25,24 +26,39 @@ const HOLDS: Readonly<Record<string, string>> = {
   'OTLP traces': 'execute_tool search',
   'OTLP logs': 'breakerbox.circuit.transition',
   'OTLP metrics': 'breakerbox.outcomes',
+  stdout: "name: 'breakerbox.outcomes'",
   stderr: "a listener of 'circuit.transition' threw",
 };
 
 let said: Said;
 let outputs: Readonly<Record<string, string>>;
+let port: number;
 
 beforeAll(async () => {
-  await using receiver = await startOtlpReceiver();
+  await using receiver = await startOtlpReceiver({ echo: true });
+  port = Number(new URL(receiver.url).port);
   const env = {
     PATH: process.env.PATH,
     SEARCH_API_KEY: secretOf('environment').trim(),
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_TRACES_EXPORTER: 'otlp,console',
+    OTEL_LOGS_EXPORTER: 'otlp,console',
+    OTEL_METRICS_EXPORTER: 'prometheus,otlp,console',
+    OTEL_LOG_LEVEL: 'all',
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${encodeURIComponent(secretOf('header of OTLP').slice(0, 24))}`,
   };
-  const args = ['--conditions=breakerbox-source', CHILD, '--api-key', secretOf('command line')];
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env, maxBuffer: 2 ** 28 });
-  said = JSON.parse(stdout) as Said;
+  // It may write no file, and start neither process nor thread.
+  const flags = ['--permission', '--allow-fs-read=*', '--conditions=breakerbox-source'];
+  const args = [...flags, CHILD, '--api-key', secretOf('command line')];
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
+    env,
+    maxBuffer: 2 ** 28,
+    timeout: 55_000,
+  });
+  const lines = stdout.split('\n');
+  const result = lines.findIndex((line) => line.startsWith(PREFIX));
+  said = JSON.parse(lines[result]?.slice(PREFIX.length) ?? '') as Said;
   const sent = (path: string): string =>
     receiver.requests.flatMap((request) => (request.path === path ? [request.body] : [])).join('\n');
   outputs = {
@@ -50,6 +66,7 @@ beforeAll(async () => {
     'OTLP traces': sent('/v1/traces'),
     'OTLP logs': sent('/v1/logs'),
     'OTLP metrics': sent('/v1/metrics'),
+    stdout: lines.toSpliced(result, 1).join('\n'),
     stderr,
   };
 });
@@ -64,6 +81,7 @@ describe('Q2: no secret leaves the process', () => {
 
   test('Q2: and there is no way out that is not searched', () => {
     expect(Object.keys(outputs).toSorted()).toEqual(Object.keys(HOLDS).toSorted());
+    expect([said.ports, said.rights]).toEqual([[port], []]);
   });
 
   test('Q2: the secrets were there: each model has read those of its tools, as it would without us', () => {

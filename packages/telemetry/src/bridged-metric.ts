@@ -8,6 +8,7 @@ import {
   type SharedMetric,
 } from '@breakerbox/core/internal';
 import type { Aggregator, Registry, RegistryContentType } from 'prom-client';
+import { labelName, PROM_TYPE } from './prom-words.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -50,8 +51,6 @@ export interface BridgedFamily extends Pick<BridgedMetric, 'name' | 'help' | 'ty
 
 type AnyRegistry = Registry<RegistryContentType>;
 
-const TYPE = { counter: 'counter', updowncounter: 'gauge', gauge: 'gauge', histogram: 'histogram' } as const;
-
 /** Gauges that an idle session has to leave before they are read. */
 const OF_SESSIONS: readonly string[] = [METRIC.sessions.name, METRIC.circuits.name];
 
@@ -59,13 +58,10 @@ const NO_LABELS: Labels = {};
 
 const promLabels = new WeakMap<object, Labels>();
 
-/** An attribute's name with dots is a label's with underscores. */
 const labelsOf = ({ attributes }: Pick<NumberSeries, 'attributes'>): Labels => {
   let labels = promLabels.get(attributes);
   if (labels === undefined) {
-    labels = Object.fromEntries(
-      Object.entries(attributes).map(([name, value]) => [name.replaceAll('.', '_'), String(value)]),
-    );
+    labels = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [labelName(name), String(value)]));
     promLabels.set(attributes, labels);
   }
   return labels;
@@ -137,7 +133,7 @@ export const bridgedMetric = (metric: SharedMetric, cells: CellReader, registry:
     values,
   });
   const help = description;
-  const type = TYPE[kind];
+  const type = PROM_TYPE[kind];
   // Workers of a cluster: of the time of the last opening, the last; of all else, the sum.
   const aggregator = kind === 'gauge' ? 'max' : 'sum';
   return {

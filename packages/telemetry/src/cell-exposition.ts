@@ -1,12 +1,11 @@
 import { SCOPE_NAME } from '@breakerbox/core';
 import { type CellReader, countOf, type HistogramSeries, type SharedMetric } from '@breakerbox/core/internal';
 import type { Attributes } from '@opentelemetry/api';
-
-const TYPE = { counter: 'counter', updowncounter: 'gauge', gauge: 'gauge', histogram: 'histogram' } as const;
+import { labelName, PROM_TYPE } from './prom-words.ts';
 
 const escapeText = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 const label = (name: string, value: string): string =>
-  `${name.replaceAll('.', '_')}="${escapeText(value).replaceAll('"', '\\"')}"`;
+  `${labelName(name)}="${escapeText(value).replaceAll('"', '\\"')}"`;
 
 /** The labels of a series never change, and are most of what there is to write. */
 const written = new WeakMap<Attributes, string>();
@@ -44,7 +43,7 @@ const seriesLines = (cells: CellReader, metric: SharedMetric): string => {
 };
 
 const head = ({ prometheus, description, unit, kind }: SharedMetric): string =>
-  `# HELP ${prometheus} ${escapeText(description)}\n# UNIT ${prometheus} ${unit}\n# TYPE ${prometheus} ${TYPE[kind]}\n`;
+  `# HELP ${prometheus} ${escapeText(description)}\n# UNIT ${prometheus} ${unit}\n# TYPE ${prometheus} ${PROM_TYPE[kind]}\n`;
 
 /**
  * Breakerbox's metrics as OpenTelemetry's serializer would write them, in a tenth of its time: with 200 tools of 5 agents it

@@ -7,7 +7,7 @@ import {
   PeriodicExportingMetricReader,
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type BreakerboxMetricProducer, BreakerboxPrometheusExporter, breakerboxMetricProducer } from './index.ts';
 import { startTelemetry, type TelemetryHandle } from './start.ts';
 import { startOtlpReceiver } from './test-support/otlp-receiver.ts';
@@ -123,6 +123,67 @@ describe("the producer's series", () => {
     expect(own.at(-1)?.dataPoints).toHaveLength(2);
     expect(await pushed([breakerboxMetricProducer()])).toEqual(own);
   });
+
+  const collected = async (producer: BreakerboxMetricProducer): Promise<DataPoint<unknown>[]> => {
+    const { resourceMetrics } = await producer.collect();
+    return resourceMetrics.scopeMetrics.flatMap((scoped) =>
+      scoped.metrics.flatMap((metric): DataPoint<unknown>[] => metric.dataPoints),
+    );
+  };
+
+  test('do not change beneath who exports them, while calls go on', async () => {
+    const producer = breakerboxMetricProducer();
+    const agent = newAgent();
+    work(agent);
+    const points = (await collected(producer)).filter(({ attributes }) => attributes['gen_ai.agent.name'] === agent);
+    const before = JSON.stringify(points);
+    work(agent);
+    producer.release();
+    expect(points.length).toBeGreaterThan(100);
+    expect(JSON.stringify(points)).toBe(before);
+  });
+
+  test("end no earlier than they began, though the system's clock is set back", async () => {
+    const producer = breakerboxMetricProducer();
+    work(newAgent());
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+    const points = await collected(producer);
+    vi.useRealTimers();
+    producer.release();
+    expect(points.length).toBeGreaterThan(150);
+    expect(
+      points.filter(({ startTime, endTime }) => startTime[0] + startTime[1] / 1e9 > endTime[0] + endTime[1] / 1e9),
+    ).toEqual([]);
+  });
+});
+
+/** A session that idles from the clock's next reading on. */
+const idling = (agent: string): (() => void) => {
+  let nowMs = 0;
+  const clock = { now: () => nowMs, unixNow: () => nowMs };
+  const session = createBreakerbox({ agent, tools: { search: {} }, clock }).session();
+  session.acquire('search').settle({ outcome: 'success' });
+  return () => {
+    nowMs = 30 * 60_000;
+  };
+};
+
+test('idle sessions leave the gauges of who pushes alone', async () => {
+  const producer = breakerboxMetricProducer();
+  onTestFinished(producer.release);
+  const agent = newAgent();
+  const idle = idling(agent);
+  const active = async (): Promise<unknown[]> => {
+    const { resourceMetrics } = await producer.collect();
+    return resourceMetrics.scopeMetrics
+      .flatMap((scoped) => scoped.metrics)
+      .filter(({ descriptor: { name } }) => name === METRIC.sessions.name || name === METRIC.circuits.name)
+      .flatMap(({ dataPoints }): DataPoint<unknown>[] => dataPoints)
+      .filter(({ attributes, value }) => attributes['gen_ai.agent.name'] === agent && value === 1);
+  };
+  expect(await active()).toHaveLength(2);
+  idle();
+  expect(await active()).toEqual([]);
 });
 
 describe('startTelemetry', () => {
@@ -194,6 +255,18 @@ describe('startTelemetry', () => {
       );
       expect([prometheus, theirs?.length, ours?.length]).not.toContain(0);
     }
+    await telemetry.shutdown();
+  });
+
+  test('takes idle sessions out of the gauges before a scrape', async () => {
+    const telemetry = await started();
+    const agent = newAgent();
+    const idle = idling(agent);
+    const active = async (): Promise<string[]> =>
+      linesOf(agent, await scrape(telemetry)).filter((line) => /^breakerbox_(sessions|circuits)\{.* 1$/.test(line));
+    expect(await active()).toHaveLength(2);
+    idle();
+    expect(await active()).toEqual([]);
     await telemetry.shutdown();
   });
 

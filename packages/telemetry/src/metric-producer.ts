@@ -62,12 +62,14 @@ const numberMetric = (cells: CellReader, metric: SharedMetric, startTime: HrTime
 /** All of Breakerbox's metrics that have a series now, as an SDK would hand them to an exporter. */
 export const producedMetrics = (cells: CellReader): ScopeMetrics[] => {
   cells.retireIdle();
-  const endTime = hrTime(Date.now());
+  const nowMs = Date.now();
   const metrics = cells
     .metrics()
     .map((metric) => {
       const produced = metric.kind === 'histogram' ? histogramMetric : numberMetric;
-      return produced(cells, metric, hrTime(cells.sinceMs(metric)), endTime);
+      const sinceMs = cells.sinceMs(metric);
+      // Where the system's clock was set back: backends drop what ends before it began, or take it for a restart.
+      return produced(cells, metric, hrTime(sinceMs), hrTime(Math.max(sinceMs, nowMs)));
     })
     .filter(({ dataPoints }) => dataPoints.length > 0);
   return metrics.length === 0 ? [] : [{ scope: { name: SCOPE_NAME, version: '' }, metrics }];

@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { type Environment, envValue, metricsProtocol } from './environment.ts';
 import { oneAtATime } from './one-at-a-time.ts';
-import { markExports } from './otlp-requests.ts';
+import { LONGEST_TIMER_MS, markExports } from './otlp-requests.ts';
 import { tell } from './tell.ts';
 
 const DEFAULT_INTERVAL_MS = 60_000;
@@ -27,10 +27,13 @@ function otlpExporter(protocol: string): PushMetricExporter {
   return new ProtobufExporter();
 }
 
-function positiveMillis(env: Environment, name: string, fallback: number): number {
+/** Timers that are longer, or shorter than a millisecond, fire all the time. */
+function timerMillis(env: Environment, name: string, fallback: number): number {
   const text = envValue(env, name);
-  if (text === undefined || Number(text) > 0) return text === undefined ? fallback : Number(text);
-  tell('warn', `${name} is ${JSON.stringify(text)}, and has to be milliseconds above 0; using ${fallback}.`);
+  if (text === undefined) return fallback;
+  const millis = Number(text);
+  if (millis >= 1 && Number.isFinite(millis)) return Math.min(millis, LONGEST_TIMER_MS);
+  tell('warn', `${name} is ${JSON.stringify(text)}, and has to be milliseconds, 1 or more; using ${fallback}.`);
   return fallback;
 }
 
@@ -67,10 +70,10 @@ export function pushReaders(
   metricProducers: MetricProducer[],
   env: Environment,
 ): IMetricReader[] {
-  const exportIntervalMillis = positiveMillis(env, 'OTEL_METRIC_EXPORT_INTERVAL', DEFAULT_INTERVAL_MS);
+  const exportIntervalMillis = timerMillis(env, 'OTEL_METRIC_EXPORT_INTERVAL', DEFAULT_INTERVAL_MS);
   // The reader refuses a time-out longer than its interval.
   const exportTimeoutMillis = Math.min(
-    positiveMillis(env, 'OTEL_METRIC_EXPORT_TIMEOUT', DEFAULT_TIMEOUT_MS),
+    timerMillis(env, 'OTEL_METRIC_EXPORT_TIMEOUT', DEFAULT_TIMEOUT_MS),
     exportIntervalMillis,
   );
   return exporters.map(

@@ -64,3 +64,52 @@ test('the rest is the exporter’s own', async () => {
   expect(calls).toEqual(['shutdown']);
   expect(Object.keys(exporter)).not.toContain('selectAggregation');
 });
+
+/** An exporter that ends each export at once, one way after the other. */
+const atOnce = (...ways: PushMetricExporter['export'][]) => {
+  const inner: PushMetricExporter = {
+    export: (metrics, done) => ways.shift()?.(metrics, done),
+    forceFlush: async () => {},
+    shutdown: async () => {},
+  };
+  const results: unknown[] = [];
+  const exporter = oneAtATime(inner);
+  return { exporter, results, push: () => exporter.export(sumOf(1), (result) => void results.push(result)) };
+};
+const refuse = (): never => {
+  throw new RangeError('cannot be written');
+};
+
+test('an export that throws has failed, and the next is sent', async () => {
+  const error = new RangeError('cannot be written');
+  const { exporter, results, push } = atOnce(refuse, (_, done) => done({ code: 0 }), refuse);
+  for (let count = 0; count < 3; count += 1) push();
+  expect(results).toEqual([{ code: 1, error }, { code: 0 }, { code: 1, error }]);
+  await exporter.forceFlush();
+});
+
+test('an export that is over at once leaves the way free', () => {
+  const { results, push } = atOnce(
+    (_, done) => done({ code: 1, error: new Error('1') }),
+    (_, done) => done({ code: 1, error: new Error('2') }),
+  );
+  push();
+  push();
+  expect(results).toEqual([
+    { code: 1, error: new Error('1') },
+    { code: 1, error: new Error('2') },
+  ]);
+});
+
+test('the end of an export is told once, whatever throws then', () => {
+  const { exporter } = atOnce((_, done) => {
+    done({ code: 0 });
+    refuse();
+  });
+  const codes: number[] = [];
+  exporter.export(sumOf(1), ({ code }) => {
+    codes.push(code);
+    refuse();
+  });
+  expect(codes).toEqual([0]);
+});

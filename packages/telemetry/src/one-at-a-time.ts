@@ -2,14 +2,16 @@ import type { PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-met
 
 type Done = Parameters<PushMetricExporter['export']>[1];
 
-/** OpenTelemetry's `ExportResultCode.SUCCESS`. */
-const SUCCESS = 0;
+/** OpenTelemetry's `ExportResultCode`. */
+const [SUCCESS, FAILED] = [0, 1];
 
 /**
  * Begins no export while the one before is under way. A reader gives up waiting after its own time-out and begins the next,
  * while the exporter goes on with the first until OTLP's: where an endpoint doesn't answer, there would never be a moment
  * without an export, and the process could not end. Nothing is lost, for sums since the beginning hold what was left out: so
  * it is for exporters that want those.
+ *
+ * An exporter that throws, at a value which can't be written for one, has failed with this export and is asked again.
  */
 export function oneAtATime(inner: PushMetricExporter): PushMetricExporter {
   let underWay: Promise<void> | undefined;
@@ -17,13 +19,24 @@ export function oneAtATime(inner: PushMetricExporter): PushMetricExporter {
 
   const send = (metrics: ResourceMetrics, done: Done): void => {
     leftOut = undefined;
-    underWay = new Promise<void>((resolve) => {
-      inner.export(metrics, (result) => {
-        underWay = undefined;
-        resolve();
-        done(result);
-      });
+    let free = (): void => {};
+    // Before the export: one that fails may say so at once.
+    underWay = new Promise((resolve) => {
+      free = resolve;
     });
+    let ended = false;
+    const end: Done = (result) => {
+      if (ended) return;
+      ended = true;
+      underWay = undefined;
+      free();
+      done(result);
+    };
+    try {
+      inner.export(metrics, end);
+    } catch (error) {
+      end({ code: FAILED, ...(error instanceof Error && { error }) });
+    }
   };
 
   return {

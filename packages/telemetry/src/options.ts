@@ -20,7 +20,7 @@ export interface PrometheusOptions {
 
 /** What {@link startTelemetry} takes. Whatever is left out is read from the `OTEL_` variables. */
 export interface TelemetryOptions {
-  /** `service.name`. Default: `OTEL_SERVICE_NAME`, else OpenTelemetry's `unknown_service:node`. */
+  /** `service.name`. Default: `OTEL_SERVICE_NAME`, else `unknown_service:node`. */
   readonly serviceName?: string | undefined;
   /** `service.version`. Default: the one in `OTEL_RESOURCE_ATTRIBUTES`, else none. */
   readonly serviceVersion?: string | undefined;

@@ -1,5 +1,6 @@
 import {
   context,
+  type DiagLogger,
   DiagLogLevel,
   diag,
   logs,
@@ -10,6 +11,8 @@ import {
 } from '@opentelemetry/api';
 import { diagLogger } from './diag-logger.ts';
 import { type Environment, envValue } from './environment.ts';
+import { learnSecrets } from './known-secrets.ts';
+import { tell } from './tell.ts';
 
 /** The parts of OpenTelemetry's API that an SDK registers itself for. */
 export type ApiName = 'context' | 'propagation' | 'trace' | 'metrics' | 'logs';
@@ -34,13 +37,37 @@ export function unregister(names: Iterable<ApiName>): void {
   for (const name of names) API[name].disable();
 }
 
+const LEVELS: readonly string[] = ['NONE', 'ERROR', 'WARN', 'INFO', 'DEBUG', 'VERBOSE', 'ALL'];
+
 /**
- * Lets OpenTelemetry's warnings and errors reach stderr, where otherwise nobody would learn of a taken port or a dead
- * collector. A logger that the application has set stays, and `OTEL_LOG_LEVEL` is sdk-node's to obey.
+ * Lets OpenTelemetry's warnings and errors, or what `OTEL_LOG_LEVEL` asks for, reach stderr, where otherwise nobody would learn
+ * of a taken port or a dead collector. A logger that the application has set stays.
  */
-export function showDiagnostics(env: Environment): void {
-  if (registry().diag !== undefined || envValue(env, 'OTEL_LOG_LEVEL') !== undefined) return;
-  diag.setLogger(diagLogger(), DiagLogLevel.WARN);
+export function showDiagnostics(env: Environment, logger: DiagLogger = diagLogger()): void {
+  learnSecrets(env);
+  if (registry().diag !== undefined) return;
+  const wanted = envValue(env, 'OTEL_LOG_LEVEL') ?? 'WARN';
+  const level = wanted.toUpperCase();
+  const isKnown = LEVELS.includes(level);
+  diag.setLogger(logger, isKnown ? DiagLogLevel[level as keyof typeof DiagLogLevel] : DiagLogLevel.WARN);
+  if (isKnown) return;
+  const names = LEVELS.join(', ').toLowerCase();
+  tell('warn', `OTEL_LOG_LEVEL is ${JSON.stringify(wanted)}, which is no level; using warn. The levels are ${names}.`);
+}
+
+/**
+ * Makes something that sets a logger of its own, as `NodeSDK` does where there is an `OTEL_LOG_LEVEL`, and leaves ours or the
+ * application's in place: theirs would write all that a backend has answered.
+ */
+export function keepingLogger<Made>(make: () => Made): Made {
+  const before = registry().diag as DiagLogger | undefined;
+  diag.disable(); // Else both loggers tell of the change, with stacks.
+  try {
+    return make();
+  } finally {
+    diag.disable();
+    if (before) diag.setLogger(before, DiagLogLevel.ALL);
+  }
 }
 
 interface Flushable {

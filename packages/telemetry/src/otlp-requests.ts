@@ -10,8 +10,8 @@ const EXPORTER = /OTel-OTLP-Exporter/;
 /** OTLP's own, where no variable says otherwise. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_ENDPOINT = 'http://localhost:4318';
-/** Node takes a longer one for none at all. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Node takes a longer one for none at all, and fires at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** What sdk-node makes exporters for by the variables alone. */
 export type SdkSignal = 'TRACES' | 'LOGS';

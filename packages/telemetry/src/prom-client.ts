@@ -48,7 +48,7 @@ const assertFree = (registry: Bridged): void => {
  * On a registry for OpenMetrics, buckets of the duration histogram and outcomes that are failures have exemplars, which link
  * to the traces of sampled spans: set the content type before you register.
  *
- * @returns Takes the metrics off again.
+ * @returns Takes the metrics off again, and ends what is measured for them: call it too where you clear or drop the registry.
  * @throws BreakerboxUsageError if the registry has Breakerbox's metrics already, or others under their names.
  * @example
  * ```ts

@@ -36,6 +36,16 @@ test('--import starts everything by the environment', async () => {
   expect(child.stderr()).toContain('startTelemetry() was called again');
 });
 
+test('who has no name is told by none, and not by the path of the node binary that it was started with', async () => {
+  const script = `${showUrl}
+    const text = await (await fetch(telemetry.metricsUrl)).text();
+    console.log('called ' + process.argv0);
+    console.log('info ' + text.split('\\n').find((line) => line.startsWith('target_info{')));`;
+  await using child = startAgent(script, { OTEL_EXPORTER_PROMETHEUS_PORT: '0' }, REGISTER);
+  expect(await child.line('called ')).toBe(process.execPath);
+  expect(await child.line('info ')).toContain('service_name="unknown_service:node"');
+});
+
 test('with nothing set, nothing connects anywhere', async () => {
   const script = `
     import { subscribe } from 'node:diagnostics_channel';

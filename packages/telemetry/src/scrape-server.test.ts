@@ -30,6 +30,14 @@ test('serves the metrics in the text format of Prometheus, and nothing else', as
   expect((await fetch(server.url, { method: 'POST' })).status).toBe(405);
 });
 
+test('answers whoever asks by way of a proxy', async () => {
+  await using server = await serve(async () => 'up 1\n');
+  const socket = await connected(server.url);
+  socket.write(`GET ${server.url}?a HTTP/1.1\r\nhost: x\r\n\r\n`);
+  expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 200 OK/);
+  socket.destroy();
+});
+
 test('answers 500 when the metrics cannot be written, and works again after', async () => {
   const messages = collectDiag();
   const answers = [() => JSON.stringify(1n), () => 'up 1\n'];
@@ -116,13 +124,57 @@ test('keeps a connection whose answer was read', async () => {
   socket.destroy();
 });
 
+const connected = async (url: string): Promise<Socket> => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+};
+
 test('takes 50 connections and no more', async () => {
-  await using server = await serve(async () => 'up 1\n');
+  await using server = await serve(async () => LARGE);
   const sockets = await Promise.all(Array.from({ length: 50 }, () => askOnly(server.url)));
-  const [answers] = await Promise.all([sockets[0] && once(sockets[0].resume(), 'data')]);
-  expect(String(answers?.[0])).toContain('200 OK');
+  await Promise.all(sockets.map((socket) => once(socket, 'readable')));
   const refused = connect(Number(new URL(server.url).port), '127.0.0.1');
   refused.on('error', () => {}).resume();
   await once(refused, 'close');
+  expect(sockets.filter(({ destroyed }) => destroyed)).toEqual([]);
   for (const socket of sockets) socket.destroy();
+});
+
+test.each([
+  ['say nothing', ''],
+  ['send half a request', 'GET /metrics HTTP/1.1\r\n'],
+  ['ask for what is not there', 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'],
+])('serves others while 50 connections %s, at the cost of the oldest of them', async (_, bytes) => {
+  await using server = await serve(async () => 'up 1\n');
+  const sockets: Socket[] = [];
+  for (let count = 0; count < 50; count += 1) {
+    const socket = await connected(server.url);
+    if (bytes !== '') socket.write(bytes);
+    if (bytes.endsWith('\r\n\r\n')) await once(socket.resume(), 'data');
+    sockets.push(socket);
+  }
+  const closed = sockets.slice(0, 2).map((socket) => once(socket.resume(), 'close'));
+  const asking = await connected(server.url);
+  asking.write('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n');
+  expect(String(await once(asking, 'data'))).toContain('up 1');
+  const another = await connected(server.url);
+  await Promise.all(closed);
+  expect(sockets.slice(2).filter(({ destroyed }) => destroyed)).toEqual([]);
+  for (const socket of [...sockets, asking, another]) socket.destroy();
+});
+
+test('counts no connection that is gone', async () => {
+  await using server = await serve(async () => 'up 1\n');
+  const first = await connected(server.url);
+  for (let count = 0; count < 60; count += 1) {
+    const socket = await connected(server.url);
+    const closed = once(socket, 'close');
+    socket.end('GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n').resume();
+    await closed;
+  }
+  first.write('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n');
+  expect(String(await once(first, 'data'))).toContain('up 1');
+  first.destroy();
 });

@@ -84,6 +84,11 @@ describe('the scrape', () => {
     });
   });
 
+  test('has the name of the environment, whichever variable it is in', async () => {
+    vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'service.name=attributed');
+    expect(await scrape(await start())).toContain('service_name="attributed"');
+  });
+
   test('has room for 200 tools by all outcomes, which is more than OpenTelemetry allows by default', async () => {
     const handle = await start();
     const counter = testMeter().createCounter(METRIC.outcomes.name);

@@ -8,7 +8,14 @@ import { hookExit, withinLimit } from './exit.ts';
 import { producerOver } from './metric-producer.ts';
 import { areCumulative, pushExporters, pushReaders } from './metric-readers.ts';
 import { assertValidOptions, scrapeAddress, type TelemetryOptions } from './options.ts';
-import { type ApiName, forceFlush, registeredApis, showDiagnostics, unregister } from './otel-globals.ts';
+import {
+  type ApiName,
+  forceFlush,
+  keepingLogger,
+  registeredApis,
+  showDiagnostics,
+  unregister,
+} from './otel-globals.ts';
 import { boundOtlpRequests, type SdkSignal } from './otlp-requests.ts';
 import { openScrapeServer } from './scrape-server.ts';
 import { scrapeText } from './scrape-text.ts';
@@ -38,6 +45,9 @@ const nothing = (): TelemetryHandle => ({
   shutdown: () => Promise.resolve(),
 });
 
+/** OpenTelemetry's has the path of the node binary in it where the process was started by that, and so somebody's home. */
+const NAMELESS = { 'service.name': 'unknown_service:node' };
+
 /**
  * OpenTelemetry's default detectors put the process's command line, with any secret on it, into `target_info` and into every
  * OTLP export. These add an instance id and what the environment says. What is written in code comes last and wins.
@@ -47,7 +57,12 @@ function resourceDetectors({ serviceName, serviceVersion }: TelemetryOptions): R
     ...(serviceName !== undefined && { 'service.name': serviceName }),
     ...(serviceVersion !== undefined && { 'service.version': serviceVersion }),
   };
-  return [serviceInstanceIdDetector, envDetector, { detect: () => ({ attributes }) }];
+  return [
+    { detect: () => ({ attributes: NAMELESS }) },
+    serviceInstanceIdDetector,
+    envDetector,
+    { detect: () => ({ attributes }) },
+  ];
 }
 
 /** sdk-node takes null as "leave what is there alone", which its types don't say. */
@@ -94,7 +109,7 @@ function startSdk(
   taken: ReadonlySet<ApiName>,
   release: () => void,
 ): NodeSDK {
-  const sdk = new NodeSDK(configuration);
+  const sdk = keepingLogger(() => new NodeSDK(configuration));
   try {
     sdk.start();
     return sdk;

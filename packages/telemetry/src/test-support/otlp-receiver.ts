@@ -15,8 +15,11 @@ export interface OtlpReceiver extends AsyncDisposable {
   received(path: string): Promise<OtlpRequest>;
 }
 
-/** Starts a receiver that answers every export, as slowly as asked, or with `hang` one that takes them and never answers. */
-export async function startOtlpReceiver({ hang = false, answerAfterMs = 0 } = {}): Promise<OtlpReceiver> {
+/**
+ * Starts a receiver that answers every export, as slowly as asked, or with `hang` one that takes them and never answers; with
+ * `echo` one that refuses each with the credentials that it was sent.
+ */
+export async function startOtlpReceiver({ hang = false, echo = false, answerAfterMs = 0 } = {}): Promise<OtlpReceiver> {
   const requests: OtlpRequest[] = [];
   const waiting = new Set<() => void>();
   const server = createServer(async (request, response) => {
@@ -25,6 +28,8 @@ export async function startOtlpReceiver({ hang = false, answerAfterMs = 0 } = {}
     requests.push({ path: request.url ?? '', body });
     for (const check of waiting) check();
     if (hang) return;
+    const { authorization = '' } = request.headers;
+    if (echo) return void response.writeHead(401, authorization).end(JSON.stringify(request.headers));
     const answer = (): void => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     if (answerAfterMs === 0) answer();
     else setTimeout(answer, answerAfterMs);

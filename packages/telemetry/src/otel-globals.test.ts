@@ -1,0 +1,68 @@
+import { DiagConsoleLogger, type DiagLogger, diag } from '@opentelemetry/api';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { keepingLogger, showDiagnostics } from './otel-globals.ts';
+import { collectDiag } from './test-support/diag-messages.ts';
+
+const LEVELS = ['error', 'warn', 'info', 'debug', 'verbose'] as const satisfies (keyof DiagLogger)[];
+
+let written: string[] = [];
+const take = (...words: unknown[]): void => void written.push(words.join(' '));
+const logger: DiagLogger = { error: take, warn: take, info: take, debug: take, verbose: take };
+
+beforeEach(() => {
+  written = [];
+  diag.disable();
+});
+afterEach(() => {
+  diag.disable();
+  vi.unstubAllEnvs();
+});
+
+const tellAll = (): string[] => {
+  written = [];
+  for (const level of LEVELS) diag[level](level);
+  return written;
+};
+
+test.each<[string | undefined, number]>([
+  [undefined, 2],
+  [' ', 2],
+  ['none', 0],
+  ['error', 1],
+  ['WARN', 2],
+  ['Info', 3],
+  ['debug', 4],
+  ['verbose', 5],
+  ['all', 5],
+])('OTEL_LOG_LEVEL=%s tells %i levels', (level, count) => {
+  showDiagnostics({ OTEL_LOG_LEVEL: level }, logger);
+  expect(tellAll()).toEqual(LEVELS.slice(0, count));
+});
+
+test.each(['loud', 'constructor', '50'])('OTEL_LOG_LEVEL=%s is told, and warn it is', (level) => {
+  showDiagnostics({ OTEL_LOG_LEVEL: level }, logger);
+  expect(written).toEqual([expect.stringContaining(`OTEL_LOG_LEVEL is "${level}", which is no level; using warn.`)]);
+  expect(tellAll()).toHaveLength(2);
+});
+
+test("NodeSDK's own logger takes nobody's place", () => {
+  vi.stubEnv('OTEL_LOG_LEVEL', 'warn');
+  showDiagnostics(process.env, logger);
+  keepingLogger(() => new NodeSDK());
+  expect([written, tellAll()]).toEqual([[], ['error', 'warn']]);
+});
+
+test("nor the application's, even if nothing can be made", () => {
+  vi.stubEnv('OTEL_LOG_LEVEL', 'debug');
+  const messages = collectDiag();
+  showDiagnostics(process.env, logger);
+  const make = (): never => {
+    diag.setLogger(new DiagConsoleLogger());
+    throw new Error('cannot be made');
+  };
+  expect(() => keepingLogger(make)).toThrow('cannot be made');
+  diag.warn('for the application');
+  diag.info('too much for it');
+  expect([messages, written]).toEqual([['for the application'], []]);
+});

@@ -1,0 +1,60 @@
+import { SCOPE_NAME } from '@breakerbox/core';
+import { readMetrics } from '@breakerbox/core/internal';
+import { DataPointType, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { PROM_TYPE } from './prom-words.ts';
+import { tell } from './tell.ts';
+
+const isCounter = (metric: MetricData): boolean => metric.dataPointType === DataPointType.SUM && metric.isMonotonic;
+
+/** The name that OpenTelemetry's serializer writes, by its own rules, which it doesn't tell. */
+export const scrapedName = (metric: MetricData): string => {
+  const name = metric.descriptor.name.replace(/[^a-z0-9_]/gi, '_').replace(/_{2,}/g, '_');
+  return isCounter(metric) && !name.endsWith('_total') ? `${name}_total` : name;
+};
+
+const typeOf = (metric: MetricData): string => {
+  if (isCounter(metric)) return 'counter';
+  if (metric.dataPointType === DataPointType.HISTOGRAM) return 'histogram';
+  return metric.dataPointType === DataPointType.EXPONENTIAL_HISTOGRAM ? 'untyped' : 'gauge';
+};
+
+const PARTS = ['_bucket', '_sum', '_count'];
+
+/** The names that are ours in a scrape, and of which type. */
+const ourTypes = (): ReadonlyMap<string, string> =>
+  new Map(
+    readMetrics().flatMap(({ prometheus, kind }) => [
+      [prometheus, PROM_TYPE[kind]] as const,
+      ...(kind === 'histogram' ? PARTS.map((part) => [prometheus + part, 'part'] as const) : []),
+    ]),
+  );
+
+const told = new Set<string>();
+const tellOnce = (name: string, other: string, scope: string): void => {
+  if (told.has(name)) return;
+  told.add(name);
+  tell(
+    'warn',
+    `Breakerbox telemetry: the metric "${other}" of "${scope}" would be scraped as ${name}, a name of Breakerbox's for what is of another type, so it is left out of /metrics. Give it another name, where it is made or by a View.`,
+  );
+};
+
+/**
+ * Without the metrics of others that would be scraped under a name of ours, but are of another type: a scrape has one type by
+ * name, and the serializer leaves out both.
+ */
+export const withoutClashes = (metrics: ResourceMetrics): ResourceMetrics => {
+  const ours = ourTypes();
+  const stays = (scope: string, metric: MetricData): boolean => {
+    const name = scrapedName(metric);
+    const type = ours.get(name);
+    if (scope === SCOPE_NAME || type === undefined || type === typeOf(metric)) return true;
+    tellOnce(name, metric.descriptor.name, scope);
+    return false;
+  };
+  const scopeMetrics = metrics.scopeMetrics.map((scoped) => ({
+    ...scoped,
+    metrics: scoped.metrics.filter((metric) => stays(scoped.scope.name, metric)),
+  }));
+  return { ...metrics, scopeMetrics };
+};
