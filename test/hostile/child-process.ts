@@ -11,7 +11,7 @@ export interface Ended {
 }
 
 /** One that doesn't end by itself is ended then, by a signal. */
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 40_000;
 
 /** The variables of this process without those that would change a child's telemetry. */
 export const cleanEnvironment = (): NodeJS.ProcessEnv =>

@@ -145,6 +145,7 @@ describe('a tool that throws', () => {
       expect(outcomes()).toBe(1);
       expectSound(session);
       const spans = observed.spans.slice(spansBefore).filter(({ ended }) => ended);
+      expect(spans).not.toEqual([]);
       expect(
         JSON.stringify(spans.map(({ name, attributes, events, status }) => [name, attributes, events, status])),
       ).not.toContain('SECRET');

@@ -1,7 +1,7 @@
 import { diag } from '@opentelemetry/api';
 import { withoutCircuits } from './books.ts';
 import { createBudget } from './budget.ts';
-import { type Dependencies, dependenciesOf, longestChain, sharedDependency } from './capability/chains.ts';
+import { keptChains } from './capability/kept-chains.ts';
 import type { Capability } from './capability/map.ts';
 import { routeOf } from './capability/route.ts';
 import { resolvePolicy } from './circuit/policy.ts';
@@ -30,6 +30,7 @@ import { DEFAULT_JUDGEMENT } from './outcome/taxonomy.ts';
 import { createPrecheckBoard, type Precheck } from './precheck.ts';
 import { createRecoveryWatch } from './recovery.ts';
 import { recall } from './restore.ts';
+import { boundedDeclare } from './seen-tools.ts';
 import type { Session } from './session.ts';
 import { checkSnapshot } from './snapshot-checks.ts';
 import { circuitStore, createBoard } from './store.ts';
@@ -51,7 +52,8 @@ export interface Breakerbox {
    * The time between counts as not passed, and probes that were under way may go again (C11). The circuit of a tool that isn't
    * declared here waits until it is.
    *
-   * @throws BreakerboxConfigError when it is no snapshot, or one of another agent, with everything that is wrong in it.
+   * @throws BreakerboxConfigError when it is no snapshot, or one of another agent, with everything that is wrong in it,
+   * up to 100 faults.
    *
    * @example
    * ```ts
@@ -90,14 +92,12 @@ export interface Breakerbox {
 }
 
 const DEFAULT_BUDGET = 5;
-/** How many tools may be declared by being seen, for each that has series of its own. */
-const TOOLS_PER_SERIES = 10;
 const CHAIN_BACKOFF_MS = 300_000;
 
 /**
  * Makes the box of an agent.
  *
- * @throws BreakerboxConfigError when the configuration can't work, with everything that is wrong in it (E6).
+ * @throws BreakerboxConfigError when the configuration can't work, with everything that is wrong in it, up to 100 faults (E6).
  *
  * @example
  * ```ts
@@ -120,44 +120,17 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     followProviders();
   };
 
-  /** What adapters see: a server's list and a model's calls have names without end, and each tool costs memory and series. */
-  const declareSeen = (name: string): void => {
-    if (tools.size < mostSeen || tools.has(shortened(name))) declare(name);
-    else if (!toldOfSeen) {
-      toldOfSeen = true;
-      safely('the logger', warnOfSeen);
-    }
-  };
-  const mostSeen = TOOLS_PER_SERIES * maxTools;
-  let toldOfSeen = false;
-  const warnOfSeen = () =>
-    diag.warn(
-      `Breakerbox: agent '${agent}' has ${tools.size} declared tools. Further ones that are merely seen have no circuit: their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many, declare them in createBreakerbox({ tools }) or by box.declare(), or raise maxTools (${maxTools}).`,
-    );
-
   const put = (name: string, toolConfig: ToolConfig): void => {
     const treated = toolSettings(defaults, toolConfig, scope);
     const ownCells = toolCells(cells, name, maxTools, treated.outcomes);
     tools.set(name, { name, ...treated, cells: ownCells, successes: outcomeCell(ownCells, 'success', undefined) });
-    dependencies = undefined;
-    chainLengths.clear();
+    chains.forget();
   };
 
   const capabilities = (): Record<string, Capability> =>
     Object.fromEntries([...tools].map(([name, { capability }]) => [name, capability]));
 
-  /** Made anew after each declaration, when they are next asked for. */
-  let dependencies: Dependencies | undefined;
-  const chainLengths = new Map<string, number>();
-  const dependenciesNow = (): Dependencies => {
-    dependencies ??= dependenciesOf(capabilities());
-    return dependencies;
-  };
-  const chainLength = (name: string): number => {
-    const known = chainLengths.get(name) ?? longestChain(name, dependenciesNow());
-    chainLengths.set(name, known);
-    return known;
-  };
+  const chains = keptChains(capabilities);
 
   const prechecks = createPrecheckBoard({
     maxAgeMs: config.precheckMaxAgeMs ?? 30_000,
@@ -173,9 +146,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     agent,
     clock,
     systemic:
-      config.systemic === false
-        ? undefined
-        : { ...DEFAULT_SYSTEMIC, ...policy, sharedDependency: (names) => sharedDependency(names, dependenciesNow()) },
+      config.systemic === false ? undefined : { ...DEFAULT_SYSTEMIC, ...policy, sharedDependency: chains.shared },
     recoveryWatch: () => (scope === 'process' ? watchOfAll : recovery && createRecoveryWatch(recovery)),
     shared: scope === 'process' ? circuitStore(createBoard(clock.now())) : undefined,
     keepsCircuits: scope !== 'none',
@@ -186,10 +157,10 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     cells,
     emitter,
     tool: (name) => tools.get(name),
-    declare: declareSeen,
+    declare: boundedDeclare({ agent, maxTools, tools, declare }),
     tools: () => tools.keys(),
     capMs: (name) => {
-      const links = chainLength(name);
+      const links = chains.length(name);
       return links > 1 ? (config.chainBackoffMs ?? CHAIN_BACKOFF_MS) / links : undefined;
     },
     otherCells: () => toolCells(cells, OTHER_TOOL, maxTools),

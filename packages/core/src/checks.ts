@@ -1,5 +1,6 @@
 import { BreakerboxConfigError, type ConfigIssue, MOST_TOLD } from './errors.ts';
 import { isShort } from './names.ts';
+import { meant } from './nearest.ts';
 
 /** Looks at a value that came from outside, and says all that is wrong in it. */
 export type Check = (path: string, value: unknown) => readonly ConfigIssue[];
@@ -74,7 +75,7 @@ export const shortName: Check = (path, value) =>
     ? [
         {
           path,
-          message: `is ${show(value)}. It stands on every span and event, so it has at most 256 characters. Give a shorter one.`,
+          message: `is ${show(value)}. It stands on every span and event, so it has at most 256 characters, and no half ones. Give another.`,
         },
       ]
     : name(path, value);
@@ -85,7 +86,7 @@ export const toolName: Check = (path, value) =>
     ? [
         {
           path,
-          message: `is ${show(value)}. A tool's name has at most 256, for it stands in metrics, spans and reports. Give it a shorter one.`,
+          message: `is ${show(value)}. A tool's name has at most 256, and no half ones, for it stands in metrics, spans and reports. Give it another.`,
         },
       ]
     : name(path, value);
@@ -97,37 +98,49 @@ export const functions =
       ? []
       : [{ path, message: `is ${show(value)}. Give an object with the functions ${names.join(' and ')}: ${why}` }];
 
-/** An object of known keys; a misspelt one would otherwise be a setting that silently does nothing. */
+/** Why a key is refused that no check knows. */
+type Unknown = string | ((key: string) => string);
+
+/**
+ * An object of known keys; a misspelt one would otherwise be a setting that silently does nothing. `like` is one that can be
+ * written in place of what is none.
+ */
 export const object =
-  (checks: Readonly<Record<string, Check>>, unknown = 'is no setting'): Check =>
+  (checks: Readonly<Record<string, Check>>, like?: string, unknown: Unknown = 'is no setting'): Check =>
   (path, value) => {
-    if (!isObject(value)) return [{ path: path || 'config', message: `is ${show(value)}. Give an object.` }];
+    if (!isObject(value))
+      return [{ path: path || 'config', message: `is ${show(value)}. Give an object${such(like)}.` }];
     return gather(Object.entries(value), ([key, one]) => {
       const at = path ? `${path}.${key}` : key;
       const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
-      if (check === undefined) {
-        return [{ path: at, message: `${unknown}. Known here: ${Object.keys(checks).join(', ')}.` }];
-      }
-      return one === undefined ? [] : check(at, one);
+      if (check !== undefined) return one === undefined ? [] : check(at, one);
+      const known = Object.keys(checks);
+      const near = meant(key, known);
+      const why = typeof unknown === 'string' ? unknown : unknown(key);
+      return [
+        { path: at, message: `${why}. ${near ? `Did you mean '${near}'? ` : ''}Known here: ${known.join(', ')}.` },
+      ];
     });
   };
+
+const such = (like: string | undefined): string => (like === undefined ? '' : ` such as ${like}`);
 
 /** The same where nothing may be left out. */
 export const complete =
   (checks: Readonly<Record<string, Check>>): Check =>
   (path, value) => {
-    const issues = object(checks, 'has no place here')(path, value);
+    const issues = object(checks, undefined, 'has no place here')(path, value);
     if (!isObject(value)) return issues;
     const missing = Object.keys(checks).filter((key) => !Object.hasOwn(value, key) || value[key] === undefined);
     return [...issues, ...missing.flatMap((key) => checks[key]?.(`${path}.${key}`, undefined) ?? [])];
   };
 
 export const list =
-  (check: Check): Check =>
+  (check: Check, like?: string): Check =>
   (path, value) =>
     Array.isArray(value)
       ? gather(value, (one, index) => check(`${path}[${index}]`, one)) // Unlike flatMap, sees holes.
-      : [{ path, message: `is ${show(value)}. Give a list.` }];
+      : [{ path, message: `is ${show(value)}. Give a list${such(like)}.` }];
 
 /** What may be left out, where else nothing may be. */
 export const optional =
@@ -140,5 +153,6 @@ export const nullable =
   (path, value) =>
     value === null ? [] : check(path, value);
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+/** What settings can be: no list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -21,6 +21,21 @@ test('C10: the system clock never goes back, and goes on at the pace of whoever 
   expect(given).toBeLessThan(280 + start);
 });
 
+test('C10: time goes on where performance.now is another function at each look', () => {
+  const start = systemClock.now();
+  let ms = start;
+  const real = Object.getOwnPropertyDescriptor(performance, 'now');
+  Object.defineProperty(performance, 'now', { configurable: true, get: () => () => ms });
+  const times = [1_000, 2_000, 10_000_000].map((later) => {
+    ms = start + later;
+    return systemClock.now();
+  });
+  Reflect.deleteProperty(performance, 'now');
+  if (real) Object.defineProperty(performance, 'now', real);
+  const [first = 0] = times;
+  expect(times.map((time) => time - first)).toEqual([0, 1_000, 9_999_000].map((gap) => expect.closeTo(gap, 3)));
+});
+
 test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, undefined])(
   'C10: a reading of %s is no time, and time goes on with the next',
   (reading) => {

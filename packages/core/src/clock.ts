@@ -18,14 +18,16 @@ export interface Clock {
 
 /**
  * `performance.now()` and `Date.now()`. The first one leaps where a test puts in fake timers, or takes them away: then time
- * stands still for a moment, and goes on from there at the new pace.
+ * stands still for a moment, and goes on from there at the new pace. That is told by the function, where it is one: behind a
+ * proxy, or an accessor that binds it, it is another at each look, and only what it gives can be gone by.
  */
 export const systemClock: Clock = {
   now: () => {
     const read = performance.now();
     if (!Number.isFinite(read)) return latest; // Whoever gives that has taken time over, and got it wrong: it would never go on.
-    if (performance.now !== source) {
-      source = performance.now;
+    const given = performance.now;
+    if (given !== source && given === performance.now) {
+      source = given;
       lead = latest - read;
     }
     const ms = read + lead;

@@ -53,7 +53,20 @@ describe('E6: bad configuration is refused when the box is made', () => {
       'a misspelt setting',
       { tools: { s: { failureTreshold: 3 } } },
       'tools.s.failureTreshold',
-      'is no setting. Known here: profile',
+      "is no setting. Did you mean 'failureThreshold'? Known here: profile",
+    ],
+    [
+      'one of the box that is misspelt',
+      { bugdet: {} },
+      'bugdet',
+      "is no setting. Did you mean 'budget'? Known here: agent",
+    ],
+    ['one that nobody can guess', { retries: 3 }, 'retries', 'is no setting. Known here: agent, tools'],
+    [
+      'a map in a place of its own',
+      { capabilities: {} },
+      'capabilities',
+      "tools takes what loadCapabilities() gives as its 'tools'",
     ],
     ['a setting of the prototype', { tools: { s: { constructor: 3 } } }, 'tools.s.constructor', 'is no setting'],
     [
@@ -76,8 +89,13 @@ describe('E6: bad configuration is refused when the box is made', () => {
       'systemic.sameCategory',
       'one circuit alone is never systemic',
     ],
-    ['tools that are no object', { tools: 3 }, 'tools', 'Give an object'],
-    ['a tool that is null', { tools: { s: null } }, 'tools.s', 'Give an object'],
+    [
+      'a list of tools',
+      { tools: ['x'] },
+      'tools',
+      "is a list. Give an object such as { web_search: { profile: 'fast' } }.",
+    ],
+    ['a tool that is null', { tools: { s: null } }, 'tools.s', "Give an object such as { profile: 'fast' }."],
     ['a clock without functions', { clock: { now: 5 } }, 'clock', 'now and unixNow'],
   ])('E6: %s', (_, config, path, message) => {
     const issues = refused({
@@ -89,8 +107,53 @@ describe('E6: bad configuration is refused when the box is made', () => {
     expect(issues.find((issue) => issue.path === path)?.message).toContain(message);
   });
 
+  test.each([
+    [{ tools: 3 }, "tools: is 3. Give an object such as { web_search: { profile: 'fast' } }."],
+    [{ tools: { s: 'fast' } }, "tools.s: is 'fast'. Give an object such as { profile: 'fast' }."],
+    [{ defaults: 'fast' }, "defaults: is 'fast'. Give an object such as { profile: 'fast' }."],
+    [
+      { defaults: { outcomes: 'ignored' } },
+      "defaults.outcomes: is 'ignored'. Give an object such as { tool_error: 'failure' }.",
+    ],
+    [{ defaults: { failureRate: 0.5 } }, 'defaults.failureRate: is 0.5. Give an object such as { rate: 0.5 }.'],
+    [{ defaults: { slowCallRate: 0.5 } }, 'is 0.5. Give an object such as { rate: 0.5, slowerThanMs: 5000 }.'],
+    [{ defaults: { wastedTokens: 500 } }, 'is 500. Give an object such as { tokens: 10000 }.'],
+    [{ budget: 5 }, 'budget: is 5. Give an object such as { failures: 5 }.'],
+    [
+      { systemic: true },
+      'systemic: is true. Give an object such as { sameCategory: 2 }, false for none, or leave it out.',
+    ],
+    [{ systemic: { recovery: 5 } }, 'systemic.recovery: is 5. Give an object such as { afterMs: 300000 }.'],
+    [
+      { loopGuard: true },
+      'loopGuard: is true. Give an object such as { repeats: 3 }, false for none, or leave it out.',
+    ],
+    [{ allowedTools: 'search' }, "allowedTools: is 'search'. Give a list such as ['web_search']."],
+  ])('E6: %j is told what to write instead, and that can be used', (config, message) => {
+    const [issue, ...more] = refused({ agent: 'a', ...config });
+    expect([`${issue?.path}: ${issue?.message}`, more]).toEqual([expect.stringContaining(message), []]);
+    const [, like = ''] = /such as ([[{].*[\]}])/.exec(message) ?? [];
+    const instead = issue?.path
+      .split('.')
+      .reduceRight<unknown>((value, key) => ({ [key]: value }), new Function(`return ${like}`)());
+    expect(refused({ agent: 'a', ...(instead as object) })).toEqual([]);
+  });
+
+  test('E6: what a session is given says what to write as well', () => {
+    const box = createBreakerbox({ agent: 'a' });
+    const told = (call: () => unknown) => issuesOf(call).map(({ path, message }) => `${path}: ${message}`);
+    expect(told(() => box.session('conversation-7' as never))).toEqual([
+      "session: is 'conversation-7'. Give an object such as { id: 'conversation-7' }.",
+    ]);
+    expect(told(() => box.restore(box.session().snapshot(), ['a'] as never))).toEqual([
+      "restore: is a list. Give an object such as { allowedTools: ['web_search'] }.",
+    ]);
+  });
+
   test.each([undefined, null, 3, 'agent'])('E6: %s in place of a configuration', (config) => {
-    expect(refused(config).map(({ path }) => path)).toContain('config');
+    expect(refused(config).find(({ path }) => path === 'config')?.message).toContain(
+      "such as { agent: 'research-agent' }.",
+    );
   });
 
   test('E6: everything that is wrong is said at once, in a message that can be read', () => {
@@ -117,7 +180,7 @@ describe('E6: bad configuration is refused when the box is made', () => {
   test('E6: a name of more than 256 characters is refused where people write it, and cut where a server lists it', () => {
     const long = 'x'.repeat(257);
     const message =
-      "is a text of 257 characters. A tool's name has at most 256, for it stands in metrics, spans and reports. Give it a shorter one.";
+      "is a text of 257 characters. A tool's name has at most 256, and no half ones, for it stands in metrics, spans and reports. Give it another.";
     for (const config of [{ tools: { [long]: {} } }, { allowedTools: [long] }]) {
       expect(refused({ agent: 'a', ...config }).map((issue) => issue.message)).toContain(message);
     }

@@ -3,6 +3,7 @@ import {
   type Check,
   functions,
   gather,
+  isObject,
   list,
   name,
   number,
@@ -89,7 +90,10 @@ export interface BreakerboxConfig {
   readonly precheckMaxAgeMs?: number;
   /** Milliseconds > 0 that the waits of tools which stand on one another, by `dependsOn`, add up to at most (P4). Default 300,000. */
   readonly chainBackoffMs?: number;
-  /** Tools that get series of their own; the rest are counted together as `_OTHER`. `session.declare()` takes ten times as many tools. Whole number ≥ 1. Default 200. */
+  /**
+   * Tools that get series of their own; the rest are counted together as `_OTHER`. A tool that is merely seen, by `session.declare()` or
+   * an adapter, has a circuit while the box has fewer than 2,000 tools, or ten times `maxTools` where that is more. Whole number ≥ 1. Default 200.
+   */
   readonly maxTools?: number;
   /**
    * A session that isn't used for so many milliseconds leaves the gauges, until it is used again. Where nobody measures durations,
@@ -117,12 +121,11 @@ export type RestoreOptions = Pick<SessionOptions, 'allowedTools'>;
 export const validateConfig = (config: BreakerboxConfig): void => refuse(checkConfig('', config));
 
 /** The same for the options of one session. */
-export const validateSessionOptions = (options: SessionOptions): void =>
-  refuse(object({ id: shortName, budget: checkBudget, allowedTools: list(toolName) })('session', options));
+export const validateSessionOptions = (options: SessionOptions): void => refuse(sessionChecks('session', options));
 
 /** The same for what a session is restored with. */
 export const validateRestoreOptions = (options: RestoreOptions): void =>
-  refuse(object({ allowedTools: list(toolName) })('restore', options));
+  refuse(object({ allowedTools }, "{ allowedTools: ['web_search'] }")('restore', options));
 
 /** The same for a tool that is declared later, beside those that are there. */
 export const validateTool = (
@@ -173,7 +176,8 @@ const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
   maxRetryAfterMs: number(0, orLeaveOut('it is the longest Retry-After that is believed.')),
   outcomes: (path, value) => {
     const judgement = oneOf(['failure', 'ignored'], orLeaveOut("the category's default applies."));
-    return object(Object.fromEntries(ERROR_CATEGORIES.map((category) => [category, judgement])))(path, value);
+    const checks = Object.fromEntries(ERROR_CATEGORIES.map((category) => [category, judgement]));
+    return object(checks, "{ tool_error: 'failure' }")(path, value);
   },
   classify: aFunction('from what the tool threw to a category'),
   precheck: aFunction("from the tool's name to available, degraded or unavailable"),
@@ -185,7 +189,7 @@ const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
 const checkTool =
   (defaults: ToolConfig): Check =>
   (path, value) => {
-    const issues = object(toolChecks)(path, value);
+    const issues = object(toolChecks, "{ profile: 'fast' }")(path, value);
     if (issues.length > 0) return issues;
     const merged = mergeTool(defaults, value as ToolConfig);
     const { failureThreshold, failureRate, slowCallRate, wastedTokens } = merged;
@@ -220,39 +224,54 @@ const checkDefaults: Check = (path, value) => {
 const checkTools =
   (defaults: ToolConfig): Check =>
   (path, value) => {
-    if (typeof value !== 'object' || value === null) return object({})(path, value);
+    if (!isObject(value)) return object({}, "{ web_search: { profile: 'fast' } }")(path, value);
     return gather(Object.entries(value), ([tool, config]) => [
       ...toolName(`${path}['${tool}']`, tool),
       ...checkTool(defaults)(`${path}.${tool}`, config),
     ]);
   };
 
-const checkBudget = object({
-  failures: number(1, orLeaveOut('with 0 the session would pause before its first call.'), { whole: true }),
-  tokens: number(1, orLeaveOut('failed calls may cost any number of tokens then.'), { whole: true }),
-});
+const checkBudget = object(
+  {
+    failures: number(1, orLeaveOut('with 0 the session would pause before its first call.'), { whole: true }),
+    tokens: number(1, orLeaveOut('failed calls may cost any number of tokens then.'), { whole: true }),
+  },
+  '{ failures: 5 }',
+);
 
-const checkLoopGuard = object({
-  repeats: number(1, orLeaveOut('a call is skipped that came to nothing so many times running.'), { whole: true }),
-});
+const allowedTools = list(toolName, "['web_search']");
+
+const sessionChecks = object({ id: shortName, budget: checkBudget, allowedTools }, "{ id: 'conversation-7' }");
+
+const checkLoopGuard = object(
+  { repeats: number(1, orLeaveOut('a call is skipped that came to nothing so many times running.'), { whole: true }) },
+  '{ repeats: 3 }, false for none, or leave it out',
+);
 
 const fewest = number(2, orLeaveOut('one circuit alone is never systemic.'), { whole: true });
 
 const checkSystemic: Check = (path, value) =>
   value === false
     ? []
-    : object({
-        sameCategory: fewest,
-        anyCategory: fewest,
-        windowSteps: number(1, orLeaveOut('openings so many steps apart belong together.'), { whole: true }),
-        windowMs: number(0, orLeaveOut('openings so close in time belong together.'), { above: true }),
-        recovery: recoveryChecks,
-      })(path, value);
+    : object(
+        {
+          sameCategory: fewest,
+          anyCategory: fewest,
+          windowSteps: number(1, orLeaveOut('openings so many steps apart belong together.'), { whole: true }),
+          windowMs: number(0, orLeaveOut('openings so close in time belong together.'), { above: true }),
+          recovery: recoveryChecks,
+        },
+        '{ sameCategory: 2 }, false for none, or leave it out',
+      )(path, value);
+
+/** Where what looks like a setting has its place. */
+const unknownOption = (key: string): string =>
+  key === 'capabilities' ? "is no setting: tools takes what loadCapabilities() gives as its 'tools'" : 'is no setting';
 
 const checkConfig: Check = (path, value) => {
   const { agent, defaults } = (value ?? {}) as Partial<BreakerboxConfig>;
   const sound = defaults !== undefined && checkTool({})('', defaults).length === 0 ? defaults : {};
-  const issues = object({
+  const checks = {
     agent: shortName,
     tools: checkTools(sound),
     defaults: checkDefaults,
@@ -260,13 +279,14 @@ const checkConfig: Check = (path, value) => {
     systemic: checkSystemic,
     scope: oneOf(['session', 'process', 'none'], orLeaveOut('each session has circuits of its own then.')),
     loopGuard: (at, one) => (one === false ? [] : checkLoopGuard(at, one)),
-    allowedTools: list(toolName),
+    allowedTools,
     precheckMaxAgeMs: number(0, orLeaveOut('a pre-call check is asked anew after that time.'), { above: true }),
     chainBackoffMs: number(0, orLeaveOut('it bounds the waits of tools that stand on one another.'), { above: true }),
     maxTools: number(1, orLeaveOut('it bounds how many series are exported.'), { whole: true }),
     sessionIdleMs: number(0, orLeaveOut('an idle session leaves the gauges after that time.'), { above: true }),
     clock: functions(['now', 'unixNow'], 'both give milliseconds.'),
-  } satisfies Record<keyof BreakerboxConfig, Check>)(path, value);
+  } satisfies Record<keyof BreakerboxConfig, Check>;
+  const issues = object(checks, "{ agent: 'research-agent' }", unknownOption)(path, value);
   const { tools } = (value ?? {}) as Partial<BreakerboxConfig>;
   return [...issues, ...(agent === undefined ? shortName('agent', agent) : []), ...checkCapabilityMap(tools)];
 };

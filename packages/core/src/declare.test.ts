@@ -1,6 +1,7 @@
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createBreakerbox } from './breakerbox.ts';
+import { BreakerboxConfigError } from './errors.ts';
 import { bench, failOnce, succeedOnce, trip } from './test-support.ts';
 
 afterEach(() => diag.disable());
@@ -16,28 +17,46 @@ const throwing = () => {
 };
 
 describe('tools that are merely seen', () => {
-  test('are declared up to ten times maxTools; the next are called as if nobody had declared them, and that is told once', () => {
+  test('are declared up to 2,000, or ten times maxTools if that is more; the next are called as if nobody had declared them, and that is told once', () => {
     const warn = vi.fn();
     loggerOf({ warn });
-    const { box, session } = bench({ agent: 'flooded', tools: { real: {} }, maxTools: 2, budget: { failures: 10 } });
+    const { box, session } = bench({ agent: 'flooded', tools: { real: {} }, maxTools: 210, budget: { failures: 10 } });
     for (let n = 0; n < 5_000; n += 1) session.declare(`made-up-${n}`);
-    expect(box.tools).toHaveLength(20);
-    expect(warn.mock.calls).toEqual([[expect.stringMatching(/'flooded' has 20 declared tools.*raise maxTools \(2\)/)]]);
-    trip(session, 'made-up-18');
-    for (let n = 0; n < 4; n += 1) expect(failOnce(session, 'made-up-19', 'server')).toBe('call');
-    expect([session.peek('made-up-18')?.state, session.peek('made-up-19')]).toEqual(['open', undefined]);
+    expect(box.tools).toHaveLength(2_100);
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/'flooded' has 2100 declared tools.*raise maxTools \(210\)/)],
+    ]);
+    trip(session, 'made-up-2098');
+    for (let n = 0; n < 4; n += 1) expect(failOnce(session, 'made-up-2099', 'server')).toBe('call');
+    expect([session.peek('made-up-2098')?.state, session.peek('made-up-2099')]).toEqual(['open', undefined]);
     expect(succeedOnce(session, 'real')).toBe('call');
+  });
+
+  test('C2: keep their circuits where maxTools is low to save series', () => {
+    const { box, session } = bench({ tools: {}, maxTools: 1, budget: { failures: 10 } });
+    for (let n = 0; n < 3_000; n += 1) session.declare(`t${n}`);
+    expect(box.tools).toHaveLength(2_000);
+    trip(session, 't1999');
+    expect(session.peek('t1999')?.state).toBe('open');
+  });
+
+  test.each([undefined, '', ' ', 5])('E6: %o is no name, however many there are', (name) => {
+    const { session } = bench({ tools: {}, maxTools: 1 });
+    const refused = () => session.declare(name as string);
+    expect(refused).toThrow(BreakerboxConfigError);
+    for (let n = 0; n < 2_001; n += 1) session.declare(`t${n}`);
+    expect(refused).toThrow(BreakerboxConfigError);
   });
 
   test('those that a person declares by hand, or configures, have no bound; nor do those that are declared already', () => {
     const warn = vi.fn();
     loggerOf({ warn });
-    const tools = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`t${n}`, {}]));
+    const tools = Object.fromEntries(Array.from({ length: 2_005 }, (_, n) => [`t${n}`, {}]));
     const { box, session } = bench({ tools, maxTools: 1 });
     box.declare('by hand');
     session.declare('by hand');
-    session.declare('t14');
-    expect(box.tools).toHaveLength(16);
+    session.declare('t2004');
+    expect(box.tools).toHaveLength(2_006);
     expect(warn).not.toHaveBeenCalled();
   });
 });
@@ -57,7 +76,7 @@ describe('E5: a logger that throws', () => {
     loggerOf({ warn: throwing, error: throwing });
     const { session } = bench({ tools: {}, maxTools: 1 });
     expect(() => {
-      for (let n = 0; n < 12; n += 1) session.declare(`t${n}`);
+      for (let n = 0; n < 2_002; n += 1) session.declare(`t${n}`);
     }).not.toThrow();
   });
 });

@@ -1,4 +1,4 @@
-import { reportThrown, safely } from './telemetry/safely.ts';
+import { reportThrown, safely, watchEnd } from './telemetry/safely.ts';
 
 /** Listeners by event name. */
 export interface Emitter<Events extends object> {
@@ -67,10 +67,4 @@ export const createEmitter = <Events extends object>(): Emitter<Events> => {
       }
     },
   };
-};
-
-/** An async listener's rejection would otherwise end the process, whichever realm or library its promise is of. */
-const watchEnd = (what: string, returned: unknown): void => {
-  if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
-  Promise.resolve(returned).then(undefined, (error) => reportThrown(what, error));
 };

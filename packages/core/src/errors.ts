@@ -9,8 +9,8 @@ export interface ConfigIssue {
 }
 
 /**
- * The configuration can't work, or the snapshot can't be restored. Thrown when the box is made, a tool declared, or a session
- * begun or restored, never later.
+ * The configuration can't work, or the snapshot can't be restored: all that is wrong, up to 100 faults. Thrown when the box is made,
+ * a tool declared, or a session begun or restored, never later.
  *
  * @example
  * ```ts

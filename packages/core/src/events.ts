@@ -98,14 +98,16 @@ export interface BreakerboxEvents {
   'scope.reduced': ScopeReducedEvent;
 }
 
+const EVENTS = {
+  decision: true,
+  outcome: true,
+  'circuit.transition': true,
+  'systemic.detected': true,
+  'systemic.resolved': true,
+  'budget.exhausted': true,
+  'budget.resumed': true,
+  'scope.reduced': true,
+} satisfies Record<keyof BreakerboxEvents, true>;
+
 /** Names of all events. */
-export const EVENT_NAMES = [
-  'decision',
-  'outcome',
-  'circuit.transition',
-  'systemic.detected',
-  'systemic.resolved',
-  'budget.exhausted',
-  'budget.resumed',
-  'scope.reduced',
-] as const satisfies readonly (keyof BreakerboxEvents)[];
+export const EVENT_NAMES = Object.keys(EVENTS) as readonly (keyof BreakerboxEvents)[];

@@ -46,7 +46,7 @@ export {
   type Judgement,
   type Outcome,
 } from './outcome/taxonomy.ts';
-export type { Permit } from './permit.ts';
+export type { Permit, PermitRecord } from './permit.ts';
 export { AVAILABILITIES, type Availability, type Precheck } from './precheck.ts';
 export { type Decision, REASONS, type Reason } from './reasons.ts';
 export type { RecoveryPolicy } from './recovery.ts';

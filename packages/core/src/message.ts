@@ -1,6 +1,6 @@
 import { remaining } from './budget.ts';
 import type { AlternativeRoute, Route } from './capability/route.ts';
-import { asClause, describeWait, quoteTool } from './capability/wording.ts';
+import { asClause, describeWait, LOSS, quoteTool } from './capability/wording.ts';
 import type { Circuit, Outage } from './circuit/circuit.ts';
 import type { CircuitPolicy } from './circuit/policy.ts';
 import { probeWait } from './circuit/schedule.ts';
@@ -114,8 +114,6 @@ const insteadOf = ({ reason, route }: Grounds): string => {
       return `${reason === 'repeat' ? 'Or go' : 'Go'} on without it, and ${SAY_SO}.`;
   }
 };
-
-const LOSS = { low: 'little is lost', high: 'much is lost', unknown: 'how much is lost is not known' } as const;
 
 const alternativeText = ({ tool, method, degradation, note }: AlternativeRoute): string => {
   const loss = [note, LOSS[degradation]].filter((one) => one !== undefined).map(asClause);

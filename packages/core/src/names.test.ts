@@ -12,3 +12,11 @@ test('no character is cut in two', () => {
   expect(cut).toBe(`${'x'.repeat(254)}…`);
   expect(encodeURIComponent(cut)).toContain('%E2%80%A6'); // Throws for half a character.
 });
+
+test('half a character becomes the sign that UTF-8 has for it, and no name may be written so', () => {
+  for (const name of ['a\ud800b', 'a\udfffb']) {
+    expect([isShort(name), shortened(name)]).toEqual([false, 'a\ufffdb']);
+  }
+  expect([isShort('😀'), shortened('😀'), isShort('\ufffd')]).toEqual([true, '😀', true]);
+  expect(shortened(`\udc00${'x'.repeat(300)}`)).toBe(`\ufffd${'x'.repeat(254)}…`);
+});

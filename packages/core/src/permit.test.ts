@@ -23,6 +23,14 @@ describe('what a permit says', () => {
     expect([call.message, skip.message]).toEqual(['', expect.stringContaining("Tool 'a' is unavailable")]);
   });
 
+  test('a copy has the decision still, so that nobody takes a refusal for a call', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    expect({ ...session.acquire('a') }.decision).toBe('skip');
+    expect(Object.assign({}, session.acquire('a'))).toMatchObject({ decision: 'skip', reason: 'open' });
+    expect(session.acquire('a').toJSON()).toMatchObject({ tool: 'a', decision: 'skip', state: 'open' });
+  });
+
   test('logs show what it says, and nothing of what is behind it', () => {
     const { session } = bench();
     trip(session, 'a');

@@ -9,11 +9,12 @@ import type { Ledger } from './ledger.ts';
 import { type Decision, REASONS, type Reason, wouldDecide } from './reasons.ts';
 import type { Seat } from './seats.ts';
 import type { Settlement } from './settlement.ts';
-import { reportThrown } from './telemetry/safely.ts';
+import { reportThrown, safely } from './telemetry/safely.ts';
 
 /**
  * The answer to `session.acquire(tool)`. On `call` and `probe` run the tool and settle; on `skip` and `pause` give
- * `message` to the model instead.
+ * `message` to the model instead. Read it, don't copy it: most of what it says is made when it is asked for, and isn't in what a
+ * spread, `Object.assign` or a clone makes of it. `toJSON()` is the copy.
  */
 export interface Permit {
   readonly tool: string;
@@ -33,11 +34,22 @@ export interface Permit {
   readonly route: Route | undefined;
   /** Why the result may not be current, after a call of a tool with `labelFreshness` was settled as a success (F1); undefined for a fresh one. */
   readonly freshness: FreshnessLabel | undefined;
-  /** OpenTelemetry's context to run the tool in, so that its spans are children of the decision's. */
+  /**
+   * OpenTelemetry's context to run the tool in, so that its spans are children of the decision's. Without a tracer there is no
+   * span, and this is whichever context is active when it is read: read it once, before you lose the caller's.
+   */
   readonly context: Context;
-  /** Says how the call went. The first time counts; on `skip` and `pause` there is nothing to settle (E3). Never throws. */
+  /**
+   * Says how the call went. The first time counts; on `skip` and `pause` there is nothing to settle (E3). Never throws: what doesn't
+   * say how the call went counts as ignored, and OpenTelemetry's `diag` is told.
+   */
   settle(settlement: Settlement): void;
+  /** What it says, as plain data: for logs, and for whoever keeps it. */
+  toJSON(): PermitRecord;
 }
+
+/** What a permit says, as plain data. */
+export type PermitRecord = Omit<Permit, 'context' | 'settle' | 'toJSON'>;
 
 /** What the session hands to a permit and gets back from it. */
 export interface PermitOwner {
@@ -66,6 +78,8 @@ export class SessionPermit implements Permit, Ticket {
   // `declare`: a field that is set to undefined first, and to its value then, costs twice.
   declare readonly owner: PermitOwner;
   declare readonly seat: Seat;
+  /** Its own, so that a copy has it: who looks for `skip` in one that lacks it calls a tool that is out. */
+  declare readonly decision: Decision;
   declare readonly reason: Reason;
   declare readonly mode: CircuitMode;
   /** After the decision; undefined where there is none. */
@@ -74,7 +88,10 @@ export class SessionPermit implements Permit, Ticket {
   declare readonly lease: Lease | undefined;
   declare readonly route: Route | undefined;
   declare readonly ledger: Ledger;
-  /** By the clock that the circuit goes by. */
+  /**
+   * When it was given, or `UNTIMED`. By the circuit's own steps (C12), but for a call that a closed circuit let through: by the
+   * session's, for nobody reads those.
+   */
   declare readonly at: Moment;
   /** Of the call's arguments, where they were given (O5). */
   declare readonly digest: string | undefined;
@@ -96,6 +113,7 @@ export class SessionPermit implements Permit, Ticket {
   ) {
     this.owner = owner;
     this.seat = seat;
+    this.decision = REASONS[reason];
     this.reason = reason;
     this.mode = mode;
     this.circuit = seat.tracked?.circuit;
@@ -111,10 +129,6 @@ export class SessionPermit implements Permit, Ticket {
 
   get tool(): string {
     return this.seat.tool;
-  }
-
-  get decision(): Decision {
-    return REASONS[this.reason];
   }
 
   get caution(): boolean {
@@ -141,7 +155,7 @@ export class SessionPermit implements Permit, Ticket {
     const { span } = this;
     const found = this.#context;
     if (span === undefined || found === undefined) return activeContext();
-    found.within ??= trace.setSpan(found.parent, span);
+    found.within ??= safely('the context', () => trace.setSpan(found.parent, span)) ?? found.parent;
     return found.within;
   }
 
@@ -177,8 +191,7 @@ export class SessionPermit implements Permit, Ticket {
     if (this.#open) this.owner.settled(this, settlement);
   }
 
-  /** What logs show of it. */
-  toJSON(): Omit<Permit, 'context' | 'settle'> {
+  toJSON(): PermitRecord {
     const { tool, decision, reason, caution, state, observed, budgetRemaining, message, route, freshness } = this;
     return { tool, decision, reason, caution, state, observed, budgetRemaining, message, route, freshness };
   }

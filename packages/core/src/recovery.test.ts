@@ -190,7 +190,11 @@ describe('E6: a recovery that can not work is refused', () => {
       { afterMs: 1, everyMs: 1 },
       'systemic.recovery.everyMsis how far health checks are apart',
     ],
-    ['a misspelt setting', { afterMS: 1 }, 'systemic.recovery.afterMSis no setting. Known here: afterMs, healthCheck'],
-    ['no object', 60_000, 'systemic.recoveryis 60000. Give an object.'],
+    [
+      'a misspelt setting',
+      { afterMS: 1 },
+      "systemic.recovery.afterMSis no setting. Did you mean 'afterMs'? Known here: afterMs, healthCheck",
+    ],
+    ['no object', 60_000, 'systemic.recoveryis 60000. Give an object such as { afterMs: 300000 }.'],
   ])('E6: %s', (_, value, message) => expect(issues(value)).toEqual([expect.stringContaining(message)]));
 });

@@ -106,11 +106,14 @@ const aFunction: Check = (path, value) =>
         },
       ];
 
-const settingChecks = object({
-  afterMs: number(0, orLeaveOut('a systemic event counts as over after that time.'), { above: true }),
-  healthCheck: aFunction,
-  everyMs: number(0, orLeaveOut('health checks start so far apart at least.'), { above: true }),
-} satisfies Record<keyof RecoveryPolicy, Check>);
+const settingChecks = object(
+  {
+    afterMs: number(0, orLeaveOut('a systemic event counts as over after that time.'), { above: true }),
+    healthCheck: aFunction,
+    everyMs: number(0, orLeaveOut('health checks start so far apart at least.'), { above: true }),
+  } satisfies Record<keyof RecoveryPolicy, Check>,
+  '{ afterMs: 300000 }',
+);
 
 /** What is wrong with a recovery policy (E6). */
 export const recoveryChecks: Check = (path, value) => {

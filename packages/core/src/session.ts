@@ -47,8 +47,9 @@ export interface Session {
   acquire(tool: string, options?: AcquireOptions): Permit;
   /**
    * Gives a tool a circuit and series, with the box's defaults unless it was configured. Nothing happens the second time; nor for
-   * a new name where 10 × `maxTools` are declared: adapters call this for whatever a server lists or a model asks for. Such a tool
-   * is treated as one that was never declared, and `diag` warns once. `createBreakerbox({ tools })` and `box.declare()` have no bound.
+   * a new name where 2,000 are declared (10 × `maxTools`, where that is more): adapters call this for whatever a server lists or a
+   * model asks for. Such a tool is treated as one that was never declared, and `diag` warns once. `createBreakerbox({ tools })` and
+   * `box.declare()` have no bound.
    */
   declare(tool: string): void;
   /** One turn of the agent loop is over: probing counts these (P1). */

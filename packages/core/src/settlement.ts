@@ -1,9 +1,10 @@
 import type { Clock } from './clock.ts';
+import { someNames } from './names.ts';
 import { type Classification, classifyError, classifyResult } from './outcome/classify.ts';
-import { readErrorResult } from './outcome/result.ts';
+import { isError, readErrorResult } from './outcome/result.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './outcome/taxonomy.ts';
-import { isObject } from './outcome/untrusted.ts';
-import { reportThrown, safely } from './telemetry/safely.ts';
+import { isObject, read, readKeys } from './outcome/untrusted.ts';
+import { atOnce, reportThrown, safely, warn } from './telemetry/safely.ts';
 import type { ToolSettings } from './tool.ts';
 
 /**
@@ -74,7 +75,9 @@ export const SUCCESS: Judged = { outcome: 'success', category: undefined };
 /** O1, O2: outcome and category of a settlement. Never throws: what can't be read says nothing of the tool (E5). */
 export const judge = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
   try {
-    return isPlainSuccess(settlement) ? SUCCESS : weigh(settlement, tool, settings, clock);
+    if (isPlainSuccess(settlement)) return SUCCESS;
+    const given = isError(settlement) ? { error: settlement } : settlement; // As `catch` gives it to callers without types.
+    return withCost(weigh(given, tool, settings, clock), given, tool);
   } catch (error) {
     reportThrown(`reading the settlement of tool '${tool}'`, error);
     return { outcome: 'ignored', category: 'unknown' };
@@ -86,17 +89,19 @@ const isPlainSuccess = (settlement: Settlement): boolean =>
   isObject(settlement) &&
   'outcome' in settlement &&
   settlement.outcome === 'success' &&
-  settlement.tokens === undefined &&
-  settlement.durationMs === undefined;
+  !('tokens' in settlement) &&
+  !('durationMs' in settlement);
 
-const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
-  // Untyped callers may give anything. What it is isn't said: it may be a secret (Q2).
-  if (!isObject(settlement))
-    throw new TypeError(`It is of type ${typeof settlement}. Give an object, such as { error }.`);
-  const judged = read(settlement, tool, settings, clock);
-  const { tokens, durationMs } = settlement;
-  if (tokens === undefined && durationMs === undefined) return judged;
-  return { ...judged, ...bounded('tokens', tokens), ...bounded('durationMs', durationMs) };
+/** What can't be read of the cost takes nothing from how the call went, which is known by now. */
+const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged => {
+  try {
+    const { tokens, durationMs } = settlement;
+    if (tokens === undefined && durationMs === undefined) return judged; // As nearly always.
+    return { ...judged, ...bounded('tokens', tokens), ...bounded('durationMs', durationMs) };
+  } catch (error) {
+    reportThrown(`reading what a call of tool '${tool}' cost`, error);
+    return judged;
+  }
 };
 
 /** So that sums stay finite: metrics and snapshots hold them. */
@@ -105,13 +110,23 @@ const bounded = (key: 'tokens' | 'durationMs', value: unknown): Partial<Judged> 
   return given === undefined ? {} : { [key]: Math.min(given, Number.MAX_SAFE_INTEGER) };
 };
 
-const read = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
+const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
+  // Untyped callers may give anything. What it is isn't said: it may be a secret (Q2).
+  if (!isObject(settlement))
+    throw new TypeError(`It is of type ${typeof settlement}. Give an object, such as { error }.`);
   if ('outcome' in settlement) {
-    if (settlement.outcome === 'success') return SUCCESS;
-    const { category = 'unknown', retryAfterMs } = settlement;
-    // Untyped callers may write anything; what isn't said to be ignored failed.
-    const outcome = settlement.outcome === 'ignored' ? 'ignored' : 'failure';
-    return { outcome, category: known(category) ?? 'unknown', retryAfterMs: sane(retryAfterMs) };
+    const { outcome } = settlement;
+    if (outcome === 'success') return SUCCESS;
+    if (outcome !== 'failure' && outcome !== 'ignored') {
+      return unclear(tool, 'its outcome is none of success, failure and ignored');
+    }
+    return { outcome, category: categoryOf(settlement, tool), retryAfterMs: sane(read(settlement, 'retryAfterMs')) };
+  }
+  if (!('error' in settlement || 'result' in settlement)) {
+    return unclear(
+      tool,
+      `an object with ${someNames(readKeys(settlement)) || 'nothing in it'} doesn't say how the call went`,
+    );
   }
   const found =
     'error' in settlement
@@ -124,6 +139,26 @@ const read = (settlement: Settlement, tool: string, settings: ToolSettings, cloc
   if (found === undefined) return SUCCESS;
   const { category, retryAfterMs } = found;
   return { outcome: settings.outcomes[category], category, retryAfterMs: sane(retryAfterMs) };
+};
+
+/** What says nothing of the tool neither opens a circuit nor closes one. Values aren't told: they may be secrets (Q2). */
+const unclear = (tool: string, why: string): Judged => {
+  warn(
+    `settle() of tool '${tool}': ${why}, so it counts as ignored. Give { outcome: 'success' }, { error }, or { result }.`,
+  );
+  return { outcome: 'ignored', category: 'unknown' };
+};
+
+const categoryOf = (settlement: object, tool: string): ErrorCategory => {
+  const given = read(settlement, 'category');
+  const category = known(given);
+  if (category === undefined && given !== undefined) {
+    const list = ERROR_CATEGORIES.join(', ');
+    warn(
+      `settle() of tool '${tool}': its category is none that there is, so it counts as unknown. Give one of ${list}.`,
+    );
+  }
+  return category ?? 'unknown';
 };
 
 const classifiedResult = (
@@ -139,10 +174,13 @@ const classifiedResult = (
 
 const byUser = (failure: unknown, tool: string, { classify }: ToolSettings): Classification | undefined => {
   if (classify === undefined) return undefined;
-  const answer = safely(`the classifier of tool '${tool}'`, () => classify(failure));
-  const { category, retryAfterMs } = typeof answer === 'object' && answer !== null ? answer : { category: answer };
-  const valid = known(category);
-  return valid && { category: valid, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const what = `the classifier of tool '${tool}'`;
+  return safely(what, () => {
+    const answer = atOnce(what, classify(failure));
+    const { category, retryAfterMs } = typeof answer === 'object' && answer !== null ? answer : { category: answer };
+    const valid = known(category);
+    return valid && { category: valid, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  });
 };
 
 const known = (category: unknown): ErrorCategory | undefined => ERROR_CATEGORIES.find((one) => one === category);

@@ -1,8 +1,28 @@
 import { diag } from '@opentelemetry/api';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { bench, journal, steps, succeedOnce, trip, watchDiag } from './test-support.ts';
 
 afterEach(() => diag.disable());
+
+const LATE: readonly (readonly [string, () => unknown, readonly string[]])[] = [
+  [
+    'rejects',
+    async () => {
+      throw new Error('too late');
+    },
+    ['It gave a promise, and has to answer at once', 'too late'],
+  ],
+  ['answers later', async () => 'server', ['It gave a promise, and has to answer at once']],
+  [
+    "answers what can't be read",
+    () => ({
+      get category() {
+        throw new Error('unreadable');
+      },
+    }),
+    ['unreadable'],
+  ],
+];
 
 describe('settling', () => {
   test('E3: only the first settle counts', () => {
@@ -144,6 +164,16 @@ describe('settling', () => {
     }
     expect(error).toHaveBeenCalledOnce();
   });
+
+  test.each(LATE)('E5: so is one that %s, and that is told', async (_, classify, told) => {
+    const error = watchDiag();
+    const { session } = bench({ tools: { a: { failureThreshold: 1, classify: classify as never } } });
+    session.acquire('a').settle({ error: Object.assign(new Error('x'), { code: 'ECONNRESET' }) });
+    expect(session.peek('a')).toMatchObject({ state: 'open', category: 'network' });
+    expect(session.view().budget.consumed).toBe(1);
+    await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(told.length));
+    expect((error.mock.calls as unknown[][]).map(([, thrown]) => (thrown as Error).message)).toEqual(told);
+  });
 });
 
 describe('settling by untyped callers', () => {
@@ -160,11 +190,98 @@ describe('settling by untyped callers', () => {
     expect(session.view()).toMatchObject({ budget: { consumed: 0 }, circuits: [{ state: 'closed', failures: 0 }] });
   });
 
-  test('O1: an outcome that there is not is a failure', () => {
+  test('E5: what can not be read beside it takes nothing from how the call went', () => {
+    const error = watchDiag();
     const { session, box } = bench();
     const outcomes: string[] = [];
+    box.on('outcome', ({ outcome, category, tokens }) => outcomes.push(`${outcome} ${category} ${tokens}`));
+    const get = () => {
+      throw new Error('broken getter');
+    };
+    const broken = (key: string, given: object) => Object.defineProperty({ ...given }, key, { get });
+    session
+      .acquire('a')
+      .settle(broken('tokens', { error: Object.assign(new Error('x'), { code: 'ECONNRESET' }) }) as never);
+    session.acquire('a').settle(broken('durationMs', { outcome: 'success', tokens: 5 }) as never);
+    session.acquire('a').settle(broken('category', { outcome: 'failure', tokens: 5 }) as never);
+    expect(outcomes).toEqual(['failure network undefined', 'success undefined undefined', 'failure unknown 5']);
+    expect(error).toHaveBeenCalledTimes(2);
+  });
+
+  /** What comes of settlements, and what is said of them. */
+  const settling = (...settlements: readonly unknown[]) => {
+    const warn = vi.fn<(text: string) => void>();
+    const silent = () => {};
+    diag.setLogger(
+      { error: warn, warn, info: silent, debug: silent, verbose: silent },
+      { suppressOverrideMessage: true },
+    );
+    const { session, box } = bench({ defaults: { failureThreshold: 9 }, budget: { failures: 99 } });
+    const outcomes: string[] = [];
     box.on('outcome', ({ outcome, category }) => outcomes.push(`${outcome} ${category}`));
-    session.acquire('a').settle({ outcome: 'faliure' } as never);
-    expect(outcomes).toEqual(['failure unknown']);
+    for (const one of settlements) session.acquire('a').settle(one as never);
+    return { outcomes, told: warn.mock.calls.map(([text]) => text) };
+  };
+
+  test('O2: an error that is given bare is classified, as one in its place is', () => {
+    class ApiError extends Error {
+      status = 503;
+      error = { message: 'what the server said' };
+    }
+    const refused = Object.assign(new Error('boom'), { code: 'ECONNREFUSED' });
+    const { outcomes, told } = settling(
+      refused,
+      new ApiError(),
+      new DOMException('', 'TimeoutError'),
+      new Error('boom'),
+    );
+    expect(outcomes).toEqual(['failure network', 'failure server', 'failure timeout', 'failure unknown']);
+    expect(told).toEqual([]);
+  });
+
+  const manyKeys = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`k${n}${'x'.repeat(99)}`, n]));
+
+  test.each([
+    [{}, 'an object with nothing in it'],
+    [{ err: new Error('boom') }, 'an object with err'],
+    [{ success: false, data: 'secret' }, 'an object with success, data'],
+    [{ ok: false, tokens: 7 }, 'an object with ok, tokens'],
+    [Promise.resolve(1), 'an object with nothing in it'],
+    [manyKeys, 'and 20 more'],
+    [{ 'a\nb': 1 }, 'an object with a\\nb'],
+  ])('E5: %o says nothing of how the call went: it counts for nothing, and that is told by its keys', (one, words) => {
+    const { outcomes, told } = settling(one);
+    expect(outcomes).toEqual(['ignored unknown']);
+    expect(told).toEqual([
+      expect.stringMatching(
+        /^Breakerbox: settle\(\) of tool 'a': .* Give \{ outcome: 'success' \}, \{ error \}, or \{ result \}\.$/,
+      ),
+    ]);
+    expect(told[0]).toContain(words);
+    expect(told[0]?.length).toBeLessThan(1_000);
+    expect(told[0]).not.toMatch(/secret|boom|false/);
+  });
+
+  test.each(['ok', 'faliure', undefined, null, 7])('E5: so does the outcome %j, that there is not', (outcome) => {
+    const { outcomes, told } = settling({ outcome, category: 'network', error: new Error('x') });
+    expect(outcomes).toEqual(['ignored unknown']);
+    expect(told).toEqual([
+      expect.stringContaining('its outcome is none of success, failure and ignored, so it counts as ignored'),
+    ]);
+  });
+
+  test('O1: a category that there is not is unknown, and that is told', () => {
+    const { outcomes, told } = settling(
+      { outcome: 'failure', category: 'netwrk' },
+      { outcome: 'ignored', category: null },
+      { outcome: 'failure', category: undefined },
+      { outcome: 'failure' },
+    );
+    expect(outcomes).toEqual(['failure unknown', 'ignored unknown', 'failure unknown', 'failure unknown']);
+    expect(told).toHaveLength(2);
+    expect(told[0]).toMatch(
+      /^Breakerbox: settle\(\) of tool 'a': its category .* so it counts as unknown\. Give one of .*network/,
+    );
+    expect(told[0]).not.toContain('netwrk');
   });
 });

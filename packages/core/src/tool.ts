@@ -7,7 +7,7 @@ import type { ErrorCategory, Judgement } from './outcome/taxonomy.ts';
 import type { Precheck } from './precheck.ts';
 import type { Cell, ToolCells } from './telemetry/metrics.ts';
 
-/** Looks at what a tool threw, or at an error that it returned; `undefined` leaves it to the built-in classifier (O2). */
+/** Looks at what a tool threw, or at an error that it returned; `undefined` leaves it to the built-in classifier (O2). Has to answer at once. */
 export type Classifier = (failure: unknown) => ErrorCategory | Classification | undefined;
 
 /** How a tool is treated, with its defaults filled in. */

@@ -33,7 +33,7 @@ export const checkControl = (
 
 /** Refuses options of a report that there aren't, and what is no list of names of tasks. */
 export const checkReportOptions = (options: unknown): void => {
-  const [first] = object({ done: list(aName) })('options', options);
+  const [first] = object({ done: list(aName, "['summary']") }, "{ done: ['summary'] }")('options', options);
   if (first === undefined) return;
   throw new BreakerboxUsageError(
     `session.report({ done }): ${first.path} ${first.message} The report says by the names in done which planned tasks are done.`,

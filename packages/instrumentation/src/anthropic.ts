@@ -1,11 +1,11 @@
 import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
-import { annotated, isContent, reportThrown, safely } from '@breakerbox/core/internal';
+import { annotated, isContent, reportThrown } from '@breakerbox/core/internal';
 import { aValue, type ToolCall } from './caller.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
 import { readable } from './readable.ts';
-import type { CallEnd } from './run.ts';
+import { type CallEnd, costOf } from './run.ts';
 import { type Kitchen, type Manners, runInPlace, runTool } from './run-tool.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
@@ -134,8 +134,9 @@ const directCall = (name: string, context: RunContext | undefined, kitchen: Tool
 const parsed = ({ name, parse }: RunnableTool, input: unknown): { readonly value: unknown } | undefined => {
   try {
     return { value: parse === undefined ? input : parse(input) };
-  } catch (error) {
-    reportThrown(`parse() of tool '${name}' for what adapt() gave`, error);
+  } catch {
+    // What it threw quotes the input, and so the model.
+    reportThrown(`parse() of tool '${name}' for what adapt() gave`, new Error('It refused that input'));
     return undefined;
   }
 };
@@ -154,8 +155,7 @@ const cook =
     } catch (error) {
       const answer = readable(() => answerIn(tool, error));
       if (answer !== undefined) {
-        const cost = tokens && safely(`tokens() of tool '${tool.name}'`, () => tokens({ error }));
-        permit.settle({ result: answer, tokens: cost });
+        permit.settle({ result: answer, tokens: costOf(tool.name, tokens, { error }) });
       }
       throw error;
     }

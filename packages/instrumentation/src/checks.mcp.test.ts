@@ -2,9 +2,11 @@ import { BreakerboxConfigError, BreakerboxUsageError, type Precheck } from '@bre
 import { Client as ClientOfSdk2 } from '@modelcontextprotocol/client';
 import { Client as ClientOfSdk1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { mcpPing } from './checks.ts';
 import { guardMcpClient } from './mcp.ts';
+import { listenToDiag } from './test-support/diagnosed.ts';
 import { inMemory, sdks } from './test-support/mcp-servers.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
@@ -75,6 +77,15 @@ test.each(Object.entries(inMemory))(
 );
 
 describe('K4: whatever else a client does', () => {
+  test('K4, E5: a function that gives a promise gives no client, and its rejection ends nothing', async () => {
+    const heard = listenToDiag();
+    undo.push(() => diag.disable());
+    const check = mcpPing((async () => Promise.reject(new Error('not connected'))) as never);
+    expect(() => check('echo')).toThrow(BreakerboxUsageError);
+    await vi.waitFor(() => expect(heard).toHaveLength(1));
+    expect(heard[0]?.[1]).toMatchObject({ message: 'not connected' });
+  });
+
   test('K4: a server that knows no ping has answered', async () => {
     const ping = async () => {
       throw new McpError(ErrorCode.MethodNotFound, 'Method not found');

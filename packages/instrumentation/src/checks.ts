@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { type Availability, BreakerboxConfigError, BreakerboxUsageError, type Precheck } from '@breakerbox/core';
+import { watchEnd } from '@breakerbox/core/internal';
 import { checkOptions, milliseconds, type OptionCheck } from './options.ts';
 
 /** The part of an MCP client that a ping takes; those of SDK 1 and SDK 2 both have it. */
@@ -49,8 +50,10 @@ export const mcpPing = (
   if (typeof client !== 'function') checkClient(client, 'mcpPing()');
   const { timeoutMs = TIMEOUT_MS } = options;
   return () => {
+    const what = 'the client function given to mcpPing()';
     const current = typeof client === 'function' ? client() : client;
-    checkClient(current, 'the client function given to mcpPing()');
+    watchEnd(what, current);
+    checkClient(current, what);
     return ping(current, timeoutMs);
   };
 };

@@ -184,6 +184,15 @@ describe('breakerHooks', () => {
     expect(watched.box.tools).toEqual(['search']);
   });
 
+  it('E5: decide nothing where nameOf gives a promise, and its rejection ends nothing', async () => {
+    const heard = listenToDiag();
+    const watched = watchedSession();
+    const nameOf = async () => Promise.reject(new Error('no names'));
+    expect(await claudeCode(breakerHooks(watched.session, { nameOf: nameOf as never })).before('a')).toEqual({});
+    expect(watched.decisions).toEqual([]);
+    await expect.poll(() => heard.map(([, error]) => String(error))).toContain('Error: no names');
+  });
+
   it('leave the tools alone by which a paused agent answers, asks and plans, unless they get a name of their own', async () => {
     const watched = watchedSession({ budget: { failures: 1 } });
     watched.session.acquire('other').settle({ outcome: 'failure', category: 'network' });

@@ -1,6 +1,6 @@
 import type { HookCallbackMatcher, HookEvent, HookInput, SyncHookJSONOutput } from '@anthropic-ai/claude-agent-sdk';
 import { describeFreshness } from '@breakerbox/core';
-import { safely } from '@breakerbox/core/internal';
+import { atOnce, safely } from '@breakerbox/core/internal';
 import { background } from './claude-agent-background.ts';
 import { type Calls, callsOf } from './claude-agent-calls.ts';
 import type { Hooks } from './claude-agent-merge.ts';
@@ -65,7 +65,7 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
 
   return {
     PreToolUse: on('PreToolUse', (input) => {
-      const name = nameOf(input.tool_name);
+      const name = atOnce('nameOf()', nameOf(input.tool_name));
       const tool = name === input.tool_name && CONTROLS.has(name) ? undefined : name;
       if (tool === undefined) return undefined;
       const call = { callId: input.tool_use_id, tool, input: input.tool_input };

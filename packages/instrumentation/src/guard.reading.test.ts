@@ -127,6 +127,24 @@ describe('O4: what a call cost', () => {
     expect(heard[0]?.[0]).toContain("tokens() of tool 'agent' threw");
   });
 
+  test.each(['tokens', 'freshness'])(
+    'E5: %s that gives a promise says nothing, and its rejection is told',
+    async (key) => {
+      const heard = listenToDiag();
+      const { session, outcomes } = watchedSession({ tools: { agent: { labelFreshness: true } } });
+      const late = async () => {
+        throw refused;
+      };
+      expect(await guard(session, 'agent', () => 'done', { [key]: late } as never)(1)).toBe('done');
+      expect(outcomes).toEqual(['agent: success']);
+      await vi.waitFor(() => expect(heard).toHaveLength(2));
+      expect(heard).toEqual([
+        [expect.stringContaining(`${key}() of tool 'agent' threw`), expect.objectContaining({ name: 'TypeError' })],
+        [expect.stringContaining(`${key}() of tool 'agent' threw`), refused],
+      ]);
+    },
+  );
+
   test.each([['tokens'], ['freshness']])('%s that is no function is refused', (key) => {
     expect(() => guard(watchedSession().session, 'agent', () => 1, { [key]: 5 } as never)).toThrow(
       new RegExp(`options\\.${key}: is 5\\. Set a function`),

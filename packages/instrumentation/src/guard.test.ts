@@ -174,6 +174,8 @@ describe('what can not work is refused', () => {
 
   test('a box in place of a session, nothing in place of either, no function to run', async () => {
     expect(() => guard(box as unknown as Session, 'search', run)).toThrow(/got a box instead of a session/);
+    const later = (async () => Promise.reject(refused)) as never; // E5: nobody would handle that one.
+    await expect(guard(later, 'search', run)('x')).rejects.toThrow(/given to guard\('search'\): got a promise instead/);
     expect(() => guard(undefined as unknown as Session, 'search', run)).toThrow(BreakerboxUsageError);
     expect(() => guard(session, 'search', undefined as never)).toThrow(BreakerboxUsageError);
     await expect(guard((() => undefined) as never, 'search', run)(1)).rejects.toThrow(BreakerboxUsageError);

@@ -120,4 +120,4 @@ const NOW = Promise.resolve();
 
 /** Rejects a moment later, when the caller listens: a promise that rejects unheard is noted down by Node, at a multiple of the cost. */
 const refused = (permit: Refusal): Promise<never> =>
-  new Promise((_, reject) => void NOW.then(() => reject(new ToolUnavailableError(permit))));
+  new Promise((_, reject) => void NOW.then(() => reject(new ToolUnavailableError(permit))).catch(reject));

@@ -52,6 +52,19 @@ describe('a call', () => {
     expect(outcomes).toEqual(['search: failure, network']);
   });
 
+  test.each([undefined, null, 'done'])(
+    'E5: settled with %j, which says nothing, is ignored, and a probe gives its place back',
+    (given) => {
+      const watched = once();
+      const calls = hookedCalls(watched.session);
+      dueForProbe(watched, calls);
+      expect(calls.acquire(call('probe')).decision).toBe('probe');
+      expect(calls.settle('probe', given as never)).toMatchObject({ decision: 'probe' });
+      expect(watched.outcomes.at(-1)).toBe('search: ignored, unknown');
+      expect(calls.acquire(call('again')).decision).toBe('probe');
+    },
+  );
+
   test('B3: one that failed because another tool was refused costs nothing: that is charged already', () => {
     const { session, outcomes } = watchedSession();
     const calls = hookedCalls(session);
@@ -211,8 +224,8 @@ test('5,000 names that a model made up leave declared tools their circuits, and 
     calls.acquire({ callId: `${index}`, tool: `made_up_${index}` });
     calls.settle(`${index}`, { result: 'no such tool' });
   }
-  expect(box.tools).toHaveLength(100);
-  expect(session.snapshot().circuits.length).toBeLessThanOrEqual(100);
+  expect(box.tools).toHaveLength(2_000);
+  expect(session.snapshot().circuits.length).toBeLessThanOrEqual(2_000);
   calls.acquire(call('a'));
   calls.settle('a', { error: refused });
   expect(calls.acquire(call('b')).decision).toBe('skip');

@@ -2,10 +2,12 @@ import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Session } from '@breakerbox/core';
-import { trace } from '@opentelemetry/api';
+import { context, createContextKey, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { jsonSchema, type Tool } from 'ai';
 import { afterEach, expect, test, vi } from 'vitest';
 import { guardTools } from './ai-sdk.ts';
+import { guard } from './index.ts';
 import { startTracing, stopTracing } from './test-support/tracing.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
@@ -40,6 +42,26 @@ test('each piece is made in the context of the decision', async () => {
     'execute_tool search > second',
     'execute_tool search',
   ]);
+});
+
+test.each([
+  ['guard', (session: Session, pieces: Pieces) => guard(session, 'search', (_: string) => pieces({}, {} as never))('')],
+  ['an adapter', call],
+] as const)('without a tracer too, whoever reads them: by %s', async (_, run) => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  const key = createContextKey('user');
+  const as = <Value>(user: string, part: () => Value): Value => context.with(ROOT_CONTEXT.setValue(key, user), part);
+  const pieces = await as('caller', () =>
+    run(watchedSession().session, async function* () {
+      yield context.active().getValue(key);
+      yield context.active().getValue(key);
+    }),
+  );
+  const seen: unknown[] = [];
+  await as('reader', async () => {
+    for await (const piece of pieces) seen.push(piece);
+  });
+  expect(seen).toEqual(['caller', 'caller']);
 });
 
 test('the last piece is what the tool answered', async () => {

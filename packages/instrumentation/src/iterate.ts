@@ -1,3 +1,4 @@
+import { enter } from './enter.ts';
 import { hasMethod } from './has-method.ts';
 import type { Run } from './run.ts';
 
@@ -9,8 +10,8 @@ export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown>
 export type Pieces<Piece> = Required<AsyncIterableIterator<Piece>>;
 
 /**
- * Follows a stream of pieces to its end. Each piece is made in the permit's context, which a generator would lose between
- * them. A stop ends the wait for the next piece at once.
+ * Follows a stream of pieces to its end. Each piece is made in the permit's context, as it was at the call: a generator
+ * would lose it between them. A stop ends the wait for the next piece at once.
  *
  * @param conclude told at the end of the last piece; gives it, or what takes its place. Default: it is the tool's answer.
  */
@@ -19,7 +20,9 @@ export const iterate = <Piece>(
   source: AsyncIterable<Piece>,
   conclude: (last: Piece | undefined) => Piece | undefined = (last) => run.returned(last),
 ): Pieces<Piece> => {
-  const iterator: AsyncIterator<Piece> = run.enter(() => source[Symbol.asyncIterator]());
+  const { context } = run; // Who reads a piece may have another.
+  const within = <Value>(part: () => Value): Value => enter({ context }, part);
+  const iterator: AsyncIterator<Piece> = within(() => source[Symbol.asyncIterator]());
   let last: Piece | undefined;
   let pieces = false;
   let over = false;
@@ -31,12 +34,12 @@ export const iterate = <Piece>(
     stopped = { reason };
     for (const giveUp of waiting) giveUp(reason);
     // A generator cleans up when it next gets to it; nobody waits for that.
-    run.enter(async () => iterator.return?.()).catch(() => {});
+    within(async () => iterator.return?.()).catch(() => {});
   });
 
   const step = async (given: [] | [unknown]): Promise<IteratorResult<Piece>> => {
     try {
-      const found = await run.enter(async () => iterator.next(...(given as [])));
+      const found = await within(async () => iterator.next(...(given as [])));
       if (!found.done) {
         last = found.value;
         pieces = true;
@@ -73,11 +76,11 @@ export const iterate = <Piece>(
       }),
     return: async (value) => {
       abandon();
-      return (await run.enter(async () => iterator.return?.(value))) ?? { done: true, value };
+      return (await within(async () => iterator.return?.(value))) ?? { done: true, value };
     },
     throw: async (error) => {
       abandon();
-      const found = await run.enter(async () => iterator.throw?.(error));
+      const found = await within(async () => iterator.throw?.(error));
       if (found === undefined) throw error;
       return found;
     },

@@ -1,5 +1,4 @@
 import type { Settlement } from '@breakerbox/core';
-import { safely } from '@breakerbox/core/internal';
 import { resumable } from './langchain-interrupts.ts';
 import {
   type AnswerForm,
@@ -20,7 +19,7 @@ import {
 } from './langchain-shapes.ts';
 import { leadsToWork, withWork } from './langchain-stand.ts';
 import type { DirectCall } from './otherwise.ts';
-import type { CallEnd } from './run.ts';
+import { type CallEnd, costOf } from './run.ts';
 import { type Cook, type Kitchen, type Manners, runInPlace, runTool, sessionOf } from './run-tool.ts';
 import { type Refusal, ToolUnavailableError } from './unavailable.ts';
 
@@ -95,8 +94,7 @@ const steered =
       return await work(signal);
     } catch (error) {
       const settlement = settlementOf(error);
-      const cost = settlement && tokens && safely(`tokens() of tool '${permit.tool}'`, () => tokens({ error }));
-      if (settlement) permit.settle({ ...settlement, tokens: cost });
+      if (settlement) permit.settle({ ...settlement, tokens: costOf(permit.tool, tokens, { error }) });
       throw error;
     }
   };

@@ -1,5 +1,5 @@
 import { type AlternativeRoute, labelled } from '@breakerbox/core';
-import { annotated, asClause, quoteTool, reportThrown } from '@breakerbox/core/internal';
+import { annotated, asClause, atOnce, LOSS, quoteTool, safely } from '@breakerbox/core/internal';
 import { hasMethod } from './has-method.ts';
 import type { Refusal } from './unavailable.ts';
 
@@ -56,20 +56,10 @@ const adaptedInput = (
   input: unknown,
 ): { readonly input: unknown } | undefined => {
   const what = `adapt() of tool '${tool}' for '${route.tool}'`;
-  try {
-    const adapted = route.adapt?.(input);
-    if (!isThenable(adapted)) return { input: adapted };
-    adapted.then(undefined, (error) => reportThrown(what, error));
-    throw new TypeError('It gave a promise, and has to give the input itself');
-  } catch (error) {
-    reportThrown(what, error);
-    return undefined;
-  }
+  return safely(what, () => ({ input: atOnce(what, route.adapt?.(input)) }));
 };
 
 export const isThenable = (value: unknown): value is PromiseLike<unknown> => hasMethod(value, 'then');
-
-const LOSS = { low: 'little is lost', high: 'much is lost', unknown: 'how much is lost is not known' } as const;
 
 /** Which tool answered and what is lost by it: who reads the answer must not take it for the tool's own. */
 const noteOf = (tool: string, { tool: other, degradation, note }: AlternativeRoute): string => {

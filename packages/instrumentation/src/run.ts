@@ -1,6 +1,7 @@
 import { type FreshnessHint, type FreshnessLabel, labelled, type Permit, type Settlement } from '@breakerbox/core';
-import { safely } from '@breakerbox/core/internal';
+import { atOnce, safely } from '@breakerbox/core/internal';
 import { enter } from './enter.ts';
+import { readable } from './readable.ts';
 import { shared } from './shared.ts';
 import { ToolUnavailableError } from './unavailable.ts';
 
@@ -38,6 +39,8 @@ export interface Run {
   readonly signal: AbortSignal;
   /** Whether the run may be stopped from outside: it has a time-out, or a caller with a signal. */
   readonly bounded: boolean;
+  /** The permit's context, as it is now: for parts that are run later, where another one may be active. */
+  readonly context: Permit['context'];
   /** Runs a part of the tool in the permit's context. */
   enter<Value>(part: () => Value): Value;
   /**
@@ -155,6 +158,10 @@ class PermittedRun implements Run {
     return this.#bounds !== undefined;
   }
 
+  get context(): Permit['context'] {
+    return this.#permit.context;
+  }
+
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     return this.#controller.signal;
@@ -172,8 +179,7 @@ class PermittedRun implements Run {
     const { freshness } = permit;
     if (freshness === undefined) return result;
     const { label = labelled } = reading ?? {};
-    return (safely(`the label of a result of tool '${permit.tool}'`, () => label(result, freshness)) ??
-      result) as Value;
+    return (readable(() => label(result, freshness)) ?? result) as Value;
   }
 
   ended(stream: unknown): void {
@@ -217,21 +223,28 @@ class PermittedRun implements Run {
   }
 
   #evidence({ evidence }: Reading, result: unknown): unknown {
-    return (evidence && safely(`what tool '${this.#permit.tool}' reports`, () => evidence(result))) ?? result;
+    return (evidence && readable(() => evidence(result))) ?? result;
   }
 
   #read({ freshness }: Reading, result: unknown): Pick<Settlement, 'tokens' | 'freshness'> {
     return {
       tokens: this.#cost({ result }),
-      freshness: freshness && safely(`freshness() of tool '${this.#permit.tool}'`, () => freshness(result)),
+      freshness: freshness && answerOf(`freshness() of tool '${this.#permit.tool}'`, () => freshness(result)),
     };
   }
 
   #cost(end: CallEnd<unknown>): number | undefined {
-    const tokens = this.#reading?.tokens;
-    return tokens && safely(`tokens() of tool '${this.#permit.tool}'`, () => tokens(end));
+    return costOf(this.#permit.tool, this.#reading?.tokens, end);
   }
 }
+
+/** What `tokens` reads in the end of a call; undefined where there is none, and where it can't say. */
+export const costOf = (tool: string, tokens: Reading['tokens'], end: CallEnd<unknown>): number | undefined =>
+  tokens && answerOf(`tokens() of tool '${tool}'`, () => tokens(end));
+
+/** What a callback of the user's answers at once; undefined where it throws, or gives a promise, which it may reject. */
+const answerOf = <Answer>(what: string, ask: () => Answer): Answer | undefined =>
+  safely(what, () => atOnce(what, ask()));
 
 /** Whether a caller that stopped is a guarded call, or was stopped by the time-out of one. */
 const isWithin = (caller: AbortSignal | undefined): boolean =>
@@ -239,7 +252,7 @@ const isWithin = (caller: AbortSignal | undefined): boolean =>
 
 /** B3. A tool that failed because another was refused: the failures behind that are charged already. */
 export const excused = (settlement: Settlement): Settlement =>
-  'error' in settlement && isUnavailable(settlement.error)
+  typeof settlement === 'object' && settlement !== null && 'error' in settlement && isUnavailable(settlement.error)
     ? { outcome: 'ignored', category: 'denied', tokens: settlement.tokens }
     : settlement;
 

@@ -38,6 +38,23 @@ test('has name and message as its stack, alone, as a cause and where nobody has 
   expect(inspect(outer)).toMatch(/\[cause\]: \[ToolUnavailableError: Tool 'search' is unavailable/);
 });
 
+test('takes a name that is assigned, as the constructor does where fields are compiled to assignments', () => {
+  const made: ToolUnavailableError = Object.create(ToolUnavailableError.prototype);
+  Object.assign(made, { name: 'ToolUnavailableError' });
+  expect(Object.hasOwn(made, 'name')).toBe(true);
+});
+
+test("a refusal that can't be made rejects with what went wrong, and doesn't hang", async () => {
+  const permit = {
+    decision: 'skip',
+    get reason() {
+      throw new Error('no reason');
+    },
+  };
+  const session = { acquire: () => permit, declare: () => {} } as never;
+  await expect(guard(session, 'search', () => 1)(1)).rejects.toThrow('no reason');
+});
+
 test('keeps its message when the session goes on, and takes another one', () => {
   const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
   session.declare('search');

@@ -88,7 +88,11 @@ function isRefusal(this: unknown, value: unknown): boolean {
 Object.defineProperty(ToolUnavailableError, Symbol.hasInstance, { value: isRefusal });
 Object.defineProperty(ToolUnavailableError.prototype, REFUSAL, { value: true });
 // For the first line of `stack`, which some engines write before the own name is there.
-Object.defineProperty(ToolUnavailableError.prototype, 'name', { value: 'ToolUnavailableError', configurable: true });
+Object.defineProperty(ToolUnavailableError.prototype, 'name', {
+  value: 'ToolUnavailableError',
+  configurable: true,
+  writable: true, // Where fields are compiled to assignments, the instance gets its own by one.
+});
 
 /** For all errors there are, for as long as one is made. Where built-ins are frozen they have their stack. */
 const limitStackTraces = (limit: number): void => {

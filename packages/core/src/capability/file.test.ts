@@ -45,7 +45,7 @@ describe('an object that came from a file', () => {
       expect.stringMatching(/^tools\.a\.alternatives\[1\]\.degradation: is 'bad'/),
       'tools.a.retries: is no setting. Known here: provides, alternatives, fallback, dependsOn.',
       "tools['']: is ''. Set a text that isn't empty: it is the name of a tool.",
-      'tools.c: is null. Give an object.',
+      "tools.c: is null. Give an object such as { fallback: 'ask the user for a link' }.",
       expect.stringMatching(/^tools\.a\.alternatives\[0\]\.tool: is 'x', and there is no such tool/),
       expect.stringMatching(/^tools\.a\.dependsOn: is a cycle, a → b → a/),
     ]);
@@ -54,13 +54,18 @@ describe('an object that came from a file', () => {
 
   test.each([
     [undefined, 'file: is undefined. Give an object with the key tools, in it one object per tool.'],
-    [null, 'file: is null.'],
+    [null, 'file: is empty. Give an object with the key tools'],
     ['tools', "file: is 'tools'."],
     [[], 'file: is a list.'],
-    [{}, 'tools: is undefined. Give an object.'],
-    [{ tools: null }, 'tools: is null. Give an object.'],
-    [{ tools: [] }, 'tools: is a list. Give an object.'],
-    [{ tools: { a: [] } }, 'tools.a: is a list. Give an object.'],
+    [{}, 'file: has no key tools. Put the tools under it: { tools: { web_search: '],
+    [{ web_search: { fallback: 'ask' } }, 'file: has no key tools. Put the tools under it: { tools: { web_search: '],
+    [
+      { tools: undefined },
+      "tools: is undefined. Give an object such as { web_search: { fallback: 'ask the user for a link' } }.",
+    ],
+    [{ tools: null }, 'tools: is null. Give an object such as { web_search: '],
+    [{ tools: [] }, 'tools: is a list. Give an object such as { web_search: '],
+    [{ tools: { a: [] } }, 'tools.a: is a list. Give an object such as { fallback: '],
   ])('E6: %j is refused', (value, message) => {
     expect(issuesOf(() => validateCapabilities(value))).toEqual([expect.stringContaining(message)]);
   });

@@ -1,4 +1,4 @@
-import { type Check, complete, gather, object, refuse, show } from '../checks.ts';
+import { type Check, complete, gather, isObject, object, refuse, show } from '../checks.ts';
 import type { ConfigIssue } from '../errors.ts';
 import { type Capability, capabilityFileChecks, capabilityWarnings, checkCapabilityMap } from './map.ts';
 import { text as name } from './text.ts';
@@ -13,18 +13,28 @@ export interface CapabilityMap {
 
 const WHAT = 'capability map';
 
+const A_TOOL = "{ fallback: 'ask the user for a link' }";
+
 const checkTools: Check = (path, value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return object({})(path, value);
+  if (!isObject(value)) return object({}, `{ web_search: ${A_TOOL} }`)(path, value);
   return gather(Object.entries(value), ([tool, capability]) => [
     ...name('it is the name of a tool.')(`${path}['${tool}']`, tool),
-    ...object(capabilityFileChecks)(`${path}.${tool}`, capability),
+    ...object(capabilityFileChecks, A_TOOL)(`${path}.${tool}`, capability),
   ]);
 };
 
-const checkFile: Check = (path, value) =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? complete({ tools: (_, tools) => checkTools('tools', tools) })(path, value)
-    : [{ path: 'file', message: `is ${show(value)}. Give an object with the key tools, in it one object per tool.` }];
+const checkFile: Check = (path, value) => {
+  if (!isObject(value)) {
+    const what = value === null ? 'empty' : show(value); // As YAML reads an empty file.
+    return [{ path: 'file', message: `is ${what}. Give an object with the key tools, in it one object per tool.` }];
+  }
+  if (!Object.hasOwn(value, 'tools')) {
+    return [
+      { path: 'file', message: `has no key tools. Put the tools under it: { tools: { web_search: ${A_TOOL} } }.` },
+    ];
+  }
+  return complete({ tools: (_, tools) => checkTools('tools', tools) })(path, value);
+};
 
 /**
  * Looks at a capability map (R1) that was read from a file, YAML or other: `{ tools: { name: { provides, alternatives,

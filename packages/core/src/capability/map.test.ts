@@ -34,7 +34,10 @@ describe('one tool', () => {
       "tools.a.provides: is ' '. Set a text that isn't empty: it says what the tool gives. Or leave it out.",
     ],
     [{ fallback: 7 }, "Set a text that isn't empty: it tells the model what to do without the tool. Or leave it out."],
-    [{ alternatives: { tool: 'b' } }, 'tools.a.alternatives: is an object. Give a list.'],
+    [
+      { alternatives: { tool: 'b' } },
+      "tools.a.alternatives: is an object. Give a list such as [{ tool: 'news_search' }].",
+    ],
     [{ alternatives: ['b'] }, "tools.a.alternatives[0]: is 'b'. Give an object such as { tool: 'b' }."],
     [{ alternatives: [null] }, "tools.a.alternatives[0]: is null. Give an object such as { tool: 'news_search' }."],
     [{ alternatives: [{}] }, "Set a text that isn't empty: it is the name of the tool that stands in."],
@@ -60,12 +63,15 @@ describe('one tool', () => {
       { alternatives: [{ tool: 'b', cost: 1 }] },
       'tools.a.alternatives[0].cost: is no setting. Known here: tool, method',
     ],
-    [{ dependsOn: 'db' }, "tools.a.dependsOn: is 'db'. Give a list."],
+    [{ dependsOn: 'db' }, "tools.a.dependsOn: is 'db'. Give a list such as ['egress-proxy']."],
     [
       { dependsOn: ['db', 3] },
       "tools.a.dependsOn[1]: is 3. Set a text that isn't empty: it is the name of a tool or of anything else that this tool",
     ],
-    [{ dependson: [] }, 'tools.a.dependson: is no setting. Known here: provides, alternatives, fallback, dependsOn.'],
+    [
+      { dependson: [] },
+      "tools.a.dependson: is no setting. Did you mean 'dependsOn'? Known here: provides, alternatives, fallback, dependsOn.",
+    ],
   ])('E6: %j is refused, with where, why and what to write', (capability, message) => {
     expect(check(capability)).toEqual([expect.stringContaining(message)]);
   });

@@ -1,4 +1,4 @@
-import { type Check, gather, list, object, oneOf, orLeaveOut, show } from '../checks.ts';
+import { type Check, gather, isObject, list, object, oneOf, orLeaveOut, show } from '../checks.ts';
 import type { ConfigIssue } from '../errors.ts';
 import { someNames } from '../names.ts';
 import { describeCycle, walk } from './graph.ts';
@@ -72,9 +72,9 @@ const alternative =
 const checksWith = (adapt: Check) =>
   ({
     provides: text('it says what the tool gives. Or leave it out.'),
-    alternatives: list(alternative(adapt)),
+    alternatives: list(alternative(adapt), "[{ tool: 'news_search' }]"),
     fallback: text('it tells the model what to do without the tool. Or leave it out.'),
-    dependsOn: list(text('it is the name of a tool or of anything else that this tool stands on.')),
+    dependsOn: list(text('it is the name of a tool or of anything else that this tool stands on.'), "['egress-proxy']"),
   }) satisfies Readonly<Record<keyof Capability, Check>>;
 
 /** For a tool that is configured in code. */
@@ -161,6 +161,3 @@ const textsIn = (value: unknown): readonly string[] =>
 
 const own = (value: unknown, key: string): unknown =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -94,8 +94,8 @@ describe('tasks that are none', () => {
   });
 
   test.each([
-    [undefined, 'tasks is undefined. Give a list.'],
-    [{ name: 'a', tools: [] }, 'tasks is an object. Give a list.'],
+    [undefined, "tasks is undefined. Give a list such as [{ name: 'summary', tools: ['web_search'] }]."],
+    [{ name: 'a', tools: [] }, "tasks is an object. Give a list such as [{ name: 'summary', tools: ['web_search'] }]."],
     [['a'], "tasks[0] is 'a'. Give an object such as { name: 'summary', tools: ['web_search'] }."],
     [[null], 'tasks[0] is null. Give an object'],
     [[[]], 'tasks[0] is a list. Give an object'],
@@ -104,8 +104,8 @@ describe('tasks that are none', () => {
       "tasks[0].name is undefined. Set a text that isn't empty: the plan says by it which task it means.",
     ],
     [[{ name: '  ', tools: [] }], "tasks[0].name is '  '."],
-    [[{ name: 'a' }], 'tasks[0].tools is undefined. Give a list.'],
-    [[{ name: 'a', tools: 'x' }], "tasks[0].tools is 'x'. Give a list."],
+    [[{ name: 'a' }], "tasks[0].tools is undefined. Give a list such as ['web_search']."],
+    [[{ name: 'a', tools: 'x' }], "tasks[0].tools is 'x'. Give a list such as ['web_search']."],
     [[{ name: 'a', tools: ['x', 5] }], "tasks[0].tools[1] is 5. Set a text that isn't empty: it is the name of a tool"],
     [
       [
@@ -129,7 +129,9 @@ describe('tasks that are none', () => {
       }
       return [];
     };
-    expect(words('tasks')).toEqual(["  tasks is 'tasks'. Give a list."]);
+    expect(words('tasks')).toEqual([
+      "  tasks is 'tasks'. Give a list such as [{ name: 'summary', tools: ['web_search'] }].",
+    ]);
     const nameless = "is undefined. Set a text that isn't empty: the plan says by it which task it means.";
     expect(words([{ tools: [] }, { tools: [] }])).toEqual([
       `  tasks[0].name ${nameless}`,

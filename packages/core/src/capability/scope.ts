@@ -1,4 +1,4 @@
-import { type Check, list, show } from '../checks.ts';
+import { type Check, isObject, list, show } from '../checks.ts';
 import { BreakerboxUsageError, type ConfigIssue } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
 import type { AlternativeRoute, Route } from './route.ts';
@@ -85,17 +85,17 @@ const decide = (achievable: readonly AchievableTask[], deferred: readonly Deferr
   return achievable.length === 0 ? 'pause' : 'reduce';
 };
 
+const A_TASK = "{ name: 'summary', tools: ['web_search'] }";
+
 /** Tasks may carry more than their plan needs. */
 const task: Check = (path, value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return [{ path, message: `is ${show(value)}. Give an object such as { name: 'summary', tools: ['web_search'] }.` }];
-  }
+  if (!isObject(value)) return [{ path, message: `is ${show(value)}. Give an object such as ${A_TASK}.` }];
   const { name, tools } = value as Partial<Record<keyof Task, unknown>>;
   return [...taskName(`${path}.name`, name), ...taskTools(`${path}.tools`, tools)];
 };
 
 const taskName = text('the plan says by it which task it means.');
-const taskTools = list(text('it is the name of a tool that the task takes.'));
+const taskTools = list(text('it is the name of a tool that the task takes.'), "['web_search']");
 
 const sameNames = (tasks: readonly unknown[]): readonly ConfigIssue[] => {
   const names = tasks.map((one) => (one as Partial<Task> | null | undefined)?.name);
@@ -109,7 +109,7 @@ const sameNames = (tasks: readonly unknown[]): readonly ConfigIssue[] => {
 
 /** Refuses what is no list of tasks, with all that is wrong in it, as a {@link BreakerboxUsageError}. */
 export const checkTasks = (tasks: unknown): void => {
-  const issues = [...list(task)('tasks', tasks), ...(Array.isArray(tasks) ? sameNames(tasks) : [])];
+  const issues = [...list(task, `[${A_TASK}]`)('tasks', tasks), ...(Array.isArray(tasks) ? sameNames(tasks) : [])];
   if (issues.length === 0) return;
   const lines = issues.map(({ path, message }) => `  ${path} ${message}`);
   throw new BreakerboxUsageError(`session.planScope(tasks): these tasks can't be planned.\n${lines.join('\n')}`);

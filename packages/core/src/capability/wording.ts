@@ -1,5 +1,6 @@
 import type { ProbeWait } from '../circuit/schedule.ts';
 import { formatDuration } from '../format.ts';
+import type { Degradation } from './map.ts';
 
 /** How names, and words from the configuration, go into a sentence that a model reads. */
 
@@ -41,6 +42,13 @@ export const asClause = (words: string): string =>
     .replace(/[\s\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
     .replace(/\.$/, '');
+
+/** What is lost by an alternative. */
+export const LOSS: Readonly<Record<Degradation, string>> = {
+  low: 'little is lost',
+  high: 'much is lost',
+  unknown: 'how much is lost is not known',
+};
 
 /** How far the next probe is away: `in 3 steps or in 60 s`. */
 export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait): string => {

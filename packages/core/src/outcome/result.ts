@@ -58,7 +58,8 @@ function isPlainAnswer(result: object): boolean {
   }
 }
 
-function isError(value: object): boolean {
+/** Whether a value is an error of this realm. */
+export function isError(value: unknown): value is Error {
   try {
     return value instanceof Error;
   } catch {

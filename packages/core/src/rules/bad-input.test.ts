@@ -102,7 +102,11 @@ describe('E6: nonsense is refused', () => {
     const { session, box } = bench();
     const reduced = hear(box, 'scope.reduced');
     for (const one of NONSENSE.filter((list) => !Array.isArray(list))) {
-      refusesUsage(() => session.planScope(one), 'session.planScope(tasks)', 'Give a list.');
+      refusesUsage(
+        () => session.planScope(one),
+        'session.planScope(tasks)',
+        "Give a list such as [{ name: 'summary', ",
+      );
     }
     for (const one of [
       null,

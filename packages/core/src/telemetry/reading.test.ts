@@ -1,6 +1,6 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { bench, failOnce, succeedOnce } from '../test-support.ts';
+import { bench, failOnce, manualClock, succeedOnce } from '../test-support.ts';
 import { agentCells, metricsActive } from './hub.ts';
 import { AGENT_READINGS, TOOL_READINGS } from './metrics.ts';
 import { type CellReader, openCells } from './reading.ts';
@@ -30,6 +30,29 @@ const durationsOf = (cells: CellReader) =>
 test('every metric of the contract but the histogram has its cells', () => {
   const known = [...Object.keys(AGENT_READINGS), ...Object.keys(TOOL_READINGS), 'duration'];
   expect(known.sort()).toEqual(Object.keys(METRIC).sort());
+});
+
+test('E5: a clock that throws keeps nobody else in the gauges, and its session leaves them too', () => {
+  let broken = false;
+  const clock = manualClock();
+  const now = () => {
+    if (broken) throw new Error('no time');
+    return clock.now();
+  };
+  const sessions = (name: string) =>
+    [...cells.numbers(METRIC.sessions)]
+      .filter(({ attributes }) => attributes['gen_ai.agent.name'] === name)
+      .reduce((sum, { value }) => sum + value, 0);
+  const cells = read(true);
+  const other = newAgent();
+  bench({ agent, clock: { ...clock, now } });
+  const { box } = bench({ agent: other, clock });
+  for (let n = 0; n < 5; n += 1) box.session();
+  expect([sessions(agent), sessions(other)]).toEqual([1, 6]);
+  broken = true;
+  clock.advance(1e9);
+  cells.retireIdle();
+  expect([sessions(agent), sessions(other)]).toEqual([0, 0]);
 });
 
 describe('durations', () => {

@@ -47,7 +47,7 @@ const sinceMs = (state: Counted, name: string): number => {
 };
 
 /** Takes sessions that idle out of the gauges. */
-export const retireIdleOf = ({ live }: Counted): void => {
+const retireIdleOf = ({ live }: Counted): void => {
   for (const session of live) if (session.retireIfIdle()) live.delete(session);
 };
 

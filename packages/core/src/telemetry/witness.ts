@@ -32,6 +32,7 @@ import {
   transitionCell,
 } from './metrics.ts';
 import { type News, summaryOf, tellAll } from './news.ts';
+import { safely } from './safely.ts';
 import { currentTracer, describeSpan, endSpan, startDecisionSpan } from './spans.ts';
 
 const NONE: readonly never[] = [];
@@ -91,9 +92,10 @@ export class SessionWitness implements LiveSession {
   }
 
   retireIfIdle(): boolean {
-    const ms = this.#box.clock.now();
-    if (this.#used) this.usedAt(ms); // It idles from now on.
-    const idles = ms - this.#lastUsedMs >= this.#box.idleMs;
+    const ms = safely('the clock of a session', () => this.#box.clock.now());
+    if (this.#used && ms !== undefined) this.usedAt(ms); // It idles from now on.
+    // Of one whose clock throws nobody will ever know; if it is used again it comes back.
+    const idles = ms === undefined || ms - this.#lastUsedMs >= this.#box.idleMs;
     if (idles) this.#leaveGauges();
     return idles;
   }

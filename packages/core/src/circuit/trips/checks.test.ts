@@ -35,7 +35,7 @@ describe('E6, C3: trip policies that are refused', () => {
       'or leave it out: the circuit opens after so many failures in a row, and with 0 nothing could pass.',
     ],
     ['failureThreshold', true, '', 'is true'],
-    ['failureRate', 0.5, '', 'is 0.5. Give an object.'],
+    ['failureRate', 0.5, '', 'is 0.5. Give an object such as { rate: 0.5 }.'],
     ['failureRate', {}, '.rate', 'is undefined. Set a share of the calls above 0 and at most 1'],
     ['failureRate', { rate: 0 }, '.rate', 'is 0. Set a share'],
     ['failureRate', { rate: 1.01 }, '.rate', 'is 1.01. Set a share'],
@@ -87,7 +87,7 @@ describe('E6, C3: trip policies that are refused', () => {
     ['slowCallRate', { slowerThanMs: 1 }, '.rate', 'is undefined'],
     ['slowCallRate', { rate: 0.5, slowerThanMs: 0 }, '.slowerThanMs', 'is 0'],
     ['slowCallRate', { rate: 0.5, slowerThanMs: 1, slow: 1 }, '.slow', 'is no setting'],
-    ['wastedTokens', 5, '', 'is 5. Give an object.'],
+    ['wastedTokens', 5, '', 'is 5. Give an object such as { tokens: 10000 }.'],
     ['wastedTokens', {}, '.tokens', 'is undefined. Set a finite number above 0: failed calls'],
     ['wastedTokens', { tokens: 0 }, '.tokens', 'is 0. Set a finite number above 0'],
     [

@@ -21,4 +21,4 @@ export const recordFailureRate = (
   ms: number,
 ): RateWindow => recordRate(kept, policy, failed, ms);
 
-export const checkFailureRate = checkRate();
+export const checkFailureRate = checkRate('{ rate: 0.5 }');

@@ -72,11 +72,11 @@ const rateChecks: Readonly<Record<keyof RateConfig, Check>> = {
   windowMs: number(0, orLeaveOut('the rate is that of the calls in that time.'), { above: true }),
 };
 
-/** Refuses a rate that can't work; `more` are the settings that it has beside those of every rate, none of them optional. */
+/** Refuses a rate that can't work, and shows one that is `like` it; `more` are the settings that it has beside those of every rate, none of them optional. */
 export const checkRate =
-  (more: Readonly<Record<string, Check>> = {}): Check =>
+  (like: string, more: Readonly<Record<string, Check>> = {}): Check =>
   (path, value) => {
-    const issues = object({ ...rateChecks, ...more })(path, value);
+    const issues = object({ ...rateChecks, ...more }, like)(path, value);
     if (issues.length > 0) return issues;
     const config = value as RateConfig;
     const required = Object.entries({ rate: rateChecks.rate, ...more });

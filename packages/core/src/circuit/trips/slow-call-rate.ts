@@ -36,6 +36,6 @@ export const recordSlowCallRate = (
   ms: number,
 ): RateWindow => recordRate(kept, policy, durationMs > policy.slowerThanMs, ms);
 
-export const checkSlowCallRate = checkRate({
+export const checkSlowCallRate = checkRate('{ rate: 0.5, slowerThanMs: 5000 }', {
   slowerThanMs: number(0, ': a call that takes longer is slow.', { above: true }),
 });

@@ -46,10 +46,11 @@ export const wastedTokensReached = (window: TimeWindow, { tokens }: WastedTokens
 const aLimit = number(0, ': failed calls that cost so much open the circuit.', { above: true });
 
 export const checkWastedTokens: Check = (path, value) => {
-  const issues = object({
+  const checks = {
     tokens: aLimit,
     windowMs: number(0, orLeaveOut('what was wasted longer ago is forgotten.'), { above: true }),
-  } satisfies Record<keyof WastedTokensConfig, Check>)(path, value);
+  } satisfies Record<keyof WastedTokensConfig, Check>;
+  const issues = object(checks, '{ tokens: 10000 }')(path, value);
   if (issues.length > 0) return issues;
   return (value as WastedTokensConfig).tokens === undefined ? aLimit(`${path}.tokens`, undefined) : [];
 };

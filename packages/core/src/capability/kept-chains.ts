@@ -1,0 +1,33 @@
+import { type Dependencies, dependenciesOf, longestChain, sharedDependency } from './chains.ts';
+import type { Capability } from './map.ts';
+
+/** What the tools of a box stand on, worked out when it is next asked for. */
+export interface KeptChains {
+  /** A tool was declared: it may be a link of any chain. */
+  forget(): void;
+  /** Tools in the longest chain that goes through a tool (P4). */
+  length(tool: string): number;
+  /** S4. */
+  shared(tools: readonly string[]): string | undefined;
+}
+
+export const keptChains = (capabilities: () => Readonly<Record<string, Capability>>): KeptChains => {
+  let dependencies: Dependencies | undefined;
+  const lengths = new Map<string, number>();
+  const current = (): Dependencies => {
+    dependencies ??= dependenciesOf(capabilities());
+    return dependencies;
+  };
+  return {
+    forget: () => {
+      dependencies = undefined;
+      lengths.clear();
+    },
+    length: (tool) => {
+      const known = lengths.get(tool) ?? longestChain(tool, current());
+      lengths.set(tool, known);
+      return known;
+    },
+    shared: (tools) => sharedDependency(tools, current()),
+  };
+};

@@ -1,0 +1,38 @@
+import { diag } from '@opentelemetry/api';
+import { name as checkName, refuse } from './checks.ts';
+import { shortened } from './names.ts';
+import { safely } from './telemetry/safely.ts';
+import { OTHER_TOOL } from './telemetry/semconv.ts';
+
+/** How many tools may be declared by being seen: for each that has series of its own, and at least. */
+const SEEN_PER_SERIES = 10;
+const LEAST_SEEN = 2_000;
+
+/** The box whose tools they are. */
+interface Owner {
+  readonly agent: string;
+  readonly maxTools: number;
+  /** Those that are declared. */
+  readonly tools: { readonly size: number; has(name: string): boolean };
+  readonly declare: (name: string) => void;
+}
+
+/**
+ * Declares what adapters see: a server's list and a model's calls have names without end, and each tool costs memory. A further
+ * one is left out, which is told once. `maxTools` may be low to save series: that takes no circuit from an agent's own tools.
+ */
+export const boundedDeclare = ({ agent, maxTools, tools, declare }: Owner): ((name: string) => void) => {
+  const most = Math.max(LEAST_SEEN, SEEN_PER_SERIES * maxTools);
+  let told = false;
+  return (name) => {
+    if (tools.size < most || typeof name !== 'string' || tools.has(shortened(name))) return declare(name);
+    refuse(checkName('tool', name));
+    if (told) return;
+    told = true;
+    safely('the logger', () =>
+      diag.warn(
+        `Breakerbox: agent '${agent}' has ${tools.size} declared tools. Further ones that are merely seen have no circuit: their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many, declare them in createBreakerbox({ tools }) or by box.declare(), or raise maxTools (${maxTools}): ten times as many may be seen, ${LEAST_SEEN} at least.`,
+      ),
+    );
+  };
+};
