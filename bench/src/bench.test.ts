@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CASES } from './cases.ts';
-import { README, RESULTS, withTable } from './readme.ts';
+import { pagesOf, readResults } from './pages.ts';
 import { BASELINES, type Results } from './results.ts';
 import { TARGETS } from './targets.ts';
 
@@ -20,11 +20,15 @@ const everything = CASES.flatMap(({ id, sdks }) => sdks.map((sdk) => `${id}/${sd
 /** The targets of the issue, by what they are about. */
 const ASKED = [
   'closed/none/hand',
+  'closed/none/hand-context',
   'closed/metrics/hand',
+  'closed/metrics/hand-context',
   'closed/sampled/hand-context',
   'open/none/acquire',
   'open/none/guard',
+  'open/none/guard-message',
   'memory/none/circuit',
+  'memory/none/circuit-and-share',
   'ended/none/hand',
   'sessions/metrics/guard',
   'window/none/count-full',
@@ -33,12 +37,13 @@ const ASKED = [
 ];
 
 describe('a quick run', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'breakerbox-bench-'));
-  const file = join(folder, 'results.json');
+  let folder: string;
   let printed = '';
   let results: Results;
 
   beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'breakerbox-bench-'));
+    const file = join(folder, 'results.json');
     printed = execFileSync(process.execPath, [...RUN, '--', '--quick', '--json', file], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -48,11 +53,27 @@ describe('a quick run', () => {
   }, RUN_MS);
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('has every case in every state, and judges every target', () => {
+  it('has every case in every state, and says of every target what it found', () => {
     expect(results.cases.map(({ id, sdk }) => `${id}/${sdk}`)).toEqual(everything);
     expect(results.targets.map(({ id }) => id)).toEqual(TARGETS.map(({ id }) => id));
     for (const { title } of results.cases) expect(printed).toContain(title);
     for (const { says } of results.targets) expect(printed).toContain(says);
+  });
+
+  it('judges nothing, and says of how many it tells', () => {
+    expect(results.targets.filter((one) => 'met' in one)).toEqual([]);
+    expect(printed).toContain('A quick run judges no target');
+    expect(printed).not.toMatch(/^(?:met|MISSED)/m);
+    expect(printed).toContain('Memory of one, at 1,000 of each');
+    expect(printed).toContain('heap flat over 20,000 of them');
+    expect(printed).toContain('2,000 sessions through one process');
+  });
+
+  it('has each way to call a tool by hand: with its context, and without', () => {
+    for (const { id, sdk, rows } of results.cases.filter((one) => ['closed', 'failure'].includes(one.id))) {
+      const ours = rows.filter(({ by }) => by === 'breakerbox').map((row) => row.id);
+      expect(ours, `${id}/${sdk}`).toEqual(['hand', 'hand-context', 'guard']);
+    }
   });
 
   it('has numbers everywhere', () => {
@@ -106,22 +127,21 @@ describe('a quick run', () => {
 });
 
 describe('the results that are written down', () => {
-  it('are of a full run, and stand in the README', () => {
-    const results = read(RESULTS);
+  it('are of a full run, and stand in README.md and bench/README.md: if not, run "pnpm generate" and commit the result', () => {
+    const results = readResults();
     expect(results.pace).toBe('full');
     expect(results.cases.map(({ id, sdk }) => `${id}/${sdk}`)).toEqual(everything);
-    const readme = readFileSync(README, 'utf8');
-    expect(withTable(readme, results)).toBe(readme);
+    for (const { text, old } of pagesOf(results)) expect(old).toBe(text);
   });
 
   it('name every target of the issue', () => {
-    const { targets } = read(RESULTS);
+    const { targets } = readResults();
     expect(targets.map(({ id }) => id)).toEqual(TARGETS.map(({ id }) => id));
     for (const about of ASKED) expect(targets.map((one) => one.about)).toContain(about);
   });
 
   it('say nothing of whose machine it was', () => {
-    const { machine } = read(RESULTS);
+    const { machine } = readResults();
     expect(Object.keys(machine).toSorted()).toEqual([
       'cores',
       'cpu',

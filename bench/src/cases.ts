@@ -46,14 +46,15 @@ export const CASES: readonly Case[] = [
   },
   {
     id: 'memory',
-    title: 'Memory of one, at 10,000 of each',
+    title: ({ things }) => `Memory of one, at ${things.toLocaleString('en')} of each`,
     unit: 'bytes',
     sdks: ['none'],
     load: () => import('./cases/memory.ts'),
   },
   {
     id: 'sessions',
-    title: 'Sessions of 20 guarded tools through one process, 1,000 alive at any time, each tenth with an outage',
+    title:
+      'Sessions of 20 guarded tools through one process, a hundredth of them alive at any time, each tenth with an outage',
     unit: 'ns',
     sdks: ['metrics'],
     once: true,

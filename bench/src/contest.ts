@@ -71,10 +71,15 @@ export interface RunningSdk {
   stop(): Promise<void>;
 }
 
+/** Words that say how many, where that depends on the pace. */
+export type Words = string | ((pace: Pace) => string);
+
+export const inWords = (words: Words, pace: Pace): string => (typeof words === 'string' ? words : words(pace));
+
 /** One thing that is measured. */
 export interface Case {
   readonly id: string;
-  readonly title: string;
+  readonly title: Words;
   /** What one value counts. */
   readonly unit: 'ns' | 'bytes' | 'ms';
   /** The states of OpenTelemetry that it is measured under, each in processes of its own. */

@@ -1,11 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { CASES } from './cases.ts';
 import { FULL, QUICK } from './contest.ts';
 import { describeMachine, load } from './machine.ts';
+import { RESULTS, writePages } from './pages.ts';
 import { type Job, joined, runAll } from './pool.ts';
 import { report } from './print.ts';
-import { README, RESULTS, withTable } from './readme.ts';
 import { type Found, judge, type Results, tell } from './results.ts';
 import { TARGETS } from './targets.ts';
 
@@ -14,7 +14,7 @@ const USAGE = `pnpm bench -- [--quick] [--only CASE,…] [--json FILE] [--write]
   --quick      a few seconds: shows that everything works; the numbers are worth little
   --only       some cases: ${CASES.map(({ id }) => id).join(', ')}
   --json FILE  writes the results there
-  --write      writes bench/results.json and the table in README.md; for a full run of all cases on a machine at rest
+  --write      writes bench/results.json, and what README.md and bench/README.md say of it; for a full run of all cases on a machine at rest
 `;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -65,6 +65,7 @@ if (options.help) {
   process.exit(0);
 }
 const { quick, write } = options;
+const pace = quick ? QUICK : FULL;
 if (write && (quick || options.only !== undefined))
   giveUp('--write is for a full run of all cases, whose numbers others will read. Leave out --quick and --only.');
 const only = options.only?.split(',');
@@ -83,8 +84,8 @@ const results: Results = {
   pace: quick ? 'quick' : 'full',
   tookSeconds: Math.round((performance.now() - begun) / 1_000),
   machine: describeMachine(before),
-  cases: found.map(tell),
-  targets: TARGETS.map((target) => judge(target, found)).filter((one) => one !== undefined),
+  cases: found.map((one) => tell(one, pace)),
+  targets: TARGETS.map((target) => judge(target, found, pace)).filter((one) => one !== undefined),
 };
 
 process.stdout.write(`${report(results)}\n`);
@@ -92,5 +93,5 @@ const json = `${JSON.stringify(results, null, 2)}\n`;
 if (options.json !== undefined) writeFileSync(options.json, json);
 if (write) {
   writeFileSync(RESULTS, json);
-  writeFileSync(README, withTable(readFileSync(README, 'utf8'), results));
+  writePages(results);
 }

@@ -18,7 +18,7 @@ const environment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OTEL|NODE)_/.test(name)));
 
 /** Runs a job in a process of its own. */
-export const runJob = ({ one, sdk }: Job, pace: 'full' | 'quick'): Promise<Findings> =>
+const runJob = ({ one, sdk }: Job, pace: 'full' | 'quick'): Promise<Findings> =>
   new Promise((resolve, reject) => {
     const child = fork(CHILD, [one.id, sdk, pace], {
       execArgv: [...V8, '--conditions=breakerbox-source', '--disable-warning=DEP0152'],

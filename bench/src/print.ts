@@ -1,17 +1,8 @@
 import Table from 'cli-table3';
 import { SDK_TITLES } from './cases.ts';
 import type { Case } from './contest.ts';
-import { BASELINES, type CaseResult, type Results, type Row, type Verdict } from './results.ts';
-
-/** Three digits, in thousands where there are more. */
-export const figure = (value: number): string => {
-  const size = Math.abs(value);
-  if (size >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString('en');
-  return Number(value.toPrecision(size < 1 ? 2 : 3)).toString();
-};
-
-/** As it was written down: a limit is missed by the last digit too. */
-export const exact = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 4 });
+import { exact, figure } from './figures.ts';
+import { BASELINES, type CaseResult, isClose, type Results, type Row, type Verdict } from './results.ts';
 
 const EDGES = {
   ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '' },
@@ -42,7 +33,7 @@ const rowCells = (row: Row, bases: readonly (typeof BASELINES)[number][]): reado
 
 const UNITS: Readonly<Record<Case['unit'], string>> = { ns: 'ns', bytes: 'bytes', ms: 'ms' };
 
-export const caseTable = ({ title, sdk, unit, rows, facts }: CaseResult): string => {
+const caseTable = ({ title, sdk, unit, rows, facts }: CaseResult): string => {
   const bases = BASELINES.filter((base) => rows.some((row) => row.ratios[base] !== undefined));
   const head = [`${title}: ${SDK_TITLES[sdk]}`, UNITS[unit], 'p25 – p75', ...bases.map((base) => `× ${base}`)];
   const notes = rows.flatMap((row) => (row.facts ? [`  ${row.title}: ${factsText(row.facts)}`] : []));
@@ -61,12 +52,20 @@ const floorText = ({ floor }: Verdict): string =>
     ? ''
     : `${figure(floor.median)} (${floor.parts.map(({ title, median }) => `${title} ${figure(median)}`).join(' + ')}), ${figure(floor.above)} above it`;
 
-export const targetTable = (targets: readonly Verdict[]): string =>
+/** How a target stands, in a word or three. */
+const standingOf = (one: Verdict): string => {
+  if (one.met === undefined) return 'not judged';
+  return `${one.met ? 'met' : 'MISSED'}${isClose(one) ? ' narrowly' : ''}`;
+};
+
+const STANDING_WIDTH = 'MISSED narrowly  '.length;
+
+const targetTable = (targets: readonly Verdict[]): string =>
   targets
     .map((one) => {
       const floor = floorText(one);
-      const first = `${one.met ? 'met   ' : 'MISSED'}  ${exact(one.measured)} of ${exact(one.limit)}  ${one.says}`;
-      return floor === '' ? first : `${first}\n        floor ${floor}`;
+      const first = `${standingOf(one).padEnd(STANDING_WIDTH)}${exact(one.measured)} of ${exact(one.limit)}  ${one.says}`;
+      return floor === '' ? first : `${first}\n${' '.repeat(STANDING_WIDTH)}floor ${floor}`;
     })
     .join('\n');
 
@@ -74,6 +73,7 @@ export const targetTable = (targets: readonly Verdict[]): string =>
 export const report = ({ cases, targets, machine, date, tookSeconds, pace }: Results): string =>
   [
     ...cases.map(caseTable),
+    ...(pace === 'quick' ? ['A quick run judges no target: its numbers are worth little.'] : []),
     targetTable(targets),
     `${date}, ${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${Object.entries(machine.versions)
       .map(([name, version]) => `${name} ${version}`)

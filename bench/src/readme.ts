@@ -1,142 +1,142 @@
-import { fileURLToPath } from 'node:url';
-import { exact, figure } from './print.ts';
-import type { CaseResult, Results, Row, Verdict } from './results.ts';
+import { about, exact, figure, kib, micro, milli, sure } from './figures.ts';
+import { type CaseResult, isClose, type Results, type Row, type Verdict } from './results.ts';
 
-export const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url));
-export const README = fileURLToPath(new URL('../../README.md', import.meta.url));
-
-const BEGIN = '<!-- bench:begin -->';
-const END = '<!-- bench:end -->';
-
-/** A line of the table: a case, and the rows of it that stand in the columns. */
+/** A line of the table: a case, and the rows of it that stand in the columns. What nobody does, or nobody measured, is left out. */
 interface Line {
   readonly title: string;
   /** case/sdk, as in the results. */
   readonly of: string;
-  readonly hand: string | undefined;
-  readonly guard: string | undefined;
-  /** Rows of the peers; what they don't do is left out. */
-  readonly peers: readonly (string | undefined)[];
+  readonly hand: string;
+  readonly context?: string;
+  readonly guard?: string;
+  readonly peers?: readonly string[];
 }
 
 const PEERS = ['cockatiel', 'opossum', 'opossum-prometheus'];
-const CALLS = { hand: 'hand', guard: 'guard', peers: PEERS } as const;
+const CALL = { hand: 'hand', context: 'hand-context', guard: 'guard', peers: PEERS } as const;
+const OPEN = { hand: 'acquire', guard: 'guard', peers: PEERS } as const;
 
 const LINES: readonly Line[] = [
-  { ...CALLS, title: 'a call that succeeds, no SDK', of: 'closed/none' },
-  { ...CALLS, title: 'metrics on', of: 'closed/metrics' },
-  { ...CALLS, title: "metrics on, by the application's own SDK", of: 'closed/metrics-own-sdk' },
-  { ...CALLS, title: 'metrics and a span that is not sampled', of: 'closed/unsampled', hand: 'hand-context' },
-  { ...CALLS, title: 'metrics and a sampled span', of: 'closed/sampled', hand: 'hand-context' },
-  { ...CALLS, title: 'a call while the circuit is open, no SDK', of: 'open/none', hand: 'acquire' },
-  { ...CALLS, title: 'and its text is read', of: 'open/none', hand: 'acquire-message', guard: 'guard-message' },
-  { ...CALLS, title: 'metrics and a sampled span', of: 'open/sampled', hand: 'acquire' },
-  { ...CALLS, title: 'a call that fails, no SDK', of: 'failure/none' },
-  { ...CALLS, title: 'metrics and a sampled span', of: 'failure/sampled' },
-  { ...CALLS, title: 'a session: 20 circuits made, used once, ended; no SDK', of: 'session/none' },
-  { ...CALLS, title: 'memory of a closed circuit', of: 'memory/none', hand: 'circuit', guard: undefined },
+  { title: 'a call that succeeds, alone', of: 'closed/none', hand: 'bare' },
+  { ...CALL, title: 'a call that succeeds, no OpenTelemetry SDK', of: 'closed/none' },
+  { ...CALL, title: 'a call that succeeds, metrics on', of: 'closed/metrics' },
+  { ...CALL, title: "a call that succeeds, metrics by the application's own SDK", of: 'closed/metrics-own-sdk' },
+  { ...CALL, title: 'a call that succeeds, metrics and a span that is not sampled', of: 'closed/unsampled' },
+  { ...CALL, title: 'a call that succeeds, metrics and a sampled span', of: 'closed/sampled' },
+  { ...OPEN, title: 'a call that is refused, no SDK', of: 'open/none' },
+  {
+    title: 'a call that is refused, no SDK, and the text for the model is read',
+    ...{ of: 'open/none', hand: 'acquire-message', guard: 'guard-message', peers: PEERS },
+  },
+  { title: 'a call that fails, alone', of: 'failure/none', hand: 'bare' },
+  { ...CALL, title: 'a call that fails, no SDK', of: 'failure/none' },
+  { ...CALL, title: 'a call that fails, metrics and a sampled span', of: 'failure/sampled' },
 ];
 
-const TIMES = ' ×';
 const NONE = '–';
 
-const cell = (rows: readonly Row[], id: string | undefined): string => {
-  const ratio = rows.find((row) => row.id === id)?.ratios.cockatiel?.median;
-  return ratio === undefined ? NONE : `${figure(ratio)}${TIMES}`;
+/** @throws Error where a run of a part, or an older one, has no such row. */
+const rowOf = (cases: readonly CaseResult[], of: string, id: string): Row => {
+  const row = cases.find((one) => `${one.id}/${one.sdk}` === of)?.rows.find((one) => one.id === id);
+  if (row === undefined)
+    throw new Error(
+      `README.md wants the row ${id} of ${of}, and the results have none. Run "npm run bench -- --write".`,
+    );
+  return row;
 };
 
-const UNIT = { ns: 'ns', bytes: 'bytes', ms: 'ms' } as const;
-
-const line = ({ title, of, hand, guard, peers: [, ...others] }: Line, cases: readonly CaseResult[]): string => {
-  const found = cases.find(({ id, sdk }) => `${id}/${sdk}` === of);
-  const cockatiel = found?.rows.find((row) => row.id === 'cockatiel');
-  if (found === undefined || cockatiel === undefined)
-    throw new Error(`README's table wants ${of}, and the results have none. Run all cases.`);
-  const { rows, unit } = found;
-  const cells = [
-    cell(rows, hand),
-    cell(rows, guard),
-    `${figure(cockatiel.median)} ${UNIT[unit]}`,
-    ...others.map((id) => cell(rows, id)),
-  ];
+const lineText = ({ title, of, hand, context, guard, peers = [] }: Line, cases: readonly CaseResult[]): string => {
+  const ids = [hand, context, guard, ...PEERS.map((id) => peers.find((one) => one === id))];
+  const cells = ids.map((id) => (id === undefined ? NONE : micro(rowOf(cases, of, id))));
   return `| ${[title, ...cells].join(' | ')} |`;
 };
 
-const INTRO = `What a call costs, itself included, beside the circuit breakers that one would take otherwise. The peers keep no failure budget, correlate nothing and
-classify nothing; cockatiel and opossum alone have no metrics, and none of them has spans. \`guard()\` classifies what comes back, looks for
-calls that repeat themselves, and gives the tool its context and signal. With spans, the call by hand runs in its span's context, as documented.
-A refusal of the peers makes an error with its stack, some 2 µs; ours has none, and makes its text when it is read.`;
-
-const MEASURED = `\`pnpm bench\` measures it where you are: in one run, everybody in the same processes and taking turns. [\`bench/\`](bench/README.md) says how each is
-set up and what is not measured, and has every number with its spread.`;
-
-const MIB = 2 ** 20;
-const MB = 1e6;
-
-const factOf = (cases: readonly CaseResult[], id: string, row: string, fact: string): number => {
-  const rows = cases.find((one) => one.id === id)?.rows;
-  return rows?.find((one) => one.id === row)?.facts?.[fact] ?? Number.NaN;
+const summary = (cases: readonly CaseResult[]): string => {
+  const guarded = (sdk: string) => micro(rowOf(cases, `closed/${sdk}`, 'guard'));
+  return `**Through \`guard()\` a call costs ${guarded('none')} µs, ${guarded('metrics')} µs with metrics on, and ${guarded('sampled')} µs with metrics and a sampled span.** A
+tool takes milliseconds.`;
 };
 
-/** What is no call: sessions through one process, and a scrape. */
-const atLarge = (cases: readonly CaseResult[]): string => {
-  const fact = (id: string, row: string, name: string) => factOf(cases, id, row, name);
-  const scrapes = cases.find(({ id }) => id === 'scrape')?.rows ?? [];
-  const took = (row: string) => figure(scrapes.find(({ id }) => id === row)?.median ?? Number.NaN);
-  const heap = (id: string, row: string, name: string) => `${figure(fact(id, row, name) / MIB)} MiB`;
-  const heaps = (id: string, row: string) =>
-    `${heap(id, row, 'firstHeapBytes')} after the first tenth of them and ${heap(id, row, 'heapBytes')} at the end`;
+const LEGEND = `Microseconds for one call, itself included, beside the circuit breakers that one would take otherwise. *By hand* is \`acquire\` and \`settle\`; *in
+its context* is the same with the call inside \`context.with(permit.context, …)\`, which is for traces, so that the tool's spans belong to the
+decision's, and can be left out without them. \`guard()\` always gives the context, classifies what comes back, and looks for calls that repeat themselves. The
+peers have no context and no spans, keep no failure budget and classify nothing; cockatiel and opossum alone have no metrics. Their refusal is
+an error with a stack, some 2 µs; ours has none, and makes its text when it is read.`;
+
+/** What is no call: the crowd at a probe, sessions, memory, and a scrape. */
+const atLarge = (cases: readonly CaseResult[]): readonly string[] => {
+  const of = (name: string) => (id: string) => rowOf(cases, name, id);
+  const [probe, session, memory, scrape] = [
+    of('probe/none'),
+    of('session/none'),
+    of('memory/none'),
+    of('scrape/metrics'),
+  ];
+  const churn = of('sessions/metrics')('guard');
+  const ended = of('ended/none')('hand');
+  const fact = ({ facts = {} }: Row, name: string) => facts[name] ?? Number.NaN;
+  const mib = (row: Row, name: string) => `${about(fact(row, name) / 2 ** 20)} MiB`;
+  const heaps = (row: Row) =>
+    `${mib(row, 'firstHeapBytes')} after the first tenth of them, ${mib(row, 'heapBytes')} at the end`;
+  const mb = (id: string) => `${about(fact(scrape(id), 'bytes') / 1e6)} MB`;
+  const series = (id: string) => `${about(fact(scrape(id), 'series'))} series`;
   return [
-    `${figure(fact('sessions', 'guard', 'sessions'))} sessions of 20 guarded tools, metrics on, 1,000 alive at any time, go through one process at`,
-    `${figure(fact('sessions', 'guard', 'perSecond'))} a second of processor time; its heap is ${heaps('sessions', 'guard')}.`,
-    `With ${figure(fact('ended', 'hand', 'sessions'))} short ones it is ${heaps('ended', 'hand')}.`,
-    `A scrape with 200 tools × 5 agents, ${figure(fact('scrape', 'start-telemetry', 'series'))} series, takes ${took('start-telemetry')} ms and ${figure(fact('scrape', 'start-telemetry', 'bytes') / MB)} MB, on a prom-client registry ${took('prom-client')} ms;`,
-    `opossum-prometheus has ${figure(fact('scrape', 'opossum-prometheus', 'series'))} series, and takes ${took('opossum-prometheus')} ms and ${figure(fact('scrape', 'opossum-prometheus', 'bytes') / MB)} MB.`,
+    `- 1,000 callers at once, one of whom probes: ${micro(probe('guard'))} µs each through \`guard()\`, cockatiel ${micro(probe('cockatiel'))} µs, opossum ${micro(probe('opossum'))} µs. Ours and opossum's let one reach the tool, cockatiel's lets all ${figure(fact(probe('cockatiel'), 'toolCalls'))}.`,
+    `- A session made, 20 tools used once each, and ended: ${micro(session('hand'))} µs by hand, ${micro(session('guard'))} µs through \`guard()\`; 20 circuits of cockatiel made and used ${micro(session('cockatiel'))} µs, of opossum ${micro(session('opossum'))} µs. Peers are usually made once for a process: then a session costs them 20 calls.`,
+    `- In memory: a session with one tool in use ${kib(memory('session-one'))}, with 20 tools ${kib(memory('session-used'))}; a circuit of cockatiel ${kib(memory('cockatiel'))}, of opossum ${kib(memory('opossum'))}, with its series ${kib(memory('opossum-prometheus'))}.`,
+    `- ${figure(fact(churn, 'sessions'))} sessions of 20 guarded tools through one process, metrics on: ${about(fact(churn, 'perSecond'))} a second of processor time; heap ${heaps(churn)}. ${figure(fact(ended, 'sessions'))} short ones: ${heaps(ended)}.`,
+    `- A scrape of 200 tools × 5 agents, ${series('start-telemetry')}: ${milli(scrape('start-telemetry'))}, ${mb('start-telemetry')}; on a prom-client registry ${milli(scrape('prom-client'))}. opossum-prometheus has ${series('opossum-prometheus')}: ${milli(scrape('opossum-prometheus'))}, ${mb('opossum-prometheus')}.`,
+  ];
+};
+
+/** The ratio in as few digits as say that it is above the limit. */
+const ratioText = ({ measured, quartiles: [p25, p75] = [measured, measured], limit }: Verdict): string => {
+  const texts = [sure({ median: measured, p25, p75 }), figure(measured)];
+  return texts.find((text) => Number(text) > limit) ?? exact(measured);
+};
+
+const missText = (one: Verdict): string => {
+  const is = one.quartiles === undefined ? `It is ${figure(one.measured)}` : `It is ${ratioText(one)} ×`;
+  return `- ${one.says}. ${is}${isClose(one) ? ', and the limit lies within the spread' : ''}.`;
+};
+
+const LEAN = "by hand without the context, with a refusal's text unread, and a circuit weighed alone";
+const FULL = 'in the context, with the text read, and the circuit weighed with its share of the session';
+
+/** How many of the targets are met, read in the one way and in the other; a line for each that isn't. */
+export const verdictsText = (targets: readonly Verdict[]): string => {
+  const read = (reading: Verdict['reading']) =>
+    targets.filter((one) => one.reading === undefined || one.reading === reading);
+  const [lean, full] = [read('lean'), read('full')];
+  const met = (all: readonly Verdict[]) => all.filter((one) => one.met).length;
+  const twofold = targets.filter((one) => one.reading === 'full').length;
+  const missed = targets.filter((one) => !one.met);
+  const close = targets.filter((one) => one.met && isClose(one));
+  return [
+    `${lean.length} targets were set for it, of which ${twofold} can be read in two ways. ${met(lean)} of ${lean.length} are met ${LEAN};`,
+    `${met(full)} of ${full.length} are met ${FULL}.${missed.length > 0 ? ' Missed:' : ''}`,
+    ...(missed.length > 0 ? ['', ...missed.map(missText)] : []),
+    ...(close.length > 0 ? ['', 'Met, with the limit within the spread, so that another run may miss it:', ''] : []),
+    ...close.map((one) => `- ${one.says}.`),
   ].join('\n');
 };
 
-const miss = ({ says, measured, limit, floor }: Verdict): string => {
-  const parts = floor?.parts.map(({ title, median }) => `${title} ${figure(median)} ns`).join(', ');
-  const why =
-    floor &&
-    `; the parts that nobody can do without (${parts}) cost ${figure(floor.median)} ns, and it is ${figure(floor.above)} ns above them`;
-  return `- missed: ${says}. Measured ${exact(measured)}, limit ${exact(limit)}${why ?? ''}.`;
-};
-
-/** How many of the targets are met, and those that aren't with their floor. */
-const standing = (targets: readonly Verdict[]): string => {
-  const missed = targets.filter(({ met }) => !met);
-  if (missed.length === 0) return `All ${targets.length} targets that were set for it are met.`;
-  return [
-    `Of ${targets.length} targets that were set for it, ${targets.length - missed.length} are met:`,
-    '',
-    ...missed.map(miss),
-  ].join('\n');
-};
-
-/** What stands between the markers, in Markdown. */
-export const table = ({ cases, targets, machine, date }: Results): string =>
+/** What stands between the markers of the repository's README, in Markdown. */
+export const readmeText = ({ cases, targets, machine, date }: Results): string =>
   [
-    INTRO,
+    summary(cases),
     '',
-    `| times cockatiel | \`acquire\`, \`settle\` | \`guard()\` | cockatiel ${machine.versions.cockatiel} | opossum ${machine.versions.opossum} | opossum + opossum-prometheus |`,
-    '|---|--:|--:|--:|--:|--:|',
-    ...LINES.map((one) => line(one, cases)),
+    `| µs | by hand | in its context | \`guard()\` | cockatiel ${machine.versions.cockatiel} | opossum ${machine.versions.opossum} | opossum + opossum-prometheus |`,
+    '|---|--:|--:|--:|--:|--:|--:|',
+    ...LINES.map((one) => lineText(one, cases)),
     '',
-    `Medians of a run on ${date}, Node ${machine.node}, ${machine.cpu}, ${machine.cores} cores; less is cheaper. ${MEASURED}`,
+    LEGEND,
     '',
-    atLarge(cases),
+    ...atLarge(cases),
     '',
-    standing(targets),
+    `Medians of a run on ${date}, Node ${machine.node}, ${machine.cpu}, ${machine.cores} cores, with no more digits than the spread leaves standing. \`npm run bench\` measures it where
+you are: in one run, everybody in the same processes and taking turns. [\`bench/\`](bench/README.md) has every number with its spread and its
+ratios, the floor under each missed target, how each is set up, and what is not measured.`,
+    '',
+    verdictsText(targets),
   ].join('\n');
-
-/** The README with the table of these results between its markers. */
-export const withTable = (readme: string, results: Results): string => {
-  const begin = readme.indexOf(BEGIN);
-  const end = readme.indexOf(END);
-  if (begin === -1 || end < begin)
-    throw new Error(
-      `README.md has no ${BEGIN} … ${END}. Put them where the table is to stand, then run the same again.`,
-    );
-  return `${readme.slice(0, begin)}${BEGIN}\n${table(results)}\n${readme.slice(end)}`;
-};

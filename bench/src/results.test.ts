@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CASES } from './cases.ts';
-import type { Findings } from './contest.ts';
+import { type Findings, FULL, inWords, QUICK } from './contest.ts';
 import { type Found, judge, tell } from './results.ts';
 import { TARGETS, type Target } from './targets.ts';
 
@@ -29,7 +29,7 @@ const target: Target = {
 
 describe('tell', () => {
   it('gives medians, quartiles and ratios to the peers that took part', () => {
-    const { rows, facts } = tell(found);
+    const { rows, facts } = tell(found, FULL);
     expect(rows.map(({ id, median }) => [id, median])).toEqual([
       ['cockatiel', 110],
       ['hand', 220],
@@ -49,12 +49,18 @@ describe('tell', () => {
 
 describe('judge', () => {
   it('is met at the limit and missed above it', () => {
-    expect(judge(target, [found])).toMatchObject({ measured: 2, limit: 2, met: true, about: 'closed/none/hand' });
-    expect(judge({ ...target, limit: { times: 1.9, of: 'cockatiel' } }, [found])?.met).toBe(false);
+    expect(judge(target, [found], FULL)).toMatchObject({
+      measured: 2,
+      quartiles: [1.75, 2],
+      limit: 2,
+      met: true,
+      about: 'closed/none/hand',
+    });
+    expect(judge({ ...target, limit: { times: 1.9, of: 'cockatiel' } }, [found], FULL)?.met).toBe(false);
   });
 
   it('shows the floor, and how far above it the row is', () => {
-    const verdict = judge({ ...target, floor: ['wrapper', 'clock'] }, [found]);
+    const verdict = judge({ ...target, floor: ['wrapper', 'clock'] }, [found], FULL);
     expect(verdict?.floor).toEqual({
       parts: [
         { title: 'a wrapper', median: 70 },
@@ -67,19 +73,40 @@ describe('judge', () => {
 
   it('reads what was counted', () => {
     const limit = { fact: 'grownBytes', atMost: 12 };
-    expect(judge({ ...target, limit }, [found])).toMatchObject({ measured: 12.4, met: false });
+    expect(judge({ ...target, limit }, [found], FULL)).toMatchObject({ measured: 12.4, met: false });
   });
 
   it('is not met by what was not counted', () => {
-    expect(judge({ ...target, limit: { fact: 'nothing', atMost: 12 } }, [found])?.met).toBe(false);
+    expect(judge({ ...target, limit: { fact: 'nothing', atMost: 12 } }, [found], FULL)?.met).toBe(false);
+  });
+
+  it('says what a quick run found, and judges nothing by it', () => {
+    expect(judge(target, [found], QUICK)).toMatchObject({ measured: 2, limit: 2 });
+    expect(judge(target, [found], QUICK)).not.toHaveProperty('met');
   });
 
   it('says nothing of a case that was not run', () => {
-    expect(judge({ ...target, sdk: 'metrics' }, [found])).toBeUndefined();
+    expect(judge({ ...target, sdk: 'metrics' }, [found], FULL)).toBeUndefined();
   });
 });
 
 describe('the targets', () => {
+  it('have as many of one reading as of the other, about other rows of the same cases', () => {
+    const cases = (reading: Target['reading']) =>
+      TARGETS.filter((one) => one.reading === reading).map(
+        (one) => `${one.case}/${one.sdk} ${JSON.stringify(one.limit)}`,
+      );
+    expect(cases('lean').length).toBeGreaterThan(0);
+    expect(cases('full')).toEqual(cases('lean'));
+  });
+
+  it('say how many, by the pace', () => {
+    const said = (pace: typeof FULL) => TARGETS.map(({ says }) => inWords(says, pace)).join('\n');
+    expect(said(FULL)).toContain('heap flat over 1,000,000 of them');
+    expect(said(QUICK)).toContain('heap flat over 20,000 of them');
+    expect(said(QUICK)).toContain('2,000 sessions through one process');
+  });
+
   it('are about cases that are run, each under a name of its own', () => {
     for (const one of TARGETS) {
       expect(CASES.find(({ id }) => id === one.case)?.sdks, one.id).toContain(one.sdk);

@@ -1,4 +1,4 @@
-import type { Case, Contender, Findings, Sdk } from './contest.ts';
+import { type Case, type Contender, type Findings, FULL, inWords, type Pace, type Sdk } from './contest.ts';
 import type { Machine } from './machine.ts';
 import { ratioOf, type Spread, spreadOf } from './stats.ts';
 import type { Target } from './targets.ts';
@@ -35,10 +35,14 @@ export interface Verdict {
   readonly says: string;
   /** The row that it is about: case/sdk/row. */
   readonly about: string;
+  readonly reading?: Target['reading'];
   /** A ratio where the target is one, else what was counted. */
   readonly measured: number;
+  /** Of the ratio, where it is one. Where the limit lies between them, another run may end otherwise. */
+  readonly quartiles?: readonly [number, number];
   readonly limit: number;
-  readonly met: boolean;
+  /** Undefined after a quick run, which judges nothing. */
+  readonly met?: boolean;
   /** What the parts cost alone, where they were measured, in the unit of the case. */
   readonly floor?: {
     readonly parts: readonly { readonly title: string; readonly median: number }[];
@@ -47,6 +51,9 @@ export interface Verdict {
     readonly above: number;
   };
 }
+
+/** Whether another run may well end otherwise. */
+export const isClose = ({ quartiles: [low, high] = [0, 0], limit }: Verdict): boolean => low <= limit && limit <= high;
 
 /** All of one run; `bench/results.json` is one. */
 export interface Results {
@@ -78,11 +85,10 @@ const roundedFacts = (facts: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, Math.round(value)]));
 
 /** The table of one case. */
-export const tell = ({
-  one: { id, title, unit },
-  sdk,
-  findings: { contestants, samples, facts = {} },
-}: Found): CaseResult => {
+export const tell = (
+  { one: { id, title, unit }, sdk, findings: { contestants, samples, facts = {} } }: Found,
+  pace: Pace,
+): CaseResult => {
   const rows = contestants.map((contestant): Row => {
     const values = samples[contestant.id] ?? [];
     const bases = BASELINES.filter((base) => base in samples);
@@ -97,21 +103,28 @@ export const tell = ({
     };
   });
   const all = facts.all ?? {};
-  return { id, title, sdk, unit, rows, ...(Object.keys(all).length > 0 && { facts: roundedFacts(all) }) };
+  return {
+    id,
+    title: inWords(title, pace),
+    sdk,
+    unit,
+    rows,
+    ...(Object.keys(all).length > 0 && { facts: roundedFacts(all) }),
+  };
 };
 
-const measuredBy = ({ row, limit }: Target, { samples, facts = {} }: Findings): number =>
-  'fact' in limit
-    ? (facts[row]?.[limit.fact] ?? Number.NaN)
-    : ratioOf(samples[row] ?? [], samples[limit.of] ?? []).median;
+const measuredBy = ({ row, limit }: Target, { samples, facts = {} }: Findings) => {
+  if ('fact' in limit) return { measured: facts[row]?.[limit.fact] ?? Number.NaN, limit: limit.atMost };
+  const { median, p25, p75 } = ratioOf(samples[row] ?? [], samples[limit.of] ?? []);
+  return { measured: median, quartiles: [rounded(p25), rounded(p75)] as const, limit: limit.times };
+};
 
 /** How a target stands; undefined where its case was not run. */
-export const judge = (target: Target, all: readonly Found[]): Verdict | undefined => {
+export const judge = (target: Target, all: readonly Found[], pace: Pace): Verdict | undefined => {
   const found = all.find(({ one, sdk }) => one.id === target.case && sdk === target.sdk);
   if (found === undefined) return undefined;
   const { contestants, samples } = found.findings;
-  const measured = measuredBy(target, found.findings);
-  const limit = 'fact' in target.limit ? target.limit.atMost : target.limit.times;
+  const { measured, quartiles, limit } = measuredBy(target, found.findings);
   const parts = (target.floor ?? []).map((id) => ({
     title: contestants.find((one) => one.id === id)?.title ?? id,
     median: rounded(spreadOf(samples[id] ?? []).median),
@@ -120,11 +133,13 @@ export const judge = (target: Target, all: readonly Found[]): Verdict | undefine
   const above = spreadOf(samples[target.row] ?? []).median - median;
   return {
     id: target.id,
-    says: target.says,
+    says: inWords(target.says, pace),
     about: `${target.case}/${target.sdk}/${target.row}`,
+    ...(target.reading && { reading: target.reading }),
     measured: rounded(measured),
+    ...(quartiles && { quartiles }),
     limit: rounded(limit),
-    met: measured <= limit,
+    ...(pace === FULL && { met: measured <= limit }),
     ...(parts.length > 0 && { floor: { parts, median: rounded(median), above: rounded(above) } }),
   };
 };

@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
 import { costTable, withCost } from './cost.ts';
 
+const same = (id: string, median: number) => ({ id, median, p25: median, p75: median });
 const rows = [
-  { id: 'hand', median: 150 },
-  { id: 'hand-context', median: 160 },
-  { id: 'acquire', median: 180 },
-  { id: 'acquire-message', median: 500 },
-  { id: 'guard', median: 1_234 },
-  { id: 'guard-message', median: 1_734 },
-  { id: 'session', median: 2_048 },
-  { id: 'circuit', median: 300 },
-  { id: 'start-telemetry', median: 41.26 },
+  same('hand', 150),
+  same('hand-context', 160),
+  same('acquire', 180),
+  same('acquire-message', 500),
+  { id: 'guard', median: 1_234, p25: 1_200, p75: 1_300 },
+  same('guard-message', 1_734),
+  same('session-one', 2_348),
+  same('session-used', 8_000),
+  same('start-telemetry', 41.26),
 ];
 const RESULTS = {
   date: '2026-11-21T08:00:00.000Z',
@@ -18,11 +19,13 @@ const RESULTS = {
   cases: [
     'closed/none',
     'closed/metrics',
+    'closed/metrics-own-sdk',
     'closed/unsampled',
     'closed/sampled',
     'open/none',
     'open/sampled',
     'failure/none',
+    'failure/sampled',
     'memory/none',
     'scrape/metrics',
   ].map((name) => ({ id: name.split('/')[0] ?? '', sdk: name.split('/')[1] ?? '', rows })),
@@ -30,11 +33,17 @@ const RESULTS = {
 
 test('results become a table in units that people read', () => {
   const table = costTable(RESULTS);
-  expect(table).toContain('| a call that succeeds, no OpenTelemetry SDK | 0.15 µs | 1.2 µs |');
-  expect(table).toContain('| a call that is refused, no SDK | 0.18 µs | 1.2 µs |');
-  expect(table).toContain('| a session, in memory | 2.0 KiB | – |');
-  expect(table).toContain('| a scrape of 200 tools × 5 agents | 41 ms | – |');
+  expect(table).toContain('| a call that succeeds, no OpenTelemetry SDK | 0.15 µs | 0.16 µs | 1.2 µs |');
+  expect(table).toContain('| a call that is refused, no SDK | 0.18 µs | – | 1.2 µs |');
+  expect(table).toContain('- a session in memory: with one tool in use 2.3 KiB, with 20 tools 7.8 KiB\n');
+  expect(table).toContain('- a scrape of 200 tools × 5 agents: 41 ms\n');
   expect(table).toMatch(/Some CPU, Node 24\.21\.0, 2026-11-21\.$/);
+});
+
+test('a figure has no digit more than its spread leaves standing', () => {
+  const noisy = rows.map((row) => (row.id === 'guard' ? { ...row, p25: 1_000, p75: 2_100 } : row));
+  const table = costTable({ ...RESULTS, cases: RESULTS.cases.map((one) => ({ ...one, rows: noisy })) });
+  expect(table).toContain('| a call that succeeds, no OpenTelemetry SDK | 0.15 µs | 0.16 µs | 1 µs |');
 });
 
 test('without results it says how to make them, and half of them are refused', () => {

@@ -30,9 +30,11 @@ Every option of the three packages, read from the types and their comments. How 
 [C3](behaviour.md#c-circuit) are those of the engine.
 
 What is set up (a box, a tool, a session, a guard, an adapter, a check, telemetry) refuses options that can't work, misspelt ones too, where
-they are given: a \`BreakerboxConfigError\` lists everything that is wrong, where it stands, and how to mend it. What is given with a call
+they are given: a \`BreakerboxConfigError\` lists everything that is wrong, up to 100 faults, where it stands, and how to mend it. What is given with a call
 (\`acquire\`, \`settle\`, a guarded call) or for the form of a text isn't searched for misspelt options: such a one does nothing, and the
-compiler alone sees it. \`session.report\` and \`session.planScope\` throw a \`BreakerboxUsageError\` for what they can't work with.
+compiler alone sees it. How a call went has to be said: what is settled with neither \`outcome\`, \`error\` nor \`result\`, or with an outcome that there
+isn't, counts as ignored, a category that there isn't as \`unknown\`, and OpenTelemetry's \`diag\` is told. An \`Error\` given bare is taken as
+\`{ error }\`. \`session.report\` and \`session.planScope\` throw a \`BreakerboxUsageError\` for what they can't work with.
 
 \`BreakerboxPrometheusExporter\` takes the configuration of OpenTelemetry's \`PrometheusExporter\`. \`registerBreakerboxMetrics\` and
 \`breakerboxMetricProducer\` have no options.

@@ -39,16 +39,10 @@ const enterContext = (): (() => void) => {
 const floors = (sdk: Sdk): readonly Racer[] => [
   { id: 'wrapper', title: 'an async function with try around the call', by: 'floor', run: () => wrapped(1) },
   { id: 'clock', title: 'two reads of performance.now()', by: 'floor', run: clockTwice, sync: true },
+  { id: 'context', title: 'a function run in an OpenTelemetry context', by: 'floor', run: enterContext(), sync: true },
   ...(sdk === 'sampled' || sdk === 'unsampled'
     ? ([
         { id: 'span', title: 'a span with our attributes, made and ended', by: 'floor', run: bareSpan(), sync: true },
-        {
-          id: 'context',
-          title: 'a function run in an OpenTelemetry context',
-          by: 'floor',
-          run: enterContext(),
-          sync: true,
-        },
       ] as const)
     : []),
 ];

@@ -1,7 +1,7 @@
 import { guard } from '@breakerbox/instrumentation';
 import { ConsecutiveBreaker } from 'cockatiel';
 import type { Measure } from '../contest.ts';
-import { byHand, oneToolBox, resuming } from '../ours.ts';
+import { byHand, byHandInContext, oneToolBox, resuming } from '../ours.ts';
 import { cockatielCircuit, opossumCircuit, opossumMetrics, turnBuckets } from '../peers.ts';
 import { type Racer, race } from '../race.ts';
 import { brokenTool, caught, NEVER, TOOL } from '../tool.ts';
@@ -10,6 +10,8 @@ const contestants = (): readonly Racer[] => {
   const box = oneToolBox({ failureThreshold: NEVER });
   const session = box.session();
   const hand = resuming(session, byHand(session, brokenTool));
+  const within = box.session();
+  const inContext = resuming(within, byHandInContext(within, brokenTool));
   const other = box.session();
   const guarded = resuming(other, guard(other, TOOL, brokenTool));
   let input = 0;
@@ -34,6 +36,12 @@ const contestants = (): readonly Racer[] => {
       before: turnBuckets,
     },
     { id: 'hand', title: 'Breakerbox, acquire and settle', by: 'breakerbox', run: caught(() => hand(1)) },
+    {
+      id: 'hand-context',
+      title: 'Breakerbox, the same in its context',
+      by: 'breakerbox',
+      run: caught(() => inContext(1)),
+    },
     { id: 'guard', title: 'Breakerbox, guard()', by: 'breakerbox', run: caught(() => guarded(input++)) },
   ];
 };

@@ -66,8 +66,8 @@ const sessions = (count: number, of = box): readonly Session[] => times(count, (
 /** As many sessions as have 20 circuits each. */
 const sessionsForCircuits = (count: number) => Math.ceil(count / TOOLS.length);
 
-const useAll = async (all: readonly Session[]): Promise<Held> => {
-  for (const session of all) for (const name of TOOLS) await byHand(session, tool, name)(1);
+const useAll = async (all: readonly Session[], names = TOOLS): Promise<Held> => {
+  for (const session of all) for (const name of names) await byHand(session, tool, name)(1);
   return held(all);
 };
 
@@ -122,7 +122,18 @@ const KINDS: readonly Kind[] = [
     prepare: (count) => sessions(sessionsForCircuits(count), tolerant),
     make: (_count, all) => openAll(all),
   },
-  { id: 'session', title: 'Breakerbox, a session', by: 'breakerbox', make: async (count) => held(sessions(count)) },
+  {
+    id: 'session',
+    title: 'Breakerbox, a session without a call',
+    by: 'breakerbox',
+    make: async (count) => held(sessions(count)),
+  },
+  {
+    id: 'session-one',
+    title: 'Breakerbox, a session with one circuit in use',
+    by: 'breakerbox',
+    make: (count) => useAll(sessions(count), TOOLS.slice(0, 1)),
+  },
   {
     id: 'session-used',
     title: 'Breakerbox, a session with 20 circuits in use',

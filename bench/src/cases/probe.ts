@@ -7,7 +7,7 @@ import { opossumCircuit } from '../peers.ts';
 import { type Racer, race } from '../race.ts';
 import { caught, OUTAGE, TOOL } from '../tool.ts';
 
-export const CALLERS = 1_000;
+const CALLERS = 1_000;
 
 /** A tool that is down until its circuit has opened, and then answers when it is let. */
 const makeTool = () => {

@@ -6,7 +6,7 @@ import { cockatielCircuit, opossumByDefault, opossumCircuit } from '../peers.ts'
 import { type Racer, race } from '../race.ts';
 import { caught, failsAtZero, HOUR_MS } from '../tool.ts';
 
-export const CALLS_IN_WINDOW = 100_000;
+const CALLS_IN_WINDOW = 100_000;
 /** So few that an empty window stays as good as empty while a batch is measured. */
 const FAILURES_IN_BATCH = 1_000;
 
