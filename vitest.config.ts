@@ -5,6 +5,7 @@ const resolve = { resolve: { conditions }, ssr: { resolve: { conditions, externa
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/temporary.ts',
     projects: [
       {
         ...resolve,
@@ -14,10 +15,11 @@ export default defineConfig({
             'packages/*/src/**/*.test.ts',
             '{dashboards,alerts,stack,docs,examples,bench,test/frameworks,test/hostile,test/hostile-telemetry,test/secrets}/**/*.test.ts',
           ],
-          // Tests that start servers share two cores in CI.
-          testTimeout: 30_000,
+          // Tests that start servers and tools share two cores in CI.
+          testTimeout: 60_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 0 },
+          // From 1: what has no order of its own, which is 0, runs last where there is a single worker.
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -30,7 +32,7 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import instrumentation from '../packages/instrumentation/package.json' with { type: 'json' };
 import { anthropic, gemini, openAi, type Provider } from '../test/newcomer/providers.ts';
 
@@ -13,7 +13,10 @@ const examples = readdirSync(FOLDER).filter((name) => /(?<!\.test)\.ts$/.test(na
 /** Ways into `@breakerbox/instrumentation` that are no framework's. */
 const OTHERS = ['.', './capabilities', './checks', './register'];
 
-const home = mkdtempSync(join(tmpdir(), 'breakerbox-examples-'));
+let home: string;
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'breakerbox-examples-'));
+});
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** With nothing in the environment but this: no settings of whoever runs the tests. */

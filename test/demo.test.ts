@@ -196,16 +196,16 @@ describe('breakerbox demo', () => {
         expect(demo.text()).toMatch(/alertmanager +http/);
         return url;
       },
-      { timeout: 20_000, interval: 200 },
+      { timeout: 40_000, interval: 200 },
     );
-    await vi.waitFor(() => expect(receiver.requests()).toBeGreaterThan(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(receiver.requests()).toBeGreaterThan(0), { timeout: 40_000 });
 
     const killed = childrenOf(demo.pid, /prometheus|alertmanager/);
     expect(killed).toHaveLength(2);
     for (const pid of killed) process.kill(pid, 'SIGKILL');
     receiver.server.closeAllConnections();
     receiver.server.close();
-    await vi.waitFor(() => expect(demo.text().match(/ is down /g)).toHaveLength(2), { timeout: 10_000 });
+    await vi.waitFor(() => expect(demo.text().match(/ is down /g)).toHaveLength(2), { timeout: 40_000 });
 
     const calls = async () => {
       const text = await (await fetch(metrics)).text();

@@ -15,6 +15,9 @@ import {
 const undo: (() => unknown)[] = [];
 const pids: number[] = [];
 
+/** For a process to end, on a machine that is busy. */
+const PATIENT = { timeout: 30_000 };
+
 const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0);
@@ -25,7 +28,7 @@ const isRunning = (pid: number): boolean => {
 
 export const kill = async (pid: number): Promise<void> => {
   if (isRunning(pid)) process.kill(pid, 'SIGKILL');
-  await expect.poll(() => isRunning(pid)).toBe(false);
+  await expect.poll(() => isRunning(pid), PATIENT).toBe(false);
 };
 
 /** The server hangs until it gets SIGCONT, at the end of the test at the latest. */
@@ -37,7 +40,7 @@ export const hang = (pid: number): void => {
 /** For `afterEach`: closes all that a test opened. A client that is closed takes its server with it: nothing is left running. */
 export const closeAll = async (): Promise<void> => {
   for (const step of undo.splice(0).toReversed()) await step();
-  for (const pid of pids.splice(0)) await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+  for (const pid of pids.splice(0)) await expect.poll(() => isRunning(pid), PATIENT).toBe(false);
 };
 
 export const newFolder = async (): Promise<string> => {

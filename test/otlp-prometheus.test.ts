@@ -136,7 +136,7 @@ describe('the receiver', () => {
         const kept = Object.entries(series).filter(([name]) => !name.startsWith('target_info'));
         return { types: metrics, series: Object.fromEntries(kept) };
       };
-      await vi.waitFor(async () => expect(ours(pushed())).toEqual(ours(await scraped())), { timeout: 10_000 });
+      await vi.waitFor(async () => expect(ours(pushed())).toEqual(ours(await scraped())), { timeout: 40_000 });
 
       const { types, series } = ours(pushed());
       expect(Object.keys(types).sort()).toEqual(

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { documents } from '../docs/snippets/fences.ts';
 import { ROOT, runCommand } from './newcomer/commands.ts';
 import { pnpmVersion } from './newcomer/pack.ts';
 import { type Manifest, published, readJson } from './packaging/published.ts';
@@ -51,6 +52,16 @@ test('changesets keeps the versions of all published packages together', () => {
   const { fixed, access } = readJson<{ fixed: readonly string[][]; access: string }>(ROOT, '.changeset/config.json');
   expect(fixed[0]?.toSorted()).toEqual(published.map(({ name }) => name).toSorted());
   expect(access).toBe('public');
+});
+
+test('CONTRIBUTING names every page that says nothing is released yet: the first release has to mend them', async () => {
+  const contributing = await readFile(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+  const [, once = ''] = contributing.split('\nBefore the first release, once:');
+  const pages = await Promise.all(
+    documents().map(async (page) => ({ page, text: await readFile(join(ROOT, page), 'utf8') })),
+  );
+  const early = pages.filter(({ text }) => /\bnot (?:on the npm registry|on npm|released) yet\b/.test(text));
+  expect(early.filter(({ page }) => !once.includes(`](${page})`)).map(({ page }) => page)).toEqual([]);
 });
 
 test('the tarballs of a release are in the order in which they can be published', async () => {

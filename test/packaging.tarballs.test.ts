@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from './newcomer/commands.ts';
 import { packAll, type Tarballs } from './newcomer/pack.ts';
 import { catalog } from './newcomer/workspace.ts';
-import { type Manifest, published } from './packaging/published.ts';
+import { type Manifest, OWN_MANIFEST, published } from './packaging/published.ts';
 
 /*
  * What a release would publish, looked at as a registry gets it. The packages are read from the workspace and their entries from
@@ -68,6 +68,11 @@ describe.each(published)('the tarball of $name', ({ name, folder, manifest }) =>
     expect(files).toEqual(expect.arrayContaining(maps));
   });
 
+  test('lets tools read its manifest, where it says what else they may', async () => {
+    const { exports } = await manifestOf(name);
+    expect(exports === undefined ? OWN_MANIFEST : exports[OWN_MANIFEST]).toBe(OWN_MANIFEST);
+  });
+
   test('asks for versions, and for nothing of this workspace', async () => {
     const { dependencies = {}, peerDependencies = {}, version } = await manifestOf(name);
     const asked = Object.entries({ ...peerDependencies, ...dependencies });
@@ -121,7 +126,9 @@ describe.each(published)('the tarball of $name', ({ name, folder, manifest }) =>
 test.each(published.filter(({ manifest }) => manifest.exports))(
   '$name has types that are what the code is, in every way to resolve them',
   async ({ name, manifest }) => {
-    const checked = await checkPackage(createPackageFromTarballData(await bytesOf(name)));
+    const checked = await checkPackage(createPackageFromTarballData(await bytesOf(name)), {
+      excludeEntrypoints: [OWN_MANIFEST],
+    });
     if (checked.types === false) return expect.fail('there are no types');
     const entries = Object.keys(manifest.exports ?? {});
     expect(Object.keys(checked.entrypoints).toSorted()).toEqual(entries.toSorted());

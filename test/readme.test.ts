@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { metrics, trace } from '@opentelemetry/api';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
@@ -34,7 +34,10 @@ const prompt = 'hello';
 const conversationId = 'readme';
 `;
 
-const folder = await mkdtemp(join(import.meta.dirname, '.readme-'));
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(import.meta.dirname, '.readme-'));
+});
 afterAll(async () => {
   await rm(folder, { recursive: true });
   metrics.disable();

@@ -21,6 +21,7 @@ beforeAll(
   async () => {
     const path = fileURLToPath(new URL('soak/child.ts', import.meta.url));
     const flags = ['--conditions=breakerbox-source', '--expose-gc', '--max-old-space-size=512'];
+    flags.push('--disable-warning=ExperimentalWarning'); // Of counting timers.
     const child = spawn(process.execPath, [...flags, path, String(SECONDS)], {
       cwd: fileURLToPath(new URL('.', import.meta.url)),
       env: { ...cleanEnvironment(), OTEL_LOG_LEVEL: 'NONE' },
@@ -49,7 +50,8 @@ describe(`a thousand sessions at once, with random outages, for ${SECONDS} s`, (
   });
 
   it('were what they claim to be: a thousand, scraped, with openings, probes, skips and pauses', () => {
-    expect(soak.atOnce).toEqual({ least: 1_000, most: 1_000 });
+    expect(soak.atOnce.least).toBeGreaterThanOrEqual(1_000);
+    expect(soak.atOnce.most).toBeLessThan(2_000); // Forgotten ones stay until they have idled.
     expect(soak.scrapes).toBeGreaterThan(SECONDS / 10);
     expect(soak.seen.sessions).toBeGreaterThan(SECONDS * 50);
     for (const decision of ['call', 'probe', 'skip', 'pause']) {
@@ -80,6 +82,8 @@ describe(`a thousand sessions at once, with random outages, for ${SECONDS} s`, (
     const [first, ...later] = soak.rests.map(({ resources }) => resources);
     for (const resources of later) expect(resources).toEqual(first);
     expect(total(first ?? {})).toBeLessThan(10);
+    // Those that hold nothing too. Node's own come and go with connections.
+    expect(Math.max(...soak.rests.map(({ timers }) => timers))).toBeLessThan(20);
   });
 
   it('add up: each call is counted once, by decision, by outcome and by duration', () => {

@@ -199,7 +199,7 @@ describe('what was started ends with whoever started it', () => {
 
   const started = async (folder: string, child: ChildProcess): Promise<void> => {
     onTestFinished(() => void child.kill('SIGKILL'));
-    await vi.waitFor(() => expect(readFileSync(join(folder, 'up'), 'utf8')).not.toBe(''), { timeout: 20_000 });
+    await vi.waitFor(() => expect(readFileSync(join(folder, 'up'), 'utf8')).not.toBe(''), { timeout: 40_000 });
   };
 
   const launch = (folder: string, env: NodeJS.ProcessEnv = {}): ChildProcess =>
@@ -232,6 +232,6 @@ describe('what was started ends with whoever started it', () => {
     });
     await started(folder, npm);
     npm.kill('SIGKILL');
-    await vi.waitFor(() => expect(readFileSync(join(folder, 'told'), 'utf8')).toBe('SIGTERM'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(readFileSync(join(folder, 'told'), 'utf8')).toBe('SIGTERM'), { timeout: 40_000 });
   });
 });

@@ -2,11 +2,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from '../../packages/cli/src/demo/child.ts';
 import { ATTR, label, METRIC, type MetricDefinition } from '../src/names.ts';
 
 export const SCRAPE_MS = 10_000;
@@ -84,15 +84,6 @@ const samplesOf = (metric: MetricDefinition, toMs: number): readonly string[] =>
 };
 
 const run = promisify(execFile);
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-};
 
 /** A Prometheus that knows the past and scrapes nothing. */
 export interface History {

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Plugin } from 'esbuild';
+import { withMarked } from '../../bench/src/marked.ts';
 import type { Published } from './published.ts';
 import { bundled } from './sizes.ts';
 
@@ -61,16 +62,9 @@ const empty = (parts: readonly RegExp[]): Plugin => ({
   },
 });
 
-const BEGIN = '<!-- size:begin -->';
-const END = '<!-- size:end -->';
-
 /** The README of core with what stands in its report. */
-export const withLadder = (readme: string, { gzipped, floor = [] }: RecordedLadder): string => {
-  const [before, after] = [readme.indexOf(BEGIN), readme.indexOf(END)];
-  if (before === -1 || after < before)
-    throw new Error(`packages/core/README.md has no ${BEGIN} with a ${END} after it.`);
-  return `${readme.slice(0, before + BEGIN.length)}\n${tableOf(gzipped, floor)}\n${readme.slice(after)}`;
-};
+export const withLadder = (readme: string, { gzipped, floor = [] }: RecordedLadder): string =>
+  withMarked(readme, 'size', tableOf(gzipped, floor), 'packages/core/README.md');
 
 export interface RecordedLadder {
   readonly gzipped: Readonly<Record<string, number>>;

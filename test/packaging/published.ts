@@ -60,11 +60,19 @@ const inOrder = (packages: readonly Published[], done: readonly Published[] = []
   return inOrder(packages.filter(waits), [...done, ...ready]);
 };
 
+/** The manifest itself, for tools that look up a version: a file in `exports` that nobody imports code from. */
+export const OWN_MANIFEST = './package.json';
+
+const entriesAlone = ({ exports, ...manifest }: Manifest): Manifest =>
+  exports === undefined
+    ? manifest
+    : { ...manifest, exports: Object.fromEntries(Object.entries(exports).filter(([name]) => name !== OWN_MANIFEST)) };
+
 /** All that a release publishes, each after what it depends on. */
 export const published: readonly Published[] = inOrder(
   folders()
     .filter((folder) => existsSync(join(ROOT, folder, 'package.json')))
-    .map((folder) => ({ folder, manifest: readJson<Manifest>(ROOT, folder, 'package.json') }))
+    .map((folder) => ({ folder, manifest: entriesAlone(readJson<Manifest>(ROOT, folder, 'package.json')) }))
     .filter(({ manifest }) => manifest.private !== true)
     .map(({ folder, manifest }) => ({ name: manifest.name, folder, manifest })),
 );

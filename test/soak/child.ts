@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { queryObjects } from 'node:v8';
 import { startTelemetry } from '@breakerbox/telemetry';
+import { sumOf } from '../hostile/observed.ts';
 import { createBoxes, IDLE_MS, runSession, type Seen } from './agents.ts';
 import { createWorld } from './world.ts';
 
@@ -14,6 +16,8 @@ export interface Rest {
   readonly heapBytes: number;
   /** What holds the process or wakes it, by kind, as Node counts it. */
   readonly resources: Readonly<Record<string, number>>;
+  /** That are there at all: Node leaves those out of what it counts that hold no process, and pre-call checks have no others. */
+  readonly timers: number;
   /** Since the start. */
   readonly sessions: number;
   readonly calls: number;
@@ -24,7 +28,7 @@ export interface Rest {
 /** What the child says at its end. */
 export interface SoakResult {
   readonly rests: readonly Rest[];
-  /** Least and most sessions at once while a round was on. */
+  /** Least and most sessions at once while a round was on, as the scrapes saw them. */
   readonly atOnce: { readonly least: number; readonly most: number };
   readonly scrapes: number;
   readonly seen: Seen;
@@ -41,7 +45,8 @@ const collect = (globalThis as { gc?: () => void }).gc;
 if (!(seconds > 0) || collect === undefined) throw new Error('start it as: node --expose-gc child.ts SECONDS');
 
 const warnings: string[] = [];
-process.on('warning', ({ message }) => warnings.push(message));
+// But not that the counting of timers is an experiment of Node's.
+process.on('warning', ({ message }) => message.includes('queryObjects') || warnings.push(message));
 
 const telemetry = startTelemetry({ serviceName: 'soak', prometheus: { port: 0 } });
 await telemetry.ready;
@@ -52,29 +57,32 @@ const scrape = async (): Promise<string> =>
 const seen: Seen = { sessions: 0, decisions: {}, outcomes: {}, byHand: 0, neverSettled: 0, strange: [] };
 const boxes = createBoxes(seen);
 const world = createWorld();
-const atOnce = { least: AT_ONCE, most: 0 };
+const atOnce = { least: Number.POSITIVE_INFINITY, most: 0 };
 let scrapes = 0;
 
 const round = async (untilMs: number): Promise<void> => {
-  let running = AT_ONCE;
   world.outages(true);
   const seats = Array.from({ length: AT_ONCE }, async (_, seat) => {
     for (let next = seat; performance.now() < untilMs; next += 1) {
       await runSession(boxes[next % boxes.length] as (typeof boxes)[0], world, seen);
     }
-    running -= 1;
   });
   const scraping = async (): Promise<void> => {
     while (performance.now() < untilMs) {
+      const running = sumOf(await scrape(), 'breakerbox_sessions{');
+      scrapes += 1;
+      if (performance.now() >= untilMs) return; // They come to their ends.
       atOnce.least = Math.min(atOnce.least, running);
       atOnce.most = Math.max(atOnce.most, running);
-      await scrape();
-      scrapes += 1;
       await wait(500);
     }
   };
   await Promise.all([...seats, scraping()]);
 };
+
+const timer = setTimeout(() => {}, 0);
+const Timer = timer.constructor as new () => unknown;
+clearTimeout(timer);
 
 /** Waits until nothing is under way any more, and measures. */
 const rest = async (): Promise<Rest> => {
@@ -90,7 +98,9 @@ const rest = async (): Promise<Rest> => {
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1;
   const { user, system } = process.cpuUsage();
   const cpuMs = (user + system) / 1_000;
-  return { heapBytes: process.memoryUsage().heapUsed, resources, sessions: seen.sessions, calls: world.runs, cpuMs };
+  const heapBytes = process.memoryUsage().heapUsed;
+  const timers = queryObjects(Timer, { format: 'count' });
+  return { heapBytes, resources, timers, sessions: seen.sessions, calls: world.runs, cpuMs };
 };
 
 const rests: Rest[] = [];
