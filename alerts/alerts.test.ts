@@ -110,6 +110,12 @@ describe('the files', () => {
     expect(output).toContain('SUCCESS');
   });
 
+  it('are not taken for wrong where the tool was ended', async () => {
+    await expect(runTool('sh', ['-c', 'echo so far; kill -KILL $$'])).rejects.toThrow(
+      'sh was ended by SIGKILL.\nso far',
+    );
+  });
+
   it('says how to get promtool where it is missing', async () => {
     await expect(runTool('promtool-that-is-not-there', [])).rejects.toThrow(/not on PATH.*npm test/);
   });

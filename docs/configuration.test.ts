@@ -21,11 +21,11 @@ interface Manifest {
   readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** What users import, from the sources: `./internal` is ours, `./register` exports nothing. */
+/** What users import, from the sources: `./internal` is ours, `./register` exports nothing, `./package.json` no code. */
 const entries = globSync('packages/{core,instrumentation,telemetry}/package.json', { cwd: ROOT }).flatMap((path) => {
   const { exports }: Manifest = JSON.parse(readFileSync(`${ROOT}/${path}`, 'utf8'));
   return Object.entries(exports)
-    .filter(([name]) => !['./internal', './register'].includes(name))
+    .filter(([name]) => !['./internal', './register', './package.json'].includes(name))
     .map(([, { 'breakerbox-source': source = '' }]) => path.replace('package.json', source.slice(2)));
 });
 

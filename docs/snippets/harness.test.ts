@@ -172,7 +172,7 @@ describe('a program that goes on', () => {
 
   test('is noticed if it crashes later, or says something on stderr', async () => {
     const crashes = await start(`console.log('up');\nsetTimeout(() => process.exit(3), 1);\n${goesOn}`, 'up\n');
-    await expect.poll(() => crashes.hasEnded()).toBe(true);
+    await expect.poll(() => crashes.hasEnded(), { timeout: 30_000 }).toBe(true);
     expect((await crashes.stop()).signal).toBeNull();
     const complains = await start(`console.error('oh');\nconsole.log('up');\n${goesOn}`, 'up\n');
     expect((await complains.stop()).stderr).toBe('oh\n');
@@ -187,6 +187,8 @@ test.each([
   ['export OTEL_SERVICE_NAME=a', undefined],
   ['OTEL_SERVICE_NAMES=a', 'sets OTEL_SERVICE_NAMES, which nothing here reads.'],
   ['export OTEL_SERVICE=a', 'sets OTEL_SERVICE, which nothing here reads.'],
+  ['npx breakerbox demo --for 90s --json > report.json', undefined],
+  ['npx breakerbox demo --four 90s', "error: unknown option '--four'\n(Did you mean --for?)"],
   ['npm demo', 'is no command that docs/snippets/shell.ts knows how to run or to check.'],
   ['npm test', undefined],
   ['npm test -- --nonsense', "gives --nonsense to test, which doesn't take it."],
@@ -197,6 +199,13 @@ test.each([
   ['pnpm bench -- --quickly', "gives --quickly to bench, which doesn't take it."],
   ['docker compose up --build', undefined],
   ['docker compose banana', 'is no command that docs/snippets/shell.ts knows how to run or to check.'],
+  ['npm install ../breakerbox/*.tgz', "installs ../breakerbox/*.tgz, which this workspace doesn't use."],
+  ['npx -y pnpm@12.21.0 --filter ./packages/core pack', undefined],
+  ['npx -y pnpm@12.21.0 --filter ./packages/engine pack', 'packs packages/engine, which no release publishes.'],
+  [
+    'npx -y pnpm@9.0.0 --filter ./packages/core pack',
+    'packs by pnpm@9.0.0, and the workspace is installed by pnpm@12.21.0.',
+  ],
   ['rm -rf /', 'is no command that docs/snippets/shell.ts knows how to run or to check.'],
 ])('the command %j: %s', async (command, fault) => {
   expect(isRun(command)).toBe(false);

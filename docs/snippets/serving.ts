@@ -20,7 +20,7 @@ export interface Serving {
 /** Whether a program goes on until it is stopped. */
 export const goesOn = (code: string): boolean => code.includes('setInterval(');
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 40_000;
 
 /** Starts it, and waits until it has printed `expected` and nothing else. */
 export const serve = async (

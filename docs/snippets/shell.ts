@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { demoCommand } from '../../packages/cli/src/demo/command.ts';
+import { pnpmVersion } from '../../test/newcomer/pack.ts';
+import { published } from '../../test/packaging/published.ts';
 import { type Fence, namedFiles, ROOT } from './fences.ts';
 import type { Ended } from './running.ts';
 import { faultInVariables } from './variables.ts';
@@ -92,6 +94,19 @@ const DOCKER = ['docker compose up', 'docker compose up --build'];
 /** `npm test` is npm's own; what else stands alone behind npm does something else, or nothing. */
 const SCRIPT = /^(?:npm run --silent|npm run|pnpm|npx -y pnpm@[\d.]+ run|npm(?= test\b)) ([\w:]+)(?: -- (.+))?$/;
 
+/** Packing by hand, and what comes of it. */
+const PACKS = /^npx -y (pnpm@[\d.]+)((?: --filter \.\/\S+)+) pack$/;
+const PACKED = '../breakerbox/breakerbox-*.tgz';
+
+const faultInPacking = async (command: string): Promise<string | undefined> => {
+  const [, pnpm = '', filters = ''] = PACKS.exec(command) ?? [];
+  if (pnpm !== (await pnpmVersion()))
+    return `packs by ${pnpm}, and the workspace is installed by ${await pnpmVersion()}.`;
+  const folders = filters.split(' --filter ./').slice(1);
+  const unknown = folders.filter((folder) => !published.some((one) => one.folder === folder));
+  return unknown.length === 0 ? undefined : `packs ${unknown.join(', ')}, which no release publishes.`;
+};
+
 /**
  * What is wrong with a command, without running it: all that can be said of those that would take too long, or change too much; of the
  * others, what they set. Undefined where nothing is.
@@ -105,18 +120,23 @@ export const faultIn = async (command: string): Promise<string | undefined> => {
     const unknown = rest
       .split(' ')
       .slice(2)
-      .filter((name) => !names.has(name));
+      .filter((name) => !names.has(name) && name !== PACKED);
     return unknown.length === 0 ? undefined : `installs ${unknown.join(', ')}, which this workspace doesn't use.`;
   }
   if (DOCKER.includes(rest)) return undefined;
+  if (PACKS.test(rest)) return faultInPacking(rest);
+  const [demo, demoFlags = ''] = DEMO.exec(rest) ?? [];
+  if (demo !== undefined) return faultInDemo(flagsIn(demoFlags));
   const [, script, flags = ''] = SCRIPT.exec(rest) ?? [];
   if (script === undefined) return 'is no command that docs/snippets/shell.ts knows how to run or to check.';
   if (!scripts.has(script)) return `runs the script ${script}, and package.json has none of that name.`;
-  return faultInFlags(
-    script,
-    flags.split(' ').filter((one) => one && one !== '>'),
-  );
+  return faultInFlags(script, flagsIn(flags));
 };
+
+/** As a reader without a clone starts it: for longer than anybody would wait here. */
+const DEMO = /^npx breakerbox demo(?: (.+))?$/;
+
+const flagsIn = (text: string): readonly string[] => text.split(' ').filter((one) => one && one !== '>');
 
 /** Where a script reads its flags. */
 const READS: Readonly<Record<string, string>> = {

@@ -1,11 +1,15 @@
 #!/usr/bin/env node
+import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { bundleCommand } from './bundle/command.ts';
 import { capabilitiesCommand } from './capabilities/command.ts';
 import { demoCommand } from './demo/command.ts';
 
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+
 await new Command('breakerbox')
   .description('Circuit breakers for the tools that AI agents call')
+  .version(version)
   .addCommand(demoCommand())
   .addCommand(capabilitiesCommand())
   .addCommand(bundleCommand())

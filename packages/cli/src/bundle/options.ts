@@ -1,8 +1,8 @@
 import type { RuleSettings } from '@breakerbox/alerts';
 import type { ConfigIssue } from '@breakerbox/core';
+import { nearestFirst } from '@breakerbox/core/internal';
 import type { DataSource } from '@breakerbox/dashboards';
 import { printable } from '../plain-table.ts';
-import { nearestFirst } from './nearest.ts';
 import { parseSelector } from './selector.ts';
 
 /** What a bundle is made of. */

@@ -8,9 +8,9 @@ import {
   settingDocs,
 } from '@breakerbox/alerts';
 import type { ConfigIssue } from '@breakerbox/core';
+import { nearestFirst } from '@breakerbox/core/internal';
 import { parseAllDocuments, type YAMLParseError, type YAMLWarning } from 'yaml';
 import { plainTable } from '../plain-table.ts';
-import { nearestFirst } from './nearest.ts';
 
 /** Settings that aren't as the default has them, or what is wrong with them. */
 export interface ReadSettings {

@@ -54,7 +54,7 @@ test('what is alike is told once in 10 s, with how often it was held back; what 
   ]);
 });
 
-test('warnings and errors are told, and OTEL_LOG_LEVEL leaves all to OpenTelemetry', () => {
+test('warnings and errors are told, and OTEL_LOG_LEVEL leaves all to startTelemetry()', () => {
   const told: string[] = [];
   tellDiagnostics((line) => told.push(line), { OTEL_LOG_LEVEL: 'debug' });
   diag.error('not for us');

@@ -8,7 +8,7 @@ const KINDS = 100;
 
 /**
  * Has OpenTelemetry's warnings and errors told as one short line each, and a line like it only every 10 s: a dead collector
- * would otherwise fill the terminal with stacks. With `OTEL_LOG_LEVEL` nothing is changed: sdk-node then prints all in full.
+ * would otherwise fill the terminal with stacks. With `OTEL_LOG_LEVEL` nothing is changed: all of it is told.
  */
 export const tellDiagnostics = (tell: (line: string) => void, env: NodeJS.ProcessEnv): void => {
   if (env.OTEL_LOG_LEVEL?.trim()) return;

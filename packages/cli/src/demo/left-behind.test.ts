@@ -69,7 +69,7 @@ const isThere = (pid: number): boolean => {
   }
 };
 
-const LONG = { timeout: 20_000, interval: 50 };
+const LONG = { timeout: 40_000, interval: 50 };
 
 /** Those who have written their process id, once they are so many and the folder of the stack is there. */
 const running = (count: number): Promise<number[]> =>
@@ -93,21 +93,21 @@ const STARTER = `
   require('node:fs').writeFileSync(process.env.TMPDIR + '/../demo.pid', String(child.pid));
   setInterval(() => undefined, 1000);`;
 
-test('SIGKILL to the demo: the programs end and their folder is removed', { timeout: 60_000 }, async () => {
+test('SIGKILL to the demo: the programs end and their folder is removed', { timeout: 120_000 }, async () => {
   const demo = start(DEMO);
   const processes = await running(2);
   demo.kill('SIGKILL');
   await nothingIsLeft(processes);
 });
 
-test('SIGKILL to the one that BREAKERBOX_PARENT names ends the demo', { timeout: 60_000 }, async () => {
+test('SIGKILL to the one that BREAKERBOX_PARENT names ends the demo', { timeout: 120_000 }, async () => {
   const parent = start(['-e', STARTER]);
   const processes = await running(3);
   parent.kill('SIGKILL');
   await nothingIsLeft(processes);
 });
 
-test('a TMPDIR that is not there is refused, with the way out', { timeout: 60_000 }, async () => {
+test('a TMPDIR that is not there is refused, with the way out', { timeout: 120_000 }, async () => {
   const missing = join(home, 'missing');
   const demo = start(DEMO, { TMPDIR: missing });
   let err = '';

@@ -121,11 +121,11 @@ test('at 80 columns and 24 rows', () => {
     'metrics       http://127.0.0.1:9464/metrics',
     'prometheus    http://127.0.0.1:40001/alerts',
     'alertmanager  down; the agents go on',
-    'agent           tool         state      failures        next probe',
-    'research-agent  web_search   open       network, 1.2 s  in 1.5 s',
-    'research-agent  get_weather  closed     2 in a row',
-    'research-agent  read_page    half_open  network, 1.2 s  under way',
-    'ops-agent       get-sum      open       network, 1.2 s  when resumed',
+    'agent           tool         state      next probe    trouble',
+    'research-agent  web_search   open       in 1.5 s      network, 1.2 s',
+    'research-agent  get_weather  closed                   2 failures',
+    'research-agent  read_page    half_open  under way     network, 1.2 s',
+    'ops-agent       get-sum      open       when resumed  network, 1.2 s',
     'ops-agent       query_logs   unused',
     'agent           session        budget        call  probe  skip  pause  defer',
     'research-agent  active         #?... 2 left  120   2      14    0      3',
@@ -141,12 +141,18 @@ test('at 80 columns and 24 rows', () => {
   ]);
 });
 
+test('on a narrow terminal, what is to come outlasts what was', () => {
+  const lines = renderView(board, { columns: 60, rows: 20 }, plain);
+  expect(lines.find((line) => line.includes('  web_search'))).toContain('  in 1.5 s');
+  expect(lines.find((line) => line.includes('  get-sum'))).toContain('  when resumed');
+});
+
 test('with room, there are headings and blank lines, and what to do about a pause', () => {
   const lines = renderView(board, { columns: 120, rows: 40 }, plain);
   expect(lines.filter((line) => line === '')).toHaveLength(5);
   expect(lines).toContain('events');
   expect(lines.join('\n')).toContain('  1. Look at get-sum first');
-  expect(lines.find((line) => line.includes('  web_search'))).toMatch(/in 1\.5 s +news_search$/);
+  expect(lines.find((line) => line.includes('  web_search'))).toMatch(/in 1\.5 s +network, 1\.2 s +news_search$/);
   expect(lines.some((line) => line.includes('  news_search  closed'))).toBe(true);
 });
 

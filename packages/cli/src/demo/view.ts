@@ -75,7 +75,7 @@ const toolTable = (
   { roomy, wide }: { readonly roomy: boolean; readonly wide: boolean },
   paint: Paint,
 ): readonly string[] => {
-  const head = ['agent', 'tool', 'state', 'failures', 'next probe', ...(wide ? ['meanwhile'] : [])];
+  const head = ['agent', 'tool', 'state', 'next probe', 'trouble', ...(wide ? ['meanwhile'] : [])];
   const rows = agents.flatMap((agent) =>
     agent.tools
       .filter(({ standsIn }) => roomy || !standsIn)
@@ -83,8 +83,8 @@ const toolTable = (
         agent.name,
         name,
         stateCell(circuit, paint),
-        failureCell(circuit),
         probeCell(agent, circuit),
+        troubleCell(circuit),
         ...(wide ? [instead] : []),
       ]),
   );
@@ -123,11 +123,13 @@ const STATE_STYLES: Readonly<Record<string, Style>> = { closed: 'green', open: '
 const stateCell = (circuit: CircuitView | undefined, paint: Paint): string =>
   circuit === undefined ? paint('dim', 'unused') : paint(STATE_STYLES[circuit.state] ?? 'yellow', circuit.state);
 
-const failureCell = (circuit: CircuitView | undefined): string => {
+/** What is wrong and for how long, or what may become of it. */
+const troubleCell = (circuit: CircuitView | undefined): string => {
   if (circuit === undefined) return '';
   // A circuit under control by hand has no outage of its own.
-  if (circuit.category === undefined) return circuit.failures === 0 ? '' : `${circuit.failures} in a row`;
-  return `${circuit.category}, ${shortSeconds(circuit.openForMs ?? 0)}`;
+  const { category, failures } = circuit;
+  if (category === undefined) return failures === 0 ? '' : `${failures} ${failures === 1 ? 'failure' : 'failures'}`;
+  return `${category}, ${shortSeconds(circuit.openForMs ?? 0)}`;
 };
 
 const probeCell = ({ session }: AgentBoard, circuit: CircuitView | undefined): string => {
