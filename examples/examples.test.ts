@@ -11,7 +11,7 @@ const FOLDER = import.meta.dirname;
 const examples = readdirSync(FOLDER).filter((name) => /(?<!\.test)\.ts$/.test(name));
 
 /** Ways into `@breakerbox/instrumentation` that are no framework's. */
-const OTHERS = ['.', './capabilities', './checks', './register'];
+const OTHERS = ['./package.json', '.', './capabilities', './checks', './register'];
 
 let home: string;
 beforeAll(() => {

@@ -1,7 +1,6 @@
-import { diag } from '@opentelemetry/api';
 import { name as checkName, refuse } from './checks.ts';
 import { shortened } from './names.ts';
-import { safely } from './telemetry/safely.ts';
+import { warn } from './telemetry/safely.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
 
 /** How many tools may be declared by being seen: for each that has series of its own, and at least. */
@@ -29,10 +28,8 @@ export const boundedDeclare = ({ agent, maxTools, tools, declare }: Owner): ((na
     refuse(checkName('tool', name));
     if (told) return;
     told = true;
-    safely('the logger', () =>
-      diag.warn(
-        `Breakerbox: agent '${agent}' has ${tools.size} declared tools. Further ones that are merely seen have no circuit: their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many, declare them in createBreakerbox({ tools }) or by box.declare(), or raise maxTools (${maxTools}): ten times as many may be seen, ${LEAST_SEEN} at least.`,
-      ),
+    warn(
+      `agent '${agent}' has ${tools.size} declared tools. Further ones that are merely seen have no circuit: their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many, declare them in createBreakerbox({ tools }) or by box.declare(), or raise maxTools (${maxTools}): ten times as many may be seen, ${LEAST_SEEN} at least.`,
     );
   };
 };

@@ -114,7 +114,9 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
   // Untyped callers may give anything. What it is isn't said: it may be a secret (Q2).
   if (!isObject(settlement))
     throw new TypeError(`It is of type ${typeof settlement}. Give an object, such as { error }.`);
-  if ('outcome' in settlement) {
+  const says = 'error' in settlement || 'result' in settlement;
+  // Types let `{ outcome: ok ? 'success' : undefined, error }` pass, which is an error.
+  if ('outcome' in settlement && !(says && settlement.outcome === undefined)) {
     const { outcome } = settlement;
     if (outcome === 'success') return SUCCESS;
     if (outcome !== 'failure' && outcome !== 'ignored') {
@@ -122,7 +124,7 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
     }
     return { outcome, category: categoryOf(settlement, tool), retryAfterMs: sane(read(settlement, 'retryAfterMs')) };
   }
-  if (!('error' in settlement || 'result' in settlement)) {
+  if (!says) {
     return unclear(
       tool,
       `an object with ${someNames(readKeys(settlement)) || 'nothing in it'} doesn't say how the call went`,

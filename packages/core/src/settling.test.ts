@@ -262,12 +262,23 @@ describe('settling by untyped callers', () => {
     expect(told[0]).not.toMatch(/secret|boom|false/);
   });
 
-  test.each(['ok', 'faliure', undefined, null, 7])('E5: so does the outcome %j, that there is not', (outcome) => {
+  test.each(['ok', 'faliure', null, 7])('E5: so does the outcome %j, that there is not', (outcome) => {
     const { outcomes, told } = settling({ outcome, category: 'network', error: new Error('x') });
     expect(outcomes).toEqual(['ignored unknown']);
     expect(told).toEqual([
       expect.stringContaining('its outcome is none of success, failure and ignored, so it counts as ignored'),
     ]);
+  });
+
+  test('O2: an outcome that is left open leaves it to the error or the result beside it', () => {
+    const error = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
+    const { outcomes, told } = settling(
+      { outcome: undefined, error },
+      { outcome: undefined, result: 1 },
+      { outcome: undefined },
+    );
+    expect(outcomes).toEqual(['failure network', 'success undefined', 'ignored unknown']);
+    expect(told).toHaveLength(1);
   });
 
   test('O1: a category that there is not is unknown, and that is told', () => {

@@ -72,7 +72,9 @@ describe('a call', () => {
     session.control('other', 'forced_open');
     calls.acquire(call('a'));
     calls.settle('a', { error: new ToolUnavailableError(session.acquire('other') as Refusal), tokens: 5 });
-    expect(outcomes).toEqual(['search: ignored, denied']);
+    calls.acquire(call('b'));
+    calls.settle('b', new ToolUnavailableError(session.acquire('other') as Refusal) as never); // Bare.
+    expect(outcomes).toEqual(['search: ignored, denied', 'search: ignored, denied']);
     expect(session.view().budget.consumed).toBe(0);
   });
 

@@ -251,10 +251,15 @@ const isWithin = (caller: AbortSignal | undefined): boolean =>
   caller?.aborted === true && (guardedCalls.signals.has(caller) || guardedCalls.timeouts.has(caller.reason));
 
 /** B3. A tool that failed because another was refused: the failures behind that are charged already. */
-export const excused = (settlement: Settlement): Settlement =>
-  typeof settlement === 'object' && settlement !== null && 'error' in settlement && isUnavailable(settlement.error)
+export const excused = (settlement: Settlement): Settlement => {
+  if (isUnavailable(settlement)) return { outcome: 'ignored', category: 'denied' }; // Bare, as core takes an error.
+  return typeof settlement === 'object' &&
+    settlement !== null &&
+    'error' in settlement &&
+    isUnavailable(settlement.error)
     ? { outcome: 'ignored', category: 'denied', tokens: settlement.tokens }
     : settlement;
+};
 
 /** What tools throw is anything, proxies that throw when they are looked at too. */
 const isUnavailable = (error: unknown): boolean => {

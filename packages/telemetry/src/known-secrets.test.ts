@@ -24,6 +24,7 @@ test.each([
   ['http://user:pw%2D4%2Dword@host', 'pw-4-word', '***'],
   ['http://token-5@host', 'http://token-5@host', 'http://***@host'],
   ['http://host/v1?api_key=query-6-word', 'http://host/v1?api_key=query-6-word query-6-word', 'http://host/v1?*** ***'],
+  ['http://host/v1?a=b&api_key=q%2F7-word', 'q%2F7-word q/7-word', '*** ***'],
 ])('takes the password out of %s', (url, text, expected) => {
   learnSecrets({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: url });
   expect(withoutSecrets(text)).toBe(expected);

@@ -16,7 +16,7 @@ const decoded = (text: string): string => {
 /** A secret as it may stand in a text: as it was written, decoded, in JSON, and in pieces where somebody has cut it. */
 const formsOf = (text: string): string[] => {
   const plain = decoded(text).trim();
-  const parts = plain.split(/[\s;&=]+/).filter((part) => part.length >= SHORTEST_PART);
+  const parts = [text, plain].flatMap((one) => one.split(/[\s;&=]+/)).filter((part) => part.length >= SHORTEST_PART);
   return [text.trim(), plain, JSON.stringify(plain).slice(1, -1), ...parts].filter(({ length }) => length >= SHORTEST);
 };
 

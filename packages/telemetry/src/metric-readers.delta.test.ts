@@ -25,6 +25,8 @@ test.each([
     push();
     await receiver.received('/v1/metrics');
     push();
-    await vi.waitFor(() => expect([receiver.requests.length, answers.length]).toEqual([sent, 2 - sent]));
+    await vi.waitFor(() => expect([receiver.requests.length, answers.length]).toEqual([sent, 2 - sent]), {
+      timeout: 20_000,
+    });
   },
 );

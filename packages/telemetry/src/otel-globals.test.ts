@@ -1,4 +1,4 @@
-import { DiagConsoleLogger, type DiagLogger, diag } from '@opentelemetry/api';
+import { type DiagLogger, diag } from '@opentelemetry/api';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { keepingLogger, showDiagnostics } from './otel-globals.ts';
@@ -58,11 +58,19 @@ test("nor the application's, even if nothing can be made", () => {
   const messages = collectDiag();
   showDiagnostics(process.env, logger);
   const make = (): never => {
-    diag.setLogger(new DiagConsoleLogger());
+    new NodeSDK();
     throw new Error('cannot be made');
   };
   expect(() => keepingLogger(make)).toThrow('cannot be made');
+  expect(process.env.OTEL_LOG_LEVEL).toBe('debug');
   diag.warn('for the application');
   diag.info('too much for it');
   expect([messages, written]).toEqual([['for the application'], []]);
+});
+
+test('what is said meanwhile is heard', () => {
+  vi.stubEnv('OTEL_SDK_DISABLED', '1');
+  showDiagnostics({}, logger);
+  keepingLogger(() => new NodeSDK());
+  expect(written).toEqual([expect.stringContaining("Unknown value '1' for OTEL_SDK_DISABLED")]);
 });

@@ -56,17 +56,17 @@ export function showDiagnostics(env: Environment, logger: DiagLogger = diagLogge
 }
 
 /**
- * Makes something that sets a logger of its own, as `NodeSDK` does where there is an `OTEL_LOG_LEVEL`, and leaves ours or the
- * application's in place: theirs would write all that a backend has answered.
+ * Makes something that would set a logger of its own by `OTEL_LOG_LEVEL`, as `NodeSDK` does, and keeps it from that: theirs would
+ * write all that a backend has answered. Ours, or the application's, stays in place meanwhile, and hears what is said.
  */
 export function keepingLogger<Made>(make: () => Made): Made {
-  const before = registry().diag as DiagLogger | undefined;
-  diag.disable(); // Else both loggers tell of the change, with stacks.
+  const { OTEL_LOG_LEVEL: level } = process.env;
+  if (level === undefined) return make();
+  delete process.env.OTEL_LOG_LEVEL;
   try {
     return make();
   } finally {
-    diag.disable();
-    if (before) diag.setLogger(before, DiagLogLevel.ALL);
+    process.env.OTEL_LOG_LEVEL = level;
   }
 }
 

@@ -2,7 +2,6 @@ import {
   type Attributes,
   type BatchObservableResult,
   createNoopMeter,
-  diag,
   type Histogram,
   type Meter,
   type MeterProvider,
@@ -17,7 +16,7 @@ import { type AgentCells, type Cell, createAgentCells, durationCell, type ToolCe
 import { type Binding, type LiveSession, processState, settleReaders } from './process-state.ts';
 import { readNumbers, retireIdle } from './reading.ts';
 import { lookAround, registeredApi } from './registered.ts';
-import { reportThrown, safely } from './safely.ts';
+import { reportThrown, safely, warn } from './safely.ts';
 import { DURATION_BUCKETS, METRIC, OTHER_TOOL, SCOPE_NAME } from './semconv.ts';
 
 export type { LiveSession } from './process-state.ts';
@@ -49,13 +48,13 @@ export const agentCells = (agent: string): AgentCells => {
   const label = isOver ? OTHER_TOOL : agent;
   const cells = createAgentCells(label);
   agents.set(label, cells);
-  if (isOver) safely('the logger', warnOfAgents);
+  if (isOver) warnOfAgents();
   return cells;
 };
 
 const warnOfAgents = (): void =>
-  diag.warn(
-    `Breakerbox: createBreakerbox() was given more than ${MOST_AGENTS} different names of agents in this process. Each has its own series of every metric for as long as the process lives, so further ones are counted together as '${OTHER_TOOL}'. Name the kind of agent ('research-agent'), and give what is different in each run to box.session({ id }).`,
+  warn(
+    `createBreakerbox() was given more than ${MOST_AGENTS} different names of agents in this process. Each has its own series of every metric for as long as the process lives, so further ones are counted together as '${OTHER_TOOL}'. Name the kind of agent ('research-agent'), and give what is different in each run to box.session({ id }).`,
   );
 
 /** Makes a session known, so that it leaves the gauges when it idles. */
