@@ -4,6 +4,7 @@ import { type CircuitBreakerPolicy, ConsecutiveBreaker, circuitBreaker, handleAl
 import CircuitBreaker from 'opossum';
 import PrometheusMetrics from 'opossum-prometheus';
 import type { Registry } from 'prom-client';
+import type { Racer } from './race.ts';
 import { HOUR_MS, TOOL, tool } from './tool.ts';
 
 /** Three failures in a row, as ours; nothing listens to its events. */
@@ -15,7 +16,7 @@ export const cockatielCircuit = (breaker: IBreaker = new ConsecutiveBreaker(3)):
  * once a second otherwise, and a loop that never rests keeps that timer from firing.
  */
 const buckets = new EventEmitter().setMaxListeners(0);
-export const turnBuckets = (): void => {
+const turnBuckets = (): void => {
   buckets.emit('rotate');
 };
 
@@ -46,3 +47,15 @@ const oldPromClient = createRequire(createRequire(import.meta.url).resolve('opos
 /** On a registry of its own, and so without the metrics of the process. Counters and latency summary, which is its default. */
 export const opossumMetrics = (circuits: readonly Opossum[] = []): PrometheusMetrics =>
   new PrometheusMetrics({ circuits, registry: new oldPromClient.Registry() });
+
+/** Both in a race, by what one call of each is. */
+export const opossumRacers = (plain: Racer['run'], measured: Racer['run']): readonly Racer[] => [
+  { id: 'opossum', title: 'opossum', by: 'opossum', run: plain, before: turnBuckets },
+  {
+    id: 'opossum-prometheus',
+    title: 'opossum + opossum-prometheus',
+    by: 'opossum-prometheus',
+    run: measured,
+    before: turnBuckets,
+  },
+];

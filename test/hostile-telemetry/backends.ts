@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createHttp2Server, type ServerHttp2Session } from 'node:http2';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
 /** Something at the other end of OTLP that is no collector as it should be. */
@@ -64,7 +64,27 @@ export interface RunningBackend extends AsyncDisposable {
   readonly asked: () => number;
 }
 
-export const startBackend = async (answer: Backend): Promise<RunningBackend> => {
+/** Has a server listen on loopback. `hangUp` ends the connections that it has. */
+const running = async (
+  server: Server | Http2Server,
+  asked: () => number,
+  hangUp: () => void,
+): Promise<RunningBackend> => {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      hangUp();
+      await closed;
+    },
+  };
+};
+
+export const startBackend = (answer: Backend): Promise<RunningBackend> => {
   let asked = 0;
   const server = createServer((request, response) => {
     asked += 1;
@@ -74,22 +94,15 @@ export const startBackend = async (answer: Backend): Promise<RunningBackend> => 
   });
   // Once for a connection, which brings many requests.
   server.on('connection', (socket) => socket.on('error', () => {}));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    asked: () => asked,
-    [Symbol.asyncDispose]: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return running(
+    server,
+    () => asked,
+    () => server.closeAllConnections(),
+  );
 };
 
 /** One that ends every gRPC call with this status, and with the credentials that it was sent for details. */
-export const startGrpcEcho = async (status: string): Promise<RunningBackend> => {
+export const startGrpcEcho = (status: string): Promise<RunningBackend> => {
   let asked = 0;
   const sessions = new Set<ServerHttp2Session>();
   const server = createHttp2Server();
@@ -104,18 +117,10 @@ export const startGrpcEcho = async (status: string): Promise<RunningBackend> => 
     const trailers = { 'content-type': 'application/grpc', 'grpc-status': status, 'grpc-message': message };
     stream.respond({ ':status': 200, ...trailers }, { endStream: true });
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    asked: () => asked,
-    [Symbol.asyncDispose]: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      for (const session of sessions) session.destroy();
-      await closed;
-    },
+  const hangUp = (): void => {
+    for (const session of sessions) session.destroy();
   };
+  return running(server, () => asked, hangUp);
 };
 
 /** Where nobody listens. */

@@ -9,6 +9,7 @@ import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { tool as langchainTool } from 'langchain';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { listenToDiag } from '../../packages/instrumentation/src/test-support/diagnosed.ts';
 import { secretOf, secretsIn } from './plants.ts';
 
 const PLACE = 'thrown by what is read';
@@ -17,14 +18,9 @@ const refuse = (): never => {
 };
 const input = { q: 'breakers' };
 
-let logged: unknown[][];
+let logged: ReturnType<typeof listenToDiag>;
 beforeEach(() => {
-  logged = [];
-  const log = (...words: unknown[]): void => void logged.push(words);
-  diag.setLogger(
-    { error: log, warn: log, info: log, debug: log, verbose: log },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  );
+  logged = listenToDiag(DiagLogLevel.WARN);
 });
 afterEach(() => diag.disable());
 

@@ -11,6 +11,7 @@ import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { tool as langchainTool } from 'langchain';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { listenToDiag } from '../../packages/instrumentation/src/test-support/diagnosed.ts';
 import { secretOf, secretsIn } from './plants.ts';
 
 const PLACE = 'thrown by a getter';
@@ -82,14 +83,9 @@ const sessionOf = (classify?: Classifier) =>
     tools: { search: { labelFreshness: true, serveStaleMs: 60_000, ...(classify && { classify }) } },
   }).session();
 
-let logged: unknown[][];
+let logged: ReturnType<typeof listenToDiag>;
 beforeEach(() => {
-  logged = [];
-  const log = (...words: unknown[]): void => void logged.push(words);
-  diag.setLogger(
-    { error: log, warn: log, info: log, debug: log, verbose: log },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  );
+  logged = listenToDiag(DiagLogLevel.WARN);
 });
 afterEach(() => diag.disable());
 

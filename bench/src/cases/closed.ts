@@ -2,7 +2,7 @@ import { guard } from '@breakerbox/instrumentation';
 import { type Attributes, context, trace } from '@opentelemetry/api';
 import type { Measure, Sdk } from '../contest.ts';
 import { byHand, byHandInContext, oneToolBox } from '../ours.ts';
-import { cockatielCircuit, opossumCircuit, opossumMetrics, turnBuckets } from '../peers.ts';
+import { cockatielCircuit, opossumCircuit, opossumMetrics, opossumRacers } from '../peers.ts';
 import { type Racer, race } from '../race.ts';
 import { lastSpan } from '../sdk.ts';
 import { TOOL, tool } from '../tool.ts';
@@ -65,14 +65,10 @@ const contestants = (sdk: Sdk): readonly Racer[] => {
       by: 'cockatiel',
       run: () => cockatiel.execute(() => tool(1)),
     },
-    { id: 'opossum', title: 'opossum', by: 'opossum', run: () => opossum.fire(1), before: turnBuckets },
-    {
-      id: 'opossum-prometheus',
-      title: 'opossum + opossum-prometheus',
-      by: 'opossum-prometheus',
-      run: () => measured.fire(1),
-      before: turnBuckets,
-    },
+    ...opossumRacers(
+      () => opossum.fire(1),
+      () => measured.fire(1),
+    ),
     { id: 'hand', title: 'Breakerbox, acquire and settle', by: 'breakerbox', run: () => hand(1) },
     { id: 'hand-context', title: 'Breakerbox, the same in its context', by: 'breakerbox', run: () => inContext(1) },
     { id: 'guard', title: 'Breakerbox, guard()', by: 'breakerbox', run: () => guarded(1) },

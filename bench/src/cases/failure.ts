@@ -2,7 +2,7 @@ import { guard } from '@breakerbox/instrumentation';
 import { ConsecutiveBreaker } from 'cockatiel';
 import type { Measure } from '../contest.ts';
 import { byHand, byHandInContext, oneToolBox, resuming } from '../ours.ts';
-import { cockatielCircuit, opossumCircuit, opossumMetrics, turnBuckets } from '../peers.ts';
+import { cockatielCircuit, opossumCircuit, opossumMetrics, opossumRacers } from '../peers.ts';
 import { type Racer, race } from '../race.ts';
 import { brokenTool, caught, NEVER, TOOL } from '../tool.ts';
 
@@ -27,14 +27,10 @@ const contestants = (): readonly Racer[] => {
       by: 'cockatiel',
       run: caught(() => cockatiel.execute(() => brokenTool(1))),
     },
-    { id: 'opossum', title: 'opossum', by: 'opossum', run: caught(() => opossum.fire(1)), before: turnBuckets },
-    {
-      id: 'opossum-prometheus',
-      title: 'opossum + opossum-prometheus',
-      by: 'opossum-prometheus',
-      run: caught(() => measured.fire(1)),
-      before: turnBuckets,
-    },
+    ...opossumRacers(
+      caught(() => opossum.fire(1)),
+      caught(() => measured.fire(1)),
+    ),
     { id: 'hand', title: 'Breakerbox, acquire and settle', by: 'breakerbox', run: caught(() => hand(1)) },
     {
       id: 'hand-context',

@@ -1,7 +1,7 @@
 import { guard } from '@breakerbox/instrumentation';
 import type { Measure } from '../contest.ts';
 import { byHand, oneToolBox } from '../ours.ts';
-import { cockatielCircuit, opossumCircuit, opossumMetrics, turnBuckets } from '../peers.ts';
+import { cockatielCircuit, opossumCircuit, opossumMetrics, opossumRacers } from '../peers.ts';
 import { type Racer, race } from '../race.ts';
 import { brokenTool, caught, HOUR_MS, OUTAGE, TOOL } from '../tool.ts';
 
@@ -31,14 +31,10 @@ const contestants = async (): Promise<readonly Racer[]> => {
   await failOften(() => measured.fire(1));
   return [
     { id: 'cockatiel', title: 'cockatiel', by: 'cockatiel', run: caught(execute) },
-    { id: 'opossum', title: 'opossum', by: 'opossum', run: caught(() => opossum.fire(1)), before: turnBuckets },
-    {
-      id: 'opossum-prometheus',
-      title: 'opossum + opossum-prometheus',
-      by: 'opossum-prometheus',
-      run: caught(() => measured.fire(1)),
-      before: turnBuckets,
-    },
+    ...opossumRacers(
+      caught(() => opossum.fire(1)),
+      caught(() => measured.fire(1)),
+    ),
     { id: 'acquire', title: 'Breakerbox, acquire', by: 'breakerbox', run: () => session.acquire(TOOL), sync: true },
     {
       id: 'acquire-message',

@@ -253,8 +253,7 @@ export class Expeditor implements Session, PermitOwner {
   }
 
   view(): SessionView {
-    const circuits = viewCircuits(this.#circuits.store, this.#moment());
-    return viewSession(this, this.#step, this.#accounts.real, circuits);
+    return viewSession(this, this.#step, this.#accounts.real, viewCircuits(this.#circuits.store, this.#moment()));
   }
 
   snapshot(): SessionSnapshot {

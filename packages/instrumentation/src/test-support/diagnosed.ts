@@ -1,13 +1,12 @@
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 
-/** What goes to OpenTelemetry's `diag` from now on. `diag.disable()` belongs after the test. */
-export const listenToDiag = (): readonly (readonly unknown[])[] => {
+/** What goes to OpenTelemetry's `diag` from now on, errors unless told otherwise. `diag.disable()` belongs after the test. */
+export const listenToDiag = (logLevel = DiagLogLevel.ERROR): readonly (readonly unknown[])[] => {
   const heard: unknown[][] = [];
-  const ignore = (): void => {};
-  const error = (...said: unknown[]): void => void heard.push(said);
+  const hear = (...said: unknown[]): void => void heard.push(said);
   diag.setLogger(
-    { error, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
-    { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true },
+    { error: hear, warn: hear, info: hear, debug: hear, verbose: hear },
+    { logLevel, suppressOverrideMessage: true },
   );
   return heard;
 };
