@@ -1,40 +1,68 @@
-import { type Books, enter, hasProvisional, withShadow } from './books.ts';
+import { type Books, enter, hasPending, withShadow } from './books.ts';
+import { openCircuit } from './circuit/circuit.ts';
+import { restage } from './circuit/outage.ts';
 import type { Moment } from './clock.ts';
+import type { SystemicRules } from './context.ts';
 import {
-  chargeFailure,
-  type Failure,
-  joinEvent,
-  type Ledger,
-  matureCharges,
-  noticeExhaustion,
-  recordClosing,
-  recordClosings,
-  recordOpening,
-  recordOpenings,
-  renewBudget,
+  absorbMembers,
+  type Correlation,
+  recordSuccess as emptyLog,
+  recordClosing as forgetOpenings,
+  latestOf,
+  recordOpening as listOpening,
+  recordFailure as logFailure,
   resolveEvent,
+} from './correlation.ts';
+import {
+  type Around,
+  type Failure,
+  followEvent,
+  type Ledger,
+  recordClosing,
+  recordFailure,
+  recordGroupOpening,
+  recordOpening,
+  recordSuccess,
+  recordTime,
+  renewBudget,
   type SessionState,
-  sessionState,
+  settleExhaustion,
+  type Within,
 } from './ledger.ts';
-import type { Correlation, Opening, SystemicEvent } from './systemic.ts';
-import type { SessionWitness } from './telemetry/witness.ts';
+import { type CircuitStore, type CorrelationState, correlationMoment, openShadow } from './store.ts';
+import { inWindow, type Opening, type SystemicEvent } from './systemic.ts';
+import type { Observer } from './telemetry/witness.ts';
 
-/** A session's books in use: what happens is entered, and the witness hears what came of it. `observed`: of a trial (C1). */
+/** What an opening does to the accounts beside being listed. */
+export interface OpeningFacts {
+  /** The circuit was closed: what its tool was charged becomes one charge (B3). */
+  readonly fromClosed: boolean;
+  /** Of a group: which tools it absorbs (C15). */
+  readonly isMember?: ((tool: string) => boolean) | undefined;
+}
+
+/**
+ * A session's ledgers in use, beside the failures of its circuits: what happens is entered, and the observer hears what came of it.
+ * `observed`: it happened to a tool that is only observed, and counts in the shadow only (C1).
+ */
 export class Accounts {
-  readonly #systemic: Correlation | undefined;
-  readonly #witness: SessionWitness;
+  readonly #store: CircuitStore;
+  readonly #rules: SystemicRules | undefined;
+  readonly #witness: Observer;
+  readonly #within: Within | undefined;
   #books: Books;
-  /** What follows from the books, since each call asks for it. */
-  #state: SessionState = 'active';
-  #shadowState: SessionState = 'active';
-  #isPaused = false;
+  /** Whether time or a success may change a ledger: asked at each call. */
   #hasPending = false;
+  /** What the metrics were told last: another session may end the event that pauses this one (C12). */
+  #published: SessionState = 'active';
 
-  constructor(books: Books, systemic: Correlation | undefined, witness: SessionWitness) {
-    this.#systemic = systemic;
-    this.#witness = witness;
+  constructor(books: Books, store: CircuitStore, rules: SystemicRules | undefined, witness: Observer) {
     this.#books = books;
-    this.#keep(books);
+    this.#store = store;
+    this.#rules = rules;
+    this.#witness = witness;
+    this.#within = rules && ((from, to) => inWindow(rules, from, correlationMoment(store, to)));
+    this.#hasPending = hasPending(books);
   }
 
   get books(): Books {
@@ -46,117 +74,212 @@ export class Accounts {
     return this.#books.real;
   }
 
-  /** The event that pauses the session. */
+  /** The event that is not over. */
   get event(): SystemicEvent | undefined {
-    return this.#books.real.event;
+    return this.#store.correlations.real.correlation.event;
   }
 
-  /** The event that pauses the session, or what is only observed. */
-  eventOf(observed: boolean): SystemicEvent | undefined {
-    const { real, shadow } = this.#books;
-    return observed ? shadow?.event : real.event;
+  /** Where failures are looked at beside each other: of what decides, or also of what is only observed. */
+  correlationOf(observed: boolean): CorrelationState {
+    const { real, shadow = real } = this.#store.correlations;
+    return observed ? shadow : real;
   }
 
-  /** Whether something in the books may change by time alone. */
+  /** Whether something in the ledgers may change by time, or by a success. */
   get hasPending(): boolean {
-    return this.#hasPending;
+    const { real, shadow } = this.#store.correlations;
+    return (
+      this.#hasPending ||
+      this.#published !== 'active' ||
+      isBusy(real.correlation) ||
+      (shadow !== undefined && isBusy(shadow.correlation))
+    );
   }
 
-  /** Whether the session is paused, or would be if what is only observed counted. */
-  get isPaused(): boolean {
-    return this.#isPaused;
+  /** B1: whether no failure is left. */
+  isExhausted(observed: boolean): boolean {
+    const { real, shadow = real } = this.#books;
+    return (observed ? shadow : real).exhausted;
   }
 
   state(observed: boolean): SessionState {
-    return observed ? this.#shadowState : this.#state;
+    if (this.#pauses(this.correlationOf(observed))) return 'paused_systemic';
+    return this.isExhausted(observed) ? 'paused_budget' : 'active';
   }
 
-  /** Something is only observed from now on: the shadow begins with all that has happened so far (C1). */
+  #pauses({ correlation }: CorrelationState): boolean {
+    return correlation.event !== undefined && this.#rules?.decision === 'pause';
+  }
+
+  /** S2: whether an event concerns a tool. */
+  isAffected(state: CorrelationState, tool: string): boolean {
+    const { event } = state.correlation;
+    if (event === undefined || this.#rules === undefined) return false;
+    const { affectedBy, version } = this.#rules;
+    const now = version();
+    if (state.affected?.event !== event || state.affected.version !== now) {
+      state.affected = { event, version: now, tools: affectedBy(event) };
+    }
+    return state.affected.tools.has(tool);
+  }
+
+  /** A tool is only observed from now on: the shadow begins with all that has happened so far (C1). */
   observe(): void {
+    openShadow(this.#store);
     this.#keep(withShadow(this.#books));
   }
 
-  /** B1, S3. */
-  failed(observed: boolean, failure: Failure): void {
-    this.#enter(observed, (ledger) => chargeFailure(ledger, failure, this.#systemic));
+  /** B1, S1, S3: a counted failure. */
+  failed(observed: boolean, failure: Omit<Failure, 'isPartOfEvent'>, unixMs: number): void {
+    const { tool, category, at, hasCircuit, isProbe } = failure;
+    this.#enter(observed, (ledger, isShadow) => {
+      const isPartOfEvent = this.#isPartOfEvent(this.correlationOf(isShadow), tool);
+      return recordFailure(ledger, { ...failure, isPartOfEvent }, this.#around(isShadow));
+    });
+    if (!hasCircuit || isProbe) return;
+    const entry = { tool, category, at: correlationMoment(this.#store, at), unixMs };
+    const isEvent = this.#correlate(observed, (correlation) => logFailure(correlation, entry, this.#rules));
+    if (isEvent) this.#witness.detected(this.event);
   }
 
-  /** S1. Whether it made the event that pauses the session. */
-  opened(observed: boolean, opening: Opening): boolean {
-    const known = this.event;
-    this.#enter(observed, (ledger) => recordOpening(ledger, opening, this.#systemic));
-    return known === undefined && this.event !== undefined;
+  /** S3: in scope `process` other tools go on, and pay for their own failures. */
+  #isPartOfEvent(state: CorrelationState, tool: string): boolean {
+    if (state.correlation.event === undefined) return false;
+    return this.#store.steps === undefined || this.isAffected(state, tool);
   }
 
-  /** C12: what other sessions opened, first to last; the witness hears which of them made an event. */
-  openedElsewhere(openings: readonly Opening[]): void {
-    const { real, shadow = real } = this.#books;
-    const [known, knownToShadow] = [toolsOf(real), toolsOf(shadow)];
-    const fresh = openings.filter(({ tool }) => !known.has(tool) || !knownToShadow.has(tool));
-    for (const [index, opening] of fresh.entries()) {
-      if (this.event !== undefined) {
-        this.#enter(false, (ledger) => recordOpenings(ledger, fresh.slice(index), this.#systemic));
-        return;
-      }
-      if (this.opened(false, opening)) this.#witness.joined(this.event);
-    }
+  /** S3: a counted success. `group`: the circuit of its group. */
+  succeeded(observed: boolean, tool: string, group: string | undefined): void {
+    if (!this.hasPending) return; // Nearly always.
+    this.#correlate(observed, emptyLog);
+    this.#enter(observed, (ledger) => recordSuccess(ledger, tool, group));
   }
 
-  /** C12: and what they closed. */
-  closedElsewhere(tools: ReadonlySet<string>): void {
-    this.#enter(false, (ledger) => recordClosings(ledger, tools));
-  }
-
-  /** C12: another session has found out an event, and this one has not. Whether that is news. */
-  joined(event: SystemicEvent): boolean {
-    const known = this.event;
-    this.#enter(false, (ledger) => joinEvent(ledger, event, this.#systemic));
-    return known === undefined && this.event !== undefined;
+  /** S1, B3, C15: a circuit opened. Whether that began the event that is real. */
+  opened(observed: boolean, opening: Opening, { fromClosed, isMember }: OpeningFacts): boolean {
+    const { tool } = opening;
+    const own = { ...opening, at: correlationMoment(this.#store, opening.at) };
+    if (isMember !== undefined) this.#correlate(observed, (one) => absorbMembers(one, tool, isMember));
+    const isKnown = [false, true].map((isShadow) => isListed(this.correlationOf(isShadow).correlation, tool));
+    const isEvent = this.#correlate(
+      observed,
+      (one) => listOpening(one, own, this.#rules),
+      (ledger, isShadow) => {
+        const { rule } = ledger.budget;
+        const counts = rule === 'strict' ? isKnown[Number(isShadow)] === false : fromClosed;
+        if (!counts) return ledger;
+        const around = this.#around(isShadow);
+        if (isMember !== undefined)
+          return recordGroupOpening(ledger, rule === 'strict' ? own : opening, isMember, around);
+        return recordOpening(ledger, rule === 'strict' ? own : opening, around);
+      },
+    );
+    return isEvent;
   }
 
   closed(observed: boolean, tool: string): void {
+    const tools = new Set([tool]);
+    this.#correlate(observed, (one) => forgetOpenings(one, tools));
     this.#enter(observed, (ledger) => recordClosing(ledger, tool));
   }
 
-  /** S3: provisional charges whose window has passed may be what empties the budget. */
-  mature(at: Moment): void {
-    if (!hasProvisional(this.#books)) return;
-    this.#enter(false, (ledger) => matureCharges(ledger, at, this.#systemic));
-    this.noticeExhaustion();
+  /** B1, S3, C12: time has passed, and other sessions may have found an event. */
+  pass(at: Moment): void {
+    this.#follow(false);
+    if (this.#hasPending) {
+      this.#enter(false, (ledger, isShadow) =>
+        this.#pauses(this.correlationOf(isShadow)) ? ledger : recordTime(ledger, at, this.#around(isShadow)),
+      );
+    }
+    this.settle();
   }
 
-  /** B1: once all consequences of a failure are known. */
-  noticeExhaustion(): void {
+  /** B1: once all consequences of a call are known. */
+  settle(): void {
     const { exhausted } = this.real;
-    this.#enter(false, noticeExhaustion);
+    this.#enter(false, settleExhaustion);
+    this.#publish();
     if (!exhausted && this.real.exhausted) this.#witness.exhausted();
   }
 
-  /** B1: a new cycle. */
+  /** B1: the budget is full again. */
   renew(): void {
     this.#enter(false, renewBudget);
+    this.#publish();
     this.#witness.resumed();
   }
 
-  /** S5: the event is over. */
-  resolve(): void {
-    this.#enter(false, resolveEvent);
+  /** S5: the event is over, and what would have been one. */
+  resolve(observedOnly = false): void {
+    this.#correlate(observedOnly, resolveEvent);
+    this.#publish();
   }
 
-  /** Enters what happened; of a tool that is only observed in the shadow alone. */
-  #enter(observed: boolean, change: (ledger: Ledger) => Ledger): void {
+  /** Changes the correlation, gives a new event its gate, and charges it. Whether the real event has just begun. */
+  #correlate(
+    observed: boolean,
+    change: (correlation: Correlation) => Correlation,
+    before: (ledger: Ledger, isShadow: boolean) => Ledger = same,
+  ): boolean {
+    const { real, shadow } = this.#store.correlations;
+    const known = this.event;
+    if (!observed) this.#change(real, change);
+    if (shadow !== undefined) this.#change(shadow, change);
+    if (before !== same) this.#enter(observed, before);
+    this.#follow(observed);
+    return known === undefined && this.event !== undefined;
+  }
+
+  #change(state: CorrelationState, change: (correlation: Correlation) => Correlation): void {
+    const known = state.correlation.event;
+    state.correlation = change(state.correlation);
+    const { event } = state.correlation;
+    if (event === known) return;
+    const policy = this.#rules?.gate;
+    if (event === undefined || policy === undefined) {
+      if (state.gate !== undefined) state.generation = state.gate.circuit.generation + 1;
+      state.gate = undefined;
+      return;
+    }
+    const at: Moment = { ms: latestOf(event), step: 0, stepMs: 0 };
+    // What joins shows that the event was not over yet: its wait begins again.
+    if (state.gate !== undefined) state.gate.circuit = restage(state.gate.circuit, policy, at);
+    else state.gate = { circuit: openCircuit(at, event.category ?? 'unknown', policy, state.generation) };
+  }
+
+  /** S3: each ledger pays for the event that concerns it. */
+  #follow(observed: boolean): void {
+    const within = this.#within;
+    if (within === undefined) return;
+    this.#enter(observed, (ledger, isShadow) =>
+      followEvent(ledger, this.correlationOf(isShadow).correlation.event, within),
+    );
+  }
+
+  #around(isShadow: boolean): Around {
+    return { correlation: this.correlationOf(isShadow).correlation, within: this.#within };
+  }
+
+  /** Enters what happened; of a tool that is only observed in the shadow only. */
+  #enter(observed: boolean, change: (ledger: Ledger, isShadow: boolean) => Ledger): void {
     this.#keep(enter(this.#books, observed, change));
-    this.#witness.wrote(this.#books.real);
   }
 
   #keep(books: Books): void {
-    const { real, shadow = real } = books;
+    if (books === this.#books) return;
     this.#books = books;
-    this.#state = sessionState(real);
-    this.#shadowState = sessionState(shadow);
-    this.#isPaused = this.#state !== 'active' || this.#shadowState !== 'active';
-    this.#hasPending = real.event !== undefined || shadow.event !== undefined || hasProvisional(books);
+    this.#hasPending = hasPending(books);
+  }
+
+  /** Metrics see what one call came to as a whole: a charge that is merged at once was never the last one. */
+  #publish(): void {
+    this.#published = this.state(false);
+    this.#witness.wrote(this.#books.real, this.#published);
   }
 }
 
-const toolsOf = ({ openings }: Ledger): ReadonlySet<string> => new Set(openings.map(({ tool }) => tool));
+const same = (ledger: Ledger): Ledger => ledger;
+
+const isBusy = ({ failures, event }: Correlation): boolean => failures.length > 0 || event !== undefined;
+
+const isListed = ({ openings }: Correlation, tool: string): boolean => openings.some((one) => one.tool === tool);

@@ -1,8 +1,9 @@
+import { mayChange } from './budget/budget.ts';
 import type { Ledger } from './ledger.ts';
 
 /**
- * The ledger that pauses the session, and beside it that of a trial: once a tool is only observed, a shadow ledger gets the
- * failures and openings of all tools, the observed ones too, and says when the session would have been paused (C1). Pure.
+ * The ledger that pauses the session, and beside it that of a dry run: once a tool is only observed, a shadow ledger hears of the
+ * failures of all tools, the observed ones too, and says when the session would have been paused (C1). Pure.
  */
 export interface Books {
   readonly real: Ledger;
@@ -10,10 +11,14 @@ export interface Books {
   readonly shadow: Ledger | undefined;
 }
 
-/** Enters what happened to a tool; of an observed one in the shadow alone, so that a trial costs nothing. */
-export const enter = (books: Books, observed: boolean, change: (ledger: Ledger) => Ledger): Books => {
-  const real = observed ? books.real : change(books.real);
-  const shadow = books.shadow && change(books.shadow);
+/** Enters what happened to a tool; of an observed one in the shadow only, so that a dry run costs nothing. */
+export const enter = (
+  books: Books,
+  observed: boolean,
+  change: (ledger: Ledger, isShadow: boolean) => Ledger,
+): Books => {
+  const real = observed ? books.real : change(books.real, false);
+  const shadow = books.shadow && change(books.shadow, true);
   return real === books.real && shadow === books.shadow ? books : { real, shadow };
 };
 
@@ -21,14 +26,6 @@ export const enter = (books: Books, observed: boolean, change: (ledger: Ledger) 
 export const withShadow = (books: Books): Books =>
   books.shadow === undefined ? { ...books, shadow: books.real } : books;
 
-/** The books without what circuits of others have to do with them: those that sessions share stay with their box (C12). */
-export const withoutCircuits = ({ real, shadow }: Books): Books => ({
-  real: withoutOpenings(real),
-  shadow: shadow && withoutOpenings(shadow),
-});
-
-const withoutOpenings = (ledger: Ledger): Ledger => ({ ...ledger, openings: [], event: undefined, paid: false });
-
-/** Whether some failures wait for their window to pass (S3). */
-export const hasProvisional = ({ real, shadow }: Books): boolean =>
-  real.budget.provisional.length > 0 || (shadow !== undefined && shadow.budget.provisional.length > 0);
+/** Whether time, or a success, may change a budget. */
+export const hasPending = ({ real, shadow }: Books): boolean =>
+  mayChange(real.budget) || (shadow !== undefined && mayChange(shadow.budget));

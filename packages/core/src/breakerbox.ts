@@ -1,14 +1,14 @@
 import { diag } from '@opentelemetry/api';
-import { withoutCircuits } from './books.ts';
-import { createBudget } from './budget.ts';
+import { type BudgetOptions, createBudget } from './budget/budget.ts';
 import { keptChains } from './capability/kept-chains.ts';
 import type { Capability } from './capability/map.ts';
 import { routeOf } from './capability/route.ts';
-import { resolvePolicy } from './circuit/policy.ts';
+import { type CircuitPolicy, gatePolicy, resolveGroupPolicy, resolvePolicy } from './circuit/policy.ts';
 import { hasWindows } from './circuit/trips/counts.ts';
 import { systemClock } from './clock.ts';
 import {
   type BreakerboxConfig,
+  type GroupConfig,
   mergeTool,
   type RestoreOptions,
   type SessionOptions,
@@ -19,10 +19,12 @@ import {
   validateSessionOptions,
   validateTool,
 } from './config.ts';
-import type { SessionContext } from './context.ts';
+import type { SessionContext, SystemicRules } from './context.ts';
+import { NO_CORRELATION } from './correlation.ts';
 import { createEmitter } from './emitter.ts';
 import type { BreakerboxEvents } from './events.ts';
 import { Expeditor } from './expeditor.ts';
+import { circuitNameOf, groupNameOf } from './groups.ts';
 import { DEFAULT_REPEATS } from './loop-guard.ts';
 import { freshMemory } from './memory.ts';
 import { shortened, someNames } from './names.ts';
@@ -30,16 +32,17 @@ import { DEFAULT_JUDGEMENT } from './outcome/taxonomy.ts';
 import { createPrecheckBoard, type Precheck } from './precheck.ts';
 import { createRecoveryWatch } from './recovery.ts';
 import { recall } from './restore.ts';
+import { safeClock } from './safe-clock.ts';
 import { boundedDeclare } from './seen-tools.ts';
 import type { Session } from './session.ts';
 import { checkSnapshot } from './snapshot-checks.ts';
-import { circuitStore, createBoard } from './store.ts';
-import { DEFAULT_SYSTEMIC } from './systemic.ts';
+import { circuitStore } from './store.ts';
+import { DEFAULT_SYSTEMIC, type SystemicEvent } from './systemic.ts';
 import { agentCells, followProviders } from './telemetry/hub.ts';
-import { outcomeCell, toolCells } from './telemetry/metrics.ts';
+import { groupCells, outcomeCell, toolCells } from './telemetry/metrics.ts';
 import { safely } from './telemetry/safely.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
-import type { ToolSettings, ToolSpec } from './tool.ts';
+import type { CircuitSpec, ToolSettings, ToolSpec } from './tool.ts';
 import { checkListener } from './usage.ts';
 
 /** What all runs of one agent share. Make one at start and keep it. */
@@ -49,8 +52,8 @@ export interface Breakerbox {
   session(options?: SessionOptions): Session;
   /**
    * Goes on with a session that `session.snapshot()` kept, in this process or another: its circuits, steps, modes and budget.
-   * The time between counts as not passed, and probes that were under way may go again (C11). The circuit of a tool that isn't
-   * declared here waits until it is.
+   * The time since then counts as passed, by the wall clock or as `elapsedMs` says, and probes that were under way may go again (C11).
+   * The circuit of a tool that is not declared here waits until it is.
    *
    * @throws BreakerboxConfigError when it is no snapshot, or one of another agent, with everything that is wrong in it,
    * up to 100 faults.
@@ -91,7 +94,8 @@ export interface Breakerbox {
   on<Name extends keyof BreakerboxEvents>(name: Name, listener: (event: BreakerboxEvents[Name]) => void): () => void;
 }
 
-const DEFAULT_BUDGET = 5;
+/** S5: in scope `process` an event has a probe after so long. */
+const PROBE_AFTER_MS = 300_000;
 const CHAIN_BACKOFF_MS = 300_000;
 
 /**
@@ -107,10 +111,13 @@ const CHAIN_BACKOFF_MS = 300_000;
  */
 export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   validateConfig(config);
-  const { agent, defaults = {}, maxTools = 200, clock = systemClock, scope = 'session' } = config;
+  const { agent, defaults = {}, maxTools = 200, scope = 'session' } = config;
+  const clock = safeClock(config.clock ?? systemClock);
   const cells = agentCells(agent);
   const emitter = createEmitter<BreakerboxEvents>();
   const tools = new Map<string, ToolSpec>();
+  const groups = new Map<string, CircuitSpec>();
+  let version = 0;
 
   const declare = (given: string, toolConfig: ToolConfig = {}): void => {
     const name = typeof given === 'string' ? shortened(given) : given; // A server's list may hold a book; calls find it by the same.
@@ -123,8 +130,53 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   const put = (name: string, toolConfig: ToolConfig): void => {
     const treated = toolSettings(defaults, toolConfig, scope);
     const ownCells = toolCells(cells, name, maxTools, treated.outcomes);
-    tools.set(name, { name, ...treated, cells: ownCells, successes: outcomeCell(ownCells, 'success', undefined) });
+    const successes = outcomeCell(ownCells, 'success', undefined);
+    tools.set(name, { name, ...treated, group: undefined, cells: ownCells, successes });
+    if (toolConfig.group === false) ungrouped.add(name);
+    else if (toolConfig.group !== undefined) putInGroup(name, toolConfig.group);
     chains.forget();
+    version += 1;
+  };
+
+  /** Tools that are to have no group, whatever an adapter says. */
+  const ungrouped = new Set<string>();
+
+  /** C13: a tool's own group is the first that it is given. */
+  const putInGroup = (name: string, group: string): void => {
+    const tool = tools.get(name);
+    if (tool === undefined || tool.group !== undefined || ungrouped.has(name)) return;
+    tool.group = groupOf(group);
+    version += 1;
+  };
+
+  const groupOf = (group: string): CircuitSpec => {
+    const name = circuitNameOf(group);
+    const known = groups.get(name);
+    if (known !== undefined) return known;
+    const made = groupSpec(group, config.groups?.[group] ?? {});
+    groups.set(name, made);
+    return made;
+  };
+
+  const groupSpec = (group: string, { mode, ...own }: GroupConfig): CircuitSpec => ({
+    name: circuitNameOf(group),
+    mode: mode ?? (defaults.mode === 'observe_only' ? 'observe_only' : 'automatic'),
+    policy: inScope(resolveGroupPolicy(own), scope),
+    cells: groupCells(cells, circuitNameOf(group), maxTools),
+  });
+
+  const sharedGroup = (names: readonly string[]): string | undefined => {
+    const groupOfOne = (name: string) => groupNameOf(name) ?? groupNameOf(tools.get(name)?.group?.name);
+    const [first = '', ...others] = names;
+    const group = groupOfOne(first);
+    return group !== undefined && others.every((name) => groupOfOne(name) === group) ? group : undefined;
+  };
+
+  /** S2: the tools of an event, the members of its groups, and what depends on them. */
+  const affectedBy = ({ openings }: SystemicEvent): ReadonlySet<string> => {
+    const names = new Set(openings.map(({ tool }) => tool));
+    const members = [...tools.values()].filter(({ group }) => group !== undefined && names.has(group.name));
+    return chains.withDependents([...names, ...members.map(({ name }) => name)]);
   };
 
   const capabilities = (): Record<string, Capability> =>
@@ -140,15 +192,30 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     },
   });
 
-  const { recovery, ...policy } = settings(config.systemic === false ? {} : config.systemic);
+  const { recovery, pause, ...policy } = settings(config.systemic === false ? {} : config.systemic);
   const watchOfAll = recovery && createRecoveryWatch(recovery);
+  const probeAfterMs = recovery === undefined && scope === 'process' ? PROBE_AFTER_MS : recovery?.probeAfterMs;
+  const { maxProbeAfterMs } = recovery ?? {};
+  const rules: SystemicRules = {
+    ...DEFAULT_SYSTEMIC,
+    ...policy,
+    sharedDependency: chains.shared,
+    sharedGroup,
+    joinsAll: scope !== 'process',
+    decision: scope === 'process' && pause !== 'all' ? 'skip' : 'pause',
+    gate:
+      probeAfterMs === undefined
+        ? undefined
+        : gatePolicy({ probeAfterMs, ...(maxProbeAfterMs !== undefined && { maxProbeAfterMs }) }),
+    affectedBy,
+    version: () => version,
+  };
   const shared: SessionContext = {
     agent,
     clock,
-    systemic:
-      config.systemic === false ? undefined : { ...DEFAULT_SYSTEMIC, ...policy, sharedDependency: chains.shared },
+    systemic: config.systemic === false ? undefined : rules,
     recoveryWatch: () => (scope === 'process' ? watchOfAll : recovery && createRecoveryWatch(recovery)),
-    shared: scope === 'process' ? circuitStore(createBoard(clock.now())) : undefined,
+    shared: scope === 'process' ? circuitStore(noMemory, { step: 0, stepMs: clock.now() }) : undefined,
     keepsCircuits: scope !== 'none',
     repeats: config.loopGuard === false ? undefined : (config.loopGuard?.repeats ?? DEFAULT_REPEATS),
     prechecks,
@@ -157,7 +224,16 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     cells,
     emitter,
     tool: (name) => tools.get(name),
-    declare: boundedDeclare({ agent, maxTools, tools, declare }),
+    group: (name) => groups.get(name),
+    declare: boundedDeclare({
+      agent,
+      maxTools,
+      tools,
+      declare: (name, group) => {
+        declare(name);
+        if (typeof group === 'string') putInGroup(shortened(name), groupHint(group));
+      },
+    }),
     tools: () => tools.keys(),
     capMs: (name) => {
       const links = chains.length(name);
@@ -181,9 +257,9 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     session: (options = {}) => {
       validateSessionOptions(options);
       const { id = crypto.randomUUID(), allowedTools } = options;
-      const { failures = DEFAULT_BUDGET, tokens } = { ...settings(config.budget), ...settings(options.budget) };
-      const memory = freshMemory(createBudget(failures, tokens), clock.now());
-      return new Expeditor(shared, id, memory, allowedBy(allowedTools));
+      const budget = createBudget({ ...budgetOptions(config.budget), ...budgetOptions(options.budget) });
+      cells.sessionsStarted.value += 1;
+      return new Expeditor(shared, id, freshMemory(budget, clock.now()), allowedBy(allowedTools));
     },
     restore: (snapshot, options = {}) => {
       validateRestoreOptions(options);
@@ -193,12 +269,12 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
           `sessions of a box with scope '${scope}' have no circuits of their own; those of the snapshot are left out.`,
         );
       }
-      const waiting = kept.circuits.map(({ tool }) => tool).filter((tool) => !tools.has(tool));
+      const waiting = kept.circuits.map(({ tool }) => tool).filter((name) => !tools.has(name) && !groups.has(name));
       if (waiting.length > 0) {
         inform(`restored circuits wait until their tools are declared: ${someNames(waiting)}.`);
       }
-      const recalled = recall(kept, clock.now(), shared.systemic?.sharedDependency);
-      const memory = scope === 'session' ? recalled : { ...recalled, books: withoutCircuits(recalled.books) };
+      const elapsedMs = options.elapsedMs ?? Math.max(0, clock.unixNow() - kept.unixMs);
+      const memory = recall(kept, { ms: clock.now(), elapsedMs }, rules, scope === 'session');
       return new Expeditor(shared, id, memory, allowedBy(options.allowedTools));
     },
     precheck: () =>
@@ -212,6 +288,18 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     },
   };
 };
+
+const noMemory = { circuits: new Map(), correlation: NO_CORRELATION, shadowCorrelation: undefined };
+
+/** The name of an MCP server may be a book, or none. */
+const groupHint = (group: string): string => shortened(group.trim() || 'unnamed', 240);
+
+const budgetOptions = (budget: BreakerboxConfig['budget']): BudgetOptions =>
+  budget === 'strict' ? { rule: 'strict' } : settings(budget);
+
+/** Steps of many sessions together say nothing of the time that has passed (C12); settings of one's own are kept. */
+const inScope = (policy: CircuitPolicy, scope: NonNullable<BreakerboxConfig['scope']>): CircuitPolicy =>
+  scope === 'process' && policy.schedule === 'auto' ? { ...policy, schedule: 'time' } : policy;
 
 /** For people; their logger is code of the application, and no reason to refuse what it is told of (E5). */
 const inform = (message: string): void => safely('the logger', () => diag.info(`Breakerbox: ${message}`));
@@ -234,8 +322,7 @@ const toolSettings = (
   };
   return {
     mode,
-    // Steps of many sessions together say nothing of the time that has passed (C12); who sets them knows what they count.
-    policy: scope === 'process' && policy.schedule === 'auto' ? { ...policy, schedule: 'time' } : policy,
+    policy: inScope(policy, scope),
     outcomes: { ...DEFAULT_JUDGEMENT, ...merged.outcomes },
     classify,
     capability,

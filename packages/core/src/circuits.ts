@@ -1,230 +1,356 @@
 import type { Accounts } from './accounts.ts';
 import {
+  type Asking,
   admit,
+  admits,
   type Circuit,
   categoryOf,
+  closedCircuit,
   fail,
   isLate,
   isUntouched,
   type Lease,
   release,
   succeed,
+  type Ticket,
 } from './circuit/circuit.ts';
+import { type FreeSteps, freeSteps } from './circuit/free-steps.ts';
 import { type CircuitMode, reportedState } from './circuit/mode.ts';
 import { restage } from './circuit/outage.ts';
 import { dueStep } from './circuit/schedule.ts';
 import { hasWindows } from './circuit/trips/counts.ts';
 import type { Moment } from './clock.ts';
 import type { SessionContext } from './context.ts';
+import { latestOf } from './correlation.ts';
 import type { RecoveredBy } from './events.ts';
-import type { PermitOwner, SessionPermit } from './permit.ts';
+import { countsForGroup } from './groups.ts';
+import { feeds, NO_PASSES, type Pass, rejects } from './passes.ts';
+import type { SessionPermit } from './permit.ts';
+import { isCounted } from './reasons.ts';
 import type { RecoveryWatch } from './recovery.ts';
+import type { SessionTool } from './seats.ts';
 import { type Judged, SUCCESS } from './settlement.ts';
-import { type CircuitStore, circuitMoment, post, postEvent, postRecovery, putCircuit } from './store.ts';
-import { DEFAULT_SYSTEMIC, type Opening, type SystemicEvent } from './systemic.ts';
+import { type CircuitStore, type CorrelationState, circuitMoment, type Gate, putCircuit } from './store.ts';
+import type { Opening } from './systemic.ts';
 import { spanContextOf } from './telemetry/spans.ts';
-import type { SessionWitness } from './telemetry/witness.ts';
+import type { Observer } from './telemetry/witness.ts';
+import type { CircuitSpec } from './tool.ts';
 import { type TrackedCircuit, takeOver } from './tracked.ts';
+
+/** C9: what a probe that never settled has come to. */
+export const LAPSED: Judged = { outcome: 'failure', category: 'timeout' };
 
 /**
  * The circuits that a session goes by, its own or those of its box (C12): moves them, enters in the accounts what opened
- * and closed, and tells the witness. Every `at` is a moment of the session.
+ * and closed, and tells the observer. Every `at` is a moment of the session.
  */
 export class Circuits {
   readonly store: CircuitStore;
   readonly #box: SessionContext;
   readonly #accounts: Accounts;
-  readonly #witness: SessionWitness;
+  readonly #witness: Observer;
   readonly #recovery: RecoveryWatch | undefined;
-  /** What of the board this session has seen (C12). */
-  #seenVersion = 0;
-  #seenRecoveries: number;
 
-  constructor(box: SessionContext, store: CircuitStore, accounts: Accounts, witness: SessionWitness) {
+  constructor(
+    box: SessionContext,
+    store: CircuitStore,
+    accounts: Accounts,
+    witness: Observer,
+    recovery: RecoveryWatch | undefined,
+  ) {
     this.store = store;
     this.#box = box;
     this.#accounts = accounts;
     this.#witness = witness;
-    this.#recovery = box.recoveryWatch();
-    this.#seenRecoveries = store.board?.recoveries ?? 0;
+    this.#recovery = recovery;
   }
 
-  /** The circuit of a declared tool; closed on its first use (C2), unless one was kept for it (C11), or the session is over. */
-  track(name: string, isOver = false): TrackedCircuit | undefined {
+  /** The circuit of a declared tool or of a group; closed on its first use (C2), unless one was kept for it (C11). */
+  track(name: string): TrackedCircuit | undefined {
     const found = this.store.circuits.get(name);
-    if (found !== undefined || isOver) return found;
-    const tool = this.#box.keepsCircuits ? this.#box.tool(name) : undefined;
-    if (tool === undefined) return undefined;
-    const tracked = putCircuit(this.store, tool, this.#box.clock);
+    if (found !== undefined || !this.#box.keepsCircuits) return found;
+    const tool = this.#box.tool(name);
+    if (tool?.group !== undefined) this.#put(tool.group);
+    const spec = tool ?? this.#box.group(name);
+    return spec && this.#put(spec);
+  }
+
+  /** The circuit of a tool's group (C13). */
+  groupOf(spec: CircuitSpec | undefined): TrackedCircuit | undefined {
+    return spec === undefined || !this.#box.keepsCircuits ? undefined : this.#put(spec);
+  }
+
+  #put(spec: CircuitSpec): TrackedCircuit {
+    const found = this.store.circuits.get(spec.name);
+    if (found !== undefined) return found;
+    const tracked = putCircuit(this.store, spec, this.#box.clock);
     this.#witness.tracked(tracked);
     if (tracked.mode === 'observe_only') this.#accounts.observe(); // From its first use on, whatever that is (C1).
     return tracked;
   }
 
-  /** Takes a probe's place in half-open, if there is one (C6). */
-  lend(tracked: TrackedCircuit, at: Moment): Lease | undefined {
-    const admission = admit(tracked.circuit, tracked.tool.policy, circuitMoment(this.store, at));
+  /** C15: the circuits beside its tool's that a call passes without a probe. */
+  passes({ group }: SessionTool, mode: CircuitMode): readonly Pass[] {
+    // Only a probe settles a group that is not closed (C7).
+    if (group === undefined || group.circuit.state !== 'closed' || !feeds(group, mode)) return NO_PASSES;
+    return [{ of: 'group', generation: group.circuit.generation, lease: undefined }];
+  }
+
+  /** C6, C15: takes a slot of each circuit that is not closed. They all have one: the decision has looked. */
+  lend(
+    tool: SessionTool,
+    mode: CircuitMode,
+    at: Moment,
+  ): { readonly lease: Lease | undefined; readonly passes: readonly Pass[] } {
+    const { tracked, group } = tool;
+    if (tracked === undefined) return { lease: undefined, passes: NO_PASSES };
+    const asking: Asking = { tool: tool.tool, policy: tracked.tool.policy };
+    const passes: Pass[] = [...this.passes(tool, mode)];
+    const gate = this.#gateFor(tool.tool, mode);
+    if (gate !== undefined) passes.push(this.#enterGate(gate, mode, asking, at));
+    if (group !== undefined && group.circuit.state !== 'closed' && feeds(group, mode) && rejects(group, mode)) {
+      const lease = this.#lease(group, asking, at);
+      passes.push({ of: 'group', generation: group.circuit.generation, lease });
+    }
+    return { lease: this.#lease(tracked, asking, at), passes };
+  }
+
+  #lease(tracked: TrackedCircuit, asking: Asking, at: Moment): Lease | undefined {
+    const admission = admit(tracked.circuit, tracked.tool.policy, circuitMoment(this.store, at), asking);
     if (admission.verdict !== 'probe') return undefined;
-    const { lease, circuit } = admission;
-    this.#move(tracked, circuit, at);
-    return lease;
+    this.#move(tracked, admission.circuit, at);
+    return admission.lease;
   }
 
-  /** A probe is on its way. */
-  begin(tracked: TrackedCircuit, lease: Lease, permit: SessionPermit): void {
-    this.store.probing.begin({ tracked, lease, permit });
+  /** S5: the gate of the event that concerns a tool. */
+  #gateFor(tool: string, mode: CircuitMode): Gate | undefined {
+    const state = this.#accounts.correlationOf(mode === 'observe_only');
+    return state.gate !== undefined && this.#accounts.isAffected(state, tool) ? state.gate : undefined;
   }
 
-  /** Whether time, or what other sessions did, may have brought something that a call has to find settled. */
+  /** Where the event is whose gate a call has passed. */
+  #stateOf({ of }: Pass): CorrelationState {
+    return this.#accounts.correlationOf(of === 'observed_gate');
+  }
+
+  #enterGate(gate: Gate, mode: CircuitMode, asking: Asking, at: Moment): Pass {
+    const policy = this.#box.systemic?.gate ?? asking.policy;
+    const admission = admit(gate.circuit, policy, at, asking);
+    gate.circuit = admission.circuit;
+    const lease = admission.verdict === 'probe' ? admission.lease : undefined;
+    const of = mode === 'observe_only' ? 'observed_gate' : 'gate';
+    return { of, generation: gate.circuit.generation, lease };
+  }
+
+  /** S5: whether a call of the tool may go now as the probe of its event. */
+  admitsAtGate({ tool, spec }: Pick<SessionTool, 'tool' | 'spec'>, mode: CircuitMode, at: Moment): boolean {
+    const gate = this.#gateFor(tool, mode);
+    const policy = this.#box.systemic?.gate;
+    if (gate === undefined || policy === undefined || spec === undefined) return false;
+    return admits(gate.circuit, policy, at, { tool, policy: spec.policy });
+  }
+
+  /** A probe is under way. */
+  begin(permit: SessionPermit): void {
+    this.store.probing.begin(permit);
+  }
+
+  /** Whether time may have brought something that a call has to find settled. */
   get hasPending(): boolean {
-    const { probing, board } = this.store;
-    return probing.size > 0 || (board !== undefined && board.version !== this.#seenVersion);
+    return this.store.probing.size > 0;
   }
 
-  /** What time and other sessions have brought. */
-  settleDue(at: Moment, own: PermitOwner): void {
-    this.#settleLapsed(at.ms, own);
-    this.#catchUp(at);
-    this.#accounts.mature(at);
-    const event = this.#accounts.event ?? this.#accounts.eventOf(true);
-    const by = event && this.#recovery?.isOver(latestOf(event), at.ms);
+  /** What time and other sessions have brought. `lapse` settles a probe whose lease has ended, in the session that asked for it. */
+  settleDue(at: Moment, lapse: (permit: SessionPermit, atMs: number) => void, looksAhead = false): void {
+    const { probing } = this.store;
+    for (let lapsed = probing.firstLapsed(at.ms); lapsed; lapsed = probing.firstLapsed(at.ms)) {
+      probing.end(lapsed);
+      lapse(lapsed, lapsed.leaseUntilMs);
+    }
+    this.#accounts.pass(at);
+    const event = this.#accounts.event ?? this.#accounts.correlationOf(true).correlation.event;
+    if (event === undefined) return;
+    const sinceMs = latestOf(event);
+    const by = looksAhead ? this.#recovery?.foresees(sinceMs, at.ms) : this.#recovery?.isOver(sinceMs, at.ms);
     if (by !== undefined) this.recovered(by, at);
   }
 
-  /** C9: probes whose lease has run out have failed at that time, in the session that asked for them. */
-  #settleLapsed(ms: number, own: PermitOwner): void {
-    const { probing } = this.store;
-    for (let lapsed = probing.firstLapsed(ms); lapsed; lapsed = probing.firstLapsed(ms)) {
-      const { lease, permit } = lapsed;
-      probing.end(lease);
-      permit.owner.lapsed(permit, lease.untilMs);
-      if (permit.owner !== own) permit.owner.tell();
-    }
-  }
-
-  /** A call is no longer under way; whether it comes back too late to change anything (C7). */
+  /** A call is no longer under way; whether it comes back too late to change anything (C7). Then it only returns its slots. */
   back(permit: SessionPermit): boolean {
-    const { tracked } = permit.seat;
-    if (permit.lease !== undefined) this.store.probing.end(permit.lease);
-    return tracked !== undefined && permit.answers && isLate(tracked.circuit, permit);
+    if (permit.isProbe) this.store.probing.end(permit);
+    const tracked = this.#own(permit.seat.tracked);
+    if (tracked === undefined || !permit.answers || !isLate(tracked.circuit, permit)) return false;
+    for (const pass of permit.passes) {
+      const holder = pass.of === 'group' ? this.#own(permit.seat.group) : this.#stateOf(pass).gate;
+      if (holder !== undefined) holder.circuit = release(holder.circuit, pass);
+    }
+    return true;
   }
 
-  /** What a call came to moves the circuit that let it through. */
-  conclude(permit: SessionPermit, judged: Judged, at: Moment): void {
-    const { tracked } = permit.seat;
-    if (tracked === undefined || !permit.answers) return;
-    if (judged === SUCCESS && isUntouched(tracked.circuit, tracked.tool.policy)) return;
+  /** The circuit in this store: a look ahead has copies of its own (C11). */
+  #own(tracked: TrackedCircuit | undefined): TrackedCircuit | undefined {
+    return tracked && this.store.circuits.get(tracked.tool.name);
+  }
+
+  /** What a call came to is charged, and moves the circuits that let it through. */
+  settle(permit: SessionPermit, judged: Judged, at: Moment): void {
+    if (judged === SUCCESS && this.#isUntouched(permit)) return;
+    const { seat, isProbe } = permit;
+    const { outcome, category = 'unknown', tokens = 0 } = judged;
+    const observed = this.modeOf(seat) === 'observe_only';
+    const counts = isCounted(permit.reason);
+    if (outcome === 'failure' && counts) {
+      const hasCircuit = seat.tracked !== undefined;
+      const mayWait = seat.tracked?.tool.policy.failureThreshold ?? 0;
+      const group = seat.group?.tool.name;
+      const failure = { tool: seat.tool, category, tokens, at, hasCircuit, isProbe, mayWait, group };
+      this.#accounts.failed(observed, failure, this.#box.clock.unixNow());
+    }
+    if (outcome === 'success' && counts && permit.answers) {
+      this.#accounts.succeeded(observed, seat.tool, seat.group?.tool.name);
+    }
+    if (permit.answers) this.#answer(permit, judged, at);
+    // The one charge of an event may be the last too, and a success may be what makes earlier ones final (S3).
+    this.#accounts.settle();
+  }
+
+  /** Nearly every call: a success that changes no count. */
+  #isUntouched({ seat: { tracked, group }, passes }: SessionPermit): boolean {
+    if (tracked === undefined || this.#accounts.hasPending) return false;
+    if (!isUntouched(tracked.circuit, tracked.tool.policy)) return false;
+    return passes === NO_PASSES || group === undefined || isUntouched(group.circuit, group.tool.policy);
+  }
+
+  /** Who decides for a tool: its circuit, or where it has none its settings. */
+  modeOf({ tracked, spec }: SessionTool): CircuitMode {
+    return (this.#own(tracked) ?? spec ?? this.#box.undeclared).mode;
+  }
+
+  /** C15: each circuit that the call passed hears of its result: the group first, for it may absorb the tool. */
+  #answer(permit: SessionPermit, judged: Judged, at: Moment): void {
+    const { seat, passes } = permit;
+    const tracked = this.#own(seat.tracked);
+    if (tracked === undefined) return;
+    const before = tracked.circuit;
+    for (const pass of passes) if (pass.of === 'group') this.#answerGroup(permit, pass, judged, at);
+    // A group that opened has absorbed the tool: then the result is late for it. And a failed probe of a group, or of an event, explains
+    // itself: else each tool of a dead server would open a circuit of its own, one failed probe after the other.
+    const isAbsorbed = tracked.circuit !== before;
+    const isExplained = permit.isProbe && permit.lease === undefined && judged.outcome === 'failure';
+    if (!isAbsorbed && !isExplained) this.#answerTool(permit, tracked, judged, at);
+    for (const pass of passes) if (pass.of !== 'group') this.#answerGate(permit, pass, judged, at);
+  }
+
+  #answerTool(permit: SessionPermit, tracked: TrackedCircuit, judged: Judged, at: Moment): void {
     const { circuit } = tracked;
-    const next = this.#next(tracked, permit, judged, at);
+    const next = this.#next(tracked, permit, judged, at, permit);
     if (circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(permit.span);
     this.#move(tracked, next, at);
   }
 
-  #next(tracked: TrackedCircuit, ticket: SessionPermit, judged: Judged, ended: Moment): Circuit {
+  #answerGroup(permit: SessionPermit, pass: Pass, judged: Judged, at: Moment): void {
+    const group = this.#own(permit.seat.group);
+    if (group === undefined) return;
+    const { circuit, tool } = group;
+    const { outcome, category = 'unknown', retryAfterMs, tokens = 0, blames } = judged;
+    const now = circuitMoment(this.store, at);
+    const call = { durationMs: 0, tokens };
+    let next = circuit;
+    if (outcome === 'ignored') next = release(circuit, pass);
+    else if (outcome === 'success') next = succeed(circuit, pass, call, tool.policy, now);
+    else if (circuit.state !== 'closed' || countsForGroup(category) || blames === 'group') {
+      const failure = { ...call, category, retryAfterMs, tool: permit.tool, atOnce: blames === 'group' };
+      next = fail(circuit, pass, failure, tool.policy, now, this.#surroundings(group));
+    }
+    if (circuit.state === 'closed' && next.state === 'open') group.openedBy = spanContextOf(permit.span);
+    this.#move(group, next, at);
+  }
+
+  /** S5: the probe of an event has settled. */
+  #answerGate(
+    permit: SessionPermit,
+    pass: Pass,
+    { outcome, category = 'unknown', retryAfterMs, tokens = 0 }: Judged,
+    at: Moment,
+  ): void {
+    const state = this.#stateOf(pass);
+    const { gate } = state;
+    const policy = this.#box.systemic?.gate;
+    if (gate === undefined || policy === undefined || isLate(gate.circuit, pass)) return;
+    const call = { durationMs: 0, tokens };
+    if (outcome === 'ignored') gate.circuit = release(gate.circuit, pass);
+    else if (outcome === 'failure') {
+      gate.circuit = fail(gate.circuit, pass, { ...call, category, retryAfterMs, tool: permit.tool }, policy, at);
+    } else this.recovered('probe', at, state !== this.#accounts.correlationOf(false));
+  }
+
+  #next(tracked: TrackedCircuit, ticket: Ticket, judged: Judged, ended: Moment, permit: SessionPermit): Circuit {
     const { circuit, tool } = tracked;
     const { outcome, category = 'unknown', retryAfterMs, tokens = 0 } = judged;
     if (outcome === 'ignored') return release(circuit, ticket);
-    const { policy, name, precheck } = tool;
-    const { durationMs = ended.ms - ticket.at.ms } = judged;
+    const { policy, name } = tool;
+    const { durationMs = ended.ms - permit.at.ms } = judged;
     const at = circuitMoment(this.store, ended);
     const call = { durationMs, tokens };
     if (outcome === 'success' && !hasWindows(policy)) return succeed(circuit, ticket, call, policy, at);
-    const surroundings = { capMs: this.#box.capMs(name), taken: this.#takenBesides(tracked) };
+    const surroundings = this.#surroundings(tracked);
     if (outcome === 'success') return succeed(circuit, ticket, call, policy, at, surroundings);
-    const degraded = precheck && this.#box.prechecks.peek(name, at.ms) === 'degraded';
+    const degraded = permit.seat.spec?.precheck !== undefined && this.#box.prechecks.peek(name, at.ms) === 'degraded';
     return fail(circuit, ticket, { ...call, category, retryAfterMs, degraded }, policy, at, surroundings);
   }
 
-  /** C1: by hand. The circuit begins anew, and what is under way is late. */
+  #surroundings(tracked: TrackedCircuit) {
+    const observed = tracked.mode === 'observe_only';
+    const freeFrom = (step: number) => this.#freeSteps((one) => one !== tracked, observed).from(step);
+    return { capMs: this.#box.capMs(tracked.tool.name), freeFrom };
+  }
+
+  /** C1: by hand. The circuit begins again, and what is under way is late. */
   takeOver(tracked: TrackedCircuit, mode: CircuitMode): void {
     const before = reportedState(tracked.mode, tracked.circuit);
     const category = categoryOf(tracked.circuit);
     takeOver(tracked, mode);
-    this.#closed(false, tracked.tool.name);
+    this.#accounts.closed(false, tracked.tool.name);
     if (mode === 'observe_only') this.#accounts.observe();
     this.#witness.moved(tracked, before, reportedState(mode, tracked.circuit), category);
   }
 
-  /** S5: a systemic event is over, and probing begins anew (P3). */
-  recovered(by: RecoveredBy, at: Moment): void {
-    for (const tracked of this.store.circuits.values()) {
+  /** S5: a systemic event is over, and probing begins again (P3). `observedOnly`: of what is only observed. */
+  recovered(by: RecoveredBy, at: Moment, observedOnly = false): void {
+    const now = circuitMoment(this.store, at);
+    const concerned = (observed: boolean) =>
+      (observed || !observedOnly) && this.#accounts.correlationOf(observed).correlation.event !== undefined;
+    const waiting = [...this.store.circuits.values()].filter(({ mode }) => concerned(mode === 'observe_only'));
+    const left = new Set(waiting);
+    const [free, freeOfAll] = [false, true].map((observed) => this.#freeSteps((one) => !left.has(one), observed));
+    for (const tracked of waiting) {
       const { circuit, tool, mode } = tracked;
-      if (this.#accounts.eventOf(mode === 'observe_only') === undefined) continue;
-      tracked.circuit = restage(circuit, tool.policy, circuitMoment(this.store, at), this.#takenBesides(tracked));
+      const observed = mode === 'observe_only';
+      const steps = observed ? freeOfAll : free;
+      tracked.circuit = restage(circuit, tool.policy, now, steps && ((step) => steps.from(step)));
+      const due = tracked.circuit.state === 'open' ? tracked.circuit.outage.ladder?.dueStep : undefined;
+      if (due === undefined) continue;
+      freeOfAll?.take(due);
+      if (!observed) free?.take(due);
     }
     const { event } = this.#accounts;
-    this.#accounts.resolve();
-    if (event === undefined) return;
+    this.#accounts.resolve(observedOnly);
+    if (event === undefined || observedOnly) return;
     this.#box.prechecks.forget();
-    const { board } = this.store;
-    if (board !== undefined) {
-      postRecovery(board, by);
-      this.#seenVersion = board.version;
-      this.#seenRecoveries = board.recoveries;
-    }
     this.#witness.resolved(event, by);
   }
 
-  /** P3: whether the probe of another tool is due on a step. What is only observed takes no step from those that aren't (C1). */
-  #takenBesides({ tool: own, mode: ownMode }: TrackedCircuit): (step: number) => boolean {
-    const { circuits } = this.store;
-    return (step) => {
-      for (const { circuit, tool, mode } of circuits.values()) {
-        if (tool === own || (mode === 'observe_only' && ownMode !== mode)) continue;
-        if (circuit.state !== 'open' || circuit.outage.ladder === undefined) continue;
-        if (dueStep(circuit.outage, tool.policy) === step) return true;
-      }
-      return false;
-    };
-  }
-
-  /** C12: what other sessions did to the circuits that they share with this one. */
-  #catchUp(at: Moment): void {
-    const { board } = this.store;
-    if (board === undefined || board.version === this.#seenVersion) return;
-    this.#seenVersion = board.version;
-    if (board.recoveries !== this.#seenRecoveries) {
-      this.#seenRecoveries = board.recoveries;
-      const { event } = this.#accounts;
-      this.#accounts.resolve();
-      if (event !== undefined) this.#witness.resolved(event, board.recoveredBy);
+  /** P3: the steps on which none of these circuits probes. What is only observed takes no step from those that are not (C1). */
+  #freeSteps(counts: (one: TrackedCircuit) => boolean, observed: boolean): FreeSteps {
+    const taken: number[] = [];
+    for (const one of this.store.circuits.values()) {
+      const { circuit, tool, mode } = one;
+      if (!counts(one) || (mode === 'observe_only' && !observed)) continue;
+      if (circuit.state !== 'open' || circuit.outage.ladder === undefined) continue;
+      const due = dueStep(circuit.outage, tool.policy);
+      if (due !== undefined) taken.push(due);
     }
-    const mine = this.#accounts.real.openings;
-    const gone = mine.filter(({ tool, at: opened }) => board.openings.get(tool)?.at.ms !== opened.ms);
-    if (gone.length > 0) this.#accounts.closedElsewhere(new Set(gone.map(({ tool }) => tool)));
-    // Where openings are never looked at beside each other, those of others are nothing to this session.
-    if (this.#box.systemic !== undefined) {
-      const openings = Array.from(board.openings.values(), (one) => this.#learnt(one, at));
-      this.#accounts.openedElsewhere(openings);
-    }
-    if (board.event !== undefined) {
-      const openings = board.event.openings.map((one) => this.#learnt(one, at));
-      if (this.#accounts.joined({ ...board.event, openings })) this.#witness.joined(this.#accounts.event);
-    }
-    this.#share(this.#accounts.event);
-    this.#accounts.noticeExhaustion(); // The one charge of an event may be the last.
-  }
-
-  /**
-   * An opening that another session brought about, as a moment of this one. Steps of this session can't say how long ago it was:
-   * what is older than the window by time lies outside of it by steps as well.
-   */
-  #learnt(opening: Opening, at: Moment): Opening {
-    const { ms } = opening.at;
-    const { windowMs, windowSteps } = this.#box.systemic ?? DEFAULT_SYSTEMIC;
-    const step = at.ms - ms <= windowMs ? at.step : at.step - windowSteps - 1;
-    return { ...opening, at: { ms, step, stepMs: at.stepMs } };
-  }
-
-  /** C12: probes of a session that ends give their places back, where others share the circuit. */
-  giveBack(owner: PermitOwner): void {
-    const { probing, board } = this.store;
-    if (board === undefined) return;
-    for (const { tracked, lease, permit } of [...probing.all()]) {
-      if (permit.owner !== owner) continue;
-      probing.end(lease);
-      tracked.circuit = release(tracked.circuit, permit);
-    }
+    return freeSteps(taken);
   }
 
   /** Puts a circuit into its next state; an opening is looked at beside the others. */
@@ -234,48 +360,45 @@ export class Circuits {
     if (before.state === next.state) return;
     const { name } = tracked.tool;
     const observed = tracked.mode === 'observe_only';
-    if (next.state === 'closed') this.#closed(observed, name);
-    const isEvent = next.state === 'open' && this.#opened(observed, { tool: name, category: next.outage.category, at });
+    if (next.state === 'closed') this.#accounts.closed(observed, name);
+    const isMember = this.#box.group(name) && this.#absorbs(tracked);
+    const fromClosed = before.state === 'closed';
+    if (fromClosed && isMember !== undefined) this.#absorb(isMember);
+    const isEvent =
+      next.state === 'open' &&
+      this.#accounts.opened(observed, this.#opening(name, next, at), {
+        fromClosed,
+        isMember: fromClosed ? isMember : undefined,
+      });
+    this.#tell(tracked, before, next);
+    if (isEvent) this.#witness.detected(this.#accounts.event);
+  }
+
+  #opening(tool: string, { outage: { category } }: Extract<Circuit, { state: 'open' }>, at: Moment): Opening {
+    return { tool, category, at, unixMs: this.#box.clock.unixNow() };
+  }
+
+  #tell(tracked: TrackedCircuit, before: Circuit, next: Circuit): void {
     const category = categoryOf(next) ?? categoryOf(before);
-    if (observed) this.#witness.shadowMoved(name, before.state, next.state, category);
+    const { name } = tracked.tool;
+    if (tracked.mode === 'observe_only') this.#witness.shadowMoved(name, before.state, next.state, category);
     else this.#witness.moved(tracked, before.state, next.state, category);
-    if (isEvent) {
-      this.#share(this.#accounts.event);
-      this.#witness.detected(this.#accounts.event);
+  }
+
+  /** C15: which tools a group absorbs when it opens: its members, those that are observed where it is observed itself. */
+  #absorbs({ tool, mode }: TrackedCircuit): (name: string) => boolean {
+    return (name) => this.#box.tool(name)?.group === tool && this.store.circuits.get(name)?.mode === mode;
+  }
+
+  /** C15: members return to closed with zero counts, and calls under way are late. */
+  #absorb(isMember: (tool: string) => boolean): void {
+    for (const [name, tracked] of this.store.circuits) {
+      if (!isMember(name)) continue;
+      const before = tracked.circuit;
+      tracked.circuit = closedCircuit(before.generation + 1);
+      tracked.openedBy = undefined;
+      this.#witness.absorbed(tracked);
+      if (before.state !== 'closed') this.#tell(tracked, before, tracked.circuit);
     }
   }
-
-  /** S1; others that share the circuit are told (C12). Whether it made a systemic event. */
-  #opened(observed: boolean, facts: Omit<Opening, 'unixMs'>): boolean {
-    const opening = { ...facts, unixMs: this.#box.clock.unixNow() };
-    if (!observed) this.#post(opening.tool, opening);
-    return this.#accounts.opened(observed, opening);
-  }
-
-  #closed(observed: boolean, tool: string): void {
-    if (!observed) this.#post(tool, undefined);
-    this.#accounts.closed(observed, tool);
-  }
-
-  /** C12: what pauses this session pauses all that share its circuits, whatever they make of the openings. */
-  #share(event: SystemicEvent | undefined): void {
-    const { board } = this.store;
-    if (board === undefined || event === undefined || board.event !== undefined) return;
-    const isUpToDate = this.#seenVersion === board.version;
-    postEvent(board, event);
-    if (isUpToDate) this.#seenVersion = board.version;
-  }
-
-  #post(tool: string, opening: Opening | undefined): void {
-    const { board } = this.store;
-    if (board === undefined) return;
-    // A probe whose lease ran out may be settled before its session has seen what others posted: that is still news to it.
-    const isUpToDate = this.#seenVersion === board.version;
-    post(board, tool, opening);
-    if (isUpToDate) this.#seenVersion = board.version;
-  }
 }
-
-/** When the latest circuit joined an event, in monotonic ms: from there on its end is waited for (S5). */
-const latestOf = ({ openings }: SystemicEvent): number =>
-  openings.reduce((latest, { at }) => Math.max(latest, at.ms), Number.NEGATIVE_INFINITY);

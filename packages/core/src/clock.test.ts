@@ -3,7 +3,7 @@ import { systemClock } from './clock.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-test('C10: the system clock never goes back, and goes on at the pace of whoever took it over', () => {
+test('C10: the system clock never goes back, and goes on at the pace of the function that replaced it', () => {
   const start = systemClock.now();
   const now = vi.spyOn(performance, 'now').mockReturnValue(0); // Fake timers begin at 0.
   const stood = systemClock.now();

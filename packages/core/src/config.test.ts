@@ -61,7 +61,7 @@ describe('E6: bad configuration is refused when the box is made', () => {
       'bugdet',
       "is no setting. Did you mean 'budget'? Known here: agent",
     ],
-    ['one that nobody can guess', { retries: 3 }, 'retries', 'is no setting. Known here: agent, tools'],
+    ['one that is like no other', { retries: 3 }, 'retries', 'is no setting. Known here: agent, tools'],
     [
       'a map in a place of its own',
       { capabilities: {} },
@@ -118,7 +118,8 @@ describe('E6: bad configuration is refused when the box is made', () => {
     [{ defaults: { failureRate: 0.5 } }, 'defaults.failureRate: is 0.5. Give an object such as { rate: 0.5 }.'],
     [{ defaults: { slowCallRate: 0.5 } }, 'is 0.5. Give an object such as { rate: 0.5, slowerThanMs: 5000 }.'],
     [{ defaults: { wastedTokens: 500 } }, 'is 500. Give an object such as { tokens: 10000 }.'],
-    [{ budget: 5 }, 'budget: is 5. Give an object such as { failures: 5 }.'],
+    [{ budget: 5 }, "budget: is 5. Give an object such as { failures: 5 }, or 'strict'."],
+    [{ groups: { g: 'fast' } }, "groups.g: is 'fast'. Give an object such as { profile: 'fast' }."],
     [
       { systemic: true },
       'systemic: is true. Give an object such as { sameCategory: 2 }, false for none, or leave it out.',
@@ -189,13 +190,13 @@ describe('E6: bad configuration is refused when the box is made', () => {
     box.declare(long);
     expect(box.tools).toEqual([`${'x'.repeat(255)}…`]);
     const session = box.session();
-    for (let call = 0; call < 3; call += 1) session.acquire(long).settle({ outcome: 'failure' });
+    for (let call = 0; call < 3; call += 1) session.acquire(long).settle({ outcome: 'failure', category: 'server' });
     expect([session.acquire(long).reason, session.peek(long)?.state]).toEqual(['open', 'open']);
     session.control(long, 'forced_open');
     expect(session.acquire(long).reason).toBe('forced_open');
   });
 
-  test('E6: a tool that is declared later may stand on others, and not in a circle', () => {
+  test('E6: a tool that is declared later may depend on others, and not in a circle', () => {
     const box = createBreakerbox({ agent: 'a', tools: { s: { dependsOn: ['later'] } } });
     expect(issuesOf(() => box.declare('later', { dependsOn: ['s'] }))[0]?.message).toContain(
       'is a cycle, s → later → s',
@@ -207,11 +208,11 @@ describe('E6: bad configuration is refused when the box is made', () => {
     expect(box.tools).toEqual(['s', 'later']);
   });
 
-  test('a long cooldown raises the maximum that nobody set', () => {
+  test('P2: a long cooldown raises a maximum that is not set', () => {
     expect(refused({ agent: 'a', defaults: { cooldownMs: 900_000 } })).toEqual([]);
   });
 
-  test('a setting that is there and undefined is none', () => {
+  test('E6: a setting that is there and undefined is not set', () => {
     const nothing = { failureThreshold: undefined, outcomes: { tool_error: undefined } } as never;
     const box = createBreakerbox({
       agent: 'a',
@@ -227,7 +228,7 @@ describe('E6: bad configuration is refused when the box is made', () => {
     expect(session.view().state).toBe('paused_systemic');
   });
 
-  test("a tool's own profile replaces thresholds of the defaults", () => {
+  test("C4: a tool's own profile replaces thresholds of the defaults", () => {
     const box = createBreakerbox({
       agent: 'a',
       defaults: { failureThreshold: 9 },

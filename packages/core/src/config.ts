@@ -1,3 +1,4 @@
+import type { BudgetOptions } from './budget/budget.ts';
 import { type Capability, capabilityChecks, checkCapabilityMap } from './capability/map.ts';
 import {
   type Check,
@@ -16,9 +17,11 @@ import {
   toolName,
 } from './checks.ts';
 import { CIRCUIT_MODES, type CircuitMode } from './circuit/mode.ts';
-import { type CircuitConfig, PROFILES } from './circuit/policy.ts';
+import { type CircuitConfig, type GroupPolicyConfig, PROFILES } from './circuit/policy.ts';
 import { tripChecks } from './circuit/trips/checks.ts';
 import type { Clock } from './clock.ts';
+import type { ConfigIssue } from './errors.ts';
+import { GROUP_PREFIX, groupNameOf } from './groups.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Judgement } from './outcome/taxonomy.ts';
 import type { Precheck } from './precheck.ts';
 import { type RecoveryPolicy, recoveryChecks } from './recovery.ts';
@@ -32,6 +35,11 @@ export interface ToolConfig extends CircuitConfig, Capability {
    * it bites.
    */
   readonly mode?: CircuitMode;
+  /**
+   * The group of tools that this one belongs to, such as its MCP server (C13): their failures open one circuit for all of them. `false`:
+   * none, whatever an adapter says. Default: what the adapter says. Not in `defaults`.
+   */
+  readonly group?: string | false;
   /** Which error categories count as failures of this tool; the rest keep their defaults (O1). */
   readonly outcomes?: Partial<Readonly<Record<ErrorCategory, Judgement>>>;
   /** Looks at what the tool threw, or at an error that it returned, before the built-in classifier does (O2). */
@@ -47,29 +55,37 @@ export interface ToolConfig extends CircuitConfig, Capability {
   readonly serveStaleMs?: number;
 }
 
+/** How the circuit of a group is treated (C13). It takes nothing from `defaults`, but for `mode: 'observe_only'`. */
+export interface GroupConfig extends GroupPolicyConfig {
+  /** Who decides (C1). Default `automatic`. */
+  readonly mode?: CircuitMode;
+}
+
 /** What `createBreakerbox` takes. */
 export interface BreakerboxConfig {
   /** The agent's name: `gen_ai.agent.name` on everything that is exported. One of a few, never an id; at most 256 characters. */
   readonly agent: string;
-  /** The agent's tools by name. Tools that are wrapped by an adapter need not stand here. */
+  /** The agent's tools by name. Tools that an adapter wraps need not be listed. */
   readonly tools?: Readonly<Record<string, ToolConfig>>;
   /** For every tool, where its own settings say nothing else. */
   readonly defaults?: ToolConfig;
-  /** What a session may spend on failures before it pauses. */
-  readonly budget?: {
-    /**
-     * Failures (B1). Whole number ≥ 1. Default 5. With more than 200 of them, a systemic event (S3) becomes one charge as far as its
-     * failures are among the last 200; those before stay charged one by one.
-     */
-    readonly failures?: number;
-    /** Tokens of failed calls (B4). Whole number ≥ 1. Default: any. */
-    readonly tokens?: number;
-  };
-  /** When failures of several tools are one event (S1); `false`: never. Default: on, with what stands below. */
+  /** Settings of groups by name, as tools or adapters name them (C13). */
+  readonly groups?: Readonly<Record<string, GroupConfig>>;
+  /**
+   * How many failures a session may have before it pauses (B1 to B4). `'strict'` stands for `{ rule: 'strict' }` (B6). Default: 5
+   * failures in a sliding window of 20 steps, or of 10 minutes in a session that never calls `step()`.
+   */
+  readonly budget?: 'strict' | BudgetOptions;
+  /** When failures of several tools are one event (S1); `false`: never. Default: on, with the settings below. */
   readonly systemic?:
     | false
     | (Partial<SystemicPolicy> & {
-        /** How an event ends where nobody is there to confirm it (S5). Default: somebody says so. */
+        /**
+         * What an event pauses (S2): each tool, or only those that it concerns. Default `all` in scope `session`, `affected` in scope
+         * `process`. `affected` needs scope `process`.
+         */
+        readonly pause?: 'all' | 'affected';
+        /** How an event ends without a person (S5). Default: only by `confirmRecovered()`; in scope `process` also by a probe after 5 minutes. */
         readonly recovery?: RecoveryPolicy;
       });
   /**
@@ -77,7 +93,7 @@ export interface BreakerboxConfig {
    * (`none`): then the budget alone counts. Default `session`.
    */
   readonly scope?: 'session' | 'process' | 'none';
-  /** Skips a call that comes to nothing again and again with the same arguments (O5); `false`: never. Default: on, with what stands below. */
+  /** Skips a call that fails again and again with the same arguments (O5); `false`: never. Default: on, with the settings below. */
   readonly loopGuard?:
     | false
     | {
@@ -86,9 +102,9 @@ export interface BreakerboxConfig {
       };
   /** The tools that may be called; others are skipped (K2). Default: all. */
   readonly allowedTools?: readonly string[];
-  /** Milliseconds > 0 after which a pre-call check is asked anew (K3). Default 30,000. */
+  /** Milliseconds > 0 after which a pre-call check is asked again (K3). Default 30,000. */
   readonly precheckMaxAgeMs?: number;
-  /** Milliseconds > 0 that the waits of tools which stand on one another, by `dependsOn`, add up to at most (P4). Default 300,000. */
+  /** Milliseconds > 0 that the waits of tools which depend on one another, by `dependsOn`, add up to at most (P4). Default 300,000. */
   readonly chainBackoffMs?: number;
   /**
    * Tools that get series of their own; the rest are counted together as `_OTHER`. A tool that is merely seen, by `session.declare()` or
@@ -96,7 +112,7 @@ export interface BreakerboxConfig {
    */
   readonly maxTools?: number;
   /**
-   * A session that isn't used for so many milliseconds leaves the gauges, until it is used again. Where nobody measures durations,
+   * A session that isn't used for so many milliseconds leaves the gauges, until it is used again. Where durations are not measured,
    * they begin with the first look at it after its last use: sessions are looked at as new ones begin. Default 1,800,000.
    */
   readonly sessionIdleMs?: number;
@@ -114,8 +130,11 @@ export interface SessionOptions {
   readonly allowedTools?: readonly string[];
 }
 
-/** What `box.restore` takes beside the snapshot: what a session was given that isn't kept in it. */
-export type RestoreOptions = Pick<SessionOptions, 'allowedTools'>;
+/** What `box.restore` takes beside the snapshot. */
+export interface RestoreOptions extends Pick<SessionOptions, 'allowedTools'> {
+  /** Milliseconds that count as passed since the snapshot (C11). ≥ 0. Default: by the wall clock, never less than 0. */
+  readonly elapsedMs?: number;
+}
 
 /** Refuses a configuration that can't work, with all that is wrong in one error (E6). */
 export const validateConfig = (config: BreakerboxConfig): void => refuse(checkConfig('', config));
@@ -125,7 +144,7 @@ export const validateSessionOptions = (options: SessionOptions): void => refuse(
 
 /** The same for what a session is restored with. */
 export const validateRestoreOptions = (options: RestoreOptions): void =>
-  refuse(object({ allowedTools }, "{ allowedTools: ['web_search'] }")('restore', options));
+  refuse(object(restoreChecks, "{ allowedTools: ['web_search'] }")('restore', options));
 
 /** The same for a tool that is declared later, beside those that are there. */
 export const validateTool = (
@@ -134,7 +153,7 @@ export const validateTool = (
   defaults: ToolConfig,
   others: () => Readonly<Record<string, Capability>>,
 ): void => {
-  refuse(name('tool', tool));
+  refuse([...name('tool', tool), ...notAGroup('tool', tool)]);
   refuse(checkTools(defaults)('tools', { [tool]: config }));
   // A tool that points to no other closes no circle: a server that lists thousands of them may be declared one by one.
   if (config.alternatives === undefined && config.dependsOn === undefined) return;
@@ -163,9 +182,25 @@ const aFunction =
       ? []
       : [{ path, message: `is ${show(value)}. Give a function ${what}, or leave it out.` }];
 
+/** Names that begin with `group:` are those of groups (C13). */
+const notAGroup: Check = (path, value) =>
+  groupNameOf(typeof value === 'string' ? value : undefined) === undefined
+    ? []
+    : [
+        {
+          path,
+          message: `is ${show(value)}. Names that begin with '${GROUP_PREFIX}' are reserved for the circuits of groups. Rename the tool.`,
+        },
+      ];
+
+/** The name of a group is a part of a longer one. */
+const groupName: Check = (path, value) =>
+  typeof value === 'string' && value.trim() !== '' ? shortName(path, `${GROUP_PREFIX}${value}`) : name(path, value);
+
 const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
   profile: oneOf(Object.keys(PROFILES), orLeaveOut('it stands for ready-made thresholds.')),
   mode: oneOf(CIRCUIT_MODES, orLeaveOut('the circuit decides.')),
+  group: (path, value) => (value === false ? [] : groupName(path, value)),
   ...tripChecks,
   ...capabilityChecks,
   probes: number(1, orLeaveOut('with 0 an open circuit could never close.'), { whole: true }),
@@ -199,18 +234,25 @@ const checkTool =
         'for a circuit that never opens.';
       return [{ path: `${path}.failureThreshold`, message }];
     }
-    const { profile = 'default', cooldownMs, maxCooldownMs } = merged;
-    const base = cooldownMs ?? PROFILES[profile].cooldownMs;
-    if (maxCooldownMs === undefined || base <= maxCooldownMs) return [];
-    const origin = cooldownMs === undefined ? ` by the profile '${profile}'` : '';
-    const message =
-      `is ${base}${origin}, more than maxCooldownMs (${maxCooldownMs}). The wait grows from the one to the other: raise ` +
-      `maxCooldownMs or lower cooldownMs.`;
-    return [{ path: `${path}.cooldownMs`, message }];
+    return checkWaits(path, merged);
   };
 
+/** The wait grows from the one to the other. */
+const checkWaits = (
+  path: string,
+  { profile = 'default', cooldownMs, maxCooldownMs }: Pick<CircuitConfig, 'profile' | 'cooldownMs' | 'maxCooldownMs'>,
+): readonly ConfigIssue[] => {
+  const base = cooldownMs ?? PROFILES[profile].cooldownMs;
+  if (maxCooldownMs === undefined || base <= maxCooldownMs) return [];
+  const origin = cooldownMs === undefined ? ` by the profile '${profile}'` : '';
+  const message =
+    `is ${base}${origin}, more than maxCooldownMs (${maxCooldownMs}). The wait grows from the one to the other: raise ` +
+    `maxCooldownMs or lower cooldownMs.`;
+  return [{ path: `${path}.cooldownMs`, message }];
+};
+
 /** What only one tool can have: from `defaults`, each would stand in for itself. */
-const OWN = ['provides', 'alternatives', 'dependsOn'] as const satisfies readonly (keyof ToolConfig)[];
+const OWN = ['provides', 'alternatives', 'dependsOn', 'group'] as const satisfies readonly (keyof ToolConfig)[];
 
 const checkDefaults: Check = (path, value) => {
   const own = OWN.filter((key) => (value as ToolConfig | null)?.[key] !== undefined);
@@ -227,24 +269,71 @@ const checkTools =
     if (!isObject(value)) return object({}, "{ web_search: { profile: 'fast' } }")(path, value);
     return gather(Object.entries(value), ([tool, config]) => [
       ...toolName(`${path}['${tool}']`, tool),
+      ...notAGroup(`${path}['${tool}']`, tool),
       ...checkTool(defaults)(`${path}.${tool}`, config),
     ]);
   };
 
-const checkBudget = object(
+const budgetSettings = object(
   {
+    rule: oneOf(['window', 'strict'], orLeaveOut('failures leave the budget after its window.')),
     failures: number(1, orLeaveOut('with 0 the session would pause before its first call.'), { whole: true }),
     tokens: number(1, orLeaveOut('failed calls may cost any number of tokens then.'), { whole: true }),
-  },
-  '{ failures: 5 }',
+    windowSteps: number(1, orLeaveOut('a failure counts for that many steps.'), { whole: true }),
+    windowMs: number(0, orLeaveOut('a failure counts for that long.'), { above: true }),
+  } satisfies Record<keyof BudgetOptions, Check>,
+  "{ failures: 5 }, or 'strict'",
 );
 
+const checkBudget: Check = (path, value) => {
+  if (value === 'strict') return [];
+  const issues = budgetSettings(path, value);
+  if (issues.length > 0) return issues;
+  const { rule, ...rest } = value as BudgetOptions;
+  if (rule !== 'strict') return [];
+  const useless = (['windowSteps', 'windowMs'] as const).filter((key) => rest[key] !== undefined);
+  return useless.map((key) => ({
+    path: `${path}.${key}`,
+    message: "has no effect with rule 'strict', which has no window. Remove it, or set rule 'window'.",
+  }));
+};
+
+const groupChecks = {
+  profile: toolChecks.profile,
+  mode: toolChecks.mode,
+  failureThreshold: number(1, orLeaveOut('the group opens after that many failures in a row.'), { whole: true }),
+  groupThreshold: number(1, orLeaveOut('that many tools of the group must be among the failures.'), { whole: true }),
+  probes: toolChecks.probes,
+  probeAfterSteps: toolChecks.probeAfterSteps,
+  cooldownMs: toolChecks.cooldownMs,
+  maxCooldownMs: toolChecks.maxCooldownMs,
+  probeLeaseMs: toolChecks.probeLeaseMs,
+  maxRetryAfterMs: toolChecks.maxRetryAfterMs,
+} satisfies Record<keyof GroupConfig, Check>;
+
+const checkGroups: Check = (path, value) => {
+  if (!isObject(value)) return object({}, '{ github: { cooldownMs: 30000 } }')(path, value);
+  return gather(Object.entries(value), ([group, config]) => {
+    const at = `${path}.${group}`;
+    const issues = [
+      ...groupName(`${path}['${group}']`, group),
+      ...object(groupChecks, "{ profile: 'fast' }")(at, config),
+    ];
+    return issues.length > 0 ? issues : checkWaits(at, config as GroupConfig);
+  });
+};
+
 const allowedTools = list(toolName, "['web_search']");
+
+const restoreChecks = {
+  allowedTools,
+  elapsedMs: number(0, orLeaveOut('the wall clock says how much time has passed.')),
+} satisfies Record<keyof RestoreOptions, Check>;
 
 const sessionChecks = object({ id: shortName, budget: checkBudget, allowedTools }, "{ id: 'conversation-7' }");
 
 const checkLoopGuard = object(
-  { repeats: number(1, orLeaveOut('a call is skipped that came to nothing so many times running.'), { whole: true }) },
+  { repeats: number(1, orLeaveOut('a call is skipped after that many failures in a row.'), { whole: true }) },
   '{ repeats: 3 }, false for none, or leave it out',
 );
 
@@ -257,6 +346,12 @@ const checkSystemic: Check = (path, value) =>
         {
           sameCategory: fewest,
           anyCategory: fewest,
+          sharedFailures: fewest,
+          sharedTools: fewest,
+          pause: oneOf(
+            ['all', 'affected'],
+            orLeaveOut("an event then pauses all tools, or with scope 'process' the affected ones."),
+          ),
           windowSteps: number(1, orLeaveOut('openings so many steps apart belong together.'), { whole: true }),
           windowMs: number(0, orLeaveOut('openings so close in time belong together.'), { above: true }),
           recovery: recoveryChecks,
@@ -268,25 +363,49 @@ const checkSystemic: Check = (path, value) =>
 const unknownOption = (key: string): string =>
   key === 'capabilities' ? "is no setting: tools takes what loadCapabilities() gives as its 'tools'" : 'is no setting';
 
+/** What only makes sense where sessions share their circuits (S2, S5). */
+const checkScope = ({ scope = 'session', systemic }: BreakerboxConfig): readonly ConfigIssue[] => {
+  if (scope === 'process' || systemic === false || systemic === undefined) return [];
+  const mend = "needs scope 'process', where sessions share their circuits. Set scope: 'process', or leave it out.";
+  const issues: ConfigIssue[] = [];
+  if (systemic.pause === 'affected') {
+    issues.push({ path: 'systemic.pause', message: `is 'affected', which ${mend}` });
+  }
+  if (systemic.recovery?.probeAfterMs !== undefined) {
+    issues.push({
+      path: 'systemic.recovery.probeAfterMs',
+      message: mend,
+    });
+  }
+  return issues;
+};
+
 const checkConfig: Check = (path, value) => {
   const { agent, defaults } = (value ?? {}) as Partial<BreakerboxConfig>;
   const sound = defaults !== undefined && checkTool({})('', defaults).length === 0 ? defaults : {};
   const checks = {
     agent: shortName,
     tools: checkTools(sound),
+    groups: checkGroups,
     defaults: checkDefaults,
     budget: checkBudget,
     systemic: checkSystemic,
     scope: oneOf(['session', 'process', 'none'], orLeaveOut('each session has circuits of its own then.')),
     loopGuard: (at, one) => (one === false ? [] : checkLoopGuard(at, one)),
     allowedTools,
-    precheckMaxAgeMs: number(0, orLeaveOut('a pre-call check is asked anew after that time.'), { above: true }),
-    chainBackoffMs: number(0, orLeaveOut('it bounds the waits of tools that stand on one another.'), { above: true }),
+    precheckMaxAgeMs: number(0, orLeaveOut('a pre-call check is asked again after that time.'), { above: true }),
+    chainBackoffMs: number(0, orLeaveOut('it bounds the waits of tools that depend on one another.'), { above: true }),
     maxTools: number(1, orLeaveOut('it bounds how many series are exported.'), { whole: true }),
     sessionIdleMs: number(0, orLeaveOut('an idle session leaves the gauges after that time.'), { above: true }),
     clock: functions(['now', 'unixNow'], 'both give milliseconds.'),
   } satisfies Record<keyof BreakerboxConfig, Check>;
   const issues = object(checks, "{ agent: 'research-agent' }", unknownOption)(path, value);
   const { tools } = (value ?? {}) as Partial<BreakerboxConfig>;
-  return [...issues, ...(agent === undefined ? shortName('agent', agent) : []), ...checkCapabilityMap(tools)];
+  const scopeIssues = issues.length > 0 ? [] : checkScope(value as BreakerboxConfig);
+  return [
+    ...issues,
+    ...scopeIssues,
+    ...(agent === undefined ? shortName('agent', agent) : []),
+    ...checkCapabilityMap(tools),
+  ];
 };

@@ -1,14 +1,29 @@
+import type { CircuitPolicy } from './circuit/policy.ts';
+import type { CorrelationPolicy } from './correlation.ts';
 import type { PrecheckBoard } from './precheck.ts';
+import type { SystemicDecision } from './reasons.ts';
 import type { RecoveryWatch } from './recovery.ts';
 import type { CircuitStore } from './store.ts';
-import type { Correlation } from './systemic.ts';
+import type { SystemicEvent } from './systemic.ts';
 import type { WitnessContext } from './telemetry/witness.ts';
-import type { ToolSettings, ToolSpec } from './tool.ts';
+import type { CircuitSpec, ToolSettings, ToolSpec } from './tool.ts';
+
+/** How failures of several tools are taken as one event, and what follows from it (S1, S2, S5). */
+export interface SystemicRules extends CorrelationPolicy {
+  /** `pause`: each decision. `skip`: those of affected tools. */
+  readonly decision: SystemicDecision;
+  /** When a call may probe for the event; undefined where none may. */
+  readonly gate: CircuitPolicy | undefined;
+  /** The tools that an event concerns: its own, members of its groups, and what depends on them. */
+  affectedBy(event: SystemicEvent): ReadonlySet<string>;
+  /** Grows with each tool that is declared: what an event concerns may have changed. */
+  version(): number;
+}
 
 /** What a session shares with its box. */
 export interface SessionContext extends WitnessContext {
   /** Undefined: failures of several tools are never taken as one event. */
-  readonly systemic: Correlation | undefined;
+  readonly systemic: SystemicRules | undefined;
   /** Watches for the end of systemic events (S5): one watch for a session, or for all that share their circuits. */
   recoveryWatch(): RecoveryWatch | undefined;
   /** The circuits that all sessions share; undefined where each has its own (C12). */
@@ -22,8 +37,10 @@ export interface SessionContext extends WitnessContext {
   /** How tools are treated that were never declared. */
   readonly undeclared: ToolSettings;
   tool(name: string): ToolSpec | undefined;
-  /** Bounded: the name may come from a server or a model. */
-  declare(name: string): void;
+  /** A group's circuit, by its name `group:NAME`; undefined while no declared tool is in it. */
+  group(name: string): CircuitSpec | undefined;
+  /** Bounded: the name may come from a server or a model. `group`: of a tool that has none of its own (C13). */
+  declare(name: string, group: string | undefined): void;
   /** Names of the declared tools. */
   tools(): Iterable<string>;
   /** The longest that a tool's wait may be, in milliseconds, for what it depends on (P4); undefined: its own policy's. */

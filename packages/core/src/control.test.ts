@@ -8,14 +8,17 @@ const SWITCHED_OFF =
   "Tool 'a' is unavailable: it was switched off by an operator. Do not retry it. " +
   'Go on without it, and say in your answer what is missing because of it.';
 
-/** Two tools that fail in different ways, so that nothing is systemic, until the budget is gone. */
+/** Failures that are no event, until the budget is spent: the sixth is final, and no circuit opens. */
 const exhaust = (session: ReturnType<typeof bench>['session']) => {
-  for (const tool of ['b', 'b', 'b']) failOnce(session, tool, 'server');
-  for (const tool of ['c', 'c']) failOnce(session, tool, 'network');
+  for (const tool of ['b', 'c']) {
+    failOnce(session, tool, 'server');
+    failOnce(session, tool, 'network');
+  }
+  for (let call = 0; call < 2; call += 1) failOnce(session, 'made up', 'server');
 };
 
 describe('C1: a change by hand', () => {
-  test('C1: the circuit starts anew, closed, and calls under way are late', () => {
+  test('C1: the circuit starts again, closed, and calls under way are late', () => {
     const { session, box } = bench();
     const late: boolean[] = [];
     box.on('outcome', (event) => late.push(event.late));
@@ -26,7 +29,7 @@ describe('C1: a change by hand', () => {
     expect(session.peek('a')).toMatchObject({ state: 'closed', generation: 2, failures: 0 });
     underWay.settle({ outcome: 'failure', category: 'network' });
     expect(session.peek('a')?.failures).toBe(0);
-    expect(session.view().budget.consumed).toBe(1);
+    expect(session.view().budget.remaining).toBe(4);
     expect(late).toEqual([false, true]);
   });
 
@@ -53,7 +56,7 @@ describe('C1: a change by hand', () => {
     trip(session, 'a');
     session.control('a', 'forced_open');
     trip(session, 'b');
-    expect(session.view()).toMatchObject({ state: 'paused_budget', systemic: undefined });
+    expect(session.view()).toMatchObject({ state: 'active', systemic: undefined, budget: { remaining: 3 } });
   });
 
   test('C7: a probe under way is late, and its lease costs nothing', () => {
@@ -66,20 +69,13 @@ describe('C1: a change by hand', () => {
     clock.advance(60_000);
     session.step();
     expect(session.peek('a')?.state).toBe('closed');
-    expect(session.view().budget.consumed).toBe(3);
+    expect(session.view().budget.remaining).toBe(4);
   });
 
   test('C1: other sessions of the box are not touched', () => {
     const { session, box } = bench();
     session.control('a', 'forced_open');
     expect(box.session().acquire('a').decision).toBe('call');
-  });
-
-  test('C1: after its end a session is controlled by nobody', () => {
-    const { session } = bench();
-    session.end();
-    session.control('a', 'forced_open');
-    expect(session.acquire('a').reason).toBe('session_ended');
   });
 
   test.each([
@@ -124,7 +120,7 @@ describe('C1: forced_open', () => {
     expect(session.acquire('a')).toMatchObject({ decision: 'pause', reason: 'budget_exhausted' });
   });
 
-  test('C1: as the default it holds up what was never declared, too', () => {
+  test('C1: as the default it rejects calls of tools that were never declared, too', () => {
     const { session } = bench({ defaults: { mode: 'forced_open' }, tools: { b: { mode: 'automatic' } } });
     expect(session.acquire('a')).toMatchObject({ decision: 'skip', reason: 'forced_open', state: undefined });
     expect(session.acquire('a').message).toBe(SWITCHED_OFF);
@@ -161,10 +157,10 @@ describe('C1: disabled', () => {
 });
 
 describe('C1: observe_only', () => {
-  const trial = () => bench({ tools: { a: { mode: 'observe_only' }, b: {}, c: {}, d: { mode: 'observe_only' } } });
+  const observing = () => bench({ tools: { a: { mode: 'observe_only' }, b: {}, c: {}, d: { mode: 'observe_only' } } });
 
   test('C1: what would have been skipped is called, and says so', () => {
-    const { session } = trial();
+    const { session } = observing();
     expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'closed', observed: 'call' });
     trip(session, 'a');
     const permit = session.acquire('a');
@@ -176,7 +172,7 @@ describe('C1: observe_only', () => {
   });
 
   test('C1: probes are decided as probes, and close the shadow', () => {
-    const { session, box } = trial();
+    const { session, box } = observing();
     const lines: string[] = [];
     box.on('circuit.transition', ({ from, to, observed }) => lines.push(`${from}>${to} ${observed}`));
     trip(session, 'a');
@@ -190,7 +186,7 @@ describe('C1: observe_only', () => {
   });
 
   test('C9: a probe of a shadow has a lease too', () => {
-    const { session, clock } = trial();
+    const { session, clock } = observing();
     trip(session, 'a');
     steps(session, 3);
     session.acquire('a');
@@ -199,8 +195,8 @@ describe('C1: observe_only', () => {
     expect(session.peek('a')?.category).toBe('timeout');
   });
 
-  test('C1: a trial bites nobody: neither its failures nor its openings are in the real ledger', () => {
-    const { session, box } = trial();
+  test('C1: observed failures and openings are not in the real ledger', () => {
+    const { session, box } = observing();
     const lines = journal(box);
     trip(session, 'a');
     trip(session, 'd');
@@ -210,13 +206,13 @@ describe('C1: observe_only', () => {
       budget: { consumed: 0, provisional: 0 },
     });
     trip(session, 'b');
-    expect(session.view()).toMatchObject({ state: 'active', budget: { consumed: 3 } });
+    expect(session.view()).toMatchObject({ state: 'active', budget: { remaining: 4 } });
     expect(session.acquire('c').decision).toBe('call');
     expect(lines.filter((line) => !line.includes('>'))).toEqual([]);
   });
 
   test('C1: where the session would have been paused, observed tools go on and say so', () => {
-    const { session } = trial();
+    const { session } = observing();
     trip(session, 'a');
     trip(session, 'd');
     const permit = session.acquire('d');
@@ -227,7 +223,7 @@ describe('C1: observe_only', () => {
     expect(session.acquire('d')).toMatchObject({ reason: 'would_skip' });
   });
 
-  test('C1: failures of the other tools count in the shadow, from before the trial too', () => {
+  test('C1: failures of the other tools count in the shadow, those of before too', () => {
     const { session } = bench({ tools: { a: {}, b: {}, c: {} } });
     exhaust(session);
     expect(session.acquire('a').decision).toBe('pause');
@@ -237,7 +233,7 @@ describe('C1: observe_only', () => {
     expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'closed' });
   });
 
-  test('C1: as the default it lets everything pass, and what was never declared too', () => {
+  test('C1: as the default it lets every call pass, also of tools that were never declared', () => {
     const { session } = bench({ defaults: { mode: 'observe_only' } });
     for (const tool of ['a', 'b', 'c']) trip(session, tool, 'server');
     for (let i = 0; i < 5; i += 1) failOnce(session, 'made_up', 'network');

@@ -17,7 +17,7 @@ const throwing = () => {
 };
 
 describe('tools that are merely seen', () => {
-  test('are declared up to 2,000, or ten times maxTools if that is more; the next are called as if nobody had declared them, and that is told once', () => {
+  test('C2: are declared up to 2,000, or ten times maxTools if that is more; the next are called as undeclared ones, and that is told once', () => {
     const warn = vi.fn();
     loggerOf({ warn });
     const { box, session } = bench({ agent: 'flooded', tools: { real: {} }, maxTools: 210, budget: { failures: 10 } });
@@ -48,7 +48,7 @@ describe('tools that are merely seen', () => {
     expect(refused).toThrow(BreakerboxConfigError);
   });
 
-  test('those that a person declares by hand, or configures, have no bound; nor do those that are declared already', () => {
+  test('C2: those that a person declares by hand, or configures, have no bound; nor do those that are declared already', () => {
     const warn = vi.fn();
     loggerOf({ warn });
     const tools = Object.fromEntries(Array.from({ length: 2_005 }, (_, n) => [`t${n}`, {}]));
@@ -61,8 +61,25 @@ describe('tools that are merely seen', () => {
   });
 });
 
+describe('C13: the group that an adapter names', () => {
+  test.each<[string, string, number]>([
+    ['a long one', 'x'.repeat(300), 240],
+    ['one that is cut within a character', `${'x'.repeat(239)}${'😀'.repeat(30)}`, 240],
+    ['half a character', '\ud800', 1],
+    ['an empty one', '', 'unnamed'.length],
+    ['a blank one', '  ', 'unnamed'.length],
+  ])('C13, E6: %s is made fit for metrics, and its session can be restored', (_, group, most) => {
+    const { box, session } = bench({ tools: {} });
+    session.declare('listed', { group });
+    const permit = session.acquire('listed');
+    expect(permit.group?.length).toBeLessThanOrEqual(most);
+    expect(permit.group).not.toBe('');
+    expect(box.restore(session.snapshot()).view().circuits).toMatchObject([{ tool: `group:${permit.group}` }, {}]);
+  });
+});
+
 describe('E5: a logger that throws', () => {
-  test('refuses no snapshot whose circuits have to wait', () => {
+  test('E5: refuses no snapshot whose circuits have to wait', () => {
     loggerOf({ info: throwing, error: throwing });
     const { session } = bench();
     trip(session, 'a');
@@ -72,7 +89,7 @@ describe('E5: a logger that throws', () => {
     }
   });
 
-  test('and no tool that is declared beyond the bound', () => {
+  test('E5: and no tool that is declared beyond the bound', () => {
     loggerOf({ warn: throwing, error: throwing });
     const { session } = bench({ tools: {}, maxTools: 1 });
     expect(() => {
@@ -81,15 +98,15 @@ describe('E5: a logger that throws', () => {
   });
 });
 
-describe('E6: names that stand on everything that is exported are short', () => {
+describe('E6: names that are on everything that is exported are short', () => {
   const LONG = 'x'.repeat(257);
 
-  test("an agent's is refused", () => {
+  test("E6: an agent's is refused", () => {
     expect(() => createBreakerbox({ agent: LONG })).toThrow(/agent: is a text of 257 characters.*at most 256/);
     expect(createBreakerbox({ agent: LONG.slice(1) }).agent).toHaveLength(256);
   });
 
-  test("a session's is, given or restored", () => {
+  test("E6: a session's is, given or restored", () => {
     const { box, session } = bench();
     expect(() => box.session({ id: LONG })).toThrow(/session\.id: is a text of 257 characters.*at most 256/);
     expect(() => box.restore({ ...session.snapshot(), id: LONG })).toThrow(/snapshot\.id: is a text of 257/);

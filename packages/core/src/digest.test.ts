@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { digest } from './digest.ts';
+import { digest, digestOfSmall } from './digest.ts';
 
 const SEED = 20_261_120;
 const of = (value: unknown): string => digest(value, SEED);
@@ -230,5 +230,68 @@ describe('O5: digests of arguments', () => {
     expect(of(with1At(999_000))).not.toBe(of(with1At(999_001)));
     expect(of(with1At(1_000_050))).toBe(of(with1At(1_000_051)));
     expect(of(setTo(1))).toBe(of(setTo(2)));
+  });
+});
+
+describe('O5: digests of small values', () => {
+  const ofSmall = (value: unknown, room = 20): string | undefined => digestOfSmall(value, SEED, room);
+
+  test('O5: a small value has the digest that it has otherwise, and a large one has none', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.jsonValue(), fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true })),
+        (value) => {
+          const found = ofSmall(value);
+          if (found !== undefined) expect(found).toBe(of(value));
+          expect(ofSmall(value, 1_000_000)).toBe(of(value));
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  /** Each entry is three elements: the pair and what is in it. */
+  const mapOf = (size: number) => new Map(Array.from({ length: size }, (_, one) => [one, one]));
+
+  test.each<readonly [string, unknown, unknown]>([
+    ['characters', 'x'.repeat(20), 'x'.repeat(21)],
+    ['digits', 2n ** 79n, 2n ** 80n],
+    ['elements', new Array(20).fill(1), new Array(21).fill(1)],
+    ['keys and their characters', { abcd: 1, efghi: 2, jklmno: 3 }, { abcd: 1, efghi: 2, jklmnop: 3, q: 4 }],
+    ['bytes, and the name of their kind', new Uint8Array(10), new Uint8Array(11)],
+    ['elements of a set', new Set(new Array(17).keys()), new Set(new Array(18).keys())],
+    ['entries of a map', mapOf(5), mapOf(6)],
+    [
+      'what nested ones have together',
+      [['x'.repeat(5)], { a: 'x'.repeat(10) }],
+      [['x'.repeat(6)], { a: 'x'.repeat(10) }],
+    ],
+  ])('O5: %s count', (_, small, large) => {
+    expect(ofSmall(small)).toBe(of(small));
+    expect(ofSmall(large)).toBeUndefined();
+  });
+
+  test('O5: what follows too large a part is not read', () => {
+    let reads = 0;
+    const counting = Object.defineProperty({}, 'late', { enumerable: true, get: () => (reads += 1) });
+    for (const value of [
+      ['x'.repeat(30), counting],
+      new Array(30).fill(counting),
+      { a: 'x'.repeat(30), b: counting },
+    ]) {
+      expect(ofSmall(value)).toBeUndefined();
+    }
+    expect(reads).toBe(0);
+  });
+
+  test('E5: no value is too strange', () => {
+    const fail = (): never => {
+      throw new Error('may not be read');
+    };
+    const traps = { get: fail, has: fail, ownKeys: fail, getPrototypeOf: fail, getOwnPropertyDescriptor: fail };
+    const tagged = { [Symbol.toStringTag]: 'x'.repeat(30) };
+    expect(ofSmall(new Proxy({}, traps))).toHaveLength(8);
+    expect(ofSmall(Object.create(tagged))).toBeUndefined();
+    expect(ofSmall(nested(200_000, 'a'), 1_000)).toBe(of(nested(200_000, 'a')));
   });
 });

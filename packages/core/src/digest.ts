@@ -12,6 +12,9 @@ const DEPTH_LIMIT = 64;
 /** Parts of one value that count: a handful of objects that share one another can otherwise make 2^64 of them. */
 const PART_LIMIT = 1_000_000;
 
+/** Elements, keys, characters and bytes that count: more than a string may have. A small integer, because those are fast. */
+const ROOM_LIMIT = 2 ** 30 - 1;
+
 /** What kind of part follows. Each part says its kind and size first, so that no two values make the same row of words. */
 const KIND = {
   undefined: 0,
@@ -35,6 +38,8 @@ const KIND = {
 interface Walk extends Lanes {
   /** Parts that may still be walked. */
   left: number;
+  /** Elements, keys, characters and bytes that may still be read. Below 0: there were more, and the walk has stopped. */
+  room: number;
   /** The objects that the walk is inside of. */
   readonly path: object[];
 }
@@ -54,10 +59,18 @@ interface Walk extends Lanes {
  * digest({ city: 'Oslo', days: 3 }, seed) === digest({ days: 3, city: 'Oslo' }, seed); // true
  * ```
  */
-export const digest = (value: unknown, seed: number): string => {
+export const digest = (value: unknown, seed: number): string => finish(walked(value, seed, ROOM_LIMIT));
+
+/** The same digest if the value has at most `room` elements, keys, characters and bytes in all. Else undefined, without reading on. */
+export const digestOfSmall = (value: unknown, seed: number, room: number): string | undefined => {
+  const lanes = walked(value, seed, room);
+  return lanes.room < 0 ? undefined : finish(lanes);
+};
+
+const walked = (value: unknown, seed: number, room: number): Walk => {
   const low = seed | 0;
   const high = Math.floor(seed / 2 ** 32) | 0;
-  const lanes: Walk = { ...lanesOf(low, high), left: PART_LIMIT, path: [] };
+  const lanes: Walk = { ...lanesOf(low, high), left: PART_LIMIT, room, path: [] };
   word(lanes, high);
   word(lanes, low);
   try {
@@ -65,7 +78,7 @@ export const digest = (value: unknown, seed: number): string => {
   } catch {
     word(lanes, KIND.opaque); // The stack was nearly full before.
   }
-  return finish(lanes);
+  return lanes;
 };
 
 /** A seed that nobody can guess: 53 bits of randomness. Some edge platforms allow randomness inside a request alone. */
@@ -91,16 +104,29 @@ const number = (lanes: Walk, value: number): void => {
   }
 };
 
+/** Characters, unless there are more than there is room for. */
+const spell = (lanes: Walk, kind: number, value: string): void => {
+  if (hasRoom(lanes, value.length)) text(lanes, kind, value);
+};
+
+/** Takes room. Where there is too little, the walk stops. */
+const hasRoom = (lanes: Walk, size: number): boolean => {
+  lanes.room -= size;
+  if (lanes.room >= 0) return true;
+  lanes.left = 0;
+  return false;
+};
+
 const walk = (lanes: Walk, value: unknown): void => {
   lanes.left -= 1;
-  if (typeof value === 'string') text(lanes, KIND.text, value);
+  if (typeof value === 'string') spell(lanes, KIND.text, value);
   else if (typeof value === 'number') number(lanes, value);
   else if (typeof value === 'boolean') word(lanes, value ? KIND.true : KIND.false);
   else if (value === null) word(lanes, KIND.null);
   else if (typeof value === 'object') inside(lanes, value);
   else if (value === undefined) word(lanes, KIND.undefined);
-  else if (typeof value === 'bigint') text(lanes, KIND.bigint, value.toString(16));
-  else if (typeof value === 'symbol') text(lanes, KIND.symbol, value.description ?? '');
+  else if (typeof value === 'bigint') spell(lanes, KIND.bigint, value.toString(16));
+  else if (typeof value === 'symbol') spell(lanes, KIND.symbol, value.description ?? '');
   else word(lanes, KIND.opaque);
 };
 
@@ -128,16 +154,18 @@ const inside = (lanes: Walk, value: object): void => {
 const items = (lanes: Walk, values: readonly unknown[]): void => {
   const { length } = values;
   sized(lanes, KIND.array, length);
+  if (!hasRoom(lanes, length)) return;
   for (let index = 0; index < length && lanes.left > 0; index += 1) property(lanes, values, index);
 };
 
 const properties = (lanes: Walk, value: object): void => {
   const keys = Object.keys(value);
+  if (!hasRoom(lanes, keys.length)) return;
   if (!isSorted(keys)) keys.sort();
   sized(lanes, KIND.object, keys.length);
   for (const key of keys) {
     if (lanes.left <= 0) break;
-    text(lanes, KIND.text, key);
+    spell(lanes, KIND.text, key);
     property(lanes, value, key);
   }
 };
@@ -158,11 +186,11 @@ const unreadable = (): void => {};
 /** What isn't made of own properties, or not of them alone. Tags, not `instanceof`: they hold across realms. */
 const instance = (lanes: Walk, value: object): void => {
   const tag = Object.prototype.toString.call(value).slice(8, -1);
-  text(lanes, KIND.instance, tag);
+  spell(lanes, KIND.instance, tag);
   if (ArrayBuffer.isView(value)) bytes(lanes, new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   else if (tag === 'ArrayBuffer') bytes(lanes, new Uint8Array(value as ArrayBuffer));
   else if (tag === 'Date') number(lanes, Date.prototype.getTime.call(value));
-  else if (tag === 'RegExp') text(lanes, KIND.text, RegExp.prototype.toString.call(value));
+  else if (tag === 'RegExp') spell(lanes, KIND.text, RegExp.prototype.toString.call(value));
   else if (tag === 'Map') entries(lanes, Map.prototype.entries.call(value));
   else if (tag === 'Set') entries(lanes, Set.prototype.values.call(value));
   else if (tag === 'URL') property(lanes, value, 'href');
@@ -178,7 +206,7 @@ const ownProperties = (lanes: Walk, value: object, tag: string): void => {
 const entries = (lanes: Walk, values: Iterable<unknown>): void => {
   let count = 0;
   for (const one of values) {
-    if (lanes.left <= 0) break;
+    if (lanes.left <= 0 || !hasRoom(lanes, 1)) break;
     walk(lanes, one);
     count += 1;
   }
@@ -187,6 +215,7 @@ const entries = (lanes: Walk, values: Iterable<unknown>): void => {
 
 const bytes = (lanes: Walk, values: Uint8Array): void => {
   const { length } = values;
+  if (!hasRoom(lanes, length)) return;
   sized(lanes, KIND.text, length);
   for (let index = 0; index < length; index += 4) {
     const [a = 0, b = 0, c = 0, d = 0] = [values[index], values[index + 1], values[index + 2], values[index + 3]];

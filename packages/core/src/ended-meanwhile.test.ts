@@ -1,48 +1,39 @@
 import { expect, test } from 'vitest';
-import { createBreakerbox } from './breakerbox.ts';
 import type { BreakerboxConfig } from './config.ts';
+import { bench, trip } from './test-support.ts';
 
-const MINUTE = 60_000;
-
-const shared = (config: Partial<BreakerboxConfig> = {}) => {
-  const time = { ms: 1_000 };
-  const clock = { now: () => time.ms, unixNow: () => 1_700_000_000_000 + time.ms };
-  const tools = { a: {}, b: {} };
-  const box = createBreakerbox({ agent: 'x', scope: 'process', systemic: false, clock, tools, ...config });
-  return { time, box };
+/** Circuits that all sessions of a box share, open and due for a probe. */
+const due = (config: Partial<BreakerboxConfig> = {}) => {
+  const made = bench({ scope: 'process', systemic: false, tools: { a: {}, b: {} }, ...config });
+  for (const tool of made.box.tools) trip(made.session, tool);
+  made.clock.advance(60_000);
+  return made;
 };
 
-const opened = (box: ReturnType<typeof createBreakerbox>, tools: readonly string[]) => {
-  for (const tool of tools) {
-    const session = box.session();
-    for (let left = 3; left > 0; left -= 1) session.acquire(tool).settle({ outcome: 'failure', category: 'network' });
-    session.end();
-  }
-};
-
-test('C8, C9: a session that a listener ends while it decides takes no probe with it', () => {
-  const { time, box } = shared();
-  opened(box, ['a', 'b']);
-  time.ms += MINUTE;
-  expect(box.session().acquire('b').decision).toBe('probe'); // Never settled.
-  time.ms += MINUTE;
+test('C8, E7: a session that a listener ends while it decides has its probe, which closes the circuit for all', () => {
+  const { box, session, clock } = due();
+  expect(session.acquire('b').decision).toBe('probe'); // Never settled: its lease ends with the next decision.
+  clock.advance(60_000);
   const ends = box.session();
   box.on('outcome', () => ends.end());
-  expect(ends.acquire('a').reason).toBe('session_ended');
-  expect(box.session().acquire('a').decision).toBe('probe');
+  const probe = ends.acquire('a');
+  expect(probe.reason).toBe('probe_due');
+  expect(box.session().acquire('a').reason).toBe('probe_in_flight');
+  probe.settle({ outcome: 'success' });
+  expect(box.session().acquire('a').reason).toBe('closed');
 });
 
-test('C8, K1: nor does one that a pre-call check ends', () => {
+test('C8, C9, K1: so does one that a pre-call check ends; the slot is free when its lease ends', () => {
   const ends = { now: () => {} };
   const precheck = () => {
     ends.now();
     return 'available' as const;
   };
-  const { time, box } = shared({ tools: { a: { precheck } }, precheckMaxAgeMs: 1 });
-  opened(box, ['a']);
-  time.ms += MINUTE;
+  const { box, clock } = due({ tools: { a: { precheck } }, precheckMaxAgeMs: 1 });
   const session = box.session();
   ends.now = () => session.end();
-  expect(session.acquire('a').reason).toBe('session_ended');
-  expect(box.session().acquire('a').decision).toBe('probe');
+  expect(session.acquire('a').reason).toBe('probe_due');
+  expect(box.session().acquire('a').reason).toBe('probe_in_flight');
+  clock.advance(60_000);
+  expect(box.session().acquire('a').reason).toBe('open');
 });

@@ -61,8 +61,8 @@ export interface SystemicDetectedEvent extends EventBase {
   readonly event: SystemicEvent;
 }
 
-/** How a systemic event ended: somebody said so, or one of the ways that are configured for unattended agents (S5). */
-export type RecoveredBy = 'operator' | RecoveryCause;
+/** How a systemic event ended: a person said so, a probe succeeded (scope `process`), or in a configured way (S5). */
+export type RecoveredBy = 'operator' | 'probe' | RecoveryCause;
 
 export interface SystemicResolvedEvent extends EventBase {
   readonly event: SystemicEvent;

@@ -1,211 +1,228 @@
 import { Accounts } from './accounts.ts';
+import type { Books } from './books.ts';
+import { createBudget } from './budget/budget.ts';
+import type { CallInput } from './call-input.ts';
 import { checkTasks, planScope, type ScopePlan, type Task } from './capability/scope.ts';
 import type { CircuitMode } from './circuit/mode.ts';
-import { Circuits } from './circuits.ts';
+import { type ProbeWait, probeWait } from './circuit/schedule.ts';
+import { Circuits, LAPSED } from './circuits.ts';
 import { type Moment, UNTIMED } from './clock.ts';
 import type { SessionContext } from './context.ts';
+import { CountedErrors } from './counted-errors.ts';
+import { type Explanation, explanationOf } from './explain.ts';
+import { groupNameOf } from './groups.ts';
 import { CallHistory } from './history.ts';
-import type { SessionMemory } from './memory.ts';
-import { explain, type Grounds, noteText } from './message.ts';
+import { freshMemory, type SessionMemory } from './memory.ts';
+import { type Grounds, noteText, rejectionText } from './message.ts';
 import { Outlook } from './outlook.ts';
+import { NO_PASSES } from './passes.ts';
 import { type Permit, type PermitOwner, SessionPermit } from './permit.ts';
-import { isCounted, isExecuted, type Reason } from './reasons.ts';
+import { decisionOf, isCounted, isExecuted, type Reason } from './reasons.ts';
+import type { RecoveryWatch } from './recovery.ts';
 import { buildReport, type SessionReport } from './report/report.ts';
-import { type Seat, Seats } from './seats.ts';
-import type { AcquireOptions, ReportOptions, Session } from './session.ts';
+import { Seats, type SessionTool } from './seats.ts';
+import type { AcquireOptions, DeclareOptions, ReportOptions, Session } from './session.ts';
 import { type Judged, judge, type Settlement, SUCCESS } from './settlement.ts';
 import { type SessionSnapshot, takeSnapshot } from './snapshot.ts';
-import { circuitMoment, circuitStore, ownMemory } from './store.ts';
+import { type CircuitStore, circuitMoment, circuitStore, copyStore, ownMemory } from './store.ts';
 import { followProviders, metricsActive } from './telemetry/hub.ts';
-import { SessionWitness } from './telemetry/witness.ts';
+import { SessionWitness, SILENT } from './telemetry/witness.ts';
 import { checkControl, checkReportOptions } from './usage.ts';
 import { type CircuitView, type SessionView, viewCircuit, viewCircuits, viewSession } from './view.ts';
 
-/** The expeditor: the one place that joins the pure parts. It decides, and runs no tool (E1). Reads like the agent's loop. */
+/** The session: the one place that joins the pure parts. It decides, and runs no tool (E1). Reads like the agent's loop. */
 export class Expeditor implements Session, PermitOwner {
   readonly id: string;
   readonly agent: string;
   readonly #box: SessionContext;
   readonly #witness: SessionWitness;
+  readonly #recovery: RecoveryWatch | undefined;
   readonly #accounts: Accounts;
   readonly #circuits: Circuits;
   readonly #seats: Seats;
   readonly #history: CallHistory;
   readonly #outlook: Outlook;
+  readonly #allowed: ReadonlySet<string> | undefined;
   #step: number;
   #stepMs: number;
+  /** How many calls it has decided. */
+  #serial = 0;
+  /** Made for the first error that counts. */
+  #errors: CountedErrors | undefined;
   #plan: ScopePlan | undefined;
-  #ended = false;
 
   constructor(box: SessionContext, id: string, memory: SessionMemory, allowed: ReadonlySet<string> | undefined) {
     const { books, step, stepMs } = memory;
-    const store = box.shared ?? circuitStore(undefined, memory.circuits);
+    const store = box.shared ?? circuitStore(memory);
     this.id = id;
     this.agent = box.agent;
     this.#box = box;
     this.#step = step;
     this.#stepMs = stepMs;
+    this.#allowed = allowed;
+    this.#recovery = box.recoveryWatch();
     this.#witness = new SessionWitness(box, id, store, books.real);
-    this.#accounts = new Accounts(books, box.systemic, this.#witness);
-    this.#circuits = new Circuits(box, store, this.#accounts, this.#witness);
+    this.#accounts = new Accounts(books, store, box.systemic, this.#witness);
+    this.#circuits = new Circuits(box, store, this.#accounts, this.#witness, this.#recovery);
     this.#seats = new Seats(box);
     this.#history = new CallHistory(box.clock, box.repeats);
-    this.#outlook = new Outlook(box, store, this.#accounts, this.#history, allowed);
+    this.#outlook = new Outlook(box, this.#circuits, this.#accounts, this.#history, allowed);
     followProviders();
+    this.#witness.wrote(books.real, this.#accounts.state(false));
     this.#witness.inUse();
     this.#witness.usedAt(box.clock.now());
-    for (const tool of store.kept.keys()) this.#circuits.track(tool);
+    for (const name of [...store.kept.keys()]) this.#circuits.track(name);
   }
 
   acquire(tool: string, options?: AcquireOptions): Permit {
-    return this.#ended ? this.#decideAfterEnd(tool, options) : this.#decide(tool, options);
-  }
-
-  #decide(tool: string, options: AcquireOptions | undefined): SessionPermit {
     const known = this.#seats.find(tool);
-    const at = this.#arrive(known);
-    if (this.#ended) return this.#decideAfterEnd(tool, options); // By a listener, meanwhile.
+    const at = this.#arrive(known, true);
     const seat = known ?? this.#take(tool);
-    const digest = options === undefined ? undefined : this.#digestOf(seat, options);
+    const input = options === undefined ? undefined : this.#inputOf(seat, options);
     const mode = seat.tracked === undefined ? this.#modeOf(seat) : seat.tracked.mode;
     if (mode === 'observe_only') this.#accounts.observe();
-    const reason = this.#outlook.reason(seat, mode, digest, at);
-    if (this.#ended) return this.#decideAfterEnd(tool, options); // Or by a check.
-    if (reason !== 'closed') return this.#decideOtherwise(seat, reason, mode, digest, this.#timed(at), options);
+    const reason = this.#outlook.reason(seat, mode, input, at);
+    this.#serial += 1;
+    if (reason !== 'closed') return this.#decideOtherwise(seat, reason, mode, input, this.#timed(at), options);
     // Almost every call: a closed circuit needs no admission.
-    const permit = new SessionPermit(this, seat, reason, mode, this.#accounts.real, at, digest);
-    this.#history.tried(seat.tool, digest);
+    const passes = seat.group === undefined ? NO_PASSES : this.#circuits.passes(seat, mode);
+    const decided = { decision: 'call', reason, lease: undefined, passes, route: undefined, held: undefined } as const;
+    const permit = new SessionPermit(this, seat, mode, decided, this.#callAt(at, input));
+    this.#history.tried(seat.tool, input);
     this.#witness.decided(permit, options);
     return permit;
   }
 
-  /** A probe takes its place, a call that is held up goes elsewhere, and some pass for other reasons than a closed circuit. */
+  #callAt(at: Moment, input: CallInput | undefined) {
+    return { ledger: this.#accounts.real, at, serial: this.#serial, input };
+  }
+
+  /** A probe takes its slots, a rejected call goes elsewhere, and some pass for other reasons than a closed circuit. */
   #decideOtherwise(
-    seat: Seat,
+    seat: SessionTool,
     reason: Reason,
     mode: CircuitMode,
-    digest: string | undefined,
+    input: CallInput | undefined,
     at: Moment,
     options: AcquireOptions | undefined,
   ): SessionPermit {
-    const { tool, tracked } = seat;
-    const lease = reason === 'probe_due' && tracked ? this.#circuits.lend(tracked, at) : undefined;
-    const route = isExecuted(reason) ? undefined : this.#outlook.route(reason, seat, digest, at);
+    const decision = decisionOf(reason, this.#box.systemic?.decision ?? 'pause');
+    const route = isExecuted(reason) ? undefined : this.#outlook.route(reason, seat, input, at);
+    const held = route && this.#outlook.heldBy(seat, mode);
+    const slots = decision === 'probe' ? this.#circuits.lend(seat, mode, at) : NO_SLOTS;
     const now = circuitMoment(this.#circuits.store, at);
-    const permit = new SessionPermit(this, seat, reason, mode, this.#accounts.real, now, digest, lease, route);
-    if (permit.executes && !this.#ended) this.#history.tried(tool, digest);
-    if (tracked !== undefined && lease !== undefined) this.#circuits.begin(tracked, lease, permit);
+    const permit = new SessionPermit(
+      this,
+      seat,
+      mode,
+      { decision, reason, ...slots, route, held },
+      this.#callAt(now, input),
+    );
+    if (permit.executes) this.#history.tried(seat.tool, input);
+    else input?.release();
+    if (permit.isProbe) this.#circuits.begin(permit);
     this.#witness.decided(permit, options);
     return permit;
   }
 
-  #decideAfterEnd(tool: string, options: AcquireOptions | undefined): SessionPermit {
-    const seat = this.#take(tool);
-    const digest = options === undefined ? undefined : this.#digestOf(seat, options);
-    return this.#decideOtherwise(seat, 'session_ended', this.#modeOf(seat), digest, this.#arrive(), options);
-  }
-
-  #take(tool: string): Seat {
+  #take(tool: string): SessionTool {
     const name = this.#seats.nameOf(tool);
-    return this.#seats.make(name, this.#circuits.track(name, this.#ended));
+    // A model may make up any name, also that of a group's circuit.
+    const tracked = groupNameOf(name) === undefined ? this.#circuits.track(name) : undefined;
+    return this.#seats.make(name, tracked, this.#circuits.groupOf(this.#box.tool(name)?.group));
   }
 
-  #modeOf({ tracked, spec }: Seat): CircuitMode {
+  #modeOf({ tracked, spec }: SessionTool): CircuitMode {
     return (tracked ?? spec ?? this.#box.undeclared).mode;
   }
 
-  #digestOf({ spec }: Seat, options: AcquireOptions): string | undefined {
-    return this.#history.digestOf(options, spec ?? this.#box.undeclared);
+  #inputOf({ spec }: SessionTool, options: AcquireOptions): CallInput | undefined {
+    return this.#history.inputOf(options, spec ?? this.#box.undeclared);
   }
 
   settled(permit: SessionPermit, settlement: Settlement): void {
     const at = this.#comeBack(permit); // May find that the probe has failed by its lease (C9).
     if (permit.close()) this.#settle(permit, settlement, at);
-    this.#witness.tell();
+    this.#witness.flush();
   }
 
   #settle(permit: SessionPermit, settlement: Settlement, at: Moment): void {
     const { tool, spec } = permit.seat;
-    const judged = judge(settlement, tool, spec ?? this.#box.undeclared, this.#box.clock);
-    this.#conclude(permit, judged, settlement, judged === SUCCESS ? at : this.#timed(at));
+    const found = judge(settlement, tool, spec ?? this.#box.undeclared, this.#box.clock);
+    const isFailure = found.outcome === 'failure' && 'error' in settlement;
+    // E3: one error that passes through nested guarded calls counts once.
+    const isKnown = isFailure && this.#errors?.has(permit, settlement.error) === true;
+    const judged: Judged = isKnown ? { ...found, outcome: 'ignored' } : found;
+    const counted = this.#conclude(permit, judged, settlement, judged === SUCCESS ? at : this.#timed(at));
+    if (!isFailure || !counted) return;
+    this.#errors ??= new CountedErrors();
+    this.#errors.add(permit, settlement.error);
   }
 
   lapsed(permit: SessionPermit, atMs: number): void {
-    if (!permit.close()) return;
-    this.#conclude(permit, { outcome: 'failure', category: 'timeout' }, undefined, this.#moment(atMs));
+    if (permit.close()) this.#conclude(permit, LAPSED, undefined, this.#moment(atMs));
   }
 
-  tell(): void {
-    this.#witness.tell();
+  flush(): void {
+    this.#witness.flush();
   }
 
-  /** A call is over: circuit and budget hear of it unless they have moved on (C7). */
-  #conclude(permit: SessionPermit, judged: Judged, settlement: Settlement | undefined, at: Moment): void {
+  /** A call is over: circuits and budget hear of it unless they have moved on (C7). Whether it counted. */
+  #conclude(permit: SessionPermit, judged: Judged, settlement: Settlement | undefined, at: Moment): boolean {
     const late = this.#circuits.back(permit);
-    if (!this.#ended) permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
+    permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
     this.#witness.concluded(permit, judged, late, at.ms);
-    if (late || this.#ended) return;
-    const failed = judged.outcome === 'failure' && isCounted(permit.reason);
-    if (failed) this.#charge(permit.seat, judged, at);
-    this.#circuits.conclude(permit, judged, at);
-    // The one charge of an event may be the last too, and a slow success may be what makes the event (C3, S3).
-    if (failed || this.#accounts.event !== undefined) this.#accounts.noticeExhaustion();
+    if (!late) this.#circuits.settle(permit, judged, at);
+    return !late && isCounted(permit.reason);
   }
 
-  /** B1, S3, B4: a failure costs budget. */
-  #charge(seat: Seat, { category = 'unknown', tokens = 0 }: Judged, at: Moment): void {
-    const mayWait = seat.tracked?.tool.policy.failureThreshold ?? 0;
-    const failure = { tool: seat.tool, category, tokens, at, mayWait };
-    this.#accounts.failed(this.#modeOf(seat) === 'observe_only', failure);
-  }
-
-  declare(tool: string): void {
-    this.#box.declare(tool);
+  declare(tool: string, options?: DeclareOptions): void {
+    this.#box.declare(tool, options?.group);
     const name = this.#seats.nameOf(tool);
-    if (!this.#circuits.store.kept.has(name) || this.#ended) return;
+    if (!this.#circuits.store.kept.has(name)) return;
     this.#arrive(); // It counts in the gauges again, before its circuits do.
     this.#circuits.track(name);
-    this.#witness.tell();
+    this.#witness.flush();
   }
 
   step(): void {
     const { ms } = this.#arrive();
     this.#step += 1;
     this.#stepMs = ms;
-    const { board } = this.#circuits.store;
-    if (board !== undefined && !this.#ended) {
-      board.step += 1;
-      board.stepMs = ms;
+    const { steps } = this.#circuits.store;
+    if (steps !== undefined) {
+      steps.step += 1;
+      steps.stepMs = ms;
     }
-    this.#accounts.mature(this.#moment(ms));
-    this.#witness.tell();
+    this.#accounts.pass(this.#moment(ms));
+    this.#witness.flush();
   }
 
   beginTask(): void {
     this.#arrive();
     this.#history.beginTask();
-    this.#witness.tell();
+    this.#witness.flush();
   }
 
   resume(): void {
     this.#arrive();
-    if (!this.#ended) this.#accounts.renew();
-    this.#witness.tell();
+    this.#accounts.renew();
+    this.#witness.flush();
   }
 
   confirmRecovered(): void {
     const at = this.#arrive();
-    if (!this.#ended) this.#circuits.recovered('operator', at);
-    this.#witness.tell();
+    this.#circuits.recovered('operator', at);
+    this.#witness.flush();
   }
 
   control(tool: string, mode: CircuitMode): void {
     const name = this.#seats.nameOf(tool);
-    checkControl(tool, mode, this.#box.tool(name), this.#box.keepsCircuits);
+    checkControl(tool, mode, this.#box.tool(name) ?? this.#box.group(name), this.#box.keepsCircuits);
     this.#arrive();
-    const tracked = this.#ended ? undefined : this.#circuits.track(name);
+    const tracked = this.#circuits.track(name);
     if (tracked !== undefined && tracked.mode !== mode) this.#circuits.takeOver(tracked, mode);
-    this.#witness.tell();
+    this.#witness.flush();
   }
 
   note(): string {
@@ -216,86 +233,148 @@ export class Expeditor implements Session, PermitOwner {
     return this.#outs().map(({ tool }) => tool);
   }
 
+  /** Declared tools that would be skipped or paused now. */
+  #outs(): readonly Grounds[] {
+    const { outlook, at } = this.#lookAhead();
+    return outlook.outs(at);
+  }
+
   planScope(tasks: readonly Task[]): ScopePlan {
     checkTasks(tasks);
     const at = this.#arrive();
-    const plan = planScope(tasks, {
-      outlook: (tool) => (this.#ended ? { out: false } : this.#outlook.of(this.#seats.nameOf(tool), at)),
-    });
-    if (!this.#ended) {
-      this.#plan = plan;
-      this.#witness.planned(plan);
-    }
-    this.#witness.tell();
+    const plan = planScope(tasks, { outlook: (tool) => this.#outlook.of(this.#seats.nameOf(tool), at) });
+    this.#plan = plan;
+    this.#witness.planned(plan);
+    this.#witness.flush();
     return plan;
   }
 
   report(options: ReportOptions = {}): SessionReport {
     checkReportOptions(options);
     const { done = [] } = options;
+    const { store, accounts, at } = this.#lookAhead();
     return buildReport({
       id: this.id,
       agent: this.agent,
       unixMs: this.#box.clock.unixNow(),
-      at: this.#moment(),
-      circuits: this.view().circuits,
+      at,
+      circuits: viewCircuits(store, at, this.#box),
       tallies: this.#seats.tallies(),
-      ledger: this.#accounts.real,
+      systemicDecision: this.#box.systemic?.decision ?? 'pause',
+      ledger: accounts.real,
+      event: accounts.event,
+      eventProbe: this.#probeOf(store, at),
       scope: this.#plan,
       done,
     });
   }
 
+  /** S5: how far the next probe for the event is away. */
+  #probeOf({ correlations }: CircuitStore, at: Moment): ProbeWait | undefined {
+    const circuit = correlations.real.gate?.circuit;
+    const policy = this.#box.systemic?.gate;
+    return circuit?.state === 'open' && policy !== undefined ? probeWait(circuit.outage, policy, at) : undefined;
+  }
+
+  explain(tool: string, input?: unknown): Explanation {
+    const { store, accounts, outlook, at } = this.#lookAhead();
+    const name = this.#seats.nameOf(tool);
+    const spec = this.#box.tool(name);
+    const call = input === undefined ? undefined : this.#history.inputOf({ input }, spec ?? this.#box.undeclared);
+    const circuits = [spec?.group?.name, name].flatMap((one) => {
+      const tracked = one === undefined ? undefined : store.circuits.get(one);
+      return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box)];
+    });
+    return explanationOf(outlook.now(name, call, at), accounts.real, circuits, at);
+  }
+
   peek(tool: string): CircuitView | undefined {
-    const { store } = this.#circuits;
+    const { store, at } = this.#lookAhead();
     const tracked = store.circuits.get(this.#seats.nameOf(tool));
-    return tracked && viewCircuit(tracked, circuitMoment(store, this.#moment()));
+    return tracked && viewCircuit(tracked, circuitMoment(store, at), this.#box);
   }
 
   view(): SessionView {
-    return viewSession(this, this.#step, this.#accounts.real, viewCircuits(this.#circuits.store, this.#moment()));
+    const { store, accounts, at } = this.#lookAhead();
+    return viewSession(this, at.step, accounts, viewCircuits(store, at, this.#box));
   }
 
   snapshot(): SessionSnapshot {
-    const { ms, ...steps } = this.#moment();
-    return takeSnapshot(this, { ...steps, ...ownMemory(this.#circuits.store, this.#accounts.books) }, ms);
+    const { store, accounts, at } = this.#lookAhead();
+    const { ms, ...steps } = at;
+    const memory = { ...steps, books: accounts.books, ...ownMemory(store) };
+    return takeSnapshot(this, memory, ms, this.#box.clock.unixNow());
   }
 
   end(): void {
-    if (this.#ended) return;
     followProviders();
-    this.#ended = true;
     this.#witness.ended();
-    this.#circuits.giveBack(this);
+  }
+
+  /**
+   * C11: what the next decision would find, on copies. Reading settles what time has brought, but only there: nothing is told, counted
+   * or asked.
+   */
+  #lookAhead(): { store: CircuitStore; accounts: Accounts; outlook: Outlook; at: Moment } {
+    const at = this.#moment();
+    const store = copyStore(this.#circuits.store);
+    const box = this.#ahead;
+    const aheadOf = (books: Books): Ahead => {
+      const accounts = new Accounts(books, store, box.systemic, SILENT);
+      return { accounts, circuits: new Circuits(box, store, accounts, SILENT, this.#recovery) };
+    };
+    const own = aheadOf(this.#accounts.books);
+    let others: Ahead | undefined;
+    const lapse = (permit: SessionPermit, atMs: number): void => {
+      // Another session pays for its own probes.
+      if (permit.owner !== this) others ??= aheadOf(freshMemory(createBudget({}), at.ms).books);
+      const { circuits } = permit.owner === this ? own : (others ?? own);
+      if (!circuits.back(permit)) circuits.settle(permit, LAPSED, this.#moment(atMs));
+    };
+    own.circuits.settleDue(at, lapse, true);
+    const outlook = new Outlook(box, own.circuits, own.accounts, this.#history, this.#allowed);
+    return { store, accounts: own.accounts, outlook, at };
+  }
+
+  /** The box, where the end of an event forgets no score of a pre-call check. */
+  get #ahead(): SessionContext {
+    const { prechecks } = this.#box;
+    return { ...this.#box, prechecks: { ...prechecks, forget: () => {} } };
   }
 
   /**
    * What every call from outside begins with: what time and other sessions have brought is settled first. Untimed where the
-   * call is of one tool, no time has a say in it, and nobody measures how long it takes: reading the clock costs as much as
+   * call is of one tool, no time has a say in it, and how long it takes is not measured: reading the clock costs as much as
    * the decision.
    */
-  #arrive(seat?: Seat): Moment {
+  #arrive(seat?: SessionTool, decides = false): Moment {
     followProviders();
-    if (this.#ended) return this.#moment();
-    this.#witness.inUse();
+    this.#witness.inUse(decides);
     const isDue = seat === undefined || this.#isDue(seat);
     if (!isDue && !metricsActive()) return UNTIMED;
     const at = this.#moment();
     this.#witness.usedAt(at.ms);
-    if (isDue) this.#circuits.settleDue(at, this);
+    if (isDue) this.#circuits.settleDue(at, (permit, atMs) => this.#lapse(permit, atMs));
     return at;
+  }
+
+  /** C9: a probe whose lease has ended has failed at that time, in the session that asked for it. */
+  #lapse(permit: SessionPermit, atMs: number): void {
+    permit.owner.lapsed(permit, atMs);
+    if (permit.owner !== this) permit.owner.flush();
   }
 
   /** The same for a call that is over. One that began untimed ends so too: it has no duration. */
   #comeBack({ seat, at }: SessionPermit): Moment {
-    if (at !== UNTIMED || this.#ended || this.#isDue(seat)) return this.#arrive(seat);
+    if (at !== UNTIMED || this.#isDue(seat)) return this.#arrive(seat);
     this.#witness.inUse();
     return UNTIMED;
   }
 
   /** Whether time has a say in a call that a closed circuit lets through, and that succeeds. */
-  #isDue({ tracked }: Seat): boolean {
-    if (tracked === undefined || tracked.circuit.state !== 'closed' || tracked.tool.goesByTime) return true;
+  #isDue({ tracked, spec, group }: SessionTool): boolean {
+    if (tracked === undefined || tracked.circuit.state !== 'closed' || spec?.goesByTime === true) return true;
+    if (group !== undefined && group.circuit.state !== 'closed') return true;
     return this.#circuits.hasPending || this.#accounts.hasPending;
   }
 
@@ -303,18 +382,19 @@ export class Expeditor implements Session, PermitOwner {
     return at === UNTIMED ? this.#moment() : at;
   }
 
-  explain(permit: SessionPermit): string {
-    return explain(this.#outlook.grounds(permit));
-  }
-
-  /** Declared tools that would be held up now; none is any more where the session is over. */
-  #outs(): readonly Grounds[] {
-    const outs = this.#ended ? [] : this.#outlook.outs(this.#arrive());
-    this.#witness.tell();
-    return outs;
+  textFor(permit: SessionPermit): string {
+    return rejectionText(this.#outlook.grounds(permit));
   }
 
   #moment(ms = this.#box.clock.now()): Moment {
     return { ms, step: this.#step, stepMs: this.#stepMs };
   }
+}
+
+const NO_SLOTS = { lease: undefined, passes: NO_PASSES } as const;
+
+/** Copies that a look ahead may change. */
+interface Ahead {
+  readonly accounts: Accounts;
+  readonly circuits: Circuits;
 }

@@ -53,11 +53,11 @@ describe('F1: which label', () => {
     });
   });
 
-  test('F1: unverified: the executor says that nobody checked it', () => {
+  test('F1: unverified: the executor says that it was not checked', () => {
     expect(labelOf(facts({ verified: false }))).toEqual({ kind: 'unverified', retrievedUnixMs: NOW });
   });
 
-  test('F1: freshness_unknown: the executor says that nobody knows when it was retrieved', () => {
+  test('F1: freshness_unknown: the executor says that the time of retrieval is not known', () => {
     expect(labelOf(facts({ retrievedUnixMs: null }))).toEqual({
       kind: 'freshness_unknown',
       retrievedUnixMs: undefined,

@@ -1,3 +1,4 @@
+import { CallInput } from './call-input.ts';
 import type { StaleRoute } from './capability/route.ts';
 import type { Clock } from './clock.ts';
 import { digest, randomSeed } from './digest.ts';
@@ -14,7 +15,7 @@ import type { ToolSettings } from './tool.ts';
 /** What a session remembers of its calls: which ones repeat themselves (O5), and what they last gave (F1, F2). */
 export class CallHistory {
   readonly #clock: Clock;
-  /** Calls alike in a row that are too many; undefined: nobody counts. */
+  /** Calls alike in a row that are too many; undefined: they are not counted. */
   readonly #repeats: number | undefined;
   /** Taken when first needed: not every platform has randomness while modules load. */
   #seed: number | undefined;
@@ -34,35 +35,50 @@ export class CallHistory {
     this.#taskMs = this.#clock.now();
   }
 
-  /** The digest of a call's arguments, where they were given and somebody needs it. */
-  digestOf(options: AcquireOptions | undefined, { keepsResults }: ToolSettings): string | undefined {
+  /** A call's arguments, where they were given and their digest may be needed. */
+  inputOf(options: AcquireOptions | undefined, { keepsResults }: ToolSettings): CallInput | undefined {
     if (options === undefined || options === null) return undefined;
     if (this.#repeats === undefined && !keepsResults) return undefined;
-    const input = read(options, 'input'); // Untyped callers may give anything, and deciding never throws.
-    return input === undefined ? undefined : this.#digest(input);
+    const value = read(options, 'input'); // Untyped callers may give anything, and deciding never throws.
+    if (value === undefined) return undefined;
+    const input = new CallInput(value, this.#secret());
+    // A result must not be kept under arguments that the tool has changed: another call would get it (F2).
+    if (keepsResults) input.digest();
+    return input;
   }
 
-  #digest(value: unknown): string {
+  #secret(): number {
     this.#seed ??= randomSeed();
-    return digest(value, this.#seed);
+    return this.#seed;
   }
 
   /** O5. */
-  isRepeat(tool: string, digest: string): boolean {
-    return this.#repeats !== undefined && isRepeat(this.#guard, tool, digest, this.#repeats);
+  isRepeat(tool: string, input: CallInput): boolean {
+    return this.#repeats !== undefined && isRepeat(this.#guard, tool, input, this.#repeats);
   }
 
   /** A call is let through. */
-  tried(tool: string, digest: string | undefined): void {
-    if (this.#guard !== NO_LOOPS) this.#lift(tool, digest);
+  tried(tool: string, input: CallInput | undefined): void {
+    if (this.#guard !== NO_LOOPS) this.#lift(tool, input);
   }
 
-  #lift(tool: string, digest: string | undefined): void {
-    if (this.#repeats !== undefined) this.#guard = tried(this.#guard, tool, digest, this.#repeats);
+  #lift(tool: string, input: CallInput | undefined): void {
+    if (this.#repeats !== undefined) this.#guard = tried(this.#guard, tool, input, this.#repeats);
   }
 
   /** A call is over; gives the label of its result, if it needs one (F1). */
   settled(
+    permit: SessionPermit,
+    judged: Judged,
+    settlement: Settlement | undefined,
+    ms: number,
+  ): FreshnessLabel | undefined {
+    const label = this.#settled(permit, judged, settlement, ms);
+    permit.input?.release();
+    return label;
+  }
+
+  #settled(
     permit: SessionPermit,
     judged: Judged,
     settlement: Settlement | undefined,
@@ -74,20 +90,21 @@ export class CallHistory {
     return safely('reading how current a result is', () => this.#remember(permit, settlement, ms)); // E5
   }
 
-  #count({ seat, reason, digest }: SessionPermit, { outcome, category }: Judged): void {
+  #count({ seat, reason, input }: SessionPermit, { outcome, category }: Judged): void {
     if (this.#repeats === undefined || reason === 'disabled') return;
     const way = category === undefined ? 'success' : `${outcome}:${category}`;
-    this.#guard = settled(this.#guard, seat.tool, digest, way, this.#repeats);
+    this.#guard = settled(this.#guard, seat.tool, input, way, this.#repeats);
   }
 
-  #remember({ seat, digest: input }: SessionPermit, settlement: Settlement, ms: number) {
+  #remember({ seat, input }: SessionPermit, settlement: Settlement, ms: number) {
     const { tool, spec } = seat;
     const { retrievedUnixMs, verified } = settlement.freshness ?? {};
     const unixMs = this.#clock.unixNow();
     const keptUnixMs = retrievedUnixMs === undefined ? unixMs : timeOf(retrievedUnixMs);
     this.#results ??= createLastGood();
-    // Without arguments nobody knows of which call this is the result.
-    const result = input !== undefined && 'result' in settlement ? { input, value: settlement.result } : undefined;
+    // Without arguments it is not known of which call this is the result.
+    const result =
+      input !== undefined && 'result' in settlement ? { input: input.digest(), value: settlement.result } : undefined;
     if (result !== undefined && spec?.serveStaleMs !== undefined) {
       this.#results.keep(
         tool,
@@ -98,21 +115,22 @@ export class CallHistory {
       );
     }
     if (spec?.labelFreshness !== true) return undefined;
-    const identical = result !== undefined && this.#results.identical(tool, result.input, this.#digest(result.value));
+    const identical =
+      result !== undefined && this.#results.identical(tool, result.input, digest(result.value, this.#secret()));
     // As the system's clock would say it now, which counts whole milliseconds.
     const taskUnixMs = Math.floor(unixMs - (ms - this.#taskMs));
     return labelOf({ served: false, retrievedUnixMs, taskUnixMs, identical, verified, unixMs });
   }
 
   /** F2: the last good result of the same call, where the tool allows it and there is one. */
-  lastGood(tool: string, settings: ToolSettings, digest: string | undefined, ms: number): StaleRoute | undefined {
-    if (settings.serveStaleMs === undefined || digest === undefined) return undefined;
-    const found = this.#results?.find(tool, digest, settings.serveStaleMs, ms);
+  lastGood(tool: string, settings: ToolSettings, input: CallInput | undefined, ms: number): StaleRoute | undefined {
+    if (settings.serveStaleMs === undefined || input === undefined) return undefined;
+    const found = this.#results?.find(tool, input.digest(), settings.serveStaleMs, ms);
     if (found === undefined) return undefined;
     const { result, retrievedUnixMs } = found;
     return { kind: 'stale', result, label: { kind: 'stale', retrievedUnixMs: retrievedUnixMs ?? undefined } };
   }
 }
 
-/** A time that the executor gave; null where nobody knows. */
+/** A time that the executor gave; null where it isn't known. */
 const timeOf = (unixMs: number | null): number | null => (Number.isFinite(unixMs) ? unixMs : null);

@@ -4,5 +4,5 @@ export { asClause, LOSS, quoteTool } from './capability/wording.ts';
 export { nearestFirst } from './nearest.ts';
 export type { HistogramSeries, NumberSeries, SharedMetric } from './telemetry/copies.ts';
 export { countOf, type Exemplar } from './telemetry/durations.ts';
-export { type CellReader, openCells, readMetrics } from './telemetry/reading.ts';
+export { type CellReader, openCells, readMetrics, scrapedNumbers } from './telemetry/reading.ts';
 export { atOnce, reportThrown, safely, watchEnd } from './telemetry/safely.ts';

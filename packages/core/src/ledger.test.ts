@@ -1,242 +1,247 @@
 import { describe, expect, test } from 'vitest';
-import { createBudget, nextCycle, remaining, tokensRemaining } from './budget.ts';
+import { type BudgetOptions, remaining, tokensRemaining } from './budget/budget.ts';
+import { suspendAlike } from './budget/strict.ts';
 import {
-  chargeFailure,
-  createLedger,
-  joinEvent,
+  followEvent,
   type Ledger,
-  matureCharges,
-  noticeExhaustion,
   recordClosing,
+  recordFailure,
+  recordGroupOpening,
   recordOpening,
+  recordSuccess,
+  recordTime,
   renewBudget,
-  resolveEvent,
-  sessionState,
+  settleExhaustion,
 } from './ledger.ts';
 import { systemicEvent } from './systemic.ts';
-import { at, failed, opened, policy, start, stateOf, tripped } from './test-support.ledger.ts';
+import {
+  at,
+  closed,
+  failed,
+  type Kept,
+  opened,
+  passed,
+  resolved,
+  settled,
+  sliding,
+  startOf,
+  strict,
+  strictOf,
+  tripped,
+  windowOf,
+  within,
+} from './test-support.ledger.ts';
 
-describe('B: failure budget', () => {
-  test('B1: each failure costs one, and at 0 left the session is paused', () => {
-    const four = failed(start, 'a', 'server', at(0), 4);
-    expect([remaining(four.budget), stateOf(four)]).toEqual([1, 'active']);
-    const five = failed(four, 'b', 'network', at(1));
-    expect([remaining(five.budget), stateOf(five)]).toEqual([0, 'paused_budget']);
-  });
+const left = ({ ledger }: { readonly ledger: Ledger }) => remaining(ledger.budget);
+/** Charges in short: tool, `?` while provisional, `!` for that of an event. */
+const list = (kept: Kept) =>
+  windowOf(kept)
+    .charges.map(({ tool, provisional, event }) => `${tool}${provisional ? '?' : ''}${event ? '!' : ''}`)
+    .join(' ');
+const rules: readonly BudgetOptions[] = [{ rule: 'window' }, { rule: 'strict' }];
 
-  test('B1: a new cycle has its full budget, also after calls under way have overdrawn the old one', () => {
-    const overdrawn = failed(start, 'a', 'server', at(0), 8);
-    expect(overdrawn.budget).toMatchObject({ granted: 5, consumed: 8 });
-    const next = nextCycle(overdrawn.budget);
-    expect([remaining(next), next.granted, next.consumed, next.cycle]).toEqual([5, 13, 8, 2]);
-  });
-});
+describe('B3: what is charged', () => {
+  const failure = {
+    tool: 'a',
+    category: 'network',
+    at: at(0),
+    tokens: 30,
+    hasCircuit: true,
+    mayWait: 3,
+    group: undefined,
+  } as const;
+  const charged = (
+    { ledger, correlation }: Kept,
+    more: { isProbe?: boolean; isPartOfEvent?: boolean },
+    apart = false,
+  ) => {
+    const around = { correlation, within: apart ? undefined : within };
+    return recordFailure(ledger, { ...failure, isProbe: false, isPartOfEvent: false, ...more }, around);
+  };
 
-describe('S1: what is systemic', () => {
-  test('S1: a second circuit with the category of one already open', () => {
-    const ledger = tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(10));
-    expect(ledger.event).toMatchObject({ category: 'network', layer: 'network' });
-    expect(ledger.event?.openings.map(({ tool }) => tool)).toEqual(['a', 'b']);
-    expect(stateOf(ledger)).toBe('paused_systemic');
-  });
-
-  test('S1: two circuits with different categories are independent, a third is systemic whatever its category', () => {
-    const two = opened(opened(start, 'a', 'network', at(0)), 'b', 'server', at(1));
-    expect(two.event).toBeUndefined();
-    const three = opened(two, 'c', 'filesystem', at(2));
-    expect(three.event).toMatchObject({ category: undefined, layer: 'unknown' });
-    expect(three.event?.openings).toHaveLength(3);
+  test.each([
+    ['window', 5],
+    ['strict', 4],
+  ] as const)('B3, B6: a failed probe, by the rule %s', (rule, expected) => {
+    const { budget } = charged(startOf({ rule, tokens: 100 }), { isProbe: true });
+    expect([remaining(budget), tokensRemaining(budget)]).toEqual([expected, 70]);
   });
 
   test.each([
-    ['10 steps apart', at(0, 0), at(5, 10), true],
-    ['11 steps apart', at(0, 0), at(5, 11), false],
-    ['120 s apart in one step', at(0), at(120_000), true],
-    ['more than 120 s apart in one step', at(0), at(120_001), false],
-    ['10 minutes apart, but only 2 steps', at(0, 0), at(600_000, 2), true],
-  ])('S1: the window: %s', (_, first, second, systemic) => {
-    const ledger = opened(opened(start, 'a', 'network', first), 'b', 'network', second);
-    expect(ledger.event !== undefined).toBe(systemic);
+    ['window', 70],
+    ['strict', 100],
+  ] as const)('S3, B4: a part of an event that lasts is free, by the rule %s', (rule, tokens) => {
+    const { budget } = charged(startOf({ rule, tokens: 100 }), { isPartOfEvent: true });
+    expect([remaining(budget), tokensRemaining(budget)]).toEqual([5, tokens]);
   });
 
-  test('S1: a circuit that has closed again is no part of it', () => {
-    const ledger = opened(recordClosing(opened(start, 'a', 'network', at(0)), 'a'), 'b', 'network', at(1));
-    expect(ledger.event).toBeUndefined();
+  test('S3: a charge is provisional only where failures of several tools may be one event', () => {
+    const ofOne = (apart: boolean) => list({ ...sliding, ledger: charged(sliding, {}, apart) });
+    expect([ofOne(false), ofOne(true)]).toEqual(['a?', 'a']);
   });
 
-  test('S1: the closing of one is not that of another', () => {
-    const two = opened(opened(start, 'a', 'network', at(0)), 'x', 'server', at(0));
-    expect(opened(recordClosing(two, 'x'), 'b', 'network', at(1)).event).toBeDefined();
+  test.each(rules)('B4: a cost that is no number counts as 0: $rule', (options) => {
+    for (const tokens of [Number.NaN, -5, Number.POSITIVE_INFINITY]) {
+      const { ledger } = failed(startOf({ ...options, tokens: 1_000 }), 'a', 'network', at(0), 1, tokens);
+      expect([tokensRemaining(ledger.budget), remaining(ledger.budget)]).toEqual([1_000, 4]);
+    }
   });
 
-  test('S1: a failed probe of one open circuit is not a second one', () => {
-    const ledger = opened(opened(start, 'a', 'network', at(0)), 'a', 'network', at(1));
-    expect(ledger.event).toBeUndefined();
-    expect(ledger.openings).toHaveLength(1);
+  test('C15: a group opens: by the rule window its members have one charge, by the rule strict they keep theirs', () => {
+    const opening = { tool: 'group:g', category: 'network', at: at(2), unixMs: 0 } as const;
+    const both = [sliding, strict].map((start) => {
+      const { ledger, correlation } = failed(failed(start, 'a', 'network', at(0)), 'b', 'network', at(1), 2);
+      return remaining(recordGroupOpening(ledger, opening, (tool) => tool < 'c', { correlation, within }).budget);
+    });
+    expect(both).toEqual([4, 2]);
+    const { ledger, correlation } = failed(strict, 'a', 'network', at(0), 2);
+    const next = recordGroupOpening(ledger, opening, (tool) => tool === 'a', { correlation, within });
+    expect(next.budget).toEqual(
+      suspendAlike(strictOf({ ledger, correlation }), opening, within, (tool) => tool === 'a'),
+    );
   });
 
-  test('S4: circuits that open while the event lasts join it', () => {
-    const event = tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1));
-    expect(opened(event, 'c', 'network', at(2)).event?.openings.map(({ tool }) => tool)).toEqual(['a', 'b', 'c']);
+  test('B3, B6: a closing keeps charges apart from the next opening, by the rule window only', () => {
+    const apart = opened(closed(failed(sliding, 'a', 'network', at(0)), 'a'), 'a', 'network', at(1));
+    expect(windowOf(apart).charges.map(({ since }) => since)).toEqual(['closing']);
+    const { ledger } = failed(strict, 'a', 'network', at(0));
+    expect([recordClosing(ledger, 'a'), recordSuccess(ledger, 'a', undefined)]).toEqual([ledger, ledger]);
+  });
+
+  test('S3: where failures of several tools are never one event, nothing is taken back, and nothing waits', () => {
+    const alone = (kept: Kept) => ({ correlation: kept.correlation, within: undefined });
+    const charged = failed(strict, 'a', 'network', at(0));
+    const opening = { tool: 'b', category: 'network', at: at(0), unixMs: 0 } as const;
+    expect(recordOpening(charged.ledger, opening, alone(charged))).toBe(charged.ledger);
+    const waiting = failed(opened(strict, 'x', 'network', at(0)), 'a', 'network', at(0));
+    expect(recordTime(waiting.ledger, at(9e9), alone(waiting))).toBe(waiting.ledger);
+    // Such as one that was restored where it may no longer wait.
+    const provisional = failed(sliding, 'a', 'network', at(0));
+    expect(list({ ...provisional, ledger: recordTime(provisional.ledger, at(0), alone(provisional)) })).toBe('a');
+  });
+
+  test('S3, B6: a success makes provisional charges final, by the rule window only', () => {
+    const window = failed(sliding, 'a', 'network', at(0));
+    expect(list({ ...window, ledger: recordSuccess(window.ledger, 'a', undefined) })).toBe('a');
+    const { ledger } = failed(opened(strict, 'x', 'network', at(0)), 'a', 'network', at(0));
+    expect(recordSuccess(ledger, 'a', undefined)).toBe(ledger);
   });
 });
 
-describe('S4: an event that lasts', () => {
-  test('S4: a tool that closes and opens again while it lasts is still one tool', () => {
-    const event = tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1));
-    const again = opened(recordClosing(event, 'a'), 'a', 'timeout', at(2));
-    expect(again.event?.openings.map(({ tool, category }) => `${tool} ${category}`)).toEqual([
-      'b network',
-      'a timeout',
-    ]);
+describe('S3: one charge for an event', () => {
+  test('S3: what its tools were charged in the window of their openings, and what is alike', () => {
+    const before = failed(failed(failed(sliding, 'x', 'network', at(0)), 'y', 'server', at(1)), 'a', 'server', at(2));
+    const event = opened(opened(before, 'a', 'network', at(3)), 'b', 'network', at(4));
+    expect(list(event)).toBe('y? x!');
+    expect(event.ledger).toMatchObject({ event: event.correlation.event, paid: true });
   });
 
-  test('S3: what a circuit that joins it had failed with before costs nothing either', () => {
-    const before = failed(tripped(start, 'a', 'network', at(0)), 'c', 'timeout', at(1), 1);
-    const event = tripped(before, 'b', 'network', at(2));
-    expect([event.event !== undefined, remaining(event.budget)]).toEqual([true, 3]);
+  test('S3: what failed before the window is no part of it', () => {
+    const long = at(500_000);
+    const event = opened(opened(failed(sliding, 'a', 'network', at(0)), 'a', 'network', at(1)), 'b', 'network', long);
+    expect(event.correlation.event).toBeUndefined();
+    const late = tripped(opened(failed(sliding, 'x', 'network', at(0)), 'a', 'network', long), 'b', 'network', long);
+    expect(list(late)).toBe('x? b!');
+  });
+
+  test('S3: where it has had its charge, those of a circuit that joins are removed', () => {
+    const event = tripped(
+      tripped(failed(sliding, 'c', 'timeout', at(0)), 'a', 'network', at(1)),
+      'b',
+      'network',
+      at(2),
+    );
+    expect(list(event)).toBe('c? a!');
+    expect(list(opened(event, 'c', 'timeout', at(3)))).toBe('a!');
+  });
+
+  test('S3, C12: an event without a failure of this session costs it nothing, until a circuit joins that it failed with', () => {
+    const own = failed(sliding, 'c', 'timeout', at(0));
+    const event = opened(opened(own, 'a', 'network', at(1)), 'b', 'network', at(2));
+    expect([list(event), event.ledger.paid]).toEqual(['c?', false]);
     const joined = opened(event, 'c', 'timeout', at(3));
-    expect(joined.budget.charges.map(({ tool, event }) => [tool, event])).toEqual([['a', true]]);
-    expect([remaining(joined.budget), joined.budget.granted - joined.budget.consumed]).toEqual([4, 4]);
+    expect([list(joined), joined.ledger.paid]).toEqual(['c!', true]);
   });
 
-  test('S3: so it is with failures of it that were provisional beside a circuit that is no part of the event', () => {
-    const alone = failed(opened(start, 'x', 'server', at(0)), 'c', 'server', at(1), 2);
-    const event = tripped(tripped(alone, 'a', 'network', at(2)), 'b', 'network', at(3));
-    expect([event.event?.openings.length, event.budget.provisional.length]).toEqual([2, 2]);
-    const joined = opened(event, 'c', 'server', at(4));
-    expect([joined.budget.provisional.length, remaining(joined.budget)]).toEqual([0, 4]);
+  test('S3, S5: the next event pays for itself', () => {
+    const over = resolved(tripped(tripped(sliding, 'a', 'network', at(0)), 'b', 'network', at(1)));
+    expect(over.ledger).toMatchObject({ event: undefined, paid: false });
+    expect(list(tripped(tripped(over, 'a', 'network', at(2)), 'b', 'network', at(3)))).toBe('a! a!');
   });
 
-  test('S5: a ledger without an event is not touched by the end of one', () => {
-    const ledger = tripped(start, 'a', 'network', at(0));
-    expect(resolveEvent(ledger)).toBe(ledger);
-  });
-});
-
-describe('S5: the end of an event', () => {
-  test('S5: once it is over, the session goes on and the old openings make no new event', () => {
-    const over = resolveEvent(tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1)));
-    expect(stateOf(over)).toBe('active');
-    expect(over.openings).toEqual([]);
-    expect(opened(over, 'c', 'network', at(2)).event).toBeUndefined();
+  test('S3, C12: two events in a row of which a session missed the end of the first: it pays for both', () => {
+    const first = tripped(tripped(sliding, 'a', 'network', at(0)), 'b', 'network', at(1));
+    const second = systemicEvent(['c', 'd'].map((tool) => ({ tool, category: 'server', at: at(9), unixMs: 0 })));
+    const { budget } = failed({ ...sliding, ledger: first.ledger }, 'c', 'server', at(8)).ledger;
+    const ledger = followEvent({ ...first.ledger, budget }, second, within);
+    expect([list({ ...first, ledger }), ledger.paid]).toEqual(['a! c!', true]);
+    const grown = { ...second, began: first.correlation.event?.began };
+    expect(list({ ...first, ledger: followEvent({ ...first.ledger, budget }, grown, within) })).toBe('a!');
   });
 
-  test('S5: failed probes of two tools after it was said to be over are an event again', () => {
-    const over = resolveEvent(tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1)));
-    expect(opened(opened(over, 'a', 'network', at(5)), 'b', 'network', at(6)).event).toBeDefined();
-  });
-});
-
-describe('S1: where nothing is taken as systemic', () => {
-  const alone = (ledger: Ledger, tool: string) =>
-    recordOpening(ledger, { tool, category: 'network', at: at(1), unixMs: 0 }, undefined);
-
-  test('S1, B1: circuits open, failures count, and nothing waits', () => {
-    const ledger = alone(alone(failed(start, 'b', 'network', at(0)), 'a'), 'b');
-    expect([ledger.openings.length, ledger.event, remaining(ledger.budget)]).toEqual([2, undefined, 4]);
-    const failure = { tool: 'c', category: 'network', at: at(1), tokens: 0, mayWait: 3 } as const;
-    expect(remaining(chargeFailure(ledger, failure, undefined).budget)).toBe(3);
-    const waiting = failed(opened(start, 'a', 'network', at(0)), 'b', 'network', at(1));
-    expect(matureCharges(waiting, at(900_000), undefined)).toBe(waiting);
+  test('S3: what is alike belongs to it in the window of its latest opening, wherever that is listed', () => {
+    const before = failed(sliding, 'x', 'network', at(450_000));
+    const opening = (tool: string, ms: number) => ({ tool, category: 'network', at: at(ms), unixMs: 0 }) as const;
+    const [early, late] = [opening('a', 500_000), opening('b', 600_000)];
+    for (const openings of [
+      [early, late],
+      [late, early],
+    ]) {
+      expect(list({ ...before, ledger: followEvent(before.ledger, systemicEvent(openings), within) })).toBe('x?');
+    }
   });
 
-  test('S4, C11: an event that was restored goes on, and costs no more', () => {
-    const event = tripped(tripped(failed(start, 'c', 'server', at(0)), 'a', 'network', at(0)), 'b', 'network', at(1));
-    const joined = alone(event, 'c');
-    expect(joined.event?.openings.map(({ tool }) => tool)).toEqual(['a', 'b', 'c']);
-    expect(joined.budget).toBe(event.budget);
+  test('S3: an opening that brings nothing new leaves the ledger as it is', () => {
+    expect(opened(sliding, 'a', 'network', at(0)).ledger).toBe(sliding.ledger);
+  });
+
+  test('S3: the same event is followed once; without an event the ledger stays as it is', () => {
+    const { ledger, correlation } = tripped(tripped(sliding, 'a', 'network', at(0)), 'b', 'network', at(1));
+    expect(followEvent(ledger, correlation.event, within)).toBe(ledger);
+    expect(followEvent(sliding.ledger, undefined, within)).toBe(sliding.ledger);
+    expect(sliding.ledger).toMatchObject({ event: undefined, paid: false });
   });
 });
 
-describe('B4: token budget', () => {
-  const withTokens = createLedger(createBudget(5, 1000));
-  const wasted = (ledger: Ledger, tool: string, tokens: number, ms = 0) =>
-    chargeFailure(ledger, { tool, category: 'network', at: at(ms), tokens, mayWait: 3 }, policy);
+describe('B1: exhausted', () => {
+  const spent = failed(failed(sliding, 'a', 'network', at(0), 4), 'b', 'server', at(1), 2);
 
-  test('B4: it pauses as the failure budget does, and resume starts both anew', () => {
-    const one = wasted(withTokens, 'a', 600);
-    expect([stateOf(one), tokensRemaining(one.budget)]).toEqual(['active', 400]);
-    const two = noticeExhaustion(wasted(one, 'b', 500));
-    expect([sessionState(two), tokensRemaining(two.budget), remaining(two.budget)]).toEqual(['paused_budget', 0, 3]);
-    const anew = renewBudget(two);
-    expect([stateOf(anew), tokensRemaining(anew.budget), remaining(anew.budget)]).toEqual(['active', 1000, 5]);
+  test('B1, S3: provisional failures alone leave nothing, and pause nothing', () => {
+    const five = failed(failed(sliding, 'a', 'network', at(0), 4), 'b', 'server', at(1));
+    expect([left(five), settled(five).ledger.exhausted]).toEqual([0, false]);
+    expect(settled(five).ledger).toBe(five.ledger);
+    expect(settled(spent).ledger.exhausted).toBe(true); // The sixth is final.
   });
 
-  test.each([Number.NaN, -5, Number.POSITIVE_INFINITY])('B4: a cost of %s is none', (tokens) => {
-    const { budget } = wasted(withTokens, 'a', tokens);
-    expect([tokensRemaining(budget), remaining(budget), budget.charges[0]?.tokens]).toEqual([1000, 4, 0]);
+  test('B1: while paused nothing leaves the window', () => {
+    const out = settled(spent);
+    expect(passed(out, at(9e9, 900)).ledger).toBe(out.ledger);
+    expect(left(passed(spent, at(9e9, 900)))).toBe(5);
   });
 
-  test('S3, B4: the one charge of an event keeps the tokens of the first; the rest is given back, the session too', () => {
-    let ledger = wasted(wasted(withTokens, 'a', 300), 'b', 800);
-    ledger = noticeExhaustion(ledger);
-    expect(sessionState(ledger)).toBe('paused_budget');
-    ledger = opened(opened(ledger, 'a', 'network', at(1)), 'b', 'network', at(2));
-    expect([ledger.exhausted, tokensRemaining(ledger.budget), remaining(ledger.budget)]).toEqual([false, 700, 4]);
-    expect(stateOf(resolveEvent(ledger))).toBe('active');
+  test('B1: an opening that merges enough ends the pause, one that does not leaves it', () => {
+    const out = settled(spent);
+    expect(
+      [opened(out, 'a', 'network', at(2)), opened(out, 'x', 'network', at(2))].map((one) => one.ledger.exhausted),
+    ).toEqual([false, true]);
+    expect(settleExhaustion(out.ledger)).toBe(out.ledger);
   });
 
-  test('S3, B4: what is provisional costs no tokens until it counts', () => {
-    const ledger = wasted(opened(withTokens, 'a', 'network', at(0)), 'b', 1000);
-    expect([tokensRemaining(ledger.budget), stateOf(ledger)]).toEqual([1000, 'active']);
-    expect(stateOf(matureCharges(ledger, at(120_001), policy))).toBe('paused_budget');
-  });
-});
-
-describe('C12: circuits that other sessions share', () => {
-  test('C12: an opening that another session caused is an anchor for this one, on its own steps', () => {
-    const told = opened(start, 'a', 'network', at(0, 40)); // This session is at step 40, wherever the other one is.
-    const ledger = failed(told, 'b', 'network', at(5, 50), 2);
-    expect([remaining(ledger.budget), ledger.budget.provisional.length]).toEqual([5, 2]);
-    expect(matureCharges(ledger, at(6, 50), policy)).toBe(ledger);
-    expect(remaining(matureCharges(ledger, at(6, 51), policy).budget)).toBe(3);
-    expect(remaining(matureCharges(recordClosing(ledger, 'a'), at(6, 50), policy).budget)).toBe(3);
+  test('B1: a closing does not end it', () => {
+    expect(closed(settled(spent), 'a').ledger.exhausted).toBe(true);
   });
 
-  test('C12, S1: openings of others alone are an event here too, and cost this session nothing', () => {
-    const ledger = opened(opened(start, 'a', 'network', at(0)), 'b', 'network', at(1));
-    expect([stateOf(ledger), remaining(ledger.budget)]).toEqual(['paused_systemic', 5]);
-  });
-
-  test('C12, S3: own failures of a circuit that opened by those of others too are one in the event', () => {
-    const own = failed(failed(start, 'a', 'network', at(0)), 'c', 'network', at(0), 2);
-    const ledger = opened(opened(own, 'a', 'network', at(1)), 'b', 'network', at(2));
-    expect(remaining(ledger.budget)).toBe(4);
-    const first = opened(opened(failed(start, 'c', 'timeout', at(0), 2), 'a', 'network', at(1)), 'b', 'network', at(2));
-    expect([remaining(first.budget), remaining(opened(first, 'c', 'timeout', at(3)).budget)]).toEqual([3, 4]);
-  });
-  test('C12, S3: an event that begins with openings of others pays for itself, also after another one', () => {
-    const first = resolveEvent(tripped(tripped(start, 'a', 'network', at(0)), 'b', 'network', at(1)));
-    const told = failed(opened(first, 'x', 'server', at(2)), 'y', 'server', at(3));
-    const second = opened(told, 'y', 'server', at(3));
-    expect([second.budget.charges.length, remaining(second.budget)]).toEqual([2, 3]);
+  test.each(rules)('B1, B4: a new cycle ends it, with a full budget: $rule', (options) => {
+    const out = settled(failed(startOf({ ...options, tokens: 100 }), 'a', 'network', at(0), 1, 100));
+    expect(out.ledger.exhausted).toBe(true);
+    const { budget, exhausted } = renewBudget(out.ledger);
+    expect([exhausted, remaining(budget), tokensRemaining(budget), budget.cycle]).toEqual([false, 5, 100, 2]);
   });
 });
 
-describe('C12: an event that another session has found out', () => {
-  const opening = (tool: string, ms: number, step: number) =>
-    ({ tool, category: 'network', at: at(ms, step), unixMs: 0 }) as const;
-  const event = systemicEvent([opening('a', 0, 0), opening('b', 100_000, 8), opening('c', 200_000, 16)]);
-
-  test('C12, S2: pauses this session too, and costs it nothing where it had no part in it', () => {
-    const joined = joinEvent(start, event, policy);
-    expect([joined.event, stateOf(joined), remaining(joined.budget)]).toEqual([event, 'paused_systemic', 5]);
-  });
-
-  test('C12, S3: what failed here alike, in the window of its latest opening, is one with it', () => {
-    const joined = joinEvent(failed(start, 'x', 'network', at(150_000, 12), 3), event, policy);
-    expect([remaining(joined.budget), joined.paid]).toEqual([4, true]);
-    const longAgo = joinEvent(failed(start, 'x', 'network', at(50_000, 4), 3), event, policy);
-    expect([remaining(longAgo.budget), longAgo.paid]).toEqual([2, false]);
-  });
-
-  test('C12: a session that has an event already stays with its own', () => {
-    const own = tripped(tripped(start, 'x', 'server', at(0)), 'y', 'server', at(1));
-    expect(joinEvent(own, event, policy)).toBe(own);
-  });
-
-  test('C12: an event of no circuits is none', () => {
-    expect(joinEvent(start, { ...event, openings: [] }, policy)).toBe(start);
+describe('S3: time', () => {
+  test('S3: what can no longer be part of an event becomes final', () => {
+    const one = failed(sliding, 'a', 'network', at(0));
+    expect([list(passed(one, at(120_000))), list(passed(one, at(120_001)))]).toEqual(['a?', 'a']);
   });
 });

@@ -1,225 +1,175 @@
+import { type Budget, isSpent, renew } from './budget/budget.ts';
+import { chargeStrictly, matureStrictly, mergeIntoOne, suspendAlike } from './budget/strict.ts';
 import {
-  type Budget,
-  type Charge,
-  charge,
-  chargeProvisionally,
-  isSpent,
-  MOST_SINGLE,
-  mature,
-  mergeIntoOne,
-  nextCycle,
-  provisionalOf,
-  suspend,
-} from './budget.ts';
+  chargeFailure,
+  markClosed,
+  markSucceeded,
+  mergeEvent,
+  mergeGroup,
+  mergeOpening,
+  passTime,
+} from './budget/window.ts';
 import type { Moment } from './clock.ts';
-import {
-  type Correlation,
-  detectSystemic,
-  inWindow,
-  type Opening,
-  type SystemicEvent,
-  type SystemicPolicy,
-  systemicEvent,
-} from './systemic.ts';
+import type { Correlation } from './correlation.ts';
+import type { ErrorCategory } from './outcome/taxonomy.ts';
+import type { Opening, SystemicEvent } from './systemic.ts';
 
 /**
- * Where failure budget and systemic failure meet: what failed, what it cost, which circuits are open and whether they are
- * one event. Pure: every function gives the next ledger.
+ * What one session pays: its failure budget, by either rule, and what a systemic event cost it. Pure: every function returns the
+ * next ledger, the same one where nothing changed.
  */
 export interface Ledger {
   readonly budget: Budget;
-  /** Circuits that left closed and aren't back, first to last. After an event is over, only those that open anew. */
-  readonly openings: readonly Opening[];
-  /** The event that pauses the session (S2). */
+  /** The event whose charges were merged last (S3); undefined while there is none. */
   readonly event: SystemicEvent | undefined;
-  /** The running event has had its one charge (S3). */
+  /** That event has had its one charge. */
   readonly paid: boolean;
-  /** The budget has run out, of failures (B1) or of tokens (B4); until a new cycle, or an event that gives it back (S3). */
+  /** The budget has run out, of failures (B1) or of tokens (B4). */
   readonly exhausted: boolean;
 }
 
-/** A failure to be charged. */
-export interface Failure extends Charge {
-  /** How many failures of this tool may wait for a systemic event: as many as open its circuit, none where it has no circuit. */
-  readonly mayWait: number;
+/** Whether two moments lie in one window of S1. */
+export type Within = (from: Moment, to: Moment) => boolean;
+
+/** What a session pays depends on what else has failed. */
+export interface Around {
+  readonly correlation: Correlation;
+  /** Undefined: failures of several tools are never taken as one event. */
+  readonly within: Within | undefined;
 }
 
-/** What the ledger says of a session. */
+/** A failure to be charged. */
+export interface Failure {
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly at: Moment;
+  /** What the call cost; 0 where the executor did not say (B4). */
+  readonly tokens: number;
+  readonly hasCircuit: boolean;
+  /** The call was a probe: free by the rule `window` (B3). */
+  readonly isProbe: boolean;
+  /** A systemic event that lasts has had its one charge: this failure is part of it (S3). */
+  readonly isPartOfEvent: boolean;
+  /** Rule `strict`: how many failures of this tool may be provisional. */
+  readonly mayWait: number;
+  /** The circuit of the tool's group, `group:NAME`. */
+  readonly group: string | undefined;
+}
+
+/** What a session is reported as. */
 export type SessionState = 'active' | 'paused_budget' | 'paused_systemic';
 
-export const createLedger = (budget: Budget): Ledger => ({
-  budget,
-  openings: NONE,
-  event: undefined,
-  paid: false,
-  exhausted: false,
-});
+export const createLedger = (budget: Budget): Ledger => ({ budget, event: undefined, paid: false, exhausted: false });
 
-/** One list for all ledgers without an opening. */
-const NONE: readonly never[] = [];
+const withBudget = (ledger: Ledger, budget: Budget): Ledger =>
+  budget === ledger.budget ? ledger : { ...ledger, budget };
 
-/** S2, B1. A systemic pause is the graver one. */
-export const sessionState = ({ exhausted, event }: Ledger): SessionState => {
-  if (event !== undefined) return 'paused_systemic';
-  return exhausted ? 'paused_budget' : 'active';
+/** B1, B3, B4, S3: charges a failure. */
+export const recordFailure = (ledger: Ledger, failure: Failure, { correlation, within }: Around): Ledger => {
+  const { budget } = ledger;
+  const { tool, category, at, hasCircuit, isProbe, isPartOfEvent, mayWait, group } = failure;
+  const tokens = sane(failure.tokens);
+  if (budget.rule === 'window') {
+    const free = isProbe || isPartOfEvent;
+    const mayBeShared = within !== undefined;
+    return withBudget(ledger, chargeFailure(budget, { tool, category, at, tokens, hasCircuit, free, mayBeShared }));
+  }
+  if (isPartOfEvent) return ledger;
+  return withBudget(
+    ledger,
+    chargeStrictly(budget, { tool, category, at, tokens, mayWait, group }, correlation.openings, within),
+  );
 };
 
-/** B1, B4: looked at once all consequences of a failure are known, for a systemic event gives back what the last one took. */
-export const noticeExhaustion = (ledger: Ledger): Ledger =>
-  !ledger.exhausted && isSpent(ledger.budget) ? { ...ledger, exhausted: true } : ledger;
-
-/** B1, S3: charges a failure; provisionally, if it shares the category of another tool that opened just now. */
-export const chargeFailure = (
-  ledger: Ledger,
-  { mayWait, ...reported }: Failure,
-  policy: SystemicPolicy | undefined,
-): Ledger => {
-  if (ledger.event !== undefined) return ledger; // The event has had its one charge.
-  const failure = { ...reported, tokens: sane(reported.tokens) };
-  // Bounded: waiting gives the second circuit the failures that open it, and lets nobody fail for free.
-  const { limit, provisional } = ledger.budget;
-  const waits =
-    provisional.length < MOST_SINGLE && provisionalOf(ledger.budget, failure.tool) < Math.min(mayWait, limit);
-  const anchor = waits && policy && ledger.openings.find((opening) => isAnchor(opening, failure, policy));
-  return {
-    ...ledger,
-    budget: anchor
-      ? chargeProvisionally(ledger.budget, { ...failure, anchor: { tool: anchor.tool, at: anchor.at } })
-      : charge(ledger.budget, failure),
-  };
-};
-
-/** B4: a cost that is none would corrupt the sum, and the snapshot. */
+/** B4: a cost that is no number would corrupt the sum, and the snapshot. */
 const sane = (tokens: number): number => (Number.isFinite(tokens) ? Math.max(0, tokens) : 0);
 
-const isAnchor = (opening: Opening, failure: Charge, policy: SystemicPolicy): boolean =>
-  opening.tool !== failure.tool && opening.category === failure.category && inWindow(policy, opening.at, failure.at);
-
-/**
- * S1, S3: a circuit opened. Joins a running event, begins one, or stands alone. `opening.at` is a moment of this ledger's session,
- * whichever session's failure opened the circuit (C12).
- */
-export const recordOpening = (ledger: Ledger, opening: Opening, policy: Correlation | undefined): Ledger => {
-  // A failed probe opens a circuit that was open already: no news.
-  if (ledger.openings.some(({ tool }) => tool === opening.tool)) return ledger;
-  const next = { ...ledger, openings: [...ledger.openings, opening] };
-  if (ledger.event !== undefined) {
-    // An event that only would have paused the session lets a tool close and open again: it is still one tool.
-    const others = ledger.event.openings.filter(({ tool }) => tool !== opening.tool);
-    return chargeEvent(next, systemicEvent([...others, opening], policy?.sharedDependency), opening, policy);
-  }
-  if (policy === undefined) return next;
-  const event = detectSystemic(next.openings, opening, policy);
-  if (event !== undefined) return chargeEvent(next, event, opening, policy);
-  if (ledger.exhausted) return next; // Paused until somebody resumes: nothing is given back.
-  // Tools that fail in turns: what the others failed with before this one opened may belong to the same event.
-  const { tool, at } = opening;
-  const isSuspect = (one: Charge) =>
-    one.tool !== tool && one.category === opening.category && inWindow(policy, one.at, at);
-  return { ...next, budget: suspend(ledger.budget, { tool, at }, isSuspect) };
+/** B3: a circuit has opened. What its tool was charged since it last closed becomes one charge. */
+export const recordOpening = (
+  ledger: Ledger,
+  opening: Opening,
+  { correlation, within }: Around,
+  isMember: (tool: string) => boolean = none,
+): Ledger => {
+  const { budget } = ledger;
+  if (budget.rule === 'window') return merged(ledger, mergeOpening(budget, opening));
+  // Rule `strict`, S3: while the session is paused, nothing is taken back.
+  if (within === undefined || ledger.exhausted || correlation.event !== undefined) return ledger;
+  return withBudget(ledger, suspendAlike(budget, opening, within, isMember));
 };
 
-/** C12: the same for what other sessions' failures have opened, first to last: there may be hundreds at once. */
-export const recordOpenings = (
+const none = (): boolean => false;
+
+/** C15: a group has opened, and absorbs what its members were charged since their last success. */
+export const recordGroupOpening = (
   ledger: Ledger,
-  openings: readonly Opening[],
-  policy: Correlation | undefined,
+  opening: Opening,
+  isMember: (tool: string) => boolean,
+  around: Around,
 ): Ledger => {
-  const known = new Set(ledger.openings.map(({ tool }) => tool));
-  const fresh = openings.filter(({ tool }) => !known.has(tool));
-  let next = ledger;
-  for (const [index, opening] of fresh.entries()) {
-    if (next.event !== undefined) return joinAll(next, next.event, fresh.slice(index), policy);
-    next = recordOpening(next, opening, policy);
-  }
-  return next;
+  const { budget } = ledger;
+  if (budget.rule === 'strict') return recordOpening(ledger, opening, around, isMember);
+  return merged(ledger, mergeGroup(budget, opening, isMember));
 };
 
-/** All of them join the running event. It is put together once; what was charged is looked through for each of them alone. */
-const joinAll = (
-  ledger: Ledger,
-  event: SystemicEvent,
-  joining: readonly Opening[],
-  policy: Correlation | undefined,
-): Ledger => {
-  const inEvent = new Set(event.openings.map(({ tool }) => tool));
-  if (policy === undefined || joining.some(({ tool }) => inEvent.has(tool))) {
-    return joining.reduce((before, opening) => recordOpening(before, opening, policy), ledger);
-  }
-  let { budget, paid } = ledger;
-  let shared = event.category;
-  for (const { tool, category, at } of joining) {
-    if (category !== shared) shared = undefined;
-    const isPart = (one: Charge) => (one.tool === tool || one.category === shared) && inWindow(policy, one.at, at);
-    const merged = mergeIntoOne(budget, isPart, paid);
-    paid ||= merged !== budget;
-    budget = merged;
-  }
-  return {
-    budget,
-    openings: [...ledger.openings, ...joining],
-    event: systemicEvent([...event.openings, ...joining], policy.sharedDependency),
-    paid,
-    exhausted: ledger.exhausted && isSpent(budget),
+/** A circuit has closed: what its tool was charged before belongs to no later opening. */
+export const recordClosing = (ledger: Ledger, tool: string): Ledger =>
+  ledger.budget.rule === 'strict' ? ledger : withBudget(ledger, markClosed(ledger.budget, tool));
+
+/** S3: a tool that works is part of no event. `group`: the circuit of its group, `group:NAME`. */
+export const recordSuccess = (ledger: Ledger, tool: string, group: string | undefined): Ledger =>
+  ledger.budget.rule === 'strict' ? ledger : withBudget(ledger, markSucceeded(ledger.budget, tool, group));
+
+/** S3: one event, one charge, also for what a circuit that joins it was charged before. */
+export const followEvent = (ledger: Ledger, event: SystemicEvent | undefined, within: Within): Ledger => {
+  if (event === ledger.event) return ledger;
+  if (event === undefined) return { ...ledger, event: undefined, paid: false };
+  const isPart = partOf(event, within);
+  const paid = ledger.paid && isSameEvent(ledger.event, event);
+  const { budget } = ledger;
+  const one = budget.rule === 'strict' ? mergeIntoOne(budget, isPart, paid) : mergeEvent(budget, isPart, paid);
+  return { ...merged(ledger, one), event, paid: paid || one !== budget };
+};
+
+/** An event that grows is the same event. One session may see two events in a row without the end between them (C12). */
+const isSameEvent = (before: SystemicEvent | undefined, now: SystemicEvent): boolean =>
+  before !== undefined && before.began === now.began;
+
+/** Which charges belong to an event: those of its tools, and those of its category. */
+const partOf = (event: SystemicEvent, within: Within) => {
+  const { openings, category } = event;
+  const byTool = new Map(openings.map((one) => [one.tool, one.at]));
+  const latest = openings.reduce((last, { at }) => (at.ms > last.ms ? at : last), NEVER);
+  return (charge: { readonly tool: string; readonly category: ErrorCategory; readonly at: Moment }): boolean => {
+    const opened = byTool.get(charge.tool);
+    if (opened !== undefined && within(charge.at, opened)) return true;
+    return charge.category === category && within(charge.at, latest);
   };
 };
 
-/**
- * S3: one event, one charge, also for what a circuit that joins it had failed with before. A session that had no failure of
- * its own in it, because other sessions share its circuits (C12), pays nothing.
- */
-const chargeEvent = (
-  ledger: Ledger,
-  event: SystemicEvent,
-  { at: latest }: Opening,
-  policy: SystemicPolicy | undefined,
-): Ledger => {
-  if (policy === undefined) return { ...ledger, event };
-  const isPart = (one: Charge) =>
-    event.openings.some(({ tool, at }) => tool === one.tool && inWindow(policy, one.at, at)) ||
-    (one.category === event.category && inWindow(policy, one.at, latest));
-  const budget = mergeIntoOne(ledger.budget, isPart, ledger.paid);
-  const paid = ledger.paid || budget !== ledger.budget;
-  return { ...ledger, event, paid, budget, exhausted: ledger.exhausted && isSpent(budget) };
+const NEVER: Moment = { ms: Number.NEGATIVE_INFINITY, step: 0, stepMs: 0 };
+
+/** B1, S3: time has passed in a session that is not paused. */
+export const recordTime = (ledger: Ledger, at: Moment, { correlation, within }: Around): Ledger => {
+  const { budget } = ledger;
+  if (budget.rule === 'window') {
+    if (ledger.exhausted) return ledger; // While paused nothing leaves the window.
+    return withBudget(
+      ledger,
+      passTime(budget, at, (charge) => within?.(charge.at, at) === true),
+    );
+  }
+  if (within === undefined || correlation.event !== undefined) return ledger;
+  return withBudget(ledger, matureStrictly(budget, at, correlation.openings, within));
 };
 
-/**
- * C12: an event that another session has found out, whose circuits this one shares. Its openings have moments of this ledger's
- * session.
- */
-export const joinEvent = (ledger: Ledger, event: SystemicEvent, policy: SystemicPolicy | undefined): Ledger => {
-  const latest = event.openings.at(-1);
-  return ledger.event !== undefined || latest === undefined ? ledger : chargeEvent(ledger, event, latest, policy);
-};
+/** B1, B4: looked at once everything that one call brought has been merged. */
+export const settleExhaustion = (ledger: Ledger): Ledger =>
+  !ledger.exhausted && isSpent(ledger.budget) ? { ...ledger, exhausted: true } : ledger;
 
-/** A circuit closed: it can't be part of an event to come. */
-export const recordClosing = (ledger: Ledger, tool: string): Ledger => recordClosings(ledger, new Set([tool]));
+/** A merge may give back what the last failure took; time alone does not. */
+const merged = (ledger: Ledger, budget: Budget): Ledger =>
+  budget === ledger.budget ? ledger : { ...ledger, budget, exhausted: ledger.exhausted && isSpent(budget) };
 
-/** The same for many. */
-export const recordClosings = (ledger: Ledger, tools: ReadonlySet<string>): Ledger => ({
-  ...ledger,
-  openings: ledger.openings.filter(({ tool }) => !tools.has(tool)),
-});
-
-/** B1, B4: a new cycle of the failure budget, and of the token budget. */
-export const renewBudget = (ledger: Ledger): Ledger => ({
-  ...ledger,
-  budget: nextCycle(ledger.budget),
-  exhausted: false,
-});
-
-/** S3: provisional charges count once the window has passed in which their tool could have opened too. */
-export const matureCharges = (ledger: Ledger, at: Moment, policy: SystemicPolicy | undefined): Ledger => {
-  if (policy === undefined || ledger.event !== undefined) return ledger;
-  const budget = mature(
-    ledger.budget,
-    ({ anchor }) =>
-      !ledger.openings.some((opening) => opening.tool === anchor.tool && opening.at === anchor.at) ||
-      !inWindow(policy, anchor.at, at),
-  );
-  return budget === ledger.budget ? ledger : { ...ledger, budget };
-};
-
-/** S5: the event is over. What opened during it is no evidence for the next one; a failed probe is. */
-export const resolveEvent = (ledger: Ledger): Ledger =>
-  ledger.event === undefined ? ledger : { ...ledger, openings: [], event: undefined, paid: false };
+/** B1, B4: the budget is full again. */
+export const renewBudget = (ledger: Ledger): Ledger => ({ ...ledger, budget: renew(ledger.budget), exhausted: false });

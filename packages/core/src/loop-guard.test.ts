@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_REPEATS, isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard.ts';
+import { DEFAULT_REPEATS, type Digested, isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard.ts';
 
 const TIMEOUT = 'failure:timeout';
 const MISSING = 'ignored:tool_error';
@@ -8,22 +8,22 @@ const MISSING = 'ignored:tool_error';
 /** A call as `tool(arguments)`, and how it ends; with no end it stays under way. */
 type Call = readonly [call: string, way?: string];
 
-const parse = (call: string): { tool: string; digest: string | undefined } => {
+const parse = (call: string): { tool: string; input: Digested | undefined } => {
   const [tool = '', digest = ''] = call.split(/[()]/);
-  return { tool, digest: digest === '' ? undefined : digest };
+  return { tool, input: digest === '' ? undefined : { digest: () => digest } };
 };
 
 const isSkipped = (guard: LoopGuard, call: string, repeats = DEFAULT_REPEATS): boolean =>
-  isRepeat(guard, parse(call).tool, parse(call).digest, repeats);
+  isRepeat(guard, parse(call).tool, parse(call).input, repeats);
 
 const ends = (guard: LoopGuard, call: string, way: string, repeats = DEFAULT_REPEATS): LoopGuard =>
-  settled(guard, parse(call).tool, parse(call).digest, way, repeats);
+  settled(guard, parse(call).tool, parse(call).input, way, repeats);
 
 /** Calls one after the other, as a session makes them: what is skipped isn't tried. */
 const after = (calls: readonly Call[], repeats = DEFAULT_REPEATS, from = NO_LOOPS): LoopGuard =>
   calls.reduce((guard, [call, way]) => {
     if (isSkipped(guard, call, repeats)) return guard;
-    const begun = tried(guard, parse(call).tool, parse(call).digest, repeats);
+    const begun = tried(guard, parse(call).tool, parse(call).input, repeats);
     return way === undefined ? begun : ends(begun, call, way, repeats);
   }, from);
 
@@ -31,7 +31,7 @@ const times = (count: number, ...calls: readonly Call[]): readonly Call[] =>
   Array.from({ length: count }, () => calls).flat();
 
 describe('O5: what is stuck', () => {
-  test('O5: the same arguments without success, in the same way, are skipped after three calls running', () => {
+  test('O5: the same arguments without success, in the same way, are skipped after three calls in a row', () => {
     expect(isSkipped(after(times(2, ['a(x)', TIMEOUT])), 'a(x)')).toBe(false);
     expect(isSkipped(after(times(3, ['a(x)', TIMEOUT])), 'a(x)')).toBe(true);
   });
@@ -59,9 +59,9 @@ describe('O5: what is stuck', () => {
     ['another way, which counts as the first of its kind', [['a(x)', MISSING]]],
     ['other arguments', [['a(y)', TIMEOUT]]],
     ['other arguments, still under way', [['a(y)']]],
-    ['arguments that nobody knows', [['a()', TIMEOUT]]],
+    ['arguments that are not known', [['a()', TIMEOUT]]],
     ['a success of another tool', [['b(x)', 'success']]],
-    ['a success of a tool whose arguments nobody knows', [['b()', 'success']]],
+    ['a success of a tool whose arguments are not known', [['b()', 'success']]],
   ])('O5: %s in between ends the row', (_, between) => {
     const guard = after([...times(2, ['a(x)', TIMEOUT]), ...between, ['a(x)', TIMEOUT]]);
     expect(isSkipped(guard, 'a(x)')).toBe(false);
@@ -79,7 +79,7 @@ describe('O5: what is stuck', () => {
     expect(isSkipped(guard, 'a(x)')).toBe(true);
   });
 
-  test('O5: arguments that nobody knows are never a repeat', () => {
+  test('O5: arguments that are not known are never a repeat', () => {
     const guard = after(times(10, ['a()', TIMEOUT]));
     expect(guard).toBe(NO_LOOPS);
     expect(isSkipped(guard, 'a()')).toBe(false);
@@ -172,11 +172,32 @@ describe('O5: the guard itself', () => {
     expect([count('tool0'), count('tool1'), count('tool2'), count('late')]).toEqual([3, undefined, 2, 1]);
   });
 
+  test('O5: a digest is made only where a call of the same tool has failed before', () => {
+    const unasked: Digested = {
+      digest: () => {
+        throw new Error('not needed');
+      },
+    };
+    const guard = after([...times(3, ['a(x)', TIMEOUT]), ...times(2, ['b(y)', TIMEOUT])], 4);
+    expect([isRepeat(NO_LOOPS, 'a', unasked, 4), isRepeat(guard, 'c', unasked, 4)]).toEqual([false, false]);
+    expect(isRepeat(guard, 'a', unasked, 4)).toBe(false); // Once more is not too often.
+    expect(tried(guard, 'c', unasked, 4)).toBe(guard);
+    expect(settled(guard, 'a', unasked, 'success', 4)).toBe(NO_LOOPS);
+    expect(settled(guard, 'a', unasked, TIMEOUT, 3)).toBe(guard); // It is blocked.
+    for (const ask of [
+      () => isRepeat(guard, 'a', unasked, 3),
+      () => tried(guard, 'b', unasked, 4),
+      () => settled(guard, 'c', unasked, TIMEOUT, 4),
+    ]) {
+      expect(ask).toThrow('not needed');
+    }
+  });
+
   test('O5: nothing is ever changed in place', () => {
     const frozen = Object.freeze([Object.freeze({ tool: 'a', digest: 'x', way: TIMEOUT, count: 3 })]);
     for (const call of ['a(x)', 'a(y)', 'b(y)']) {
       for (const way of [TIMEOUT, MISSING, 'success'])
-        ends(tried(frozen, parse(call).tool, parse(call).digest, 3), call, way);
+        ends(tried(frozen, parse(call).tool, parse(call).input, 3), call, way);
     }
     expect(frozen).toEqual([{ tool: 'a', digest: 'x', way: TIMEOUT, count: 3 }]);
   });
@@ -194,13 +215,13 @@ describe('O5: the guard itself', () => {
           const account = new Account(repeats);
           let guard = NO_LOOPS;
           for (const { call, way } of events) {
-            const { tool, digest } = parse(call);
+            const { tool, input } = parse(call);
             expect(isSkipped(guard, call, repeats)).toBe(account.skips(call));
             if (way !== 'begins') {
               guard = ends(guard, call, way, repeats);
               account.end(call, way);
             } else if (!account.skips(call)) {
-              guard = tried(guard, tool, digest, repeats);
+              guard = tried(guard, tool, input, repeats);
               account.begin(call);
             }
           }
@@ -234,14 +255,14 @@ class Account {
   }
 
   end(call: string, way: string): void {
-    const { tool, digest } = parse(call);
+    const { tool, input } = parse(call);
     if (way === 'success') {
       this.#results.clear();
       this.#blocked.clear();
       return;
     }
     const isHeld = [...this.#blocked].some((one) => parse(one).tool === tool);
-    if (digest === undefined || isHeld) return;
+    if (input === undefined || isHeld) return;
     const known = this.#results.get(tool);
     const ways = known?.call === call ? [...known.ways, way] : [way];
     this.#results.set(tool, { call, ways });

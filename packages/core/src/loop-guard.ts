@@ -7,7 +7,12 @@
  */
 export type LoopGuard = readonly LoopRow[];
 
-/** Calls of one tool that came to the same nothing. */
+/** The arguments of a call. Their digest is made when it is asked for, which may be expensive. */
+export interface Digested {
+  digest(): string;
+}
+
+/** Calls of one tool that failed in the same way. */
 export interface LoopRow {
   readonly tool: string;
   /** Digest of the arguments. */
@@ -18,7 +23,7 @@ export interface LoopRow {
   readonly count: number;
 }
 
-/** How often a call may come to the same nothing before it is skipped, unless the configuration says otherwise (O5). */
+/** How often a call may fail in the same way before it is skipped, unless the configuration says otherwise (O5). */
 export const DEFAULT_REPEATS = 3;
 
 /** Tools remembered at most; the row that hasn't grown for longest is forgotten first. */
@@ -28,9 +33,9 @@ const TOOL_LIMIT = 200;
 export const NO_LOOPS: LoopGuard = [];
 
 /** O5: whether the call would be the same once more, after `repeats` of it. Never where the arguments aren't known. */
-export const isRepeat = (guard: LoopGuard, tool: string, digest: string | undefined, repeats: number): boolean => {
+export const isRepeat = (guard: LoopGuard, tool: string, input: Digested | undefined, repeats: number): boolean => {
   const row = rowOf(guard, tool);
-  return row !== undefined && row.digest === digest && row.count >= repeats;
+  return row !== undefined && row.count >= repeats && row.digest === input?.digest();
 };
 
 /**
@@ -38,30 +43,32 @@ export const isRepeat = (guard: LoopGuard, tool: string, digest: string | undefi
  * A call that itself only repeats a row that hasn't succeeded yet is nothing else: two tools that fail in turns
  * would otherwise lift each other's block for ever. Should it succeed this time, `settled` lifts all.
  */
-export const tried = (guard: LoopGuard, tool: string, digest: string | undefined, repeats: number): LoopGuard => {
-  if (digest !== undefined && rowOf(guard, tool)?.digest === digest) return guard;
-  const kept = guard.filter((row) => row.tool !== tool && row.count < repeats);
+export const tried = (guard: LoopGuard, tool: string, input: Digested | undefined, repeats: number): LoopGuard => {
+  const row = rowOf(guard, tool);
+  if (row !== undefined && row.digest === input?.digest()) return guard;
+  const kept = guard.filter((one) => one !== row && one.count < repeats);
   return kept.length === guard.length ? guard : kept;
 };
 
 /**
  * A call came to its end. `way` is 'success', or how it did not succeed: outcome and category.
  *
- * - Any success starts all counts anew: something was learnt.
+ * - Any success sets all counts back: something was learnt.
  * - The same way again makes the row longer, another way or other arguments begin a new one at 1.
  * - What ends while its tool is blocked was begun before the block, and changes nothing.
- * - Without a digest nothing is counted.
+ * - Where the arguments aren't known nothing is counted.
  */
 export const settled = (
   guard: LoopGuard,
   tool: string,
-  digest: string | undefined,
+  input: Digested | undefined,
   way: string,
   repeats: number,
 ): LoopGuard => {
   if (way === 'success') return NO_LOOPS;
   const row = rowOf(guard, tool);
-  if (digest === undefined || (row !== undefined && row.count >= repeats)) return guard;
+  if (input === undefined || (row !== undefined && row.count >= repeats)) return guard;
+  const digest = input.digest();
   const count = row?.digest === digest && row.way === way ? row.count + 1 : 1;
   const others = guard.filter((one) => one !== row);
   return [...others.slice(-(TOOL_LIMIT - 1)), { tool, digest, way, count }];

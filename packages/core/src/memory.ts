@@ -1,8 +1,9 @@
 import type { SpanContext } from '@opentelemetry/api';
 import type { Books } from './books.ts';
-import type { Budget } from './budget.ts';
+import type { Budget } from './budget/budget.ts';
 import type { Circuit } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
+import { type Correlation, NO_CORRELATION } from './correlation.ts';
 import { createLedger } from './ledger.ts';
 
 /** A circuit apart from its tool and its probes. */
@@ -16,16 +17,21 @@ export interface KeptCircuit {
 /** All that a session goes by: what a new one begins with, and what a snapshot keeps (C11). */
 export interface SessionMemory {
   readonly books: Books;
+  readonly correlation: Correlation;
+  /** Undefined while no tool was ever observed (C1). */
+  readonly shadowCorrelation: Correlation | undefined;
   readonly step: number;
   /** When the step last moved, in monotonic ms. */
   readonly stepMs: number;
-  /** Circuits by tool, in the order of their first use. */
+  /** Circuits by name, in the order of their first use. */
   readonly circuits: ReadonlyMap<string, KeptCircuit>;
 }
 
 /** The memory of a session that begins. */
 export const freshMemory = (budget: Budget, ms: number): SessionMemory => ({
   books: { real: createLedger(budget), shadow: undefined },
+  correlation: NO_CORRELATION,
+  shadowCorrelation: undefined,
   step: 0,
   stepMs: ms,
   circuits: NONE,

@@ -1,13 +1,15 @@
-import { remaining } from './budget.ts';
+import { remaining } from './budget/budget.ts';
 import type { AlternativeRoute, Route } from './capability/route.ts';
 import { asClause, describeWait, LOSS, quoteTool } from './capability/wording.ts';
 import type { Circuit, Outage } from './circuit/circuit.ts';
+import type { CircuitMode } from './circuit/mode.ts';
 import type { CircuitPolicy } from './circuit/policy.ts';
-import { probeWait } from './circuit/schedule.ts';
+import { type ProbeWait, probeWait } from './circuit/schedule.ts';
 import type { Moment } from './clock.ts';
 import { describeFreshness } from './freshness.ts';
+import { groupNameOf } from './groups.ts';
 import type { Ledger } from './ledger.ts';
-import { REASONS, type Reason } from './reasons.ts';
+import type { Decision, Reason } from './reasons.ts';
 import type { SystemicEvent } from './systemic.ts';
 
 /**
@@ -17,10 +19,25 @@ import type { SystemicEvent } from './systemic.ts';
 
 const SAY_SO = 'say in your answer what is missing because of it';
 
-/** What stood when a call was held up. */
-export interface Grounds {
+/** What rejects calls beside the tool's own circuit. */
+export interface Held {
+  /** The circuit of the tool's group (C13). */
+  readonly group:
+    | { readonly name: string; readonly mode: CircuitMode; readonly circuit: Circuit; readonly policy: CircuitPolicy }
+    | undefined;
+  /** The systemic event that is not over. */
+  readonly event: SystemicEvent | undefined;
+  /** What lets one call probe for that event (S5). */
+  readonly gate: { readonly circuit: Circuit; readonly policy: CircuitPolicy } | undefined;
+}
+
+/** What the text for a skipped or paused call is made of, as it was when the call was rejected. */
+export interface Grounds extends Held {
   readonly reason: Reason;
+  readonly decision: Decision;
   readonly tool: string;
+  /** Who decides for the tool (C1). */
+  readonly mode: CircuitMode;
   /** Undefined for a tool that has none. */
   readonly circuit: Circuit | undefined;
   readonly policy: CircuitPolicy;
@@ -31,7 +48,7 @@ export interface Grounds {
 }
 
 /** The message of a skip or a pause (R3). */
-export const explain = (grounds: Grounds): string => {
+export const rejectionText = (grounds: Grounds): string => {
   if (isPause(grounds)) return [pauseText(grounds), ...insteadOnPause([grounds])].join(' ');
   const { reason, tool } = grounds;
   if (reason === 'repeat') {
@@ -61,21 +78,27 @@ const noteLine = (grounds: Grounds): string => {
   return `- ${quoteTool(grounds.tool)}: ${whyOf(grounds)}${until}. ${insteadOf(grounds)}`;
 };
 
-const isPause = ({ reason }: Grounds): boolean => REASONS[reason] === 'pause';
+const isPause = ({ decision }: Grounds): boolean => decision === 'pause';
 
 /** Why a tool is skipped. */
-const whyOf = ({ reason, circuit }: Grounds): string => {
+const whyOf = ({ reason, circuit, group, event }: Grounds): string => {
   switch (reason) {
+    case 'systemic':
+      return systemicCause(event);
+    case 'group_open':
+      return group === undefined || group.circuit.state === 'closed'
+        ? 'the tools of its group failed'
+        : `the tools of group ${quoteTool(groupNameOf(group.name) ?? group.name)} failed (${group.circuit.outage.category})`;
     case 'forced_open':
       return 'it was switched off by an operator';
     case 'not_allowed':
       return 'it is not among the tools that this run may use';
     case 'unavailable':
-      return "the check before its calls says that it can't be used now";
+      return 'its pre-call check says that it cannot be used now';
     case 'repeat':
-      return 'the same call has come to nothing in the same way several times running';
+      return 'the same call has failed in the same way several times in a row';
     default:
-      return circuit === undefined || circuit.state === 'closed' ? 'its last calls failed' : causeOf(circuit.outage);
+      return circuit === undefined || circuit.state === 'closed' ? 'the last calls failed' : causeOf(circuit.outage);
   }
 };
 
@@ -89,16 +112,29 @@ const causeOf = ({ trip, category }: Outage): string => {
     case 'wasted_tokens':
       return `its failed calls (${category}) cost too many tokens`;
     default:
-      return `its last calls failed (${category})`;
+      return `the last calls failed (${category})`;
   }
 };
 
-/** When it may be tried again; undefined where nobody can say. */
-const againOf = ({ reason, circuit, policy, at }: Grounds): string | undefined => {
+/** When it may be tried again; undefined where that is not known. */
+const againOf = (grounds: Grounds): string | undefined => {
+  const { reason } = grounds;
   if (reason === 'unavailable') return 'it may be tried again once that check passes';
   if (reason === 'probe_in_flight') return 'one call is testing whether it has recovered';
-  if (reason !== 'open' || circuit?.state !== 'open') return undefined;
-  return `it may be tried again ${describeWait(probeWait(circuit.outage, policy, at))}`;
+  const wait = waitOf(grounds);
+  if (reason === 'systemic' && wait === undefined) return 'one call is testing whether they have recovered';
+  return wait && `it may be tried again ${describeWait(wait)}`;
+};
+
+/** How far the next probe is away, of the circuit that rejects the call; undefined where none is open. */
+export const waitOf = ({ tool, reason, circuit, policy, group, gate, at }: Grounds): ProbeWait | undefined => {
+  const shared = reason === 'group_open' ? group : reason === 'systemic' ? gate : undefined;
+  if (shared?.circuit.state === 'open') {
+    const wait = probeWait(shared.circuit.outage, shared.policy, at, { tool, policy });
+    const own = circuit?.state === 'open' ? circuit.outage.notBeforeMs - at.ms : 0; // O3: its own Retry-After holds as well.
+    return { ...wait, notBeforeMs: Math.max(wait.notBeforeMs, own) };
+  }
+  return reason === 'open' && circuit?.state === 'open' ? probeWait(circuit.outage, policy, at) : undefined;
 };
 
 /** What to do instead of a call that is skipped. */
@@ -120,7 +156,7 @@ const alternativeText = ({ tool, method, degradation, note }: AlternativeRoute):
   return [
     `Use ${quoteTool(tool)} instead (${loss.join('; ')}).`,
     ...(method === undefined ? [] : [`How: ${asClause(method)}.`]),
-    ...(degradation === 'low' ? [] : [`Then ${SAY_SO}.`]),
+    ...(degradation === 'low' ? [] : ['Then say in your answer what is missing.']),
   ].join(' ');
 };
 
@@ -130,37 +166,50 @@ const insteadOnPause = (entries: readonly Grounds[]): readonly string[] =>
     route?.kind === 'manual' ? [`In place of ${quoteTool(tool)}: ${asClause(route.fallback)}.`] : [],
   );
 
-const pauseText = ({ reason, ledger }: Grounds): string =>
-  reason === 'systemic' ? systemicText(ledger.event) : budgetText(ledger);
+const pauseText = ({ reason, ledger, event }: Grounds): string =>
+  reason === 'systemic' ? systemicText(event) : budgetText(ledger);
+
+const STOP = 'Do not call any tools, including ones that still work.';
 
 /** The failure budget is spent, or that of tokens (B1, B4). */
 const budgetText = ({ budget }: Ledger): string =>
   `Tool calls are paused: ${
     remaining(budget) > 0
-      ? 'failed tool calls of this run have cost all the tokens that it may waste on failures'
-      : `${budget.limit} tool ${budget.limit === 1 ? 'call of this run has' : 'calls of this run have'} failed, which is all that it may spend on failures`
-  }. Call no more tools. Report what is done, what is not and why, and that somebody has to let the run go on.`;
+      ? 'failed tool calls of this run have used up the tokens that it may waste on failures'
+      : 'too many tool calls of this run have failed'
+  }. ${STOP} Report what is done, what is not and why, and that a person has to let the run go on.`;
 
 /** Several tools failed as one event (S2). */
-const systemicText = (event: SystemicEvent | undefined): string => {
-  const tools = event?.openings.map(({ tool }) => quoteTool(tool)).join(', ') ?? 'several tools';
+const systemicText = (event: SystemicEvent | undefined): string =>
+  `Tool calls are paused: ${systemicCause(event)}. ${STOP} Report what is done, what is not and why, and that a person ` +
+  'has to confirm the recovery.';
+
+/** S4: which tools failed, how, and what is suspected. */
+const systemicCause = (event: SystemicEvent | undefined): string => {
+  const tools = event === undefined ? 'several tools' : namesOf(event);
   const shared = event?.category === undefined ? 'at the same time' : `in the same way (${event.category})`;
-  return (
-    `Tool calls are paused: ${tools} failed ${shared}${event === undefined ? '' : suspicion(event)}. Call no more tools, ` +
-    `working ones neither. Report what is done, what is not and why, and that somebody has to confirm the recovery.`
-  );
+  return `${tools} failed ${shared}${event === undefined ? '' : suspicion(event)}`;
+};
+
+/** An event in scope `process` may have hundreds of tools. */
+const MOST_NAMES = 2;
+
+const namesOf = ({ openings }: SystemicEvent): string => {
+  const names = openings.slice(0, MOST_NAMES).map(({ tool }) => quoteTool(tool));
+  const more = openings.length - names.length;
+  return more === 0 ? names.join(' and ') : `${names.join(', ')} and ${more} more`;
 };
 
 /** S4: what they share. */
-const suspicion = ({ layer, dependency }: SystemicEvent): string => {
-  if (dependency !== undefined)
-    return `; the cause they share is probably in ${quoteTool(dependency)}, which they depend on`;
-  return layer === 'unknown' || layer === 'dependency'
+const suspicion = ({ layer, dependency, group }: SystemicEvent): string => {
+  if (dependency !== undefined) return `; the cause is probably ${quoteTool(dependency)}, which they depend on`;
+  if (group !== undefined) return `; the cause is probably ${quoteTool(group)}, which they belong to`;
+  return layer === 'unknown' || layer === 'dependency' || layer === 'group'
     ? ''
-    : `; the cause they share is probably in the ${LAYER[layer]}`;
+    : `; the cause is probably in the ${LAYER[layer]}`;
 };
 
-const LAYER: Record<Exclude<SystemicEvent['layer'], 'dependency' | 'unknown'>, string> = {
+const LAYER: Record<Exclude<SystemicEvent['layer'], 'dependency' | 'group' | 'unknown'>, string> = {
   network: 'network',
   filesystem: 'file system',
   permissions: 'permissions',

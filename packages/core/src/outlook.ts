@@ -1,34 +1,40 @@
 import type { Accounts } from './accounts.ts';
+import type { CallInput } from './call-input.ts';
 import { type Route, routeOf } from './capability/route.ts';
 import type { Outlook as ToolOutlook } from './capability/scope.ts';
 import { unblockText } from './capability/unblock.ts';
-import { admits } from './circuit/circuit.ts';
+import { admits, type Circuit } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
-import { probeWait } from './circuit/schedule.ts';
+import type { Circuits } from './circuits.ts';
 import type { Moment } from './clock.ts';
 import type { SessionContext } from './context.ts';
 import type { CallHistory } from './history.ts';
-import type { Grounds } from './message.ts';
+import { type Grounds, type Held, waitOf } from './message.ts';
+import { feeds, rejects } from './passes.ts';
 import type { SessionPermit } from './permit.ts';
 import type { Precheck } from './precheck.ts';
-import { isExecuted, REASONS, type Reason } from './reasons.ts';
+import { decisionOf, isExecuted, type Reason } from './reasons.ts';
+import type { SessionTool } from './seats.ts';
 import { type CircuitStore, circuitMoment } from './store.ts';
 import type { ToolSpec } from './tool.ts';
-import type { TrackedCircuit } from './tracked.ts';
+import { newCircuit, type TrackedCircuit } from './tracked.ts';
 
 /** A tool that is asked about. */
-export interface Asked {
-  readonly tool: string;
-  readonly spec: ToolSpec | undefined;
-  readonly tracked: TrackedCircuit | undefined;
-}
+export type Asked = Omit<SessionTool, 'tally'>;
 
-/** F2: a last good result stands in for a tool that is out; not for one that says no, or that isn't allowed. */
-const IS_OUT: ReadonlySet<Reason> = new Set<Reason>(['open', 'probe_in_flight', 'forced_open', 'unavailable']);
+/** F2: a last good result answers for a tool that is unavailable; not for one that rejects the call itself, or that is not allowed. */
+const IS_OUT: ReadonlySet<Reason> = new Set<Reason>([
+  'open',
+  'group_open',
+  'probe_in_flight',
+  'forced_open',
+  'unavailable',
+]);
 
-/** What would be decided now, and what would stand in. Changes nothing: the expeditor acts on it. */
+/** What would be decided now, and which fallback there would be. Changes nothing: the session acts on it. */
 export class Outlook {
   readonly #box: SessionContext;
+  readonly #circuits: Circuits;
   readonly #store: CircuitStore;
   readonly #accounts: Accounts;
   readonly #history: CallHistory;
@@ -37,59 +43,98 @@ export class Outlook {
 
   constructor(
     box: SessionContext,
-    store: CircuitStore,
+    circuits: Circuits,
     accounts: Accounts,
     history: CallHistory,
     allowed: ReadonlySet<string> | undefined,
   ) {
     this.#box = box;
-    this.#store = store;
+    this.#circuits = circuits;
+    this.#store = circuits.store;
     this.#accounts = accounts;
     this.#history = history;
     this.#allowed = allowed;
   }
 
-  /** Why a call with these arguments (O5) would be let through or held up. */
-  reason(asked: Asked, mode: CircuitMode, digest: string | undefined, at: Moment): Reason {
-    const reason = this.#reason(asked, mode, digest, at);
-    return mode === 'observe_only' ? onlyObserved(reason) : reason;
+  /** Why a call with these arguments (O5) would be let through, skipped or paused. */
+  reason(asked: Asked, mode: CircuitMode, input: CallInput | undefined, at: Moment): Reason {
+    const reason = this.#reason(asked, mode, input, at);
+    return mode === 'observe_only' ? this.#onlyObserved(reason) : reason;
   }
 
-  #reason({ tool, spec, tracked }: Asked, mode: CircuitMode, digest: string | undefined, at: Moment): Reason {
-    const paused = this.#accounts.isPaused ? this.#pausedBy(mode) : undefined;
-    if (paused !== undefined) return paused;
-    // What may not be called isn't called, switched off or not.
+  /** C1: what would be skipped or paused is only observed, and let through for that reason. */
+  #onlyObserved(reason: Reason): Reason {
+    if (isExecuted(reason)) return reason;
+    return this.#decides(reason) === 'pause' ? 'would_pause' : 'would_skip';
+  }
+
+  #decides(reason: Reason) {
+    return decisionOf(reason, this.#box.systemic?.decision ?? 'pause');
+  }
+
+  #reason(asked: Asked, mode: CircuitMode, input: CallInput | undefined, at: Moment): Reason {
+    const { tool, spec, tracked, group } = asked;
+    const session = this.#ofSession(asked, mode, at);
+    if (session !== undefined && session !== 'probe_due') return session;
+    // What is not allowed is not called, switched off or not.
     if (this.#allowed !== undefined && !this.#allowed.has(tool)) return 'not_allowed';
     if (mode === 'forced_open' || mode === 'disabled') return mode;
     if (spec?.precheck !== undefined && this.#isUnavailable(spec, spec.precheck, at)) return 'unavailable';
-    // There the loop guard isn't asked: a tool that is out fails alike, and a probe may well be the same call once more.
-    if (tracked !== undefined && tracked.circuit.state !== 'closed') return this.#ofOutage(tracked, at);
-    if (digest !== undefined && this.#history.isRepeat(tool, digest)) return 'repeat';
-    if (tracked !== undefined) return 'closed';
-    return spec === undefined ? 'undeclared' : 'no_circuit';
+    const byGroup = group === undefined ? undefined : this.#ofGroup(asked, group, mode, at);
+    if (byGroup !== undefined && byGroup !== 'group_probe_due') return byGroup;
+    const own = tracked === undefined ? undefined : this.#ofCircuit(tracked.circuit, tracked, at);
+    if (own !== undefined && own !== 'probe_due') return own;
+    // C15: if several circuits are due, one call probes them all.
+    const due = byGroup ?? own ?? session;
+    if (due !== undefined) return due;
+    // A probe may well be the same call once more, so the loop guard is asked last.
+    if (input !== undefined && this.#history.isRepeat(tool, input)) return 'repeat';
+    if (spec === undefined) return 'undeclared';
+    return this.#box.keepsCircuits ? 'closed' : 'no_circuit'; // A circuit that was not used yet is closed (C2).
   }
 
-  #pausedBy(mode: CircuitMode): Reason | undefined {
-    const state = this.#accounts.state(mode === 'observe_only');
-    if (state === 'active') return undefined;
-    return state === 'paused_systemic' ? 'systemic' : 'budget_exhausted';
+  /** B1, S2, S5: what pauses the session, or skips the tools of an event; `probe_due`: the call may probe for the event. */
+  #ofSession(asked: Asked, mode: CircuitMode, at: Moment): Reason | undefined {
+    const observed = mode === 'observe_only';
+    const isExhausted = this.#accounts.isExhausted(observed);
+    const state = this.#accounts.correlationOf(observed);
+    if (state.correlation.event === undefined) return isExhausted ? 'budget_exhausted' : undefined;
+    const pausesAll = this.#box.systemic?.decision !== 'skip';
+    if (isExhausted && !pausesAll) return 'budget_exhausted';
+    if (!pausesAll && !this.#accounts.isAffected(state, asked.tool)) return undefined;
+    if (!this.#circuits.admitsAtGate(asked, mode, at)) return 'systemic';
+    return isExhausted ? 'budget_exhausted' : 'probe_due';
   }
 
   #isUnavailable({ name }: ToolSpec, precheck: Precheck, { ms }: Moment): boolean {
     return this.#box.prechecks.availability(name, precheck, ms) === 'unavailable';
   }
 
-  #ofOutage({ circuit, tool }: TrackedCircuit, at: Moment): Reason {
+  /** C13: what the circuit of the tool's group says; undefined where it has nothing against the call. */
+  #ofGroup({ tool, tracked }: Asked, group: TrackedCircuit, mode: CircuitMode, at: Moment): Reason | undefined {
+    if (!rejects(group, mode)) return undefined;
+    if (group.mode === 'forced_open') return 'forced_open';
+    const { circuit } = group;
+    if (circuit.state === 'closed') return undefined;
+    const asking = tracked && { tool, policy: tracked.tool.policy };
+    if (admits(circuit, group.tool.policy, circuitMoment(this.#store, at), asking)) {
+      return feeds(group, mode) ? 'group_probe_due' : undefined;
+    }
+    return circuit.state === 'open' ? 'group_open' : 'probe_in_flight';
+  }
+
+  #ofCircuit(circuit: Circuit, { tool }: TrackedCircuit, at: Moment): Reason | undefined {
+    if (circuit.state === 'closed') return undefined;
     if (admits(circuit, tool.policy, circuitMoment(this.#store, at))) return 'probe_due';
     return circuit.state === 'open' ? 'open' : 'probe_in_flight';
   }
 
-  /** Where a call goes that is held up for this reason (R2, F2); undefined where it isn't. */
-  route(reason: Reason, { tool, spec }: Asked, digest: string | undefined, at: Moment): Route | undefined {
+  /** Where a call goes that is skipped or paused for this reason (R2, F2); undefined where it is made. */
+  route(reason: Reason, { tool, spec }: Asked, input: CallInput | undefined, at: Moment): Route | undefined {
     if (isExecuted(reason)) return undefined;
     const settings = spec ?? this.#box.undeclared;
-    if (REASONS[reason] === 'pause') return settings.lastResort;
-    const stale = IS_OUT.has(reason) ? this.#history.lastGood(tool, settings, digest, at.ms) : undefined;
+    if (this.#decides(reason) === 'pause') return settings.lastResort;
+    const stale = IS_OUT.has(reason) ? this.#history.lastGood(tool, settings, input, at.ms) : undefined;
     if (stale !== undefined || settings.capability.alternatives === undefined) return stale ?? settings.lastResort;
     return routeOf(settings.capability, (other) => this.#isUsable(other, at));
   }
@@ -98,47 +143,67 @@ export class Outlook {
   #isUsable(tool: string, at: Moment): boolean {
     const spec = this.#box.tool(tool);
     if (spec === undefined) return false;
-    const tracked = this.#store.circuits.get(spec.name);
-    return REASONS[this.reason({ tool: spec.name, spec, tracked }, (tracked ?? spec).mode, undefined, at)] === 'call';
+    const asked = this.#asked(spec.name, spec);
+    return this.#decides(this.reason(asked, (asked.tracked ?? spec).mode, undefined, at)) === 'call';
   }
 
-  /** What the words for a call that was held up are made of: what stood then. */
-  grounds({ seat, reason, route, circuit, ledger, at }: SessionPermit): Grounds {
+  /** A tool as it is now. A circuit that was not used yet is closed. */
+  #asked(tool: string, spec: ToolSpec | undefined): Asked {
+    const { circuits } = this.#store;
+    const group = this.#box.keepsCircuits ? spec?.group : undefined;
+    return { tool, spec, tracked: circuits.get(tool), group: group && (circuits.get(group.name) ?? newCircuit(group)) };
+  }
+
+  /** What the text for a call that was skipped or paused is made of, as it was then. */
+  grounds({ seat, mode, decision, reason, route, circuit, ledger, held = NOT_HELD, at }: SessionPermit): Grounds {
     const { policy } = seat.spec ?? this.#box.undeclared;
-    return { tool: seat.tool, reason, route, circuit, policy, ledger, at };
+    return { tool: seat.tool, mode, reason, decision, route, circuit, policy, ledger, ...held, at };
   }
 
-  /** Whether a declared tool is out, and what to do about it. */
+  /** What rejects calls of a tool beside its own circuit. */
+  heldBy({ group }: Pick<Asked, 'group'>, mode: CircuitMode): Held {
+    const { correlation, gate } = this.#accounts.correlationOf(mode === 'observe_only');
+    const policy = this.#box.systemic?.gate;
+    return {
+      group: group && { name: group.tool.name, mode: group.mode, circuit: group.circuit, policy: group.tool.policy },
+      event: correlation.event,
+      gate: gate && policy && { circuit: gate.circuit, policy },
+    };
+  }
+
+  /** Whether a declared tool is unavailable, and what to do about it. */
   of(tool: string, at: Moment): ToolOutlook {
-    const { reason, route, circuit, policy, at: now } = this.#now(tool, at);
+    const grounds = this.now(tool, undefined, at);
+    const { reason, route } = grounds;
     if (route === undefined) return { out: false };
-    const wait = circuit?.state === 'open' ? probeWait(circuit.outage, policy, now) : undefined;
-    return { out: true, reason, route, unblock: unblockText({ tool, reason, wait }) };
+    return { out: true, reason, route, unblock: unblockText({ tool, reason, wait: waitOf(grounds) }) };
   }
 
-  /** Of the declared tools, those that would be held up now (R3). */
+  /** Of the declared tools, those that would be skipped or paused now (R3). */
   outs(at: Moment): readonly Grounds[] {
-    return [...this.#box.tools()].map((tool) => this.#now(tool, at)).filter(({ route }) => route !== undefined);
+    return [...this.#box.tools()]
+      .map((tool) => this.now(tool, undefined, at))
+      .filter(({ route }) => route !== undefined);
   }
 
-  #now(tool: string, at: Moment): Grounds {
-    const asked = { tool, spec: this.#box.tool(tool), tracked: this.#store.circuits.get(tool) };
+  /** What would be decided now for a tool. */
+  now(tool: string, input: CallInput | undefined, at: Moment): Grounds {
+    const asked = this.#asked(tool, this.#box.tool(tool));
     const { mode } = asked.tracked ?? asked.spec ?? this.#box.undeclared;
-    const reason = this.reason(asked, mode, undefined, at);
+    const reason = this.reason(asked, mode, input, at);
     return {
       tool,
+      mode,
       reason,
-      route: this.route(reason, asked, undefined, at),
+      decision: this.#decides(reason),
+      route: this.route(reason, asked, input, at),
       circuit: asked.tracked?.circuit,
       policy: (asked.spec ?? this.#box.undeclared).policy,
       ledger: this.#accounts.real,
+      ...this.heldBy(asked, mode),
       at: circuitMoment(this.#store, at),
     };
   }
 }
 
-/** C1: what would be held up is only observed, and let through for that reason. */
-const onlyObserved = (reason: Reason): Reason => {
-  if (isExecuted(reason)) return reason;
-  return REASONS[reason] === 'pause' ? 'would_pause' : 'would_skip';
-};
+const NOT_HELD: Held = { group: undefined, event: undefined, gate: undefined };

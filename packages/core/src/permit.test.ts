@@ -3,7 +3,7 @@ import { context, createContextKey, ROOT_CONTEXT, trace } from '@opentelemetry/a
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { afterEach, describe, expect, test } from 'vitest';
-import { bench, trip } from './test-support.ts';
+import { bench, failOnce, trip } from './test-support.ts';
 
 afterEach(() => {
   context.disable();
@@ -11,10 +11,11 @@ afterEach(() => {
 });
 
 describe('what a permit says', () => {
-  test('it stays as it was given, whatever comes later', () => {
+  test('E3: it stays as it was given, whatever comes later', () => {
     const { session } = bench({ budget: { failures: 4 } });
     const call = session.acquire('a');
     trip(session, 'a');
+    for (const category of ['server', 'rate_limit'] as const) failOnce(session, 'b', category);
     const skip = session.acquire('a');
     session.control('a', 'disabled');
     session.resume();
@@ -23,7 +24,7 @@ describe('what a permit says', () => {
     expect([call.message, skip.message]).toEqual(['', expect.stringContaining("Tool 'a' is unavailable")]);
   });
 
-  test('a copy has the decision still, so that nobody takes a refusal for a call', () => {
+  test('E3: a copy has the decision still, so that a rejection is never taken for a call', () => {
     const { session } = bench();
     trip(session, 'a');
     expect({ ...session.acquire('a') }.decision).toBe('skip');
@@ -31,7 +32,7 @@ describe('what a permit says', () => {
     expect(session.acquire('a').toJSON()).toMatchObject({ tool: 'a', decision: 'skip', state: 'open' });
   });
 
-  test('logs show what it says, and nothing of what is behind it', () => {
+  test('Q2: logs show what it says, and nothing of what is behind it', () => {
     const { session } = bench();
     trip(session, 'a');
     const shown = {
@@ -40,7 +41,7 @@ describe('what a permit says', () => {
       reason: 'open',
       caution: false,
       state: 'open',
-      budgetRemaining: 2,
+      budgetRemaining: 4,
       message: expect.stringContaining("Tool 'a' is unavailable"),
       route: { kind: 'defer' },
     };
@@ -52,7 +53,7 @@ describe('what a permit says', () => {
 });
 
 describe('the context that a tool runs in', () => {
-  test('it is made of the one that was active at the decision, and is always the same', () => {
+  test('E1: it is made of the one that was active at the decision, and is always the same', () => {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     const spans = new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() });
     trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [spans] }));
@@ -65,7 +66,7 @@ describe('the context that a tool runs in', () => {
     expect(permit.context).toBe(within);
   });
 
-  test('without a tracer it is whichever is active', () => {
+  test('E1: without a tracer it is whichever is active', () => {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     const permit = bench().session.acquire('a');
     const other = ROOT_CONTEXT.setValue(createContextKey('x'), 1);

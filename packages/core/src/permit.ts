@@ -1,13 +1,17 @@
 import { type Context, context, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api';
-import { isCautious, remaining } from './budget.ts';
+import { isCautious, remaining } from './budget/budget.ts';
+import type { CallInput } from './call-input.ts';
 import type { Route } from './capability/route.ts';
 import type { Circuit, Lease, Ticket } from './circuit/circuit.ts';
 import { type CircuitMode, type ReportedState, reportedState } from './circuit/mode.ts';
 import type { Moment } from './clock.ts';
 import type { FreshnessLabel } from './freshness.ts';
+import { groupNameOf } from './groups.ts';
 import type { Ledger } from './ledger.ts';
-import { type Decision, REASONS, type Reason, wouldDecide } from './reasons.ts';
-import type { Seat } from './seats.ts';
+import type { Held } from './message.ts';
+import type { Pass } from './passes.ts';
+import { type Decision, isAnswered, type Reason, wouldDecide } from './reasons.ts';
+import type { SessionTool } from './seats.ts';
 import type { Settlement } from './settlement.ts';
 import { reportThrown, safely } from './telemetry/safely.ts';
 
@@ -20,8 +24,10 @@ export interface Permit {
   readonly tool: string;
   readonly decision: Decision;
   readonly reason: Reason;
-  /** True when one more failure pauses the session: by their number (B2), or as it looks by their tokens (B4). */
+  /** True when one more failure may pause the session: by their number (B2), or as it looks by their tokens (B4). */
   readonly caution: boolean;
+  /** The tool's group, without `group:`; undefined for a tool without one (C13). */
+  readonly group: string | undefined;
   /** The tool's circuit after the decision, or its mode if that isn't `automatic`; undefined for a tool that has none. */
   readonly state: ReportedState | undefined;
   /** What would have been decided, where the tool is only observed (C1); undefined elsewhere. */
@@ -51,6 +57,24 @@ export interface Permit {
 /** What a permit says, as plain data. */
 export type PermitRecord = Omit<Permit, 'context' | 'settle' | 'toJSON'>;
 
+/** What was decided. */
+export interface Decided {
+  readonly decision: Decision;
+  readonly reason: Reason;
+  readonly lease: Lease | undefined;
+  readonly passes: readonly Pass[];
+  readonly route: Route | undefined;
+  readonly held: Held | undefined;
+}
+
+/** The call that it was decided for. */
+export interface PermitCall {
+  readonly ledger: Ledger;
+  readonly at: Moment;
+  readonly serial: number;
+  readonly input: CallInput | undefined;
+}
+
 /** What the session hands to a permit and gets back from it. */
 export interface PermitOwner {
   /** Told of each settle of a permit that is still open; closes it. */
@@ -58,9 +82,9 @@ export interface PermitOwner {
   /** Told when a probe's lease has run out, by whichever session that shares the circuit notices first (C9, C12). */
   lapsed(permit: SessionPermit, atMs: number): void;
   /** Told after that by the other session: now listeners may hear of it. */
-  tell(): void;
-  /** The words for a call that is held up. */
-  explain(permit: SessionPermit): string;
+  flush(): void;
+  /** The text for a call that is skipped or paused. */
+  textFor(permit: SessionPermit): string;
 }
 
 interface Contexts {
@@ -77,15 +101,21 @@ interface Contexts {
 export class SessionPermit implements Permit, Ticket {
   // `declare`: a field that is set to undefined first, and to its value then, costs twice.
   declare readonly owner: PermitOwner;
-  declare readonly seat: Seat;
+  declare readonly seat: SessionTool;
   /** Its own, so that a copy has it: who looks for `skip` in one that lacks it calls a tool that is out. */
   declare readonly decision: Decision;
   declare readonly reason: Reason;
   declare readonly mode: CircuitMode;
   /** After the decision; undefined where there is none. */
   declare readonly circuit: Circuit | undefined;
-  /** Of a probe. */
+  /** Of a probe of the tool's own circuit. */
   declare readonly lease: Lease | undefined;
+  /** The other circuits that it passed (C15). */
+  declare readonly passes: readonly Pass[];
+  /** What else rejected the call; undefined where it is made. */
+  declare readonly held: Held | undefined;
+  /** Which call of its session this is: nested calls begin after the one around them. */
+  declare readonly serial: number;
   declare readonly route: Route | undefined;
   declare readonly ledger: Ledger;
   /**
@@ -93,38 +123,35 @@ export class SessionPermit implements Permit, Ticket {
    * session's, for nobody reads those.
    */
   declare readonly at: Moment;
-  /** Of the call's arguments, where they were given (O5). */
-  declare readonly digest: string | undefined;
+  /** The call's arguments, where they were given (O5). Never enumerated: they may be secret. */
+  readonly #input: CallInput | undefined;
   declare freshness: FreshnessLabel | undefined;
   declare span: Span | undefined;
   #context: Contexts | undefined;
   #open: boolean;
 
-  constructor(
-    owner: PermitOwner,
-    seat: Seat,
-    reason: Reason,
-    mode: CircuitMode,
-    ledger: Ledger,
-    at: Moment,
-    digest: string | undefined,
-    lease?: Lease,
-    route?: Route,
-  ) {
+  constructor(owner: PermitOwner, seat: SessionTool, mode: CircuitMode, decided: Decided, call: PermitCall) {
     this.owner = owner;
     this.seat = seat;
-    this.decision = REASONS[reason];
-    this.reason = reason;
+    this.decision = decided.decision;
+    this.reason = decided.reason;
     this.mode = mode;
     this.circuit = seat.tracked?.circuit;
-    this.lease = lease;
-    this.route = route;
-    this.ledger = ledger;
-    this.at = at;
-    this.digest = digest;
+    this.lease = decided.lease;
+    this.passes = decided.passes;
+    this.route = decided.route;
+    this.held = decided.held;
+    this.ledger = call.ledger;
+    this.at = call.at;
+    this.serial = call.serial;
+    this.#input = call.input;
     this.freshness = undefined;
     this.span = undefined;
-    this.#open = route === undefined;
+    this.#open = decided.route === undefined;
+  }
+
+  get input(): CallInput | undefined {
+    return this.#input;
   }
 
   get tool(): string {
@@ -133,6 +160,10 @@ export class SessionPermit implements Permit, Ticket {
 
   get caution(): boolean {
     return isCautious(this.ledger.budget);
+  }
+
+  get group(): string | undefined {
+    return groupNameOf(this.seat.spec?.group?.name);
   }
 
   get state(): ReportedState | undefined {
@@ -148,7 +179,7 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   get message(): string {
-    return this.route === undefined ? '' : this.owner.explain(this);
+    return this.route === undefined ? '' : this.owner.textFor(this);
   }
 
   get context(): Context {
@@ -172,7 +203,18 @@ export class SessionPermit implements Permit, Ticket {
 
   /** Whether the circuit let the call through, and is told what it came to. */
   get answers(): boolean {
-    return this.circuit !== undefined && (this.reason === 'closed' || this.lease !== undefined);
+    return this.circuit !== undefined && isAnswered(this.reason);
+  }
+
+  /** Whether it took a slot of any circuit. */
+  get isProbe(): boolean {
+    return this.decision === 'probe';
+  }
+
+  /** C9: when its slots count as failed, in monotonic ms. One lease for all of them (C15). */
+  get leaseUntilMs(): number {
+    const lease = this.lease ?? this.passes.find((one) => one.lease !== undefined)?.lease;
+    return lease?.untilMs ?? Number.POSITIVE_INFINITY;
   }
 
   /** Of the circuit that let the call through. */
@@ -192,8 +234,9 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   toJSON(): PermitRecord {
-    const { tool, decision, reason, caution, state, observed, budgetRemaining, message, route, freshness } = this;
-    return { tool, decision, reason, caution, state, observed, budgetRemaining, message, route, freshness };
+    const { tool, decision, reason, caution, group, state, observed, budgetRemaining, message, route, freshness } =
+      this;
+    return { tool, decision, reason, caution, group, state, observed, budgetRemaining, message, route, freshness };
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): object {

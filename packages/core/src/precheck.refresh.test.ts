@@ -41,7 +41,7 @@ describe('K3: all at once, before the first call', () => {
     expect(scores).toEqual(['a: available']);
   });
 
-  test('K3: refresh asks anew whatever the age, and joins a check that is under way', async () => {
+  test('K3: refresh asks again whatever the age, and joins a check that is under way', async () => {
     const { availability, refresh, peek } = board({ timeoutMs: 60_000, maxAgeMs: 60_000 });
     const { check, answer } = slowCheck();
     availability('fresh', () => 'degraded', 9);
@@ -71,7 +71,7 @@ describe('K3: all at once, before the first call', () => {
     expect(reports()).toEqual([expect.stringContaining("didn't answer within 5 ms")]);
   });
 
-  test('K2: refresh does not join a check that has had its time, but asks anew', async () => {
+  test('K2: refresh does not join a check that has had its time, but asks again', async () => {
     const { availability, refresh, peek } = board();
     availability('search', slowCheck().check, 0);
     await refresh([['search', () => 'unavailable']], () => 40);

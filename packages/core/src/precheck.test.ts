@@ -55,7 +55,7 @@ describe('K2: a check that fails means available', () => {
     expect(availability('search', () => fails('broken'), 101)).toBe('available');
   });
 
-  test('K2: one that hangs, by the time of whoever asks', async () => {
+  test('K2: one that hangs, by the time of the caller', async () => {
     const { availability, peek, scores } = board();
     const { check, answer } = slowCheck();
     availability('search', () => 'unavailable', 0);

@@ -1,49 +1,43 @@
-import type { Lease } from './circuit/circuit.ts';
 import type { SessionPermit } from './permit.ts';
-import type { TrackedCircuit } from './tracked.ts';
 
-/** A probe on its way. */
-export interface Probe {
-  readonly tracked: TrackedCircuit;
-  readonly lease: Lease;
-  readonly permit: SessionPermit;
-}
+const NONE: ReadonlySet<SessionPermit> = new Set();
 
-const NONE: ReadonlyMap<Lease, Probe> = new Map();
-
-/** The probes on their way, in the order in which they set out: whoever notices that a lease has run out settles it (C9). */
+/** Probes that have not settled, in the order in which they began. Whichever session notices that a lease has ended settles it (C9). */
 export class Probing {
   /** Made for the first probe: most sessions never have one. */
-  #probes: Map<Lease, Probe> | undefined;
-  /** No lease runs out before that, in monotonic ms: until then, nobody has to look through them. */
+  #probes: Set<SessionPermit> | undefined;
+  /** No lease ends before that, in monotonic ms: until then the list is not searched. */
   #soonestMs = Number.POSITIVE_INFINITY;
 
   get size(): number {
     return this.#probes?.size ?? 0;
   }
 
-  all(): Iterable<Probe> {
-    return (this.#probes ?? NONE).values();
+  begin(probe: SessionPermit): void {
+    this.#probes ??= new Set();
+    this.#probes.add(probe);
+    this.#soonestMs = Math.min(this.#soonestMs, probe.leaseUntilMs);
   }
 
-  begin(probe: Probe): void {
-    this.#probes ??= new Map();
-    this.#probes.set(probe.lease, probe);
-    this.#soonestMs = Math.min(this.#soonestMs, probe.lease.untilMs);
+  end(probe: SessionPermit): void {
+    this.#probes?.delete(probe);
   }
 
-  end(lease: Lease): void {
-    this.#probes?.delete(lease);
-  }
-
-  /** C9: of the probes whose lease has run out by `ms`, the one whose lease ran out first. */
-  firstLapsed(ms: number): Probe | undefined {
+  /** C9: of the probes whose lease has ended by `ms`, the one whose lease ended first. */
+  firstLapsed(ms: number): SessionPermit | undefined {
     if (ms < this.#soonestMs) return undefined;
-    let first: Probe | undefined;
-    for (const probe of this.all()) {
-      if (first === undefined || probe.lease.untilMs < first.lease.untilMs) first = probe;
+    let first: SessionPermit | undefined;
+    for (const probe of this.#probes ?? NONE) {
+      if (first === undefined || probe.leaseUntilMs < first.leaseUntilMs) first = probe;
     }
-    this.#soonestMs = first?.lease.untilMs ?? Number.POSITIVE_INFINITY;
+    this.#soonestMs = first?.leaseUntilMs ?? Number.POSITIVE_INFINITY;
     return ms < this.#soonestMs ? undefined : first;
+  }
+
+  /** The same probes, to look ahead with (C11). */
+  copy(): Probing {
+    const copy = new Probing();
+    for (const probe of this.#probes ?? NONE) copy.begin(probe);
+    return copy;
   }
 }

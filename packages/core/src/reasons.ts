@@ -1,4 +1,4 @@
-/** What the expeditor says before a tool call. `call` and `probe`: run it. `skip`: not this tool. `pause`: no tool at all. */
+/** What a session decides before a tool call. `call` and `probe`: run it. `skip`: not this tool. `pause`: no tool at all. */
 export type Decision = 'call' | 'probe' | 'skip' | 'pause';
 
 /** Why, and what each reason decides. */
@@ -7,8 +7,6 @@ export const REASONS = {
   closed: 'call',
   /** The tool was never declared or wrapped: it has no circuit, but the budget counts. */
   undeclared: 'call',
-  /** The session was ended before: nothing is tracked any more, and nothing held up. */
-  session_ended: 'call',
   /** The box keeps no circuits: the budget alone counts (B5). */
   no_circuit: 'call',
   /** The circuit is switched off: the call touches neither circuit nor budget (C1). */
@@ -19,8 +17,12 @@ export const REASONS = {
   would_pause: 'call',
   /** The wait after an opening is over. */
   probe_due: 'probe',
+  /** The same for the circuit of the tool's group: one call probes for all of its tools (C13). */
+  group_probe_due: 'probe',
   /** The circuit is open and no probe is due. */
   open: 'skip',
+  /** The circuit of the tool's group is open and no probe is due (C13). */
+  group_open: 'skip',
   /** Enough probes are on their way. */
   probe_in_flight: 'skip',
   /** Somebody has switched the tool off (C1). */
@@ -33,11 +35,22 @@ export const REASONS = {
   repeat: 'skip',
   /** The session has no failure left in its budget. */
   budget_exhausted: 'pause',
-  /** Several tools failed as one event, and nobody has said that it is over. */
+  /** Several tools failed from one cause, and the event is not over. In scope `process` it decides `skip` (S2): see {@link decisionOf}. */
   systemic: 'pause',
 } as const satisfies Record<string, Decision>;
 
 export type Reason = keyof typeof REASONS;
+
+/** What a systemic event decides: `skip` where it concerns the affected tools only (S2). */
+export type SystemicDecision = 'pause' | 'skip';
+
+/** What a reason decides in a box. */
+export const decisionOf = (reason: Reason, systemic: SystemicDecision): Decision =>
+  reason === 'systemic' ? systemic : REASONS[reason];
+
+/** Whether the circuits that let the call through are told what came of it. */
+export const isAnswered = (reason: Reason): boolean =>
+  reason === 'closed' || reason === 'probe_due' || reason === 'group_probe_due';
 
 /** Whether the tool is to be run. */
 export const isExecuted = (reason: Reason): boolean => {

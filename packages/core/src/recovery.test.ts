@@ -166,12 +166,13 @@ describe('E6: a recovery that can not work is refused', () => {
   test.each<[string, unknown]>([
     ['by time', { afterMs: 1 }],
     ['by health check', { healthCheck: check }],
+    ['by a probe', { probeAfterMs: 9, maxProbeAfterMs: 9 }],
     ['by both, at an interval', { afterMs: 0.5, healthCheck: check, everyMs: 1 }],
     ['what is there and undefined is not set', { afterMs: 1, healthCheck: undefined, everyMs: undefined }],
   ])('E6: accepted: %s', (_, value) => expect(issues(value)).toEqual([]));
 
   test.each<[string, unknown, string]>([
-    ['one that ends nothing', {}, 'systemic.recoveryends no systemic event. Set afterMs, healthCheck or both'],
+    ['one that ends nothing', {}, 'systemic.recoveryends no systemic event. Set afterMs, healthCheck or probeAfterMs'],
     ['one whose ends are undefined', { afterMs: undefined }, 'systemic.recoveryends no systemic event'],
     [
       'no time at all',
@@ -188,7 +189,18 @@ describe('E6: a recovery that can not work is refused', () => {
     [
       'an interval of nothing',
       { afterMs: 1, everyMs: 1 },
-      'systemic.recovery.everyMsis how far health checks are apart',
+      'systemic.recovery.everyMssets the interval between health checks, but no healthCheck is configured. Add',
+    ],
+    ['a probe at once', { probeAfterMs: 0 }, 'systemic.recovery.probeAfterMsis 0. Set a finite number above 0'],
+    [
+      'the longest wait of nothing',
+      { afterMs: 1, maxProbeAfterMs: 1 },
+      'systemic.recovery.maxProbeAfterMsbounds the wait between probes, but probeAfterMs is not configured. Add',
+    ],
+    [
+      'a longest wait that is the shorter one',
+      { probeAfterMs: 9, maxProbeAfterMs: 8 },
+      'systemic.recovery.maxProbeAfterMsis 8, less than probeAfterMs (9), where the wait begins. Raise maxProbeAfterMs or lower probeAfterMs.',
     ],
     [
       'a misspelt setting',

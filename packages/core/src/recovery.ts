@@ -2,10 +2,17 @@ import { type Check, number, object, orLeaveOut, show } from './checks.ts';
 import { reportThrown } from './telemetry/safely.ts';
 
 /**
- * How a systemic event ends where nobody is there to confirm it (S5): after a time, when a health check passes, or whichever
+ * How a systemic event ends without a person to confirm it (S5): after a time, when a health check passes, or whichever
  * comes first. Looked at when the session is used; nothing runs while it isn't.
  */
 export interface RecoveryPolicy {
+  /**
+   * Scope `process` only: milliseconds after which the next call of an affected tool is let through as the only probe. If it
+   * succeeds, the event is over; if it fails, the wait doubles. Above 0. Default 300,000, unless `recovery` is given without it.
+   */
+  readonly probeAfterMs?: number;
+  /** The longest wait between those probes. Milliseconds ≥ probeAfterMs. Default 1,200,000. */
+  readonly maxProbeAfterMs?: number;
   /** Milliseconds after which the event counts as over. Above 0. Default: time alone ends nothing. */
   readonly afterMs?: number;
   /**
@@ -17,7 +24,7 @@ export interface RecoveryPolicy {
   readonly everyMs?: number;
 }
 
-/** Why an event is over with nobody's word. */
+/** Why an event is over without a person's word. */
 export type RecoveryCause = 'time' | 'health_check';
 
 /** Watches for the end of one session's systemic events, one after the other. */
@@ -27,6 +34,8 @@ export interface RecoveryWatch {
    * due. Never throws, never waits: an answer that takes time counts from the next call.
    */
   isOver(sinceMs: number, ms: number): RecoveryCause | undefined;
+  /** The same without asking a health check (C11). */
+  foresees(sinceMs: number, ms: number): RecoveryCause | undefined;
 }
 
 const EVERY_MS = 10_000;
@@ -85,12 +94,19 @@ export const createRecoveryWatch = ({ afterMs, healthCheck, everyMs }: RecoveryP
     if (healthCheck !== undefined && run === undefined && isDue) start(healthCheck, sinceMs, ms);
   };
 
+  const foresees = (sinceMs: number, ms: number): RecoveryCause | undefined => {
+    if (afterMs !== undefined && ms - sinceMs >= afterMs) return 'time';
+    return healthySinceMs === sinceMs ? 'health_check' : undefined;
+  };
+
   return {
     isOver: (sinceMs, ms) => {
-      if (afterMs !== undefined && ms - sinceMs >= afterMs) return 'time';
-      if (healthySinceMs !== sinceMs) startIfDue(sinceMs, ms);
-      return healthySinceMs === sinceMs ? 'health_check' : undefined;
+      const by = foresees(sinceMs, ms);
+      if (by !== undefined) return by;
+      startIfDue(sinceMs, ms);
+      return foresees(sinceMs, ms);
     },
+    foresees,
   };
 };
 
@@ -111,6 +127,8 @@ const settingChecks = object(
     afterMs: number(0, orLeaveOut('a systemic event counts as over after that time.'), { above: true }),
     healthCheck: aFunction,
     everyMs: number(0, orLeaveOut('health checks start so far apart at least.'), { above: true }),
+    probeAfterMs: number(0, orLeaveOut('a call of an affected tool probes after that time.'), { above: true }),
+    maxProbeAfterMs: number(0, orLeaveOut('it is the longest wait between those probes.'), { above: true }),
   } satisfies Record<keyof RecoveryPolicy, Check>,
   '{ afterMs: 300000 }',
 );
@@ -119,15 +137,23 @@ const settingChecks = object(
 export const recoveryChecks: Check = (path, value) => {
   const issues = settingChecks(path, value);
   if (issues.length > 0) return issues;
-  const { afterMs, healthCheck, everyMs } = value as RecoveryPolicy;
-  if (afterMs === undefined && healthCheck === undefined) {
+  const { afterMs, healthCheck, everyMs, probeAfterMs, maxProbeAfterMs } = value as RecoveryPolicy;
+  if (afterMs === undefined && healthCheck === undefined && probeAfterMs === undefined) {
     const message =
-      'ends no systemic event. Set afterMs, healthCheck or both, or leave it out: confirmRecovered() ends it.';
+      'ends no systemic event. Set afterMs, healthCheck or probeAfterMs, or leave it out: confirmRecovered() ends it.';
     return [{ path, message }];
   }
   if (everyMs !== undefined && healthCheck === undefined) {
-    const message = 'is how far health checks are apart, and there is none. Give healthCheck as well, or leave it out.';
+    const message =
+      'sets the interval between health checks, but no healthCheck is configured. Add healthCheck or remove everyMs.';
     return [{ path: `${path}.everyMs`, message }];
+  }
+  if (maxProbeAfterMs !== undefined && maxProbeAfterMs < (probeAfterMs ?? Number.POSITIVE_INFINITY)) {
+    const message =
+      probeAfterMs === undefined
+        ? 'bounds the wait between probes, but probeAfterMs is not configured. Add probeAfterMs or remove maxProbeAfterMs.'
+        : `is ${maxProbeAfterMs}, less than probeAfterMs (${probeAfterMs}), where the wait begins. Raise maxProbeAfterMs or lower probeAfterMs.`;
+    return [{ path: `${path}.maxProbeAfterMs`, message }];
   }
   return [];
 };

@@ -1,7 +1,10 @@
-import { type Budget, type Charge, isSpent, NONE_EARLIER, type ProvisionalCharge, summedUp } from './budget.ts';
+import type { Budget } from './budget/budget.ts';
+import { type Charge, NONE_EARLIER, type ProvisionalCharge, summedUp } from './budget/strict.ts';
+import { type WindowCharge, withCharges } from './budget/window.ts';
 import { type Circuit, closedCircuit, type Outage } from './circuit/circuit.ts';
 import { countsFrom } from './circuit/trips/snapshot.ts';
 import type { Moment } from './clock.ts';
+import { type Correlation, type CorrelationPolicy, NO_CORRELATION } from './correlation.ts';
 import type { Ledger } from './ledger.ts';
 import type { KeptCircuit, SessionMemory } from './memory.ts';
 import type {
@@ -12,23 +15,40 @@ import type {
   OpeningSnapshot,
   ProvisionalSnapshot,
   SessionSnapshot,
+  WindowChargeSnapshot,
 } from './snapshot.ts';
-import { type Opening, type SharedDependency, systemicEvent } from './systemic.ts';
+import { type Opening, systemicEvent } from './systemic.ts';
 
-/** What a checked snapshot says, on a clock that shows `ms` now: the time in between has not passed. Pure. */
+/** When a snapshot is restored. */
+export interface RestoredAt {
+  /** What the monotonic clock shows. */
+  readonly ms: number;
+  /** How much time has passed since the snapshot. */
+  readonly elapsedMs: number;
+}
+
+/**
+ * What a checked snapshot says, on the clock of this process. Time since then counts as passed, steps do not (C11). `ownsCircuits`: the
+ * circuits are the session's own, not those of its box (C12). Pure.
+ */
 export const recall = (
   snapshot: Omit<SessionSnapshot, 'id'>,
-  ms: number,
-  sharedDependency: SharedDependency | undefined,
-): SessionMemory => ({
-  books: {
-    real: ledgerFrom(snapshot.ledger, ms, sharedDependency),
-    shadow: snapshot.shadow === null ? undefined : ledgerFrom(snapshot.shadow, ms, sharedDependency),
-  },
-  step: snapshot.step,
-  stepMs: ms - snapshot.stepAgeMs,
-  circuits: new Map(snapshot.circuits.map((one) => [one.tool, circuitFrom(one, ms)])),
-});
+  { ms: now, elapsedMs }: RestoredAt,
+  policy: Pick<CorrelationPolicy, 'sharedDependency' | 'sharedGroup'>,
+  ownsCircuits: boolean,
+): SessionMemory => {
+  const ms = now - elapsedMs; // What the clock would have shown when the snapshot was taken.
+  const real = recalled(snapshot.ledger, ms, policy, ownsCircuits);
+  const shadow = snapshot.shadow === null ? undefined : recalled(snapshot.shadow, ms, policy, ownsCircuits);
+  return {
+    books: { real: real.ledger, shadow: shadow?.ledger },
+    correlation: real.correlation,
+    shadowCorrelation: shadow?.correlation,
+    step: snapshot.step,
+    stepMs: ms - snapshot.stepAgeMs,
+    circuits: ownsCircuits ? new Map(snapshot.circuits.map((one) => [one.tool, circuitFrom(one, ms)])) : new Map(),
+  };
+};
 
 const momentFrom = ({ step, ageMs }: MomentSnapshot, ms: number): Moment => {
   const then = ms - ageMs;
@@ -42,12 +62,13 @@ const circuitFrom = (snapshot: CircuitSnapshot, ms: number): KeptCircuit => ({
 });
 
 const stateFrom = (snapshot: CircuitSnapshot, ms: number): Circuit => {
-  const { state, generation, failures, succeeded, retryAfterMs, counts, outage: kept } = snapshot;
+  const { state, generation, failures, weak, by, succeeded, retryAfterMs, counts, outage: kept } = snapshot;
   const notBeforeMs = retryAfterMs > 0 ? ms + retryAfterMs : 0;
   if (state === 'closed' || kept === null) {
-    return { ...closedCircuit(generation), failures, notBeforeMs, counts: countsFrom(counts, ms) };
+    const row = { failures, weak, by: by ?? undefined };
+    return { ...closedCircuit(generation), ...row, notBeforeMs, counts: countsFrom(counts, ms) };
   }
-  const { category, trip, opened, waitMs, waitFrom, ladder } = kept;
+  const { category, trip, opened, waitMs, waitFrom, ladder, probedBy } = kept;
   const outage: Outage = {
     category,
     openedAt: momentFrom(opened, ms),
@@ -56,34 +77,59 @@ const stateFrom = (snapshot: CircuitSnapshot, ms: number): Circuit => {
     ...(trip && { trip }),
     ...(waitFrom && { waitFrom: momentFrom(waitFrom, ms) }),
     ...(ladder && { ladder }),
+    ...(probedBy !== null && { probedBy }),
   };
   return state === 'open'
     ? { state, generation, outage }
     : { state, generation, outage, leases: [], succeeded, issued: 0 };
 };
 
-const ledgerFrom = (snapshot: LedgerSnapshot, ms: number, sharedDependency: SharedDependency | undefined): Ledger => {
-  const { limit, tokenLimit, cycle, granted, consumed, earlier = NONE_EARLIER, event, paid } = snapshot;
-  const openings = snapshot.openings.map((one) => openingFrom(one, ms));
-  const budget: Budget = {
-    limit,
-    tokenLimit: tokenLimit ?? undefined,
-    cycle,
-    granted,
-    consumed,
-    ...summedUp(
-      earlier,
-      snapshot.charges.map((one) => chargeFrom(one, ms)),
-    ),
-    provisional: snapshot.provisional.map((one) => provisionalFrom(one, openings, ms)),
-  };
-  const joined = event?.map((one) => openingFrom(one, ms));
+const recalled = (
+  snapshot: LedgerSnapshot,
+  ms: number,
+  { sharedDependency, sharedGroup }: Pick<CorrelationPolicy, 'sharedDependency' | 'sharedGroup'>,
+  ownsCircuits: boolean,
+): { readonly ledger: Ledger; readonly correlation: Correlation } => {
+  const { openings: opened, failures, event: joined, paid, exhausted } = snapshot;
+  const openings = ownsCircuits ? opened.map((one) => openingFrom(one, ms)) : [];
+  const event = ownsCircuits ? joined?.map((one) => openingFrom(one, ms)) : undefined;
+  const correlation: Correlation = ownsCircuits
+    ? {
+        openings,
+        failures: failures.map((one) => openingFrom(one, ms)),
+        event: event && systemicEvent(event, sharedDependency, sharedGroup, event.at(-1)?.at),
+      }
+    : NO_CORRELATION;
+  const budget = budgetFrom(snapshot.budget, openings, ms);
+  return { correlation, ledger: { budget, event: correlation.event, paid: ownsCircuits && paid, exhausted } };
+};
+
+const budgetFrom = (snapshot: LedgerSnapshot['budget'], openings: readonly Opening[], ms: number): Budget => {
+  const { limit, cycle, consumed } = snapshot;
+  const tokenLimit = snapshot.tokenLimit ?? undefined;
+  if (snapshot.rule === 'window') {
+    const { windowSteps, windowMs } = snapshot;
+    const charges = snapshot.charges.map((one) => windowChargeFrom(one, ms));
+    const spent = snapshot.spent.map(({ at, tokens }) => ({ at: momentFrom(at, ms), tokens }));
+    return withCharges({ rule: 'window', limit, tokenLimit, cycle, consumed, windowSteps, windowMs, charges, spent });
+  }
+  const { granted, earlier = NONE_EARLIER } = snapshot;
+  const charges = snapshot.charges.map((one) => chargeFrom(one, ms));
+  const provisional = snapshot.provisional.map((one) => provisionalFrom(one, openings, ms));
+  return { rule: 'strict', limit, tokenLimit, cycle, granted, consumed, ...summedUp(earlier, charges), provisional };
+};
+
+const windowChargeFrom = (snapshot: WindowChargeSnapshot, ms: number): WindowCharge => {
+  const { tool, category, at, provisional, event, since, uncapped, count } = snapshot;
   return {
-    exhausted: isSpent(budget),
-    budget,
-    openings,
-    event: joined && systemicEvent(joined, sharedDependency),
-    paid,
+    tool,
+    category,
+    at: momentFrom(at, ms),
+    provisional,
+    ...(event && { event }),
+    ...(since !== null && { since }),
+    ...(uncapped && { uncapped }),
+    ...(count > 1 && { count }),
   };
 };
 

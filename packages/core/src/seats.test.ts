@@ -4,28 +4,29 @@ import { createTally } from './tally.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
 import { bench } from './test-support.ts';
 import type { ToolSpec } from './tool.ts';
+import type { TrackedCircuit } from './tracked.ts';
 
-/** Seats of a box with these tools. */
+/** The tools that a session of a box with these has called. */
 const seatsOf = (declared: ReadonlyMap<string, ToolSpec>): Seats => new Seats({ tool: (name) => declared.get(name) });
 const spec = (name: string): ToolSpec => ({ name }) as ToolSpec;
 
-test('Q1: a tool has one seat, and the tallies are in the order of the first calls', () => {
+test('Q1: a tool has one entry, and the tallies are in the order of the first calls', () => {
   const seats = seatsOf(new Map([['search', spec('search')]]));
   expect(seats.find('search')).toBeUndefined();
-  const search = seats.make('search', undefined);
-  const made = seats.make('made_up', undefined);
+  const search = seats.make('search', undefined, undefined);
+  const made = seats.make('made_up', undefined, undefined);
   expect([seats.find('search'), seats.find('made_up')]).toEqual([search, made]);
   expect([...seats.tallies().keys()]).toEqual(['search', 'made_up']);
 });
 
-test('W2: names without end share one tally, and no tool loses its own', () => {
+test('W2: countless names share one tally, and no tool loses its own', () => {
   const seats = seatsOf(new Map([['late', spec('late')]]));
-  const own = Array.from({ length: 200 }, (_, index) => seats.make(`tool_${index}`, undefined));
+  const own = Array.from({ length: 200 }, (_, index) => seats.make(`tool_${index}`, undefined, undefined));
   expect(new Set(own.map(({ tally }) => tally)).size).toBe(200);
-  const other = seats.make('made_up', undefined);
+  const other = seats.make('made_up', undefined, undefined);
   expect(seats.find('made_up')).toBeUndefined(); // Nothing is kept of it.
-  expect(seats.make('made_up_too', undefined).tally).toBe(other.tally);
-  expect(seats.make('late', undefined)).toBe(seats.find('late')); // A declared one is found again.
+  expect(seats.make('made_up_too', undefined, undefined).tally).toBe(other.tally);
+  expect(seats.make('late', undefined, undefined)).toBe(seats.find('late')); // A declared one is found again.
   expect(seats.find('tool_0')).toBe(own[0]);
   expect(seats.tallies().size).toBe(201);
   expect([...seats.tallies().keys()].at(-1)).toBe(OTHER_TOOL);
@@ -33,26 +34,38 @@ test('W2: names without end share one tally, and no tool loses its own', () => {
 
 test('W2: a tool of that very name shares the tally, whenever it is called', () => {
   const seats = seatsOf(new Map());
-  const named = seats.make(OTHER_TOOL, undefined);
-  for (let index = 1; index < 200; index += 1) seats.make(`tool_${index}`, undefined);
-  expect(seats.make('made_up', undefined).tally).toBe(named.tally);
+  const named = seats.make(OTHER_TOOL, undefined, undefined);
+  for (let index = 1; index < 200; index += 1) seats.make(`tool_${index}`, undefined, undefined);
+  expect(seats.make('made_up', undefined, undefined).tally).toBe(named.tally);
   expect(seats.tallies().get(OTHER_TOOL)).toMatchObject({ succeeded: createTally().succeeded });
   expect(seats.tallies().size).toBe(200);
 });
 
-test('a tool that is declared after its first call gets another seat, and keeps its tally', () => {
+test('C2: a tool that is declared after its first call gets another entry, and keeps its tally', () => {
   const declared = new Map<string, ToolSpec>();
   const seats = seatsOf(declared);
-  const before = seats.make('search', undefined);
+  const before = seats.make('search', undefined, undefined);
   declared.set('search', spec('search'));
   expect(seats.find('search')).toBeUndefined();
-  const after = seats.make('search', undefined);
+  const after = seats.make('search', undefined, undefined);
   expect(after).toMatchObject({ tool: 'search', spec: spec('search') });
   expect(after.tally).toBe(before.tally);
   expect(before.spec).toBeUndefined();
 });
 
-test('a call under way when its tool is declared ends as it began: without a circuit', () => {
+test('C13: so does one that is given a group later', () => {
+  const search = spec('search');
+  const seats = seatsOf(new Map([['search', search]]));
+  const before = seats.make('search', undefined, undefined);
+  const group = { tool: { name: 'group:g' } } as TrackedCircuit;
+  search.group = group.tool;
+  expect(seats.find('search')).toBeUndefined();
+  const after = seats.make('search', undefined, group);
+  expect(seats.find('search')).toBe(after);
+  expect(after).toMatchObject({ group, tally: before.tally });
+});
+
+test('C2: a call under way when its tool is declared ends as it began: without a circuit', () => {
   const { box, session } = bench();
   const permit = session.acquire('late');
   box.declare('late');
@@ -62,7 +75,7 @@ test('a call under way when its tool is declared ends as it began: without a cir
   expect(session.view().budget.consumed).toBe(1);
 });
 
-test('names that a model makes up are cut at the door, and untyped ones are shown', () => {
+test('Q2: names that a model makes up are cut, and untyped ones are shown', () => {
   const { session } = bench();
   const book = 'x'.repeat(1_000_000);
   const permit = session.acquire(book);

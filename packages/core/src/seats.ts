@@ -7,12 +7,14 @@ import type { ToolSpec } from './tool.ts';
 import type { TrackedCircuit } from './tracked.ts';
 
 /** A tool as one session calls it: what its calls are decided by and counted in, found by one look at a map. */
-export interface Seat {
+export interface SessionTool {
   readonly tool: string;
   /** Undefined for a tool that was never declared. */
   readonly spec: ToolSpec | undefined;
   /** Undefined for a tool that has no circuit. */
   readonly tracked: TrackedCircuit | undefined;
+  /** The circuit of its group; undefined for a tool without one (C13). */
+  readonly group: TrackedCircuit | undefined;
   /** What became of its calls, for reports. */
   readonly tally: RunningTally;
 }
@@ -23,7 +25,7 @@ const MOST_TALLIES = 200;
 /** The tools that a session has called. */
 export class Seats {
   readonly #box: Pick<SessionContext, 'tool'>;
-  readonly #seats = new Map<string, Seat>();
+  readonly #seats = new Map<string, SessionTool>();
   /** That of all the tools that have none of their own. */
   #others: RunningTally | undefined;
 
@@ -36,17 +38,17 @@ export class Seats {
     return typeof tool === 'string' ? shortened(tool) : show(tool);
   }
 
-  /** The seat of a tool that was called before, unless it has been declared since. */
-  find(tool: string): Seat | undefined {
+  /** A tool that was called before, unless it has been declared, or given a group, since. */
+  find(tool: string): SessionTool | undefined {
     const found = this.#seats.get(tool);
-    if (found?.spec !== undefined) return found;
+    if (found?.spec !== undefined) return found.spec.group === found.group?.tool ? found : undefined;
     return this.#box.tool(tool) === undefined ? found : undefined;
   }
 
-  /** A seat for a tool that has none, or was declared since: calls under way keep the one that they began with. */
-  make(tool: string, tracked: TrackedCircuit | undefined): Seat {
+  /** A tool that is called first, or was declared since: calls under way keep the entry that they began with. */
+  make(tool: string, tracked: TrackedCircuit | undefined, group: TrackedCircuit | undefined): SessionTool {
     const tally = this.#seats.get(tool)?.tally ?? this.#tally();
-    const seat = { tool, spec: this.#box.tool(tool), tracked, tally };
+    const seat = { tool, spec: this.#box.tool(tool), tracked, group, tally };
     if (seat.spec !== undefined || tally !== this.#others) this.#seats.set(tool, seat);
     return seat;
   }

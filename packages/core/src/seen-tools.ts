@@ -1,4 +1,5 @@
-import { name as checkName, refuse } from './checks.ts';
+import { name as checkName, refuse, show } from './checks.ts';
+import { GROUP_PREFIX, groupNameOf } from './groups.ts';
 import { shortened } from './names.ts';
 import { warn } from './telemetry/safely.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
@@ -13,18 +14,33 @@ interface Owner {
   readonly maxTools: number;
   /** Those that are declared. */
   readonly tools: { readonly size: number; has(name: string): boolean };
-  readonly declare: (name: string) => void;
+  readonly declare: (name: string, group: string | undefined) => void;
 }
 
 /**
  * Declares what adapters see: a server's list and a model's calls have names without end, and each tool costs memory. A further
  * one is left out, which is told once. `maxTools` may be low to save series: that takes no circuit from an agent's own tools.
  */
-export const boundedDeclare = ({ agent, maxTools, tools, declare }: Owner): ((name: string) => void) => {
+export const boundedDeclare = ({
+  agent,
+  maxTools,
+  tools,
+  declare,
+}: Owner): ((name: string, group: string | undefined) => void) => {
   const most = Math.max(LEAST_SEEN, SEEN_PER_SERIES * maxTools);
   let told = false;
-  return (name) => {
-    if (tools.size < most || typeof name !== 'string' || tools.has(shortened(name))) return declare(name);
+  let toldOfPrefix = false;
+  return (name, group) => {
+    if (groupNameOf(typeof name === 'string' ? name : undefined) !== undefined) {
+      if (!toldOfPrefix) {
+        warn(
+          `agent '${agent}': tool ${show(name)} has no circuit, because names that begin with '${GROUP_PREFIX}' are reserved for the circuits of groups. Its calls pass, and are counted as '${OTHER_TOOL}'. Rename the tool.`,
+        );
+      }
+      toldOfPrefix = true;
+      return;
+    }
+    if (tools.size < most || typeof name !== 'string' || tools.has(shortened(name))) return declare(name, group);
     refuse(checkName('tool', name));
     if (told) return;
     told = true;

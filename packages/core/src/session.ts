@@ -1,5 +1,6 @@
 import type { ScopePlan, Task } from './capability/scope.ts';
 import type { CircuitMode } from './circuit/mode.ts';
+import type { Explanation } from './explain.ts';
 import type { Permit } from './permit.ts';
 import type { SessionReport } from './report/report.ts';
 import type { SessionSnapshot } from './snapshot.ts';
@@ -14,6 +15,12 @@ export interface AcquireOptions {
    * repeat themselves (O5), and finds the last good result of the same call (F2).
    */
   readonly input?: unknown;
+}
+
+/** What a tool is declared with. */
+export interface DeclareOptions {
+  /** The group that it belongs to, such as its MCP server (C13). Applies where the tool's settings name none. */
+  readonly group?: string | undefined;
 }
 
 /** What a report is asked with. */
@@ -51,14 +58,14 @@ export interface Session {
    * model asks for. Such a tool is treated as one that was never declared, and `diag` warns once. `createBreakerbox({ tools })` and
    * `box.declare()` have no bound.
    */
-  declare(tool: string): void;
+  declare(tool: string, options?: DeclareOptions): void;
   /** One turn of the agent loop is over: probing counts these (P1). */
   step(): void;
-  /** Starts a new cycle of the failure budget (B1). Circuits stay as they are. */
+  /** Makes the failure budget full again (B1): charges are cleared, provisional ones too. Circuits stay as they are. */
   resume(): void;
   /** A new task begins: results that are older than this are stale (F1). The first one begins with the session. */
   beginTask(): void;
-  /** Somebody has seen that a systemic failure is over: probing starts again (S5). Nothing happens when there is none. */
+  /** A person has seen that a systemic failure is over: probing starts again (S5). Nothing happens when there is none. */
   confirmRecovered(): void;
   /**
    * Takes a tool's circuit into one's own hands, or gives it back with `automatic` (C1). The circuit starts anew, closed; what
@@ -104,7 +111,17 @@ export interface Session {
    * @throws BreakerboxUsageError when `done` is no list of names.
    */
   report(options?: ReportOptions): SessionReport;
-  /** A circuit to look at; undefined for a tool that was not used yet. Changes nothing (C11). */
+  /**
+   * Why a call of the tool would be called, probed, skipped or paused now: which circuit rejects it, until when, and what the tool was
+   * charged. `input`: the arguments, where the loop guard may be the reason (O5). Changes nothing (C11).
+   *
+   * @example
+   * ```ts
+   * const { decision, rejectedBy, nextProbe } = session.explain('create_issue'); // rejectedBy: 'group:github'
+   * ```
+   */
+  explain(tool: string, input?: unknown): Explanation;
+  /** A circuit to look at, of a tool or of a group (`group:NAME`); undefined for one that was not used yet. Changes nothing (C11). */
   peek(tool: string): CircuitView | undefined;
   /** The whole session to look at. Changes nothing (C11). */
   view(): SessionView;
@@ -113,6 +130,9 @@ export interface Session {
    * times; no arguments, results or secrets.
    */
   snapshot(): SessionSnapshot;
-  /** The run is over: its circuits leave the metrics. Later calls pass untracked, later settles only count in metrics. */
+  /**
+   * The run is over: its circuits leave the metrics. A session that is used again decides and protects as before, and says so once
+   * through `diag`: a stream may outlive the code that made it (E7).
+   */
   end(): void;
 }

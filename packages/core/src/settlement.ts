@@ -19,6 +19,11 @@ export type Settlement = SettledAs & {
    * was asked in between, say. Default: the time since the decision.
    */
   readonly durationMs?: number | undefined;
+  /**
+   * `group`: the failure shows that all tools of the group are unreachable, such as the end of an MCP server's transport. Its circuit
+   * opens at once (C13). Ignored unless the call failed.
+   */
+  readonly blames?: 'group' | undefined;
   /** What the executor knows of how current the result is, for tools with `labelFreshness` (F1). */
   readonly freshness?: FreshnessHint | undefined;
 };
@@ -67,6 +72,7 @@ export interface Judged {
   readonly tokens?: number;
   /** Where the executor said how long it took. */
   readonly durationMs?: number;
+  readonly blames?: 'group';
 }
 
 /** What nearly every settlement comes to. */
@@ -90,14 +96,16 @@ const isPlainSuccess = (settlement: Settlement): boolean =>
   'outcome' in settlement &&
   settlement.outcome === 'success' &&
   !('tokens' in settlement) &&
+  !('blames' in settlement) &&
   !('durationMs' in settlement);
 
 /** What can't be read of the cost takes nothing from how the call went, which is known by now. */
 const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged => {
   try {
-    const { tokens, durationMs } = settlement;
-    if (tokens === undefined && durationMs === undefined) return judged; // As nearly always.
-    return { ...judged, ...bounded('tokens', tokens), ...bounded('durationMs', durationMs) };
+    const { tokens, durationMs, blames } = settlement;
+    if (tokens === undefined && durationMs === undefined && blames === undefined) return judged; // As nearly always.
+    const blamed = blames === 'group' && judged.outcome === 'failure' ? { blames } : {};
+    return { ...judged, ...bounded('tokens', tokens), ...bounded('durationMs', durationMs), ...blamed };
   } catch (error) {
     reportThrown(`reading what a call of tool '${tool}' cost`, error);
     return judged;

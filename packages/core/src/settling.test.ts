@@ -41,7 +41,7 @@ describe('settling', () => {
     const calls = Array.from({ length: 6 }, () => session.acquire('a'));
     for (const call of calls.slice(0, 5)) call.settle({ outcome: 'failure', category: 'network' });
     expect(session.peek('a')).toMatchObject({ state: 'open', generation: 1 });
-    expect(session.view().budget).toMatchObject({ consumed: 3 });
+    expect(session.view().budget).toMatchObject({ remaining: 4 });
     calls[5]?.settle({ outcome: 'success' });
     expect(session.peek('a')).toMatchObject({ state: 'open', generation: 1 });
     expect(late).toEqual([false, false, false, true, true, true]);
@@ -69,7 +69,7 @@ describe('settling', () => {
     clock.advance(60_000);
     session.step();
     expect(session.peek('a')).toMatchObject({ state: 'open', category: 'timeout', openForMs: 0 });
-    expect(session.view().budget).toMatchObject({ consumed: 4 });
+    expect(session.view().budget).toMatchObject({ remaining: 4 });
     expect(outcomes.at(-1)).toBe('failure timeout');
     hung.settle({ outcome: 'success' });
     expect(session.peek('a')?.state).toBe('open');
@@ -94,7 +94,7 @@ describe('settling', () => {
     expect(lines.slice(-2)).toEqual(['b half_open>open', 'a half_open>open']);
   });
 
-  test('C9: a probe that comes back after its lease has failed, whether or not anybody looked in between', () => {
+  test('C9: a probe that comes back after its lease has failed, whether or not the session was used in between', () => {
     const { session, clock } = bench();
     trip(session, 'a');
     steps(session, 3);
@@ -102,7 +102,7 @@ describe('settling', () => {
     clock.advance(60_000);
     slow.settle({ outcome: 'success' });
     expect(session.peek('a')).toMatchObject({ state: 'open', category: 'timeout' });
-    expect(session.view().budget.consumed).toBe(4);
+    expect(session.view().budget.remaining).toBe(4);
   });
 
   test('C9: hung probes of several rounds never wedge the circuit', () => {
@@ -145,7 +145,7 @@ describe('settling', () => {
     expect([session.peek('a')?.category, session.peek('b')?.category]).toEqual(['resource', 'network']);
   });
 
-  test('E5: a classifier that throws or answers nonsense is as if there were none', () => {
+  test('E5: a classifier that throws or answers nonsense leaves it to ours', () => {
     const error = watchDiag();
     const { session } = bench({
       tools: {
@@ -170,14 +170,14 @@ describe('settling', () => {
     const { session } = bench({ tools: { a: { failureThreshold: 1, classify: classify as never } } });
     session.acquire('a').settle({ error: Object.assign(new Error('x'), { code: 'ECONNRESET' }) });
     expect(session.peek('a')).toMatchObject({ state: 'open', category: 'network' });
-    expect(session.view().budget.consumed).toBe(1);
+    expect(session.view().budget.remaining).toBe(4);
     await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(told.length));
     expect((error.mock.calls as unknown[][]).map(([, thrown]) => (thrown as Error).message)).toEqual(told);
   });
 });
 
 describe('settling by untyped callers', () => {
-  test('E3, E5: what is no settlement says nothing of the tool, and throws nothing', () => {
+  test('E3, E5: what is not a settlement says nothing of the tool, and throws nothing', () => {
     const error = watchDiag();
     const { session } = bench({ defaults: { failureThreshold: 1 } });
     const broken = {

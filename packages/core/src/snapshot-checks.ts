@@ -1,4 +1,4 @@
-import type { EarlierCharges } from './budget.ts';
+import type { EarlierCharges } from './budget/strict.ts';
 import {
   type Check,
   complete,
@@ -29,6 +29,9 @@ import type {
   OutageSnapshot,
   ProvisionalSnapshot,
   SessionSnapshot,
+  StrictBudgetSnapshot,
+  WindowBudgetSnapshot,
+  WindowChargeSnapshot,
 } from './snapshot.ts';
 
 /** Refuses what is no snapshot of this agent's session, with all that is wrong in it (C11). */
@@ -84,18 +87,48 @@ const outage = complete({
   waitMs: ms,
   waitFrom: nullable(moment),
   ladder: nullable(complete({ rung: count, dueStep: count } satisfies Checks<Ladder>)),
+  probedBy: nullable(anyName),
 } satisfies Checks<OutageSnapshot>);
 
-const ledger = complete({
-  limit: positive,
-  tokenLimit: nullable(positive),
-  cycle: positive,
+const budget = { limit: positive, tokenLimit: nullable(positive), cycle: positive, consumed: count };
+
+const windowBudget = complete({
+  ...budget,
+  rule: oneOf(['window'], AS_WRITTEN),
+  windowSteps: positive,
+  windowMs: ms,
+  charges: list(
+    complete({
+      tool: anyName,
+      category,
+      at: moment,
+      provisional: yesOrNo,
+      event: yesOrNo,
+      since: nullable(oneOf(['success', 'closing'], AS_WRITTEN)),
+      uncapped: yesOrNo,
+      count: positive,
+    } satisfies Checks<WindowChargeSnapshot>),
+  ),
+  spent: list(complete({ at: moment, tokens })),
+} satisfies Checks<WindowBudgetSnapshot>);
+
+const strictBudget = complete({
+  ...budget,
+  rule: oneOf(['strict'], AS_WRITTEN),
   granted: count,
-  consumed: count,
   charges: list(complete({ ...charge, event: yesOrNo } satisfies Checks<ChargeSnapshot>)),
   earlier: optional(complete({ failures: count, tokens, priced: count } satisfies Checks<EarlierCharges>)),
   provisional: list(complete({ ...charge, beside: nullable(count) } satisfies Checks<ProvisionalSnapshot>)),
+} satisfies Checks<StrictBudgetSnapshot>);
+
+const anyBudget: Check = (path, value) =>
+  ((value ?? {}) as { rule?: unknown }).rule === 'strict' ? strictBudget(path, value) : windowBudget(path, value);
+
+const ledger = complete({
+  budget: anyBudget,
+  exhausted: yesOrNo,
   openings: list(opening),
+  failures: list(opening),
   event: nullable(list(opening)),
   paid: yesOrNo,
 } satisfies Checks<LedgerSnapshot>);
@@ -106,6 +139,8 @@ const circuit = complete({
   state: oneOf(['closed', 'open', 'half_open'], AS_WRITTEN),
   generation: count,
   failures: count,
+  weak: count,
+  by: nullable(list(anyName)),
   succeeded: count,
   retryAfterMs: ms,
   counts: checkCounts,
@@ -117,6 +152,7 @@ const snapshotChecks = {
   version: oneOf([1], AS_WRITTEN),
   agent: shortName,
   id: shortName,
+  unixMs,
   step: count,
   stepAgeMs: ms,
   ledger,
@@ -148,19 +184,10 @@ const contradictions = (snapshot: SessionSnapshot, agent: string): readonly Conf
 };
 
 const unbalanced = (path: string, ledger: LedgerSnapshot) => {
-  const { limit, granted, consumed, provisional, openings, event, paid } = ledger;
+  const { budget: one, openings, event, paid } = ledger;
   const once = 'A circuit has one opening.';
   const issues = [...twice(`${path}.openings`, openings, once), ...twice(`${path}.event`, event ?? [], once)];
-  if (granted - consumed > limit) {
-    const message = `is ${granted}, which leaves ${granted - consumed} failures of a budget of ${limit}. At most ${limit + consumed} can have been granted.`;
-    issues.push({ path: `${path}.granted`, message });
-  }
-  const astray = gather(provisional, ({ beside }, index) => {
-    if (beside === null || beside < openings.length) return [];
-    const message = `is ${beside}, and there are ${openings.length} openings. Give the index of one, or null.`;
-    return [{ path: `${path}.provisional[${index}].beside`, message }];
-  });
-  issues.push(...astray);
+  if (one.rule === 'strict') issues.push(...contradictionsOf(`${path}.budget`, one, openings.length));
   if (event?.length === 0) issues.push({ path: `${path}.event`, message: 'is empty. Give its openings, or null.' });
   if (paid && event === null) {
     issues.push({
@@ -169,6 +196,21 @@ const unbalanced = (path: string, ledger: LedgerSnapshot) => {
     });
   }
   return issues;
+};
+
+const contradictionsOf = (
+  path: string,
+  { limit, granted, consumed, provisional }: StrictBudgetSnapshot,
+  openings: number,
+): readonly ConfigIssue[] => {
+  const astray = gather(provisional, ({ beside }, index) => {
+    if (beside === null || beside < openings) return [];
+    const message = `is ${beside}, and there are ${openings} openings. Give the index of one, or null.`;
+    return [{ path: `${path}.provisional[${index}].beside`, message }];
+  });
+  if (granted - consumed <= limit) return astray;
+  const message = `is ${granted}, which leaves ${granted - consumed} failures of a budget of ${limit}. At most ${limit + consumed} can have been granted.`;
+  return [{ path: `${path}.granted`, message }, ...astray];
 };
 
 const twice = (path: string, many: readonly { readonly tool: string }[], mend: string): readonly ConfigIssue[] => {

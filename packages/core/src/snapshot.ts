@@ -1,18 +1,21 @@
 import { isSpanContextValid, type SpanContext } from '@opentelemetry/api';
-import type { Budget, Charge, EarlierCharges } from './budget.ts';
+import type { BudgetRule } from './budget/budget.ts';
+import type { Charge, EarlierCharges, StrictBudget } from './budget/strict.ts';
+import type { WindowBudget, WindowCharge } from './budget/window.ts';
 import type { CircuitState, Ladder, Outage } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import type { Trip } from './circuit/trips/counts.ts';
 import { type CountsSnapshot, snapshotOfCounts } from './circuit/trips/snapshot.ts';
 import type { Moment } from './clock.ts';
+import type { Correlation } from './correlation.ts';
 import type { Ledger } from './ledger.ts';
 import type { KeptCircuit, SessionMemory } from './memory.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
 import type { Opening } from './systemic.ts';
 
 /**
- * A session as plain JSON (C11), for `box.restore`. Times are ages and remaining waits in milliseconds, never points in time:
- * monotonic clocks differ between processes, and wall clocks get changed.
+ * A session as plain JSON (C11), for `box.restore`. Times are ages and remaining waits in milliseconds, because monotonic clocks
+ * differ between processes; `unixMs` says when, so that the time until it is restored counts as passed.
  */
 export interface SessionSnapshot {
   /** Of this format. */
@@ -20,25 +23,32 @@ export interface SessionSnapshot {
   readonly agent: string;
   /** The session's id. */
   readonly id: string;
+  /** When it was taken, in Unix milliseconds. */
+  readonly unixMs: number;
   readonly step: number;
   /** Milliseconds since the step last moved, or the session began. */
   readonly stepAgeMs: number;
-  /** Budget and openings, as they pause the session. */
+  /** Budget and openings that decide. */
   readonly ledger: LedgerSnapshot;
-  /** The same for tools that are only observed (C1); null where none ever was. */
+  /** The same with tools that are only observed (C1); null where none ever was. */
   readonly shadow: LedgerSnapshot | null;
   /** Circuits in the order of their first use. */
   readonly circuits: readonly CircuitSnapshot[];
 }
 
-/** A circuit in a snapshot. Probes that were under way have given their places back. */
+/** A circuit in a snapshot. Probes that were under way have returned their slots. */
 export interface CircuitSnapshot {
+  /** The tool, or `group:NAME`. */
   readonly tool: string;
   readonly mode: CircuitMode;
   readonly state: CircuitState;
   readonly generation: number;
   /** Failures in a row; 0 unless closed. */
   readonly failures: number;
+  /** How many of those were `unknown` (O6). */
+  readonly weak: number;
+  /** Which tools failed in this row; null unless it is the circuit of a group (C13). */
+  readonly by: readonly string[] | null;
   /** Probes of this round that have succeeded; 0 unless half-open. */
   readonly succeeded: number;
   /** Milliseconds left of a Retry-After; 0 for none. */
@@ -63,6 +73,8 @@ export interface OutageSnapshot {
   readonly waitFrom: MomentSnapshot | null;
   /** Where it stands on the ladder of probes after a systemic event; null: on none (P3). */
   readonly ladder: Ladder | null;
+  /** Whose probe failed last, where another tool is to probe next (C15); null: no tool. */
+  readonly probedBy: string | null;
 }
 
 /** A point in the life of a session. */
@@ -74,30 +86,69 @@ export interface MomentSnapshot {
 
 /** Failure budget, openings and systemic event in a snapshot. */
 export interface LedgerSnapshot {
-  readonly limit: number;
-  /** Of tokens; null for none (B4). */
-  readonly tokenLimit: number | null;
-  readonly cycle: number;
-  readonly granted: number;
-  readonly consumed: number;
-  /** What stands charged in this cycle: the latest 200. */
-  readonly charges: readonly ChargeSnapshot[];
-  /** What was charged before those; left out where nothing was. */
-  readonly earlier?: EarlierCharges;
-  /** Failures that may be part of a systemic event to come (S3). */
-  readonly provisional: readonly ProvisionalSnapshot[];
-  /** Circuits that are open as far as an event to come goes. */
+  readonly budget: WindowBudgetSnapshot | StrictBudgetSnapshot;
+  /** The budget has run out, and the session is paused on it. */
+  readonly exhausted: boolean;
+  /** Circuits that are open as far as an event to come is concerned. */
   readonly openings: readonly OpeningSnapshot[];
-  /** What the event that pauses the session is made of; null where there is none. */
+  /** Failures since the last success (S1). */
+  readonly failures: readonly OpeningSnapshot[];
+  /** What the event that is not over is made of; null where there is none. */
   readonly event: readonly OpeningSnapshot[] | null;
   /** Whether that event has had its one charge (S3). */
   readonly paid: boolean;
 }
 
+interface BudgetSnapshot {
+  readonly rule: BudgetRule;
+  readonly limit: number;
+  /** Of tokens; null for none (B4). */
+  readonly tokenLimit: number | null;
+  readonly cycle: number;
+  readonly consumed: number;
+}
+
+/** A budget by the rule `window` (B1). */
+export interface WindowBudgetSnapshot extends BudgetSnapshot {
+  readonly rule: 'window';
+  readonly windowSteps: number;
+  readonly windowMs: number;
+  readonly charges: readonly WindowChargeSnapshot[];
+  /** Tokens of failed calls in the window (B4). */
+  readonly spent: readonly { readonly at: MomentSnapshot; readonly tokens: number }[];
+}
+
+/** A budget by the rule `strict` (B6). */
+export interface StrictBudgetSnapshot extends BudgetSnapshot {
+  readonly rule: 'strict';
+  readonly granted: number;
+  /** What is charged in this cycle: the latest 200. */
+  readonly charges: readonly ChargeSnapshot[];
+  /** What was charged before those; left out where nothing was. */
+  readonly earlier?: EarlierCharges;
+  /** Failures that may be part of a systemic event to come (S3). */
+  readonly provisional: readonly ProvisionalSnapshot[];
+}
+
+export interface WindowChargeSnapshot {
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly at: MomentSnapshot;
+  readonly provisional: boolean;
+  /** The one charge that a systemic event came to. */
+  readonly event: boolean;
+  /** What its tool did last since then; null: nothing that matters (B3, C15). */
+  readonly since: 'success' | 'closing' | null;
+  /** The tool has no circuit (B5). */
+  readonly uncapped: boolean;
+  /** How many charges were folded into it. */
+  readonly count: number;
+}
+
 export interface ChargeSnapshot {
   readonly tool: string;
   readonly category: ErrorCategory;
-  /** 0 where nobody said (B4). */
+  /** 0 where that is not known (B4). */
   readonly tokens: number;
   readonly at: MomentSnapshot;
   /** The one charge that a systemic event came to. */
@@ -124,16 +175,18 @@ export interface OpeningSnapshot {
 /** The snapshot of a session at `ms`. Pure. */
 export const takeSnapshot = (
   { id, agent }: { readonly id: string; readonly agent: string },
-  { books, step, stepMs, circuits }: SessionMemory,
+  { books, correlation, shadowCorrelation, step, stepMs, circuits }: SessionMemory,
   ms: number,
+  unixMs: number,
 ): SessionSnapshot => ({
   version: 1,
   agent,
   id,
+  unixMs: inUnix(unixMs),
   step,
   stepAgeMs: age(stepMs, ms),
-  ledger: ledgerAt(books.real, ms),
-  shadow: books.shadow === undefined ? null : ledgerAt(books.shadow, ms),
+  ledger: ledgerAt(books.real, correlation, ms),
+  shadow: books.shadow === undefined ? null : ledgerAt(books.shadow, shadowCorrelation ?? correlation, ms),
   circuits: [...circuits].map(([tool, kept]) => circuitAt(tool, kept, ms)),
 });
 
@@ -150,6 +203,8 @@ const circuitAt = (tool: string, { mode, circuit, openedBy }: KeptCircuit, ms: n
     state: circuit.state,
     generation: circuit.generation,
     failures: circuit.state === 'closed' ? circuit.failures : 0,
+    weak: circuit.state === 'closed' ? circuit.weak : 0,
+    by: (circuit.state === 'closed' ? circuit.by : undefined) ?? null,
     succeeded: circuit.state === 'half_open' ? circuit.succeeded : 0,
     retryAfterMs: Math.max(0, notBeforeMs - ms),
     counts: circuit.state === 'closed' ? snapshotOfCounts(circuit.counts, ms) : null,
@@ -158,18 +213,64 @@ const circuitAt = (tool: string, { mode, circuit, openedBy }: KeptCircuit, ms: n
   };
 };
 
-const outageAt = ({ category, trip, openedAt, waitMs, waitFrom, ladder }: Outage, ms: number): OutageSnapshot => ({
-  category,
-  trip: trip ?? null,
-  opened: momentAt(openedAt, ms),
-  waitMs,
-  waitFrom: waitFrom ? momentAt(waitFrom, ms) : null,
-  ladder: ladder ?? null,
-});
+const outageAt = (outage: Outage, ms: number): OutageSnapshot => {
+  const { category, trip, openedAt, waitMs, waitFrom, ladder, probedBy } = outage;
+  return {
+    category,
+    trip: trip ?? null,
+    opened: momentAt(openedAt, ms),
+    waitMs,
+    waitFrom: waitFrom ? momentAt(waitFrom, ms) : null,
+    ladder: ladder ?? null,
+    probedBy: probedBy ?? null,
+  };
+};
 
 const spanOf = ({ traceId, spanId, traceFlags }: SpanContext) => ({ traceId, spanId, traceFlags });
 
-const ledgerAt = ({ budget, openings, event, paid }: Ledger, ms: number): LedgerSnapshot => ({
+const ledgerAt = ({ budget, paid, exhausted }: Ledger, correlation: Correlation, ms: number): LedgerSnapshot => {
+  const { openings, failures, event } = correlation;
+  return {
+    budget: budget.rule === 'window' ? windowAt(budget, ms) : strictAt(budget, openings, ms),
+    exhausted,
+    openings: openings.map((one) => openingAt(one, ms)),
+    failures: failures.map((one) => openingAt(one, ms)),
+    event: event === undefined ? null : event.openings.map((one) => openingAt(one, ms)),
+    paid: event !== undefined && paid,
+  };
+};
+
+const windowAt = (budget: WindowBudget, ms: number): WindowBudgetSnapshot => {
+  const { limit, tokenLimit, cycle, consumed, windowSteps, windowMs, charges, spent } = budget;
+  return {
+    rule: 'window',
+    limit,
+    tokenLimit: tokenLimit ?? null,
+    cycle,
+    consumed,
+    windowSteps,
+    windowMs,
+    charges: charges.map((one) => windowChargeAt(one, ms)),
+    spent: spent.map(({ at, tokens }) => ({ at: momentAt(at, ms), tokens })),
+  };
+};
+
+const windowChargeAt = (charge: WindowCharge, ms: number): WindowChargeSnapshot => {
+  const { tool, category, at, provisional, event, since, uncapped, count = 1 } = charge;
+  return {
+    tool,
+    category,
+    at: momentAt(at, ms),
+    provisional,
+    event: event === true,
+    since: since ?? null,
+    uncapped: uncapped === true,
+    count,
+  };
+};
+
+const strictAt = (budget: StrictBudget, openings: readonly Opening[], ms: number): StrictBudgetSnapshot => ({
+  rule: 'strict',
   limit: budget.limit,
   tokenLimit: budget.tokenLimit ?? null,
   cycle: budget.cycle,
@@ -178,9 +279,6 @@ const ledgerAt = ({ budget, openings, event, paid }: Ledger, ms: number): Ledger
   charges: budget.charges.map((one) => ({ ...chargeAt(one, ms), event: one.event === true })),
   ...(budget.earlier.failures > 0 && { earlier: budget.earlier }),
   provisional: provisionalAt(budget, openings, ms),
-  openings: openings.map((one) => openingAt(one, ms)),
-  event: event === undefined ? null : event.openings.map((one) => openingAt(one, ms)),
-  paid,
 });
 
 const chargeAt = ({ tool, category, tokens, at }: Charge, ms: number) => ({
@@ -190,7 +288,11 @@ const chargeAt = ({ tool, category, tokens, at }: Charge, ms: number) => ({
   at: momentAt(at, ms),
 });
 
-const provisionalAt = ({ provisional }: Budget, openings: readonly Opening[], ms: number): ProvisionalSnapshot[] =>
+const provisionalAt = (
+  { provisional }: StrictBudget,
+  openings: readonly Opening[],
+  ms: number,
+): ProvisionalSnapshot[] =>
   provisional.map((one) => {
     const beside = openings.findIndex(({ tool, at }) => tool === one.anchor.tool && at === one.anchor.at);
     return { ...chargeAt(one, ms), beside: beside === -1 ? null : beside };
@@ -200,5 +302,8 @@ const openingAt = ({ tool, category, at, unixMs }: Opening, ms: number): Opening
   tool,
   category,
   at: momentAt(at, ms),
-  unixMs: unixMs > 0 && Number.isFinite(unixMs) ? unixMs : 0, // A clock of one's own may say anything.
+  unixMs: inUnix(unixMs),
 });
+
+/** A clock of one's own may say anything. */
+const inUnix = (unixMs: number): number => (unixMs > 0 && Number.isFinite(unixMs) ? unixMs : 0);

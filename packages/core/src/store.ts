@@ -1,62 +1,90 @@
-import { type Books, withoutCircuits } from './books.ts';
+import type { Circuit } from './circuit/circuit.ts';
 import type { Clock, Moment } from './clock.ts';
-import type { RecoveredBy } from './events.ts';
+import { type Correlation, NO_CORRELATION } from './correlation.ts';
 import type { KeptCircuit, SessionMemory } from './memory.ts';
 import { Probing } from './probes.ts';
-import type { Opening, SystemicEvent } from './systemic.ts';
-import type { ToolSpec } from './tool.ts';
+import type { SystemicEvent } from './systemic.ts';
+import type { CircuitSpec } from './tool.ts';
 import { newCircuit, recalledCircuit, type TrackedCircuit } from './tracked.ts';
 
 /** Where circuits are kept: those of one session, or those that all sessions of a box share (C12). */
 export interface CircuitStore {
   readonly circuits: Map<string, TrackedCircuit>;
-  /** The probes on their way. */
+  /** The probes under way. */
   readonly probing: Probing;
-  /** Restored circuits whose tools aren't declared yet (C11): there come no more of them. */
+  /** Restored circuits whose tools are not declared yet (C11). No more are added. */
   readonly kept: Map<string, KeptCircuit>;
-  /** What sessions learn from each other; undefined where there is one session. */
-  readonly board: Board | undefined;
+  /** What may be one cause (S1): of what decides, and of what is only observed (C1). */
+  readonly correlations: { real: CorrelationState; shadow: CorrelationState | undefined };
+  /** Steps of all sessions together; undefined where there is one session. */
+  readonly steps: SharedSteps | undefined;
 }
 
-/** What sessions that share circuits learn from each other, at their next use (C12). */
-export interface Board {
-  /** Grows with each change. */
-  version: number;
-  /** Circuits that left closed and aren't back. */
-  readonly openings: Map<string, Opening>;
-  /** What pauses all of them; whoever has not found it out by the openings is told by it. */
-  event: SystemicEvent | undefined;
-  /** How often somebody has said that a systemic event is over (S5). */
-  recoveries: number;
-  recoveredBy: RecoveredBy;
-  /** Steps of all sessions together, and when the last of them was. */
+/** Failures beside each other, and the gate of the event that they made. */
+export interface CorrelationState {
+  correlation: Correlation;
+  /** S5: lets one call of an affected tool through as a probe. Undefined without an event, and where only a person or time ends it. */
+  gate: Gate | undefined;
+  /** What the next gate begins with: the probe of an event that is over is late for the next one (C7). */
+  generation: number;
+  /** The tools that the event concerns, worked out for this event when first asked. */
+  affected:
+    | { readonly event: SystemicEvent; readonly version: number; readonly tools: ReadonlySet<string> }
+    | undefined;
+}
+
+/** A circuit around a systemic event: open while it lasts, half-open while its probe is under way. */
+export interface Gate {
+  circuit: Circuit;
+}
+
+export interface SharedSteps {
   step: number;
+  /** When the last of them was, in monotonic ms. */
   stepMs: number;
 }
 
-/** A store with nothing in it. */
-export const circuitStore = (board?: Board, kept: ReadonlyMap<string, KeptCircuit> = NONE): CircuitStore => ({
+export const correlationState = (correlation: Correlation = NO_CORRELATION): CorrelationState => ({
+  correlation,
+  gate: undefined,
+  generation: 0,
+  affected: undefined,
+});
+
+const copyOf = (state: CorrelationState): CorrelationState => ({ ...state, gate: state.gate && { ...state.gate } });
+
+/** Probes that are under way are those of the real gate. */
+const shadowOf = ({ gate, ...state }: CorrelationState): CorrelationState => ({
+  ...state,
+  gate: gate && { circuit: gate.circuit.state === 'half_open' ? { ...gate.circuit, leases: [] } : gate.circuit },
+});
+
+/** A store with what a session remembers. */
+export const circuitStore = (
+  { circuits, correlation, shadowCorrelation }: Pick<SessionMemory, 'circuits' | 'correlation' | 'shadowCorrelation'>,
+  steps?: SharedSteps,
+): CircuitStore => ({
   circuits: new Map(),
   probing: new Probing(),
-  kept: kept.size === 0 ? NONE : new Map(kept),
-  board,
+  kept: circuits.size === 0 ? NONE : new Map(circuits),
+  correlations: {
+    real: correlationState(correlation),
+    shadow: shadowCorrelation && correlationState(shadowCorrelation),
+  },
+  steps,
 });
 
-/** One for all stores, since nothing is ever put into it. */
+/** One for all stores, because nothing is ever put into it. */
 const NONE: Map<string, KeptCircuit> = new Map();
 
-export const createBoard = (ms: number): Board => ({
-  version: 0,
-  openings: new Map(),
-  event: undefined,
-  recoveries: 0,
-  recoveredBy: 'operator',
-  step: 0,
-  stepMs: ms,
-});
+/** C1: what is only observed begins with all that has happened so far. */
+export const openShadow = (store: CircuitStore): CorrelationState => {
+  store.correlations.shadow ??= shadowOf(store.correlations.real);
+  return store.correlations.shadow;
+};
 
-/** The circuit of a declared tool that has none yet: as it was kept (C11), else closed (C2). */
-export const putCircuit = (store: CircuitStore, tool: ToolSpec, clock: Clock): TrackedCircuit => {
+/** The circuit of a tool or group that has none yet: as it was kept (C11), else closed (C2). */
+export const putCircuit = (store: CircuitStore, tool: CircuitSpec, clock: Clock): TrackedCircuit => {
   const kept = store.kept.get(tool.name);
   const tracked = kept === undefined ? newCircuit(tool) : recalledCircuit(tool, kept, clock.now());
   store.kept.delete(tool.name);
@@ -64,37 +92,34 @@ export const putCircuit = (store: CircuitStore, tool: ToolSpec, clock: Clock): T
   return tracked;
 };
 
-/** Tells the other sessions of an opening; `undefined`: the circuit has closed. */
-export const post = (board: Board, tool: string, opening: Opening | undefined): void => {
-  if (opening === undefined) board.openings.delete(tool);
-  else if (!board.openings.has(tool)) board.openings.set(tool, opening);
-  board.version += 1;
-};
-
-/** Tells the other sessions of what pauses them all. */
-export const postEvent = (board: Board, event: SystemicEvent): void => {
-  board.event = event;
-  board.version += 1;
-};
-
-/** Tells the other sessions that a systemic event is over. */
-export const postRecovery = (board: Board, by: RecoveredBy): void => {
-  board.recoveredBy = by;
-  board.openings.clear();
-  board.event = undefined;
-  board.recoveries += 1;
-  board.version += 1;
-};
-
 /** The clock that circuits go by: the session's own, or the steps of all that share them. */
-export const circuitMoment = ({ board }: CircuitStore, own: Moment): Moment =>
-  board === undefined ? own : { ms: own.ms, step: board.step, stepMs: board.stepMs };
+export const circuitMoment = ({ steps }: CircuitStore, own: Moment): Moment =>
+  steps === undefined ? own : { ms: own.ms, step: steps.step, stepMs: steps.stepMs };
+
+/** The clock that S1 goes by: steps of many sessions say nothing of what belongs together, so there it is time alone. */
+export const correlationMoment = ({ steps }: CircuitStore, own: Moment): Moment =>
+  steps === undefined ? own : { ...own, step: 0 };
+
+/** A copy to look ahead with (C11): what is done to it is done to nothing else. */
+export const copyStore = (store: CircuitStore): CircuitStore => ({
+  ...store,
+  circuits: new Map([...store.circuits].map(([name, tracked]) => [name, { ...tracked }])),
+  probing: store.probing.copy(),
+  correlations: {
+    real: copyOf(store.correlations.real),
+    shadow: store.correlations.shadow && copyOf(store.correlations.shadow),
+  },
+});
 
 /** What a session keeps of its own (C11): circuits that sessions share stay with their box (C12). */
 export const ownMemory = (
-  { circuits, kept, board }: CircuitStore,
-  books: Books,
-): Pick<SessionMemory, 'books' | 'circuits'> =>
-  board === undefined
-    ? { books, circuits: new Map([...circuits, ...kept]) }
-    : { books: withoutCircuits(books), circuits: new Map() };
+  store: CircuitStore,
+): Pick<SessionMemory, 'circuits' | 'correlation' | 'shadowCorrelation'> => {
+  const { circuits, kept, correlations, steps } = store;
+  if (steps !== undefined) return { circuits: new Map(), correlation: NO_CORRELATION, shadowCorrelation: undefined };
+  return {
+    circuits: new Map([...circuits, ...kept]),
+    correlation: correlations.real.correlation,
+    shadowCorrelation: correlations.shadow?.correlation,
+  };
+};

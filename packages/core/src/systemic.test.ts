@@ -1,25 +1,38 @@
 import { describe, expect, test } from 'vitest';
-import { createBudget } from './budget.ts';
-import { createLedger, recordOpening } from './ledger.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
-import { type Correlation, DEFAULT_SYSTEMIC, detectSystemic, type Opening, systemicEvent } from './systemic.ts';
+import { DEFAULT_SYSTEMIC, inWindow, type Opening, systemicEvent } from './systemic.ts';
 
-const opening = (tool: string, category: ErrorCategory, ms = 0, step = 0): Opening => ({
+const opening = (tool: string, category: ErrorCategory): Opening => ({
   tool,
   category,
-  at: { ms, step, stepMs: 0 },
+  at: { ms: 0, step: 0, stepMs: 0 },
   unixMs: 0,
 });
 
-const dependencies: Readonly<Record<string, string>> = { search: 'proxy', weather: 'proxy', orders: 'database' };
+const moment = (ms: number, step = 0) => ({ ms, step, stepMs: 0 });
 
-/** What the capability map says, in small. */
-const sharedDependency = (tools: readonly string[]): string | undefined => {
-  const [first, ...others] = new Set(tools.map((tool) => dependencies[tool]));
-  return others.length === 0 ? first : undefined;
-};
+describe('S1: one window', () => {
+  test('S1: the defaults', () => {
+    expect(DEFAULT_SYSTEMIC).toEqual({
+      sameCategory: 2,
+      anyCategory: 3,
+      sharedFailures: 5,
+      sharedTools: 3,
+      windowSteps: 10,
+      windowMs: 120_000,
+    });
+  });
 
-const policy: Correlation = { ...DEFAULT_SYSTEMIC, sharedDependency };
+  test.each([
+    [moment(0, 0), moment(1e9, 10), true],
+    [moment(0, 0), moment(1, 11), false],
+    [moment(0, 5), moment(120_000, 5), true],
+    [moment(0, 5), moment(120_001, 5), false],
+    [moment(9, 6), moment(0, 5), true],
+  ])('S1: %j and %j: %s, by steps if steps lie between, else by time', (from, to, isIn) => {
+    expect(inWindow(DEFAULT_SYSTEMIC, from, to)).toBe(isIn);
+  });
+});
 
 describe('S4: the suspected layer', () => {
   test.each([
@@ -32,48 +45,62 @@ describe('S4: the suspected layer', () => {
     [['network', 'unknown'], 'unknown'],
   ] as const)('S4: %j is %s', (categories, layer) => {
     const event = systemicEvent(categories.map((category, index) => opening(`tool ${index}`, category)));
-    expect(event).toMatchObject({ layer, dependency: undefined });
-    expect(event.category).toBe(categories[0] === categories[1] ? categories[0] : undefined);
+    expect(event).toMatchObject({ layer, dependency: undefined, group: undefined });
+  });
+
+  test('S4, O6: the shared category is named, and it is never unknown', () => {
+    const categoryOf = (...categories: ErrorCategory[]) =>
+      systemicEvent(categories.map((category) => opening(category, category))).category;
+    expect(categoryOf('network', 'network')).toBe('network');
+    expect(categoryOf('network', 'timeout')).toBeUndefined();
+    expect(categoryOf('unknown', 'unknown')).toBeUndefined();
+    expect(categoryOf('network', 'unknown')).toBeUndefined();
+  });
+
+  test('S3: when it was detected is said, where that is known', () => {
+    const began = moment(5, 2);
+    expect(systemicEvent([], undefined, undefined, began).began).toBe(began);
+    expect(systemicEvent([])).not.toHaveProperty('began');
   });
 
   test('S4: without openings nothing is suspected', () => {
-    expect(systemicEvent([])).toEqual({ category: undefined, layer: 'unknown', dependency: undefined, openings: [] });
+    expect(systemicEvent([])).toEqual({
+      category: undefined,
+      layer: 'unknown',
+      dependency: undefined,
+      group: undefined,
+      openings: [],
+    });
   });
 });
 
-describe('S4: a shared dependency', () => {
-  test('S4: what the tools stand on together is named, and suspected before what their category says', () => {
-    const latest = opening('weather', 'network', 10);
-    const event = detectSystemic([opening('search', 'network'), latest], latest, policy);
-    expect(event).toMatchObject({ category: 'network', layer: 'dependency', dependency: 'proxy' });
-  });
+describe('S4: what the tools share', () => {
+  const openings = [opening('search', 'network'), opening('weather', 'network')];
 
-  test('S4: tools that share none are judged by their category', () => {
-    const latest = opening('orders', 'network', 10);
-    const event = detectSystemic([opening('search', 'network'), latest], latest, policy);
-    expect(event).toMatchObject({ category: 'network', layer: 'network', dependency: undefined });
-  });
-
-  test('S1, S4: different categories below three are independent, whatever the tools share', () => {
-    const latest = opening('weather', 'server', 10);
-    expect(detectSystemic([opening('search', 'network'), latest], latest, policy)).toBeUndefined();
-  });
-
-  test('S4: only what the tools of the event share counts, not what else is open', () => {
-    const latest = opening('weather', 'network', 10);
-    const open = [opening('orders', 'server'), opening('search', 'network'), latest];
-    expect(detectSystemic(open, latest, policy)).toMatchObject({ dependency: 'proxy' });
-    const three = detectSystemic(open, latest, { ...policy, sameCategory: 3 });
-    expect(three).toMatchObject({ layer: 'unknown', dependency: undefined });
-  });
-
-  test('S4: a circuit that joins the event may end the suspicion', () => {
-    const ledger = ['search', 'weather'].reduce(
-      (before, tool) => recordOpening(before, opening(tool, 'network'), policy),
-      createLedger(createBudget(5)),
+  test.each([
+    ['proxy', undefined, 'dependency'],
+    [undefined, 'maps', 'group'],
+    ['proxy', 'maps', 'dependency'],
+    [undefined, undefined, 'network'],
+  ])('S4: dependency %s and group %s: suspected is the %s', (dependency, group, layer) => {
+    const event = systemicEvent(
+      openings,
+      () => dependency,
+      () => group,
     );
-    expect(ledger.event?.dependency).toBe('proxy');
-    const joined = recordOpening(ledger, opening('orders', 'network'), policy);
-    expect(joined.event).toMatchObject({ layer: 'network', dependency: undefined });
+    expect(event).toEqual({ category: 'network', layer, dependency, group, openings });
+  });
+
+  test('S4: both are asked about the tools of the event', () => {
+    const asked: (readonly string[])[] = [];
+    const ask = (tools: readonly string[]) => {
+      asked.push(tools);
+      return undefined;
+    };
+    systemicEvent(openings, ask, ask);
+    expect(asked).toEqual([
+      ['search', 'weather'],
+      ['search', 'weather'],
+    ]);
   });
 });

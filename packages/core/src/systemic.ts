@@ -1,36 +1,40 @@
 import type { Moment } from './clock.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
 
-/** When openings of several circuits are one event (S1). */
+/** When openings, or failures, of several tools are one event (S1). */
 export interface SystemicPolicy {
   /** Circuits that opened with the same category. Whole number ≥ 2. Default 2. */
   readonly sameCategory: number;
   /** Circuits that opened, whatever their categories. Whole number ≥ 2. Default 3. */
   readonly anyCategory: number;
-  /** Openings this many steps apart still belong together, in a session whose steps advance. Default 10. */
+  /** Failures of several tools in one category, with no success of any tool in between, whether or not a circuit is open. Whole number ≥ 2. Default 5. */
+  readonly sharedFailures: number;
+  /** How many tools those failures must be of. Whole number ≥ 2. Default 3. */
+  readonly sharedTools: number;
+  /** Openings and failures this many steps apart still belong together, in a session whose steps advance. Default 10. */
   readonly windowSteps: number;
-  /** Openings this many milliseconds apart still belong together, where no step lies between them. Default 120,000. */
+  /** Openings and failures this many milliseconds apart still belong together, where no step lies between them. Default 120,000. */
   readonly windowMs: number;
 }
 
 export const DEFAULT_SYSTEMIC: SystemicPolicy = {
   sameCategory: 2,
   anyCategory: 3,
+  sharedFailures: 5,
+  sharedTools: 3,
   windowSteps: 10,
   windowMs: 120_000,
 };
 
-/** What a set of tools stands on together, by name; undefined where they share nothing. */
+/** What all of these tools depend on, by name; undefined where they share nothing. */
 export type SharedDependency = (tools: readonly string[]) => string | undefined;
 
-/** How the openings of a box are looked at beside each other: its policy, and what its tools stand on (S4). */
-export interface Correlation extends SystemicPolicy {
-  /** Left out where no tool depends on anything. */
-  readonly sharedDependency?: SharedDependency | undefined;
-}
+/** The group that all of these tools are in; `group:NAME` is in NAME. Undefined where they have none in common. */
+export type SharedGroup = (tools: readonly string[]) => string | undefined;
 
-/** A circuit that left closed and isn't back. */
+/** A circuit that left closed and has not closed since. */
 export interface Opening {
+  /** The tool, or `group:NAME` for the circuit of a group (C13). */
   readonly tool: string;
   readonly category: ErrorCategory;
   readonly at: Moment;
@@ -39,18 +43,25 @@ export interface Opening {
 }
 
 /** What several failures have in common (S4). */
-export type SuspectedLayer = 'network' | 'filesystem' | 'permissions' | 'upstream' | 'dependency' | 'unknown';
+export type SuspectedLayer = 'network' | 'filesystem' | 'permissions' | 'upstream' | 'dependency' | 'group' | 'unknown';
 
 /** A failure of several tools that is one event (S4). */
 export interface SystemicEvent {
-  /** The category all share, or undefined where they differ. */
+  /** The category all share; undefined where they differ, and where it is `unknown` (O6). */
   readonly category: ErrorCategory | undefined;
-  /** `dependency`: the tools stand on something together, which is suspected before what their categories say. */
+  /** `dependency`, then `group`: what the tools share is suspected before what their categories say. */
   readonly layer: SuspectedLayer;
-  /** What all of the tools stand on by their `dependsOn`, or undefined where they share nothing. */
+  /** What all of the tools depend on by their `dependsOn`, or undefined where they share nothing. */
   readonly dependency: string | undefined;
-  /** The circuits that opened, first to last; those that open while the event lasts join it. */
+  /** The group that all of the tools are in, or undefined where they have none in common. */
+  readonly group: string | undefined;
+  /**
+   * The circuits that opened, first to last, and those that joined while the event lasts. Of an event that failures made, also tools
+   * whose circuits are closed: each with its first failure.
+   */
   readonly openings: readonly Opening[];
+  /** When it was detected. An event that grows keeps the same object, so that it is known as the same event. */
+  readonly began?: Moment | undefined;
 }
 
 const LAYERS: Partial<Record<ErrorCategory, SuspectedLayer>> = {
@@ -72,32 +83,35 @@ export const inWindow = (policy: SystemicPolicy, from: Moment, to: Moment): bool
   return steps > 0 ? steps <= policy.windowSteps : to.ms - from.ms <= policy.windowMs;
 };
 
-/** S1: whether the latest opening makes one event of those that are still open. */
-export const detectSystemic = (
-  openings: readonly Opening[],
-  latest: Opening,
-  policy: Correlation,
-): SystemicEvent | undefined => {
-  const together = openings.filter(({ at }) => inWindow(policy, at, latest.at));
-  const alike = together.filter(({ category }) => category === latest.category);
-  if (alike.length >= policy.sameCategory) return systemicEvent(alike, policy.sharedDependency);
-  return together.length >= policy.anyCategory ? systemicEvent(together, policy.sharedDependency) : undefined;
-};
-
 /** The report of an event with these openings (S4). */
 export const systemicEvent = (
   openings: readonly Opening[],
-  sharedDependency: SharedDependency = () => undefined,
+  sharedDependency?: SharedDependency | undefined,
+  sharedGroup?: SharedGroup | undefined,
+  began?: Moment | undefined,
 ): SystemicEvent => {
   const categories = new Set(openings.map(({ category }) => category));
   const [category] = categories;
-  const dependency = sharedDependency(openings.map(({ tool }) => tool));
+  const tools = openings.map(({ tool }) => tool);
+  const dependency = sharedDependency?.(tools);
+  const group = sharedGroup?.(tools);
   return {
-    category: categories.size === 1 ? category : undefined,
-    layer: dependency === undefined ? layerOf(categories) : 'dependency',
+    category: categories.size === 1 && category !== 'unknown' ? category : undefined,
+    layer: suspected(categories, dependency, group),
     dependency,
+    group,
     openings,
+    ...(began && { began }),
   };
+};
+
+const suspected = (
+  categories: ReadonlySet<ErrorCategory>,
+  dependency: string | undefined,
+  group: string | undefined,
+): SuspectedLayer => {
+  if (dependency !== undefined) return 'dependency';
+  return group === undefined ? layerOf(categories) : 'group';
 };
 
 /** The layer that all categories point to. */

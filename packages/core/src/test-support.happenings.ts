@@ -37,14 +37,26 @@ const control = fc.record({ kind: kind('control'), tool, mode: fc.constantFrom(.
 /** Up to 100 happenings. */
 export const happenings = fc.array(happening, { maxLength: 100, size: 'max' });
 
-/** The same, with an operator at it. */
+/** The same, with an operator who takes circuits in hand. */
 export const controlledHappenings = fc.array(
   fc.oneof({ weight: 12, arbitrary: happening }, { weight: 1, arbitrary: control }),
   { maxLength: 100, size: 'max' },
 );
 
-/** Probes that a half-open circuit wants. */
-export const probeCounts = fc.integer({ min: 1, max: 3 });
+/** What a run is made with. */
+export interface Setup {
+  /** Probes that a half-open circuit wants. */
+  readonly probes: number;
+  readonly rule: 'window' | 'strict';
+  /** Two of the tools are one group (C13). */
+  readonly grouped: boolean;
+}
+
+export const setups: fc.Arbitrary<Setup> = fc.record({
+  probes: fc.integer({ min: 1, max: 3 }),
+  rule: fc.constantFrom('window', 'strict'),
+  grouped: fc.boolean(),
+});
 
 export const settle = (permit: Permit, how: How): void => {
   if (how === 'success') permit.settle({ outcome: 'success' });
@@ -59,12 +71,16 @@ export interface Run {
   readonly underWay: Permit[];
 }
 
-/** Tools and defaults of a run. */
-export const runConfig = (probes: number) => ({ tools: { a: {}, b: {}, c: {} }, defaults: { probes } });
+/** Tools, defaults and budget of a run. */
+export const runConfig = ({ probes, rule, grouped }: Setup) => ({
+  tools: grouped ? { a: { group: 'g' }, b: { group: 'g' }, c: {} } : { a: {}, b: {}, c: {} },
+  defaults: { probes },
+  budget: { rule },
+});
 
 /** A session of three tools to which things may happen. */
-export const runOf = (probes: number): Run => {
-  const { session, clock } = bench(runConfig(probes));
+export const runOf = (setup: Setup): Run => {
+  const { session, clock } = bench(runConfig(setup));
   return { session, clock, underWay: [] };
 };
 

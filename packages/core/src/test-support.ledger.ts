@@ -1,32 +1,107 @@
-import { createBudget } from './budget.ts';
+import { type BudgetOptions, createBudget } from './budget/budget.ts';
+import type { StrictBudget } from './budget/strict.ts';
+import type { WindowBudget } from './budget/window.ts';
 import type { Moment } from './clock.ts';
-import { chargeFailure, createLedger, type Ledger, noticeExhaustion, recordOpening, sessionState } from './ledger.ts';
+import {
+  type Correlation,
+  type CorrelationPolicy,
+  recordOpening as listOpening,
+  recordFailure as logFailure,
+  NO_CORRELATION,
+  recordClosing as removeOpenings,
+  resolveEvent,
+} from './correlation.ts';
+import {
+  createLedger,
+  followEvent,
+  type Ledger,
+  recordClosing,
+  recordFailure,
+  recordOpening,
+  recordTime,
+  settleExhaustion,
+  type Within,
+} from './ledger.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
-import { DEFAULT_SYSTEMIC } from './systemic.ts';
+import { DEFAULT_SYSTEMIC, inWindow } from './systemic.ts';
 
-/** For ledgers without a session around them. */
-export const policy = DEFAULT_SYSTEMIC;
+/** A ledger beside the failures of its circuits, as a session keeps them, without the session. */
+export interface Kept {
+  readonly ledger: Ledger;
+  readonly correlation: Correlation;
+}
+
+export const policy: CorrelationPolicy = { ...DEFAULT_SYSTEMIC, joinsAll: true };
+export const within: Within = (from, to) => inWindow(policy, from, to);
 
 export const at = (ms: number, step = 0): Moment => ({ ms, step, stepMs: 0 });
-export const start = createLedger(createBudget(5));
 
-/** Once all consequences are known. */
-export const stateOf = (ledger: Ledger) => sessionState(noticeExhaustion(ledger));
+export const startOf = (options: BudgetOptions): Kept => ({
+  ledger: createLedger(createBudget(options)),
+  correlation: NO_CORRELATION,
+});
+export const sliding = startOf({});
+export const strict = startOf({ rule: 'strict' });
 
-export const failed = (ledger: Ledger, tool: string, category: ErrorCategory, when: Moment, times = 1): Ledger =>
-  times === 0
-    ? ledger
-    : failed(
-        chargeFailure(ledger, { tool, category, at: when, tokens: 0, mayWait: 3 }, policy),
-        tool,
-        category,
-        when,
-        times - 1,
-      );
+export const strictOf = ({ ledger }: Kept): StrictBudget => {
+  if (ledger.budget.rule !== 'strict') throw new Error('The budget goes by the rule window.');
+  return ledger.budget;
+};
+export const windowOf = ({ ledger }: Kept): WindowBudget => {
+  if (ledger.budget.rule !== 'window') throw new Error('The budget goes by the rule strict.');
+  return ledger.budget;
+};
 
-export const opened = (ledger: Ledger, tool: string, category: ErrorCategory, when: Moment): Ledger =>
-  recordOpening(ledger, { tool, category, at: when, unixMs: 0 }, policy);
+const around = ({ correlation }: Kept) => ({ correlation, within });
+const followed = (ledger: Ledger, correlation: Correlation): Kept => ({
+  ledger: followEvent(ledger, correlation.event, within),
+  correlation,
+});
+
+/** Tools with such a name are in group `g`. */
+const groupOf = (tool: string) => (tool.startsWith('member') ? 'group:g' : undefined);
+
+/** A failure of a tool whose circuit opens after 3. */
+export const failed = (
+  kept: Kept,
+  tool: string,
+  category: ErrorCategory,
+  when: Moment,
+  times = 1,
+  tokens = 0,
+): Kept => {
+  if (times === 0) return kept;
+  const isPartOfEvent = kept.correlation.event !== undefined;
+  const facts = { hasCircuit: true, isProbe: false, isPartOfEvent, mayWait: 3, group: groupOf(tool) };
+  const failure = { tool, category, at: when, tokens, ...facts };
+  const correlation = logFailure(kept.correlation, { tool, category, at: when, unixMs: 0 }, policy);
+  const next = followed(recordFailure(kept.ledger, failure, around(kept)), correlation);
+  return failed(next, tool, category, when, times - 1, tokens);
+};
+
+export const opened = (kept: Kept, tool: string, category: ErrorCategory, when: Moment): Kept => {
+  const opening = { tool, category, at: when, unixMs: 0 };
+  const correlation = listOpening(kept.correlation, opening, policy);
+  return followed(recordOpening(kept.ledger, opening, { correlation, within }), correlation);
+};
 
 /** Three failures, then the opening that they bring. */
-export const tripped = (ledger: Ledger, tool: string, category: ErrorCategory, when: Moment): Ledger =>
-  opened(failed(ledger, tool, category, when, 3), tool, category, when);
+export const tripped = (kept: Kept, tool: string, category: ErrorCategory, when: Moment): Kept =>
+  opened(failed(kept, tool, category, when, 3), tool, category, when);
+
+export const closed = ({ ledger, correlation }: Kept, tool: string): Kept => ({
+  ledger: recordClosing(ledger, tool),
+  correlation: removeOpenings(correlation, new Set([tool])),
+});
+
+/** The event is over. */
+export const resolved = ({ ledger, correlation }: Kept): Kept => followed(ledger, resolveEvent(correlation));
+
+/** Time has passed, in a session without a systemic pause. */
+export const passed = (kept: Kept, when: Moment): Kept => ({
+  ...kept,
+  ledger: recordTime(kept.ledger, when, around(kept)),
+});
+
+/** One call's consequences are known. */
+export const settled = (kept: Kept): Kept => ({ ...kept, ledger: settleExhaustion(kept.ledger) });

@@ -33,10 +33,19 @@ export interface ToolSettings {
   readonly serveStaleMs: number | undefined;
 }
 
-/** A declared tool. */
-export interface ToolSpec extends ToolSettings {
+/** What a circuit is of: a tool, or a group of tools (C13). */
+export interface CircuitSpec {
+  /** `group:NAME` for a group. */
   readonly name: string;
+  readonly mode: CircuitMode;
+  readonly policy: CircuitPolicy;
   readonly cells: ToolCells;
+}
+
+/** A declared tool. */
+export interface ToolSpec extends ToolSettings, CircuitSpec {
+  /** The group whose circuit its calls pass first (C13). An adapter may name it after the tool was declared. */
+  group: CircuitSpec | undefined;
   /** Where its successes are counted: almost every call. */
   readonly successes: Cell;
 }

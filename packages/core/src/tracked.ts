@@ -2,11 +2,11 @@ import type { SpanContext } from '@opentelemetry/api';
 import { adopted, type Circuit, closedCircuit } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import type { KeptCircuit } from './memory.ts';
-import type { ToolSpec } from './tool.ts';
+import type { CircuitSpec } from './tool.ts';
 
-/** A tool's circuit in the hands of a session: the pure state, and what belongs to it outside of the state machine. */
+/** The circuit of a tool or a group in use: the pure state, and what belongs to it outside of the state machine. */
 export interface TrackedCircuit {
-  readonly tool: ToolSpec;
+  readonly tool: CircuitSpec;
   /** Who decides (C1). */
   mode: CircuitMode;
   /** A shadow where the mode is `observe_only`; closed and unused where it is `forced_open` or `disabled`. */
@@ -23,7 +23,7 @@ export const takeOver = (tracked: TrackedCircuit, mode: CircuitMode): void => {
 };
 
 /** A tool's circuit on its first use (C2). */
-export const newCircuit = (tool: ToolSpec): TrackedCircuit => ({
+export const newCircuit = (tool: CircuitSpec): TrackedCircuit => ({
   tool,
   mode: tool.mode,
   circuit: closedCircuit(),
@@ -31,7 +31,7 @@ export const newCircuit = (tool: ToolSpec): TrackedCircuit => ({
 });
 
 /** A tool's circuit on its first use, as it was kept (C11). */
-export const recalledCircuit = (tool: ToolSpec, kept: KeptCircuit, ms: number): TrackedCircuit => ({
+export const recalledCircuit = (tool: CircuitSpec, kept: KeptCircuit, ms: number): TrackedCircuit => ({
   tool,
   mode: kept.mode,
   circuit: adopted(kept.circuit, tool.policy, ms),

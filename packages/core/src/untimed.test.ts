@@ -22,14 +22,20 @@ describe('the clock is read where time has a say, and only there', () => {
     for (const reader of readers.splice(0)) reader.close();
   });
 
-  test('not for a call that a closed circuit lets through, and that succeeds', () => {
+  test('C10: not for a call that a closed circuit lets through, and that succeeds', () => {
     expect(readsOf({})).toBe(0);
     expect(readsOf({ scope: 'process' })).toBe(0);
-    expect(readsOf({}, ({ session }) => trip(session, 'b'))).toBe(0);
-    expect(readsOf({}, ({ session }) => failOnce(session, 'a'))).toBe(0);
+    const failedAndWorks = ({ session }: ReturnType<typeof bench>) => {
+      trip(session, 'b');
+      failOnce(session, 'a', 'server');
+      succeedOnce(session, 'c'); // No failure is left that may be part of an event.
+    };
+    expect(readsOf({ budget: 'strict' }, failedAndWorks)).toBe(0);
+    expect(readsOf({}, failedAndWorks)).toBeGreaterThan(0); // B1: charges leave with time.
+    expect(readsOf({}, (made) => failedAndWorks(made) ?? made.session.resume())).toBe(0);
   });
 
-  test('where somebody measures durations', () => {
+  test('C10: where durations are measured', () => {
     readers.push(openCells({ insteadOfSdk: true, exemplars: false }));
     expect(readsOf({})).toBe(2);
   });
@@ -40,11 +46,11 @@ describe('the clock is read where time has a say, and only there', () => {
     ['labels', { defaults: { labelFreshness: true } }],
     ['last good results', { defaults: { serveStaleMs: 1_000 } }],
     ['a mode by hand', { defaults: { mode: 'disabled' } }],
-  ])('where the tool has %s', (_, config) => {
+  ])('C10: where the tool has %s', (_, config) => {
     expect(readsOf(config)).toBeGreaterThan(0);
   });
 
-  test('where a probe is under way, a charge waits, or an event lasts', () => {
+  test('C10: where a probe is under way, a charge waits, its group is open, or an event lasts', () => {
     expect(
       readsOf({}, ({ session, clock }) => {
         trip(session, 'b');
@@ -53,10 +59,17 @@ describe('the clock is read where time has a say, and only there', () => {
       }),
     ).toBeGreaterThan(0);
     expect(
-      readsOf({ budget: { failures: 9 } }, ({ session }) => {
+      readsOf({ budget: { rule: 'strict', failures: 9 } }, ({ session }) => {
         trip(session, 'b');
+        succeedOnce(session, 'd');
         failOnce(session, 'c');
         expect(session.view().budget.provisional).toBe(1);
+      }),
+    ).toBeGreaterThan(0);
+    expect(
+      readsOf({ tools: { a: { group: 'g' }, b: { group: 'g' } } }, ({ session }) => {
+        session.acquire('b').settle({ outcome: 'failure', category: 'network', blames: 'group' });
+        session.resume();
       }),
     ).toBeGreaterThan(0);
     const paused = readsOf({}, ({ session }) => {
@@ -66,7 +79,7 @@ describe('the clock is read where time has a say, and only there', () => {
     expect(paused).toBeGreaterThan(0);
   });
 
-  test('where a call fails: what it opens has its time', () => {
+  test('C10: where a call fails: what it opens has its time', () => {
     const { session, clock } = bench();
     succeedOnce(session, 'a');
     const permits = [1, 2, 3].map(() => session.acquire('a'));
@@ -84,14 +97,14 @@ describe('the clock is read where time has a say, and only there', () => {
     trip(other, 'b');
     trip(other, 'c');
     permit.settle({ outcome: 'success' });
-    expect(session.view().state).toBe('paused_systemic');
+    expect(session.acquire('b')).toMatchObject({ decision: 'skip', reason: 'systemic' });
   });
 });
 
-test('a session that was used untimed idles from the next look at it on', () => {
+test('C10: a session that was used untimed idles from the next look at it on', () => {
   const { session, clock } = bench({ agent: 'idler', sessionIdleMs: 1_000 });
   const reader = openCells({ insteadOfSdk: false, exemplars: false });
-  reader.close(); // Sessions are looked at, and nobody measures.
+  reader.close(); // Sessions are looked at, and nothing is measured.
   const active = () => {
     reader.retireIdle();
     for (const { attributes, value } of reader.numbers(METRIC.sessions)) {

@@ -2,13 +2,13 @@ import { name as aName, list, object, show } from './checks.ts';
 import { CIRCUIT_MODES } from './circuit/mode.ts';
 import { BreakerboxUsageError } from './errors.ts';
 import { type BreakerboxEvents, EVENT_NAMES } from './events.ts';
-import type { ToolSpec } from './tool.ts';
+import type { CircuitSpec } from './tool.ts';
 
 /** Refuses to control a tool by a mode that there isn't, or a tool without a circuit. */
 export const checkControl = (
   name: unknown,
   mode: unknown,
-  tool: ToolSpec | undefined,
+  tool: CircuitSpec | undefined,
   keepsCircuits: boolean,
 ): void => {
   if (!(CIRCUIT_MODES as readonly unknown[]).includes(mode)) {

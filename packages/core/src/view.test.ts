@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest';
 import { closedCircuit, fail } from './circuit/circuit.ts';
 import { resolvePolicy } from './circuit/policy.ts';
-import type { ToolSpec } from './tool.ts';
+import type { CircuitSpec, ToolSpec } from './tool.ts';
 import type { TrackedCircuit } from './tracked.ts';
-import { viewCircuit } from './view.ts';
+import { type CircuitView, viewCircuit } from './view.ts';
 
 const policy = resolvePolicy({ failureThreshold: 2, probeAfterSteps: 3 });
 const at = (ms: number, step = 0) => ({ ms, step, stepMs: 0 });
 const failure = { category: 'network', durationMs: 5, tokens: 0 } as const;
 const first = fail(closedCircuit(), closedCircuit(), failure, policy, at(10));
+
+const box = { tool: () => undefined };
 
 const tracked = (circuit: TrackedCircuit['circuit']): TrackedCircuit => ({
   tool: { name: 'search', policy } as ToolSpec,
@@ -18,8 +20,9 @@ const tracked = (circuit: TrackedCircuit['circuit']): TrackedCircuit => ({
 });
 
 test('C11: a closed circuit shows its failures in a row, and nothing of an opening', () => {
-  expect(viewCircuit(tracked(first), at(50))).toEqual({
+  expect(viewCircuit(tracked(first), at(50), box)).toEqual({
     tool: 'search',
+    group: undefined,
     state: 'closed',
     generation: 0,
     failures: 1,
@@ -32,8 +35,9 @@ test('C11: a closed circuit shows its failures in a row, and nothing of an openi
 
 test('C11: an open one shows what opened it, for how long, and when its probe is due', () => {
   const open = fail(first, first, failure, policy, at(20));
-  expect(viewCircuit(tracked(open), at(50, 1))).toEqual({
+  expect(viewCircuit(tracked(open), at(50, 1), box)).toEqual({
     tool: 'search',
+    group: undefined,
     state: 'open',
     generation: 1,
     failures: 0,
@@ -42,4 +46,12 @@ test('C11: an open one shows what opened it, for how long, and when its probe is
     openForMs: 30,
     nextProbe: { steps: 2, notBeforeMs: 0 },
   });
+});
+
+test('C13: a tool shows the name of its group, and the circuit of a group has the prefix', () => {
+  const group = { name: 'group:github', policy } as CircuitSpec;
+  const box = { tool: (name: string) => (name === 'search' ? ({ group } as ToolSpec) : undefined) };
+  const of = ({ tool, group }: CircuitView) => [tool, group];
+  expect(of(viewCircuit(tracked(first), at(50), box))).toEqual(['search', 'github']);
+  expect(of(viewCircuit({ ...tracked(first), tool: group }, at(50), box))).toEqual(['group:github', undefined]);
 });

@@ -1,10 +1,13 @@
-import { remaining, tokensRemaining } from './budget.ts';
+import type { Accounts } from './accounts.ts';
+import { type BudgetRule, provisionalCount, remaining, tokensRemaining } from './budget/budget.ts';
 import { categoryOf } from './circuit/circuit.ts';
 import { type ReportedState, reportedState } from './circuit/mode.ts';
 import { type ProbeWait, probeWait } from './circuit/schedule.ts';
 import type { Trip } from './circuit/trips/counts.ts';
 import type { Moment } from './clock.ts';
-import { type Ledger, type SessionState, sessionState } from './ledger.ts';
+import type { SessionContext } from './context.ts';
+import { groupNameOf } from './groups.ts';
+import type { SessionState } from './ledger.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
 import { type CircuitStore, circuitMoment } from './store.ts';
 import type { SystemicEvent } from './systemic.ts';
@@ -12,7 +15,10 @@ import type { TrackedCircuit } from './tracked.ts';
 
 /** A circuit to look at; looking changes nothing (C11). */
 export interface CircuitView {
+  /** The tool, or `group:NAME` for the circuit of a group (C13). */
   readonly tool: string;
+  /** The group of a tool, without the prefix; undefined for a tool without one, and for a group. */
+  readonly group: string | undefined;
   /** The mode, where it isn't `automatic` (C1); what follows is then that of the shadow, or of a circuit at rest. */
   readonly state: ReportedState;
   readonly generation: number;
@@ -30,17 +36,18 @@ export interface CircuitView {
 
 /** A failure budget to look at. */
 export interface BudgetView {
-  /** Failures that a cycle starts with. */
+  /** `window` (B1) or `strict` (B6). */
+  readonly rule: BudgetRule;
+  /** Failures of a full budget. */
   readonly limit: number;
-  /** Which cycle this is, from 1. */
+  /** How often the budget was made full, from 1: `resume()` begins the next cycle. */
   readonly cycle: number;
   readonly remaining: number;
-  /** Failures allowed since the session began, and those charged: what the metrics count. */
-  readonly granted: number;
+  /** Charges that were final since the session began: what the metrics count. */
   readonly consumed: number;
   /** Tokens that failed calls may still cost; undefined without a token budget (B4). */
   readonly tokensRemaining: number | undefined;
-  /** Failures that count once the window of a possible systemic event has passed (S3). */
+  /** Charges that may turn out to be part of a systemic event (S3). */
   readonly provisional: number;
 }
 
@@ -51,15 +58,20 @@ export interface SessionView {
   readonly state: SessionState;
   readonly step: number;
   readonly budget: BudgetView;
-  /** The event that the session is paused on (S4). */
+  /** The systemic event that is not over (S4). */
   readonly systemic: SystemicEvent | undefined;
-  /** Circuits of the tools that were used, in the order of their first use. */
+  /** Circuits of the tools that were used, and of their groups, in the order of their first use. */
   readonly circuits: readonly CircuitView[];
 }
 
 /** The view of a circuit at a moment. */
-export const viewCircuit = ({ tool, mode, circuit }: TrackedCircuit, at: Moment): CircuitView => ({
+export const viewCircuit = (
+  { tool, mode, circuit }: TrackedCircuit,
+  at: Moment,
+  box: Pick<SessionContext, 'tool'>,
+): CircuitView => ({
   tool: tool.name,
+  group: groupNameOf(box.tool(tool.name)?.group?.name),
   state: reportedState(mode, circuit),
   generation: circuit.generation,
   failures: circuit.state === 'closed' ? circuit.failures : 0,
@@ -70,34 +82,38 @@ export const viewCircuit = ({ tool, mode, circuit }: TrackedCircuit, at: Moment)
 });
 
 /** Those of all circuits, in the order of their first use. */
-export const viewCircuits = (store: CircuitStore, own: Moment): readonly CircuitView[] => {
+export const viewCircuits = (
+  store: CircuitStore,
+  own: Moment,
+  box: Pick<SessionContext, 'tool'>,
+): readonly CircuitView[] => {
   const at = circuitMoment(store, own);
-  return [...store.circuits.values()].map((tracked) => viewCircuit(tracked, at));
+  return [...store.circuits.values()].map((tracked) => viewCircuit(tracked, at, box));
 };
 
 /** The view of a session. */
 export const viewSession = (
   { id, agent }: { readonly id: string; readonly agent: string },
   step: number,
-  ledger: Ledger,
+  accounts: Accounts,
   circuits: readonly CircuitView[],
 ): SessionView => {
-  const { limit, cycle, granted, consumed, provisional } = ledger.budget;
+  const { budget } = accounts.real;
   return {
     id,
     agent,
-    state: sessionState(ledger),
+    state: accounts.state(false),
     step,
     budget: {
-      limit,
-      cycle,
-      remaining: remaining(ledger.budget),
-      granted,
-      consumed,
-      tokensRemaining: tokensRemaining(ledger.budget),
-      provisional: provisional.length,
+      rule: budget.rule,
+      limit: budget.limit,
+      cycle: budget.cycle,
+      remaining: remaining(budget),
+      consumed: budget.consumed,
+      tokensRemaining: tokensRemaining(budget),
+      provisional: provisionalCount(budget),
     },
-    systemic: ledger.event,
+    systemic: accounts.event,
     circuits,
   };
 };

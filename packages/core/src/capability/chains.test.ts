@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dependenciesOf, longestChain, sharedDependency } from './chains.ts';
+import { dependenciesOf, dependents, longestChain, sharedDependency, withDependents } from './chains.ts';
+import { keptChains } from './kept-chains.ts';
 
 const dependencies = (tools: Record<string, string[]>) =>
   dependenciesOf(Object.fromEntries(Object.entries(tools).map(([tool, dependsOn]) => [tool, { dependsOn }])));
 
-test('P4: every tool is in the map, one that stands on nothing too', () => {
+test('P4: every tool is in the map, one that depends on nothing too', () => {
   expect(dependenciesOf({ a: { dependsOn: ['b'] }, b: {} })).toEqual(
     new Map([
       ['a', ['b']],
@@ -32,7 +33,7 @@ describe('the longest chain', () => {
     ['proxy', 5],
     ['db', 3],
     ['clock', 1],
-    ['nobody', 1],
+    ['unknown', 1],
     ['internet', 1],
   ])('P4: through %s has %i tools; resources are no link', (tool, length) => {
     expect(longestChain(tool, map)).toBe(length);
@@ -89,7 +90,7 @@ describe('what several tools share', () => {
     [['search', 'news', 'mail'], 'internet'],
     [['search', 'notes'], undefined],
     [['search', 'news', 'notes'], undefined],
-    [['nobody', 'search'], undefined],
+    [['unknown', 'search'], undefined],
     [['search'], 'search'],
     [[], undefined],
   ])('S4: %j: %s', (tools, shared) => {
@@ -127,4 +128,50 @@ describe('what several tools share', () => {
     expect(sharedDependency(['a', 'b'], cycle)).toBe('a');
     expect(sharedDependency(['c', 'a'], cycle)).toBe('b');
   });
+});
+
+describe('what depends on a tool', () => {
+  const map = dependencies({
+    report: ['search', 'db'],
+    search: ['fetch'],
+    fetch: ['proxy'],
+    chart: ['report'],
+    clock: [],
+  });
+
+  test.each([
+    [['fetch'], ['fetch', 'search', 'report', 'chart']],
+    [['chart'], ['chart']],
+    [
+      ['clock', 'search'],
+      ['clock', 'search', 'report', 'chart'],
+    ],
+    [
+      ['group:files', 'unknown'],
+      ['group:files', 'unknown'],
+    ],
+    [[], []],
+  ])('S2: of %j: %j, and resources are no tools', (tools, all) => {
+    expect([...withDependents(tools, dependents(map))]).toEqual(all);
+    expect([...withDependents(['proxy'], dependents(map))]).toEqual(['proxy']);
+  });
+
+  test('S2: cycles are walked once', () => {
+    expect([...withDependents(['a'], dependents(dependencies({ a: ['b'], b: ['a'], c: ['c', 'b'] })))]).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
+  });
+});
+
+test('P4, S2, S4: what is kept is worked out again when a tool was declared', () => {
+  const tools: Record<string, { dependsOn: string[] }> = { a: { dependsOn: ['b'] }, b: { dependsOn: [] } };
+  const chains = keptChains(() => tools);
+  const look = () => [chains.length('a'), chains.shared(['a', 'b']), [...chains.withDependents(['b'])].join()];
+  expect(look()).toEqual([2, 'b', 'b,a']);
+  Object.assign(tools, { c: { dependsOn: ['a'] } });
+  expect(look()).toEqual([2, 'b', 'b,a']);
+  chains.forget();
+  expect(look()).toEqual([3, 'b', 'b,a,c']);
 });

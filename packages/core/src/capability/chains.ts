@@ -26,7 +26,7 @@ const depths = (next: Dependencies): ReadonlyMap<string, number> => {
 };
 
 /** The same arrows the other way round: which tools stand on each. */
-const dependents = (dependencies: Dependencies): Dependencies => {
+export const dependents = (dependencies: Dependencies): Dependencies => {
   const found = new Map<string, string[]>([...dependencies.keys()].map((tool) => [tool, []]));
   for (const [tool, basis] of dependencies) for (const one of basis) found.get(one)?.push(tool);
   return found;
@@ -37,10 +37,16 @@ const dependents = (dependencies: Dependencies): Dependencies => {
  * equals, the one that is nearest to the first tool. Undefined where they share nothing.
  */
 export const sharedDependency = (tools: readonly string[], dependencies: Dependencies): string | undefined => {
-  const [first = new Map<string, number>(), ...others] = tools.map((tool) => hopsFrom(tool, dependencies));
-  const shared = [...first.keys()].filter((name) => others.every((hops) => hops.has(name)));
-  const total = (name: string) => [first, ...others].reduce((sum, hops) => sum + (hops.get(name) ?? 0), 0);
-  return shared.toSorted((one, other) => total(one) - total(other))[0]; // Stable: nearest to the first tool first.
+  let totals: ReadonlyMap<string, number> | undefined;
+  for (const tool of tools) {
+    const hops = hopsFrom(tool, dependencies);
+    const before = totals ?? hops;
+    const shared = [...before].filter(([name]) => hops.has(name));
+    totals =
+      totals === undefined ? hops : new Map(shared.map(([name, total]) => [name, total + (hops.get(name) ?? 0)]));
+    if (totals.size === 0) return undefined; // Nearly always after two of them.
+  }
+  return [...(totals ?? [])].toSorted(([, one], [, other]) => one - other)[0]?.[0]; // Stable: nearest to the first tool first.
 };
 
 /** How many hops away each name is that this one reaches, nearest first; a cycle is walked once. */
@@ -50,4 +56,11 @@ const hopsFrom = (tool: string, dependencies: Dependencies): ReadonlyMap<string,
     for (const one of dependencies.get(name) ?? []) if (!hops.has(one)) hops.set(one, count + 1); // Grows as it is walked.
   }
   return hops;
+};
+
+/** S2: these tools, and every tool that depends on one of them, directly or by others. `above`: see {@link dependents}. */
+export const withDependents = (tools: Iterable<string>, above: Dependencies): ReadonlySet<string> => {
+  const found = new Set(tools);
+  for (const tool of found) for (const one of above.get(tool) ?? []) found.add(one); // Grows as it is walked.
+  return found;
 };

@@ -1,4 +1,11 @@
-import { type Dependencies, dependenciesOf, longestChain, sharedDependency } from './chains.ts';
+import {
+  type Dependencies,
+  dependenciesOf,
+  dependents,
+  longestChain,
+  sharedDependency,
+  withDependents,
+} from './chains.ts';
 import type { Capability } from './map.ts';
 
 /** What the tools of a box stand on, worked out when it is next asked for. */
@@ -9,10 +16,13 @@ export interface KeptChains {
   length(tool: string): number;
   /** S4. */
   shared(tools: readonly string[]): string | undefined;
+  /** S2: the tools, and all that depend on them. */
+  withDependents(tools: Iterable<string>): ReadonlySet<string>;
 }
 
 export const keptChains = (capabilities: () => Readonly<Record<string, Capability>>): KeptChains => {
   let dependencies: Dependencies | undefined;
+  let above: Dependencies | undefined;
   const lengths = new Map<string, number>();
   const current = (): Dependencies => {
     dependencies ??= dependenciesOf(capabilities());
@@ -21,6 +31,7 @@ export const keptChains = (capabilities: () => Readonly<Record<string, Capabilit
   return {
     forget: () => {
       dependencies = undefined;
+      above = undefined;
       lengths.clear();
     },
     length: (tool) => {
@@ -29,5 +40,9 @@ export const keptChains = (capabilities: () => Readonly<Record<string, Capabilit
       return known;
     },
     shared: (tools) => sharedDependency(tools, current()),
+    withDependents: (tools) => {
+      above ??= dependents(current());
+      return withDependents(tools, above);
+    },
   };
 };

@@ -78,7 +78,7 @@ describe('one tool', () => {
 });
 
 describe('the map', () => {
-  test('E6: tools may stand in for others, and stand on tools and resources', () => {
+  test('E6: tools may be alternatives of others, and depend on tools and resources', () => {
     const tools = {
       a: { alternatives: [{ tool: 'b' }, { tool: 'c' }], dependsOn: ['c', 'db'] },
       b: { alternatives: [{ tool: 'c' }], dependsOn: ['db'] },

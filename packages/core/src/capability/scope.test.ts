@@ -82,7 +82,7 @@ describe('a plan', () => {
   });
 });
 
-describe('tasks that are none', () => {
+describe('what is not a list of tasks', () => {
   test('W1: sound ones pass, with more in them than the plan needs', () => {
     expect(() =>
       checkTasks([

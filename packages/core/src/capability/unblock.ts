@@ -5,22 +5,26 @@ import { describeWait, quoteTool } from './wording.ts';
 /** A tool that is out. */
 export interface Hold {
   readonly tool: string;
-  /** Why a call of it would be held up now. */
+  /** Why a call of it would be rejected now. */
   readonly reason: Reason;
-  /** How far its next probe is away; undefined where its circuit isn't open. */
+  /**
+   * How far the next probe is away of the circuit that rejects: the tool's, its group's (C13), or that of the systemic event (S5).
+   * Undefined where no probe is waited for.
+   */
   readonly wait: ProbeWait | undefined;
 }
 
 /** W1: what would unblock a tool, so that it ends a sentence that begins 'it can go on once …'. */
 export const unblockText = ({ tool, reason, wait }: Hold): string => {
   const name = quoteTool(tool);
+  const due = wait === undefined ? '' : `, which is due ${describeWait(wait)}`;
   switch (reason) {
     case 'open':
-      return wait === undefined
-        ? `a probe of ${name} succeeds`
-        : `a probe of ${name} succeeds, which is due ${describeWait(wait)}`;
+      return `a probe of ${name} succeeds${due}`;
+    case 'group_open':
+      return `a probe of a tool in the group of ${name} succeeds${due}`;
     case 'probe_in_flight':
-      return `the probe of ${name} that is under way succeeds`;
+      return `the probe for ${name} that is under way succeeds`;
     case 'forced_open':
       return `an operator switches ${name} on again`;
     case 'not_allowed':
@@ -30,9 +34,11 @@ export const unblockText = ({ tool, reason, wait }: Hold): string => {
     case 'repeat':
       return `${name} is called with other arguments, or another tool first`;
     case 'budget_exhausted':
-      return 'somebody lets the run go on: session.resume()';
+      return 'the session is resumed: session.resume()';
     case 'systemic':
-      return 'somebody confirms that the systemic failure is over: session.confirmRecovered()';
+      return wait === undefined
+        ? 'the systemic failure is confirmed as over: session.confirmRecovered()'
+        : `a probe of an affected tool succeeds${due}, or the systemic failure is confirmed as over: session.confirmRecovered()`;
     default:
       return `nothing more happens: ${name} may be called now`;
   }

@@ -55,11 +55,57 @@ test.each([
   [{ steps: 3, ms: 60_000, notBeforeMs: 0 }, 'in 3 steps or in 60 s'],
   [{ steps: 1, notBeforeMs: 0 }, 'in 1 step'],
   [{ ms: 300_000, notBeforeMs: 0 }, 'in 5 min'],
-  [{ steps: 2, notBeforeMs: 90_000 }, 'in 2 steps, and not for 90 s'],
+  [{ ms: 60_000, notBeforeMs: 90_000 }, 'in 90 s'],
+  [{ ms: 90_000, notBeforeMs: 90_000 }, 'in 90 s'],
+  [{ ms: 90_000, notBeforeMs: 60_000 }, 'in 90 s'],
+  [{ steps: 2, notBeforeMs: 90_000 }, 'in 2 steps, but not before 90 s have passed'],
+  [{ steps: 3, ms: 60_000, notBeforeMs: 90_000 }, 'in 90 s'],
+  [{ steps: 3, ms: 110_000, notBeforeMs: 90_000 }, 'in 3 steps or in 110 s, but not before 90 s have passed'],
   [{ steps: 0, ms: 5_000, notBeforeMs: 90_000 }, 'in 90 s'],
   [{ ms: -5, notBeforeMs: 7_000 }, 'in 7 s'],
   [{ steps: 3, ms: 0, notBeforeMs: 7_000 }, 'in 7 s'],
   [{ steps: -2, notBeforeMs: 7_000 }, 'in 7 s'],
 ])('R3, O3: until when: %j: %s', (wait, text) => {
   expect(describeWait(wait)).toBe(text);
+});
+
+test.each([
+  ['of 200 characters', 'x'.repeat(200), 'x'.repeat(200)],
+  ['of one more', 'x'.repeat(201), `${'x'.repeat(199)}…`],
+  ['cut behind a space', `${'x'.repeat(198)} ${'y'.repeat(9)}`, `${'x'.repeat(198)}…`],
+  ['of which 800 are looked at', `a${' '.repeat(799)}`, 'a'],
+  ['of which more are not looked at', `a${' '.repeat(799)}b`, 'a…'],
+])('R3: words from the configuration are cut at 200 characters: %s', (_, words, shown) => {
+  expect(asClause(words)).toBe(shown);
+});
+
+test.each([
+  [{ steps: 0, ms: 5_000, notBeforeMs: 0 }, 'in 0 s'],
+  [{ steps: 0, ms: 5_000, notBeforeMs: 9_000 }, 'in 9 s'],
+  [{ steps: 3, ms: 0, notBeforeMs: 0 }, 'in 0 s'],
+  [{ steps: 3, ms: -5, notBeforeMs: 0 }, 'in 0 s'],
+  [{ steps: 3, ms: 5_000, notBeforeMs: 5_000 }, 'in 5 s'],
+])('P1, O3: a wait that is over, by steps or by time, leaves the Retry-After: %j', (wait, text) => {
+  expect(describeWait(wait)).toBe(text);
+});
+
+test('O3: one time is said at most, and no probe is promised before a Retry-After ends', () => {
+  const wait = fc.record(
+    {
+      steps: fc.integer({ min: 1, max: 20 }),
+      ms: fc.integer({ min: 1, max: 119 }),
+      notBeforeMs: fc.integer({ min: 0, max: 119 }),
+    },
+    { requiredKeys: ['notBeforeMs'] },
+  );
+  fc.assert(
+    fc.property(wait, ({ steps, ms, notBeforeMs }) => {
+      fc.pre(steps !== undefined || ms !== undefined);
+      const inSeconds = { notBeforeMs: notBeforeMs * 1_000, ...(ms !== undefined && { ms: ms * 1_000 }) };
+      const text = describeWait({ ...inSeconds, ...(steps !== undefined && { steps }) });
+      const promised = /\bin (\d+) s\b/.exec(text)?.[1];
+      if (promised !== undefined) expect(Number(promised)).toBe(Math.max(ms ?? 0, notBeforeMs));
+      else expect(text.includes('not before')).toBe(notBeforeMs > 0);
+    }),
+  );
 });

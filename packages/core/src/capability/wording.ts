@@ -36,12 +36,24 @@ const escapeCharacter = (character: string): string => {
 
 const unicodeEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
 
-/** Words from the configuration as a part of a sentence: on one line, without a full stop of their own. */
-export const asClause = (words: string): string =>
-  words
+/** Characters of a text from the configuration that are shown (R3). */
+const LONGEST_CLAUSE = 200;
+
+/** Words from the configuration as a part of a sentence: on one line, at most 200 characters, without a full stop of their own. */
+export const asClause = (words: string): string => {
+  // Cut before it is searched: what a model reads stays short, and so does the work.
+  const line = words
+    .slice(0, 4 * LONGEST_CLAUSE)
     .replace(/[\s\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
-    .trim()
-    .replace(/\.$/, '');
+    .trim();
+  const characters = Array.from(line);
+  return characters.length <= LONGEST_CLAUSE && words.length <= 4 * LONGEST_CLAUSE
+    ? line.replace(/\.$/, '')
+    : `${characters
+        .slice(0, LONGEST_CLAUSE - 1)
+        .join('')
+        .trimEnd()}…`;
+};
 
 /** What is lost by an alternative. */
 export const LOSS: Readonly<Record<Degradation, string>> = {
@@ -50,12 +62,16 @@ export const LOSS: Readonly<Record<Degradation, string>> = {
   unknown: 'how much is lost is not known',
 };
 
-/** How far the next probe is away: `in 3 steps or in 60 s`. */
+/**
+ * When the next probe is due: `in 3 steps or in 60 s`. A Retry-After that ends after the wait by time takes its place, because no
+ * probe is due before it: `in 90 s`.
+ */
 export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait): string => {
-  // A Retry-After may hold up a probe whose own wait is over.
-  if ((steps ?? 1) <= 0 || (ms ?? 1) <= 0) return `in ${formatDuration(notBeforeMs)}`;
+  const isOver = (steps ?? 1) <= 0 || (ms ?? 1) <= 0;
+  if (isOver || (ms !== undefined && ms <= notBeforeMs)) return `in ${formatDuration(notBeforeMs)}`;
   const bySteps = steps === undefined ? undefined : `in ${steps} ${steps === 1 ? 'step' : 'steps'}`;
-  const byTime = ms === undefined ? undefined : `in ${formatDuration(ms)}`;
-  const due = [bySteps, byTime].filter((one) => one !== undefined).join(' or ');
-  return notBeforeMs > 0 ? `${due}, and not for ${formatDuration(notBeforeMs)}` : due;
+  // A wait by time alone is the longer of the two here.
+  if (bySteps === undefined) return `in ${formatDuration(ms ?? notBeforeMs)}`;
+  const due = ms === undefined ? bySteps : `${bySteps} or in ${formatDuration(ms)}`;
+  return notBeforeMs > 0 ? `${due}, but not before ${formatDuration(notBeforeMs)} have passed` : due;
 };

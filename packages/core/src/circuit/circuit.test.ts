@@ -11,6 +11,8 @@ describe('C2, C3: closed', () => {
       state: 'closed',
       generation: 0,
       failures: 0,
+      weak: 0,
+      by: undefined,
       notBeforeMs: 0,
       counts: undefined,
     });
@@ -44,7 +46,7 @@ describe('C2, C3: closed', () => {
     expect(circuit).toMatchObject({ state: 'closed', failures: 2 });
   });
 
-  test('a success without failures before it allocates nothing', () => {
+  test('C3: a success without failures before it allocates nothing', () => {
     const start = closedCircuit();
     expect(succeed(start, start, call, policy, at(0))).toBe(start);
   });
@@ -98,7 +100,7 @@ describe('C5: open', () => {
     expect(categoryOf(openAt({}, at(0)))).toBe('network');
   });
 
-  test('C7: a ticket that nobody was given changes nothing', () => {
+  test('C7: a ticket that was never given changes nothing', () => {
     const open = openAt({}, at(0));
     const forged = { generation: open.generation, lease: { id: 0, untilMs: 1 } };
     expect(succeed(open, forged, call, resolvePolicy({}), at(1))).toBe(open);
@@ -218,4 +220,11 @@ describe('C11: a circuit from a snapshot', () => {
     expect(adopted(open, resolvePolicy({}), 0)).toEqual(open);
     expect(adopted(closedCircuit(), resolvePolicy({}), 0)).toEqual(closedCircuit());
   });
+});
+
+test('C2, C7: a success that changes nothing gives the same object, in any generation', () => {
+  const policy = resolvePolicy({});
+  expect(closedCircuit()).toBe(closedCircuit());
+  const again = closedCircuit(2);
+  expect(succeed(again, again, call, policy, at(1))).toBe(again);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Moment } from '../clock.ts';
 import { admit, type Circuit, closedCircuit, fail, release, succeed } from './circuit.ts';
+import { freeSteps } from './free-steps.ts';
 import { restage } from './outage.ts';
 import { type CircuitConfig, type CircuitPolicy, resolvePolicy } from './policy.ts';
 import { dueStep, probeDue, probeWait } from './schedule.ts';
@@ -24,11 +25,15 @@ const probing = (circuit: Circuit, policy: CircuitPolicy, moment: Moment) => {
   return { circuit: admission.circuit, ticket: { generation: admission.circuit.generation, lease: admission.lease } };
 };
 
+const notAsked = (): number => {
+  throw new Error('a schedule of time alone asks for no step');
+};
+
 /** The steps that each of `rounds` failed probes waited, from a restaged circuit on. */
-const ladder = (config: CircuitConfig, rounds: number, taken?: (step: number) => boolean): number[] => {
+const ladder = (config: CircuitConfig, rounds: number, freeFrom?: (step: number) => number): number[] => {
   const policy = policyOf(config);
   let step = 100;
-  let circuit = restage(openAt(policy, at(0)), policy, at(5, step, 5), taken);
+  let circuit = restage(openAt(policy, at(0)), policy, at(5, step, 5), freeFrom);
   const waits: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const due = dueStep(outageOf(circuit), policy) ?? Number.NaN;
@@ -37,7 +42,7 @@ const ladder = (config: CircuitConfig, rounds: number, taken?: (step: number) =>
     expect(admit(circuit, policy, early).verdict).toBe('reject');
     step = due;
     const probe = probing(circuit, policy, at(5, step, 5));
-    circuit = fail(probe.circuit, probe.ticket, failure, policy, at(5, step, 5), { taken });
+    circuit = fail(probe.circuit, probe.ticket, failure, policy, at(5, step, 5), { freeFrom });
   }
   return waits;
 };
@@ -57,8 +62,8 @@ describe('P3: after a systemic event was confirmed as over', () => {
   });
 
   test('P3: a wait is longer where other tools are due on its step, and the next rung is not', () => {
-    const others = new Set([103, 104, 111]); // 100 + 3 and the next; 105 + 6.
-    expect(ladder({}, 4, (step) => others.has(step))).toEqual([5, 7, 12, 20]);
+    const others = freeSteps([103, 104, 111]); // 100 + 3 and the next; 105 + 6.
+    expect(ladder({}, 4, others.from)).toEqual([5, 7, 12, 20]);
   });
 
   test('P3: the wait begins with the confirmation, and the opening stays where it was', () => {
@@ -71,19 +76,19 @@ describe('P3: after a systemic event was confirmed as over', () => {
     expect(restaged.generation).toBe(opened.generation);
   });
 
-  test('P3: by time, the wait begins anew and is as long as it was', () => {
+  test('P3: by time, the wait begins again and is as long as it was', () => {
     const policy = policyOf({ cooldownMs: 100 });
     const first = probing(openAt(policy, at(0)), policy, at(100));
     const reopened = fail(first.circuit, first.ticket, failure, policy, at(100));
-    const restaged = restage(reopened, policy, at(1_000), () => true);
+    const restaged = restage(reopened, policy, at(1_000), notAsked);
     expect(probeWait(outageOf(restaged), policy, at(1_000))).toEqual({ ms: 200, notBeforeMs: 0 });
     expect(dueStep(outageOf(restaged), policy)).toBeUndefined();
     const second = probing(restaged, policy, at(1_200));
-    const third = fail(second.circuit, second.ticket, failure, policy, at(1_200), { taken: () => true });
+    const third = fail(second.circuit, second.ticket, failure, policy, at(1_200), { freeFrom: notAsked });
     expect(probeWait(outageOf(third), policy, at(1_200))).toEqual({ ms: 400, notBeforeMs: 0 });
   });
 
-  test('P3: a schedule of both begins both anew', () => {
+  test('P3: a schedule of both begins both again', () => {
     const policy = policyOf({ probeAfterSteps: 2, cooldownMs: 100 });
     const restaged = restage(openAt(policy, at(0)), policy, at(1_000, 9, 900));
     expect(probeWait(outageOf(restaged), policy, at(1_001, 10, 1_001))).toEqual({ steps: 1, ms: 99, notBeforeMs: 0 });

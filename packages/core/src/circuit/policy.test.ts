@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { resolvePolicy } from './policy.ts';
+import { gatePolicy, resolveGroupPolicy, resolvePolicy } from './policy.ts';
 
 describe('C3, P1: the defaults of a policy', () => {
   test('C3: failures in a row alone, unless something else is set', () => {
@@ -15,6 +15,8 @@ describe('C3, P1: the defaults of a policy', () => {
       maxCooldownMs: 300_000,
       probeLeaseMs: 60_000,
       maxRetryAfterMs: 3_600_000,
+      distinctTools: 1,
+      prefersOthers: false,
     });
   });
 
@@ -71,5 +73,39 @@ describe('C4: profiles', () => {
       failureThreshold: 7,
       cooldownMs: 120_000,
     });
+  });
+});
+
+describe('C13: the policy of a group', () => {
+  test('C13: 3 failures in a row of 2 different tools, and the profile default', () => {
+    expect(resolveGroupPolicy({})).toEqual({ ...resolvePolicy({}), distinctTools: 2, prefersOthers: true });
+  });
+
+  test('C13: settings of its own', () => {
+    const own = { profile: 'slow', groupThreshold: 1, failureThreshold: 4, probes: 2, probeLeaseMs: 5 } as const;
+    expect(resolveGroupPolicy(own)).toEqual({
+      ...resolvePolicy({ profile: 'slow', failureThreshold: 4, probes: 2, probeLeaseMs: 5 }),
+      distinctTools: 1,
+      prefersOthers: true,
+    });
+    expect(resolveGroupPolicy({ profile: 'slow' })).toMatchObject({ failureThreshold: 2, cooldownMs: 120_000 });
+  });
+});
+
+describe('S5: the policy of the probe that says whether an event is over', () => {
+  test('S5: by time alone, one probe, of another tool after each that fails', () => {
+    expect(gatePolicy({ probeAfterMs: 300_000, maxProbeAfterMs: 1_200_000 })).toMatchObject({
+      schedule: 'time',
+      probes: 1,
+      failureThreshold: 1,
+      cooldownMs: 300_000,
+      maxCooldownMs: 1_200_000,
+      prefersOthers: true,
+    });
+  });
+
+  test('S5: the longest wait is 20 minutes by default, and never less than the first', () => {
+    expect(gatePolicy({ probeAfterMs: 1 }).maxCooldownMs).toBe(1_200_000);
+    expect(gatePolicy({ probeAfterMs: 2_000_000 }).maxCooldownMs).toBe(2_000_000);
   });
 });

@@ -27,6 +27,10 @@ export interface CircuitPolicy {
   readonly probeLeaseMs: number;
   /** The longest Retry-After that is believed (O3): a tool can't lock itself out for a year. */
   readonly maxRetryAfterMs: number;
+  /** How many different tools must have failed in a row (C13): 1 where one tool has the circuit. */
+  readonly distinctTools: number;
+  /** After a failed probe, the next probe is that of another tool (C15): for circuits that tools have in common. */
+  readonly prefersOthers: boolean;
 }
 
 /** Names of the ready-made thresholds (C4). */
@@ -69,6 +73,26 @@ export interface CircuitConfig {
   readonly maxRetryAfterMs?: number;
 }
 
+/** What a user may set of a group's policy (C13). */
+export interface GroupPolicyConfig
+  extends Pick<
+    CircuitConfig,
+    'profile' | 'probes' | 'probeAfterSteps' | 'cooldownMs' | 'maxCooldownMs' | 'probeLeaseMs' | 'maxRetryAfterMs'
+  > {
+  /** Failures in a row, of all tools of the group together. Whole number ≥ 1. Default 3, or as the profile has it. */
+  readonly failureThreshold?: number;
+  /** How many different tools of the group must be among those failures. Whole number ≥ 1. Default 2. */
+  readonly groupThreshold?: number;
+}
+
+/** When one probe looks whether a systemic event is over (S5). */
+export interface GatePolicyConfig {
+  /** Milliseconds from the event's latest opening to the probe. */
+  readonly probeAfterMs: number;
+  /** The longest that failed probes make the wait, in milliseconds. Default 1,200,000, or probeAfterMs if that is longer. */
+  readonly maxProbeAfterMs?: number;
+}
+
 /** Fills in profile and defaults. `config` must have been validated. */
 export const resolvePolicy = (config: CircuitConfig): CircuitPolicy => {
   const base = PROFILES[config.profile ?? 'default'];
@@ -86,8 +110,26 @@ export const resolvePolicy = (config: CircuitConfig): CircuitPolicy => {
     maxCooldownMs: config.maxCooldownMs ?? Math.max(300_000, cooldownMs),
     probeLeaseMs: config.probeLeaseMs ?? 60_000,
     maxRetryAfterMs: config.maxRetryAfterMs ?? 3_600_000,
+    distinctTools: 1,
+    prefersOthers: false,
   };
 };
+
+/** C13, C15: the same for the circuit of a group. */
+export const resolveGroupPolicy = ({ groupThreshold = 2, ...config }: GroupPolicyConfig): CircuitPolicy => ({
+  ...resolvePolicy(config),
+  distinctTools: groupThreshold,
+  prefersOthers: true,
+});
+
+/** S5: the policy of the circuit that stands before all tools of an event while it lasts. */
+export const gatePolicy = ({
+  probeAfterMs,
+  maxProbeAfterMs = Math.max(1_200_000, probeAfterMs),
+}: GatePolicyConfig): CircuitPolicy => ({
+  ...resolvePolicy({ failureThreshold: 1, cooldownMs: probeAfterMs, maxCooldownMs: maxProbeAfterMs }),
+  prefersOthers: true,
+});
 
 const schedule = ({ probeAfterSteps, cooldownMs }: CircuitConfig): CircuitPolicy['schedule'] => {
   if (probeAfterSteps !== undefined && cooldownMs !== undefined) return 'either';

@@ -79,3 +79,15 @@ describe('P2: the wait doubles', () => {
     expect(fail(closed, closed, failure, policy, at(now))).toMatchObject({ outage: { waitMs: 60_000 } });
   });
 });
+
+test('P1: a wait has the steps only where they count, and the time only where that does', () => {
+  const keys = (config: CircuitConfig) => {
+    const circuit = openAt(config, at(0));
+    if (circuit.state !== 'open') throw new Error('expected an open circuit');
+    return Object.keys(probeWait(circuit.outage, resolvePolicy(config), at(0)));
+  };
+  expect([keys({ cooldownMs: 5 }), keys({ probeAfterSteps: 5 })]).toEqual([
+    ['ms', 'notBeforeMs'],
+    ['steps', 'notBeforeMs'],
+  ]);
+});

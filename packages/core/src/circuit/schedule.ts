@@ -1,6 +1,6 @@
 import type { Moment } from '../clock.ts';
-import type { Ladder, Outage } from './circuit.ts';
 import type { CircuitPolicy } from './policy.ts';
+import type { Asking, Ladder, Outage } from './state.ts';
 
 /** How far the next probe is away: whichever is reached first, but never before `notBeforeMs`. */
 export interface ProbeWait {
@@ -12,22 +12,35 @@ export interface ProbeWait {
   readonly notBeforeMs: number;
 }
 
-/** P1, P2, P3: how long until a probe is due. Everything is 0 or less once it is. */
-export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment): ProbeWait => {
-  const steps = stepsLeft(outage, policy, at);
-  const ms = msLeft(outage, policy, at);
+/** P1, P2, P3: how long until a probe is due. Everything is 0 or less once it is. With `asking`, a probe of that tool (C15). */
+export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment, asking?: Asking): ProbeWait => {
+  const now = momentFor(outage, at, asking);
+  const steps = stepsLeft(outage, policy, now);
+  const ms = msLeft(outage, policy, now);
   return {
     ...(steps !== undefined && { steps }),
     ...(ms !== undefined && { ms }),
-    notBeforeMs: Math.max(0, outage.notBeforeMs - at.ms),
+    notBeforeMs: notBeforeLeft(outage, now),
   };
 };
 
-/** Whether a probe may go now. */
-export const probeDue = (outage: Outage, policy: CircuitPolicy, at: Moment): boolean => {
-  if (outage.notBeforeMs > at.ms) return false;
-  return (stepsLeft(outage, policy, at) ?? 1) <= 0 || (msLeft(outage, policy, at) ?? 1) <= 0;
+/** Whether a probe may go now. With `asking`, a probe of that tool (C15). */
+export const probeDue = (outage: Outage, policy: CircuitPolicy, at: Moment, asking?: Asking): boolean => {
+  const now = momentFor(outage, at, asking);
+  if (notBeforeLeft(outage, now) > 0) return false;
+  return (stepsLeft(outage, policy, now) ?? 1) <= 0 || (msLeft(outage, policy, now) ?? 1) <= 0;
 };
+
+/** C15: the tool whose probe failed is behind the others by its own wait, so that another one probes first. */
+const momentFor = ({ probedBy }: Outage, at: Moment, asking: Asking | undefined): Moment => {
+  if (asking === undefined || asking.tool !== probedBy) return at;
+  const { cooldownMs, probeAfterSteps } = asking.policy;
+  return { ms: at.ms - cooldownMs, step: at.step - probeAfterSteps, stepMs: at.stepMs };
+};
+
+/** 0 is no moment but the absence of a Retry-After: {@link momentFor} may lie before the clock's origin. */
+const notBeforeLeft = ({ notBeforeMs }: Outage, { ms }: Moment): number =>
+  notBeforeMs === 0 ? 0 : Math.max(0, notBeforeMs - ms);
 
 const stepsLeft = (outage: Outage, policy: CircuitPolicy, at: Moment): number | undefined => {
   const due = dueStep(outage, policy);
@@ -54,17 +67,17 @@ export const dueStep = (outage: Outage, policy: CircuitPolicy): number | undefin
 /** P3: the ladder goes no higher, unless its first rung is. */
 const TOP_RUNG = 20;
 
-/** P3: from the first rung, or the next one after a failed probe; skips steps on which other tools probe. */
+/** P3: from the first rung, or the next one after a failed probe, to a step on which no other tool probes. */
 export const climb = (
   ladder: Ladder | undefined,
   policy: CircuitPolicy,
   at: Moment,
-  taken: (step: number) => boolean,
+  freeFrom: (step: number) => number = anyStep,
 ): Ladder | undefined => {
   if (!countsSteps(policy)) return undefined;
   const below = ladder?.rung ?? 0;
   const rung = below === 0 ? policy.probeAfterSteps : Math.max(below, Math.min(below * 2, TOP_RUNG));
-  let due = at.step + rung;
-  while (taken(due)) due += 1;
-  return { rung, dueStep: due };
+  return { rung, dueStep: freeFrom(at.step + rung) };
 };
+
+const anyStep = (step: number): number => step;

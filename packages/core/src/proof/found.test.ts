@@ -1,5 +1,6 @@
 import { test } from 'vitest';
-import { finish, happen, newWorld } from './drive.ts';
+import { finish, happen } from './drive.ts';
+import { newWorld } from './world.ts';
 
 type World = Parameters<typeof newWorld>[0];
 type Happening = Parameters<typeof happen>[1];
@@ -32,6 +33,169 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
       { kind: 'settle', which: 0, how: { outcome: 'failure', category: 'network' } },
       { kind: 'wait', ms: 29999 },
       { kind: 'call', slot: 1, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+    ],
+  ],
+  [
+    'C1: a probe of an automatic tool takes no slot of a group that is only observed',
+    {
+      tools: { a: { group: 'g' }, b: { group: 'g' }, c: { group: 'g' } },
+      groups: { g: { mode: 'observe_only' } },
+      checked: [],
+      budget: 'strict',
+      scope: 'session',
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network', blames: 'group' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'wait', ms: 60000 },
+      { kind: 'acquire', slot: 0, tool: 'a' },
+    ],
+  ],
+  [
+    'C11, C12: a look ahead settles the hung probe of another session in that session',
+    {
+      tools: {
+        a: { failureThreshold: 1, probeAfterSteps: 1, group: 'g' },
+        b: { group: 'g' },
+        c: { cooldownMs: 1, group: 'g' },
+      },
+      checked: [],
+      budget: { failures: 1 },
+      scope: 'process',
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'b', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'step', slot: 0, count: 1 },
+      { kind: 'acquire', slot: 1, tool: 'a' },
+      { kind: 'wait', ms: 60000 },
+    ],
+  ],
+  [
+    'C11, K3: a look ahead past the end of an event keeps the scores of pre-call checks',
+    {
+      tools: { a: {}, b: {}, c: {} },
+      checked: ['a', 'b'],
+      budget: { failures: 1 },
+      scope: 'session',
+      systemic: { sharedFailures: 2, sharedTools: 2, recovery: { afterMs: 1 } },
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'rate_limit' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'rate_limit' }, times: 1 },
+      { kind: 'wait', ms: 300000 },
+      { kind: 'call', slot: 1, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 2 },
+    ],
+  ],
+  [
+    'O6: the category of an opening by rate is that of a failure which counts in the rate',
+    {
+      tools: { a: {}, b: {}, c: { failureRate: { rate: 0.01, minimumCalls: 2, windowCalls: 3 } } },
+      checked: [],
+      scope: 'process',
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'unknown' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'success' }, times: 1 },
+    ],
+  ],
+  [
+    'S5, C8: the probe of an event returns its slot when its tool is observed meanwhile',
+    {
+      tools: { a: {}, b: {}, c: { cooldownMs: 1 } },
+      checked: [],
+      budget: { rule: 'strict', failures: 40 },
+      scope: 'process',
+      systemic: { windowMs: 1 },
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'network' }, times: 3 },
+      { kind: 'call', slot: 0, tool: 'b', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'wait', ms: 3600001 },
+      { kind: 'acquire', slot: 0, tool: 'a' },
+      { kind: 'control', slot: 0, tool: 'a', mode: 'observe_only' },
+      { kind: 'settle', which: 0, how: { outcome: 'failure', category: 'network' } },
+      { kind: 'call', slot: 0, tool: 'b', how: { outcome: 'failure', category: 'network' }, times: 1 },
+    ],
+  ],
+  [
+    "C11, C13: a group in an operator's hands decides before its first use, and explain() says so",
+    {
+      tools: { a: { group: 'g' }, b: { group: 'g' }, c: {} },
+      groups: { g: { mode: 'forced_open' } },
+      checked: [],
+      scope: 'session',
+    },
+    [{ kind: 'acquire', slot: 0, tool: 'a' }],
+  ],
+  [
+    'S3, C15: an event whose tools are all replaced by their group has still cost its one',
+    {
+      tools: { a: { group: 'g' }, b: { group: 'g' }, c: { group: 'g' } },
+      checked: [],
+      budget: { failures: 1 },
+      scope: 'session',
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'permission' }, times: 2 },
+      { kind: 'call', slot: 0, tool: 'b', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'permission' }, times: 2 },
+      { kind: 'wait', ms: 60000 },
+      { kind: 'acquire', slot: 0, tool: 'a' },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'permission' }, times: 1 },
+      { kind: 'wait', ms: 70000 },
+    ],
+  ],
+  [
+    'C12: the gauges of a session follow when another session ends the event',
+    {
+      tools: { a: { cooldownMs: 1 }, b: {}, c: {} },
+      systemic: { pause: 'all' },
+      checked: [],
+      loopGuard: false,
+      scope: 'process',
+      budget: { failures: 10 },
+    },
+    [
+      { kind: 'call', slot: 1, tool: 'c', how: { outcome: 'success' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'b', how: { outcome: 'failure', category: 'network' }, times: 3 },
+      { kind: 'acquire', slot: 1, tool: 'a' },
+      { kind: 'wait', ms: 300000 },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'success' }, times: 1 },
+      { kind: 'call', slot: 1, tool: 'c', how: { outcome: 'success' }, times: 1 },
+    ],
+  ],
+  [
+    'B1: what one use takes and gives back again is no fall to one left',
+    { tools: { a: {}, b: {}, c: { failureThreshold: 2 } }, checked: [], budget: { failures: 3 }, scope: 'session' },
+    [{ kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'network' }, times: 2 }],
+  ],
+  [
+    'C15, O3: the tool whose probe of a group failed with a Retry-After waits for it, and its own wait',
+    {
+      tools: { a: {}, b: { group: 'g' }, c: { group: 'g' } },
+      groups: { g: { failureThreshold: 1, groupThreshold: 1, probeAfterSteps: 1, maxRetryAfterMs: 0 } },
+      checked: [],
+      scope: 'process',
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'step', slot: 0, count: 1 },
+      {
+        kind: 'call',
+        slot: 0,
+        tool: 'b',
+        how: { outcome: 'failure', category: 'rate_limit', retryAfterMs: 70000 },
+        times: 1,
+      },
+      { kind: 'step', slot: 0, count: 11 },
+      { kind: 'call', slot: 0, tool: 'b', how: { outcome: 'failure', category: 'network' }, times: 1 },
     ],
   ],
 ];

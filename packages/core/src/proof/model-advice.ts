@@ -1,7 +1,7 @@
 import type { Availability } from '../index.ts';
 import type { Model, ModelSession } from './model.ts';
 
-/** K3: with no setting of its own, a score is asked for again after so long. */
+/** K3: where the configuration does not say otherwise, a score is asked for again after this time. */
 const MAX_AGE_MS = 30_000;
 
 /** K1, K3: the score of a declared tool for a decision; checks here answer at once. */
@@ -17,13 +17,13 @@ export const scoreNow = (model: Model, { box }: ModelSession, tool: string): Ava
   return box.scores.get(tool)?.availability ?? 'available';
 };
 
-/** The same for a call that ends; a score that is too old by far says nothing. */
+/** The same for a call that ends; a score of more than twice that age says nothing. */
 export const scoreAt = ({ box }: ModelSession, tool: string, ms: number): Availability => {
   const known = box.scores.get(tool);
   return known === undefined || ms - known.ms >= 2 * MAX_AGE_MS ? 'available' : known.availability;
 };
 
-/** O5: the same call has come to the same nothing so often already. */
+/** O5: the same call has had the same result too often, without a success. */
 export const isRepeat = (
   { loops }: ModelSession,
   tool: string,
@@ -31,7 +31,7 @@ export const isRepeat = (
   repeats: number | undefined,
 ): boolean => loops.some((one) => one.tool === tool && one.input === input && one.times >= (repeats ?? Infinity));
 
-/** O5: something else is tried, and lifts what is blocked. What repeats a call that is no success yet is nothing else. */
+/** O5: something else is tried, which lifts what is blocked. A call that repeats one without success is not something else. */
 export const tried = (
   session: ModelSession,
   tool: string,
@@ -42,8 +42,8 @@ export const tried = (
   session.loops = session.loops.filter((one) => one.tool !== tool && one.times < (repeats ?? Infinity));
 };
 
-/** O5: a success starts all counts anew; the same way again counts on, anything else begins at 1. */
-export const cameTo = (
+/** O5: a success starts all counts again; the same result again adds one, any other begins at 1. */
+export const resulted = (
   session: ModelSession,
   tool: string,
   input: string | undefined,

@@ -1,31 +1,47 @@
 import type { CircuitMode, ErrorCategory, ProbeWait, ReportedState } from '../index.ts';
 import type { Rules, When } from './rules.ts';
 
-/** What a call came to that says something of its tool. */
-export type Result = 'success' | { readonly category: ErrorCategory; readonly notBeforeMs: number };
+/** O3: a failure came without a Retry-After. */
+export const ANY_TIME = Number.NEGATIVE_INFINITY;
 
-/** One circuit, as the rules tell it: mutable, and with its history where the engine has counts. */
+/** A failure that says something of its tool. */
+export interface Failed {
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  /** O3: no probe before. */
+  readonly notBeforeMs: number;
+  /** C13: the failure is the group's, whatever the other tools of the group do. */
+  readonly blamesGroup: boolean;
+}
+
+/** The result of a call, as far as it says something of its tool. */
+export type Result = 'success' | Failed;
+
+/** One circuit, of a tool or of a group, as the rules tell it: mutable, and with its history where the engine has counts. */
 export interface ModelCircuit {
+  /** Of a group: `group:NAME`. */
   readonly tool: string;
   readonly rules: Rules;
   mode: CircuitMode;
   state: 'closed' | 'open' | 'half_open';
   /** How often the state has changed (C7). */
   generation: number;
-  /** What the calls of this generation came to that settled in time. */
+  /** The results of this generation that arrived in time. */
   results: Result[];
-  /** Ids of the permits that are probes on their way. */
+  /** Ids of the permits that hold a slot. */
   probing: number[];
-  /** What it opened with, if it isn't closed. */
+  /** What it opened with, if it is not closed. */
   category: ErrorCategory | undefined;
-  /** Which policy opened it (C3), or a failed probe. */
-  trip: 'consecutive' | 'failure_rate' | 'probe' | undefined;
+  /** Which policy opened it (C3), a failed probe, or the end of the transport (C13). */
+  trip: 'consecutive' | 'failure_rate' | 'probe' | 'transport' | undefined;
   openedAt: When;
-  /** P3: where the wait began anew, at the end of an event; and where it stands on the ladder since. */
+  /** P3: where the wait started again, at the end of an event, and its place on the ladder since. */
   waitFrom: When | undefined;
   ladder: { readonly rung: number; readonly dueStep: number } | undefined;
   /** Failed probes since it was closed (P2). */
   failedProbes: number;
+  /** C15, S5: the tool whose probe failed last. Others are preferred. */
+  avoids: string | undefined;
   /** No probe before (O3). */
   notBeforeMs: number;
 }
@@ -45,7 +61,8 @@ export const newCircuit = (tool: string, rules: Rules): ModelCircuit => ({
   waitFrom: undefined,
   ladder: undefined,
   failedProbes: 0,
-  notBeforeMs: 0,
+  avoids: undefined,
+  notBeforeMs: ANY_TIME,
 });
 
 export const reported = ({ mode, state }: ModelCircuit): ReportedState => (mode === 'automatic' ? state : mode);
@@ -57,7 +74,7 @@ const enter = (circuit: ModelCircuit, state: ModelCircuit['state']): void => {
   circuit.probing = [];
 };
 
-/** Closed with nothing on its record: C3 by a probe, C1 by hand. */
+/** Closed with nothing on its record: C3 by a probe, C1 by hand, C15 by its group. */
 export const close = (circuit: ModelCircuit): void => {
   enter(circuit, 'closed');
   circuit.category = undefined;
@@ -65,14 +82,15 @@ export const close = (circuit: ModelCircuit): void => {
   circuit.waitFrom = undefined;
   circuit.ladder = undefined;
   circuit.failedProbes = 0;
-  circuit.notBeforeMs = 0;
+  circuit.avoids = undefined;
+  circuit.notBeforeMs = ANY_TIME;
 };
 
 export const halfOpen = (circuit: ModelCircuit): void => enter(circuit, 'half_open');
 
 /** C3: the failures since the last success. */
-export const failuresInARow = ({ results }: ModelCircuit) => {
-  const failures: Exclude<Result, 'success'>[] = [];
+export const failuresInARow = ({ results }: ModelCircuit): readonly Failed[] => {
+  const failures: Failed[] = [];
   for (const one of results) {
     if (one === 'success') failures.length = 0;
     else failures.push(one);
@@ -80,37 +98,41 @@ export const failuresInARow = ({ results }: ModelCircuit) => {
   return failures;
 };
 
-/** C6: places that are taken, by probes on their way and by those that have succeeded. */
-export const placesTaken = ({ results, probing }: ModelCircuit): number => results.length + probing.length;
+/** C6: slots that are taken, by probes on their way and by those that have succeeded. */
+export const slotsTaken = ({ results, probing }: ModelCircuit): number => results.length + probing.length;
 
 /** What surrounds a circuit when a call of it ends. */
 export interface Around {
   readonly at: When;
-  /** K1: one failure fewer opens it, but never none. */
+  /** K1: one failure fewer opens it, but at least one. */
   readonly degraded: boolean;
   /** P3: steps on which others probe. */
   readonly taken: (step: number) => boolean;
 }
 
-/** C3, C6: takes in what a call of this generation came to, and says whether the circuit's state must change. */
+/** C3, C6: takes in the result of a call of this generation, and says whether the circuit's state changes. */
 export const takeIn = (circuit: ModelCircuit, result: Result, around: Around): 'opens' | 'closes' | undefined => {
-  circuit.results.push(result);
   if (circuit.state === 'closed') {
+    if (!isWeighed(circuit, result)) return undefined;
+    circuit.results.push(result);
     circuit.trip = tripOf(circuit, result, around.degraded);
     if (circuit.trip === undefined) return undefined;
     const all = circuit.results.filter((one) => one !== 'success');
     // O3: with a window, failures before a success may still open the circuit, and their Retry-After holds.
     const counted = circuit.rules.failureRate ? all : failuresInARow(circuit);
     const notBeforeMs = Math.max(...counted.map((one) => one.notBeforeMs));
-    open(circuit, all.at(-1)?.category ?? 'unknown', around.at, notBeforeMs);
+    const category = (result === 'success' ? all.filter(isStrong).at(-1) : result)?.category ?? 'unknown';
+    open(circuit, category, around.at, notBeforeMs);
     return 'opens';
   }
+  circuit.results.push(result);
   if (result !== 'success') {
     const { failedProbes, ladder } = circuit;
     circuit.trip = 'probe';
     circuit.waitFrom = undefined;
     open(circuit, result.category, around.at, result.notBeforeMs);
     circuit.failedProbes = failedProbes + 1;
+    if (result.tool !== circuit.tool) circuit.avoids = result.tool; // C15
     if (ladder !== undefined) climb(circuit, ladder.rung, around);
     return 'opens';
   }
@@ -119,12 +141,32 @@ export const takeIn = (circuit: ModelCircuit, result: Result, around: Around): '
   return 'closes';
 };
 
+/** C13: the categories that may be the group's. */
+const GROUP_CATEGORIES: readonly ErrorCategory[] = ['network', 'timeout', 'server', 'resource'];
+
+export const isOfGroup = (category: ErrorCategory): boolean => GROUP_CATEGORIES.includes(category);
+
+/** C13: a group leaves out the failures that are a tool's own. */
+const isWeighed = ({ rules }: ModelCircuit, result: Result): boolean =>
+  rules.groupThreshold === undefined || result === 'success' || result.blamesGroup || isOfGroup(result.category);
+
+/** O6. */
+const isStrong = ({ category }: Failed): boolean => category !== 'unknown';
+
 const tripOf = (circuit: ModelCircuit, result: Result, degraded: boolean): ModelCircuit['trip'] => {
-  const { failureThreshold, failureRate } = circuit.rules;
+  const { failureThreshold, groupThreshold, failureRate } = circuit.rules;
+  const row = failuresInARow(circuit);
+  if (groupThreshold !== undefined) {
+    if (result !== 'success' && result.blamesGroup) return 'transport';
+    const tools = new Set(row.map(({ tool }) => tool));
+    return row.length >= failureThreshold && tools.size >= groupThreshold ? 'consecutive' : undefined;
+  }
   const threshold = Math.max(1, degraded ? failureThreshold - 1 : failureThreshold);
-  if (result !== 'success' && failuresInARow(circuit).length >= threshold) return 'consecutive';
+  const strong = row.filter(isStrong).length;
+  if (result !== 'success' && strong + (row.length - strong) / 2 >= threshold) return 'consecutive'; // O6
   if (failureRate === undefined) return undefined;
-  const last = circuit.results.slice(-failureRate.windowCalls);
+  const rated = circuit.results.filter((one) => one === 'success' || isStrong(one));
+  const last = rated.slice(-failureRate.windowCalls);
   const share = last.filter((one) => one !== 'success').length / last.length;
   return last.length >= failureRate.minimumCalls && share >= failureRate.rate ? 'failure_rate' : undefined;
 };
@@ -138,18 +180,18 @@ const climb = (circuit: ModelCircuit, below: number, { at, taken }: Pick<Around,
   circuit.ladder = { rung, dueStep };
 };
 
-/** P3: a systemic event is over, and the wait begins anew. */
+/** P3: a systemic event is over, and the wait starts again. */
 export const restage = (circuit: ModelCircuit, around: Pick<Around, 'at' | 'taken'>): void => {
   if (circuit.state === 'open') {
     circuit.waitFrom = around.at;
     circuit.ladder = undefined;
     if (circuit.rules.bySteps) climb(circuit, 0, around);
   }
-  // Its probes are under way: if they fail, it begins at the foot of the ladder.
+  // Its probes are under way: if they fail, it starts at the foot of the ladder.
   if (circuit.state === 'half_open' && circuit.rules.bySteps) circuit.ladder = { rung: 0, dueStep: around.at.step };
 };
 
-const open = (circuit: ModelCircuit, category: ErrorCategory, at: When, notBeforeMs: number): void => {
+export const open = (circuit: ModelCircuit, category: ErrorCategory, at: When, notBeforeMs: number): void => {
   enter(circuit, 'open');
   circuit.category = category;
   circuit.openedAt = at;
@@ -171,3 +213,13 @@ export const waits = (circuit: ModelCircuit, { ms, step }: When, lastStepMs: num
 
 export const isDue = ({ steps, ms, notBeforeMs }: ProbeWait): boolean =>
   notBeforeMs === 0 && ((steps !== undefined && steps <= 0) || (ms !== undefined && ms <= 0));
+
+/**
+ * C15: the tool whose probe of a group (or of an event) failed probes again after its own wait; the others when the circuit is
+ * due.
+ */
+export const isDueFor = (circuit: ModelCircuit, tool: string, own: Rules, when: When, lastStepMs: number): boolean => {
+  if (circuit.avoids !== tool) return isDue(waits(circuit, when, lastStepMs));
+  const early = { ms: when.ms - own.cooldownMs, step: when.step - own.probeAfterSteps };
+  return isDue(waits(circuit, early, lastStepMs));
+};

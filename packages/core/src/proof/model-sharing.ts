@@ -1,89 +1,82 @@
-import { accountsOf, circuitNow, count, type Model, type ModelSession, post, tell } from './model.ts';
-import { endEvent, eventReport, joinEvent, noticeExhaustion, recordClosing, recordOpening } from './model-account.ts';
+import { circuitNow, count, type Model, type ModelSession, now, tell } from './model.ts';
+import { followEvent, left, noticeExhaustion, passTime } from './model-budget.ts';
 import { type ModelCircuit, restage } from './model-circuit.ts';
-import type { When } from './rules.ts';
+import { type Correlation, endEvent, eventReport } from './model-correlation.ts';
+import { correlating, type Side, sidesOf } from './model-home.ts';
 
-/** C12: what other sessions did to the circuits that they share with this one. */
-export const catchUp = (model: Model, session: ModelSession): void => {
-  const { board } = session.home;
-  if (board === undefined || board.changes === session.seen.changes) return;
-  session.seen.changes = board.changes;
-  if (board.recoveries !== session.seen.recoveries) {
-    session.seen.recoveries = board.recoveries;
-    over(model, session, board.recoveredBy);
+/** Whether an event pauses the sessions that it concerns (S2). */
+export const pauses = (model: Model, { event }: Correlation): boolean =>
+  event !== undefined && model.systemic?.pause === 'all';
+
+/** S2, B1: of what decides, or of what would if the observed tools counted. */
+export const stateOf = (model: Model, { correlation, budget }: Pick<Side, 'correlation' | 'budget'>) => {
+  if (pauses(model, correlation)) return 'paused_systemic';
+  return budget?.by.exhausted ? 'paused_budget' : 'active';
+};
+
+/** S3, C12: each budget pays for the event that concerns it. */
+export const follow = (model: Model, session: ModelSession): void => {
+  const around = correlating(model, session);
+  for (const { correlation, budget } of sidesOf(session, false)) if (budget) followEvent(budget, correlation, around);
+};
+
+/** B1, S3: what time has brought, and other sessions. */
+export const pass = (model: Model, session: ModelSession): void => {
+  follow(model, session);
+  const around = correlating(model, session);
+  for (const { correlation, budget } of sidesOf(session, false)) {
+    if (budget && !pauses(model, correlation)) passTime(budget, now(model, session), correlation, around);
   }
-  for (const { tool, at } of session.real.openings) {
-    if (board.openings.some((one) => one.tool === tool && one.ms === at.ms)) continue;
-    for (const account of accountsOf(session, false)) recordClosing(account, tool);
-  }
-  for (const { tool, category, ms } of board.openings) {
-    const [joined] = accountsOf(session, false)
-      .filter((account) => recordOpening(account, { tool, category, at: learnt(model, session, ms) }, model.systemic))
-      .filter((account) => account === session.real);
-    if (joined?.event) tell(model, session, 'systemic.detected', JSON.stringify(eventReport(joined.event)));
-  }
-  const known = board.event;
-  if (known !== undefined) {
-    const here = () =>
-      known.map(({ tool, category, ms }) => ({ id: -1, tool, category, at: learnt(model, session, ms) }));
-    const [joined] = accountsOf(session, false)
-      .filter((account) => joinEvent(account, here(), model.systemic))
-      .filter((account) => account === session.real);
-    if (joined?.event) tell(model, session, 'systemic.detected', JSON.stringify(eventReport(joined.event)));
-  }
-  shareEvent(session);
   notice(model, session);
 };
 
-/** S1, C12: of what another session saw only the time counts: beyond the window, it is beyond it by steps too. */
-const learnt = (model: Model, session: ModelSession, ms: number): When => {
-  const { windowMs = 120_000, windowSteps = 10 } = model.systemic ?? {};
-  return { ms, step: model.ms - ms <= windowMs ? session.step : session.step - windowSteps - 1 };
-};
-
-/** C12: what pauses one pauses all. */
-export const shareEvent = (session: ModelSession): void => {
-  const { event } = session.real;
-  if (event === undefined || session.home.board?.event !== undefined) return;
-  post(session, (board) => {
-    board.event = event.map(({ tool, category, at }) => ({ tool, category, ms: at.ms }));
-  });
-};
-
-/** C12: others hear of a closing. */
-export const postClosing = (session: ModelSession, tool: string): void =>
-  post(session, (board) => {
-    board.openings = board.openings.filter((one) => one.tool !== tool);
-  });
-
-/** S5, P3: an event is over, and each circuit of it waits anew. */
-export const recovered = (model: Model, session: ModelSession, by: 'operator' | 'time'): void => {
-  const { event } = session.real;
-  for (const circuit of session.home.circuits) {
-    const own = circuit.mode === 'observe_only' ? session.shadow?.event : event;
-    if (own !== undefined)
-      restage(circuit, { at: circuitNow(model, session).when, taken: takenBeside(session, circuit) });
+/** B1: once all consequences of a call are known. */
+export const notice = (model: Model, session: ModelSession): void => {
+  for (const { budget, isReal } of sidesOf(session, false)) {
+    if (budget === undefined || !noticeExhaustion(budget) || !isReal) continue;
+    count(model, 'budgetExhaustions');
+    tell(model, session, 'budget.exhausted', budget.by.limit, budget.by.cycle);
   }
-  if (event !== undefined) {
-    session.box.scores.clear();
-    if (session.home.board !== undefined) session.seen.recoveries += 1;
-    post(session, (board) => {
-      board.openings = [];
-      board.event = undefined;
-      board.recoveries += 1;
-      board.recoveredBy = by;
-    });
+};
+
+/** What the gauges show of a session. */
+export const shownOf = (model: Model, { real, home }: ModelSession): ModelSession['shown'] => ({
+  state: stateOf(model, { correlation: home.real, budget: real }),
+  remaining: left(real),
+  event: home.real.event !== undefined,
+});
+
+/** What the gauges show from now on, and the one counter that depends on it. */
+export const show = (model: Model, session: ModelSession): void => {
+  const { real } = session;
+  session.shown = shownOf(model, session);
+  const { remaining } = session.shown;
+  const isLow = remaining <= 1 && remaining < real.by.limit;
+  if (isLow && !session.low) count(model, 'budgetLow');
+  if (isLow) session.low = true;
+  if (remaining === real.by.limit) session.low = false;
+};
+
+type By = 'operator' | 'time' | 'probe';
+
+/** S5, P3: an event is over, and each circuit of it waits again. */
+export const recovered = (model: Model, session: ModelSession, by: By, observed = false): void => {
+  const { home } = session;
+  const event = observed ? undefined : home.real.event;
+  const waiting = home.circuits.filter(
+    (one) => (one.mode === 'observe_only' ? home.shadow?.event : event) !== undefined,
+  );
+  for (const one of waiting) one.ladder = undefined;
+  for (const one of waiting) {
+    restage(one, { at: circuitNow(model, session).when, taken: takenBeside(session, one) });
   }
-  over(model, session, by);
+  for (const { correlation } of sidesOf(session, observed)) endEvent(correlation);
+  if (event === undefined) return;
+  session.box.scores.clear();
+  tell(model, session, 'systemic.resolved', JSON.stringify(eventReport(event)), by);
 };
 
-const over = (model: Model, session: ModelSession, by: 'operator' | 'time'): void => {
-  const { event } = session.real;
-  for (const account of accountsOf(session, false)) endEvent(account);
-  if (event) tell(model, session, 'systemic.resolved', JSON.stringify(eventReport(event)), by);
-};
-
-/** P3: whether another tool on a ladder probes on a step; what is only observed takes none from the others (C1). */
+/** P3: whether another circuit on a ladder probes on a step; what is only observed takes none from the others (C1). */
 export const takenBeside =
   ({ home }: ModelSession, own: ModelCircuit) =>
   (step: number): boolean =>
@@ -94,11 +87,3 @@ export const takenBeside =
         one.state === 'open' &&
         one.ladder?.dueStep === step,
     );
-
-export const notice = (model: Model, session: ModelSession): void => {
-  for (const account of accountsOf(session, false)) {
-    if (!noticeExhaustion(account) || account !== session.real) continue;
-    count(model, 'budgetExhaustions');
-    tell(model, session, 'budget.exhausted', account.limit, account.cycle);
-  }
-};

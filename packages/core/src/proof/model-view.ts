@@ -1,7 +1,12 @@
 import { type CircuitView, type Decision, REASONS, type Reason } from '../index.ts';
-import { circuitNow, type Model, type ModelBox, type ModelPermit, type ModelSession, modeOf } from './model.ts';
-import { caution, eventReport, granted, left, stateOf, tokensLeft, waiting } from './model-account.ts';
+import { circuitNow, type Model, type ModelPermit, type ModelSession } from './model.ts';
+import { caution, left, tokensLeft, waiting } from './model-budget.ts';
+import { arrive } from './model-calls.ts';
 import { failuresInARow, type ModelCircuit, reported, waits } from './model-circuit.ts';
+import { copyOfSession } from './model-copy.ts';
+import { eventReport } from './model-correlation.ts';
+import { groupOf, modeOf } from './model-home.ts';
+import { stateOf } from './model-sharing.ts';
 
 /** C1: what the reasons of an observed tool stand for. */
 const wouldDecide = (reason: Reason): Decision => {
@@ -26,6 +31,7 @@ export const permitOf = (permit: ModelPermit, model: Model) => {
 
 const circuitView = (model: Model, session: ModelSession, circuit: ModelCircuit): CircuitView => ({
   tool: circuit.tool,
+  group: groupOf(session.box, circuit.tool)?.slice('group:'.length),
   state: reported(circuit),
   generation: circuit.generation,
   failures: circuit.state === 'closed' ? failuresInARow(circuit).length : 0,
@@ -38,50 +44,32 @@ const circuitView = (model: Model, session: ModelSession, circuit: ModelCircuit)
       : undefined,
 });
 
+/** C11: a copy of the session as the next decision would find it. Nothing is told, and nothing counted. */
+export const lookedAhead = (model: Model, session: ModelSession): ModelSession => {
+  const ahead = copyOfSession(session);
+  arrive({ ...model, told: [], counted: new Map() }, ahead);
+  return ahead;
+};
+
 /** What `session.view()` shows. */
 export const viewOf = (model: Model, session: ModelSession) => {
-  const { real, id, step, home } = session;
+  const ahead = lookedAhead(model, session);
+  const { real, id, step, home } = ahead;
   return {
     id,
     agent: model.config.agent,
-    state: stateOf(real),
+    state: stateOf(model, { correlation: home.real, budget: real }),
     step,
     budget: {
-      limit: real.limit,
-      cycle: real.cycle,
+      rule: real.by.rule,
+      limit: real.by.limit,
+      cycle: real.by.cycle,
       remaining: left(real),
-      granted: granted(real),
-      consumed: real.consumed,
+      consumed: real.by.consumed,
       tokensRemaining: tokensLeft(real),
       provisional: waiting(real),
     },
-    circuits: home.circuits.map((one) => circuitView(model, session, one)),
-    systemic: real.event && eventReport(real.event),
+    circuits: home.circuits.map((one) => circuitView(model, ahead, one)),
+    systemic: home.real.event && eventReport(home.real.event),
   };
-};
-
-/** What the metrics say: counters from what was counted, gauges and budget from the sessions as they are. */
-export const modelMetrics = (model: Model, unixStart: number): Record<string, number> => {
-  const all: Record<string, number> = {};
-  const add = (key: string, value: number) => {
-    all[key] = (all[key] ?? 0) + value;
-  };
-  for (const [key, value] of model.counted) {
-    add(key, key.startsWith('openedTime|') ? (unixStart + value) / 1000 : value);
-  }
-  const shared = new Set<ModelBox>();
-  for (const { real, before, ended, home, box } of model.sessions) {
-    if (home.board) shared.add(box);
-    add('budgetGranted', granted(real) - before.granted);
-    add('budgetConsumed', real.consumed - before.consumed);
-    if (ended) continue;
-    add(`sessions|${stateOf(real)}`, 1);
-    if (home.board) continue;
-    for (const circuit of home.circuits) add(`circuits|${circuit.tool}|${reported(circuit)}`, 1);
-  }
-  // C12: shared circuits are their box's, and stay when sessions go.
-  for (const { shared: home } of shared) {
-    for (const circuit of home?.circuits ?? []) add(`circuits|${circuit.tool}|${reported(circuit)}`, 1);
-  }
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== 0));
 };

@@ -192,7 +192,9 @@ describe('peer fault: what grows, and what is missing', () => {
     const { session, clock } = bench({ tools: { a: rates } });
     const sizeAfter = (calls: number): number => {
       for (let i = 0; i < calls; i += 1) {
-        session.acquire('a').settle(i % 2 === 0 ? { outcome: 'failure', tokens: 1 } : { outcome: 'success' });
+        session
+          .acquire('a')
+          .settle(i % 2 === 0 ? { outcome: 'failure', category: 'network', tokens: 1 } : { outcome: 'success' });
         clock.advance(10);
         session.resume(); // Each cycle has its own bill.
       }

@@ -1,8 +1,8 @@
 import type { BreakerboxConfig, CircuitMode, ToolConfig } from '../index.ts';
 
 /**
- * The configuration of the model, with the defaults of behaviour.md filled in anew: what the engine takes for a default is
- * not asked.
+ * The configuration of the model, with the defaults of behaviour.md filled in here: the model does not ask the engine for its
+ * defaults. Frozen, so that copies of the model share it.
  */
 export interface Rules {
   readonly mode: CircuitMode;
@@ -12,16 +12,21 @@ export interface Rules {
   readonly failureRate:
     | { readonly rate: number; readonly minimumCalls: number; readonly windowCalls: number }
     | undefined;
+  /** C13: over how many tools; undefined for the circuit of a tool. */
+  readonly groupThreshold: number | undefined;
   readonly probes: number;
   readonly probeAfterSteps: number;
   readonly cooldownMs: number;
   readonly maxCooldownMs: number;
   readonly probeLeaseMs: number;
   readonly maxRetryAfterMs: number;
-  /** Whether steps count, and whether time does; `while_steps_stand` where nobody set either (P1). */
+  /** Whether steps count, and whether time does; `while_steps_stand` where the configuration sets neither (P1). */
   readonly bySteps: boolean;
   readonly byTime: boolean | 'while_steps_stand';
 }
+
+type Scope = BreakerboxConfig['scope'];
+type GroupConfig = NonNullable<BreakerboxConfig['groups']>[string];
 
 /** C4. */
 const PROFILES = {
@@ -32,28 +37,50 @@ const PROFILES = {
 };
 
 /** The rules of a tool. */
-export const rulesOf = (
-  config: ToolConfig,
-  defaultMode: CircuitMode,
-  scope: BreakerboxConfig['scope'] = 'session',
-): Rules => {
+export const rulesOf = (config: ToolConfig, defaultMode: CircuitMode, scope: Scope = 'session'): Rules => {
+  const { mode = defaultMode, failureRate, ...rest } = config;
+  return Object.freeze({
+    ...waitingRules(rest, scope),
+    mode,
+    failureRate: failureRate && Object.freeze(rateOf(failureRate)),
+    groupThreshold: undefined,
+  });
+};
+
+/** C13: the rules of a group. It has no settings of `defaults`, but a box that only observes only observes its groups. */
+export const groupRulesOf = (config: GroupConfig, defaultMode: CircuitMode, scope: Scope = 'session'): Rules => {
+  const { mode = defaultMode === 'observe_only' ? defaultMode : 'automatic', groupThreshold = 2, ...rest } = config;
+  return Object.freeze({ ...waitingRules(rest, scope), mode, failureRate: undefined, groupThreshold });
+};
+
+type Waiting = Pick<
+  ToolConfig,
+  | 'profile'
+  | 'failureThreshold'
+  | 'probes'
+  | 'probeAfterSteps'
+  | 'cooldownMs'
+  | 'maxCooldownMs'
+  | 'probeLeaseMs'
+  | 'maxRetryAfterMs'
+>;
+
+const waitingRules = (config: Waiting, scope: Scope) => {
   const profile = PROFILES[config.profile ?? 'default'];
   const cooldownMs = config.cooldownMs ?? profile.cooldownMs;
   const neither = config.cooldownMs === undefined && config.probeAfterSteps === undefined;
   return {
-    mode: config.mode ?? defaultMode,
     failureThreshold:
       config.failureThreshold === false ? Infinity : (config.failureThreshold ?? profile.failureThreshold),
-    failureRate: config.failureRate && rateOf(config.failureRate),
     probes: config.probes ?? 1,
     probeAfterSteps: config.probeAfterSteps ?? 3,
     cooldownMs,
     maxCooldownMs: config.maxCooldownMs ?? Math.max(300_000, cooldownMs),
     probeLeaseMs: config.probeLeaseMs ?? 60_000,
     maxRetryAfterMs: config.maxRetryAfterMs ?? 3_600_000,
-    // C12: steps of many sessions together say nothing of the time that has passed; who sets them knows what they count.
+    // C12: steps of many sessions together say nothing of the time that has passed, unless the configuration sets them.
     bySteps: (neither && scope !== 'process') || config.probeAfterSteps !== undefined,
-    byTime: neither ? scope === 'process' || 'while_steps_stand' : config.cooldownMs !== undefined,
+    byTime: neither ? scope === 'process' || ('while_steps_stand' as const) : config.cooldownMs !== undefined,
   };
 };
 
@@ -63,17 +90,69 @@ const rateOf = ({ rate, minimumCalls, windowCalls = 100 }: NonNullable<ToolConfi
   windowCalls,
 });
 
-/** S1, with its defaults. */
+/** S1, S2 and S5, with their defaults. */
 export interface SystemicRules {
   readonly sameCategory: number;
   readonly anyCategory: number;
+  readonly sharedFailures: number;
+  readonly sharedTools: number;
   readonly windowSteps: number;
   readonly windowMs: number;
-  readonly recovery?: { readonly afterMs?: number };
+  readonly pause: 'all' | 'affected';
+  readonly recovery: {
+    readonly afterMs?: number;
+    readonly probeAfterMs?: number;
+    readonly maxProbeAfterMs?: number;
+  };
 }
 
-export const systemicRulesOf = (config: BreakerboxConfig['systemic'] = {}): SystemicRules | undefined =>
-  config === false ? undefined : { sameCategory: 2, anyCategory: 3, windowSteps: 10, windowMs: 120_000, ...config };
+/** S5: the rules of the circuit around an event; undefined where no probe ends it. */
+export const gateRulesOf = ({ recovery }: SystemicRules): Rules | undefined => {
+  const { probeAfterMs, maxProbeAfterMs } = recovery;
+  if (probeAfterMs === undefined) return undefined;
+  const maxCooldownMs = maxProbeAfterMs ?? Math.max(1_200_000, probeAfterMs);
+  return rulesOf({ cooldownMs: probeAfterMs, maxCooldownMs }, 'automatic');
+};
+
+/** S5: where sessions share their circuits, one call is a probe of the event unless the configuration says otherwise. */
+const SHARED_RECOVERY = { probeAfterMs: 300_000 };
+
+export const systemicRulesOf = (config: BreakerboxConfig['systemic'], scope: Scope): SystemicRules | undefined =>
+  config === false
+    ? undefined
+    : Object.freeze({
+        sameCategory: 2,
+        anyCategory: 3,
+        sharedFailures: 5,
+        sharedTools: 3,
+        windowSteps: 10,
+        windowMs: 120_000,
+        pause: scope === 'process' ? 'affected' : 'all',
+        recovery: scope === 'process' ? SHARED_RECOVERY : {},
+        ...config,
+      });
+
+/** B1, B4, B6, with their defaults. */
+export interface BudgetRules {
+  readonly rule: 'window' | 'strict';
+  readonly limit: number;
+  /** B4; undefined for no such limit. */
+  readonly tokenLimit: number | undefined;
+  readonly windowSteps: number;
+  readonly windowMs: number;
+}
+
+export const budgetRulesOf = (config: BreakerboxConfig['budget'] = {}): BudgetRules => {
+  const settings = config === 'strict' ? { rule: config } : config;
+  const { rule, failures, tokens, windowSteps, windowMs } = settings;
+  return Object.freeze({
+    rule: rule ?? 'window',
+    limit: failures ?? 5,
+    tokenLimit: tokens,
+    windowSteps: windowSteps ?? 20,
+    windowMs: windowMs ?? 600_000,
+  });
+};
 
 /** A point in the life of a session. */
 export interface When {
@@ -81,6 +160,9 @@ export interface When {
   readonly step: number;
 }
 
-/** Recorded in the decisions on S1: by steps if any lie between the two, else by time. */
+/** Whether the first moment lies in the window of the second, as S1 has it. */
+export type Within = (from: When, to: When) => boolean;
+
+/** S1: by steps if any lie between the two, else by time. What comes after `to` is in its window. */
 export const inOneWindow = (rules: SystemicRules, from: When, to: When): boolean =>
   to.step > from.step ? to.step - from.step <= rules.windowSteps : to.ms - from.ms <= rules.windowMs;

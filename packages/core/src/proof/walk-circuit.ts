@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import {
   admit,
   type Circuit,
-  closedCircuit,
   fail,
   type Lease,
   type Outage,
@@ -14,35 +13,10 @@ import { restage } from '../circuit/outage.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
 import type { Moment } from '../clock.ts';
 import type { Edge } from './walk.ts';
+import { type CircuitState, canonical, NOW, STEP } from './walk-circuit-state.ts';
 
-/**
- * One circuit, the calls that it let through, and what an onlooker remembers of them. Canonical: the clock always shows NOW and
- * the step counter STEP, whatever has passed lies before them, and what is too long ago to matter lies just long enough ago.
- */
-export interface CircuitState {
-  readonly circuit: Circuit;
-  /** Calls under way, those that are late among them. At most MOST_UNDER_WAY. */
-  readonly underWay: readonly Ticket[];
-  readonly stepMs: number;
-  /** What the onlooker has counted: failures in a row while closed, failed probes since then. */
-  readonly failures: number;
-  readonly failedProbes: number;
-}
-
-const NOW = 1_000;
-const STEP = 1_000;
-const GENERATION = 10;
 const MOST_UNDER_WAY = 3;
 const RETRY_AFTER_MS = 3;
-
-export const circuitStart: CircuitState = {
-  circuit: closedCircuit(GENERATION),
-  underWay: [],
-  stepMs: NOW,
-  failures: 0,
-  failedProbes: 0,
-};
-
 const CALL = { durationMs: 0, tokens: 0 };
 
 /** Everything that may happen to a circuit now, with the invariants that hold for it; with `events`, the end of one (P3). */
@@ -59,7 +33,7 @@ export function* circuitEdges(
   const { underWay } = state;
   if (underWay.length < MOST_UNDER_WAY) yield to('acquire', acquire(state, policy, at), at);
   for (const [index, ticket] of underWay.entries()) {
-    for (const how of ['success', 'failure', 'failure with Retry-After', 'ignored'] as const) {
+    for (const how of ['success', 'failure', 'failure with Retry-After', 'unknown failure', 'ignored'] as const) {
       yield to(`${how} of call ${index}`, settle(state, ticket, how, policy, at), at);
     }
   }
@@ -90,7 +64,10 @@ const acquire = (state: CircuitState, policy: CircuitPolicy, at: Moment): Circui
   return checked({ ...state, circuit: admission.circuit, underWay: [...underWay, ticket] }, policy);
 };
 
-type How = 'success' | 'failure' | 'failure with Retry-After' | 'ignored';
+type How = 'success' | Failing | 'ignored';
+type Failing = 'failure' | 'failure with Retry-After' | 'unknown failure';
+
+const isFailure = (how: How): how is Failing => how !== 'success' && how !== 'ignored';
 
 const settle = (state: CircuitState, ticket: Ticket, how: How, policy: CircuitPolicy, at: Moment): CircuitState => {
   const { circuit } = state;
@@ -104,23 +81,24 @@ const settle = (state: CircuitState, ticket: Ticket, how: How, policy: CircuitPo
   if (circuit.state === 'closed') return checked(afterCall(state, { circuit: next, underWay }, how, policy), policy);
   assert.equal(circuit.state, 'half_open', 'no call is let through by an open circuit');
   assert.ok(ticket.lease, 'only a probe is let through by a half-open circuit');
-  const failed = how === 'failure' || how === 'failure with Retry-After';
+  const failed = isFailure(how);
   if (failed) assert.equal(next.state, 'open', 'C6: the first failure reopens');
   if (how === 'ignored') assert.equal(next.state, 'half_open', 'C8');
   if (next.state === 'closed')
     assert.equal(how, 'success', 'C7: only the success of a probe of this generation closes');
   const failedProbes = next.state === 'closed' ? 0 : state.failedProbes + (failed ? 1 : 0);
-  return checked({ ...state, circuit: next, underWay, failures: 0, failedProbes }, policy);
+  return checked({ ...state, circuit: next, underWay, failures: 0, weak: 0, failedProbes }, policy);
 };
 
 const outcomeOf = (circuit: Circuit, ticket: Ticket, how: How, policy: CircuitPolicy, at: Moment): Circuit => {
   if (how === 'success') return succeed(circuit, ticket, CALL, policy, at);
   if (how === 'ignored') return release(circuit, ticket);
-  const retryAfterMs = how === 'failure' ? undefined : RETRY_AFTER_MS;
-  return fail(circuit, ticket, { ...CALL, category: 'network', retryAfterMs }, policy, at);
+  const retryAfterMs = how === 'failure with Retry-After' ? RETRY_AFTER_MS : undefined;
+  const category = how === 'unknown failure' ? 'unknown' : 'network';
+  return fail(circuit, ticket, { ...CALL, category, retryAfterMs }, policy, at);
 };
 
-/** C3: what a call that a closed circuit let through comes to. */
+/** C3, O6: what the result of a call does that a closed circuit let through. */
 const afterCall = (
   state: CircuitState,
   { circuit, underWay }: Pick<CircuitState, 'circuit' | 'underWay'>,
@@ -132,9 +110,12 @@ const afterCall = (
     return { ...state, underWay };
   }
   const failures = how === 'success' ? 0 : state.failures + 1;
-  const opens = failures >= failureThreshold;
-  assert.equal(circuit.state, opens ? 'open' : 'closed', 'C3');
-  return { ...state, circuit, underWay, failures: opens ? 0 : failures };
+  const weak = how === 'success' ? 0 : state.weak + (how === 'unknown failure' ? 1 : 0);
+  const opens = isFailure(how) && failures - weak + weak / 2 >= failureThreshold;
+  assert.equal(circuit.state, opens ? 'open' : 'closed', 'C3, O6');
+  return opens
+    ? { ...state, circuit, underWay, failures: 0, weak: 0 }
+    : { ...state, circuit, underWay, failures, weak };
 };
 
 /** C9: probes that have not settled by now have failed. */
@@ -166,19 +147,22 @@ const checked = (state: CircuitState, policy: CircuitPolicy): CircuitState => {
   assert.deepEqual(
     byId(leases),
     byId(own.map(({ lease }) => lease)),
-    'C9: a place is taken by who holds it, and by nobody else',
+    'C9: each slot that is taken is held by one probe under way',
   );
-  assert.equal(new Set(byId(leases)).size, leases.length, 'a place is given once');
+  assert.equal(new Set(byId(leases)).size, leases.length, 'a slot is given once');
   assert.ok(leases.length <= policy.probes, 'C6: at most `probes` in flight');
   if (circuit.state === 'half_open') {
     assert.ok(leases.length + circuit.succeeded <= policy.probes, 'C6');
     assert.ok(circuit.succeeded < policy.probes, 'C6: enough successes close');
   }
-  if (circuit.state === 'closed') assert.equal(circuit.failures, state.failures, 'C3');
+  if (circuit.state === 'closed') {
+    assert.equal(circuit.failures, state.failures, 'C3');
+    assert.equal(circuit.weak, state.weak, 'O6');
+  }
   return state;
 };
 
-/** P1, P2, P3, O3: what the onlooker makes of the wait. On a ladder, the steps are the ladder's own. */
+/** P1, P2, P3, O3: what the observer makes of the wait. On a ladder, the steps are the ladder's own. */
 const isDue = (state: CircuitState, outage: Outage, policy: CircuitPolicy, { ms, step, stepMs }: Moment): boolean => {
   if (ms < outage.notBeforeMs) return false;
   const { ms: fromMs, step: fromStep } = outage.waitFrom ?? outage.openedAt;
@@ -189,52 +173,9 @@ const isDue = (state: CircuitState, outage: Outage, policy: CircuitPolicy, { ms,
   return bySteps || (policy.schedule !== 'steps' && ms - since >= wait);
 };
 
-/** The same state as seen from NOW and STEP. */
-const canonical = (state: CircuitState, policy: CircuitPolicy, at: Moment): CircuitState => {
-  const longest = policy.maxCooldownMs;
-  const msAgo = (ms: number, most = longest) => NOW - Math.min(at.ms - ms, most);
-  const ahead = (ms: number) => (ms > at.ms ? NOW + ms - at.ms : 0);
-  const moment = (one: Moment): Moment => {
-    const step = STEP - Math.min(at.step - one.step, policy.probeAfterSteps);
-    return { ms: msAgo(one.ms), step, stepMs: msAgo(one.ms) };
-  };
-  const outage = (one: Outage): Outage => ({
-    ...one,
-    openedAt: moment(one.openedAt),
-    notBeforeMs: ahead(one.notBeforeMs),
-    ...(one.waitFrom && { waitFrom: moment(one.waitFrom) }),
-    ...(one.ladder && { ladder: { ...one.ladder, dueStep: STEP + Math.max(0, one.ladder.dueStep - at.step) } }),
-  });
-  const { circuit } = state;
-  const ids = circuit.state === 'half_open' ? circuit.leases.map(({ id }) => id) : [];
-  const lease = ({ id, untilMs }: Lease): Lease => ({ id: ids.indexOf(id), untilMs: NOW + untilMs - at.ms });
-  const ticket = ({ generation, lease: own }: Ticket): Ticket =>
-    generation === circuit.generation
-      ? { generation: GENERATION, ...(own && { lease: lease(own) }) }
-      : // Late ones are all alike but for what they carry: to tell them apart is what generations are for.
-        {
-          generation: GENERATION - 1,
-          ...(own && { lease: { id: 0, untilMs: Math.max(NOW, NOW + own.untilMs - at.ms) } }),
-        };
-  const seen = (one: Circuit): Circuit => {
-    const generation = GENERATION;
-    if (one.state === 'closed') return { ...one, generation, notBeforeMs: ahead(one.notBeforeMs) };
-    if (one.state === 'open') return { ...one, generation, outage: outage(one.outage) };
-    return { ...one, generation, outage: outage(one.outage), leases: one.leases.map(lease), issued: ids.length };
-  };
-  const doublings = Math.ceil(Math.log2(longest / policy.cooldownMs));
-  return {
-    circuit: seen(circuit),
-    underWay: state.underWay.map(ticket).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
-    stepMs: policy.schedule === 'auto' ? msAgo(state.stepMs) : NOW, // Nobody else asks.
-    failures: state.failures,
-    failedProbes: Math.min(state.failedProbes, doublings),
-  };
-};
-
 /**
- * The tool has recovered, and nobody holds it up: calls under way never settle, and each new one succeeds at once. Says after
- * how many rounds of a millisecond (and a step) the circuit is closed; undefined if it never is.
+ * The tool has recovered: calls under way never settle, and each new one succeeds at once. Says after how many rounds of a
+ * millisecond (and a step) the circuit is closed; undefined if it never is.
  */
 export const roundsToClose = (state: CircuitState, policy: CircuitPolicy, stepping: boolean): number | undefined => {
   let now = state;

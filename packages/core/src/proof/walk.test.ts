@@ -1,9 +1,14 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import type { BudgetOptions } from '../budget/budget.ts';
 import { type CircuitPolicy, resolvePolicy } from '../circuit/policy.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import { DEFAULT_SYSTEMIC } from '../systemic.ts';
 import { type Walked, walk } from './walk.ts';
-import { circuitEdges, circuitStart, roundsToClose } from './walk-circuit.ts';
-import { ledgerEdges, ledgerStart, recovers } from './walk-ledger.ts';
+import { circuitEdges, roundsToClose } from './walk-circuit.ts';
+import { circuitStart } from './walk-circuit-state.ts';
+import { groupEdges, groupRecovers } from './walk-group.ts';
+import { groupStart } from './walk-group-state.ts';
+import { type LedgerRules, ledgerEdges, ledgerStart, recovers } from './walk-ledger.ts';
 
 const BASE = { ...resolvePolicy({}), probeLeaseMs: 2 };
 
@@ -39,7 +44,7 @@ const walkCircuit = (policy: CircuitPolicy, events: boolean): void => {
   add(walked);
 };
 
-describe('proof: every state of a circuit within small bounds', { timeout: 120_000 }, () => {
+describe('proof: every state of a circuit within small bounds', { timeout: 400_000 }, () => {
   for (const [name, schedule] of Object.entries(SCHEDULES)) {
     test.each([
       [1, 1],
@@ -60,22 +65,66 @@ describe('proof: every state of a circuit within small bounds', { timeout: 120_0
   });
 });
 
-describe('proof: every state of two circuits and their ledger within small bounds', { timeout: 120_000 }, () => {
+describe('proof: every state of two circuits and their ledger within small bounds', { timeout: 400_000 }, () => {
   const alike: readonly ErrorCategory[] = ['network'];
   const unlike: readonly ErrorCategory[] = ['network', 'server'];
+  const walkLedger = (budget: BudgetOptions, failureThreshold: number, rules: Omit<LedgerRules, 'policy'>) => {
+    const policy = { ...BASE, schedule: 'time', failureThreshold, cooldownMs: 1, maxCooldownMs: 1 } as const;
+    const walked = walk(
+      ledgerStart(budget),
+      (state) => ledgerEdges(state, { ...rules, policy }),
+      (state) => expect(recovers(state, { ...rules, policy }), 'both tools are called again').toBe(true),
+    );
+    add(walked);
+  };
+  const systemic = { ...DEFAULT_SYSTEMIC, windowSteps: 1, windowMs: 1, joinsAll: true };
+
   test.each([
     [3, 1, alike],
     [3, 2, alike],
     [2, 1, unlike],
-  ])('S3, B1: a budget of %i, failureThreshold %i: one event costs one', (limit, failureThreshold, categories) => {
-    const policy = { ...BASE, schedule: 'time', failureThreshold, cooldownMs: 1, maxCooldownMs: 1 } as const;
-    const systemic = { sameCategory: 2, anyCategory: 3, windowSteps: 1, windowMs: 1 };
-    const rules = { policy, systemic, categories };
-    const walked = walk(
-      ledgerStart(limit),
-      (state) => ledgerEdges(state, rules),
-      (state) => expect(recovers(state, rules), 'both tools are called again').toBe(true),
-    );
-    add(walked);
+  ])(
+    'B6, S3: rule strict, a budget of %i, failureThreshold %i: one event costs one',
+    (failures, threshold, categories) => {
+      walkLedger({ rule: 'strict', failures }, threshold, { systemic, categories });
+    },
+  );
+
+  test.each([
+    [3, 1, alike],
+    [3, 2, alike],
+    [2, 1, unlike],
+  ])(
+    'B1, B3, S3: rule window, a budget of %i, failureThreshold %i: one event costs one',
+    (failures, threshold, categories) => {
+      walkLedger({ failures, windowMs: 2 }, threshold, { systemic, categories });
+    },
+  );
+
+  test('S1: rule window, with events that failures make while no circuit is open', () => {
+    const shared = { ...systemic, sharedFailures: 3, sharedTools: 2 };
+    walkLedger({ failures: 3, windowMs: 2 }, 3, { systemic: shared, categories: alike });
   });
+});
+
+describe('proof: every state of a group of two tools within small bounds', { timeout: 400_000 }, () => {
+  const time = { ...BASE, schedule: 'time', cooldownMs: 1, maxCooldownMs: 2 } as const;
+  test.each([
+    [2, 2, 1],
+    [3, 2, 1],
+    [2, 1, 1],
+    [2, 2, 2],
+  ])(
+    'C13, C15: a group with failureThreshold %i, groupThreshold %i, probes %i',
+    (failureThreshold, distinctTools, probes) => {
+      const group = { ...time, failureThreshold, distinctTools, probes, prefersOthers: true };
+      const rules = { group, tool: { ...time, failureThreshold: 2, probes: 1 } };
+      const walked = walk(
+        groupStart,
+        (state) => groupEdges(state, rules),
+        (state) => expect(groupRecovers(state, rules), 'both tools are called again').toBe(true),
+      );
+      add(walked);
+    },
+  );
 });

@@ -10,12 +10,12 @@ export type LeftOut =
   | ({ readonly kind: 'held_up'; readonly tool: string; readonly category: ErrorCategory | null } & HeldUpReport)
   /** A task that has to wait. */
   | ({ readonly kind: 'deferred' } & DeferredReport)
-  /** A task in which another tool stands in. */
+  /** A task in which an alternative does the work of another tool. */
   | ({ readonly kind: 'degraded'; readonly task: string } & StandInReport)
   /** Results that may not be current. */
   | { readonly kind: 'label'; readonly tool: string; readonly label: FreshnessKind; readonly times: number };
 
-/** W2: nothing is dropped in silence. Tasks first, for they are what somebody waits for. */
+/** W2: nothing is dropped silently. Tasks come first, because people wait for them. */
 export const leftOutOf = (tools: readonly ToolReport[], scope: ScopeReport | null): readonly LeftOut[] => [
   ...(scope?.deferred ?? []).map((one) => ({ kind: 'deferred' as const, ...one })),
   ...(scope?.achievable ?? []).flatMap(({ task, degraded }) =>

@@ -1,18 +1,26 @@
 import { describe, expect, test } from 'vitest';
+import type { Ledger } from '../ledger.ts';
+import { isOut } from './next.ts';
 import { buildReport } from './report.ts';
 import {
   charge,
   closed,
   earlier,
   facts,
+  groupOpen,
+  inGroup,
   ledger,
   NOW,
   oneOpen,
   open,
   pausedOnBudget,
+  pausedStrictly,
   pausedSystemic,
   scopeReduced,
   sessions,
+  strictCharge,
+  strictLedger,
+  systemicSkipping,
   tally,
   UNIX_NOW,
   worked,
@@ -35,6 +43,7 @@ describe('Q1: reports as data', () => {
       step: 14,
       state: 'active',
       tools: [],
+      groups: [],
       budget: null,
       systemic: null,
       scope: null,
@@ -50,6 +59,8 @@ describe('Q1: reports as data', () => {
     expect(toolOf(buildReport(oneOpen), 'web_search')).toStrictEqual({
       tool: 'web_search',
       state: 'open',
+      group: null,
+      groupState: null,
       category: 'timeout',
       trip: 'consecutive',
       openForMs: 38_000,
@@ -73,7 +84,7 @@ describe('Q1: reports as data', () => {
     });
   });
 
-  test('Q1, C1: of an observed tool, what would have been held up was not', () => {
+  test('Q1, C1: of an observed tool, calls that would have been skipped or paused were made', () => {
     const observed = tally({ decisions: { closed: 2, would_skip: 3, would_pause: 1 }, succeeded: 6 });
     const report = buildReport(
       facts({ circuits: [{ ...closed('a'), state: 'observe_only' }], tallies: new Map([['a', observed]]) }),
@@ -96,27 +107,134 @@ describe('Q1: reports as data', () => {
     });
   });
 
-  test('Q1, B1: each failure charged, first to last, with the one of an event and those that may become one', () => {
-    const merged = { ...charge('a', 'network', 90_000, 5), event: true as const };
-    const pending = { ...charge('c', 'server', 60_000, 7), anchor: { tool: 'b', at: earlier(70_000, 6) } };
-    const late = charge('b', 'server', 2_000.4, 14, 800);
+  test('Q1, B1: each charge in the window, first to last, what it counts as, and when it leaves', () => {
+    const event = { ...charge('a', 'network', 90_000, 5), event: true as const };
+    const late = charge('b', 'server', 2_000.4, 14);
+    const pending = { ...charge('group:web', 'server', 60_000, 7), provisional: true };
+    expect(buildReport(facts({ ledger: ledger([late, pending, event]) })).budget).toStrictEqual({
+      rule: 'window',
+      limit: 5,
+      cycle: 1,
+      remaining: 2,
+      caution: false,
+      exhausted: false,
+      window: { steps: 20, ms: null },
+      tokens: null,
+      charges: [
+        {
+          ...{ tool: 'a', category: 'network', step: 5, agoMs: 90_000, tokens: 0 },
+          ...{ standing: 'systemic', leavesIn: { steps: 12, ms: null } },
+        },
+        {
+          ...{ tool: 'group:web', category: 'server', step: 7, agoMs: 60_000, tokens: 0 },
+          ...{ standing: 'provisional', leavesIn: { steps: 14, ms: null } },
+        },
+        {
+          ...{ tool: 'b', category: 'server', step: 14, agoMs: 2_000, tokens: 0 },
+          ...{ standing: 'charged', leavesIn: { steps: 21, ms: null } },
+        },
+      ],
+      earlier: null,
+    });
+  });
+
+  test('B1: in a session without steps charges leave by time; while it is paused none leaves', () => {
+    const at = { ms: 600_000, step: 0, stepMs: 0 };
+    const ofLedger = (more: Partial<Ledger> = {}) =>
+      buildReport(facts({ at, ledger: ledger([charge('a', 'server', 90_000, 0)], more) })).budget;
+    expect(ofLedger()).toMatchObject({
+      window: { steps: null, ms: 600_000 },
+      charges: [{ leavesIn: { steps: null, ms: 510_000 } }],
+    });
+    expect(ofLedger({ exhausted: true })?.charges).toMatchObject([{ leavesIn: null }]);
+  });
+
+  test('B1: what was folded is reported as earlier charges', () => {
+    const folded = { ...charge('a', 'server', 90_000, 3), uncapped: true as const, count: 70 };
     const { budget } = buildReport(
-      facts({ ledger: ledger([merged, late], {}, { tokenLimit: 1_000, cycle: 2, provisional: [pending] }) }),
+      facts({ ledger: ledger([folded, charge('b', 'server', 5_000, 13)], {}, { limit: 300 }) }),
     );
-    expect(budget).toStrictEqual({
+    expect(budget).toMatchObject({ remaining: 229, earlier: { failures: 70, tokens: 0 }, charges: [{ tool: 'b' }] });
+  });
+
+  test('Q1, B4: the token budget, by both rules', () => {
+    const spent = [{ at: earlier(5_000, 13), tokens: 800 }];
+    const sliding = buildReport(facts({ ledger: ledger([], {}, { tokenLimit: 1_000, spent }) })).budget;
+    expect(sliding).toMatchObject({ tokens: { limit: 1_000, remaining: 200 }, caution: true });
+    const strict = strictLedger([strictCharge('a', 'server', 5_000, 13, 800)], {}, { tokenLimit: 1_000 });
+    expect(buildReport(facts({ ledger: strict })).budget).toMatchObject({
+      tokens: { limit: 1_000, remaining: 200 },
+      charges: [{ tokens: 800 }],
+    });
+  });
+
+  test('Q1, B6: by the rule strict, each failure charged and those that may be part of an event, and none leaves', () => {
+    const merged = { ...strictCharge('a', 'network', 90_000, 5), event: true as const };
+    const pending = { ...strictCharge('c', 'server', 60_000, 7), anchor: { tool: 'b', at: earlier(70_000, 6) } };
+    const late = strictCharge('b', 'server', 2_000.4, 14, 800);
+    const books = strictLedger([merged, late], {}, { tokenLimit: 1_000, cycle: 2, provisional: [pending] });
+    expect(buildReport(facts({ ledger: books })).budget).toStrictEqual({
+      rule: 'strict',
       limit: 5,
       cycle: 2,
       earlier: null,
       remaining: 3,
-      caution: true, // B4: one more failure as dear as the last one would be the last.
+      caution: true, // B4: one more failure that costs as much as the last one would be the last.
       exhausted: false,
+      window: null,
       tokens: { limit: 1_000, remaining: 200 },
       charges: [
-        { tool: 'a', category: 'network', step: 5, agoMs: 90_000, tokens: 0, standing: 'systemic' },
-        { tool: 'c', category: 'server', step: 7, agoMs: 60_000, tokens: 0, standing: 'provisional' },
-        { tool: 'b', category: 'server', step: 14, agoMs: 2_000, tokens: 800, standing: 'charged' },
+        { tool: 'a', category: 'network', step: 5, agoMs: 90_000, tokens: 0, standing: 'systemic', leavesIn: null },
+        { tool: 'c', category: 'server', step: 7, agoMs: 60_000, tokens: 0, standing: 'provisional', leavesIn: null },
+        { tool: 'b', category: 'server', step: 14, agoMs: 2_000, tokens: 800, standing: 'charged', leavesIn: null },
       ],
     });
+  });
+
+  test('Q1, C13: groups, what they rejected, and whose calls that were', () => {
+    const report = buildReport(groupOpen);
+    expect(report.groups).toStrictEqual([
+      {
+        group: 'github',
+        state: 'open',
+        category: 'network',
+        trip: 'consecutive',
+        openForMs: 38_000,
+        nextProbe: { steps: 1, ms: 22_000, notBeforeMs: 0 },
+        failuresInRow: 0,
+        tools: ['list_issues', 'create_issue', 'delete_repo'],
+        skipped: 5,
+      },
+      {
+        group: 'files',
+        state: 'closed',
+        category: null,
+        trip: null,
+        openForMs: null,
+        nextProbe: null,
+        failuresInRow: 0,
+        tools: ['read_file'],
+        skipped: 0,
+      },
+    ]);
+    expect(report.tools.map(({ tool, group, groupState }) => [tool, group, groupState])).toEqual([
+      ['list_issues', 'github', 'open'],
+      ['create_issue', 'github', 'open'],
+      ['delete_repo', 'github', 'open'],
+      ['web_search', null, null],
+      ['read_file', 'files', 'closed'],
+    ]);
+    expect(report.tools.filter(isOut).map(({ tool }) => tool)).toEqual(['list_issues', 'create_issue', 'delete_repo']);
+  });
+
+  test.each([
+    ['observe_only', false],
+    ['disabled', false],
+    ['closed', true],
+    ['forced_open', true],
+  ] as const)('C1, C13: a tool that is %s is out while its group is open: %s', (state, out) => {
+    const circuits = [open('group:web', 'network', 1_000, 2), inGroup('web', { ...closed('a'), state })];
+    expect(buildReport(facts({ circuits })).tools.map(isOut)).toEqual([out]);
   });
 
   test('S4: the shared category, the tools, the suspected layer, and when each opened', () => {
@@ -126,12 +244,29 @@ describe('Q1: reports as data', () => {
       category: 'network',
       layer: 'dependency',
       dependency: 'postgres-main',
+      group: null,
+      decision: 'pause',
+      nextProbe: null,
       tools: [
         { tool: 'crm_lookup', category: 'network', unixMs: UNIX_NOW - 92_000 },
         { tool: 'order_status', category: 'network', unixMs: UNIX_NOW - 47_000 },
         { tool: 'invoice_search', category: 'network', unixMs: UNIX_NOW - 12_000 },
       ],
     });
+  });
+
+  test('S2, S5: in scope process an event skips what it affects, and ends by a probe', () => {
+    const { systemic, state, tools } = buildReport(systemicSkipping);
+    expect(state).toBe('active');
+    expect(systemic).toMatchObject({ decision: 'skip', nextProbe: { steps: null, ms: 260_000, notBeforeMs: 0 } });
+    expect(tools.map(({ heldUp: { skipped, paused } }) => [skipped, paused])).toEqual([
+      [4, 0],
+      [1, 0],
+      [0, 0],
+    ]);
+    const spent = buildReport({ ...systemicSkipping, ledger: ledger([], { exhausted: true }) });
+    expect(spent.state).toBe('paused_budget');
+    expect(buildReport({ ...systemicSkipping, systemicDecision: 'pause' }).state).toBe('paused_systemic');
   });
 
   test('W1: what is done is neither to be done nor deferred', () => {
@@ -172,7 +307,7 @@ describe('Q1: reports as data', () => {
   });
 });
 
-describe('Q1: what is the matter, and what to do next', () => {
+describe('Q1: what is wrong, and what to do next', () => {
   const headline = (given: Parameters<typeof facts>[0]) => buildReport(facts(given)).headline;
   const probing = { ...open('b', 'server', 1, 1), state: 'half_open' as const };
   const off = { ...closed('c'), state: 'forced_open' as const };
@@ -187,20 +322,69 @@ describe('Q1: what is the matter, and what to do next', () => {
     expect(headline({ circuits: many })).toBe('7 of 7 tools are out: a (server), b (server), c (server) and 4 more.');
   });
 
-  test('Q1: the headline of a session that has recovered says that calls were held up', () => {
+  test('Q1, C13: tools that are out by their group are counted, and the group is named', () => {
+    expect(buildReport(groupOpen).headline).toBe(
+      '3 of 5 tools are out: group github (network) and delete_repo (switched off).',
+    );
+    const circuits = [
+      { ...open('group:web', 'timeout', 1, 1), state: 'half_open' as const },
+      inGroup('web', closed('a')),
+    ];
+    const report = buildReport(facts({ circuits }));
+    expect(report.headline).toBe('1 of 1 tool is out: group web (timeout, probing).');
+    expect(report.next).toEqual([
+      'Leave group web to the probes; look into it if it is still out after the next ones.',
+    ]);
+    const switchedOff = buildReport(facts({ circuits: [{ ...closed('group:web'), state: 'forced_open' }] }));
+    expect(switchedOff.next[0]).toContain('Switched off by hand: group web.');
+  });
+
+  test('Q1: the headline of a session that has recovered says that calls were skipped or paused', () => {
     const tallies = new Map([['a', worked(1, { decisions: { closed: 1, open: 1 } })]]);
     expect(headline({ circuits: [closed('a'), closed('b')], tallies })).toBe(
-      'All 2 tools work; 1 call of this run was held up.',
+      'All 2 tools work; 1 call of this run was skipped or paused.',
     );
   });
 
-  test('Q1, B1, B4: a pause on the budget says which one, and who has spent it', () => {
-    expect(buildReport(pausedOnBudget).headline).toBe('PAUSED, failure budget: all 5 failures are spent.');
-    expect(buildReport(pausedOnBudget).next[0]).toBe(
-      'Look at web_search first: 3 of the 5 failures are its own (timeout).',
+  test('Q1, B1: a pause on the budget says what is used up, and by what', () => {
+    const { headline: first, next } = buildReport(pausedOnBudget);
+    expect(first).toBe('PAUSED, failure budget: the 5 failures allowed in 20 steps are used up.');
+    expect(next.slice(0, 2)).toEqual([
+      'Look at crm_lookup first: 2 of the 5 charges are its own (server and permission).',
+      'Then call session.resume(): it clears all charges, so that 5 failures are allowed again. ' +
+        'While the session is paused, no charge leaves the window. Until a probe succeeds, web_search will stay out.',
+    ]);
+    const byTime = { ms: 600_000, step: 0, stepMs: 0 };
+    const one = ledger([charge('a', 'server', 1, 0)], { exhausted: true }, { limit: 1 });
+    expect(headline({ at: byTime, ledger: one })).toBe(
+      'PAUSED, failure budget: the one failure allowed in 10 min is used up.',
     );
-    const dear = ledger([charge('a', 'server', 1, 2, 12_000)], { exhausted: true }, { tokenLimit: 12_000, cycle: 3 });
-    const report = buildReport(facts({ circuits: [closed('a', 1)], ledger: dear }));
+  });
+
+  test('Q1, B4: so does a pause on the tokens', () => {
+    const spent = [{ at: earlier(5_000, 13), tokens: 12_000 }];
+    const books = ledger([charge('a', 'server', 1, 2)], { exhausted: true }, { tokenLimit: 12_000, spent });
+    const report = buildReport(facts({ circuits: [closed('a', 1)], ledger: books }));
+    expect(report.headline).toBe(
+      'PAUSED, failure budget: the 12,000 tokens that failed calls may cost in 20 steps are used up.',
+    );
+    expect(report.next).toEqual([
+      'Look at a first: the charge is its own (server).',
+      'Then call session.resume(): it clears all charges, so that 5 failures and 12,000 tokens are allowed again. ' +
+        'While the session is paused, no charge leaves the window.',
+    ]);
+  });
+
+  test('Q1, B6: by the rule strict, what is spent is that of a cycle', () => {
+    const { headline: first, next } = buildReport(pausedStrictly);
+    expect(first).toBe('PAUSED, failure budget: all 5 failures of cycle 2 are spent.');
+    expect(next[0]).toBe('Look at web_search first: 3 of the 5 failures are its own (timeout).');
+    const books = strictLedger(
+      [strictCharge('a', 'server', 1, 2, 12_000)],
+      { exhausted: true },
+      { tokenLimit: 12_000, cycle: 3 },
+    );
+    const report = buildReport(facts({ circuits: [closed('a', 1)], ledger: books }));
     expect(report.headline).toBe('PAUSED, failure budget: failed calls of cycle 3 have wasted all 12,000 tokens.');
     expect(report.next).toEqual([
       'Look at a first: the failure is its own (server).',
@@ -214,12 +398,14 @@ describe('Q1: what is the matter, and what to do next', () => {
   });
 
   test.each([
-    ['network', 'network', 'Check the network: a and b failed with network.'],
-    ['unknown', undefined, 'Find what they have in common: a and b failed together.'],
-  ] as const)('Q1, S4: where to look when the layer is %s', (layer, category, sentence) => {
+    ['network', 'network', {}, 'Check the network: a and b failed with network.'],
+    ['unknown', undefined, {}, 'Find what they have in common: a and b failed together.'],
+    ['group', 'network', { group: 'web' }, 'Check group web: a and b all belong to it.'],
+    ['dependency', 'network', { dependency: 'db', group: 'web' }, 'Check db: a and b all depend on it.'],
+  ] as const)('Q1, S4: where to look when the layer is %s', (layer, category, shared, sentence) => {
     const openings = ['a', 'b'].map((tool) => ({ tool, category: 'network' as const, at: NOW, unixMs: UNIX_NOW }));
-    const event = { category, layer, dependency: undefined, openings };
-    const { next } = buildReport(facts({ ledger: ledger([], { event, exhausted: true }) }));
+    const event = { category, layer, dependency: undefined, group: undefined, ...shared, openings };
+    const { next } = buildReport(facts({ event, ledger: ledger([], { exhausted: true }) }));
     expect(next[0]).toBe(sentence);
     expect(next.slice(1).map((one) => /session\.\w+\(\)/.exec(one)?.[0])).toEqual([
       'session.confirmRecovered()', // S5
@@ -227,16 +413,44 @@ describe('Q1: what is the matter, and what to do next', () => {
     ]);
   });
 
-  test('Q1: what only a person can mend is said', () => {
+  test('S5: where an event ends by a probe, when that is', () => {
+    const { headline: first, next } = buildReport(systemicSkipping);
+    expect(first).toBe(
+      'Systemic failure, affected tools are skipped: group:github and web_search failed with network; suspect the network.',
+    );
+    expect(next).toEqual([
+      'Check the network: group:github and web_search failed with network.',
+      'The next call of an affected tool probes in 5 min, and ends the event if it succeeds. ' +
+        'Call session.confirmRecovered() to end it at once. Until the event is over only the tools that it affects are skipped.',
+    ]);
+    const due = buildReport({ ...systemicSkipping, eventProbe: { ms: -4, notBeforeMs: 0 } });
+    expect(due.next[1]).toContain('The next call of an affected tool probes now, and');
+    const never = buildReport({ ...systemicSkipping, eventProbe: undefined });
+    expect(never.next[1]).toContain('Once the cause is gone, call session.confirmRecovered().');
+  });
+
+  test('Q1, B2: caution says when the next charge leaves', () => {
+    const charges = [
+      charge('a', 'server', 90_000, 5),
+      charge('b', 'timeout', 80_000, 3),
+      charge('c', 'network', 9, 14),
+    ];
+    const { next } = buildReport(facts({ ledger: ledger([...charges, charge('d', 'server', 5, 14)]) }));
+    expect(next).toEqual([
+      'Mind the budget: one more failure may pause the session. The next charge leaves the window in 10 steps.',
+    ]);
+  });
+
+  test('Q1: what only a person can repair is said', () => {
     const tallies = new Map([
       ['x', tally({ decisions: { not_allowed: 1 } })],
       ['y', tally({ decisions: { repeat: 2 } })],
     ]);
-    const { next } = buildReport(facts({ circuits: [off], tallies, ledger: ledger([], {}, { consumed: 4 }) }));
+    const { next } = buildReport(facts({ circuits: [off], tallies, ledger: strictLedger([], {}, { consumed: 4 }) }));
     expect(next.map((sentence) => sentence.split(/[:.]/)[0])).toEqual([
       'Switched off by hand',
       'Not allowed',
-      'Repeated to no avail',
+      'Failed repeatedly with the same arguments',
       'Mind the budget',
     ]);
   });

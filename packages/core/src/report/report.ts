@@ -1,16 +1,20 @@
-import { isCautious, remaining, tokensRemaining } from '../budget.ts';
 import type { ScopePlan } from '../capability/scope.ts';
+import type { ProbeWait } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
-import { type Ledger, type SessionState, sessionState } from '../ledger.ts';
+import type { Ledger, SessionState } from '../ledger.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import type { SystemicDecision } from '../reasons.ts';
 import type { SuspectedLayer, SystemicEvent } from '../systemic.ts';
 import type { ToolTally } from '../tally.ts';
 import type { CircuitView } from '../view.ts';
+import { type BudgetReport, reportBudget } from './budget.ts';
+import { type GroupReport, reportGroups } from './groups.ts';
 import { type LeftOut, leftOutOf } from './left-out.ts';
 import { headlineOf, type Known, nextOf } from './next.ts';
 import { reportScope, type ScopeReport } from './scope.ts';
-import { reportTools, type ToolReport } from './tools.ts';
-import { millis } from './values.ts';
+import { type ProbeReport, probeReport, reportTools, type ToolReport } from './tools.ts';
+
+export type { BudgetReport, ChargeReport, WindowReport } from './budget.ts';
 
 /**
  * What became of a session so far: plain JSON, with null for what there isn't. Holds names, categories, counts and times, and
@@ -33,9 +37,11 @@ export interface SessionReport {
   readonly step: number;
   readonly state: SessionState;
   readonly tools: readonly ToolReport[];
+  /** Groups of tools that have a circuit in common (C13). */
+  readonly groups: readonly GroupReport[];
   /** Null where nothing is known of it. */
   readonly budget: BudgetReport | null;
-  /** The event that the session is paused on (S4). */
+  /** The event that is not over, which pauses the session or skips the tools that it affects (S2, S4). */
   readonly systemic: SystemicReport | null;
   /** The last plan of `planScope`; null where there was none. */
   readonly scope: ScopeReport | null;
@@ -47,45 +53,20 @@ export interface SessionReport {
   readonly next: readonly string[];
 }
 
-/** The failure budget, and the failures charged to it (B1). */
-export interface BudgetReport {
-  /** Failures that a cycle starts with. */
-  readonly limit: number;
-  /** Which cycle this is, from 1. */
-  readonly cycle: number;
-  readonly remaining: number;
-  /** One more failure may be the last (B2). */
-  readonly caution: boolean;
-  /** It has run out, and nobody has resumed the session. */
-  readonly exhausted: boolean;
-  /** The token budget (B4); null where there is none. */
-  readonly tokens: { readonly limit: number; readonly remaining: number } | null;
-  /** The last 200 failures of this cycle, first to last, and those that are provisional. */
-  readonly charges: readonly ChargeReport[];
-  /** What was charged before those; null where nothing was. */
-  readonly earlier: { readonly failures: number; readonly tokens: number } | null;
-}
-
-/** One failure on the bill. */
-export interface ChargeReport {
-  readonly tool: string;
-  readonly category: ErrorCategory;
-  readonly step: number;
-  readonly agoMs: number;
-  /** What the failed call cost; 0 where nobody said. */
-  readonly tokens: number;
-  /** `provisional`: not charged yet, for it may be part of a systemic event. `systemic`: the one charge that such an event came to (S3). */
-  readonly standing: 'charged' | 'provisional' | 'systemic';
-}
-
 /** Failures of several tools that are one event (S4). */
 export interface SystemicReport {
   /** The category that all share; null where they differ. */
   readonly category: ErrorCategory | null;
   readonly layer: SuspectedLayer;
-  /** What all of the tools stand on by `dependsOn`; null where they share nothing. */
+  /** What all of the tools depend on by `dependsOn`; null where they share nothing. */
   readonly dependency: string | null;
-  /** First to last; `unixMs` is when each circuit opened. */
+  /** The group that all of the tools are in (C13); null where they have none in common. */
+  readonly group: string | null;
+  /** `pause`: each call. `skip`: calls of the tools that the event affects. */
+  readonly decision: SystemicDecision;
+  /** How far the next probe of an affected tool is away (S5); null where a call never probes for the event. */
+  readonly nextProbe: ProbeReport | null;
+  /** The tools, or `group:NAME`, first to last; `unixMs` is when each circuit opened, or when its tool first failed. */
   readonly tools: readonly { readonly tool: string; readonly category: ErrorCategory; readonly unixMs: number }[];
 }
 
@@ -96,10 +77,17 @@ export interface ReportFacts {
   readonly agent: string;
   readonly unixMs: number;
   readonly at: Moment;
+  /** Those of groups too, under `group:NAME`. */
   readonly circuits?: readonly CircuitView[] | undefined;
   readonly tallies?: ReadonlyMap<string, ToolTally> | undefined;
   /** The ledger that pauses the session. */
   readonly ledger?: Ledger | undefined;
+  /** The systemic event that is not over. */
+  readonly event?: SystemicEvent | undefined;
+  /** How far the next probe for it is away (S5); undefined where a call never probes for it. */
+  readonly eventProbe?: ProbeWait | undefined;
+  /** What a systemic event decides in this box (S2). Default `pause`. */
+  readonly systemicDecision?: SystemicDecision | undefined;
   readonly scope?: ScopePlan | undefined;
   readonly done?: readonly string[] | undefined;
 }
@@ -107,17 +95,20 @@ export interface ReportFacts {
 /** The report of a session. Pure: the same facts give the same report. */
 export const buildReport = (facts: ReportFacts): SessionReport => {
   const { id, agent, unixMs, at, ledger, circuits = [], tallies = new Map(), done = [] } = facts;
-  const tools = reportTools(circuits, tallies);
+  const { systemicDecision = 'pause' } = facts;
+  const tools = reportTools(circuits, tallies, systemicDecision);
   const scope = facts.scope === undefined ? null : reportScope(facts.scope, new Set(done));
+  const state = stateOf(facts);
   const known: Known = {
     agent,
     session: id,
     unixMs,
     step: at.step,
-    state: ledger === undefined ? 'active' : sessionState(ledger),
+    state,
     tools,
-    budget: ledger === undefined ? null : reportBudget(ledger, at),
-    systemic: ledger?.event === undefined ? null : reportSystemic(ledger.event),
+    groups: reportGroups(circuits, tools),
+    budget: ledger === undefined ? null : reportBudget({ ...ledger, isPaused: state !== 'active', at }),
+    systemic: reportSystemic(facts),
     scope,
     done: [...done],
     leftOut: leftOutOf(tools, scope),
@@ -125,36 +116,21 @@ export const buildReport = (facts: ReportFacts): SessionReport => {
   return { headline: headlineOf(known), ...known, next: nextOf(known) };
 };
 
-const reportBudget = ({ budget, exhausted }: Ledger, at: Moment): BudgetReport => {
-  const tokensLeft = tokensRemaining(budget);
-  const { limit, cycle, tokenLimit, earlier } = budget;
-  const report =
-    (standing: ChargeReport['standing']) =>
-    ({ tool, category, at: when, tokens, event }: (typeof budget.charges)[number]): ChargeReport => ({
-      tool,
-      category,
-      step: when.step,
-      agoMs: millis(at.ms - when.ms),
-      tokens,
-      standing: event ? 'systemic' : standing,
-    });
-  return {
-    limit,
-    cycle,
-    remaining: remaining(budget),
-    caution: isCautious(budget),
-    exhausted,
-    tokens: tokenLimit === undefined || tokensLeft === undefined ? null : { limit: tokenLimit, remaining: tokensLeft },
-    charges: [...budget.charges.map(report('charged')), ...budget.provisional.map(report('provisional'))].toSorted(
-      (a, b) => b.agoMs - a.agoMs,
-    ),
-    earlier: earlier.failures === 0 ? null : { failures: earlier.failures, tokens: earlier.tokens },
-  };
+const stateOf = ({ event, systemicDecision = 'pause', ledger }: ReportFacts): SessionState => {
+  if (event !== undefined && systemicDecision === 'pause') return 'paused_systemic';
+  return ledger?.exhausted === true ? 'paused_budget' : 'active';
 };
 
-const reportSystemic = ({ category, layer, dependency, openings }: SystemicEvent): SystemicReport => ({
-  category: category ?? null,
-  layer,
-  dependency: dependency ?? null,
-  tools: openings.map((opening) => ({ tool: opening.tool, category: opening.category, unixMs: opening.unixMs })),
-});
+const reportSystemic = ({ event, eventProbe, systemicDecision = 'pause' }: ReportFacts): SystemicReport | null => {
+  if (event === undefined) return null;
+  const { category, layer, dependency, group, openings } = event;
+  return {
+    category: category ?? null,
+    layer,
+    dependency: dependency ?? null,
+    group: group ?? null,
+    decision: systemicDecision,
+    nextProbe: eventProbe === undefined ? null : probeReport(eventProbe),
+    tools: openings.map((opening) => ({ tool: opening.tool, category: opening.category, unixMs: opening.unixMs })),
+  };
+};

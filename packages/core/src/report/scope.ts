@@ -10,7 +10,7 @@ export interface ScopeReport {
   readonly deferred: readonly DeferredReport[];
 }
 
-/** A task that can be done now, and the tools that stand in for others in it. */
+/** A task that can be done now, and the alternatives that it needs. */
 export interface AchievableReport {
   readonly task: string;
   readonly degraded: readonly StandInReport[];

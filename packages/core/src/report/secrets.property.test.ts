@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createBudget } from '../budget.ts';
+import { createStrictBudget } from '../budget/strict.ts';
+import { createWindowBudget, withCharges } from '../budget/window.ts';
 import { DEGRADATIONS } from '../capability/map.ts';
 import type { Route } from '../capability/route.ts';
 import type { ScopePlan } from '../capability/scope.ts';
@@ -17,7 +18,7 @@ import { formatReport, formatScopeReport, formatStateTable, formatSystemicReport
 import { widthOf } from './width.ts';
 
 const name = fc.oneof(
-  fc.constantFrom('search', 'fetch', '__proto__', 'constructor', '', ' ', 'a\nb', '検索'),
+  fc.constantFrom('search', 'fetch', 'group:web', 'group:', '__proto__', 'constructor', '', ' ', 'a\nb', '検索'),
   fc.string({ unit: 'binary', maxLength: 80 }),
 );
 const times = fc.nat({ max: 2_000 });
@@ -28,6 +29,7 @@ const maybe = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
 
 const circuit: fc.Arbitrary<CircuitView> = fc.record({
   tool: name,
+  group: maybe(fc.constantFrom('web', '', 'a\nb')),
   state: fc.constantFrom('closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only'),
   generation: times,
   failures: times,
@@ -49,7 +51,7 @@ const circuit: fc.Arbitrary<CircuitView> = fc.record({
   ),
 });
 
-/** What the report must not take up lies where the engine might let it lie: a result, a function, a stray property. */
+/** What a report must not contain is where the engine might leave it: in a result, a function, an extra property. */
 const routes = (secret: string) =>
   ({
     alternative: {
@@ -87,25 +89,54 @@ const openings = fc.array(fc.record({ tool: name, category, at, unixMs: fc.maxSa
   maxLength: 6,
 });
 
+/** Of either rule. */
 const ledger = (secret: string): fc.Arbitrary<Ledger> =>
+  fc
+    .oneof(strictLedger(secret), windowLedger(secret))
+    .chain((books) => fc.boolean().map((exhausted) => ({ ...books, exhausted })));
+
+const strictLedger = (secret: string): fc.Arbitrary<Ledger> =>
   fc
     .record({
       charges: fc.array(charge(secret), { maxLength: 8 }),
       provisional: fc.array(charge(secret), { maxLength: 3 }),
       consumed: times,
       tokenLimit: maybe(times),
-      event: maybe(fc.tuple(openings, maybe(name))),
-      exhausted: fc.boolean(),
     })
-    .map(({ event, exhausted, provisional, ...budget }) => ({
-      ...createLedger({
-        ...createBudget(5),
+    .map(({ provisional, ...budget }) =>
+      createLedger({
+        ...createStrictBudget(5),
         ...budget,
         provisional: provisional.map((one) => ({ ...one, anchor: { tool: one.tool, at: one.at } })),
       }),
-      event: event && systemicEvent(event[0], () => event[1]),
-      exhausted,
-    }));
+    );
+
+const windowLedger = (secret: string): fc.Arbitrary<Ledger> =>
+  fc
+    .record({
+      charges: fc.array(
+        fc
+          .tuple(
+            charge(secret),
+            fc.boolean(),
+            fc.constantFrom<object>({}, { event: true }, { uncapped: true, count: 7 }),
+          )
+          .map(([one, provisional, more]) => ({ ...one, provisional, ...more })),
+        { maxLength: 8 },
+      ),
+      spent: fc.array(fc.record({ at, tokens: times }), { maxLength: 3 }),
+      consumed: times,
+      tokenLimit: maybe(times),
+    })
+    .map((budget) => createLedger(withCharges({ ...createWindowBudget({ limit: 5 }), ...budget })));
+
+const event = fc.tuple(openings, maybe(name), maybe(name)).map(([list, dependency, group]) =>
+  systemicEvent(
+    list,
+    () => dependency,
+    () => group,
+  ),
+);
 
 const scope = (secret: string): fc.Arbitrary<ScopePlan> => {
   const { alternative, ...others } = routes(secret);
@@ -135,6 +166,9 @@ const factsWith = (secret: string): fc.Arbitrary<ReportFacts> =>
     circuits: maybe(fc.array(circuit, { maxLength: 5 })),
     tallies: maybe(fc.array(fc.tuple(name, tally(secret)), { maxLength: 5 }).map((entries) => new Map(entries))),
     ledger: maybe(ledger(secret)),
+    event: maybe(event),
+    eventProbe: maybe(fc.record({ ms: fc.integer({ min: -9, max: 1e7 }), notBeforeMs: fc.constant(0) })),
+    systemicDecision: maybe(fc.constantFrom('pause', 'skip')),
     scope: maybe(scope(secret)),
     done: maybe(fc.array(name, { maxLength: 3 })),
   });
@@ -150,21 +184,31 @@ const VOCABULARY: ReadonlySet<string> = new Set([
   ...DEGRADATIONS,
   ...TRIPS,
   ...FRESHNESS_KINDS,
-  ...['network', 'filesystem', 'permissions', 'upstream', 'dependency', 'unknown'], // Layers.
-  ...['active', 'paused_budget', 'paused_systemic', 'proceed', 'reduce', 'pause'],
+  ...['network', 'filesystem', 'permissions', 'upstream', 'dependency', 'group', 'unknown'], // Layers.
+  ...['active', 'paused_budget', 'paused_systemic', 'proceed', 'reduce', 'pause', 'skip'],
   ...['closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only'],
-  ...['charged', 'provisional', 'systemic', 'held_up', 'deferred', 'degraded', 'label'],
+  ...['window', 'strict', 'charged', 'provisional', 'systemic', 'held_up', 'deferred', 'degraded', 'label'],
   ...['older', 'ask', 'fetch', 'a probe succeeds'],
 ]);
 
-const namesOf = ({ id, agent, circuits, tallies, ledger: books, scope: plan, done }: ReportFacts): Set<string> =>
+const namesOf = ({
+  id,
+  agent,
+  circuits,
+  tallies,
+  ledger: books,
+  event: one,
+  scope: plan,
+  done,
+}: ReportFacts): Set<string> =>
   new Set([
     id,
     agent,
-    ...(circuits ?? []).map(({ tool }) => tool),
+    ...(circuits ?? []).flatMap(({ tool, group }) => [tool, tool.replace(/^group:/, ''), group ?? '']),
     ...[...(tallies ?? [])].flatMap(([tool, { alternatives }]) => [tool, ...Object.keys(alternatives)]),
-    ...(books ? [...books.budget.charges, ...books.budget.provisional].map(({ tool }) => tool) : []),
-    ...(books?.event ? [...books.event.openings.map(({ tool }) => tool), books.event.dependency ?? ''] : []),
+    ...(books?.budget.charges ?? []).map(({ tool }) => tool),
+    ...(books?.budget.rule === 'strict' ? books.budget.provisional : []).map(({ tool }) => tool),
+    ...(one ? [...one.openings.map(({ tool }) => tool), one.dependency ?? '', one.group ?? ''] : []),
     ...(plan?.achievable ?? []).flatMap(({ task, degraded }) => [task, ...degraded.map(({ tool }) => tool)]),
     ...(plan?.deferred ?? []).flatMap(({ task, blockers }) => [task, ...blockers.map(({ tool }) => tool)]),
     ...(done ?? []),
@@ -174,7 +218,7 @@ const leaves = (value: unknown): unknown[] =>
   typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
 
 describe('Q2: reports hold no arguments, results or secrets', () => {
-  test('Q2: what lies about in the facts gets neither into the data nor into the text', () => {
+  test('Q2: what else is in the facts gets neither into the data nor into the text', () => {
     fc.assert(
       fc.property(factsWith(SECRET), (facts) => {
         const report = buildReport(facts);

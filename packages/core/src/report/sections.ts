@@ -2,7 +2,7 @@ import type { Route } from '../capability/route.ts';
 import type { Reason } from '../reasons.ts';
 import { marked, paragraph, type Section, within } from './layout.ts';
 import type { LeftOut } from './left-out.ts';
-import { suspect } from './next.ts';
+import { span, suspect } from './next.ts';
 import type { BudgetReport, ChargeReport, SessionReport } from './report.ts';
 import type { AchievableReport, DeferredReport } from './scope.ts';
 import { type Column, type Sheet, table } from './table.ts';
@@ -28,28 +28,42 @@ const CHARGE_COLUMNS: readonly Column<ChargeReport>[] = [
   { head: 'category', cell: ({ category }) => category },
   { head: 'tokens', cell: ({ tokens }) => count(tokens), align: 'right' },
   { head: 'counts as', cell: ({ standing }) => STANDING[standing], least: 10 },
+  { head: 'leaves in', cell: ({ leavesIn }) => (leavesIn === null ? '' : span(leavesIn)), align: 'right' },
 ];
 
 const STANDING: Readonly<Record<ChargeReport['standing'], string>> = {
   charged: '',
-  provisional: 'not yet charged',
+  provisional: 'provisional',
   systemic: 'one for the event',
 };
 
-/** The failure budget, and the failures charged. */
-export const budgetSection = ({ budget }: SessionReport, sheet: Sheet): Section => {
+/** The failure budget, how it refills, and the failures charged. */
+export const budgetSection = ({ budget, state }: SessionReport, sheet: Sheet): Section => {
   if (budget === null) return { title: '', lines: [] };
-  const { limit, remaining, cycle, tokens, charges, earlier } = budget;
+  const { limit, remaining, tokens, charges } = budget;
   const left = [`${remaining} of ${counted(limit, 'failure')} left`];
   if (tokens !== null) left.push(`${figure(tokens.remaining)} of ${counted(tokens.limit, 'token')} left`);
-  if (cycle > 1) left.push(`cycle ${cycle}`);
   const rows = table(CHARGE_COLUMNS, charges, within(sheet));
-  const title = `Failure budget: ${left.join(', ')}`;
-  if (earlier !== null) {
-    const before = `${earlierText(earlier)}${rows.length === 0 ? '.' : ', and the last ones:'}`;
-    return { title, lines: [...paragraph(within(sheet), before), ...rows] };
-  }
-  return { title, lines: rows.length === 0 ? ['Nothing charged.'] : rows };
+  const title = `Failure budget: ${[...left, ...cycleOf(budget)].join(', ')}`;
+  const text = budgetText(budget, state, rows.length > 0);
+  return { title, lines: [...paragraph(within(sheet), text), ...rows] };
+};
+
+const budgetText = (budget: BudgetReport, state: SessionReport['state'], hasRows: boolean): string => {
+  const { earlier } = budget;
+  if (earlier === null) return hasRows ? refillOf(budget, state) : 'Nothing charged.';
+  return `${refillOf(budget, state)} ${earlierText(earlier)}${hasRows ? ', and the last ones:' : '.'}`;
+};
+
+/** Only the rule `strict` starts cycles that matter: by the other one charges come and go. */
+const cycleOf = ({ cycle, window }: BudgetReport): readonly string[] =>
+  window === null && cycle > 1 ? [`cycle ${cycle}`] : [];
+
+/** B1, B6: when failures come back. */
+const refillOf = ({ window }: BudgetReport, state: SessionReport['state']): string => {
+  if (window === null) return 'Rule strict: every failure counts until session.resume().';
+  if (state === 'active') return `A charge counts for ${span(window)}, then it leaves the budget.`;
+  return `A charge counts for ${span(window)}. While the session is paused, none leaves the budget.`;
 };
 
 const earlierText = ({ failures, tokens }: NonNullable<BudgetReport['earlier']>): string => {
@@ -60,7 +74,7 @@ const earlierText = ({ failures, tokens }: NonNullable<BudgetReport['earlier']>)
 /** S4: what the failures share, and when each circuit opened. */
 export const systemicSection = ({ systemic, unixMs }: SessionReport, sheet: Sheet): Section => {
   if (systemic === null) return { title: '', lines: [] };
-  const { category, layer, dependency, tools } = systemic;
+  const { category, tools } = systemic;
   const inner = within(sheet);
   const columns: readonly Column<(typeof tools)[number]>[] = [
     { head: 'opened, UTC', cell: (one) => `${utcTime(one.unixMs)} (${ago(unixMs - one.unixMs)})` },
@@ -72,7 +86,7 @@ export const systemicSection = ({ systemic, unixMs }: SessionReport, sheet: Shee
     lines: [
       ...marked(inner, [
         { mark: 'category:', text: category === null ? 'none that all share' : `${category}, shared by all` },
-        { mark: 'suspect:', text: suspect(layer, dependency) },
+        { mark: 'suspect:', text: suspect(systemic) },
       ]),
       ...table(columns, tools, inner),
     ],
@@ -111,11 +125,12 @@ const achievableText = ({ task, degraded }: AchievableReport): string => {
 
 const BECAUSE: Readonly<Partial<Record<Reason, string>>> = {
   open: 'circuit open',
+  group_open: 'circuit of its group open',
   probe_in_flight: 'probe under way',
   forced_open: 'switched off by hand',
   not_allowed: 'not allowed',
   unavailable: 'its pre-call check says unavailable',
-  repeat: 'same call repeated to no avail',
+  repeat: 'same call failed repeatedly',
   budget_exhausted: 'budget spent',
   systemic: 'systemic failure',
 };

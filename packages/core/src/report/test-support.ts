@@ -1,4 +1,5 @@
-import { type Budget, type Charge, createBudget } from '../budget.ts';
+import { type Charge, createStrictBudget, type StrictBudget } from '../budget/strict.ts';
+import { createWindowBudget, type WindowBudget, type WindowCharge, withCharges } from '../budget/window.ts';
 import type { ScopePlan } from '../capability/scope.ts';
 import type { Moment } from '../clock.ts';
 import { createLedger, type Ledger } from '../ledger.ts';
@@ -27,6 +28,7 @@ export const facts = (more: Partial<ReportFacts> = {}): ReportFacts => ({
 
 export const closed = (tool: string, failures = 0): CircuitView => ({
   tool,
+  group: undefined,
   state: 'closed',
   generation: 0,
   failures,
@@ -66,31 +68,56 @@ export const worked = (times: number, more: Partial<ToolTally> = {}): ToolTally 
 export const broke = (succeeded: number, more: Partial<ToolTally> = {}): ToolTally =>
   tally({ succeeded, failed: 3, ...more, decisions: { closed: succeeded + 3, ...more.decisions } });
 
-export const charge = (tool: string, category: ErrorCategory, agoMs: number, step: number, tokens = 0): Charge => ({
+export const charge = (tool: string, category: ErrorCategory, agoMs: number, step: number): WindowCharge => ({
   tool,
   category,
   at: earlier(agoMs, step),
-  tokens,
+  provisional: false,
 });
 
-/** A ledger in which so much stands charged. */
+/** The same by the rule `strict`, with what the call cost. */
+export const strictCharge = (
+  tool: string,
+  category: ErrorCategory,
+  agoMs: number,
+  step: number,
+  tokens = 0,
+): Charge => ({ tool, category, at: earlier(agoMs, step), tokens });
+
+/** A ledger with these charges in its window. */
 export const ledger = (
-  charges: readonly Charge[],
+  charges: readonly WindowCharge[],
   more: Partial<Ledger> = {},
-  budget: Partial<Budget> = {},
+  budget: Partial<WindowBudget> = {},
 ): Ledger => ({
-  ...createLedger({ ...createBudget(5), consumed: charges.length, charges, ...budget }),
+  ...createLedger(withCharges({ ...createWindowBudget({ limit: 5 }), consumed: charges.length, charges, ...budget })),
   ...more,
 });
 
-const opening = (tool: string, category: ErrorCategory, agoMs: number, step: number): Opening => ({
+/** A ledger by the rule `strict`. */
+export const strictLedger = (
+  charges: readonly Charge[],
+  more: Partial<Ledger> = {},
+  budget: Partial<StrictBudget> = {},
+): Ledger => ({
+  ...createLedger({ ...createStrictBudget(5), consumed: charges.length, charges, ...budget }),
+  ...more,
+});
+
+/** A tool of a group. */
+export const inGroup = (group: string, circuit: CircuitView): CircuitView => ({ ...circuit, group });
+
+export const opening = (tool: string, category: ErrorCategory, agoMs: number, step: number): Opening => ({
   tool,
   category,
   at: earlier(agoMs, step),
   unixMs: UNIX_NOW - agoMs,
 });
 
-const timeouts = [9, 10, 11].map((step) => charge('web_search', 'timeout', (14 - step) * 35_000, step, 1_200));
+/** Three failures opened the circuit, and became one charge (B3). */
+const outage = charge('web_search', 'timeout', 105_000, 11);
+
+const timeouts = [9, 10, 11].map((step) => strictCharge('web_search', 'timeout', (14 - step) * 35_000, step, 1_200));
 
 export const healthy = facts({
   circuits: [closed('web_search'), closed('fetch_page'), closed('crm_lookup', 1)],
@@ -102,7 +129,7 @@ export const healthy = facts({
   ledger: ledger([charge('crm_lookup', 'server', 41_000, 13)]),
 });
 
-/** One tool is out, others stand in for it. */
+/** One tool is out, and others are used instead. */
 export const oneOpen = facts({
   circuits: [open('web_search', 'timeout', 38_000, 1), closed('fetch_page'), closed('news_search')],
   tallies: new Map([
@@ -118,10 +145,12 @@ export const oneOpen = facts({
     ['fetch_page', worked(14, { freshness: { cached: 3 } })],
     ['news_search', worked(4)],
   ]),
-  ledger: ledger(timeouts),
+  ledger: ledger([outage]),
 });
 
 const crmCharges = [charge('crm_lookup', 'server', 20_000, 13), charge('crm_lookup', 'permission', 4_000, 14)];
+
+const strictCrmCharges = crmCharges.map(({ provisional: _, ...one }) => ({ ...one, tokens: 0 }));
 
 const reducedScope: ScopePlan = {
   decision: 'reduce',
@@ -168,12 +197,12 @@ export const scopeReduced = facts({
     ['news_search', worked(2)],
     ['crm_lookup', tally({ decisions: { closed: 1, open: 1 }, failed: 1, routes: { manual: 1 } })],
   ]),
-  ledger: ledger([...timeouts, charge('crm_lookup', 'server', 4_000, 14)]),
+  ledger: ledger([outage, { ...charge('crm_lookup', 'server', 4_000, 14), provisional: true }]),
   scope: reducedScope,
   done: ['collect sources'],
 });
 
-/** All failures are spent, by two tools. */
+/** Nothing is left of the budget: an outage, two failures of a tool that is not open, and two of names that the model made up. */
 export const pausedOnBudget = facts({
   circuits: [open('web_search', 'timeout', 105_000, -1), closed('crm_lookup', 2), closed('fetch_page')],
   tallies: new Map([
@@ -181,7 +210,12 @@ export const pausedOnBudget = facts({
     ['crm_lookup', tally({ decisions: { closed: 2, budget_exhausted: 2 }, failed: 2, routes: { manual: 2 } })],
     ['fetch_page', worked(18, { decisions: { closed: 18, budget_exhausted: 1 }, routes: { defer: 1 } })],
   ]),
-  ledger: ledger([...timeouts, ...crmCharges], { exhausted: true }),
+  ledger: ledger(
+    [charge('fetch', 'unknown', 200_000, 8), outage, ...crmCharges, charge('search', 'unknown', 2_000, 14)],
+    {
+      exhausted: true,
+    },
+  ),
   scope: {
     decision: 'pause',
     achievable: [],
@@ -193,7 +227,7 @@ export const pausedOnBudget = facts({
             tool: 'crm_lookup',
             reason: 'budget_exhausted',
             route: { kind: 'manual', fallback: 'ask the account manager' },
-            unblock: 'somebody lets the run go on: session.resume()',
+            unblock: 'the session is resumed: session.resume()',
           },
         ],
       },
@@ -204,7 +238,7 @@ export const pausedOnBudget = facts({
             tool: 'fetch_page',
             reason: 'budget_exhausted',
             route: { kind: 'defer' },
-            unblock: 'somebody lets the run go on: session.resume()',
+            unblock: 'the session is resumed: session.resume()',
           },
         ],
       },
@@ -213,7 +247,13 @@ export const pausedOnBudget = facts({
   done: ['collect sources'],
 });
 
-/** Three tools failed together, and all of them stand on one thing. */
+/** The same by the rule `strict`, in the second cycle. */
+export const pausedStrictly = facts({
+  ...pausedOnBudget,
+  ledger: strictLedger([...timeouts, ...strictCrmCharges], { exhausted: true }, { cycle: 2 }),
+});
+
+/** Three tools failed together, and all of them depend on one thing. */
 export const pausedSystemic = facts({
   circuits: [
     { ...open('crm_lookup', 'network', 92_000, 1), trip: 'failure_rate' },
@@ -227,16 +267,58 @@ export const pausedSystemic = facts({
     ['invoice_search', broke(0)],
     ['web_search', worked(11, { decisions: { closed: 11, systemic: 1 }, routes: { defer: 1 } })],
   ]),
-  ledger: ledger([{ ...charge('crm_lookup', 'network', 110_000, 10), event: true }], {
-    event: systemicEvent(
-      [
-        opening('crm_lookup', 'network', 92_000, 11),
-        opening('order_status', 'network', 47_000, 13),
-        opening('invoice_search', 'network', 12_000, 14),
-      ],
-      () => 'postgres-main',
-    ),
-  }),
+  ledger: ledger([{ ...charge('crm_lookup', 'network', 110_000, 10), event: true }]),
+  event: systemicEvent(
+    [
+      opening('crm_lookup', 'network', 92_000, 11),
+      opening('order_status', 'network', 47_000, 13),
+      opening('invoice_search', 'network', 12_000, 14),
+    ],
+    () => 'postgres-main',
+  ),
+});
+
+/** The circuit of a group, under the name that it has. */
+const github = (circuit: CircuitView): CircuitView => inGroup('github', circuit);
+
+/** An MCP server is out: one circuit rejects the calls of all of its tools (C13). */
+export const groupOpen = facts({
+  circuits: [
+    open('group:github', 'network', 38_000, 1),
+    github(closed('list_issues')),
+    github(closed('create_issue')),
+    github({ ...closed('delete_repo'), state: 'forced_open' }),
+    closed('web_search'),
+    closed('group:files'),
+    inGroup('files', closed('read_file')),
+  ],
+  tallies: new Map([
+    ['list_issues', broke(4, { decisions: { group_open: 3, probe_in_flight: 1 }, routes: { defer: 4 } })],
+    ['create_issue', tally({ decisions: { closed: 1, group_open: 2 }, failed: 1, routes: { manual: 2 } })],
+    ['delete_repo', tally({ decisions: { forced_open: 1 }, routes: { defer: 1 } })],
+    ['web_search', worked(11)],
+    ['read_file', worked(3)],
+  ]),
+  ledger: ledger([charge('group:github', 'network', 38_000, 12)]),
+});
+
+/** Scope `process`: an event skips the tools that it affects, and ends by a probe (S2, S5). */
+export const systemicSkipping = facts({
+  circuits: [
+    open('group:github', 'network', 92_000, 1),
+    github(closed('list_issues')),
+    open('web_search', 'network', 40_000, 2),
+    closed('read_file'),
+  ],
+  tallies: new Map([
+    ['list_issues', broke(2, { decisions: { systemic: 4 }, routes: { defer: 4 } })],
+    ['web_search', broke(6, { decisions: { systemic: 1 }, routes: { defer: 1 } })],
+    ['read_file', worked(8)],
+  ]),
+  ledger: ledger([{ ...charge('group:github', 'network', 92_000, 10), event: true }]),
+  event: systemicEvent([opening('group:github', 'network', 92_000, 10), opening('web_search', 'network', 40_000, 12)]),
+  eventProbe: { ms: 260_000, notBeforeMs: 0 },
+  systemicDecision: 'skip',
 });
 
 const fleet = Array.from(
@@ -261,10 +343,10 @@ export const thirtyTools = facts({
   ledger: ledger([]),
 });
 
-/** A budget so large that its failures are no longer kept one by one. */
+/** A strict budget so large that its failures are no longer kept one by one. */
 export const manyFailures = facts({
   circuits: [open('web_search', 'timeout', 38_000, 1), closed('fetch_page')],
-  ledger: ledger(
+  ledger: strictLedger(
     timeouts,
     {},
     { limit: 5_000, granted: 5_000, consumed: 4_803, earlier: { failures: 4_800, tokens: 57_600, priced: 48 } },
@@ -298,7 +380,10 @@ export const sessions = {
   'one-open': oneOpen,
   'scope-reduced': scopeReduced,
   'paused-budget': pausedOnBudget,
+  'paused-strict': pausedStrictly,
   'paused-systemic': pausedSystemic,
+  'group-open': groupOpen,
+  'systemic-skipping': systemicSkipping,
   'thirty-tools': thirtyTools,
   'many-failures': manyFailures,
   'nasty-names': nastyNames,

@@ -19,7 +19,7 @@ import { formatPauseReport, formatReport, formatScopeReport, formatStateTable, f
 import { widthOf } from './width.ts';
 
 /**
- * Golden files: how each report reads. After a wanted change, `vitest run packages/core/src/report --update` writes them anew;
+ * Golden files: how each report reads. After a wanted change, `vitest run packages/core/src/report --update` writes them again;
  * read the difference before committing it. In CI a difference fails.
  */
 const golden = (text: string, name: string) => expect(`${text}\n`).toMatchFileSnapshot(`golden/${name}.txt`);
@@ -108,7 +108,7 @@ describe('Q1: reports as text', () => {
     expect(text.split('Remarks\n')[1]?.split('\n')).toEqual([
       '  - Ignored results, which say nothing of health: a 1.',
       '  - Tokens wasted on failed calls: a 1,500.',
-      '  - Only observed; would have been held up: a 2.',
+      '  - Only observed; would have been skipped or paused: a 2.',
     ]);
   });
 

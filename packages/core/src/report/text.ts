@@ -9,14 +9,14 @@ import { outSection, remarkSection, toolSection } from './tool-sections.ts';
 import { counted, named, utc } from './words.ts';
 
 /**
- * Reports as text (Q1): the first line says what is the matter, what matters most comes first, and no line is wider than
+ * Reports as text (Q1): the first line says what is wrong, what matters most comes first, and no line is wider than
  * `columns`. Names that came from elsewhere are shown with their control characters escaped. They never throw on a report that
  * `session.report()` gave, nor on one that has been through JSON.
  */
 
 type Part = (report: SessionReport, sheet: Sheet) => Section;
 
-/** Every tool's health, the worst first, and the failure budget. */
+/** The health of every tool and group, the worst first, and the failure budget. */
 export const formatStateTable: Format = text('formatStateTable', (report, options) =>
   write(report, options, report.headline, [outSection, toolSection, budgetSection, remarkSection]),
 );
@@ -26,7 +26,7 @@ export const formatScopeReport: Format = text('formatScopeReport', (report, opti
   write(report, options, scopeHeadline(report), [taskSection, nextSection]),
 );
 
-/** Done, not done and why, each tool's health, each failure charged, and what to do next; the latter first. */
+/** Done, not done and why, each tool's health, each failure charged, and what to do next, which comes first. */
 export const formatPauseReport: Format = text('formatPauseReport', (report, options) =>
   write(report, options, report.headline, [
     nextSection,
@@ -59,6 +59,7 @@ export const formatReport: Format = text('formatReport', (report, options) =>
   report.state === 'active'
     ? write(report, options, report.headline, [
         nextSection,
+        systemicSection,
         outSection,
         toolSection,
         taskSection,
@@ -102,9 +103,9 @@ const write = (report: SessionReport, options: TextOptions, headline: string, pa
   );
 };
 
-const toneOf = ({ state, tools, scope }: SessionReport): Tone => {
+const toneOf = ({ state, systemic, tools, scope }: SessionReport): Tone => {
   if (state !== 'active') return 'bad';
-  return tools.some(isOut) || (scope?.deferred.length ?? 0) > 0 ? 'warn' : 'good';
+  return systemic !== null || tools.some(isOut) || (scope?.deferred.length ?? 0) > 0 ? 'warn' : 'good';
 };
 
 const scopeHeadline = ({ scope, done }: SessionReport): string => {

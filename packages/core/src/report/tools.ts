@@ -3,8 +3,9 @@ import type { ReportedState } from '../circuit/mode.ts';
 import type { ProbeWait } from '../circuit/schedule.ts';
 import type { Trip } from '../circuit/trips/counts.ts';
 import type { FreshnessKind } from '../freshness.ts';
+import { circuitNameOf, groupNameOf } from '../groups.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
-import { isExecuted, REASONS, type Reason } from '../reasons.ts';
+import { decisionOf, isExecuted, type Reason, type SystemicDecision } from '../reasons.ts';
 import type { ToolTally } from '../tally.ts';
 import type { CircuitView } from '../view.ts';
 import { type Counts, countsOf, entriesOf, millis } from './values.ts';
@@ -14,6 +15,10 @@ export interface ToolReport {
   readonly tool: string;
   /** Null: the tool has no circuit, because it was never declared or the box keeps none (B5). */
   readonly state: ReportedState | null;
+  /** The group that it is in; null without one (C13). */
+  readonly group: string | null;
+  /** The state of its group's circuit, which rejects its calls too; null without a group. */
+  readonly groupState: ReportedState | null;
   /** What its circuit opened with; null when closed. */
   readonly category: ErrorCategory | null;
   /** Which policy opened it (C3), or a failed probe; null when closed. */
@@ -61,7 +66,7 @@ export interface HeldUpReport {
   readonly paused: number;
   readonly reasons: Counts<Reason>;
   readonly routes: Counts<Route['kind']>;
-  /** Tools that were named to stand in, most often named first. */
+  /** Tools that were named as alternatives, most often named first. */
   readonly alternatives: readonly { readonly tool: string; readonly times: number }[];
 }
 
@@ -69,20 +74,35 @@ export interface HeldUpReport {
 export const reportTools = (
   circuits: readonly CircuitView[],
   tallies: ReadonlyMap<string, ToolTally>,
+  systemic: SystemicDecision,
 ): readonly ToolReport[] => {
   const known = new Map(circuits.map((circuit) => [circuit.tool, circuit]));
-  return [...new Set([...known.keys(), ...tallies.keys()])].map((tool) =>
-    reportTool(tool, known.get(tool), tallies.get(tool)),
-  );
+  const tools = [...known.keys()].filter((name) => groupNameOf(name) === undefined);
+  return [...new Set([...tools, ...tallies.keys()])].map((tool) => {
+    const circuit = known.get(tool);
+    const group = circuit?.group === undefined ? undefined : known.get(circuitNameOf(circuit.group));
+    return reportTool(tool, { circuit, group, tally: tallies.get(tool), systemic });
+  });
 };
 
-const reportTool = (tool: string, circuit: CircuitView | undefined, tally: ToolTally | undefined): ToolReport => {
+interface ToolFacts {
+  readonly circuit: CircuitView | undefined;
+  /** The circuit of its group. */
+  readonly group: CircuitView | undefined;
+  readonly tally: ToolTally | undefined;
+  /** What a systemic event decides in this box (S2). */
+  readonly systemic: SystemicDecision;
+}
+
+const reportTool = (tool: string, { circuit, group, tally, systemic }: ToolFacts): ToolReport => {
   const decisions = entriesOf<Reason>(tally?.decisions);
   const sum = (belongs: (reason: Reason) => boolean) =>
     decisions.reduce((total, [reason, times]) => (belongs(reason) ? total + times : total), 0);
   return {
     tool,
     state: circuit?.state ?? null,
+    group: circuit?.group ?? null,
+    groupState: group?.state ?? null,
     category: circuit?.category ?? null,
     trip: circuit?.trip ?? null,
     openForMs: circuit?.openForMs === undefined ? null : millis(circuit.openForMs),
@@ -96,8 +116,8 @@ const reportTool = (tool: string, circuit: CircuitView | undefined, tally: ToolT
       ignored: tally?.ignored ?? 0,
     },
     heldUp: {
-      skipped: sum((reason) => REASONS[reason] === 'skip'),
-      paused: sum((reason) => REASONS[reason] === 'pause'),
+      skipped: sum((reason) => decisionOf(reason, systemic) === 'skip'),
+      paused: sum((reason) => decisionOf(reason, systemic) === 'pause'),
       reasons: Object.fromEntries(decisions.filter(([reason]) => !isExecuted(reason))),
       routes: countsOf<Route['kind']>(tally?.routes),
       alternatives: entriesOf<string>(tally?.alternatives)
@@ -110,7 +130,7 @@ const reportTool = (tool: string, circuit: CircuitView | undefined, tally: ToolT
   };
 };
 
-const probeReport = ({ steps, ms, notBeforeMs }: ProbeWait): ProbeReport => ({
+export const probeReport = ({ steps, ms, notBeforeMs }: ProbeWait): ProbeReport => ({
   steps: steps === undefined ? null : Math.max(0, steps),
   ms: ms === undefined ? null : millis(ms),
   notBeforeMs: millis(notBeforeMs),

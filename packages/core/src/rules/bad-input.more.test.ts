@@ -61,7 +61,7 @@ describe('E6: more nonsense is refused', () => {
     expect(session.acquire('a', null as never).decision).toBe('call');
   });
 
-  test('O4, C11: the dearest calls there are leave sums finite, and snapshots fit to be restored', () => {
+  test('O4, C11: the most expensive calls that there are leave sums finite, and snapshots that can be restored', () => {
     const { session, box } = bench({
       tools: { a: { wastedTokens: { tokens: 1e12 } }, b: { wastedTokens: { tokens: 1e12 }, mode: 'observe_only' } },
       budget: { failures: 50 },

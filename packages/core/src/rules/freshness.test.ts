@@ -23,7 +23,7 @@ const labelOfCall = (session: ReturnType<typeof bench>['session'], freshness?: F
 };
 
 describe('F1: labels', () => {
-  test('F1: a fresh result has none; nobody asked, nor has a failure', () => {
+  test('F1: a fresh result has no label, nor has a failure, nor a tool without labelFreshness', () => {
     const { session, clock } = bench(labelling);
     const retrievedUnixMs = clock.unixNow() - 5_000;
     expect(labelOfCall(session)).toBeUndefined();
@@ -86,7 +86,7 @@ describe('F1: labels', () => {
     ]);
   });
 
-  test('F1: hints that are none are as if nobody knew', () => {
+  test('F1: hints that can not be read say that the time is not known', () => {
     const { session } = bench(labelling);
     for (const retrievedUnixMs of [Number.NaN, Number.NEGATIVE_INFINITY, 'yesterday', {}]) {
       expect(labelOfCall(session, { retrievedUnixMs } as never)?.kind).toBe('freshness_unknown');
@@ -142,7 +142,7 @@ describe('F2: the last good result', () => {
     expect(session.acquire('a', { input: 1 }).route?.kind).toBe('alternative');
   });
 
-  test('F2: a time that nobody knows is none, and such a result ages from its call', () => {
+  test('F2: a time that is not known is left out, and such a result ages from its call', () => {
     const { session } = bench(serving);
     for (const [input, retrievedUnixMs] of [null, Number.NaN].entries()) {
       callWith(session, 'a', input, { outcome: 'success', result: 'r', freshness: { retrievedUnixMs } });
@@ -178,7 +178,7 @@ describe('F2: the last good result', () => {
     expect(session.acquire('b', { input: 0 }).route).toEqual({ kind: 'defer' });
   });
 
-  test('F2: what stands in is counted, as route and as stale', async () => {
+  test('F2: a last good result that is served is counted, as route and as stale', async () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { session } = bench({ agent, tools: { a: { serveStaleMs: 60_000 } } });

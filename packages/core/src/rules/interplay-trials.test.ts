@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { bench, failOnce, succeedOnce, trip } from '../test-support.ts';
 import { bringDown, hear, inAnotherProcess, waste } from './test-support.ts';
 
-/** Where trials, snapshots and the newer parts of the engine meet. */
+/** Where dry runs, snapshots and the newer parts of the engine meet. */
 
-describe('trials', () => {
+describe('dry runs', () => {
   test('B4, C1: tokens of an observed tool cost nothing, and would have paused', () => {
     const { session } = bench({ defaults: { mode: 'observe_only' }, budget: { failures: 50, tokens: 100 } });
     waste(session, 'a', 150);
@@ -12,7 +12,7 @@ describe('trials', () => {
     expect(session.view()).toMatchObject({ state: 'active', budget: { tokensRemaining: 100 } });
   });
 
-  test('C1, S5: an event that is only observed ends by time too, and is told to nobody', () => {
+  test('C1, S5: an event that is only observed ends by time too, and is not told', () => {
     const { session, box, clock } = bench({
       defaults: { mode: 'observe_only' },
       systemic: { recovery: { afterMs: 1_000 } },
@@ -25,7 +25,7 @@ describe('trials', () => {
     expect(resolved).toEqual([]);
   });
 
-  test('C1, C12: a trial of the whole box pauses no session', () => {
+  test('C1, C12: a dry run of the whole box pauses no session', () => {
     const { session, box } = bench({ defaults: { mode: 'observe_only' }, scope: 'process' });
     const other = box.session();
     bringDown(session);
@@ -56,23 +56,26 @@ describe('snapshots in the middle', () => {
     expect(restored.acquire('c').decision).toBe('call');
   });
 
-  test('C11, S5: a restored event ends by time from where it stood', () => {
+  test('C11, S5: the time in which no process ran counts for the end of an event, unless elapsedMs says otherwise', () => {
     const { session, box, clock } = bench({ systemic: { recovery: { afterMs: 60_000 } } });
     bringDown(session);
-    clock.advance(59_999);
-    const json = JSON.stringify(session.snapshot());
-    clock.advance(600_000); // Nobody ran meanwhile.
-    const restored = box.restore(JSON.parse(json));
+    clock.advance(20_000);
+    const snapshot = JSON.parse(JSON.stringify(session.snapshot()));
+    clock.advance(39_999);
+    const restored = box.restore(snapshot);
+    const frozen = box.restore(snapshot, { elapsedMs: 0 });
     expect(restored.acquire('c').decision).toBe('pause');
     clock.advance(1);
-    expect(restored.acquire('c').decision).toBe('call');
+    expect([restored.acquire('c').decision, frozen.acquire('c').decision]).toEqual(['call', 'pause']);
+    clock.advance(39_999);
+    expect(frozen.acquire('c').decision).toBe('call');
   });
 
-  test('C11, C12: what sessions share is not in it, also for one that paused with them', () => {
+  test('C11, C12: what sessions share is not in it, also for one that saw their event', () => {
     const { session, box } = bench({ scope: 'process' });
     trip(box.session(), 'a');
     trip(box.session(), 'b');
-    session.acquire('c');
+    expect(session.acquire('a').reason).toBe('systemic');
     const elsewhere = inAnotherProcess(session, bench({ scope: 'process' }).box);
     expect(elsewhere.view()).toMatchObject({ state: 'active', circuits: [] });
     expect(elsewhere.acquire('a').decision).toBe('call');

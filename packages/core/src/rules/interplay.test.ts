@@ -29,7 +29,7 @@ describe('the order of deciding', () => {
     }
   });
 
-  test('C1, K2: switched off or not, what is not on the list is not called; in a trial it would not be', () => {
+  test('C1, K2: switched off or not, a tool that is not on the list is not called; an observed one would not be', () => {
     const { session } = bench({ allowedTools: ['b'] });
     session.control('a', 'disabled');
     expect(session.acquire('a')).toMatchObject({ decision: 'skip', reason: 'not_allowed' });
@@ -57,7 +57,7 @@ describe('the order of deciding', () => {
     expect(session.acquire('a', { input: 1 }).reason).toBe('unavailable');
   });
 
-  test('E2, R2: every held-up decision has a route and a message, every other neither', () => {
+  test('E2, R2: every skip and pause has a route and a message, every other decision has neither', () => {
     for (const mode of CIRCUIT_MODES) {
       for (const scope of ['session', 'process', 'none'] as const) {
         const config: Partial<BreakerboxConfig> = {
@@ -69,9 +69,10 @@ describe('the order of deciding', () => {
         for (let i = 0; i < 12; i += 1) {
           for (const tool of ['a', 'b', 'c', 'made_up']) {
             const permit = session.acquire(tool, { input: 1 });
-            const isHeldUp = permit.decision === 'skip' || permit.decision === 'pause';
-            expect(permit.decision).toBe(REASONS[permit.reason]);
-            expect([permit.route !== undefined, permit.message !== '']).toEqual([isHeldUp, isHeldUp]);
+            const isRejected = permit.decision === 'skip' || permit.decision === 'pause';
+            const decides = permit.reason === 'systemic' && scope === 'process' ? 'skip' : REASONS[permit.reason];
+            expect(permit.decision).toBe(decides);
+            expect([permit.route !== undefined, permit.message !== '']).toEqual([isRejected, isRejected]);
             permit.settle({ outcome: 'failure', category: tool === 'a' ? 'network' : 'server' });
             session.step();
           }
@@ -129,7 +130,7 @@ describe('loop guard and probes', () => {
     expect(session.acquire('a', { input: 1 }).reason).toBe('closed');
   });
 
-  test('O5, C9: a probe that hung is a call that came to nothing', () => {
+  test('O5, C9: a probe that hung is a call that failed', () => {
     const { session, clock } = bench({ loopGuard: { repeats: 1 } });
     trip(session, 'a');
     steps(session, 3);
@@ -162,7 +163,7 @@ describe('alternatives and last good results', () => {
     expect(session.acquire('a', { input: 2 }).route).toMatchObject({ kind: 'alternative', tool: 'b' });
   });
 
-  test('F2, O5: what a tool says no to is not answered with its last good result', () => {
+  test('F2, O5: a repeated call is not answered with the last good result', () => {
     const { session } = bench({ tools: { a: { serveStaleMs: 600_000, failureThreshold: 9 } } });
     callWith(session, 'a', 1, { outcome: 'success', result: 'kept' });
     for (let i = 0; i < 3; i += 1) callWith(session, 'a', 1);
@@ -177,17 +178,22 @@ describe('alternatives and last good results', () => {
     expect(session.acquire('a', { input: 1 }).route).toMatchObject({ kind: 'stale', result: 'late' });
   });
 
-  test('F2: what a disabled or observed tool answered is kept; after the end nothing is', () => {
+  test('F2: what a disabled tool answered is kept', () => {
     const { session } = bench({ tools: { a: { serveStaleMs: 600_000, labelFreshness: true } } });
     session.control('a', 'disabled');
     callWith(session, 'a', 1, { outcome: 'success', result: 'kept' });
     session.control('a', 'forced_open');
-    expect(session.acquire('a', { input: 1 }).route?.kind).toBe('stale');
-    session.control('a', 'automatic');
+    expect(session.acquire('a', { input: 1 }).route).toMatchObject({ kind: 'stale', result: 'kept' });
+  });
+
+  test('E7, F1, F2: results that arrive after the end are kept and labelled as before', () => {
+    const { session } = bench({ tools: { a: { serveStaleMs: 600_000, labelFreshness: true } } });
     const permit = session.acquire('a', { input: 1 });
     session.end();
-    permit.settle({ outcome: 'success', result: 'kept', freshness: { verified: false } });
-    expect(permit.freshness).toBeUndefined();
+    permit.settle({ outcome: 'success', result: 'late', freshness: { verified: false } });
+    expect(permit.freshness?.kind).toBe('unverified');
+    session.control('a', 'forced_open');
+    expect(session.acquire('a', { input: 1 }).route).toMatchObject({ kind: 'stale', result: 'late' });
   });
 
   test('K2, R2: an alternative that is not allowed in this session may be in another', () => {

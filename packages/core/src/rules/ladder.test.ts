@@ -49,7 +49,7 @@ describe('P3: probing after a systemic event', () => {
     expect(session.peek('a')?.nextProbe?.steps).toBe(3);
   });
 
-  test('P3: where nobody steps, the wait begins anew by time', () => {
+  test('P3: where steps stand still, the wait begins again by time', () => {
     const { session, clock } = bench();
     bringDown(session);
     clock.advance(59_000);
@@ -71,7 +71,7 @@ describe('P3: probing after a systemic event', () => {
   });
 });
 
-describe('P4: waits of tools that stand on one another', () => {
+describe('P4: waits of tools that depend on one another', () => {
   const chain = { a: { dependsOn: ['b'] }, b: { dependsOn: ['c'] }, c: {}, d: {} };
   const alone = { systemic: false, budget: { failures: 999 } } as const;
 

@@ -1,5 +1,6 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { CallInput } from '../call-input.ts';
 import { formatReport } from '../report/text.ts';
 import { newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.ts';
 import { bench, steps } from '../test-support.ts';
@@ -18,7 +19,7 @@ describe('O5: the loop guard', () => {
     const permit = session.acquire('a', { input: { id: 7 } });
     expect(permit).toMatchObject({ decision: 'skip', reason: 'repeat', state: 'closed', route: { kind: 'defer' } });
     expect(permit.message).toBe(
-      "Tool 'a' was not called: the same call has come to nothing in the same way several times running. Do not repeat it: " +
+      "Tool 'a' was not called: the same call has failed in the same way several times in a row. Do not repeat it: " +
         'change the arguments, or do something else first. Or go on without it, and say in your answer what is missing ' +
         'because of it.',
     );
@@ -103,7 +104,7 @@ describe('O5: the loop guard', () => {
     for (let i = 0; i < 9; i += 1) expect(callWith(session, 'a', 1)).toBe('disabled');
   });
 
-  test('O5: an undeclared tool is held up like any other', () => {
+  test('O5: a repeated call of an undeclared tool is skipped like any other', () => {
     const { session } = bench();
     for (let i = 0; i < 3; i += 1) expect(callWith(session, 'made_up', 1, refused)).toBe('undeclared');
     expect(session.acquire('made_up', { input: 1 })).toMatchObject({ decision: 'skip', reason: 'repeat' });
@@ -121,15 +122,15 @@ describe('O5: the loop guard', () => {
     ]);
   });
 
-  test('O5, Q2: neither arguments nor digests leave the session, and another process begins anew', () => {
+  test('O5, Q2: neither arguments nor digests leave the session, and another process starts the count again', () => {
     const { session, box } = bench();
     const events = hearAll(box);
     for (let i = 0; i < 4; i += 1) callWith(session, 'a', { secret: 'sk-12345' }, refused);
-    const { digest } = session.acquire('a', { input: { secret: 'sk-12345' } }) as unknown as { digest: string };
+    const { input } = session.acquire('a', { input: { secret: 'sk-12345' } }) as unknown as { input: CallInput };
     const said = [JSON.stringify(session.snapshot()), JSON.stringify(session.report()), formatReport(session.report())];
     for (const text of [...said, ...events]) {
       expect(text).not.toContain('sk-12345');
-      expect(text).not.toContain(digest);
+      expect(text).not.toContain(input.digest());
     }
     expect(inAnotherProcess(session, box).acquire('a', { input: { secret: 'sk-12345' } }).reason).toBe('closed');
   });
@@ -137,7 +138,7 @@ describe('O5: the loop guard', () => {
   test('O5: a pause goes before it, and it holds after the pause', () => {
     const { session } = bench(lasting);
     for (let i = 0; i < 3; i += 1) callWith(session, 'a', 1, refused);
-    for (let i = 0; i < 50; i += 1) session.acquire('b').settle({ outcome: 'failure', category: 'server' });
+    for (let i = 0; i < 50; i += 1) session.acquire('made_up').settle({ outcome: 'failure', category: 'server' });
     for (let i = 0; i < 3; i += 1) callWith(session, 'a', 1, refused);
     expect(session.acquire('a', { input: 1 }).reason).toBe('budget_exhausted');
     session.resume();

@@ -28,7 +28,7 @@ describe('K1: scores', () => {
       state: 'closed',
       route: { kind: 'alternative', tool: 'b' },
     });
-    expect(permit.message).toContain("the check before its calls says that it can't be used now");
+    expect(permit.message).toContain('its pre-call check says that it cannot be used now');
     expect(session.unavailable()).toEqual(['a']);
     permit.settle({ outcome: 'failure' });
     expect(session.peek('a')).toMatchObject({ state: 'closed', failures: 0 });
@@ -69,7 +69,7 @@ describe('K1: scores', () => {
     expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'would_skip', observed: 'skip' });
   });
 
-  test('C1, K1: of tools that an operator has in hand, and while everything pauses, nobody asks', () => {
+  test('C1, K1: no check is asked of tools that an operator has in hand, and while everything pauses', () => {
     const { precheck } = checked();
     const { session } = bench({ tools: { a: { precheck }, b: {}, c: {} } });
     session.control('a', 'disabled');
@@ -219,5 +219,20 @@ describe('K3: asked beside the decision', () => {
     session.peek('a');
     session.snapshot();
     expect(precheck).not.toHaveBeenCalled();
+  });
+
+  test('C11, K3, S5: reading past the end of an event keeps the scores; the next decision forgets them', () => {
+    const { precheck } = checked();
+    const systemic = { recovery: { afterMs: 1_000 } };
+    const { session, clock } = bench({ tools: { a: { precheck }, b: {}, c: {} }, systemic });
+    session.acquire('a');
+    for (const tool of ['b', 'c']) trip(session, tool);
+    clock.advance(1_000);
+    expect(session.view().systemic).toBeUndefined();
+    session.report();
+    expect(session.explain('a').reason).toBe('closed');
+    expect(precheck).toHaveBeenCalledTimes(1);
+    session.acquire('a');
+    expect(precheck).toHaveBeenCalledTimes(2);
   });
 });

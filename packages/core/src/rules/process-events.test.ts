@@ -1,189 +1,214 @@
 import { metrics } from '@opentelemetry/api';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.ts';
-import { bench, failOnce, succeedOnce, trip } from '../test-support.ts';
-import { hear } from './test-support.ts';
+import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
+import { bringDown, failAll, hear, reasonsOf, two } from './test-support.ts';
 
 afterEach(() => metrics.disable());
 
-/** Two sessions of a box that shares its circuits. */
-const two = (config: Parameters<typeof bench>[0] = {}) => {
-  const made = bench({ scope: 'process', ...config });
-  return { ...made, other: made.box.session({ id: 'run-2' }) };
-};
-
-describe('C12: systemic failure of sessions that share circuits', () => {
-  test('C12, S2: what opens in different sessions is one event, and all of them pause, new ones too', () => {
+describe('C12, S2: a systemic event of sessions that share circuits skips the affected tools', () => {
+  test('C12, S2: what opens in different sessions is one event; its tools are skipped in all of them, others are called', () => {
     const { session, other, box } = two();
     trip(session, 'a');
     trip(other, 'b');
     for (const one of [session, other, box.session()]) {
-      expect(one.acquire('c')).toMatchObject({ decision: 'pause', reason: 'systemic' });
+      expect(one.acquire('a')).toMatchObject({ decision: 'skip', reason: 'systemic', route: { kind: 'defer' } });
+      expect(one.acquire('b').reason).toBe('systemic');
+      expect(one.acquire('c')).toMatchObject({ decision: 'call', reason: 'closed' });
+      expect(one.view()).toMatchObject({ state: 'active', systemic: { category: 'network' } });
     }
   });
 
+  test('S2: a false event costs the tools outside of it no call', () => {
+    const { session, other } = two();
+    trip(session, 'a');
+    trip(other, 'b'); // By chance.
+    const calls = Array.from({ length: 50 }, () => [succeedOnce(session, 'c'), succeedOnce(other, 'd')]).flat();
+    expect(new Set(calls)).toEqual(new Set(['call']));
+    expect(session.planScope([{ name: 'x', tools: ['c', 'd'] }]).decision).toBe('proceed');
+    expect(session.unavailable()).toEqual(['a', 'b']);
+  });
+
+  test('S2: what depends on a tool of the event is affected, over several links', () => {
+    const tools = { a: {}, b: {}, ui: { dependsOn: ['api'] }, api: { dependsOn: ['a'] }, c: {} };
+    const { session } = two({ tools });
+    bringDown(session);
+    expect(reasonsOf(session, 'ui', 'api', 'c')).toEqual(['systemic', 'systemic', 'closed']);
+    expect(session.acquire('ui')).toMatchObject({ decision: 'skip', state: 'closed' });
+  });
+
+  test('C13, S2: all members of a group of the event are affected; a tool of the event does not affect its group', () => {
+    const group = { g: ['a', 'b', 'c'], h: ['x', 'y'] };
+    const of = (name: 'g' | 'h') => Object.fromEntries(group[name].map((tool) => [tool, { group: name }]));
+    const config = { tools: { ...of('g'), ...of('h'), d: {}, viaC: { dependsOn: ['c'] } } };
+    const whole = two(config).session;
+    failAll(whole, ['a', 'b', 'a']);
+    trip(whole, 'd');
+    expect(whole.view().systemic?.openings.map(({ tool }) => tool)).toEqual(['group:g', 'd']);
+    expect(reasonsOf(whole, 'a', 'b', 'c', 'viaC', 'd', 'x')).toEqual([...Array(5).fill('systemic'), 'closed']);
+    const single = two(config).session;
+    trip(single, 'x');
+    trip(single, 'd');
+    expect(reasonsOf(single, 'x', 'd', 'y')).toEqual(['systemic', 'systemic', 'closed']);
+  });
+
+  test('S2: a tool that is declared while the event lasts is affected if it depends on a tool of it', () => {
+    const { session, box } = two();
+    bringDown(session);
+    expect(session.acquire('c').reason).toBe('closed');
+    box.declare('late', { dependsOn: ['a'] });
+    expect(session.acquire('late').reason).toBe('systemic');
+  });
+
+  test('R2, S2: an affected alternative is not usable, another one is', () => {
+    const tools = { x: { alternatives: [{ tool: 'a' }, { tool: 'c' }] }, a: {}, b: {}, c: {} };
+    const { session } = two({ tools });
+    session.control('x', 'forced_open');
+    expect(session.acquire('x').route).toMatchObject({ tool: 'a' });
+    bringDown(session);
+    expect(session.acquire('x').route).toMatchObject({ kind: 'alternative', tool: 'c' });
+  });
+
+  test('S2: pause all pauses every decision of every session instead', () => {
+    const { session, other } = two({ systemic: { pause: 'all' } });
+    bringDown(session);
+    for (const one of [session, other]) {
+      expect(one.acquire('c')).toMatchObject({ decision: 'pause', reason: 'systemic' });
+      expect(one.view().state).toBe('paused_systemic');
+    }
+    session.confirmRecovered();
+    expect(other.acquire('c').decision).toBe('call');
+  });
+
+  test('C12, S2: an event is told and counted once, by the session that noticed it', async () => {
+    const { scrape } = registerMetrics();
+    const agent = newAgent();
+    const { session, other, box } = two({ agent });
+    const detected = hear(box, 'systemic.detected');
+    const resolved = hear(box, 'systemic.resolved');
+    bringDown(session);
+    for (const tool of ['a', 'c']) other.acquire(tool);
+    other.confirmRecovered();
+    for (const tool of ['a', 'c']) session.acquire(tool);
+    expect(detected.map(({ session: id }) => id)).toEqual(['run-1']);
+    expect(resolved.map(({ session: id, by }) => `${id} ${by}`)).toEqual(['run-2 operator']);
+    expect(seriesOf(agent, await scrape(), 'breakerbox_systemic_events_total')).toContain(
+      'breakerbox_systemic_events_total{error_type="network"} 1',
+    );
+  });
+});
+
+describe('C12, S1, S3: openings and charges of sessions that share circuits', () => {
   test('C12, S3: each session pays for its own failures, once', () => {
     const { session, other, box } = two();
     trip(session, 'a');
     trip(other, 'b');
     const third = box.session();
     for (const one of [session, other, third]) one.acquire('c');
-    expect([session, other, third].map((one) => one.view().budget.consumed - one.view().budget.granted)).toEqual([
-      -4, -4, -5,
-    ]);
+    expect([session, other, third].map((one) => one.view().budget.remaining)).toEqual([4, 4, 5]);
   });
 
-  test('C12, S5: whoever confirms does so for all; probes are staggered for all', () => {
-    const { session, other, box } = two({ defaults: { probeAfterSteps: 3 } });
-    const resolved = hear(box, 'systemic.resolved');
-    trip(session, 'a');
-    trip(other, 'b');
-    session.acquire('c');
-    other.confirmRecovered();
-    expect(session.acquire('c').decision).toBe('call');
-    expect(box.session().acquire('c').decision).toBe('call');
-    expect(resolved.map(({ session: id, by }) => `${id} ${by}`)).toEqual(['run-2 operator', 'run-1 operator']);
-    expect(session.view().circuits.map(({ nextProbe }) => nextProbe?.steps)).toEqual([3, 4, undefined]);
+  test('B1, C12, S3: the charge of an event that another session made may be the last of this one', () => {
+    const { session, other, box } = two({ budget: { failures: 1 } });
+    const exhausted = hear(box, 'budget.exhausted');
+    trip(box.session({ budget: { failures: 9 } }), 'a');
+    failOnce(other, 'b');
+    expect(other.view()).toMatchObject({ state: 'active', budget: { remaining: 0, provisional: 1 } });
+    failOnce(session, 'b');
+    failOnce(box.session(), 'b'); // The event begins.
+    expect(other.acquire('c')).toMatchObject({ decision: 'pause', reason: 'budget_exhausted' });
+    expect(other.view().budget).toMatchObject({ remaining: 0, provisional: 0 });
+    expect(exhausted.filter(({ session: id }) => id === 'run-2')).toHaveLength(1);
   });
 
-  test('C12, S5: what ends it by itself is told to the others as what it was', () => {
-    const { session, other, box, clock } = two({ systemic: { recovery: { afterMs: 60_000 } } });
-    const resolved = hear(box, 'systemic.resolved');
-    trip(session, 'a');
-    trip(session, 'b');
-    other.acquire('c');
-    clock.advance(60_000);
-    succeedOnce(other, 'c');
-    succeedOnce(session, 'c');
-    expect(resolved.map(({ session: id, by }) => `${id} ${by}`)).toEqual(['run-2 time', 'run-1 time']);
+  test('C12, S3: a session that saw the first of two events pays for the second too', () => {
+    const { session, other } = two({ tools: { a: {}, b: {}, c: {}, d: {} } });
+    failOnce(other, 'a');
+    bringDown(session);
+    failOnce(other, 'c'); // It sees the first event; this tool is not affected.
+    expect(other.view().budget.remaining).toBe(3);
+    session.confirmRecovered();
+    bringDown(session, 'c', 'd');
+    other.acquire('d');
+    expect(other.explain('c').charges).toMatchObject([{ standing: 'systemic' }]);
+    expect(other.view().budget).toMatchObject({ remaining: 3, provisional: 0 });
   });
 
-  test('C12: an event is counted once, and told to each session', async () => {
-    const { scrape } = registerMetrics();
-    const agent = newAgent();
-    const { session, other, box } = two({ agent });
-    const detected = hear(box, 'systemic.detected');
-    trip(session, 'a');
-    trip(session, 'b');
-    other.acquire('c');
-    expect(detected.map(({ session: id }) => id)).toEqual(['run-1', 'run-2']);
-    expect(seriesOf(agent, await scrape(), 'breakerbox_systemic_events_total')).toContain(
-      'breakerbox_systemic_events_total{error_type="network"} 1',
-    );
+  test('C1, S2: observed tools are called, and say what the event would have done; the event is not told', () => {
+    const { session, other, box } = two({ defaults: { mode: 'observe_only' } });
+    const told = [...hear(box, 'systemic.detected'), ...hear(box, 'systemic.resolved')];
+    bringDown(session);
+    expect(other.acquire('a')).toMatchObject({ decision: 'call', reason: 'would_skip', observed: 'skip' });
+    expect(other.acquire('c')).toMatchObject({ decision: 'call', reason: 'closed' });
+    expect([session.view().systemic, session.unavailable(), told]).toEqual([undefined, [], []]);
   });
 
-  test('C12, S1: a circuit that a session has closed again is evidence for none', () => {
+  test('S3: while it lasts, failures of affected tools that were under way are free, and those of other tools are not', () => {
+    const { session } = two({ tools: { a: {}, b: {}, c: {}, ui: { dependsOn: ['a'] } } });
+    const [other, affected, late] = ['c', 'ui', 'b'].map((tool) => session.acquire(tool));
+    bringDown(session);
+    expect(session.view().budget.remaining).toBe(4);
+    for (const permit of [affected, late]) permit?.settle({ outcome: 'failure', category: 'server' });
+    expect(session.peek('ui')?.failures).toBe(1);
+    expect(session.view().budget.remaining).toBe(4);
+    other?.settle({ outcome: 'failure', category: 'server' });
+    expect(session.view().budget.remaining).toBe(3);
+  });
+
+  test('S1: while it lasts, an opening joins if it has its category and is in its window; else it is only listed', () => {
+    const { session, box, clock } = two({ tools: { a: {}, b: {}, c: {}, d: {}, e: {} } });
+    const eventTools = () => session.view().systemic?.openings.map(({ tool }) => tool);
+    bringDown(session);
+    trip(session, 'c', 'server');
+    expect(eventTools()).toEqual(['a', 'b']);
+    expect(session.acquire('c').reason).toBe('open');
+    clock.advance(120_000);
+    trip(session, 'd');
+    expect(eventTools()).toEqual(['a', 'b', 'd']);
+    clock.advance(120_001);
+    trip(box.session(), 'e');
+    expect(eventTools()).toEqual(['a', 'b', 'd']);
+  });
+
+  test('C12, S1: a circuit that has closed again, or that an operator took in hand, is no evidence', () => {
     const { session, other, clock } = two({ systemic: { windowMs: 3_600_000 } });
     trip(session, 'a');
-    other.acquire('c');
     clock.advance(60_000);
     expect(succeedOnce(other, 'a')).toBe('probe');
     trip(session, 'b');
+    session.control('b', 'forced_open');
+    trip(other, 'c');
+    expect([session, other].map((one) => one.view().systemic)).toEqual([undefined, undefined]);
+  });
+
+  test('C12, S1: the steps of a session do not part failures of others; time does', () => {
+    const { session, other } = two();
+    trip(session, 'a');
+    for (const one of [session, other]) steps(one, 11);
+    trip(session, 'b');
+    expect(other.acquire('b').reason).toBe('systemic');
+    const late = two();
+    trip(late.session, 'a');
+    late.clock.advance(120_001);
+    trip(late.other, 'b');
+    expect(late.session.view().systemic).toBeUndefined();
+  });
+
+  test('S1, S2: five failures of three tools in different sessions are an event without an open circuit', () => {
+    const { session, other, box } = two();
+    for (const one of [session, other]) failAll(one, ['a', 'b'], 'server');
     expect(session.view().systemic).toBeUndefined();
-    other.acquire('c');
-    expect(other.view().systemic).toBeUndefined();
+    failOnce(box.session(), 'c', 'server');
+    expect(reasonsOf(session, 'a', 'b', 'c', 'd')).toEqual(['systemic', 'systemic', 'systemic', 'closed']);
+    expect(session.view().circuits.map(({ state }) => state)).toEqual(['closed', 'closed', 'closed']);
   });
 
-  test('C12, S5: scores of pre-call checks are forgotten once for all', () => {
-    const precheck = vi.fn(() => 'available' as const);
-    const { session, other } = two({ tools: { a: {}, b: {}, c: { precheck } } });
-    trip(session, 'a');
-    trip(session, 'b');
-    other.confirmRecovered();
-    other.acquire('c');
-    session.acquire('c');
-    expect(precheck).toHaveBeenCalledTimes(1);
-  });
-
-  test('B1, C12, S3: the one charge of an event that another session made may be the last of this one', () => {
-    const { session, other, box } = two({ budget: { failures: 1 } });
-    const exhausted = hear(box, 'budget.exhausted');
-    for (let i = 0; i < 3; i += 1) box.session().acquire('a').settle({ outcome: 'failure', category: 'network' });
-    failOnce(other, 'b');
-    expect(other.view().budget).toMatchObject({ remaining: 1, provisional: 1 });
-    failOnce(session, 'b');
-    failOnce(box.session(), 'b');
-    expect(other.acquire('c').reason).toBe('systemic');
-    expect(other.view().budget).toMatchObject({ remaining: 0, provisional: 0 });
-    other.confirmRecovered();
-    expect(other.acquire('c').reason).toBe('budget_exhausted');
-    expect(exhausted.filter(({ session: id }) => id === 'run-2')).toHaveLength(1);
-  });
-});
-
-describe('C12: probes of sessions that share circuits', () => {
-  test('C6, C12: there is one place for all', () => {
-    const { session, other, clock } = two();
-    trip(session, 'a');
-    clock.advance(60_000);
-    const probe = other.acquire('a');
-    expect(probe.decision).toBe('probe');
-    expect(session.acquire('a').reason).toBe('probe_in_flight');
-    probe.settle({ outcome: 'success' });
-    expect(session.acquire('a').decision).toBe('call');
-  });
-
-  test('C8, C12: a session that ends gives its place back', () => {
-    const { session, other, clock } = two();
-    trip(session, 'a');
-    clock.advance(60_000);
-    const probe = other.acquire('a');
-    other.end();
-    expect(session.peek('a')?.state).toBe('half_open');
-    expect(session.acquire('a').decision).toBe('probe');
-    probe.settle({ outcome: 'success' });
-    expect(session.peek('a')?.state).toBe('half_open'); // What the ended one brings counts for nothing.
-  });
-
-  test('C9, C12: a lease that runs out is a failure of the session that asked, whoever notices', () => {
-    const { session, other, clock, box } = two();
-    const outcomes = hear(box, 'outcome');
-    trip(session, 'a');
-    clock.advance(60_000);
-    const probe = other.acquire('a');
-    clock.advance(60_000);
-    expect(session.acquire('a').decision).toBe('skip');
-    expect(session.peek('a')).toMatchObject({ state: 'open', category: 'timeout' });
-    expect([session.view().budget.consumed, other.view().budget.consumed]).toEqual([3, 1]);
-    expect(outcomes.at(-1)).toMatchObject({ session: 'run-2', outcome: 'failure', category: 'timeout' });
-    probe.settle({ outcome: 'success' });
-    expect(session.peek('a')?.state).toBe('open');
-    expect(other.view().budget.consumed).toBe(1);
-  });
-
-  test('C9, C12: a session whose probe another one has settled still learns what else has happened', () => {
-    const { session, other, clock } = two();
-    trip(session, 'a');
-    clock.advance(60_000);
-    expect(other.acquire('a').decision).toBe('probe');
-    trip(session, 'b');
-    expect(session.view().state).toBe('paused_systemic');
-    clock.advance(60_000);
-    session.acquire('c'); // Settles the other's probe.
-    expect(other.acquire('c')).toMatchObject({ decision: 'pause', reason: 'systemic' });
-  });
-
-  test('C9, C12: so does one whose own probe has lapsed meanwhile', () => {
-    const { session, other, clock } = two();
-    trip(session, 'a');
-    clock.advance(60_000);
-    expect(session.acquire('a').decision).toBe('probe');
-    trip(other, 'b');
-    clock.advance(60_000);
-    expect(session.acquire('c')).toMatchObject({ decision: 'pause', reason: 'systemic' });
-  });
-
-  test('C1, C12: a probe under way when another session takes the circuit in hand is late, and free', () => {
-    const { session, other, clock } = two();
-    trip(session, 'a');
-    clock.advance(60_000);
-    const probe = other.acquire('a');
-    session.control('a', 'forced_open');
-    session.control('a', 'automatic');
-    clock.advance(60_000);
-    expect(session.acquire('a').decision).toBe('call');
-    probe.settle({ outcome: 'failure', category: 'network' });
-    expect(session.peek('a')).toMatchObject({ state: 'closed', failures: 0 });
-    expect(other.view().budget.consumed).toBe(0);
+  test('E6, S2: the settings of events are checked', () => {
+    expect(() => bench({ systemic: { pause: 'affected' } })).toThrow(
+      /systemic\.pause: is 'affected', .*Set scope: 'process'/,
+    );
+    expect(() => bench({ systemic: { recovery: { probeAfterMs: 1_000 } } })).toThrow(
+      /probeAfterMs: .*Set scope: 'process'/,
+    );
   });
 });

@@ -29,6 +29,44 @@ describe('C11: a snapshot that can not be is refused, one of another policy fits
     expect(restoreWith(path, value)).toThrow(message);
   });
 
+  test('C11: the time between counts as passed, by the wall clock, never less than zero, or as elapsedMs says', () => {
+    const config = { tools: { a: { cooldownMs: 60_000 } } };
+    const { session, clock } = bench(config);
+    trip(session, 'a');
+    clock.advance(10_000);
+    const snapshot = JSON.parse(JSON.stringify(session.snapshot()));
+    /** How long the first probe is away in a process whose wall clock is so much later. */
+    const waitIn = (laterMs: number, options = {}) => {
+      const other = { now: () => 5, unixNow: () => snapshot.unixMs + laterMs };
+      return bench({ ...config, clock: other })
+        .box.restore(snapshot, options)
+        .peek('a')?.nextProbe?.ms;
+    };
+    expect([0, 20_000, 50_000].map((ms) => waitIn(ms))).toEqual([50_000, 30_000, 0]);
+    expect(waitIn(-3_600_000)).toBe(50_000);
+    expect([0, 1_000].map((elapsedMs) => waitIn(20_000, { elapsedMs }))).toEqual([50_000, 49_000]);
+  });
+
+  test('C11, P1: steps do not pass, and a probe that was under way may go again', () => {
+    const { session, box } = bench();
+    trip(session, 'a');
+    session.step();
+    session.step();
+    const restored = box.restore(JSON.parse(JSON.stringify(session.snapshot())), { elapsedMs: 1_000 });
+    expect(restored.peek('a')?.nextProbe?.steps).toBe(1);
+    restored.step();
+    expect(restored.acquire('a').decision).toBe('probe');
+    const again = box.restore(JSON.parse(JSON.stringify(restored.snapshot())));
+    expect(again.acquire('a').decision).toBe('probe');
+  });
+
+  test('C11, E6: elapsedMs is no negative number', () => {
+    const { box, session } = bench();
+    for (const elapsedMs of [-1, Number.NaN, '7']) {
+      expect(() => box.restore(session.snapshot(), { elapsedMs } as never)).toThrow(/restore\.elapsedMs/);
+    }
+  });
+
   test('C11, P2, O3: waits are no longer than the policy here lets them be', () => {
     const long = bench({ tools: { a: { cooldownMs: 3_600_000 } } });
     trip(long.session, 'a');

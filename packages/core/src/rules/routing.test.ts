@@ -85,14 +85,14 @@ describe('R2: where a skipped call goes', () => {
     expect(session.acquire('a').route).toMatchObject({ tool: 'c' });
   });
 
-  test('R2: an alternative that the loop guard holds up for other arguments is usable', () => {
+  test('R2: an alternative that the loop guard skips for other arguments is usable', () => {
     const { session } = bench({ tools: { a: { alternatives: [{ tool: 'b' }] }, b: {} } });
     for (let i = 0; i < 3; i += 1) callWith(session, 'b', 1, { outcome: 'ignored', category: 'tool_error' });
     out(session, 'a');
     expect(session.acquire('a', { input: 1 }).route).toMatchObject({ kind: 'alternative', tool: 'b' });
   });
 
-  test('R2: while the session pauses no tool stands in', () => {
+  test('R2: while the session pauses no alternative is used', () => {
     const { session } = bench({ tools: { ...search, x: {} } });
     bringDown(session, 'lone', 'x');
     expect(session.acquire('web').route).toEqual({ kind: 'manual', fallback: 'ask the user for a link' });
@@ -141,12 +141,12 @@ describe('R3: what the model is told', () => {
     const { session } = bench({ tools: search });
     trip(session, 'web');
     expect(session.acquire('web').message).toBe(
-      "Tool 'web' is unavailable: its last calls failed (network). Do not retry it now; it may be tried again in 3 steps or " +
+      "Tool 'web' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 steps or " +
         "in 60 s. Use 'news' instead (recent items only; little is lost).",
     );
   });
 
-  test('R3: note() says it of all that is out; unavailable() names them, never one that is due for a probe', () => {
+  test('R3: note() says it of all unavailable tools; unavailable() names them, never one that is due for a probe', () => {
     const { session } = bench({ tools: search });
     expect([session.note(), session.unavailable()]).toEqual(['', []]);
     trip(session, 'web');
@@ -154,7 +154,7 @@ describe('R3: what the model is told', () => {
     expect(session.unavailable()).toEqual(['web', 'manual']);
     expect(session.note().split('\n')).toEqual([
       'These tools are unavailable now. Do not call them.',
-      "- 'web': its last calls failed (network); it may be tried again in 3 steps or in 60 s. Use 'news' instead (recent " +
+      "- 'web': the last calls failed (network); it may be tried again in 3 steps or in 60 s. Use 'news' instead (recent " +
         'items only; little is lost).',
       "- 'manual': it was switched off by an operator. Instead: write it down.",
     ]);
@@ -165,12 +165,12 @@ describe('R3: what the model is told', () => {
     expect(session.unavailable()).toEqual(['web', 'manual']); // The probe is on its way.
   });
 
-  test('R3: while the session pauses all tools are out, and the note says so once', () => {
+  test('R3: while the session pauses all tools are unavailable, and the note says so once', () => {
     const { session } = bench({ tools: search });
     bringDown(session, 'lone', 'archive');
     expect(session.unavailable()).toEqual(Object.keys(search));
     const [first, ...others] = session.note().split('\n');
-    expect(first).toContain("Tool calls are paused: 'lone', 'archive' failed in the same way (network)");
+    expect(first).toContain("Tool calls are paused: 'lone' and 'archive' failed in the same way (network)");
     expect(others).toEqual(["In place of 'web': ask the user for a link.", "In place of 'manual': write it down."]);
   });
 

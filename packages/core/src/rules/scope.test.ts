@@ -24,7 +24,7 @@ const tasks = [
 ];
 
 describe('W1: what can be done now', () => {
-  test('W1: everything, while nothing is out', () => {
+  test('W1: everything, while no tool is unavailable', () => {
     const { session, box } = bench({ tools });
     const reduced = hear(box, 'scope.reduced');
     const plan = session.planScope(tasks);
@@ -81,7 +81,7 @@ describe('W1: what can be done now', () => {
     ]);
     steps(session, 3);
     session.acquire('a');
-    expect(unblocks()[0]).toBe("probe_in_flight: the probe of 'a' that is under way succeeds");
+    expect(unblocks()[0]).toBe("probe_in_flight: the probe for 'a' that is under way succeeds");
   });
 
   test('W1: a tool that is due for a probe blocks nothing, nor does one that was never declared', () => {
@@ -100,11 +100,11 @@ describe('W1: what can be done now', () => {
     const plan = session.planScope(tasks.slice(0, 3));
     expect(plan).toMatchObject({ decision: 'pause', achievable: [] });
     expect(plan.deferred.map(({ blockers }) => blockers[0]?.unblock)).toEqual(
-      tasks.slice(0, 3).map(() => 'somebody confirms that the systemic failure is over: session.confirmRecovered()'),
+      tasks.slice(0, 3).map(() => 'the systemic failure is confirmed as over: session.confirmRecovered()'),
     );
   });
 
-  test('W1: the loop guard blocks no task: nobody knows its arguments', () => {
+  test('W1: the loop guard blocks no task: its arguments are not known', () => {
     const { session } = bench({ tools });
     for (let i = 0; i < 3; i += 1) callWith(session, 'mail', 1, { outcome: 'ignored', category: 'tool_error' });
     expect(session.planScope([{ name: 'thanks', tools: ['mail'] }]).decision).toBe('proceed');

@@ -12,7 +12,7 @@ const sources = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filte
 );
 
 describe('E: deciding and doing', () => {
-  test('E1: the expeditor imports itself and the OpenTelemetry API, and depends on nothing else', () => {
+  test('E1: core imports itself and the OpenTelemetry API, and depends on nothing else', () => {
     expect(sources.length).toBeGreaterThan(50);
     for (const file of sources) {
       const text = readFileSync(new URL(file, SOURCE), 'utf8');

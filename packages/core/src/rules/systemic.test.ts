@@ -17,7 +17,7 @@ const onGateway = {
 };
 
 describe('S4: what a systemic event says', () => {
-  test('S4: what the tools stand on together is in event, message, report and log record', () => {
+  test('S4: what the tools depend on together is in event, message, report and log record', () => {
     const records = registerLogs();
     const { session, box } = bench({ tools: onGateway });
     const detected = hear(box, 'systemic.detected');
@@ -34,7 +34,7 @@ describe('S4: what a systemic event says', () => {
       },
     ]);
     expect(session.acquire('c').message).toContain(
-      "'a', 'b' failed in the same way (network); the cause they share is probably in 'gateway', which they depend on.",
+      "'a' and 'b' failed in the same way (network); the cause is probably 'gateway', which they depend on.",
     );
     expect(session.report().systemic).toMatchObject({
       category: 'network',
@@ -49,7 +49,7 @@ describe('S4: what a systemic event says', () => {
     });
   });
 
-  test('S4: a tool that the others stand on is named itself', () => {
+  test('S4: a tool that the others depend on is named itself', () => {
     const { session } = bench({ tools: onGateway });
     bringDown(session, 'b', 'proxy');
     expect(session.view().systemic).toMatchObject({ layer: 'dependency', dependency: 'proxy' });
@@ -72,7 +72,7 @@ describe('S4: what a systemic event says', () => {
 });
 
 describe('S5: how it ends', () => {
-  test('S5: by somebody who says so, once, and only if there is one', () => {
+  test('S5: an event ends when a person confirms it, once, and only if there is one', () => {
     const records = registerLogs();
     const { session, box } = bench();
     const resolved = hear(box, 'systemic.resolved');
@@ -96,7 +96,8 @@ describe('S5: how it ends', () => {
     clock.advance(599_999);
     expect(session.acquire('d').decision).toBe('pause');
     clock.advance(1);
-    expect(session.view().state).toBe('paused_systemic'); // Looking changes nothing (C11).
+    expect(session.view().state).toBe('active'); // What the next decision will find; looking tells no listener (C11).
+    expect(resolved).toEqual([]);
     expect(session.acquire('d').decision).toBe('call');
     expect(session.acquire('a').decision).toBe('skip');
     expect(resolved.map(({ by }) => by)).toEqual(['time']);
@@ -136,7 +137,7 @@ describe('S5: how it ends', () => {
     expect(session.acquire('c').decision).toBe('call');
   });
 
-  test('S5, P3: then probing begins anew, and scores of pre-call checks are forgotten', () => {
+  test('S5, P3: then probing begins again, and scores of pre-call checks are forgotten', () => {
     const precheck = vi.fn(() => 'available' as const);
     const { session } = bench({ tools: { a: {}, b: {}, c: { precheck } } });
     session.acquire('c');

@@ -1,13 +1,16 @@
-import { logs } from '@opentelemetry/api';
+import { type DiagLogger, DiagLogLevel, diag, logs } from '@opentelemetry/api';
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
+import { vi } from 'vitest';
 import type { Breakerbox } from '../breakerbox.ts';
+import type { BreakerboxConfig, RestoreOptions } from '../config.ts';
 import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import type { Reason } from '../reasons.ts';
 import type { Session } from '../session.ts';
 import type { Settlement } from '../settlement.ts';
-import { type ManualClock, trip } from '../test-support.ts';
+import { bench, failOnce, type ManualClock, succeedOnce, trip } from '../test-support.ts';
 
-/** One call with arguments that comes to this; gives why it was let through or held up. */
+/** One call with arguments and its outcome; gives the reason of the decision. */
 export const callWith = (
   session: Session,
   tool: string,
@@ -39,7 +42,7 @@ export const takeLong = (
   permit.settle(settlement);
 };
 
-/** Two circuits open alike: the session is paused as a whole. */
+/** Two circuits open with one category: a systemic event. */
 export const bringDown = (session: Session, one = 'a', other = 'b') => {
   trip(session, one);
   trip(session, other);
@@ -60,8 +63,65 @@ export const hearAll = (box: Breakerbox): string[] => {
 };
 
 /** The session in another process. */
-export const inAnotherProcess = (session: Session, box: Breakerbox): Session =>
-  box.restore(JSON.parse(JSON.stringify(session.snapshot())));
+export const inAnotherProcess = (session: Session, box: Breakerbox, options: RestoreOptions = {}): Session =>
+  box.restore(JSON.parse(JSON.stringify(session.snapshot())), options);
+
+/** Two sessions of a box that shares its circuits. */
+export const two = (config: Partial<BreakerboxConfig> = {}) => {
+  const made = bench({ scope: 'process', ...config });
+  return { ...made, other: made.box.session({ id: 'run-2' }) };
+};
+
+/** A box whose tools `a`, `b` and `c` are in group `g`; `d` and `e` are in none. */
+export const grouped = (config: Partial<BreakerboxConfig> = {}) =>
+  bench({ tools: { a: { group: 'g' }, b: { group: 'g' }, c: { group: 'g' }, d: {}, e: {} }, ...config });
+
+/** Calls of these tools that fail, one after the other. */
+export const failAll = (session: Session, tools: readonly string[], category: ErrorCategory = 'network') => {
+  for (const tool of tools) failOnce(session, tool, category);
+};
+
+/** Opens the circuit of group `g`. */
+export const openGroup = (session: Session, category: ErrorCategory = 'network') =>
+  failAll(session, ['a', 'b', 'a'], category);
+
+/** A failure with no cause in common with others: the tool works again in its next call. */
+export const stray = (session: Session, tool: string, category: ErrorCategory = 'network') => {
+  failOnce(session, tool, category);
+  succeedOnce(session, tool);
+};
+
+/** Five failures, all of which may have causes of their own. */
+export const FIVE_STRAY: readonly (readonly [tool: string, category: ErrorCategory])[] = [
+  ['a', 'network'],
+  ['b', 'server'],
+  ['c', 'permission'],
+  ['d', 'rate_limit'],
+  ['a', 'filesystem'],
+];
+
+/** The names of circuits that are not closed, and their states. */
+export const notClosed = (session: Session): string[] =>
+  session
+    .view()
+    .circuits.filter(({ state }) => state !== 'closed')
+    .map(({ tool, state }) => `${tool} ${state}`);
+
+/** Why calls of these tools would be called, probed, skipped or paused now. */
+export const reasonsOf = (session: Session, ...tools: string[]): Reason[] =>
+  tools.map((tool) => session.explain(tool).reason);
+
+/** How many words a text has (R3). */
+export const words = (text: string): number => text.split(/\s+/).filter(Boolean).length;
+
+/** Hears what `diag` is warned of; `diag.disable()` afterwards. */
+export const heardWarnings = (): (() => readonly string[]) => {
+  const warn = vi.fn<DiagLogger['warn']>();
+  const ignore = (): void => {};
+  const logger: DiagLogger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  return () => warn.mock.calls.map(([text]) => text);
+};
 
 /** Registers an SDK for log records; `logs.disable()` afterwards. */
 export const registerLogs = () => {

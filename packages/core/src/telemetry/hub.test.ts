@@ -82,6 +82,30 @@ test('idle sessions are let go of by those that come, where nobody collects metr
   delist(busy);
 });
 
+test('sessions that were dropped leave together: a hundred for each one that comes', () => {
+  let retired = 0;
+  const dropped = Array.from({ length: 1_000 }, () => {
+    let idles = false;
+    return {
+      drop: () => {
+        idles = true;
+      },
+      retireIfIdle: () => {
+        retired += Number(idles);
+        return idles;
+      },
+    };
+  });
+  for (const one of dropped) enlist(one);
+  for (const one of dropped) one.drop();
+  const before = processState().live.size;
+  const busy = { retireIfIdle: () => false };
+  for (let come = 0; come < 20; come += 1) enlist(busy); // Others are looked at, too.
+  expect(retired).toBe(1_000);
+  expect(processState().live.size).toBeLessThanOrEqual(before - 1_000 + 1);
+  delist(busy);
+});
+
 test('beyond 200 names of agents they share the cells of _OTHER, and that is told once', () => {
   const warn = vi.fn();
   const silent = { verbose() {}, debug() {}, info() {}, error() {}, warn };

@@ -31,8 +31,11 @@ const state = processState();
 let seen: unknown = Symbol('nothing yet');
 let followed: MeterProvider | undefined;
 
-/** Sessions that are looked at for each one that comes: where nobody collects metrics, idle ones leave nevertheless. */
+/** Sessions in use that are looked at for each new one: where no metrics are collected, idle ones leave nevertheless. */
 const LOOKED_AT = 2;
+
+/** Sessions that are looked at in all: idle ones that are found next to each other leave together. */
+const MOST_LOOKED_AT = 100;
 
 /** Agents with cells of their own: these are kept when their boxes are gone, as counters have to be. */
 const MOST_AGENTS = 200;
@@ -59,13 +62,19 @@ const warnOfAgents = (): void =>
 
 /** Makes a session known, so that it leaves the gauges when it idles. */
 export const enlist = (session: LiveSession): void => {
+  lookForIdle();
+  state.live.add(session);
+};
+
+const lookForIdle = (): void => {
   const { live } = state;
-  for (let looks = LOOKED_AT; looks > 0; looks -= 1) {
+  let inUse = 0;
+  for (let looks = 0; looks < MOST_LOOKED_AT && inUse < LOOKED_AT; looks += 1) {
     const { value, done } = state.looked.next();
+    if (done) state.looked = live.values(); // Round again: each one has its turn.
     if (!done && (safely('a session, or its clock,', () => value.retireIfIdle()) ?? true)) live.delete(value);
-    if (done) state.looked = live.values(); // Round again: every one has its turn.
+    else inUse += 1;
   }
-  live.add(session);
 };
 
 /** Forgets a session that ended. */

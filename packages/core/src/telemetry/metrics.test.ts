@@ -1,6 +1,7 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { bench, failOnce, steps, succeedOnce, trip, UNIX_START } from '../test-support.ts';
+import type { Session } from '../session.ts';
+import { bench, failOnce, type ManualClock, steps, succeedOnce, trip, UNIX_START } from '../test-support.ts';
 import { METRIC } from './semconv.ts';
 import { circuitsOf as circuitsOfAgent, newAgent, registerMetrics, seriesOf } from './test-support.ts';
 
@@ -12,6 +13,21 @@ afterEach(() => metrics.disable());
 
 const ours = (lines: string[], prefix: string) => seriesOf(agent, lines, prefix);
 const circuitsOf = (lines: string[]) => circuitsOfAgent(agent, lines);
+const budgetOf = (lines: string[]) =>
+  Object.fromEntries(
+    ['limit', 'remaining', 'consumed_total', 'low_total', 'exhaustions_total'].map((name) => [
+      name.replace('_total', ''),
+      Number(ours(lines, `breakerbox_budget_${name}`)[0]?.split(' ')[1]),
+    ]),
+  );
+
+/** Five failures that have nothing in common, and the time after which they are final (S3). */
+const exhaust = (session: Session, clock: ManualClock): void => {
+  const categories = ['network', 'server', 'timeout', 'rate_limit', 'filesystem'] as const;
+  for (const [index, category] of categories.entries()) failOnce(session, 'abcd'.charAt(index % 4), category);
+  clock.advance(120_001);
+  session.acquire('a');
+};
 
 describe('metrics', () => {
   test('zeros are exported from the declaration on, before any call', async () => {
@@ -36,7 +52,8 @@ describe('metrics', () => {
     expect(ours(lines, 'breakerbox_systemic_events_total')).toContain(
       'breakerbox_systemic_events_total{error_type="network"} 0',
     );
-    expect(ours(lines, 'breakerbox_budget_exhaustions_total')).toEqual(['breakerbox_budget_exhaustions_total{} 0']);
+    expect(budgetOf(lines)).toEqual({ limit: 5, remaining: 5, consumed: 0, low: 0, exhaustions: 0 });
+    expect(ours(lines, 'breakerbox_systemic_active')).toEqual(['breakerbox_systemic_active{} 0']);
   });
 
   test('an SDK that comes after the box sees everything from the start', async () => {
@@ -100,29 +117,72 @@ describe('metrics', () => {
     ]);
   });
 
-  test('budget and sessions say what the engine says', async () => {
+  test('budget, events and sessions say what the engine says', async () => {
     const { scrape } = registerMetrics();
-    const { session, box } = bench({ agent });
+    const { session, box, clock } = bench({ agent });
     trip(session, 'a');
     trip(session, 'b');
-    const { granted, consumed, remaining } = session.view().budget;
+    const { limit, consumed, remaining } = session.view().budget;
+    expect([limit, consumed, remaining]).toEqual([5, 1, 4]);
     const lines = await scrape();
-    expect(ours(lines, 'breakerbox_budget_granted_total')).toEqual([`breakerbox_budget_granted_total{} ${granted}`]);
-    expect(ours(lines, 'breakerbox_budget_consumed_total')).toEqual([`breakerbox_budget_consumed_total{} ${consumed}`]);
-    expect(granted - consumed).toBe(remaining);
+    expect(budgetOf(lines)).toEqual({ limit: 5, remaining: 4, consumed: 1, low: 0, exhaustions: 0 });
     expect(ours(lines, 'breakerbox_sessions')).toEqual([
       'breakerbox_sessions{breakerbox_session_state="active"} 0',
       'breakerbox_sessions{breakerbox_session_state="paused_budget"} 0',
       'breakerbox_sessions{breakerbox_session_state="paused_systemic"} 1',
     ]);
+    expect(ours(lines, 'breakerbox_sessions_started_total')).toEqual(['breakerbox_sessions_started_total{} 1']);
+    expect(ours(lines, 'breakerbox_systemic_active')).toEqual(['breakerbox_systemic_active{} 1']);
     expect(ours(lines, 'breakerbox_systemic_events_total')).toContain(
       'breakerbox_systemic_events_total{error_type="network"} 1',
     );
-    const exhausted = box.session();
-    for (const tool of ['a', 'b', 'c', 'd', 'a']) failOnce(exhausted, tool, 'server');
-    expect(ours(await scrape(), 'breakerbox_budget_exhaustions_total')).toEqual([
-      'breakerbox_budget_exhaustions_total{} 1',
-    ]);
+    session.confirmRecovered();
+    expect(ours(await scrape(), 'breakerbox_systemic_active')).toEqual(['breakerbox_systemic_active{} 0']);
+    exhaust(box.session(), clock);
+    const after = await scrape();
+    expect(budgetOf(after)).toEqual({ limit: 10, remaining: 4, consumed: 6, low: 1, exhaustions: 1 });
+    expect(ours(after, 'breakerbox_sessions_started_total')).toEqual(['breakerbox_sessions_started_total{} 2']);
+  });
+
+  test('B1: a session is low once until its budget was full again, and leaves the sums when it ends', async () => {
+    const { scrape } = registerMetrics();
+    const { session } = bench({ agent });
+    const low = async () => budgetOf(await scrape()).low;
+    const fall = (): void => {
+      for (const tool of ['a', 'b', 'a', 'b']) failOnce(session, tool, tool === 'a' ? 'server' : 'timeout');
+    };
+    fall();
+    expect(await low()).toBe(1);
+    for (const tool of ['a', 'b']) succeedOnce(session, tool);
+    steps(session, 19);
+    expect(await low()).toBe(1);
+    steps(session, 2);
+    session.acquire('c');
+    expect(budgetOf(await scrape())).toMatchObject({ limit: 5, remaining: 5, low: 1 });
+    fall();
+    expect(await low()).toBe(2);
+    session.end();
+    expect(budgetOf(await scrape())).toMatchObject({ limit: 0, remaining: 0, low: 2 });
+  });
+
+  test('S2: an event in scope process is active until it is over, and calls of its tools are skips for the reason systemic', async () => {
+    const { scrape } = registerMetrics();
+    const { session, box } = bench({ agent, scope: 'process' });
+    trip(session, 'a');
+    trip(session, 'b');
+    const other = box.session();
+    expect([other.acquire('a').decision, other.acquire('c').decision]).toEqual(['skip', 'call']);
+    const lines = await scrape();
+    expect(ours(lines, 'breakerbox_systemic_active')).toEqual(['breakerbox_systemic_active{} 1']);
+    expect(ours(lines, 'breakerbox_decisions_total')).toContain(
+      'breakerbox_decisions_total{gen_ai_tool_name="a",breakerbox_decision="skip",breakerbox_reason="systemic"} 1',
+    );
+    expect(ours(lines, 'breakerbox_sessions')).toContain('breakerbox_sessions{breakerbox_session_state="active"} 2');
+    session.end();
+    other.end();
+    expect(ours(await scrape(), 'breakerbox_systemic_active')).toEqual(['breakerbox_systemic_active{} 1']);
+    box.session().confirmRecovered();
+    expect(ours(await scrape(), 'breakerbox_systemic_active')).toEqual(['breakerbox_systemic_active{} 0']);
   });
 
   test('a session that ends takes its circuits out of the gauges', async () => {
@@ -262,19 +322,18 @@ describe('metrics of modes and of restored sessions', () => {
     );
   });
 
-  test('C11: a restored session is granted what remains, and is counted in the gauges', async () => {
+  test('C11: a restored session has what remains, is not started again, and is counted in the gauges', async () => {
     const { scrape } = registerMetrics();
     const { session } = bench({ agent: 'elsewhere', tools: { a: {}, b: {} } });
     trip(session, 'a');
     succeedOnce(session, 'b');
     const snapshot = { ...session.snapshot(), agent };
     const { box } = bench({ agent, tools: { a: {} } });
-    const before = await scrape();
-    expect(ours(before, 'breakerbox_budget_granted_total')).toEqual(['breakerbox_budget_granted_total{} 5']);
+    expect(budgetOf(await scrape())).toMatchObject({ limit: 5, remaining: 5 });
     const restored = box.restore(snapshot);
     const lines = await scrape();
-    expect(ours(lines, 'breakerbox_budget_granted_total')).toEqual(['breakerbox_budget_granted_total{} 7']);
-    expect(ours(lines, 'breakerbox_budget_consumed_total')).toEqual(['breakerbox_budget_consumed_total{} 0']);
+    expect(budgetOf(lines)).toMatchObject({ limit: 10, remaining: 5 + restored.view().budget.remaining, consumed: 0 });
+    expect(ours(lines, 'breakerbox_sessions_started_total')).toEqual(['breakerbox_sessions_started_total{} 1']);
     expect(ours(lines, 'breakerbox_sessions')).toContain('breakerbox_sessions{breakerbox_session_state="active"} 2');
     expect(circuitsOf(lines)).toEqual({ open: 1 });
     expect(transitions(lines)).toEqual([]);
@@ -286,15 +345,13 @@ describe('metrics of modes and of restored sessions', () => {
     expect(circuitsOf(await scrape())).toEqual({});
   });
 
-  test('C11: a session that is restored without budget has not run out once more', async () => {
+  test('C11: a session that is restored without budget has neither run out nor fallen low once more', async () => {
     const { scrape } = registerMetrics();
-    const { session, box } = bench({ agent });
-    for (const tool of ['a', 'b', 'c', 'd', 'a']) failOnce(session, tool, 'server');
+    const { session, box, clock } = bench({ agent });
+    exhaust(session, clock);
     const restored = box.restore(session.snapshot());
     restored.step();
     expect(restored.acquire('a').reason).toBe('budget_exhausted');
-    expect(ours(await scrape(), 'breakerbox_budget_exhaustions_total')).toEqual([
-      'breakerbox_budget_exhaustions_total{} 1',
-    ]);
+    expect(budgetOf(await scrape())).toMatchObject({ low: 1, exhaustions: 1 });
   });
 });

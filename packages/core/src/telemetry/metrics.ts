@@ -1,97 +1,35 @@
-import type { Attributes } from '@opentelemetry/api';
-import { DEGRADATIONS, type Degradation } from '../capability/map.ts';
 import type { Route } from '../capability/route.ts';
-import type { ReportedState } from '../circuit/mode.ts';
-import { FRESHNESS_KINDS, type FreshnessKind } from '../freshness.ts';
-import type { SessionState } from '../ledger.ts';
-import { DEFAULT_JUDGEMENT, ERROR_CATEGORIES, type ErrorCategory, type Outcome } from '../outcome/taxonomy.ts';
-import { AVAILABILITIES, type Availability } from '../precheck.ts';
+import { DEFAULT_JUDGEMENT, type ErrorCategory } from '../outcome/taxonomy.ts';
 import { type Decision, REASONS, type Reason } from '../reasons.ts';
 import type { ToolSettings } from '../tool.ts';
+import {
+  type AgentCells,
+  attributesOf,
+  type Cell,
+  cell,
+  createGroupCells,
+  createToolCells,
+  type ToolCells,
+} from './cells.ts';
 import { createDurationCell, type DurationCell } from './durations.ts';
-import { ATTR, MIXED_CATEGORY, OTHER_TOOL } from './semconv.ts';
+import { ATTR, METRIC, MIXED_CATEGORY, OTHER_TOOL } from './semconv.ts';
 
-/**
- * The numbers behind the metrics: plain cells that decisions add to, and that a collection reads. Counting costs a few
- * nanoseconds and works whether or not an SDK is there yet; a late SDK sees everything from the start.
- */
-export interface Cell {
-  readonly attributes: Attributes;
-  value: number;
-}
+export { type AgentCells, type Cell, createAgentCells, outcomeCell, type ToolCells, transitionCell } from './cells.ts';
 
-const STATES: readonly ReportedState[] = ['closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only'];
-const SESSION_STATES: readonly SessionState[] = ['active', 'paused_budget', 'paused_systemic'];
-
-/** Those that happen by themselves; others, by hand, get a cell when they happen. */
-const TRANSITIONS: readonly (readonly [ReportedState, ReportedState])[] = [
-  ['closed', 'open'],
-  ['open', 'half_open'],
-  ['half_open', 'open'],
-  ['half_open', 'closed'],
-];
-type Transition = `${ReportedState}>${ReportedState}`;
-
-type RouteKey = Exclude<Route['kind'], 'alternative'> | `alternative:${Degradation}`;
-
-const DISPOSITIONS = ['achievable', 'deferred'] as const;
-
-type OutcomeKey = 'success' | `${Exclude<Outcome, 'success'>}:${ErrorCategory}`;
-
-/** The cells of one tool of one agent. */
-export interface ToolCells {
-  readonly decisions: Readonly<Record<Reason, Cell>>;
-  /** Grows by the outcomes that a user's own judgement brings. */
-  readonly outcomes: Map<OutcomeKey, Cell>;
-  readonly transitions: Map<Transition, Cell>;
-  readonly circuits: Readonly<Record<ReportedState, Cell>>;
-  /** Unix seconds; a category appears with its first opening. */
-  readonly openedTime: Map<ErrorCategory, Cell>;
-  readonly tokensWasted: Cell;
-  /** Failed calls that said what they cost: for the mean that `tokensAvoided` goes by. */
-  readonly costedFailures: Cell;
-  readonly tokensAvoided: Cell;
-  readonly routes: ReadonlyMap<RouteKey, Cell>;
-  readonly freshness: Readonly<Record<FreshnessKind, Cell>>;
-  readonly prechecks: Readonly<Record<Availability, Cell>>;
-  /** Series of the duration histogram by category, `undefined` for success; one appears with its first call. */
-  readonly duration: Map<ErrorCategory | undefined, DurationCell>;
-}
-
-/** The cells of one agent. */
-export interface AgentCells {
-  readonly agent: string;
-  readonly tools: Map<string, ToolCells>;
-  readonly budgetGranted: Cell;
-  readonly budgetConsumed: Cell;
-  readonly budgetExhaustions: Cell;
-  readonly sessions: Readonly<Record<SessionState, Cell>>;
-  readonly systemicEvents: Map<ErrorCategory | typeof MIXED_CATEGORY, Cell>;
-  readonly tasks: Readonly<Record<(typeof DISPOSITIONS)[number], Cell>>;
-}
-
-const cell = (attributes: Attributes): Cell => ({ attributes, value: 0 });
-
-const record = <K extends string>(keys: readonly K[], make: (key: K) => Cell): Record<K, Cell> =>
-  Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, Cell>;
-
-/** All of an agent's cells, at zero. */
-export const createAgentCells = (agent: string): AgentCells => {
-  const base = { [ATTR.agent]: agent };
-  const categories = [
-    ...ERROR_CATEGORIES.filter((one) => DEFAULT_JUDGEMENT[one] === 'failure'),
-    MIXED_CATEGORY,
-  ] as const;
-  return {
-    agent,
-    tools: new Map(),
-    budgetGranted: cell(base),
-    budgetConsumed: cell(base),
-    budgetExhaustions: cell(base),
-    sessions: record(SESSION_STATES, (state) => cell({ ...base, [ATTR.sessionState]: state })),
-    systemicEvents: new Map(categories.map((one) => [one, cell({ ...base, [ATTR.errorType]: one })])),
-    tasks: record(DISPOSITIONS, (one) => cell({ ...base, [ATTR.disposition]: one })),
-  };
+/** The cells under a name: its own while the agent has fewer than `maxTools`, else those of `_OTHER`. */
+const cellsNamed = (
+  cells: AgentCells,
+  name: string,
+  maxTools: number,
+  make: (agent: string, name: string) => ToolCells,
+): ToolCells => {
+  const known = cells.tools.get(name);
+  if (known !== undefined) return known;
+  const others = cells.tools.has(OTHER_TOOL) ? 1 : 0;
+  const label = cells.tools.size - others < maxTools ? name : OTHER_TOOL;
+  const made = cells.tools.get(label) ?? (label === name ? make : createToolCells)(cells.agent, label);
+  cells.tools.set(label, made);
+  return made;
 };
 
 /** The cells of a tool: its own while there are fewer than `maxTools`, else those of `_OTHER`. */
@@ -100,75 +38,19 @@ export const toolCells = (
   tool: string,
   maxTools: number,
   judgements: ToolSettings['outcomes'] = DEFAULT_JUDGEMENT,
-): ToolCells => {
-  const known = cells.tools.get(tool);
-  if (known !== undefined) return known;
-  const others = cells.tools.has(OTHER_TOOL) ? 1 : 0;
-  const label = cells.tools.size - others < maxTools ? tool : OTHER_TOOL;
-  const made = cells.tools.get(label) ?? createToolCells(cells.agent, label, judgements);
-  cells.tools.set(label, made);
-  return made;
-};
+): ToolCells => cellsNamed(cells, tool, maxTools, (agent, name) => createToolCells(agent, name, judgements));
 
-const createToolCells = (agent: string, tool: string, judgements: ToolSettings['outcomes']): ToolCells => {
-  const base = { [ATTR.agent]: agent, [ATTR.tool]: tool };
-  const reasons = Object.entries(REASONS) as [Reason, Decision][];
-  const made: ToolCells = {
-    decisions: Object.fromEntries(
-      reasons.map(([reason, decision]) => [
-        reason,
-        cell({ ...base, [ATTR.decision]: decision, [ATTR.reason]: reason }),
-      ]),
-    ) as Record<Reason, Cell>,
-    outcomes: new Map(),
-    transitions: new Map(),
-    circuits: record(STATES, (state) => cell({ ...base, [ATTR.state]: state })),
-    openedTime: new Map(),
-    tokensWasted: cell(base),
-    costedFailures: cell(base),
-    tokensAvoided: cell(base),
-    routes: new Map<RouteKey, Cell>([
-      ...DEGRADATIONS.map((one): [RouteKey, Cell] => [
-        `alternative:${one}`,
-        cell({ ...base, [ATTR.route]: 'alternative', [ATTR.degradation]: one }),
-      ]),
-      ...(['manual', 'defer', 'stale'] as const).map((kind): [RouteKey, Cell] => [
-        kind,
-        cell({ ...base, [ATTR.route]: kind }),
-      ]),
-    ]),
-    freshness: record(FRESHNESS_KINDS, (kind) => cell({ ...base, [ATTR.freshnessLabel]: kind })),
-    prechecks: record(AVAILABILITIES, (one) => cell({ ...base, [ATTR.availability]: one })),
-    duration: new Map(),
-  };
-  for (const [from, to] of TRANSITIONS) transitionCell(made, from, to);
-  outcomeCell(made, 'success', undefined);
-  for (const category of ERROR_CATEGORIES) outcomeCell(made, judgements[category], category);
-  return made;
-};
+/** The cells of a group, whose name begins with `group:`. Groups and tools share `maxTools` and `_OTHER`. */
+export const groupCells = (cells: AgentCells, group: string, maxTools: number): ToolCells =>
+  cellsNamed(cells, group, maxTools, createGroupCells);
 
-const attributesOf = (cells: ToolCells): Attributes => {
-  const { [ATTR.agent]: agent, [ATTR.tool]: tool } = cells.circuits.closed.attributes;
-  return { [ATTR.agent]: agent, [ATTR.tool]: tool };
-};
-
-/** The cell of an outcome. */
-export const outcomeCell = (cells: ToolCells, outcome: Outcome, category: ErrorCategory | undefined): Cell => {
-  const key = outcome === 'success' || category === undefined ? 'success' : (`${outcome}:${category}` as const);
-  let found = cells.outcomes.get(key);
-  if (found === undefined) {
-    found = cell({ ...attributesOf(cells), [ATTR.outcome]: outcome, ...(category && { [ATTR.errorType]: category }) });
-    cells.outcomes.set(key, found);
-  }
-  return found;
-};
-
-/** The cell of a change of state. */
-export const transitionCell = (cells: ToolCells, from: ReportedState, to: ReportedState): Cell => {
-  const key: Transition = `${from}>${to}`;
+/** The cell of a decision. Most reasons lead to one decision; `systemic` pauses, or in scope `process` skips. */
+export const decisionCell = (cells: ToolCells, decision: Decision, reason: Reason): Cell => {
+  if (REASONS[reason] === decision) return cells.decisions[reason];
+  const key = `${decision}/${reason}` as const;
   const found =
-    cells.transitions.get(key) ?? cell({ ...attributesOf(cells), [ATTR.stateFrom]: from, [ATTR.stateTo]: to });
-  cells.transitions.set(key, found);
+    cells.otherDecisions.get(key) ?? cell({ ...attributesOf(cells), [ATTR.decision]: decision, [ATTR.reason]: reason });
+  cells.otherDecisions.set(key, found);
   return found;
 };
 
@@ -187,7 +69,20 @@ export const openedTimeCell = (cells: ToolCells, category: ErrorCategory): Cell 
   return found;
 };
 
-/** A held-up call was sent somewhere. */
+/**
+ * C15: the openings of a tool are absorbed by its group's, so that they no longer count as openings of their own. The cells stay,
+ * at 0, because an SDK goes on exporting the last value of a series that is no longer observed; a scrape of the cells leaves
+ * them out.
+ */
+export const withdrawOpened = ({ openedTime }: ToolCells): void => {
+  for (const opened of openedTime.values()) opened.value = 0;
+};
+
+/** Whether a series is one that {@link withdrawOpened} took back. */
+export const isWithdrawn = (metric: string, { value }: Pick<Cell, 'value'>): boolean =>
+  value === 0 && metric === METRIC.openedTime.name;
+
+/** A rejected call was sent somewhere. */
 export const countRoute = ({ routes }: ToolCells, route: Route): void => {
   const cell = routes.get(route.kind === 'alternative' ? `alternative:${route.degradation}` : route.kind);
   if (cell !== undefined) cell.value += 1;
@@ -215,26 +110,38 @@ export const durationCell = (cells: ToolCells, category: ErrorCategory | undefin
   return found;
 };
 
-/** Which cells stand behind the metrics that an agent has one series of. */
+/** Which cells are behind the metrics that an agent has one series of. */
 export const AGENT_READINGS = {
-  budgetGranted: (agent) => [agent.budgetGranted],
+  budgetLimit: (agent) => [agent.budgetLimit],
+  budgetRemaining: (agent) => [agent.budgetRemaining],
   budgetConsumed: (agent) => [agent.budgetConsumed],
+  budgetLow: (agent) => [agent.budgetLow],
   budgetExhaustions: (agent) => [agent.budgetExhaustions],
   sessions: (agent) => Object.values(agent.sessions),
+  sessionsStarted: (agent) => [agent.sessionsStarted],
+  systemicActive: (agent) => [agent.systemicActive],
   systemicEvents: (agent): Iterable<Cell> => agent.systemicEvents.values(),
   tasks: (agent) => Object.values(agent.tasks),
 } as const satisfies Readonly<Record<string, (agent: AgentCells) => Iterable<Cell>>>;
 
-/** Which cells stand behind the metrics that each tool has series of. Iterables by name: TypeScript before 5.6 knows no `MapIterator`. */
+const NONE: readonly Cell[] = [];
+
+/** What a group has no series of. */
+const ofTools =
+  (read: (tool: ToolCells) => Iterable<Cell>) =>
+  (tool: ToolCells): Iterable<Cell> =>
+    tool.isGroup ? NONE : read(tool);
+
+/** Which cells are behind the metrics that each tool has series of. Iterables by name: TypeScript before 5.6 has no `MapIterator`. */
 export const TOOL_READINGS = {
-  decisions: (tool) => Object.values(tool.decisions),
-  outcomes: (tool): Iterable<Cell> => tool.outcomes.values(),
+  decisions: ofTools((tool) => [...Object.values(tool.decisions), ...tool.otherDecisions.values()]),
+  outcomes: ofTools((tool) => tool.outcomes.values()),
   transitions: (tool): Iterable<Cell> => tool.transitions.values(),
   circuits: (tool) => Object.values(tool.circuits),
   openedTime: (tool): Iterable<Cell> => tool.openedTime.values(),
-  tokensWasted: (tool) => [tool.tokensWasted],
-  tokensAvoided: (tool) => [tool.tokensAvoided],
-  routes: (tool): Iterable<Cell> => tool.routes.values(),
-  freshness: (tool) => Object.values(tool.freshness),
-  prechecks: (tool) => Object.values(tool.prechecks),
+  tokensWasted: ofTools((tool) => [tool.tokensWasted]),
+  tokensAvoided: ofTools((tool) => [tool.tokensAvoided]),
+  routes: ofTools((tool) => tool.routes.values()),
+  freshness: ofTools((tool) => Object.values(tool.freshness)),
+  prechecks: ofTools((tool) => Object.values(tool.prechecks)),
 } as const satisfies Readonly<Record<string, (tool: ToolCells) => Iterable<Cell>>>;

@@ -74,7 +74,7 @@ test('its shape is that of this number: raise SHAPE, and write the new shape her
   }
   expect({ SHAPE, shape }).toMatchInlineSnapshot(`
     {
-      "SHAPE": 1,
+      "SHAPE": 2,
       "shape": {
         "agent": [],
         "budgetConsumed": [
@@ -85,7 +85,15 @@ test('its shape is that of this number: raise SHAPE, and write the new shape her
           "attributes",
           "value",
         ],
-        "budgetGranted": [
+        "budgetLimit": [
+          "attributes",
+          "value",
+        ],
+        "budgetLow": [
+          "attributes",
+          "value",
+        ],
+        "budgetRemaining": [
           "attributes",
           "value",
         ],
@@ -106,13 +114,14 @@ test('its shape is that of this number: raise SHAPE, and write the new shape her
           "closed",
           "disabled",
           "forced_open",
+          "group_open",
+          "group_probe_due",
           "no_circuit",
           "not_allowed",
           "open",
           "probe_due",
           "probe_in_flight",
           "repeat",
-          "session_ended",
           "systemic",
           "unavailable",
           "undeclared",
@@ -126,7 +135,9 @@ test('its shape is that of this number: raise SHAPE, and write the new shape her
           "stale",
           "unverified",
         ],
+        "isGroup": [],
         "openedTime": [],
+        "otherDecisions": [],
         "outcomes": [
           "failure:filesystem",
           "failure:network",
@@ -160,6 +171,10 @@ test('its shape is that of this number: raise SHAPE, and write the new shape her
           "paused_budget",
           "paused_systemic",
         ],
+        "sessionsStarted": [
+          "attributes",
+          "value",
+        ],
         "state": [
           "agents",
           "binding",
@@ -173,6 +188,10 @@ test('its shape is that of this number: raise SHAPE, and write the new shape her
           "measures",
           "sinceMs",
           "source",
+        ],
+        "systemicActive": [
+          "attributes",
+          "value",
         ],
         "systemicEvents": [
           "_MIXED",

@@ -1,7 +1,7 @@
 import { copies, type HistogramSeries, type NumberSeries, type ReaderWishes, type SharedMetric } from './copies.ts';
 import type { DurationCell, Exemplar } from './durations.ts';
 import { histogramsOf, metricsOf, numbersOf, sinceMsOf } from './merged.ts';
-import type { Cell } from './metrics.ts';
+import { type Cell, isWithdrawn } from './metrics.ts';
 import { processState } from './process-state.ts';
 import { safely } from './safely.ts';
 import { cellsOf, durationCellsOf } from './source.ts';
@@ -71,3 +71,12 @@ export const openCells = (wishes: ReaderWishes): CellReader => {
     },
   };
 };
+
+/**
+ * Every series of a metric as a scrape shows it. An opening that was taken back (C15) has no series: the scrape's next sample says
+ * that it is gone. An exporter that pushes shows it as 0 instead, because a series that is pushed no more stays at its last value for minutes.
+ */
+export const scrapedNumbers = (cells: CellReader, metric: SharedMetric): Iterable<NumberSeries> =>
+  metric.kind === 'gauge'
+    ? [...cells.numbers(metric)].filter((one) => !isWithdrawn(metric.name, one))
+    : cells.numbers(metric);

@@ -21,9 +21,11 @@ export const ATTR = {
   stateFrom: 'breakerbox.state.from',
   stateTo: 'breakerbox.state.to',
   generation: 'breakerbox.generation',
+  group: 'breakerbox.group',
   budgetRemaining: 'breakerbox.budget.remaining',
   caution: 'breakerbox.caution',
   sessionState: 'breakerbox.session.state',
+  sessionEnded: 'breakerbox.session.ended',
   tools: 'breakerbox.tools',
   layer: 'breakerbox.systemic.layer',
   dependency: 'breakerbox.systemic.dependency',
@@ -104,23 +106,41 @@ export const METRIC = {
     attributes: [ATTR.errorType],
     prometheus: 'breakerbox_circuit_opened_time_seconds',
   },
-  budgetGranted: {
-    name: 'breakerbox.budget.granted',
+  budgetLimit: {
+    name: 'breakerbox.budget.limit',
     unit: '{failure}',
-    kind: 'counter',
-    description: 'Failures that sessions were allowed: one grant a cycle, and what a systemic event gives back',
+    kind: 'updowncounter',
+    description: 'Failures that the budgets of live sessions allow, together',
     scope: 'agent',
     attributes: [],
-    prometheus: 'breakerbox_budget_granted_total',
+    prometheus: 'breakerbox_budget_limit',
+  },
+  budgetRemaining: {
+    name: 'breakerbox.budget.remaining',
+    unit: '{failure}',
+    kind: 'updowncounter',
+    description: 'Failures left in the budgets of live sessions, together',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_budget_remaining',
   },
   budgetConsumed: {
     name: 'breakerbox.budget.consumed',
     unit: '{failure}',
     kind: 'counter',
-    description: 'Failures charged to the budgets of sessions',
+    description: 'Final charges to the budgets of sessions; a provisional charge counts once it is final',
     scope: 'agent',
     attributes: [],
     prometheus: 'breakerbox_budget_consumed_total',
+  },
+  budgetLow: {
+    name: 'breakerbox.budget.low',
+    unit: '{session}',
+    kind: 'counter',
+    description: 'Times a session fell to one failure left or none; not again until its budget was full',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_budget_low_total',
   },
   budgetExhaustions: {
     name: 'breakerbox.budget.exhaustions',
@@ -139,6 +159,24 @@ export const METRIC = {
     scope: 'agent',
     attributes: [ATTR.sessionState],
     prometheus: 'breakerbox_sessions',
+  },
+  sessionsStarted: {
+    name: 'breakerbox.sessions.started',
+    unit: '{session}',
+    kind: 'counter',
+    description: 'Sessions started; one that is restored is not counted again',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_sessions_started_total',
+  },
+  systemicActive: {
+    name: 'breakerbox.systemic.active',
+    unit: '{event}',
+    kind: 'updowncounter',
+    description: 'Systemic events that are not over',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_systemic_active',
   },
   systemicEvents: {
     name: 'breakerbox.systemic.events',
@@ -226,6 +264,9 @@ export const EVENT = {
   budgetResumed: 'breakerbox.budget.resumed',
   scopeReduced: 'breakerbox.scope.reduced',
 } as const;
+
+/** A group's circuit is exported under a tool name of its own, `group:NAME`. No tool's name may start so. */
+export const GROUP_PREFIX = 'group:';
 
 /** The tool name under which everything beyond `maxTools`, and every undeclared name, is counted. */
 export const OTHER_TOOL = '_OTHER';

@@ -66,6 +66,7 @@ export const describeSpan = (
   session: string,
   options: AcquireOptions | undefined,
   causes: readonly TrackedCircuit[],
+  ended: boolean,
 ): void => {
   try {
     if (!span.isRecording()) return;
@@ -77,6 +78,8 @@ export const describeSpan = (
     span.setAttribute(ATTR.reason, permit.reason);
     span.setAttribute(ATTR.budgetRemaining, permit.budgetRemaining);
     span.setAttribute(ATTR.caution, permit.caution);
+    if (permit.group !== undefined) span.setAttribute(ATTR.group, permit.group);
+    if (ended) span.setAttribute(ATTR.sessionEnded, true);
     if (permit.route !== undefined) describeRoute(span, permit.route);
     if (options !== undefined) describeCall(span, options);
     if (permit.circuit !== undefined && permit.state !== undefined) {

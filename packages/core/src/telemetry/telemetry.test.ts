@@ -20,7 +20,7 @@ describe('log events', () => {
     trip(session, 'a');
     trip(session, 'b');
     session.confirmRecovered();
-    for (const tool of ['c', 'd', 'c', 'd']) failOnce(session, tool, 'server');
+    for (const tool of ['made_up_1', 'made_up_2', 'made_up_3', 'made_up_4']) failOnce(session, tool, 'server');
     session.resume();
     const records = exporter.getFinishedLogRecords();
     expect(records.map(({ eventName, severityText }) => `${eventName} ${severityText}`)).toEqual([

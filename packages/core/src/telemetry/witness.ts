@@ -1,5 +1,5 @@
 import type { Tracer } from '@opentelemetry/api';
-import { remaining } from '../budget.ts';
+import { remaining } from '../budget/budget.ts';
 import type { ScopePlan } from '../capability/scope.ts';
 import type { CircuitState } from '../circuit/circuit.ts';
 import { type ReportedState, reportedState } from '../circuit/mode.ts';
@@ -7,11 +7,12 @@ import type { Clock } from '../clock.ts';
 import type { Emitter } from '../emitter.ts';
 import type { BreakerboxEvents, EventBase, RecoveredBy } from '../events.ts';
 import type { FreshnessLabel } from '../freshness.ts';
-import { type Ledger, type SessionState, sessionState } from '../ledger.ts';
+import type { Ledger, SessionState } from '../ledger.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import type { SessionPermit } from '../permit.ts';
-import { REASONS, wouldDecide } from '../reasons.ts';
-import type { Seat } from '../seats.ts';
+import { wouldDecide } from '../reasons.ts';
+import { isFailing } from '../safe-clock.ts';
+import type { SessionTool } from '../seats.ts';
 import type { AcquireOptions } from '../session.ts';
 import { type Judged, SUCCESS } from '../settlement.ts';
 import type { CircuitStore } from '../store.ts';
@@ -25,14 +26,16 @@ import {
   countAvoided,
   countRoute,
   countWasted,
+  decisionCell,
   openedTimeCell,
   outcomeCell,
   systemicCell,
   type ToolCells,
   transitionCell,
+  withdrawOpened,
 } from './metrics.ts';
 import { type News, summaryOf, tellAll } from './news.ts';
-import { safely } from './safely.ts';
+import { safely, warn } from './safely.ts';
 import { currentTracer, describeSpan, endSpan, startDecisionSpan } from './spans.ts';
 
 const NONE: readonly never[] = [];
@@ -49,6 +52,42 @@ export interface WitnessContext {
   otherCells(): ToolCells;
 }
 
+/** What the engine tells of its circuits and accounts. A look ahead has one that tells nothing (C11). */
+export type Observer = Pick<
+  SessionWitness,
+  'tracked' | 'moved' | 'shadowMoved' | 'absorbed' | 'wrote' | 'exhausted' | 'resumed' | 'detected' | 'resolved'
+>;
+
+const nothing = (): void => {};
+
+/** For a look ahead: what would happen is told to no listener, metric or log. */
+export const SILENT: Observer = {
+  tracked: nothing,
+  moved: nothing,
+  shadowMoved: nothing,
+  absorbed: nothing,
+  wrote: nothing,
+  exhausted: nothing,
+  resumed: nothing,
+  detected: nothing,
+  resolved: nothing,
+};
+
+/** What the metrics count of a budget. */
+interface BudgetCounts {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly consumed: number;
+}
+
+const countsOf = ({ budget }: Ledger): BudgetCounts => ({
+  limit: budget.limit,
+  remaining: remaining(budget),
+  consumed: budget.consumed,
+});
+
+const isLow = ({ limit, remaining: left }: BudgetCounts): boolean => left <= 1 && left < limit;
+
 /** Sees what a session decides and what comes of it, and tells metrics, spans, log and listeners. It decides nothing. */
 export class SessionWitness implements LiveSession {
   readonly #box: WitnessContext;
@@ -60,26 +99,47 @@ export class SessionWitness implements LiveSession {
   #used = false;
   /** The state under which the gauges count the session; undefined when they don't, for it has ended or idles. */
   #counted: SessionState | undefined;
+  #state: SessionState = 'active';
   /** What listeners and log are still to be told: not before everything is in its new state. */
   #news: News[] | undefined;
   #telling = false;
+
+  /** Ended, and not used since (E7). */
+  #ended = false;
+  #toldOfEnd = false;
+  #wasEnded = false;
+  /** What the gauges count of its budget. */
+  #counts: BudgetCounts;
+  /** It has fallen to one failure left, and has not been full since. */
+  #isLow: boolean;
 
   constructor(box: WitnessContext, id: string, store: CircuitStore, ledger: Ledger) {
     this.#box = box;
     this.#id = id;
     this.#store = store;
     this.#ledger = ledger;
+    this.#counts = countsOf(ledger);
     // What a restored session had used up elsewhere was counted there.
-    box.cells.budgetGranted.value += remaining(ledger.budget);
+    this.#isLow = isLow(this.#counts);
   }
 
-  /** The session is in use, and (re)enters the gauges. */
-  inUse(): void {
+  /** The session is in use, and (re)enters the gauges; one that ended does so by its next decision only (E7). */
+  inUse(decides = false): void {
     this.#used = true;
-    if (this.#counted === undefined) this.#enterGauges();
+    if (this.#ended && decides) this.#revive();
+    if (this.#counted === undefined && !this.#ended) this.#enterGauges();
   }
 
-  /** When that was, where somebody has read the clock. */
+  #revive(): void {
+    this.#ended = false;
+    if (this.#toldOfEnd) return;
+    this.#toldOfEnd = true;
+    warn(
+      `session '${this.#id}' of agent '${this.#box.agent}' decides after end(). It goes on as before, and counts as live until it idles. If a stream outlives the code that made it, call end() when the stream finishes or is aborted.`,
+    );
+  }
+
+  /** When that was, where the clock was read. */
   usedAt(ms: number): void {
     this.#used = false;
     this.#lastUsedMs = ms;
@@ -87,6 +147,8 @@ export class SessionWitness implements LiveSession {
 
   /** The session ended. */
   ended(): void {
+    this.#ended = true;
+    this.#wasEnded = true;
     this.#leaveGauges();
     delist(this);
   }
@@ -94,15 +156,25 @@ export class SessionWitness implements LiveSession {
   retireIfIdle(): boolean {
     const ms = safely('the clock of a session', () => this.#box.clock.now());
     if (this.#used && ms !== undefined) this.usedAt(ms); // It idles from now on.
-    // Of one whose clock throws nobody will ever know; if it is used again it comes back.
-    const idles = ms === undefined || ms - this.#lastUsedMs >= this.#box.idleMs;
+    // Of one whose clock throws that is never known; if it is used again it comes back.
+    const idles = isFailing(this.#box.clock) || ms === undefined || ms - this.#lastUsedMs >= this.#box.idleMs;
     if (idles) this.#leaveGauges();
     return idles;
   }
 
   /** A circuit was made, or restored. */
   tracked({ tool, mode, circuit }: TrackedCircuit): void {
-    tool.cells.circuits[reportedState(mode, circuit)].value += 1;
+    if (this.#countsCircuits) tool.cells.circuits[reportedState(mode, circuit)].value += 1;
+  }
+
+  /** Circuits that sessions share belong to their box, and stay in its gauges (C12). */
+  get #countsCircuits(): boolean {
+    return this.#store.steps !== undefined || this.#counted !== undefined;
+  }
+
+  /** C15: a group has absorbed what opened: its own opening is the one that alerts see. */
+  absorbed({ tool, mode }: TrackedCircuit): void {
+    if (mode !== 'observe_only') withdrawOpened(tool.cells);
   }
 
   /** A decision is given, and told; the span that stands for it ends with it, if there is no call to wait for. */
@@ -115,17 +187,17 @@ export class SessionWitness implements LiveSession {
     if (this.#box.emitter.heard.decision === true) this.#noteDecision(permit);
     const tracer = currentTracer();
     if (tracer !== undefined) this.#trace(tracer, permit, options);
-    if (this.#news !== undefined) this.tell();
+    if (this.#news !== undefined) this.flush();
   }
 
-  #countDecision({ seat, reason, route }: SessionPermit): void {
+  #countDecision({ seat, decision, reason, route }: SessionPermit): void {
     const cells = this.#toolCells(seat.spec);
-    cells.decisions[reason].value += 1;
+    decisionCell(cells, decision, reason).value += 1;
     tallyDecision(seat.tally, reason, route);
     if (route === undefined) return;
     countRoute(cells, route);
     if (route.kind === 'stale') cells.freshness.stale.value += 1;
-    if (REASONS[reason] === 'skip') countAvoided(cells);
+    if (decision === 'skip') countAvoided(cells);
   }
 
   #noteDecision({ tool, decision, reason, route }: SessionPermit): void {
@@ -135,7 +207,7 @@ export class SessionWitness implements LiveSession {
   #trace(tracer: Tracer, permit: SessionPermit, options: AcquireOptions | undefined): void {
     const span = startDecisionSpan(tracer, permit);
     if (span === undefined) return;
-    describeSpan(span, permit, this.#box.agent, this.#id, options, this.#causes(permit));
+    describeSpan(span, permit, this.#box.agent, this.#id, options, this.#causes(permit), this.#wasEnded);
     if (!permit.executes) endSpan(span);
   }
 
@@ -149,13 +221,13 @@ export class SessionWitness implements LiveSession {
     if (this.#box.emitter.heard.outcome === true) this.#noteOutcome(permit, judged, late);
   }
 
-  #countSuccess({ spec, tally }: Seat): void {
+  #countSuccess({ spec, tally }: SessionTool): void {
     const cell = spec === undefined ? outcomeCell(this.#box.otherCells(), 'success', undefined) : spec.successes;
     cell.value += 1;
     tally.succeeded += 1;
   }
 
-  #countOutcome({ spec, tally }: Seat, judged: Judged): void {
+  #countOutcome({ spec, tally }: SessionTool, judged: Judged): void {
     const { outcome, category, tokens } = judged;
     const cells = this.#toolCells(spec);
     outcomeCell(cells, outcome, category).value += 1;
@@ -163,7 +235,7 @@ export class SessionWitness implements LiveSession {
     tallyOutcome(tally, judged);
   }
 
-  #countLabel({ spec, tally }: Seat, { kind }: FreshnessLabel): void {
+  #countLabel({ spec, tally }: SessionTool, { kind }: FreshnessLabel): void {
     this.#toolCells(spec).freshness[kind].value += 1;
     tallyLabel(tally, kind);
   }
@@ -183,8 +255,10 @@ export class SessionWitness implements LiveSession {
   moved({ tool }: TrackedCircuit, from: ReportedState, to: ReportedState, category: ErrorCategory | undefined): void {
     const { cells, name } = tool;
     transitionCell(cells, from, to).value += 1;
-    cells.circuits[from].value -= 1;
-    cells.circuits[to].value += 1;
+    if (this.#countsCircuits) {
+      cells.circuits[from].value -= 1;
+      cells.circuits[to].value += 1;
+    }
     if (from === 'closed' && category !== undefined) {
       openedTimeCell(cells, category).value = this.#box.clock.unixNow() / 1000;
     }
@@ -196,17 +270,30 @@ export class SessionWitness implements LiveSession {
     this.#note('circuit.transition', { tool, from, to, category, observed: true });
   }
 
-  /** The ledger changed. */
-  wrote(next: Ledger): void {
-    const { cells } = this.#box;
-    cells.budgetGranted.value += next.budget.granted - this.#ledger.budget.granted;
-    cells.budgetConsumed.value += next.budget.consumed - this.#ledger.budget.consumed;
-    this.#ledger = next;
-    const state = sessionState(next);
+  /** The ledger may have changed, and with it what the session is reported as. */
+  wrote(next: Ledger, state: SessionState): void {
+    this.#state = state;
+    if (next !== this.#ledger) this.#countBudget(next);
     if (this.#counted === undefined || this.#counted === state) return;
-    cells.sessions[this.#counted].value -= 1;
-    cells.sessions[state].value += 1;
+    const { sessions } = this.#box.cells;
+    sessions[this.#counted].value -= 1;
+    sessions[state].value += 1;
     this.#counted = state;
+  }
+
+  #countBudget(next: Ledger): void {
+    const { cells } = this.#box;
+    const before = this.#counts;
+    const now = countsOf(next);
+    this.#ledger = next;
+    this.#counts = now;
+    cells.budgetConsumed.value += now.consumed - before.consumed;
+    if (this.#counted !== undefined) cells.budgetRemaining.value += now.remaining - before.remaining;
+    if (now.remaining === now.limit) this.#isLow = false;
+    else if (!this.#isLow && isLow(now)) {
+      this.#isLow = true;
+      cells.budgetLow.value += 1;
+    }
   }
 
   /** The budget has run out. */
@@ -224,17 +311,15 @@ export class SessionWitness implements LiveSession {
 
   /** Several circuits were recognised as one event. */
   detected(event: SystemicEvent | undefined): void {
-    if (event !== undefined) systemicCell(this.#box.cells, event.category).value += 1;
-    this.joined(event);
-  }
-
-  /** The session is part of an event that another one, which shares its circuits, has been counted for (C12). */
-  joined(event: SystemicEvent | undefined): void {
-    if (event !== undefined) this.#note('systemic.detected', { event });
+    if (event === undefined) return;
+    systemicCell(this.#box.cells, event.category).value += 1;
+    if (this.#countsCircuits) this.#box.cells.systemicActive.value += 1;
+    this.#note('systemic.detected', { event });
   }
 
   /** The event is over. */
   resolved(event: SystemicEvent, by: RecoveredBy): void {
+    if (this.#countsCircuits) this.#box.cells.systemicActive.value -= 1;
     this.#note('systemic.resolved', { event, by });
   }
 
@@ -251,7 +336,7 @@ export class SessionWitness implements LiveSession {
    * Tells listeners and log what has happened, in order. A listener may call the session: what comes of that is told after
    * what happened before it.
    */
-  tell(): void {
+  flush(): void {
     if (this.#news !== undefined && !this.#telling) this.#tellAll(this.#news);
   }
 
@@ -270,8 +355,8 @@ export class SessionWitness implements LiveSession {
   }
 
   #enterGauges(): void {
-    this.#counted = sessionState(this.#ledger);
-    this.#countBy(1, this.#counted);
+    this.#counted = this.#state;
+    this.#countBy(1, this.#state);
     enlist(this);
   }
 
@@ -281,21 +366,28 @@ export class SessionWitness implements LiveSession {
   }
 
   #countBy(change: 1 | -1, state: SessionState): void {
-    this.#box.cells.sessions[state].value += change;
-    // Circuits that sessions share belong to their box, and stay in its gauges (C12).
-    if (this.#store.board !== undefined) return;
-    for (const { tool, mode, circuit } of this.#store.circuits.values()) {
+    const { cells } = this.#box;
+    const { limit, remaining: left } = this.#counts;
+    cells.sessions[state].value += change;
+    cells.budgetLimit.value += change * limit;
+    cells.budgetRemaining.value += change * left;
+    // What sessions share belongs to their box, and stays in its gauges (C12).
+    const { steps, circuits, correlations } = this.#store;
+    if (steps !== undefined) return;
+    if (correlations.real.correlation.event !== undefined) cells.systemicActive.value += change;
+    for (const { tool, mode, circuit } of circuits.values()) {
       tool.cells.circuits[reportedState(mode, circuit)].value += change;
     }
   }
 
   /** The circuits that a decision answers to. */
-  #causes({ reason, seat }: SessionPermit): readonly TrackedCircuit[] {
+  #causes({ reason, seat, held }: SessionPermit): readonly TrackedCircuit[] {
     if (reason === 'closed') return NONE;
     if (reason === 'systemic') {
-      const openings = this.#ledger.event?.openings ?? NONE;
+      const openings = held?.event?.openings ?? NONE;
       return openings.flatMap(({ tool }) => this.#store.circuits.get(tool) ?? []);
     }
+    if (reason === 'group_open' || reason === 'group_probe_due') return seat.group === undefined ? NONE : [seat.group];
     const decision = wouldDecide(reason);
     return (decision === 'probe' || decision === 'skip') && seat.tracked !== undefined ? [seat.tracked] : NONE;
   }

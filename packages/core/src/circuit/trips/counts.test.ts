@@ -119,14 +119,14 @@ describe('C3: failure rate', () => {
     });
   });
 
-  test('C3: an opening that nobody knows the failure of is of category unknown', () => {
+  test('C3: an opening whose failure is not known is of category unknown', () => {
     const kept = after({ failureRate }, times(3, bad));
     if (kept.state !== 'closed' || kept.counts === undefined) throw new Error('expected a circuit with counts');
     const forgotten: Circuit = { ...kept, counts: { ...kept.counts, category: undefined } };
     expect(after({ failureRate }, [ok], forgotten)).toMatchObject({ state: 'open', outage: { category: 'unknown' } });
   });
 
-  test('C3: a window that was kept from another configuration begins anew', () => {
+  test('C3: a window that was kept from another configuration begins again', () => {
     const kept = after({ failureRate: { rate: 1, minimumCalls: 6, windowCalls: 6 } }, times(5, bad));
     const fresh = { calls: 1, hits: 1 };
     const sized = { failureRate: { rate: 1, windowCalls: 7 } };
@@ -210,7 +210,7 @@ describe('C3, O4: wasted tokens', () => {
     expect(twice.counts?.wastedTokens).toBe(once.counts?.wastedTokens);
   });
 
-  test('C3: a window that was kept from another configuration begins anew', () => {
+  test('C3: a window that was kept from another configuration begins again', () => {
     const kept = after({ wastedTokens: { tokens: 1_000, windowMs: 50 } }, [costly]);
     expect(after({ wastedTokens }, [costly], kept)).toMatchObject({ state: 'closed' });
   });

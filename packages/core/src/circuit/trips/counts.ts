@@ -6,8 +6,8 @@ import { recordSlowCallRate } from './slow-call-rate.ts';
 import type { TimeWindow } from './time-window.ts';
 import { recordWastedTokens, wastedTokensReached } from './wasted-tokens.ts';
 
-/** What opened a circuit (C3); `probe`: it was open, and a probe failed (C6). */
-export const TRIPS = ['consecutive', 'failure_rate', 'slow_call_rate', 'wasted_tokens', 'probe'] as const;
+/** What opened a circuit (C3); `probe`: it was open, and a probe failed (C6); `transport`: a group's connection ended (C13). */
+export const TRIPS = ['consecutive', 'failure_rate', 'slow_call_rate', 'wasted_tokens', 'probe', 'transport'] as const;
 
 export type Trip = (typeof TRIPS)[number];
 
@@ -26,7 +26,7 @@ export interface CountedCall {
   readonly category: ErrorCategory | undefined;
   /** How long it took. */
   readonly durationMs: number;
-  /** What it cost; 0 where nobody said. */
+  /** What it cost; 0 where that is not known. */
   readonly tokens: number;
 }
 
@@ -34,16 +34,16 @@ export interface CountedCall {
 export const hasWindows = ({ failureRate, slowCallRate, wastedTokens }: CircuitPolicy): boolean =>
   failureRate !== undefined || slowCallRate !== undefined || wastedTokens !== undefined;
 
-/** The counts after one call more. */
+/** The counts after one call more. An `unknown` failure is in no rate (O6). */
 export const recordCall = (
   counts: Counts | undefined,
   { category, durationMs, tokens }: CountedCall,
   { failureRate, slowCallRate, wastedTokens }: CircuitPolicy,
   ms: number,
 ): Counts => {
-  const call = { failed: category !== undefined, durationMs, tokens };
+  const call = { failed: category !== undefined, isWeak: category === 'unknown', durationMs, tokens };
   return {
-    category: category ?? counts?.category,
+    category: category === undefined || call.isWeak ? counts?.category : category, // O6: an unknown one counts in no rate.
     failureRate: failureRate && recordFailureRate(counts?.failureRate, failureRate, call, ms),
     slowCallRate: slowCallRate && recordSlowCallRate(counts?.slowCallRate, slowCallRate, call, ms),
     wastedTokens: wastedTokens && recordWastedTokens(counts?.wastedTokens, wastedTokens, call, ms),
@@ -55,7 +55,7 @@ export const trippedBy = (
   counts: Counts,
   { failureRate, slowCallRate, wastedTokens }: CircuitPolicy,
   ms: number,
-): Exclude<Trip, 'consecutive' | 'probe'> | undefined => {
+): Exclude<Trip, 'consecutive' | 'probe' | 'transport'> | undefined => {
   if (counts.failureRate && failureRate && rateReached(counts.failureRate, failureRate, ms)) return 'failure_rate';
   if (counts.slowCallRate && slowCallRate && rateReached(counts.slowCallRate, slowCallRate, ms)) {
     return 'slow_call_rate';

@@ -13,12 +13,12 @@ import { checkRate, type RateConfig, type RatePolicy, type RateWindow, recordRat
  */
 export interface FailureRateConfig extends RateConfig {}
 
-/** The window after one call more. */
+/** The window after one call more; a failure that is weak evidence is not in it (O6). */
 export const recordFailureRate = (
   kept: RateWindow | undefined,
   policy: RatePolicy,
-  { failed }: { readonly failed: boolean },
+  { failed, isWeak }: { readonly failed: boolean; readonly isWeak: boolean },
   ms: number,
-): RateWindow => recordRate(kept, policy, failed, ms);
+): RateWindow => recordRate(kept, policy, isWeak ? undefined : failed, ms);
 
 export const checkFailureRate = checkRate('{ rate: 0.5 }');

@@ -32,19 +32,24 @@ export const resolveRate = ({ rate, minimumCalls, windowCalls = WINDOW_CALLS, wi
     ? { rate, minimumCalls: minimumCalls ?? Math.min(MINIMUM_CALLS, windowCalls), window: { calls: windowCalls } }
     : { rate, minimumCalls: minimumCalls ?? MINIMUM_CALLS, window: { ms: windowMs } };
 
-/** The window after one call more. One that was kept from another configuration begins anew. */
+/**
+ * The window after one call more, or the same without a `hit`: a call that is in no rate (O6). A window that was kept from another
+ * configuration begins again.
+ */
 export const recordRate = (
   kept: RateWindow | undefined,
   { window }: RatePolicy,
-  hit: boolean,
+  hit: boolean | undefined,
   ms: number,
 ): RateWindow => {
   if ('calls' in window) {
-    const fitting = kept !== undefined && isCallWindow(kept) && kept.size === window.calls;
-    return pushCall(fitting ? kept : callWindow(window.calls), hit);
+    const isFitting = kept !== undefined && isCallWindow(kept) && kept.size === window.calls;
+    const fitting = isFitting ? kept : callWindow(window.calls);
+    return hit === undefined ? fitting : pushCall(fitting, hit);
   }
-  const fitting = kept !== undefined && !isCallWindow(kept) && kept.spanMs === window.ms;
-  return addCalls(fitting ? kept : timeWindow(window.ms), ms, { calls: 1, amount: Number(hit) });
+  const isFitting = kept !== undefined && !isCallWindow(kept) && kept.spanMs === window.ms;
+  const fitting = isFitting ? kept : timeWindow(window.ms);
+  return hit === undefined ? fitting : addCalls(fitting, ms, { calls: 1, amount: Number(hit) });
 };
 
 /** C3: rates compare with `>=`, and only where there were enough calls. */

@@ -28,13 +28,13 @@ export const resolveSlowCallRate = (config: SlowCallRateConfig): SlowCallRatePol
   slowerThanMs: config.slowerThanMs,
 });
 
-/** The window after one call more. */
+/** The window after one call more; a failure that is weak evidence is not in it (O6). */
 export const recordSlowCallRate = (
   kept: RateWindow | undefined,
   policy: SlowCallRatePolicy,
-  { durationMs }: { readonly durationMs: number },
+  { durationMs, isWeak }: { readonly durationMs: number; readonly isWeak: boolean },
   ms: number,
-): RateWindow => recordRate(kept, policy, durationMs > policy.slowerThanMs, ms);
+): RateWindow => recordRate(kept, policy, isWeak ? undefined : durationMs > policy.slowerThanMs, ms);
 
 export const checkSlowCallRate = checkRate('{ rate: 0.5, slowerThanMs: 5000 }', {
   slowerThanMs: number(0, ': a call that takes longer is slow.', { above: true }),

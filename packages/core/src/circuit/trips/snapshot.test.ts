@@ -83,7 +83,7 @@ describe('C11: counts in a snapshot', () => {
     expect(countsFrom(kept, 0)).toEqual(counts);
   });
 
-  test('C11: buckets that nobody wrote are put together, so that there are never more than 10', () => {
+  test('C11: buckets that no snapshot wrote are put together, so that there are never more than 10', () => {
     const buckets = Array.from({ length: 1_000 }, () => ({ ageMs: 1, calls: 1, amount: 1 }));
     const empty = { category: null, failureRate: null, slowCallRate: null };
     const counts = countsFrom({ ...empty, wastedTokens: { windowMs: 100, buckets } }, 50);

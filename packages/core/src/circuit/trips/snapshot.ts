@@ -100,7 +100,7 @@ const unpacked = ({ windowCalls, calls, outcomes }: CallWindowSnapshot): CallWin
   return window;
 };
 
-/** Filled anew, so that it holds no more buckets than any other, whatever was written. */
+/** Filled again, so that it holds no more buckets than any other, whatever was written. */
 const unbucketed = ({ windowMs, buckets }: TimeWindowSnapshot, ms: number): TimeWindow =>
   buckets.reduce((window, { ageMs, ...total }) => addCalls(window, ms - ageMs, total), timeWindow(windowMs));
 

@@ -1,15 +1,16 @@
-import type { Moment } from './clock.ts';
-import type { ErrorCategory } from './outcome/taxonomy.ts';
+import type { Moment } from '../clock.ts';
+import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import type { Opening } from '../systemic.ts';
 
 /**
- * How many failures a session may still have (B1), and how many tokens they may waste (B4). Pure: every function gives the
- * next budget.
+ * The rule `strict` (B6): every failure costs one, and nothing comes back until the session is resumed. Only a systemic event
+ * returns what it cost beyond one (S3). Pure: every function returns the next budget.
  *
- * What is left is always `granted - consumed`, the two figures that the metrics show. Both only grow: what a systemic event
- * gives back is granted again, and a new cycle grants what the old one lacks of a full budget. Tokens have no such figures:
- * what is left of them is always reckoned from what stands charged in this cycle.
+ * What is left is always `granted - consumed`. Both only grow: what an event returns is granted again, and a new cycle grants
+ * what the old one lacks of a full budget.
  */
-export interface Budget {
+export interface StrictBudget {
+  readonly rule: 'strict';
   /** Failures a cycle starts with. */
   readonly limit: number;
   /** Tokens that a cycle may waste on failures (B4); undefined for no such limit. */
@@ -60,7 +61,8 @@ export interface ProvisionalCharge extends Charge {
 }
 
 /** A full budget of `limit` failures and, if given, as many wasted tokens. */
-export const createBudget = (limit: number, tokenLimit?: number): Budget => ({
+export const createStrictBudget = (limit: number, tokenLimit?: number): StrictBudget => ({
+  rule: 'strict',
   limit,
   tokenLimit,
   cycle: 1,
@@ -75,17 +77,17 @@ export const createBudget = (limit: number, tokenLimit?: number): Budget => ({
 const NONE: readonly never[] = [];
 
 /** Failures that may still be charged before the session pauses (B1). */
-export const remaining = ({ granted, consumed }: Budget): number => Math.max(0, granted - consumed);
+export const remaining = ({ granted, consumed }: StrictBudget): number => Math.max(0, granted - consumed);
 
 /** B4: tokens that failures of this cycle may still waste; undefined where there is no token budget. */
-export const tokensRemaining = (budget: Budget): number | undefined =>
+export const tokensRemaining = (budget: StrictBudget): number | undefined =>
   budget.tokenLimit === undefined ? undefined : Math.max(0, budget.tokenLimit - chargedOf(budget).tokens);
 
 /** B1, B4: no failure is left, or no token. */
-export const isSpent = (budget: Budget): boolean => remaining(budget) === 0 || tokensRemaining(budget) === 0;
+export const isSpent = (budget: StrictBudget): boolean => remaining(budget) === 0 || tokensRemaining(budget) === 0;
 
 /** B2, B4: one more failure may be the last; of tokens, one as dear as those of this cycle whose price is known. */
-export const isCautious = (budget: Budget): boolean => {
+export const isCautious = (budget: StrictBudget): boolean => {
   if (remaining(budget) === 1) return true;
   const left = tokensRemaining(budget);
   if (left === undefined) return false;
@@ -94,7 +96,7 @@ export const isCautious = (budget: Budget): boolean => {
 };
 
 /** All that stands charged in this cycle. */
-const chargedOf = ({ earlier, charges }: Budget): EarlierCharges => sumOf(earlier, charges);
+const chargedOf = ({ earlier, charges }: StrictBudget): EarlierCharges => sumOf(earlier, charges);
 
 const sumOf = (earlier: EarlierCharges, charges: readonly Charge[]): EarlierCharges => {
   let { failures, tokens, priced } = earlier;
@@ -107,35 +109,38 @@ const sumOf = (earlier: EarlierCharges, charges: readonly Charge[]): EarlierChar
 };
 
 /** B1: a failure costs one. Beyond 0 it is still counted: the call was already under way. */
-export const charge = (budget: Budget, ...charges: readonly Charge[]): Budget => ({
+export const charge = (budget: StrictBudget, ...charges: readonly Charge[]): StrictBudget => ({
   ...budget,
   consumed: budget.consumed + charges.length,
   ...summedUp(budget.earlier, budget.charges.concat(charges)),
 });
 
 /** Charges of one cycle, first to last, after `earlier`: the latest stay one by one. */
-export const summedUp = (earlier: EarlierCharges, charges: readonly Charge[]): Pick<Budget, 'earlier' | 'charges'> => {
+export const summedUp = (
+  earlier: EarlierCharges,
+  charges: readonly Charge[],
+): Pick<StrictBudget, 'earlier' | 'charges'> => {
   const over = charges.length - MOST_SINGLE;
   if (over <= 0) return { earlier, charges };
   return { earlier: sumOf(earlier, charges.slice(0, over)), charges: charges.slice(over) };
 };
 
 /** How many failures of a tool wait for a systemic event to be confirmed or not (S3). */
-export const provisionalOf = ({ provisional }: Budget, tool: string): number =>
+export const provisionalOf = ({ provisional }: StrictBudget, tool: string): number =>
   provisional.reduce((count, one) => (one.tool === tool ? count + 1 : count), 0);
 
 /** S3: remembers a failure that may belong to a systemic event. */
-export const chargeProvisionally = (budget: Budget, provisional: ProvisionalCharge): Budget => ({
+export const chargeProvisionally = (budget: StrictBudget, provisional: ProvisionalCharge): StrictBudget => ({
   ...budget,
   provisional: [...budget.provisional, provisional],
 });
 
 /** S3: takes back charges that may turn out to be part of an event that began with `anchor`; they are provisional now. */
 export const suspend = (
-  budget: Budget,
+  budget: StrictBudget,
   anchor: ProvisionalCharge['anchor'],
   isSuspect: (charge: Charge) => boolean,
-): Budget => {
+): StrictBudget => {
   const found = budget.charges.filter((one) => one.event === undefined && isSuspect(one));
   const suspects = new Set(found.slice(Math.max(0, found.length + budget.provisional.length - MOST_SINGLE)));
   if (suspects.size === 0) return budget;
@@ -148,7 +153,7 @@ export const suspend = (
 };
 
 /** S3: provisional charges whose window has passed count. */
-export const mature = (budget: Budget, isOver: (charge: ProvisionalCharge) => boolean): Budget => {
+export const mature = (budget: StrictBudget, isOver: (charge: ProvisionalCharge) => boolean): StrictBudget => {
   const over = new Set(budget.provisional.filter(isOver));
   if (over.size === 0) return budget;
   const provisional = budget.provisional.filter((one) => !over.has(one));
@@ -159,7 +164,11 @@ export const mature = (budget: Budget, isOver: (charge: ProvisionalCharge) => bo
  * S3: all charges that belong to a systemic event become one, the first; what they had cost beyond that is granted back. Where
  * the event has had its one charge before (`paid`), all of them are.
  */
-export const mergeIntoOne = (budget: Budget, belongs: (charge: Charge) => boolean, paid = false): Budget => {
+export const mergeIntoOne = (
+  budget: StrictBudget,
+  belongs: (charge: Charge) => boolean,
+  paid = false,
+): StrictBudget => {
   const isPart = (one: Charge) => one.event === undefined && belongs(one);
   const charged = budget.charges.filter(isPart);
   const pending = budget.provisional.filter(isPart);
@@ -178,7 +187,7 @@ export const mergeIntoOne = (budget: Budget, belongs: (charge: Charge) => boolea
 };
 
 /** B1, B4: a new cycle with its full budget. What was provisional belongs to the old one, and counts there. */
-export const nextCycle = (budget: Budget): Budget => {
+export const nextCycle = (budget: StrictBudget): StrictBudget => {
   const settled = mature(budget, () => true);
   return {
     ...settled,
@@ -188,3 +197,58 @@ export const nextCycle = (budget: Budget): Budget => {
     earlier: NONE_EARLIER,
   };
 };
+
+/** Whether two moments lie in one window of S1. */
+type Within = (from: Moment, to: Moment) => boolean;
+
+/** A failure to be charged. */
+export interface StrictFailure extends Charge {
+  /** How many failures of this tool may wait for a systemic event: as many as open its circuit, none where it has no circuit. */
+  readonly mayWait: number;
+  /** The circuit of its group: the group's opening is this tool's own. */
+  readonly group?: string | undefined;
+}
+
+/** B1, S3: charges a failure; provisionally where it shares the category of another tool that has just opened. */
+export const chargeStrictly = (
+  budget: StrictBudget,
+  { mayWait, group, ...failure }: StrictFailure,
+  openings: readonly Opening[],
+  within: Within | undefined,
+): StrictBudget => {
+  // Bounded: waiting gives the second circuit the failures that open it, and lets no tool fail for free.
+  const { limit, provisional } = budget;
+  const waits = provisional.length < MOST_SINGLE && provisionalOf(budget, failure.tool) < Math.min(mayWait, limit);
+  const anchor = waits && within && openings.find((one) => one.tool !== group && isAnchor(one, failure, within));
+  return anchor
+    ? chargeProvisionally(budget, { ...failure, anchor: { tool: anchor.tool, at: anchor.at } })
+    : charge(budget, failure);
+};
+
+const isAnchor = (opening: Opening, failure: Charge, within: Within): boolean =>
+  opening.tool !== failure.tool && opening.category === failure.category && within(opening.at, failure.at);
+
+/** S3: tools may fail in turns. What others failed with just before this circuit opened may belong to the same event. */
+export const suspendAlike = (
+  budget: StrictBudget,
+  { tool, category, at }: Opening,
+  within: Within,
+  isMember: (tool: string) => boolean,
+): StrictBudget =>
+  suspend(budget, { tool, at }, (one) => {
+    const isOwn = one.tool === tool || isMember(one.tool);
+    return !isOwn && one.category === category && within(one.at, at);
+  });
+
+/** S3: provisional charges count once the window has passed in which their tool could have opened too. */
+export const matureStrictly = (
+  budget: StrictBudget,
+  at: Moment,
+  openings: readonly Opening[],
+  within: Within,
+): StrictBudget =>
+  mature(
+    budget,
+    ({ anchor }) =>
+      !openings.some((opening) => opening.tool === anchor.tool && opening.at === anchor.at) || !within(anchor.at, at),
+  );

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
-  type Budget,
   type Charge,
   charge,
   chargeProvisionally,
-  createBudget,
+  createStrictBudget,
   isCautious,
   isSpent,
   mature,
@@ -12,18 +11,21 @@ import {
   nextCycle,
   provisionalOf,
   remaining,
+  type StrictBudget,
   suspend,
   tokensRemaining,
-} from './budget.ts';
+} from './strict.ts';
 
 const at = { ms: 0, step: 0, stepMs: 0 };
 const failure = (tokens = 0, tool = 'a'): Charge => ({ tool, category: 'network', at, tokens });
-const spent = (budget: Budget, ...tokens: readonly number[]): Budget =>
+const spent = (budget: StrictBudget, ...tokens: readonly number[]): StrictBudget =>
   charge(budget, ...tokens.map((one) => failure(one)));
 
 describe('B2: caution', () => {
   test('B2: with one failure left, and only then', () => {
-    const states = [3, 2, 1, 0].map((left) => isCautious(spent(createBudget(4), ...Array<number>(4 - left).fill(0))));
+    const states = [3, 2, 1, 0].map((left) =>
+      isCautious(spent(createStrictBudget(4), ...Array<number>(4 - left).fill(0))),
+    );
     expect(states).toEqual([false, false, true, false]);
   });
 
@@ -33,55 +35,59 @@ describe('B2: caution', () => {
     ['more is left than a failure costs', [300], false],
     ['as much is left as a failure costs', [500], true],
     ['less is left than a failure costs, and costs that are unknown are no part of the mean', [400, 0, 0, 300], true],
-    ['a dear failure is made up for by cheap ones', [600, 10, 10], false],
+    ['an expensive failure is outweighed by cheap ones', [600, 10, 10], false],
     ['nothing is left', [1000], true],
   ])('B2, B4: of 1,000 tokens, when %s', (_, tokens, cautious) => {
-    expect(isCautious(spent(createBudget(100, 1000), ...tokens))).toBe(cautious);
+    expect(isCautious(spent(createStrictBudget(100, 1000), ...tokens))).toBe(cautious);
   });
 
-  test('B2, B4: without a token budget, tokens make nobody cautious', () => {
-    expect(isCautious(spent(createBudget(100), 1e9))).toBe(false);
+  test('B2, B4: without a token budget, tokens are no reason for caution', () => {
+    expect(isCautious(spent(createStrictBudget(100), 1e9))).toBe(false);
   });
 });
 
 describe('B4: token budget', () => {
   test('B4: what is left is the limit less the charges of this cycle, and never below 0', () => {
-    const budget = createBudget(9, 1000);
+    const budget = createStrictBudget(9, 1000);
     expect(tokensRemaining(spent(budget, 300, 0, 200))).toBe(500);
     expect(tokensRemaining(spent(budget, 1300))).toBe(0);
     expect(tokensRemaining(nextCycle(spent(budget, 1300)))).toBe(1000);
-    expect(tokensRemaining(createBudget(9))).toBeUndefined();
+    expect(tokensRemaining(createStrictBudget(9))).toBeUndefined();
   });
 
   test.each([
-    ['failures are left, tokens are not limited', createBudget(2), [0], false],
-    ['no failure is left', createBudget(2), [0, 0], true],
-    ['both are left', createBudget(2, 10), [9], false],
-    ['no token is left', createBudget(2, 10), [10], true],
-    ['no failure is left, tokens are', createBudget(2, 10), [1, 1], true],
+    ['failures are left, tokens are not limited', createStrictBudget(2), [0], false],
+    ['no failure is left', createStrictBudget(2), [0, 0], true],
+    ['both are left', createStrictBudget(2, 10), [9], false],
+    ['no token is left', createStrictBudget(2, 10), [10], true],
+    ['no failure is left, tokens are', createStrictBudget(2, 10), [1, 1], true],
   ])('B1, B4: spent or not: %s', (_, budget, tokens, expected) => {
     expect(isSpent(spent(budget, ...tokens))).toBe(expected);
   });
 
   test('B4: granted and consumed stay failures', () => {
-    expect(spent(createBudget(5, 1000), 700, 200)).toMatchObject({ granted: 5, consumed: 2 });
+    expect(spent(createStrictBudget(5, 1000), 700, 200)).toMatchObject({ granted: 5, consumed: 2 });
   });
 
   test('S3, B4: what is taken back gives back its tokens', () => {
-    const budget = suspend(spent(createBudget(5, 1000), 700, 200), { tool: 'b', at }, ({ tokens }) => tokens === 700);
+    const budget = suspend(
+      spent(createStrictBudget(5, 1000), 700, 200),
+      { tool: 'b', at },
+      ({ tokens }) => tokens === 700,
+    );
     expect([tokensRemaining(budget), remaining(budget)]).toEqual([800, 4]);
     expect(budget.provisional).toEqual([{ ...failure(700), anchor: { tool: 'b', at } }]);
   });
 
-  test('S3: taking back what nobody suspects changes nothing', () => {
-    const budget = spent(createBudget(5), 0);
+  test('S3: without a suspect nothing is taken back', () => {
+    const budget = spent(createStrictBudget(5), 0);
     expect(suspend(budget, { tool: 'b', at }, () => false)).toBe(budget);
   });
 });
 
 describe('B1: a budget so large that its failures are not kept one by one', () => {
-  const many = (count: number, priceOf = (index: number) => index % 3): Budget => {
-    let budget = createBudget(100_000, 100_000);
+  const many = (count: number, priceOf = (index: number) => index % 3): StrictBudget => {
+    let budget = createStrictBudget(100_000, 100_000);
     for (let index = 0; index < count; index += 1) budget = charge(budget, failure(priceOf(index), `tool ${index}`));
     return budget;
   };
@@ -98,13 +104,13 @@ describe('B1: a budget so large that its failures are not kept one by one', () =
   test('B1, B2, B4: what is left, and whether that is little, go by all of them', () => {
     const budget = many(1_000);
     expect([remaining(budget), tokensRemaining(budget)]).toEqual([99_000, 99_001]);
-    const dear = many(999, (index) => (index < 500 ? 198 : 0)); // 1,000 tokens are left, and the mean is 198.
-    expect([tokensRemaining(dear), isCautious(dear), isCautious(charge(dear, failure(810)))]).toEqual([
+    const costly = many(999, (index) => (index < 500 ? 198 : 0)); // 1,000 tokens are left, and the mean is 198.
+    expect([tokensRemaining(costly), isCautious(costly), isCautious(charge(costly, failure(810)))]).toEqual([
       1_000,
       false,
       true,
     ]);
-    expect(isSpent(charge(dear, failure(1_000)))).toBe(true);
+    expect(isSpent(charge(costly, failure(1_000)))).toBe(true);
   });
 
   test('B1: a new cycle begins with none', () => {
@@ -135,21 +141,21 @@ describe('B1: a budget so large that its failures are not kept one by one', () =
 
 describe('S3: one charge for an event', () => {
   test('S3, B4: the first charge stays, with its tokens; where all of it was provisional, it is charged now', () => {
-    const merged = mergeIntoOne(spent(createBudget(5, 1000), 100, 700), () => true);
+    const merged = mergeIntoOne(spent(createStrictBudget(5, 1000), 100, 700), () => true);
     expect([remaining(merged), tokensRemaining(merged), merged.granted, merged.consumed]).toEqual([4, 900, 6, 2]);
-    const pending = suspend(spent(createBudget(5, 1000), 100, 700), { tool: 'b', at }, () => true);
+    const pending = suspend(spent(createStrictBudget(5, 1000), 100, 700), { tool: 'b', at }, () => true);
     const one = mergeIntoOne(pending, () => true);
     expect([remaining(one), tokensRemaining(one), one.granted, one.consumed]).toEqual([4, 900, 7, 3]);
     expect(one.charges).toEqual([{ ...failure(100), event: true }]);
   });
 
   test('S3: an event that has paid gets all of it back', () => {
-    const merged = mergeIntoOne(spent(createBudget(5, 1000), 100, 700), () => true, true);
+    const merged = mergeIntoOne(spent(createStrictBudget(5, 1000), 100, 700), () => true, true);
     expect([remaining(merged), tokensRemaining(merged), merged.charges]).toEqual([5, 1000, []]);
   });
 
   test('S3: merging is idempotent, and nothing to merge changes nothing', () => {
-    const merged = mergeIntoOne(spent(createBudget(5), 0, 0), () => true);
+    const merged = mergeIntoOne(spent(createStrictBudget(5), 0, 0), () => true);
     expect(mergeIntoOne(merged, () => true)).toBe(merged);
     expect(mergeIntoOne(merged, () => true, true)).toBe(merged);
   });
@@ -159,7 +165,7 @@ describe('S3: provisional charges', () => {
   const anchor = { tool: 'c', at };
   const pending = ['a', 'b', 'a'].reduce(
     (budget, tool) => chargeProvisionally(budget, { ...failure(10, tool), anchor }),
-    createBudget(5, 100),
+    createStrictBudget(5, 100),
   );
 
   test('S3: are counted by tool, and cost nothing', () => {
@@ -182,7 +188,7 @@ describe('S3: provisional charges', () => {
   });
 
   test('S3: the one charge of an event is not taken back', () => {
-    const merged = mergeIntoOne(spent(createBudget(5), 0), () => true);
+    const merged = mergeIntoOne(spent(createStrictBudget(5), 0), () => true);
     expect(suspend(merged, anchor, () => true)).toBe(merged);
   });
 });

@@ -1,0 +1,59 @@
+import type { DefaultsResults } from './results.ts';
+import { type Cell, pausedShare } from './simulate.ts';
+
+/** What the defaults promise of one row. */
+interface Limit {
+  readonly row: string;
+  readonly says: string;
+  readonly holds: (cell: Cell) => boolean;
+}
+
+const atMost = (row: string, share: number): Limit => ({
+  row,
+  says: `at most ${share * 100} % of the runs pause`,
+  holds: (cell) => pausedShare(cell) <= share,
+});
+
+const EARLY_SHARE = 0.98;
+const MOST_FAILED = 8;
+const PAUSED_SHARE = 0.9;
+
+/** The limits that the defaults keep. */
+export const LIMITS: readonly Limit[] = [
+  atMost('dead-20', 0.02),
+  atMost('dead-50', 0.02),
+  atMost('two-dead', 0.02),
+  atMost('stray-200', 0.02),
+  atMost('stray-500', 0.02),
+  atMost('half-server', 0.05),
+  {
+    row: 'all-dead',
+    says: `at least ${EARLY_SHARE * 100} % of the runs have paused by step 6, and every run after at most ${MOST_FAILED} failed calls`,
+    holds: ({ pausedByStep6, mostFailedCalls, ...cell }) =>
+      pausedByStep6 >= EARLY_SHARE && mostFailedCalls <= MOST_FAILED && pausedShare(cell as Cell) === 1,
+  },
+  {
+    row: 'all-25',
+    says: `at least ${PAUSED_SHARE * 100} % of the runs pause`,
+    holds: (cell) => pausedShare(cell) >= PAUSED_SHARE,
+  },
+];
+
+/** Five minutes, and one step until the next call of a tool that is out. */
+const LONGEST_SECONDS = 305;
+
+/** Every promise that these results break, in words. */
+export const broken = ({ rows, falseEvents }: Pick<DefaultsResults, 'rows' | 'falseEvents'>): readonly string[] => {
+  const { runs, healthyLost, longestSeconds = Number.POSITIVE_INFINITY, mostProbes, asPromised } = falseEvents;
+  const ofRows = LIMITS.flatMap(({ row, says, holds }) => {
+    const cell = rows.find(({ id }) => id === row)?.cells.default;
+    return cell !== undefined && holds(cell) ? [] : [`${row}: ${says}`];
+  });
+  return [
+    ...ofRows,
+    ...(healthyLost === 0 ? [] : ['false event: the other tools lose no call']),
+    ...(longestSeconds <= LONGEST_SECONDS ? [] : ['false event: it ends after five minutes']),
+    ...(mostProbes === 1 ? [] : ['false event: one probe ends it']),
+    ...(asPromised === runs ? [] : ['false event: a probe ends it, all sessions stay active, and both tools are back']),
+  ];
+};

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { BUDGETS, type BudgetColumn } from './budgets.ts';
+import { type FalseEvents, falseEvents } from './false-event.ts';
+import type { Scenario } from './scenario.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { type Cell, cellOf, simulate } from './simulate.ts';
+
+/** One row: a cell for each budget. */
+export interface RowResult {
+  readonly id: string;
+  readonly title: string;
+  readonly steps: number;
+  readonly cells: Readonly<Record<BudgetColumn['id'], Cell>>;
+}
+
+/** All that was simulated; `bench/defaults.json` is one. */
+export interface DefaultsResults {
+  readonly format: 1;
+  /** Runs of each cell. */
+  readonly runs: number;
+  readonly rows: readonly RowResult[];
+  readonly falseEvents: FalseEvents;
+  /** The first runs of each row alone: a test plays them again, and sees whether the engine still decides so. */
+  readonly first?: { readonly runs: number; readonly rows: readonly RowResult[]; readonly falseEvents: FalseEvents };
+}
+
+/** How much is played. */
+export interface Size {
+  readonly runs: number;
+  /** Boxes of sessions with a false event. */
+  readonly boxes: number;
+}
+
+/** What the table shows: a run of half a minute. */
+export const FULL_SIZE: Size = { runs: 2_000, boxes: 100 };
+/** What a test plays, in seconds. */
+export const QUICK_SIZE: Size = { runs: 100, boxes: 5 };
+
+export const DEFAULTS_FILE = fileURLToPath(new URL('../../defaults.json', import.meta.url));
+
+export const readDefaults = (): DefaultsResults => JSON.parse(readFileSync(DEFAULTS_FILE, 'utf8')) as DefaultsResults;
+
+const DIGITS = 4;
+const rounded = (cell: Cell): Cell =>
+  Object.fromEntries(
+    Object.entries(cell).map(([key, value]) => [
+      key,
+      value === undefined ? undefined : Number(value.toPrecision(DIGITS)),
+    ]),
+  ) as unknown as Cell;
+
+/** Plays a row under every budget. With `first`, the same of its first runs alone. */
+const playRow = (scenario: Scenario, runs: number, first: number) => {
+  const played = BUDGETS.map((column) => ({ column, all: simulate(scenario, column, runs) }));
+  const rowOf = (many: number): RowResult => ({
+    id: scenario.id,
+    title: scenario.title,
+    steps: scenario.steps,
+    cells: Object.fromEntries(
+      played.map(({ column, all }) => [column.id, rounded(cellOf(all.slice(0, many)))]),
+    ) as RowResult['cells'],
+  });
+  return { row: rowOf(runs), first: rowOf(first) };
+};
+
+/** Plays everything. `onRow` is told of each row that is done. */
+export const playAll = ({ runs, boxes }: Size, onRow: (row: RowResult) => void = () => {}): DefaultsResults => {
+  const quick = Math.min(runs, QUICK_SIZE.runs);
+  const rows = SCENARIOS.map((scenario) => {
+    const played = playRow(scenario, runs, quick);
+    onRow(played.row);
+    return played;
+  });
+  return {
+    format: 1,
+    runs,
+    rows: rows.map(({ row }) => row),
+    falseEvents: falseEvents(boxes),
+    ...(runs > quick && {
+      first: { runs: quick, rows: rows.map(({ first }) => first), falseEvents: falseEvents(QUICK_SIZE.boxes) },
+    }),
+  };
+};

@@ -1,0 +1,39 @@
+import type { ErrorCategory, ToolConfig } from '@breakerbox/core';
+import type { Random } from './random.ts';
+
+/** What happens in one run, drawn before its first step: it is the same whatever the budget. */
+export interface World {
+  /** How likely the agent wants each tool in a step. Tools that are not listed share the rest equally. */
+  readonly wanted?: Readonly<Record<string, number>>;
+  /** Why a tool is out in a step, from 1; undefined while it works. */
+  out(tool: string, step: number): ErrorCategory | undefined;
+}
+
+/** One row of the table. */
+export interface Scenario {
+  readonly id: string;
+  readonly title: string;
+  readonly tools: Readonly<Record<string, ToolConfig>>;
+  readonly steps: number;
+  /** Share of the calls of working tools that fail all the same, one by one. */
+  readonly stray: number;
+  /** Draws the world of one run. */
+  world(random: Random): World;
+}
+
+/** Seconds of clock time in a step: a turn of a model and a call of a tool. */
+export const STEP_MS = 5_000;
+const MINUTE_MS = 60_000;
+/** Steps in a minute. */
+export const STEPS_A_MINUTE = MINUTE_MS / STEP_MS;
+/** Steps of a run, where a scenario needs no longer one: five minutes. */
+export const USUAL_STEPS = 60;
+
+/** A world in which the tools of `outages` are out from the first step to the last. */
+export const dead = (
+  outages: Readonly<Record<string, ErrorCategory>>,
+  wanted: Readonly<Record<string, number>> = {},
+): World => ({ wanted, out: (tool) => outages[tool] });
+
+/** A world without an outage. */
+export const sound: World = { out: () => undefined };

@@ -1,0 +1,59 @@
+import { createBreakerbox } from '@breakerbox/core';
+import { type Run, runAgent, simulatedClock } from './agent.ts';
+import type { BudgetColumn } from './budgets.ts';
+import { randomFrom, seedOf } from './random.ts';
+import type { Scenario } from './scenario.ts';
+
+/** What the runs of one scenario under one budget came to. Shares are from 0 to 1. */
+export interface Cell {
+  readonly pausedByBudget: number;
+  readonly pausedBySystemic: number;
+  readonly failedCalls: number;
+  readonly mostFailedCalls: number;
+  readonly outCalls: number;
+  /** Share of the wanted healthy calls that were not made; undefined where none was wanted. */
+  readonly healthyLost: number | undefined;
+  /** Of the runs that paused; undefined where none did. */
+  readonly pausedInMedian: number | undefined;
+  readonly pausedInLast: number | undefined;
+  /** Share of the runs that had paused by the end of step 6. */
+  readonly pausedByStep6: number;
+}
+
+/** Where "every tool dead" has to have paused. */
+const EARLY_STEP = 6;
+
+/** Plays that many runs of a scenario. Run by run it is the same each time, and the first runs are the same however many follow. */
+export const simulate = (scenario: Scenario, { budget }: BudgetColumn, runs: number): readonly Run[] => {
+  const clock = simulatedClock();
+  const box = createBreakerbox({ agent: 'simulation', tools: scenario.tools, clock, ...(budget && { budget }) });
+  return Array.from({ length: runs }, (_, index) => {
+    const session = box.session({ id: `run-${index}` });
+    const run = runAgent(session, clock, scenario, randomFrom(seedOf(scenario.id, index)));
+    session.end();
+    return run;
+  });
+};
+
+const sum = (runs: readonly Run[], of: (run: Run) => number): number => runs.reduce((all, run) => all + of(run), 0);
+
+/** What runs came to. */
+export const cellOf = (runs: readonly Run[]): Cell => {
+  const share = (holds: (run: Run) => boolean): number => runs.filter(holds).length / runs.length;
+  const steps = runs.flatMap(({ pausedIn }) => (pausedIn === undefined ? [] : [pausedIn])).sort((a, b) => a - b);
+  const wanted = sum(runs, ({ healthyWanted }) => healthyWanted);
+  return {
+    pausedByBudget: share(({ paused }) => paused === 'budget'),
+    pausedBySystemic: share(({ paused }) => paused === 'systemic'),
+    failedCalls: sum(runs, ({ failedCalls }) => failedCalls) / runs.length,
+    mostFailedCalls: Math.max(...runs.map(({ failedCalls }) => failedCalls)),
+    outCalls: sum(runs, ({ outCalls }) => outCalls) / runs.length,
+    healthyLost: wanted === 0 ? undefined : sum(runs, ({ healthyLost }) => healthyLost) / wanted,
+    pausedInMedian: steps[Math.floor((steps.length - 1) / 2)],
+    pausedInLast: steps.at(-1),
+    pausedByStep6: share(({ pausedIn }) => pausedIn !== undefined && pausedIn <= EARLY_STEP),
+  };
+};
+
+/** Share of the runs that paused, for whatever reason. */
+export const pausedShare = ({ pausedByBudget, pausedBySystemic }: Cell): number => pausedByBudget + pausedBySystemic;

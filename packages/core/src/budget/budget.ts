@@ -1,0 +1,61 @@
+import type { StrictBudget } from './strict.ts';
+import * as strict from './strict.ts';
+import type { WindowBudget } from './window.ts';
+import * as sliding from './window.ts';
+
+/**
+ * How many failures a session may still have, by one of the two published rules: `window` (B1 to B4) or `strict` (B6). Pure.
+ */
+export type Budget = WindowBudget | StrictBudget;
+
+export type BudgetRule = 'window' | 'strict';
+
+/** What a budget is made of. */
+export interface BudgetOptions {
+  /** `window`: failures leave it again (B1). `strict`: nothing comes back until `resume()` (B6). Default `window`. */
+  readonly rule?: BudgetRule;
+  /** Failures. Whole number ≥ 1. Default 5. */
+  readonly failures?: number;
+  /** Tokens of failed calls (B4). Whole number ≥ 1. Default: any number. */
+  readonly tokens?: number;
+  /** How many steps a failure counts, in a session that calls `step()`. Whole number ≥ 1. Default 20. Rule `window` only. */
+  readonly windowSteps?: number;
+  /** How many milliseconds a failure counts, in a session that never calls `step()`. > 0. Default 600,000. Rule `window` only. */
+  readonly windowMs?: number;
+}
+
+const DEFAULT_FAILURES = 5;
+
+/** A full budget. */
+export const createBudget = ({ rule, failures = DEFAULT_FAILURES, tokens, ...window }: BudgetOptions): Budget =>
+  rule === 'strict'
+    ? strict.createStrictBudget(failures, tokens)
+    : sliding.createWindowBudget({ limit: failures, tokenLimit: tokens, ...window });
+
+/** Failures that may still be charged before the session pauses (B1). */
+export const remaining = (budget: Budget): number =>
+  budget.rule === 'strict' ? strict.remaining(budget) : budget.remaining;
+
+/** B4: tokens that failures may still waste; undefined where there is no token budget. */
+export const tokensRemaining = (budget: Budget): number | undefined =>
+  budget.rule === 'strict' ? strict.tokensRemaining(budget) : sliding.tokensRemaining(budget);
+
+/** B2, B4: one more failure may be the last. */
+export const isCautious = (budget: Budget): boolean =>
+  budget.rule === 'strict' ? strict.isCautious(budget) : sliding.isCautious(budget);
+
+/** B1, B4: no failure is left, or no token. */
+export const isSpent = (budget: Budget): boolean =>
+  budget.rule === 'strict' ? strict.isSpent(budget) : sliding.isSpent(budget);
+
+/** Failures that may turn out to be part of a systemic event (S3). */
+export const provisionalCount = (budget: Budget): number =>
+  budget.rule === 'strict' ? budget.provisional.length : sliding.provisionalCount(budget);
+
+/** Whether something in the budget may change by time, or by the success of a call. */
+export const mayChange = (budget: Budget): boolean =>
+  budget.rule === 'strict' ? budget.provisional.length > 0 : budget.charges.length > 0 || budget.spent.length > 0;
+
+/** B1: full again. Rule `strict`: what was provisional belongs to the old cycle, and counts there. */
+export const renew = (budget: Budget): Budget =>
+  budget.rule === 'strict' ? strict.nextCycle(budget) : sliding.renew(budget);

@@ -1,0 +1,36 @@
+import type { Moment } from '../clock.ts';
+import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import type { Budget } from './budget.ts';
+
+/** A charge that still counts, by either rule, for people. */
+export interface ChargeFacts {
+  /** The tool, or `group:NAME` where a group has absorbed its members' charges (C15). */
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly at: Moment;
+  /** What the failed call cost. Rule `window` counts tokens apart, so there it is 0. */
+  readonly tokens: number;
+  /** How many failures it stands for: more than 1 only where old ones were folded into one. */
+  readonly count: number;
+  /** `provisional`: it may turn out to be part of a systemic event. `systemic`: the one charge that such an event came to (S3). */
+  readonly standing: 'charged' | 'provisional' | 'systemic';
+}
+
+/** Charges that count, first to last. */
+export const chargesOf = (budget: Budget): readonly ChargeFacts[] => {
+  if (budget.rule === 'window') {
+    return budget.charges.map(({ tool, category, at, provisional, event, count = 1 }) => {
+      const standing = event ? 'systemic' : provisional ? 'provisional' : 'charged';
+      return { tool, category, at, tokens: 0, count, standing };
+    });
+  }
+  const { charges, provisional } = budget;
+  return [
+    ...charges.map(({ tool, category, at, tokens, event }): ChargeFacts => {
+      return { tool, category, at, tokens, count: 1, standing: event ? 'systemic' : 'charged' };
+    }),
+    ...provisional.map(({ tool, category, at, tokens }): ChargeFacts => {
+      return { tool, category, at, tokens, count: 1, standing: 'provisional' };
+    }),
+  ];
+};

@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'vitest';
+import type { Moment } from '../clock.ts';
+import {
+  chargeFailure,
+  createWindowBudget,
+  isCautious,
+  isSpent,
+  markClosed,
+  markSucceeded,
+  mergeEvent,
+  mergeGroup,
+  mergeOpening,
+  passTime,
+  provisionalCount,
+  renew,
+  tokensRemaining,
+  type WindowBudget,
+  type WindowFailure,
+  withCharges,
+} from './window.ts';
+
+const at = (ms: number, step = 0): Moment => ({ ms, step, stepMs: 0 });
+const failure = (tool: string, more: Partial<WindowFailure> = {}): WindowFailure => ({
+  tool,
+  category: 'network',
+  at: at(0),
+  tokens: 0,
+  hasCircuit: true,
+  free: false,
+  mayBeShared: true,
+  ...more,
+});
+const FINAL = { mayBeShared: false };
+const FREE = { free: true };
+
+/** The budget after one failure of each tool named, a millisecond apart. */
+const failed = (budget: WindowBudget, tools: string, more: Partial<WindowFailure> = {}): WindowBudget =>
+  [...tools].reduce((before, tool, ms) => chargeFailure(before, failure(tool, { at: at(ms), ...more })), budget);
+const opening = (tool: string, ms = 100) => ({ tool, category: 'timeout' as const, at: at(ms) });
+const start = createWindowBudget({ limit: 5 });
+const always = () => true;
+const never = () => false;
+/** Charges in short: tool, `?` while provisional. */
+const list = ({ charges }: WindowBudget) =>
+  charges.map(({ tool, provisional }) => (provisional ? `${tool}?` : tool)).join(' ');
+
+describe('B1: a sliding window', () => {
+  test.each([
+    ['by time, at its end', at(600_000), 1],
+    ['by time, after its end', at(600_001), 2],
+    ['by steps, at its end, whatever the time', at(9e9, 20), 1],
+    ['by steps, after its end, whatever the time', at(1, 21), 2],
+  ])('B1: a charge leaves, %s', (_, now, remaining) => {
+    const budget = createWindowBudget({ limit: 2, tokenLimit: 100 });
+    const next = passTime(failed(budget, 'a', { tokens: 60 }), now, always);
+    expect(next.remaining).toBe(remaining);
+    expect(tokensRemaining(next)).toBe(remaining === 2 ? 100 : 40);
+  });
+
+  test('B1: a window may be set, and what lies after now stays in it', () => {
+    const budget = createWindowBudget({ limit: 5, windowSteps: 1, windowMs: 10 });
+    expect(list(passTime(failed(budget, 'a', { at: at(0, 1) }), at(0, 3), always))).toBe('');
+    expect(list(passTime(failed(budget, 'a', { at: at(0, 9) }), at(0, 3), always))).toBe('a?');
+    expect(list(passTime(failed(budget, 'ab', { at: at(20) }), at(0), always))).toBe('a? b?');
+  });
+
+  test('B1: a provisional charge that leaves never becomes final', () => {
+    expect(passTime(failed(start, 'a'), at(600_001), never).consumed).toBe(0);
+  });
+
+  test('B1: one tool counts at most the limit less one, and its latest charges are kept', () => {
+    const alone = failed(start, 'aaaaaa', FINAL);
+    expect([alone.remaining, isSpent(alone), alone.consumed]).toEqual([1, false, 6]);
+    expect(alone.charges.map((one) => one.at.ms)).toEqual([2, 3, 4, 5]);
+    expect(isSpent(failed(alone, 'b', FINAL))).toBe(true);
+    expect(isSpent(failed(createWindowBudget({ limit: 1 }), 'a', FINAL))).toBe(true);
+  });
+
+  test('B1, C11: that holds for restored charges too, which may be more', () => {
+    const { charges } = failed(createWindowBudget({ limit: 9 }), 'aaaaaaab', FINAL);
+    expect(withCharges({ ...start, charges: charges.slice(0, 7) }).remaining).toBe(1);
+    expect(isSpent(withCharges({ ...start, charges }))).toBe(true);
+  });
+
+  test('B1, B5: a tool without a circuit may exhaust the budget alone, and is never provisional', () => {
+    const budget = failed(start, 'aaaaa', { hasCircuit: false });
+    expect([isSpent(budget), provisionalCount(budget), budget.consumed]).toEqual([true, 0, 5]);
+  });
+
+  test('B1: a new cycle has no charges, provisional ones included, and no tokens', () => {
+    const next = renew(failed(createWindowBudget({ limit: 5, tokenLimit: 9 }), 'ab', { tokens: 4 }));
+    expect(next).toMatchObject({ cycle: 2, remaining: 5, charges: [], spent: [], consumed: 0 });
+  });
+});
+
+describe('B2: caution', () => {
+  test('B2: with one or none left, provisional charges included', () => {
+    expect(['abc', 'abcd', 'abcde'].map((tools) => isCautious(failed(start, tools)))).toEqual([false, true, true]);
+  });
+
+  test.each([
+    ['nothing was spent', [], false],
+    ['more is left than an entry costs', [300], false],
+    ['as much is left as an entry costs', [500], true],
+    ['calls without a cost are no part of the mean', [400, 0, Number.NaN, -5, Number.POSITIVE_INFINITY, 300], true],
+    ['a cost is lowered by others', [600, 10, 10], false],
+  ])('B2, B4: of 1,000 tokens, when %s', (_, costs, cautious) => {
+    const budget = createWindowBudget({ limit: 100, tokenLimit: 1_000 });
+    expect(isCautious(costs.reduce((before, tokens) => failed(before, 'a', { tokens }), budget))).toBe(cautious);
+  });
+});
+
+describe('B3, C15: an opening merges', () => {
+  test('B3: the charges of a tool become one, dated at the opening', () => {
+    const next = mergeOpening(failed(start, 'abaa', FINAL), opening('a'));
+    expect(next.charges.at(-1)).toEqual({ tool: 'a', category: 'timeout', at: at(100), provisional: false });
+    expect([list(next), next.remaining, next.consumed]).toEqual(['b a', 3, 4]);
+  });
+
+  test('B3: it is provisional where all were, and is consumed once', () => {
+    const all = mergeOpening(failed(start, 'aa'), opening('a'));
+    const some = mergeOpening(failed(failed(start, 'aa'), 'a', FINAL), opening('a'));
+    expect([all, some].map((one) => [list(one), one.consumed])).toEqual([
+      ['a?', 0],
+      ['a', 1],
+    ]);
+    expect(passTime(all, at(200), never).consumed).toBe(1);
+  });
+
+  test.each([
+    ['of another category', failed(start, 'a', { at: at(100) })],
+    ['of another moment', failed(start, 'a', { category: 'timeout' })],
+    ['of a tool that had no circuit yet', failed(start, 'a', { ...opening('a'), hasCircuit: false })],
+    ['before a success', markSucceeded(failed(start, 'a', opening('a')), 'a', undefined)],
+  ])('B3: a single charge %s becomes that of the opening', (_, budget) => {
+    const provisional = provisionalCount(budget) === 1;
+    expect(mergeOpening(budget, opening('a')).charges).toEqual([{ ...opening('a'), provisional }]);
+  });
+
+  test('B3: charges of before the last closing, and of an event, stay apart', () => {
+    const closed = markClosed(mergeOpening(failed(start, 'aa', FINAL), opening('a')), 'a');
+    expect(list(mergeOpening(failed(closed, 'aa', FINAL), opening('a')))).toBe('a a');
+    const event = mergeEvent(failed(start, 'aa'), always, false);
+    expect(list(mergeOpening(failed(event, 'aa', FINAL), opening('a')))).toBe('a a');
+  });
+
+  test('C15: charges of members since their last success become one of the group', () => {
+    const before = markSucceeded(failed(start, 'ab', FINAL), 'a', 'group:g');
+    const next = mergeGroup(failed(before, 'ac', FINAL), opening('group:g'), (tool) => tool !== 'c');
+    expect(list(next)).toBe('a c group:g');
+    // What a tool failed with before its success is still part of its own opening.
+    expect(list(mergeOpening(next, opening('a', 200)))).toBe('c group:g a');
+  });
+
+  test('C15: a group counts at most the limit less one', () => {
+    let budget = start;
+    for (let ms = 1; ms <= 6; ms += 1) {
+      const open = mergeGroup(failed(budget, 'ab', FINAL), opening('group:g', ms), (tool) => tool < 'c');
+      budget = markClosed(open, 'group:g');
+    }
+    expect([new Set(list(budget).split(' ')), budget.remaining]).toEqual([new Set(['group:g']), 1]);
+  });
+
+  test('B3: merging may give back what paused the session', () => {
+    const budget = failed(start, 'aaabc', FINAL);
+    expect([isSpent(budget), isSpent(mergeOpening(budget, opening('a')))]).toEqual([true, false]);
+  });
+});
+
+describe('B4: tokens', () => {
+  test('B4: they count for free failures too, and no merge gives them back', () => {
+    const budget = failed(createWindowBudget({ limit: 5, tokenLimit: 100 }), 'aa', { tokens: 30 });
+    const probed = failed(budget, 'a', { ...FREE, tokens: 30 });
+    const merged = mergeEvent(mergeOpening(probed, opening('a')), always, true);
+    expect([probed.charges, tokensRemaining(merged), isSpent(merged)]).toEqual([budget.charges, 10, false]);
+    const gone = failed(merged, 'a', { ...FREE, tokens: 30 });
+    expect([tokensRemaining(gone), isSpent(gone), gone.remaining]).toEqual([0, true, 5]);
+    expect(tokensRemaining(failed(start, 'a', { tokens: 1e9 }))).toBeUndefined();
+  });
+
+  test.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY])('B4: a cost of %d is no entry', (tokens) => {
+    expect(failed(start, 'a', { ...FREE, tokens })).toBe(start);
+  });
+
+  test('B4: a sum is a whole number that JSON can hold', () => {
+    const budget = failed(createWindowBudget({ limit: 5 }), 'ab', { tokens: 1e300 });
+    expect(budget.spent.map(({ tokens }) => tokens)).toEqual([Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
+    const many = failed(budget, 'a'.repeat(250), { tokens: 1 });
+    expect([many.spent.length, many.spent[0]?.tokens]).toEqual([200, Number.MAX_SAFE_INTEGER]);
+  });
+});
+
+describe('S3: provisional charges and events', () => {
+  test('S3: at most five are provisional, and what stands before a final one counts with it', () => {
+    const five = failed(start, 'abcde');
+    expect([list(five), five.remaining, five.consumed, isSpent(five)]).toEqual(['a? b? c? d? e?', 0, 0, false]);
+    const six = failed(five, 'f');
+    expect([list(six), six.consumed, isSpent(six)]).toEqual(['a? b? c? d? e? f', 1, true]);
+    // The four before the final one are not five.
+    expect(isSpent(failed(failed(failed(start, 'abc'), 'd', FINAL), 'e'))).toBe(false);
+  });
+
+  test.each([
+    ['of its tool', 'a', undefined, true],
+    ['of a member of its group', 'c', 'group:g', true],
+    ['of a tool that is no suspect', 'c', 'group:h', false],
+  ])('S3: a success %s', (_, tool, group, areFinal) => {
+    const open = mergeGroup(failed(start, 'cd'), opening('group:g'), always);
+    const next = markSucceeded(failed(open, 'ab'), tool, group);
+    expect([provisionalCount(next), next.consumed]).toEqual(areFinal ? [0, 3] : [3, 0]);
+  });
+
+  test('S3: what can no longer be shared becomes final with time', () => {
+    const next = passTime(failed(start, 'ab'), at(1), ({ tool }) => tool === 'b');
+    expect([list(next), next.consumed, next.remaining]).toEqual(['a b?', 1, 3]);
+  });
+
+  test('S3: an event costs one: the first tool, the last moment, and it is final', () => {
+    const next = mergeEvent(failed(start, 'abc'), ({ tool }) => tool !== 'c', false);
+    const event = { tool: 'a', category: 'network', at: at(1), provisional: false, event: true };
+    expect([next.charges[1], list(next), next.consumed]).toEqual([event, 'c? a', 1]);
+    expect(mergeEvent(failed(start, 'aa', FINAL), always, false).consumed).toBe(2);
+  });
+
+  test('S3: an event that has had its charge takes the others back, and takes part in no other event', () => {
+    const event = mergeEvent(failed(start, 'ab'), always, false);
+    const grown = mergeEvent(failed(event, 'cd', FINAL), always, true);
+    expect([list(grown), grown.remaining, grown.consumed]).toEqual(['a', 4, 3]);
+    expect(list(mergeEvent(failed(grown, 'e'), always, false))).toBe('a e');
+  });
+
+  test('S3: events of one tool are not capped', () => {
+    const tools = 'aaaaa';
+    expect(isSpent([...tools].reduce((one, tool) => mergeEvent(failed(one, tool), always, false), start))).toBe(true);
+  });
+});
+
+describe('bounds', () => {
+  test('B1: the oldest of over 200 entries are one, which still counts, becomes final, and is merged with nothing', () => {
+    const large = createWindowBudget({ limit: 1_000 });
+    const budget = failed(failed(large, 'a'), 'b'.repeat(209), FINAL);
+    expect([budget.charges.length, budget.remaining, budget.consumed]).toEqual([200, 790, 210]);
+    expect(budget.charges[0]).toEqual({
+      tool: 'b',
+      category: 'network',
+      at: at(9),
+      provisional: false,
+      uncapped: true,
+      count: 11,
+    });
+    const merged = mergeEvent(mergeOpening(budget, opening('b')), always, true);
+    expect([merged.charges.length, merged.remaining]).toEqual([1, 989]);
+  });
+});

@@ -1,0 +1,246 @@
+import type { Moment } from '../clock.ts';
+import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import {
+  addTokens,
+  appendCharge,
+  countCharges,
+  countProvisional,
+  deletePast,
+  isSame,
+  isSingle,
+  NONE,
+  partition,
+  type SpentTokens,
+  sumTokens,
+  type WindowCharge,
+} from './window-merge.ts';
+
+export type { SpentTokens, WindowCharge } from './window-merge.ts';
+
+/**
+ * The failure budget in a sliding window (B1 to B4, S3). Pure: every function gives the next budget, and the same object where
+ * nothing changed.
+ *
+ * A charge is provisional while it may still turn out to be part of a correlated event. It counts in what remains, but it
+ * pauses the session only when it is final.
+ */
+export interface WindowBudget {
+  readonly rule: 'window';
+  /** Failures that the window has room for. */
+  readonly limit: number;
+  readonly windowSteps: number;
+  readonly windowMs: number;
+  /** Tokens that failures in the window may waste (B4); undefined for no such limit. */
+  readonly tokenLimit: number | undefined;
+  /** Which cycle this is, from 1. */
+  readonly cycle: number;
+  /** Charges that became final since the session began. It only grows. */
+  readonly consumed: number;
+  /** In the order in which they were charged or merged. At most {@link MOST_ENTRIES}. */
+  readonly charges: readonly WindowCharge[];
+  /** Tokens of failed calls (B4). At most {@link MOST_ENTRIES}. */
+  readonly spent: readonly SpentTokens[];
+  /** Failures that may still be charged before the session pauses. Derived, computed when the charges change. */
+  readonly remaining: number;
+}
+
+/** S3: charges that may be provisional at the same time. The next one is final. */
+export const MOST_PROVISIONAL = 5;
+
+/** A budget without charges. */
+export const createWindowBudget = (options: {
+  limit: number;
+  tokenLimit?: number | undefined;
+  windowSteps?: number;
+  windowMs?: number;
+}): WindowBudget => ({
+  rule: 'window',
+  limit: options.limit,
+  windowSteps: options.windowSteps ?? 20,
+  windowMs: options.windowMs ?? 600_000,
+  tokenLimit: options.tokenLimit,
+  cycle: 1,
+  consumed: 0,
+  charges: NONE,
+  spent: NONE,
+  remaining: options.limit,
+});
+
+/** The budget with `remaining` computed from its charges, such as after a restore. */
+export const withCharges = (budget: Omit<WindowBudget, 'remaining'>): WindowBudget => ({
+  ...budget,
+  remaining: Math.max(0, budget.limit - countCharges(budget.charges, budget.limit)),
+});
+
+/** B4: tokens that failures may still waste; undefined without a token limit. */
+export const tokensRemaining = ({ tokenLimit, spent }: WindowBudget): number | undefined =>
+  tokenLimit === undefined ? undefined : Math.max(0, tokenLimit - sumTokens(spent));
+
+/** B2, B4: the next failure may exhaust the budget, or its tokens may if they cost what the entries cost on average. */
+export const isCautious = (budget: WindowBudget): boolean => {
+  if (budget.remaining <= 1) return true;
+  const left = tokensRemaining(budget);
+  return left !== undefined && left <= sumTokens(budget.spent) / budget.spent.length; // Without entries NaN: not cautious.
+};
+
+/** B1, B4, S3: the session has to pause. Charges after the last final one are provisional, and do not pause it yet. */
+export const isSpent = (budget: WindowBudget): boolean => {
+  if (tokensRemaining(budget) === 0) return true;
+  const { charges, limit, remaining } = budget;
+  if (remaining > 0) return false;
+  const lastFinal = charges.findLastIndex(({ provisional }) => !provisional);
+  return countCharges(charges.slice(0, lastFinal + 1), limit) >= limit;
+};
+
+/** How many charges are provisional (S3). */
+export const provisionalCount = ({ charges }: WindowBudget): number => countProvisional(charges);
+
+/** A failed call. */
+export interface WindowFailure {
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly at: Moment;
+  /** What the call cost (B4). */
+  readonly tokens: number;
+  /** The tool has a circuit. */
+  readonly hasCircuit: boolean;
+  /** It was a probe, or is part of an event that lasts: there is no charge. Its tokens still count. */
+  readonly free: boolean;
+  /** Correlation is on: the failure may turn out to be part of an event. */
+  readonly mayBeShared: boolean;
+}
+
+/** B1, B4, S3: charges a failure, and its tokens. */
+export const chargeFailure = (budget: WindowBudget, failure: WindowFailure): WindowBudget => {
+  const { tool, category, at, hasCircuit } = failure;
+  const spent = addTokens(budget.spent, failure);
+  const next = spent === budget.spent ? budget : { ...budget, spent };
+  if (failure.free) return next;
+  const provisional = failure.mayBeShared && hasCircuit && provisionalCount(budget) < MOST_PROVISIONAL;
+  const charge = { tool, category, at, provisional };
+  return append(next, budget.charges, hasCircuit ? charge : { ...charge, uncapped: true }, provisional ? 0 : 1);
+};
+
+/** The budget with these charges. `consumed`: how many of them are final that were not before. */
+const append = (
+  budget: WindowBudget,
+  others: readonly WindowCharge[],
+  charge: WindowCharge,
+  consumed: number,
+): WindowBudget => {
+  const { charges, madeFinal } = appendCharge(others, charge, budget.limit);
+  return withCharges({ ...budget, charges, consumed: budget.consumed + consumed + madeFinal });
+};
+
+/** What opened: a tool, or `group:NAME`. */
+export interface WindowOpening {
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly at: Moment;
+}
+
+/** B3: the circuit of a tool opened. What it was charged since it last closed becomes one: an outage costs one. */
+export const mergeOpening = (budget: WindowBudget, opening: WindowOpening): WindowBudget =>
+  mergeInto(budget, opening, (one) => one.tool === opening.tool && one.since !== 'closing');
+
+/** C15: the circuit of a group opened. What its members were charged since their last success becomes one. */
+export const mergeGroup = (
+  budget: WindowBudget,
+  opening: WindowOpening,
+  isMember: (tool: string) => boolean,
+): WindowBudget => mergeInto(budget, opening, (one) => one.since === undefined && isMember(one.tool));
+
+const mergeInto = (
+  budget: WindowBudget,
+  { tool, category, at }: WindowOpening,
+  belongs: (charge: WindowCharge) => boolean,
+): WindowBudget => {
+  const [parts, others] = partition(budget.charges, belongs);
+  const [first] = parts;
+  if (first === undefined) return budget;
+  const merged: WindowCharge = { tool, category, at, provisional: parts.every(({ provisional }) => provisional) };
+  if (first === budget.charges.at(-1) && isSame(first, merged)) return budget;
+  return append(budget, others, merged, 0); // Final where a part was, and that part has been counted.
+};
+
+/**
+ * S3: a correlated event began or grew. All charges that are part of it become one, which is final; where the event has had its
+ * charge (`paid`), they are removed.
+ */
+export const mergeEvent = (
+  budget: WindowBudget,
+  belongs: (charge: WindowCharge) => boolean,
+  paid: boolean,
+): WindowBudget => {
+  const [parts, others] = partition(budget.charges, belongs);
+  const [first] = parts;
+  if (first === undefined) return budget;
+  if (paid) return withCharges({ ...budget, charges: others });
+  const { tool, category } = first;
+  const { at } = parts.at(-1) ?? first;
+  const made = parts.every(({ provisional }) => provisional) ? 1 : 0;
+  return append(budget, others, { tool, category, at, provisional: false, event: true }, made);
+};
+
+/** B3: a circuit closed. What failed before is no part of its next opening. */
+export const markClosed = (budget: WindowBudget, tool: string): WindowBudget => markSince(budget, tool, 'closing');
+
+/**
+ * C15, S3: a tool succeeded. What it failed with before is no part of the opening of its group. If the tool or its group was
+ * suspected of a correlated event, all provisional charges become final.
+ */
+export const markSucceeded = (budget: WindowBudget, tool: string, group: string | undefined): WindowBudget => {
+  const next = markSince(budget, tool, 'success');
+  for (const one of budget.charges) {
+    if (one.provisional && (one.tool === tool || one.tool === group)) return makeFinal(next, never);
+  }
+  return next;
+};
+
+const never = (): boolean => false;
+
+const markSince = (budget: WindowBudget, tool: string, since: 'success' | 'closing'): WindowBudget => {
+  for (const each of budget.charges) {
+    if (!isMarkedBy(each, tool, since)) continue;
+    const charges = budget.charges.map((one) => (isMarkedBy(one, tool, since) ? { ...one, since } : one));
+    return { ...budget, charges };
+  }
+  return budget;
+};
+
+/** A closing says more than a success. */
+const isMarkedBy = (charge: WindowCharge, tool: string, since: 'success' | 'closing'): boolean =>
+  charge.tool === tool &&
+  (since === 'closing' ? charge.since !== 'closing' : charge.since === undefined) &&
+  isSingle(charge);
+
+/**
+ * B1, S3: deletes what has left the window, then makes final what can no longer be shared. Only for a session that is active:
+ * while it is paused, nothing leaves.
+ */
+export const passTime = (
+  budget: WindowBudget,
+  now: Moment,
+  mayStillBeShared: (charge: WindowCharge) => boolean,
+): WindowBudget => {
+  const charges = deletePast(budget, budget.charges, now);
+  const spent = deletePast(budget, budget.spent, now);
+  const allStay = charges === budget.charges && spent === budget.spent;
+  return makeFinal(allStay ? budget : withCharges({ ...budget, charges, spent }), mayStillBeShared);
+};
+
+const makeFinal = (budget: WindowBudget, mayWait: (charge: WindowCharge) => boolean): WindowBudget => {
+  for (const each of budget.charges) {
+    if (!each.provisional || mayWait(each)) continue;
+    const charges = budget.charges.map((one) =>
+      one.provisional && !mayWait(one) ? { ...one, provisional: false } : one,
+    );
+    const made = countProvisional(budget.charges) - countProvisional(charges);
+    return { ...budget, charges, consumed: budget.consumed + made };
+  }
+  return budget;
+};
+
+/** B1: a new cycle without charges. What was provisional never becomes final. */
+export const renew = (budget: WindowBudget): WindowBudget =>
+  withCharges({ ...budget, cycle: budget.cycle + 1, charges: NONE, spent: NONE });

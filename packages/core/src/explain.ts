@@ -1,0 +1,75 @@
+import { type ChargeFacts, chargesOf } from './budget/charges.ts';
+import type { ProbeWait } from './circuit/schedule.ts';
+import type { Moment } from './clock.ts';
+import type { Ledger } from './ledger.ts';
+import { type Grounds, rejectionText, waitOf } from './message.ts';
+import type { Decision, Reason } from './reasons.ts';
+import type { CircuitView } from './view.ts';
+
+/** A failure that was charged to a tool, or to its group. */
+export interface ChargeView extends Omit<ChargeFacts, 'at'> {
+  readonly step: number;
+  readonly agoMs: number;
+}
+
+/** Why a call would be called, probed, skipped or paused. Plain data. */
+export interface Explanation {
+  readonly tool: string;
+  readonly decision: Decision;
+  readonly reason: Reason;
+  /**
+   * What rejects the call: the name of a circuit (`web_search`, `group:github`), `budget`, `systemic`, or the setting that does
+   * (`allowedTools`, `precheck`, `loopGuard`). Undefined where the call is made.
+   */
+  readonly rejectedBy: string | undefined;
+  /** How far the next probe of that circuit is away; undefined where no circuit rejects the call. */
+  readonly nextProbe: ProbeWait | undefined;
+  /** What the tool and its group were charged, and still counts in the budget. */
+  readonly charges: readonly ChargeView[];
+  /** The circuits that the call passes, in that order: of its group, and its own. */
+  readonly circuits: readonly CircuitView[];
+  /** What the model would read; empty where the call is made. */
+  readonly text: string;
+}
+
+/** Pure. */
+export const explanationOf = (
+  grounds: Grounds,
+  ledger: Ledger,
+  circuits: readonly CircuitView[],
+  now: Moment,
+): Explanation => {
+  const { tool, decision, reason, route, group } = grounds;
+  const names = new Set([tool, group?.name]);
+  return {
+    tool,
+    decision,
+    reason,
+    rejectedBy: route === undefined ? undefined : rejecting(grounds),
+    nextProbe: waitOf(grounds),
+    charges: chargesOf(ledger.budget)
+      .filter((charge) => names.has(charge.tool))
+      .map(({ at, ...charge }) => ({ ...charge, step: at.step, agoMs: Math.max(0, now.ms - at.ms) })),
+    circuits,
+    text: route === undefined ? '' : rejectionText(grounds),
+  };
+};
+
+const SETTINGS: Readonly<Partial<Record<Reason, string>>> = {
+  budget_exhausted: 'budget',
+  systemic: 'systemic',
+  not_allowed: 'allowedTools',
+  unavailable: 'precheck',
+  repeat: 'loopGuard',
+};
+
+const rejecting = ({ reason, tool, mode, group, circuit }: Grounds): string => {
+  const setting = SETTINGS[reason];
+  if (setting !== undefined) return setting;
+  if (group === undefined) return tool;
+  const isOfGroup =
+    reason === 'group_open' ||
+    (reason === 'forced_open' && mode !== 'forced_open') ||
+    (reason === 'probe_in_flight' && circuit?.state !== 'half_open');
+  return isOfGroup ? group.name : tool;
+};

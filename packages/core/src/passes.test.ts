@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { CIRCUIT_MODES, type CircuitMode } from './circuit/mode.ts';
+import { circuitNameOf, countsForGroup, groupNameOf } from './groups.ts';
+import { ERROR_CATEGORIES } from './outcome/taxonomy.ts';
+import { feeds, rejects } from './passes.ts';
+import type { TrackedCircuit } from './tracked.ts';
+
+/** Modes of a tool for which it is so, beside a group in each mode. */
+const table = (check: (group: TrackedCircuit, mode: CircuitMode) => boolean) =>
+  Object.fromEntries(
+    CIRCUIT_MODES.map((mode) => {
+      const group = { mode } as TrackedCircuit;
+      return [mode, CIRCUIT_MODES.filter((one) => check(group, one))];
+    }),
+  );
+
+test('C1, C13: whose calls move the circuit of a group: observed tools move none that decides', () => {
+  expect(table(feeds)).toEqual({
+    automatic: ['automatic'],
+    forced_open: [],
+    disabled: [],
+    observe_only: ['automatic', 'observe_only'],
+  });
+});
+
+test('C1, C13: whose calls a group may reject: one that is observed only says so of observed tools', () => {
+  // What a disabled group says is asked by nothing: its circuit is closed.
+  expect(table(rejects)).toMatchObject({
+    automatic: CIRCUIT_MODES,
+    forced_open: CIRCUIT_MODES,
+    observe_only: ['observe_only'],
+  });
+});
+
+test('C13: which failures a closed group counts', () => {
+  expect(ERROR_CATEGORIES.filter(countsForGroup)).toEqual(['network', 'timeout', 'server', 'resource']);
+});
+
+test('C13: the circuit of a group has a name that no tool has', () => {
+  expect(circuitNameOf('github')).toBe('group:github');
+  expect(['group:github', 'group:', 'github', 'my group:x', undefined].map(groupNameOf)).toEqual([
+    'github',
+    '',
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});

@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { type BreakerboxConfig, CIRCUIT_MODES, type CircuitMode, type ToolConfig } from '../index.ts';
+
+const threshold = fc.constantFrom(1, 2, 3);
+const failureRate = fc.record(
+  {
+    rate: fc.constantFrom(0.01, 0.5, 0.66, 1),
+    minimumCalls: fc.constantFrom(1, 2, 3),
+    windowCalls: fc.constantFrom(3, 4),
+  },
+  { requiredKeys: ['rate', 'windowCalls'] },
+);
+const modes = fc.constantFrom<CircuitMode>('automatic', 'automatic', 'automatic', 'automatic', ...CIRCUIT_MODES);
+
+const tool: fc.Arbitrary<ToolConfig> = fc.oneof(
+  fc.constant({}),
+  fc.record(
+    {
+      profile: fc.constantFrom('default', 'fast', 'slow', 'provider'),
+      failureThreshold: threshold,
+      probes: fc.constantFrom(1, 2, 3),
+      probeAfterSteps: fc.constantFrom(1, 2, 4),
+      probeLeaseMs: fc.constantFrom(45_000, 60_000, 1),
+      maxRetryAfterMs: fc.constantFrom(0, 45_000, 300_000),
+    },
+    { requiredKeys: [] },
+  ),
+  fc.record(
+    {
+      failureThreshold: threshold,
+      cooldownMs: fc.constantFrom(1, 30_000, 60_000),
+      maxCooldownMs: fc.constantFrom(60_000, 70_000, 120_000),
+      probeAfterSteps: fc.constantFrom(1, 3),
+      failureRate,
+      mode: modes,
+    },
+    { requiredKeys: ['cooldownMs'] },
+  ),
+);
+
+/** What tools have in common: a group, something that they depend on, or nothing. */
+const ties = fc.constantFrom<Readonly<Record<'a' | 'b' | 'c', ToolConfig>>>(
+  { a: {}, b: {}, c: {} },
+  { a: {}, b: { dependsOn: ['a'] }, c: {} },
+  { a: { dependsOn: ['db'] }, b: { dependsOn: ['a'] }, c: { dependsOn: ['db'] } },
+  { a: { group: 'g' }, b: { group: 'g' }, c: {} },
+  { a: { group: 'g' }, b: { group: 'g' }, c: { group: 'g' } },
+  { a: { group: 'g' }, b: { group: 'g' }, c: { dependsOn: ['a'] } },
+  { a: { group: false }, b: { group: 'g' }, c: { group: 'h' } },
+);
+
+const tools = fc
+  .record({ a: tool, b: tool, c: tool, ties })
+  .map(({ a, b, c, ties: of }) => ({ a: { ...a, ...of.a }, b: { ...b, ...of.b }, c: { ...c, ...of.c } }));
+
+const group = fc.oneof(
+  fc.constant({}),
+  fc.record(
+    {
+      failureThreshold: threshold,
+      groupThreshold: fc.constantFrom(1, 2),
+      probes: fc.constantFrom(1, 2),
+      probeAfterSteps: fc.constantFrom(1, 3),
+      cooldownMs: fc.constantFrom(1, 30_000, 60_000),
+      maxRetryAfterMs: fc.constantFrom(0, 45_000),
+      mode: modes,
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+/** The configuration of a case. */
+export interface CaseConfig extends Omit<BreakerboxConfig, 'agent' | 'clock'> {
+  readonly tools: Readonly<Record<string, ToolConfig>>;
+  /** Tools with a pre-call check. */
+  readonly checked: readonly string[];
+}
+
+const EVERY_TOOL = ['a', 'b', 'c', 'late', 'made_up'];
+
+const limits = {
+  failures: fc.constantFrom(1, 3, 5, 5, 12, 12, 40, 40),
+  tokens: fc.constantFrom(50, 1_500, 2_000),
+};
+const budget: fc.Arbitrary<NonNullable<BreakerboxConfig['budget']>> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant('strict' as const) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ rule: fc.constant('strict' as const), ...limits }, { requiredKeys: ['rule', 'failures'] }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record(
+      {
+        rule: fc.constant('window' as const),
+        ...limits,
+        windowSteps: fc.integer({ min: 2, max: 20 }),
+        windowMs: fc.constantFrom(1, 60_000, 300_000),
+      },
+      { requiredKeys: ['failures'] },
+    ),
+  },
+);
+
+const sharing = {
+  sameCategory: fc.constantFrom(2, 3),
+  anyCategory: fc.constantFrom(2, 3, 4),
+  sharedFailures: fc.constantFrom(2, 3, 5),
+  sharedTools: fc.constantFrom(2, 3),
+  windowSteps: fc.constantFrom(1, 2, 3),
+  windowMs: fc.constantFrom(1, 45_000, 60_000),
+};
+const afterMs = fc.constantFrom(1, 60_000, 120_000);
+const probeAfterMs = fc.constantFrom(1, 45_000, 300_000);
+
+const ofSession = fc.record({ ...sharing, recovery: fc.record({ afterMs }) }, { requiredKeys: [] });
+const pause = fc.constantFrom<'all' | 'affected'>('all', 'affected');
+const byProbe = fc.record({ probeAfterMs, maxProbeAfterMs: fc.constant(300_000) }, { requiredKeys: ['probeAfterMs'] });
+const ofProcess = fc.record(
+  {
+    ...sharing,
+    pause,
+    recovery: fc.oneof(fc.record({ afterMs }), fc.record({ afterMs, probeAfterMs }), byProbe),
+  },
+  { requiredKeys: [] },
+);
+
+const inScope = (scope: 'session' | 'process' | 'none', own: typeof ofSession | typeof ofProcess) =>
+  fc.record({
+    scope: fc.constant(scope),
+    systemic: fc.oneof(
+      { weight: 1, arbitrary: fc.constant(false as const) },
+      { weight: 5, arbitrary: fc.constant({}) },
+      { weight: 3, arbitrary: own },
+    ),
+  });
+
+const anyScope = fc.oneof(
+  { weight: 4, arbitrary: inScope('session', ofSession) },
+  { weight: 3, arbitrary: inScope('process', ofProcess) },
+  { weight: 1, arbitrary: inScope('none', ofSession) },
+);
+
+/** Configurations, the default one among them often enough. */
+export const configs: fc.Arbitrary<CaseConfig> = fc
+  .record({
+    own: fc.record({
+      tools,
+      groups: fc.record({ g: group }),
+      defaults: fc.oneof(
+        { weight: 9, arbitrary: fc.constant({}) },
+        fc.record({ mode: fc.constantFrom(...CIRCUIT_MODES) }),
+      ),
+      checked: fc.constantFrom<string[]>([], [], ['a'], ['a', 'b']),
+      allowedTools: fc.oneof(
+        { weight: 8, arbitrary: fc.constant(EVERY_TOOL) },
+        fc.constantFrom(['a', 'b', 'late'], ['b']),
+      ),
+      loopGuard: fc.constantFrom<NonNullable<BreakerboxConfig['loopGuard']>>({}, { repeats: 1 }, { repeats: 2 }, false),
+      budget,
+    }),
+    anyScope,
+  })
+  // P4 is no part of the model: chains of tools may wait as long as they like.
+  .map(({ own, anyScope: scoped }) => ({ ...own, ...scoped, chainBackoffMs: 1e12 }));
+
+/** Sessions that share their circuits, and can pay for many events: those end by probes (S5). */
+export const sharedConfigs: fc.Arbitrary<CaseConfig> = fc
+  .record({
+    tools,
+    groups: fc.record({ g: group }),
+    systemic: fc.record({ ...sharing, pause, recovery: byProbe }, { requiredKeys: [] }),
+    limits: fc.record(limits, { requiredKeys: ['failures'] }),
+  })
+  .map(({ limits: own, ...rest }) => ({
+    ...{ ...rest, checked: [], loopGuard: false as const, scope: 'process' as const, chainBackoffMs: 1e12 },
+    budget: { ...own, failures: own.failures * 10 },
+  }));
+
+/** Budgets that a few calls do not empty. */
+export const largeBudgets: fc.Arbitrary<CaseConfig> = fc.record({
+  tools: fc.constant({ a: { failureThreshold: 3 }, b: { failureThreshold: 3 }, c: { failureThreshold: 250 } }),
+  checked: fc.constant([]),
+  budget: fc.record({
+    rule: fc.constantFrom('window', 'strict'),
+    failures: fc.constantFrom(500, 5_000),
+    tokens: fc.constantFrom(3_000, 1_000_000),
+  }),
+});

@@ -1,0 +1,117 @@
+import { circuitNow, count, type Ended, type Layer, type Model, type ModelPermit, tell } from './model.ts';
+import { resulted, scoreAt } from './model-advice.ts';
+import { chargeFailure, followEvent, toolSucceeded } from './model-budget.ts';
+import { ANY_TIME, type Failed, type Result, takeIn } from './model-circuit.ts';
+import { logFailure } from './model-correlation.ts';
+import { correlating, isAffected, modeOf, sidesOf } from './model-home.ts';
+import { closed, correlated, detected, nextId, opened, toldMove } from './model-moves.ts';
+import { notice, recovered, takenBeside } from './model-sharing.ts';
+import type { When } from './rules.ts';
+
+/** A call has ended at that time: each circuit that let it through hears of it (C15). */
+export const conclude = (model: Model, permit: ModelPermit, ended: Ended, ms: number): void => {
+  const { outcome, category, tokens = 0 } = ended;
+  const { session, tool, reason, series, input } = permit;
+  const late = isLate(permit.own); // C7
+  session.home.probes = session.home.probes.filter((one) => one !== permit);
+  count(model, outcome === 'success' ? `outcomes|${series}|success` : `outcomes|${series}|${outcome}|${category}`);
+  if (outcome === 'failure') wasted(model, series, tokens);
+  if (reason !== 'disabled') resulted(session, tool, input, `${outcome} ${category}`, model.repeats);
+  tell(model, session, 'outcome', tool, outcome, category, late);
+  const layers = [permit.group, permit.own, permit.gate].filter((one) => one !== undefined);
+  const isProbe = permit.leaseMs !== undefined;
+  for (const { circuit } of layers) circuit.probing = circuit.probing.filter((one) => one !== permit.id); // C8
+  const isCounted = reason !== 'disabled' && reason !== 'would_skip' && reason !== 'would_pause';
+  if (late || outcome === 'ignored' || !isCounted) return;
+  const at = { ms, step: session.step };
+  charge(model, permit, ended, at, isProbe);
+  const result = resultOf(permit, ended);
+  move(model, permit, permit.group, result(permit.group), at);
+  // A failed probe of a group or of an event explains itself: the tool's closed circuit does not hear of it.
+  const isExplained = isProbe && outcome === 'failure' && permit.own?.holdsSlot !== true;
+  if (!isExplained) move(model, permit, permit.own, result(permit.own), at);
+  moveGate(model, permit, result(permit.gate), at);
+  notice(model, session);
+};
+
+const isLate = (layer: Layer | undefined): boolean =>
+  layer !== undefined && layer.circuit.generation !== layer.generation;
+
+const wasted = (model: Model, series: string, tokens: number): void => {
+  if (tokens === 0) return;
+  count(model, `tokensWasted|${series}`, tokens);
+  const before = model.costs.get(series) ?? { tokens: 0, calls: 0 };
+  model.costs.set(series, { tokens: before.tokens + tokens, calls: before.calls + 1 });
+};
+
+const resultOf =
+  ({ tool }: ModelPermit, { outcome, category = 'unknown', retryAfterMs, blames }: Ended) =>
+  (layer: Layer | undefined): ((at: When) => Result) =>
+  ({ ms }) => {
+    if (outcome === 'success') return 'success';
+    const longest = layer?.circuit.rules.maxRetryAfterMs ?? 0;
+    const notBeforeMs = retryAfterMs === undefined ? ANY_TIME : ms + Math.min(retryAfterMs, longest); // O3
+    return { tool, category, notBeforeMs, blamesGroup: blames === 'group' } satisfies Failed;
+  };
+
+/** B1, S1, S3: what a result does before any circuit moves. */
+const charge = (model: Model, permit: ModelPermit, ended: Ended, at: When, isProbe: boolean): void => {
+  const { session, tool, circuit } = permit;
+  const { outcome, category = 'unknown', tokens = 0 } = ended;
+  const observed = modeOf(model, session, tool, circuit) === 'observe_only';
+  const around = correlating(model, session);
+  const known = session.home.real.event;
+  const failure = { id: nextId(model), tool, category, at: correlated(session, at) };
+  for (const { correlation, budget } of sidesOf(session, observed)) {
+    if (outcome === 'success') {
+      if (circuit === undefined) continue;
+      correlation.log = [];
+      if (budget) toolSucceeded(budget, tool, permit.groupName);
+      continue;
+    }
+    const isOfEvent =
+      correlation.event !== undefined &&
+      (session.home.steps === undefined || isAffected(model, session, correlation, tool));
+    const hasCircuit = circuit !== undefined;
+    const mayWait = circuit?.rules.failureThreshold ?? 0;
+    const charged = { tool, category, at, tokens, hasCircuit, isProbe, isOfEvent, mayWait, group: permit.groupName };
+    if (budget) chargeFailure(budget, charged, correlation, around);
+    if (hasCircuit && !isProbe && around) logFailure(correlation, failure, around);
+    if (budget) followEvent(budget, correlation, around);
+  }
+  if (known === undefined) detected(model, session);
+};
+
+/** C3, C6, C13: moves a circuit of the home. */
+const move = (
+  model: Model,
+  { session, tool }: ModelPermit,
+  layer: Layer | undefined,
+  result: (at: When) => Result,
+  at: When,
+): void => {
+  if (layer === undefined || isLate(layer)) return;
+  const { circuit } = layer;
+  if (circuit.state !== 'closed' && !layer.holdsSlot) return; // C7: only a probe closes.
+  const { state, category } = circuit;
+  const change = takeIn(circuit, result(at), {
+    at: { ms: at.ms, step: circuitNow(model, session).when.step },
+    degraded: circuit.tool === tool && scoreAt(session, tool, at.ms) === 'degraded',
+    taken: takenBeside(session, circuit),
+  });
+  if (change === 'opens') opened(model, session, circuit, state, at);
+  if (change !== 'closes') return;
+  closed(session, circuit, circuit.mode === 'observe_only');
+  toldMove(model, session, circuit, state, category);
+};
+
+/** S5: the probe of an event. */
+const moveGate = (model: Model, permit: ModelPermit, result: (at: When) => Result, at: When): void => {
+  const { gate, session } = permit;
+  const { real, shadow } = session.home;
+  const isReal = gate?.circuit === real.gate;
+  if (gate === undefined || !(isReal || gate.circuit === shadow?.gate) || isLate(gate)) return;
+  const around = { at: { ms: at.ms, step: 0 }, degraded: false, taken: () => false };
+  const change = takeIn(gate.circuit, result(at), around);
+  if (change === 'closes') recovered(model, session, 'probe', !isReal);
+};

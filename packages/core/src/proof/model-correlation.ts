@@ -1,0 +1,177 @@
+import type { ErrorCategory, SuspectedLayer } from '../index.ts';
+import { ANY_TIME, isOfGroup, type ModelCircuit, newCircuit, open } from './model-circuit.ts';
+import type { Rules, SystemicRules, When, Within } from './rules.ts';
+
+/** A circuit that left closed and has not closed since; in an event also a tool that failed with a closed circuit. */
+export interface ModelOpening {
+  readonly id: number;
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly at: When;
+}
+
+/** Failures that are one event, from its beginning to its end. */
+export interface ModelEvent {
+  readonly id: number;
+  readonly openings: readonly ModelOpening[];
+  /** S4: what its tools had in common when the last of them joined. */
+  readonly tie: 'dependency' | 'group' | undefined;
+}
+
+/** Failures beside each other (S1): of a session, or of all sessions that share their circuits. */
+export interface Correlation {
+  /** After an event is over, those that opened since then. */
+  openings: ModelOpening[];
+  /** Failures since the last success of any tool. */
+  log: ModelOpening[];
+  event: ModelEvent | undefined;
+  /** S5: open while the event lasts, half-open while its probe is under way. */
+  gate: ModelCircuit | undefined;
+}
+
+/** What correlation depends on. */
+export interface Correlating {
+  readonly rules: SystemicRules;
+  readonly within: Within;
+  /** What tools have in common. */
+  readonly common: (tools: readonly string[]) => 'dependency' | 'group' | undefined;
+  /** C13: the circuit of a tool's group; of a group, its own. */
+  readonly groupOf: (tool: string) => string | undefined;
+  /** C12: whether the circuits are those of many sessions. */
+  readonly isShared: boolean;
+  readonly gate: Rules | undefined;
+}
+
+export const newCorrelation = (): Correlation => ({ openings: [], log: [], event: undefined, gate: undefined });
+
+/** S1: a failure that was no probe. */
+export const logFailure = (correlation: Correlation, failure: ModelOpening, around: Correlating): void => {
+  if (correlation.event !== undefined || failure.category === 'unknown') return;
+  const { rules, within } = around;
+  const recent = [...correlation.log.filter(({ at }) => within(at, failure.at)), failure];
+  const same = recent.filter(({ tool, category }) => tool === failure.tool && category === failure.category);
+  const forgotten = same.slice(0, -rules.sharedFailures); // More of one tool and category prove nothing more.
+  correlation.log = recent.filter((one) => !forgotten.includes(one));
+  const alike = correlation.log.filter(({ category }) => category === failure.category);
+  const tools = [...new Set(alike.map(({ tool }) => tool))];
+  if (alike.length < rules.sharedFailures || sourcesOf(alike, around) < rules.sharedTools) return;
+  const known = (tool: string) => [...correlation.openings, ...alike].find((one) => one.tool === tool);
+  setEvent(
+    correlation,
+    failure.id,
+    tools.map(known).filter((one) => one !== undefined),
+    around,
+  );
+};
+
+/** S1: a circuit opened. It joins an event, makes one, or is only listed. */
+export const recordOpening = (
+  correlation: Correlation,
+  opening: ModelOpening,
+  around: Correlating | undefined,
+): void => {
+  if (correlation.openings.some(({ tool }) => tool === opening.tool)) return; // A failed probe.
+  correlation.openings.push(opening);
+  if (around === undefined) return;
+  const { event } = correlation;
+  if (event !== undefined) {
+    if (!joins(event, opening, around)) return;
+    // It may have been part of it before. C15: a group stands for its members.
+    const others = event.openings.filter(({ tool }) => tool !== opening.tool && around.groupOf(tool) !== opening.tool);
+    setEvent(correlation, event.id, [...others, opening], around);
+    return;
+  }
+  const { rules, within } = around;
+  const together = correlation.openings.filter(({ at }) => within(at, opening.at));
+  const alike = together.filter(({ category }) => category === opening.category && category !== 'unknown'); // O6
+  if (sourcesOf(alike, around) >= rules.sameCategory && isShared(alike, around))
+    setEvent(correlation, opening.id, alike, around);
+  else if (sourcesOf(together, around) >= rules.anyCategory) setEvent(correlation, opening.id, together, around);
+};
+
+/** S1: tools of one group are one source, in the categories that are the group's: they fail together. */
+const sourcesOf = (some: readonly ModelOpening[], { groupOf }: Correlating): number =>
+  new Set(some.map(({ tool, category }) => (isOfGroup(category) ? (groupOf(tool) ?? tool) : tool))).size;
+
+/** S1: categories that two tools may well share by chance. */
+const isShared = (alike: readonly ModelOpening[], around: Correlating): boolean => {
+  const byChance = alike.some(({ category }) => category === 'timeout' || category === 'permission');
+  return !byChance || sourcesOf(alike, around) >= 3 || around.common(alike.map(({ tool }) => tool)) !== undefined;
+};
+
+/** C12: where other tools go on, their failures may have another cause. */
+const joins = (event: ModelEvent, opening: ModelOpening, { isShared: shared, within }: Correlating): boolean =>
+  !shared || (opening.category === categoryOf(event) && within(latestOf(event).at, opening.at));
+
+const setEvent = (correlation: Correlation, id: number, openings: readonly ModelOpening[], around: Correlating) => {
+  const event = { id, openings, tie: around.common(openings.map(({ tool }) => tool)) };
+  correlation.event = event;
+  if (around.gate === undefined) return;
+  const { at } = latestOf(event);
+  if (correlation.gate === undefined) {
+    correlation.gate = newCircuit('', around.gate);
+    open(correlation.gate, 'unknown', at, ANY_TIME);
+  }
+  if (correlation.gate.state === 'open') correlation.gate.waitFrom = at; // S5: it waits from the latest opening.
+};
+
+/** The latest opening of an event. */
+export const latestOf = ({ openings }: ModelEvent): ModelOpening => {
+  const [first, ...others] = openings;
+  if (first === undefined) throw new Error('an event has openings');
+  return others.reduce((latest, one) => (one.at.ms > latest.at.ms ? one : latest), first);
+};
+
+/** O6: `unknown` is no category that tools share. */
+export const categoryOf = ({ openings: [first, ...others] }: ModelEvent): ErrorCategory | undefined =>
+  first?.category !== 'unknown' && others.every(({ category }) => category === first?.category)
+    ? first?.category
+    : undefined;
+
+/** S3: whether a failure belongs to an event. */
+export const belongs =
+  (event: ModelEvent, within: Within) =>
+  ({ tool, category, at }: Pick<ModelOpening, 'tool' | 'category' | 'at'>): boolean =>
+    event.openings.some((one) => one.tool === tool && within(at, one.at)) ||
+    (category === categoryOf(event) && within(at, latestOf(event).at));
+
+/** A circuit closed, or is in an operator's hands now: it is no part of an event to come. */
+export const recordClosing = (correlation: Correlation, tool: string): void => {
+  correlation.openings = correlation.openings.filter((one) => one.tool !== tool);
+};
+
+/** C15: from now on the group stands for its members. */
+export const absorb = (correlation: Correlation, group: string, isMember: (tool: string) => boolean): void => {
+  correlation.openings = correlation.openings.filter(({ tool }) => !isMember(tool));
+  const latest = correlation.log.filter(({ tool }) => isMember(tool)).at(-1);
+  correlation.log = correlation.log
+    .filter((one) => one === latest || !isMember(one.tool))
+    .map((one) => (one === latest ? { ...one, tool: group } : one));
+};
+
+/** S5: the event is over. What opened or failed during it is no evidence for the next. */
+export const endEvent = (correlation: Correlation): void => {
+  if (correlation.event === undefined) return;
+  correlation.event = undefined;
+  correlation.gate = undefined;
+  correlation.openings = [];
+  correlation.log = [];
+};
+
+/** S4. */
+const LAYERS: readonly (readonly [SuspectedLayer, readonly ErrorCategory[]])[] = [
+  ['network', ['network', 'timeout']],
+  ['filesystem', ['filesystem', 'resource']],
+  ['permissions', ['permission']],
+  ['upstream', ['server', 'rate_limit']],
+];
+
+/** S4: what is said of an event. */
+export const eventReport = (event: ModelEvent) => ({
+  category: categoryOf(event),
+  layer:
+    event.tie ??
+    LAYERS.find(([, of]) => event.openings.every(({ category }) => of.includes(category)))?.[0] ??
+    'unknown',
+  openings: event.openings.map(({ tool, category, at }) => `${tool} ${category} @${at.step} ${at.ms}`),
+});

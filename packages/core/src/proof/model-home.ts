@@ -1,0 +1,139 @@
+import type { CircuitMode } from '../index.ts';
+import type { Model, ModelBox, ModelHome, ModelPermit, ModelSession } from './model.ts';
+import type { Budget } from './model-budget.ts';
+import { type ModelCircuit, newCircuit } from './model-circuit.ts';
+import { copyOfBudget, copyOfCorrelation } from './model-copy.ts';
+import type { Correlating, Correlation } from './model-correlation.ts';
+import { gateRulesOf, groupRulesOf, inOneWindow, type Rules } from './rules.ts';
+
+const GROUP = 'group:';
+
+/** C13: the name of a tool's group as a circuit. */
+export const groupOf = ({ groups }: ModelBox, tool: string): string | undefined => {
+  const group = groups.get(tool);
+  return group === undefined ? undefined : `${GROUP}${group}`;
+};
+
+/** The same, and a group is its own. */
+const groupFor = (box: ModelBox, name: string): string | undefined =>
+  name.startsWith(GROUP) ? name : groupOf(box, name);
+
+/** The tools of a group, by its name as a circuit. */
+export const membersOf = (box: ModelBox, group: string): readonly string[] =>
+  [...box.groups.keys()].filter((tool) => groupOf(box, tool) === group);
+
+/** Whether a name is that of a declared tool, or of a group that has one. */
+export const isKnown = (box: ModelBox, name: string): boolean => box.tools.has(name) || membersOf(box, name).length > 0;
+
+const rulesOfCircuit = (model: Model, box: ModelBox, name: string): Rules | undefined => {
+  if (!name.startsWith(GROUP)) return box.tools.get(name);
+  const group = name.slice(GROUP.length);
+  return box.groupRules.get(group) ?? groupRulesOf({}, model.undeclared.mode, model.config.scope);
+};
+
+/** C2, C13: the circuit of a tool that is used, and right before it the one of its group. */
+export const circuitOf = (model: Model, session: ModelSession, tool: string): ModelCircuit | undefined => {
+  if (!session.box.keepsCircuits || !isKnown(session.box, tool)) return undefined; // B5
+  return knownCircuit(session.home, tool) ?? usedCircuit(model, session, tool);
+};
+
+/** The same for a tool that is called: an adapter may have named its group since. */
+export const usedCircuit = (model: Model, session: ModelSession, tool: string): ModelCircuit | undefined => {
+  if (!session.box.keepsCircuits || !isKnown(session.box, tool)) return undefined;
+  const group = groupOf(session.box, tool);
+  if (group !== undefined) ownCircuit(model, session, group);
+  return ownCircuit(model, session, tool);
+};
+
+const ownCircuit = (model: Model, session: ModelSession, name: string): ModelCircuit | undefined => {
+  const known = knownCircuit(session.home, name);
+  const rules = rulesOfCircuit(model, session.box, name);
+  if (known !== undefined || rules === undefined) return known;
+  const circuit = session.kept.find((one) => one.tool === name) ?? newCircuit(name, rules);
+  session.kept = session.kept.filter((one) => one !== circuit);
+  session.home.circuits.push(circuit);
+  if (circuit.mode === 'observe_only') openShadow(session);
+  return circuit;
+};
+
+export const knownCircuit = ({ circuits }: ModelHome, name: string): ModelCircuit | undefined =>
+  circuits.find((one) => one.tool === name);
+
+/** What decides for a tool: its circuit, or where there is none its configuration. */
+export const modeOf = (
+  model: Model,
+  { box }: ModelSession,
+  tool: string,
+  circuit: ModelCircuit | undefined,
+): CircuitMode => (circuit ?? box.tools.get(tool) ?? model.undeclared).mode;
+
+/** C1: the shadow begins with all that has happened so far. */
+export const openShadow = (session: ModelSession): void => {
+  const apart = (gate: ModelCircuit): ModelCircuit => ({ ...gate, results: [...gate.results], probing: [] });
+  session.home.shadow ??= copyOfCorrelation(session.home.real, apart);
+  session.shadow ??= copyOfBudget(session.real);
+};
+
+/** C13: whether the calls of a tool count in a group. What is only observed counts where nothing is decided. */
+export const feeds = (group: ModelCircuit, mode: CircuitMode): boolean =>
+  group.mode === 'automatic' ? mode === 'automatic' : group.mode === 'observe_only' && isCounting(mode);
+
+const isCounting = (mode: CircuitMode): boolean => mode === 'automatic' || mode === 'observe_only';
+
+/** A correlation, the budget that goes by it, and whether they are what decides. */
+export interface Side {
+  readonly correlation: Correlation;
+  /** C12: undefined where another session observes a tool, and this one does not. */
+  readonly budget: Budget | undefined;
+  readonly isReal: boolean;
+}
+
+/** What hears of a tool: of what is only observed the shadow alone (C1). */
+export const sidesOf = ({ home, real, shadow }: ModelSession, observed: boolean): readonly Side[] => [
+  ...(observed ? [] : [{ correlation: home.real, budget: real, isReal: true }]),
+  ...(home.shadow ? [{ correlation: home.shadow, budget: shadow, isReal: false }] : []),
+];
+
+/** What decides about a tool. */
+export const deciding = ({ home, real, shadow = real }: ModelSession, observed: boolean) =>
+  observed ? { correlation: home.shadow ?? home.real, budget: shadow } : { correlation: home.real, budget: real };
+
+/** What correlation depends on; undefined where failures are never taken as one event. */
+export const correlating = ({ systemic, config }: Model, { box, home }: ModelSession): Correlating | undefined =>
+  systemic && {
+    rules: systemic,
+    // C12: steps of many sessions say nothing of what belongs together.
+    within: (from, to) => inOneWindow(systemic, from, home.steps === undefined ? to : { ms: to.ms, step: 0 }),
+    common: (tools) => inCommon(config.tools ?? {}, box, tools),
+    groupOf: (name) => groupFor(box, name),
+    isShared: home.steps !== undefined,
+    gate: gateRulesOf(systemic),
+  };
+
+type Tools = NonNullable<Model['config']['tools']>;
+
+/** S1, S4: what all of these have in common. */
+const inCommon = (tools: Tools, box: ModelBox, names: readonly string[]): 'dependency' | 'group' | undefined => {
+  const [first = new Set<string>(), ...others] = names.map((name) => basisOf(tools, name));
+  if ([...first].some((one) => others.every((basis) => basis.has(one)))) return 'dependency';
+  const [group, ...groups] = names.map((name) => groupFor(box, name));
+  return group !== undefined && groups.every((one) => one === group) ? 'group' : undefined;
+};
+
+/** A tool, and all that it depends on. */
+const basisOf = (tools: Tools, name: string): ReadonlySet<string> => {
+  const basis = new Set([name]);
+  for (const one of basis) for (const other of tools[one]?.dependsOn ?? []) basis.add(other); // It grows as it is walked.
+  return basis;
+};
+
+/** S2: whether an event concerns a tool: one of its own, a member of a group of it, or what depends on one of those. */
+export const isAffected = ({ config }: Model, { box }: ModelSession, { event }: Correlation, tool: string): boolean => {
+  const own = (event?.openings ?? []).flatMap((one) => [one.tool, ...membersOf(box, one.tool)]);
+  const basis = basisOf(config.tools ?? {}, tool);
+  return own.some((one) => basis.has(one));
+};
+
+/** Probes that hang (C9), the one whose lease ended first. */
+export const firstHung = ({ probes }: ModelHome, ms: number): ModelPermit | undefined =>
+  [...probes].filter(({ leaseMs = 0 }) => leaseMs <= ms).sort((a, b) => (a.leaseMs ?? 0) - (b.leaseMs ?? 0))[0];

@@ -1,0 +1,84 @@
+import type { Model, ModelBox, ModelSession } from './model.ts';
+import { count, newHome } from './model.ts';
+import { left, newBudget } from './model-budget.ts';
+import { ANY_TIME } from './model-circuit.ts';
+import { circuitOf, correlating, openShadow } from './model-home.ts';
+import { shownOf } from './model-sharing.ts';
+import { lookedAhead } from './model-view.ts';
+
+export const newSession = (model: Model, box: ModelBox, id: string): ModelSession => {
+  const session: ModelSession = {
+    id,
+    box,
+    step: 0,
+    stepMs: model.ms,
+    live: true,
+    home: box.shared ?? newHome(),
+    kept: [],
+    real: newBudget(model.budget),
+    shadow: undefined,
+    consumedBefore: 0,
+    shown: { state: 'active', remaining: model.budget.limit, event: false },
+    low: false,
+    loops: [],
+  };
+  model.sessions.push(session);
+  count(model, 'sessionsStarted');
+  session.shown = shownOf(model, session);
+  return session;
+};
+
+/** A session as it was, for another process: a copy that nothing changes. */
+export type Kept = Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'home' | 'kept' | 'real' | 'shadow'>;
+
+/** C11: as the next decision would find it. Probes that are under way do not belong to it, nor does a Retry-After that has passed. */
+export const keep = (model: Model, session: ModelSession): Kept => {
+  const { id, step, stepMs, home, kept, real, shadow } = lookedAhead(model, session);
+  for (const one of [...home.circuits, ...kept]) if (one.notBeforeMs <= model.ms) one.notBeforeMs = ANY_TIME;
+  return { id, step, stepMs, home: { ...home, probes: [] }, kept, real, shadow };
+};
+
+/** C11: the session as it goes on in another process. `laterMs`: how much more time counts as passed than did. */
+export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: number): ModelSession => {
+  const { id, step, stepMs, home, kept: undeclared, real, shadow } = earlier(kept, laterMs);
+  const circuits = box.shared ? [] : [...home.circuits, ...undeclared].map((one) => ({ ...one, probing: [] }));
+  const own = box.shared ?? { ...newHome(), real: home.real, shadow: home.shadow };
+  const session: ModelSession = {
+    id,
+    box,
+    step,
+    stepMs,
+    live: true,
+    home: own,
+    kept: circuits,
+    real,
+    shadow,
+    consumedBefore: real.by.consumed,
+    shown: { state: 'active', remaining: left(real), event: false },
+    low: left(real) <= 1 && left(real) < real.by.limit,
+    loops: [],
+  };
+  if (shadow !== undefined) openShadow(session); // C12: the shadow of the box may not be there yet.
+  const common = correlating(model, session)?.common;
+  for (const side of box.shared ? [] : [own.real, own.shadow]) {
+    if (side?.event && common) side.event = { ...side.event, tie: common(side.event.openings.map(({ tool }) => tool)) };
+  }
+  for (const { tool } of circuits) circuitOf(model, session, tool);
+  session.shown = shownOf(model, session);
+  model.sessions.push(session);
+  return session;
+};
+
+/** The same, with everything so much earlier. */
+const earlier = <T>(value: T, ms: number): T => {
+  if (ms === 0 || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => earlier(one, ms)) as T;
+  const moved = Object.entries(value).map(([key, one]) => [key, moveBack(key, one, ms)]);
+  return Object.fromEntries(moved) as T;
+};
+
+const moveBack = (key: string, value: unknown, ms: number): unknown => {
+  if (key === 'rules') return value;
+  const isMoment = key === 'ms' || key === 'stepMs' || key === 'notBeforeMs';
+  return isMoment && typeof value === 'number' ? value - ms : earlier(value, ms);
+};

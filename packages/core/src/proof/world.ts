@@ -1,0 +1,120 @@
+import {
+  type Availability,
+  type Breakerbox,
+  createBreakerbox,
+  type Permit,
+  type Session,
+  type SystemicEvent,
+} from '../index.ts';
+import type { CaseConfig } from './configurations.ts';
+import { AGENT, costsBefore, readCells, UNIX_START } from './drive-metrics.ts';
+import { SLOTS } from './happenings.ts';
+import { type Model, type ModelBox, type ModelPermit, type ModelSession, newBox, newModel } from './model.ts';
+import { newSession } from './model-sessions.ts';
+
+/** A box of the engine, and the model's; each has a clock of its own origin, as processes have. */
+export interface Process {
+  readonly box: Breakerbox;
+  readonly modelBox: ModelBox;
+  readonly originMs: number;
+}
+
+export interface Slot {
+  readonly process: Process;
+  readonly session: Session;
+  readonly model: ModelSession;
+}
+
+export interface Pair {
+  readonly permit: Permit;
+  readonly model: ModelPermit;
+}
+
+/** Model and engine, to which the same happens. */
+export interface World {
+  readonly model: Model;
+  readonly processes: readonly Process[];
+  readonly slots: Slot[];
+  /** Sessions that gave their slot to another, and have not ended. */
+  readonly left: Slot[];
+  /** Permits that let a call through and have not settled. */
+  readonly underWay: Pair[];
+  /** The others. */
+  readonly over: Pair[];
+  /** How often an event ended, by what ended it. */
+  readonly resolved: Map<string, number>;
+  /** What listeners of the engine have been told. */
+  readonly told: string[];
+  /** The cells of the agent's metrics before: counters outlive boxes. */
+  readonly metricsBefore: ReadonlyMap<string, number>;
+}
+
+export const newWorld = ({ checked, ...rest }: CaseConfig): World => {
+  const health = new Map<string, Availability>(checked.map((tool) => [tool, 'available']));
+  const tools = Object.fromEntries(
+    Object.entries(rest.tools).map(([tool, own]) => [
+      tool,
+      { ...own, ...(health.has(tool) && { precheck: () => health.get(tool) ?? 'available' }) },
+    ]),
+  );
+  const config = { ...rest, tools };
+  const model = newModel({ agent: AGENT, ...config }, costsBefore(), health);
+  const told: string[] = [];
+  const metricsBefore = readCells();
+  const processes = [1_000, 987_654_321].map((originMs): Process => {
+    const clock = { now: () => originMs + model.ms, unixNow: () => UNIX_START + model.ms };
+    const box = createBreakerbox({ agent: AGENT, ...config, clock, sessionIdleMs: 1e12 });
+    listen(box, told, originMs);
+    return { box, modelBox: newBox(model), originMs };
+  });
+  const world: World = {
+    model,
+    processes,
+    slots: [],
+    left: [],
+    underWay: [],
+    over: [],
+    resolved: new Map(),
+    told,
+    metricsBefore,
+  };
+  for (let slot = 0; slot < SLOTS; slot += 1) world.slots.push(begin(world));
+  return world;
+};
+
+/** A new session of the first process. */
+export const begin = ({ model, processes }: World): Slot => {
+  const process = at(processes, 0);
+  const id = `run-${model.sessions.length}`;
+  return { process, session: process.box.session({ id }), model: newSession(model, process.modelBox, id) };
+};
+
+/** An element, counted round and round. */
+export const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
+
+const THROWN = new Error('E5: a listener that throws changes nothing');
+
+/** What listeners hear, in the model's words. */
+const listen = (box: Breakerbox, told: string[], originMs: number): void => {
+  const tell = (...what: unknown[]) => {
+    told.push(what.join(' '));
+    throw THROWN;
+  };
+  const eventOf = (event: SystemicEvent) => JSON.stringify(reportOf(event, originMs));
+  box.on('decision', (e) => tell(e.session, 'decision', e.tool, e.decision, e.reason));
+  box.on('outcome', (e) => tell(e.session, 'outcome', e.tool, e.outcome, e.category, e.late));
+  box.on('circuit.transition', (e) =>
+    tell(e.session, 'circuit.transition', e.tool, `${e.from}>${e.to}`, e.category, e.observed),
+  );
+  box.on('systemic.detected', (e) => tell(e.session, 'systemic.detected', eventOf(e.event)));
+  box.on('systemic.resolved', (e) => tell(e.session, 'systemic.resolved', eventOf(e.event), e.by));
+  box.on('budget.exhausted', (e) => tell(e.session, 'budget.exhausted', e.limit, e.cycle));
+  box.on('budget.resumed', (e) => tell(e.session, 'budget.resumed', e.limit, e.cycle));
+};
+
+/** What is said of an event, in the model's words. */
+export const reportOf = ({ category, layer, openings }: SystemicEvent, originMs: number) => ({
+  category,
+  layer,
+  openings: openings.map((one) => `${one.tool} ${one.category} @${one.at.step} ${one.at.ms - originMs}`),
+});

@@ -1,0 +1,131 @@
+import { type Budget, isCautious, remaining, tokensRemaining } from '../budget/budget.ts';
+import type { StrictBudget } from '../budget/strict.ts';
+import type { WindowBudget } from '../budget/window.ts';
+import type { Moment } from '../clock.ts';
+import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import { millis } from './values.ts';
+
+/** The failure budget, and the failures charged to it (B1). */
+export interface BudgetReport {
+  /** `window`: charges leave it again (B1). `strict`: nothing comes back until `session.resume()` (B6). */
+  readonly rule: Budget['rule'];
+  /** Failures that are allowed: within the window, or until the session is resumed. */
+  readonly limit: number;
+  /** Which cycle this is, from 1: `session.resume()` begins the next. */
+  readonly cycle: number;
+  readonly remaining: number;
+  /** One more failure may be the last (B2). */
+  readonly caution: boolean;
+  /** It has run out, and the session has not been resumed. */
+  readonly exhausted: boolean;
+  /** How long a charge counts (B1): in steps once the session has any, else in time. Null by the rule `strict`. */
+  readonly window: WindowReport | null;
+  /** The token budget (B4); null where there is none. */
+  readonly tokens: { readonly limit: number; readonly remaining: number } | null;
+  /** The charges that count, first to last, provisional ones too: the last 200 at most. */
+  readonly charges: readonly ChargeReport[];
+  /** What was charged before those, and still counts; null where nothing was. */
+  readonly earlier: { readonly failures: number; readonly tokens: number } | null;
+}
+
+/** How long a charge counts. The other one of steps and milliseconds is null. */
+export interface WindowReport {
+  readonly steps: number | null;
+  readonly ms: number | null;
+}
+
+/** One charge. */
+export interface ChargeReport {
+  /** The tool, or `group:NAME` for what the circuit of a group absorbed (C15). */
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly step: number;
+  readonly agoMs: number;
+  /** What the failed call cost. 0 where that is not known, and by the rule `window`, which sums tokens apart. */
+  readonly tokens: number;
+  /** `provisional`: may be part of a systemic event, and pauses nothing yet. `systemic`: the one charge of such an event (S3). */
+  readonly standing: 'charged' | 'provisional' | 'systemic';
+  /** When it leaves the window; null by the rule `strict`, and while the session is paused, because nothing leaves then. */
+  readonly leavesIn: WindowReport | null;
+}
+
+/** What the budget of a session is reported as. */
+export interface BudgetFacts {
+  readonly budget: Budget;
+  readonly exhausted: boolean;
+  /** The session is paused, so that nothing leaves the window. */
+  readonly isPaused: boolean;
+  readonly at: Moment;
+}
+
+export const reportBudget = ({ budget, exhausted, isPaused, at }: BudgetFacts): BudgetReport => {
+  const { rule, limit, cycle, tokenLimit } = budget;
+  const tokensLeft = tokensRemaining(budget);
+  return {
+    rule,
+    limit,
+    cycle,
+    remaining: remaining(budget),
+    caution: isCautious(budget),
+    exhausted,
+    window: budget.rule === 'window' ? windowOf(budget, at) : null,
+    tokens: tokenLimit === undefined || tokensLeft === undefined ? null : { limit: tokenLimit, remaining: tokensLeft },
+    ...(budget.rule === 'strict' ? strictCharges(budget, at) : windowCharges(budget, at, isPaused)),
+  };
+};
+
+type Charges = Pick<BudgetReport, 'charges' | 'earlier'>;
+
+/** First to last. */
+const inOrder = (charges: readonly ChargeReport[]): readonly ChargeReport[] =>
+  charges.toSorted((a, b) => b.agoMs - a.agoMs);
+
+const strictCharges = ({ charges, provisional, earlier }: StrictBudget, at: Moment): Charges => {
+  const report =
+    (standing: ChargeReport['standing']) =>
+    ({ tool, category, at: when, tokens, event }: StrictBudget['charges'][number]): ChargeReport => ({
+      tool,
+      category,
+      step: when.step,
+      agoMs: millis(at.ms - when.ms),
+      tokens,
+      standing: event ? 'systemic' : standing,
+      leavesIn: null,
+    });
+  return {
+    charges: inOrder([...charges.map(report('charged')), ...provisional.map(report('provisional'))]),
+    earlier: earlier.failures === 0 ? null : { failures: earlier.failures, tokens: earlier.tokens },
+  };
+};
+
+const windowCharges = (budget: WindowBudget, at: Moment, isPaused: boolean): Charges => {
+  const folded = budget.charges.reduce((sum, { count = 0 }) => sum + count, 0);
+  const single = budget.charges.filter(({ count }) => count === undefined);
+  return {
+    charges: inOrder(
+      single.map(({ tool, category, at: when, provisional, event }) => ({
+        tool,
+        category,
+        step: when.step,
+        agoMs: millis(at.ms - when.ms),
+        tokens: 0,
+        standing: event ? 'systemic' : provisional ? 'provisional' : 'charged',
+        leavesIn: isPaused ? null : leavesIn(budget, when, at),
+      })),
+    ),
+    earlier: folded === 0 ? null : { failures: folded, tokens: 0 },
+  };
+};
+
+/** B1: by steps once `step()` was called, else by time. */
+const windowOf = ({ windowSteps, windowMs }: WindowBudget, at: Moment): WindowReport =>
+  at.step > 0 ? { steps: windowSteps, ms: null } : { steps: null, ms: windowMs };
+
+const leavesIn = (budget: WindowBudget, from: Moment, at: Moment): WindowReport => {
+  const { steps, ms } = windowOf(budget, at);
+  return {
+    // On the first step that is more than the window away.
+    steps: steps === null ? null : Math.max(0, steps + 1 - (at.step - from.step)),
+    ms: ms === null ? null : millis(ms - (at.ms - from.ms)),
+  };
+};

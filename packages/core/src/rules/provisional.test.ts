@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest';
+import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
+import { bringDown, FIVE_STRAY, failAll, hear, inAnotherProcess, stray } from './test-support.ts';
+
+const tools = { a: {}, b: {}, c: {}, d: {}, e: {}, f: {}, g: {} } as const;
+
+/** Five tools fail, each in its own way. */
+const five = (session: ReturnType<typeof bench>['session']) => {
+  for (const [tool, category] of FIVE_STRAY) failOnce(session, tool, category);
+};
+
+describe('S3: charges that may belong to an event are provisional', () => {
+  test('S3: they count in what is left and in caution, before any circuit opens, and do not pause', () => {
+    const { session, box } = bench({ tools });
+    const exhausted = hear(box, 'budget.exhausted');
+    five(session);
+    expect(session.view()).toMatchObject({ state: 'active', budget: { remaining: 0, provisional: 5, consumed: 0 } });
+    expect(session.acquire('e')).toMatchObject({ decision: 'call', caution: true, budgetRemaining: 0 });
+    expect(exhausted).toEqual([]);
+  });
+
+  test('S3: all become final when the tool of one of them succeeds', () => {
+    const { session, box } = bench({ tools });
+    const exhausted = hear(box, 'budget.exhausted');
+    five(session);
+    succeedOnce(session, 'e'); // It was never suspected.
+    expect(session.view().budget.provisional).toBe(5);
+    succeedOnce(session, 'c');
+    expect(session.view()).toMatchObject({ state: 'paused_budget', budget: { provisional: 0, consumed: 5 } });
+    expect(exhausted).toHaveLength(1);
+    expect(session.acquire('e').reason).toBe('budget_exhausted');
+  });
+
+  test('S3: or when the window has passed, by steps or by time', () => {
+    const { session } = bench({ tools });
+    session.step();
+    five(session);
+    steps(session, 10);
+    expect(session.acquire('e').decision).toBe('call');
+    session.step();
+    expect(session.acquire('e').reason).toBe('budget_exhausted');
+    const timed = bench({ tools });
+    five(timed.session);
+    timed.clock.advance(120_000);
+    expect(timed.session.acquire('e').decision).toBe('call');
+    timed.clock.advance(1);
+    expect(timed.session.acquire('e').reason).toBe('budget_exhausted');
+  });
+
+  test('S3: at most five are provisional; the next is final, and pauses', () => {
+    const { session } = bench({ tools });
+    five(session);
+    failOnce(session, 'e', 'server');
+    expect(session.view()).toMatchObject({ state: 'paused_budget', budget: { provisional: 5, consumed: 1 } });
+  });
+
+  test('S3: a final charge beside provisional ones pauses only when those up to it are enough', () => {
+    const { session } = bench({ tools, budget: { failures: 6 } });
+    for (const [tool, category] of FIVE_STRAY.slice(0, 4)) failOnce(session, tool, category);
+    failOnce(session, 'made_up'); // Final: it has no circuit.
+    expect(session.view()).toMatchObject({ state: 'active', budget: { remaining: 1, provisional: 4 } });
+    failOnce(session, 'e', 'server');
+    expect(session.view()).toMatchObject({ state: 'active', budget: { remaining: 0, provisional: 5 } });
+    failOnce(session, 'made_up');
+    expect(session.view().state).toBe('paused_budget');
+  });
+
+  test('S1, S3: without systemic, and of tools without a circuit, charges are final at once', () => {
+    const { session } = bench({ tools, systemic: false });
+    five(session);
+    expect(session.view()).toMatchObject({ state: 'paused_budget', budget: { provisional: 0, consumed: 5 } });
+    const undeclared = bench({ tools }).session;
+    failOnce(undeclared, 'made_up');
+    expect(undeclared.view().budget).toMatchObject({ provisional: 0, consumed: 1 });
+  });
+
+  test('B3, S3: the one charge of an outage is provisional while all of its parts were', () => {
+    const { session } = bench({ tools });
+    trip(session, 'a');
+    expect(session.view().budget).toMatchObject({ remaining: 4, provisional: 1, consumed: 0 });
+    const parted = bench({ tools }).session;
+    stray(parted, 'a');
+    trip(parted, 'a');
+    expect(parted.view().budget).toMatchObject({ remaining: 4, provisional: 0, consumed: 1 });
+  });
+
+  test('C11, S3: provisional charges are so in another process too, and time passes for them', () => {
+    const { session, box } = bench({ tools });
+    five(session);
+    const restored = inAnotherProcess(session, box);
+    expect(restored.view()).toMatchObject({ state: 'active', budget: { remaining: 0, provisional: 5 } });
+    expect(inAnotherProcess(session, box, { elapsedMs: 120_001 }).acquire('e').reason).toBe('budget_exhausted');
+    succeedOnce(restored, 'a');
+    expect(restored.acquire('e').reason).toBe('budget_exhausted');
+  });
+});
+
+describe('S3: an event costs one failure', () => {
+  test('S3: whatever failed before it in its tools or its category; a failure of another kind stays apart', () => {
+    const { session } = bench({ tools });
+    failOnce(session, 'c'); // Its category.
+    failOnce(session, 'a', 'server'); // Its tool.
+    failOnce(session, 'd', 'permission'); // Neither.
+    bringDown(session);
+    expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 3, consumed: 1 } });
+    expect(session.explain('c').charges).toMatchObject([{ standing: 'systemic', count: 1 }]);
+    expect(session.explain('d').charges).toMatchObject([{ standing: 'provisional' }]);
+  });
+
+  test('S3: what failed before the window of the event stays apart', () => {
+    const { session } = bench({ tools });
+    session.step();
+    stray(session, 'a');
+    steps(session, 11);
+    bringDown(session, 'b', 'c');
+    expect(session.view().budget.remaining).toBe(3);
+  });
+
+  test('S3: failures while it lasts are free, and so is a circuit that joins', () => {
+    const { session } = bench({ tools });
+    const underWay = ['c', 'c', 'c', 'd'].map((tool) => session.acquire(tool));
+    bringDown(session);
+    expect(session.view().budget.remaining).toBe(4);
+    for (const permit of underWay) permit.settle({ outcome: 'failure', category: 'server' });
+    expect(session.view()).toMatchObject({ budget: { remaining: 4 }, systemic: { openings: [{}, {}, { tool: 'c' }] } });
+  });
+
+  test('S3: a charge of before that belongs to a circuit which joins is taken in, not charged again', () => {
+    const { session } = bench({ tools });
+    const underWay = [1, 2, 3].map(() => session.acquire('c'));
+    failOnce(session, 'c', 'server');
+    bringDown(session);
+    expect(session.view().budget.remaining).toBe(3);
+    for (const permit of underWay) permit.settle({ outcome: 'failure', category: 'server' });
+    expect(session.view().systemic?.openings).toHaveLength(3);
+    expect(session.view().budget.remaining).toBe(4);
+  });
+
+  test('B1, S3: the event is judged as a whole: what it merges does not pause on the budget', () => {
+    const { session } = bench({ tools, budget: { failures: 2 } });
+    bringDown(session);
+    expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 1, consumed: 1 } });
+    session.confirmRecovered();
+    expect(session.acquire('c')).toMatchObject({ decision: 'call', caution: true });
+  });
+
+  test('B1, S3: the charge of an event may be less than what had paused the session', () => {
+    const { session } = bench({ tools, budget: { failures: 3 } });
+    const underWay = ['a', 'a', 'a', 'b', 'b', 'b'].map((tool) => session.acquire(tool));
+    for (const tool of ['a', 'b']) stray(session, tool);
+    failOnce(session, 'made_up', 'server');
+    expect(session.acquire('c').reason).toBe('budget_exhausted');
+    for (const permit of underWay) permit.settle({ outcome: 'failure', category: 'network' });
+    expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 1 } });
+    session.confirmRecovered();
+    expect(session.acquire('c').decision).toBe('call');
+  });
+
+  test('S3: the next event costs one more', () => {
+    const { session } = bench({ tools });
+    bringDown(session);
+    session.confirmRecovered();
+    bringDown(session, 'c', 'd');
+    expect(session.view().budget).toMatchObject({ remaining: 3, consumed: 2 });
+  });
+
+  test('S3: an event whose failures were cleared by resume() costs nothing', () => {
+    const { session } = bench({ tools });
+    trip(session, 'a');
+    const last = session.acquire('b');
+    failAll(session, ['b', 'b']);
+    session.resume();
+    expect(session.view().budget.remaining).toBe(5);
+    last.settle({ outcome: 'failure', category: 'network' }); // Its own failure is all that is left to charge.
+    expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 4 } });
+  });
+});

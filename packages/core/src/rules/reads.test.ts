@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import type { Session } from '../session.ts';
+import { bench, failOnce, steps, trip } from '../test-support.ts';
+import { bringDown, FIVE_STRAY, failAll, grouped, hearAll, openGroup, reasonsOf, two } from './test-support.ts';
+
+const TOOLS = ['a', 'b', 'c', 'd'];
+
+/** What readers say is what the next decisions find. */
+const agrees = (session: Session) => {
+  const said = reasonsOf(session, ...TOOLS);
+  const out = session.unavailable();
+  const { state } = session.view();
+  const headline = session.report().state;
+  const found = TOOLS.map((tool) => session.acquire(tool));
+  const rejected = found.filter(({ decision }) => decision === 'skip' || decision === 'pause').map(({ tool }) => tool);
+  return {
+    said,
+    found: found.map(({ reason }) => reason),
+    out,
+    rejected,
+    states: [state, headline, session.view().state],
+  };
+};
+
+describe('C11: reading shows what the next decision would find', () => {
+  test('C11, C9: a probe whose lease has ended has failed, for all readers', () => {
+    const { session, clock, box } = bench();
+    trip(session, 'a');
+    steps(session, 3);
+    session.acquire('a');
+    clock.advance(60_000);
+    const events = hearAll(box);
+    expect(session.peek('a')).toMatchObject({ state: 'open', category: 'timeout', trip: 'probe' });
+    expect(session.unavailable()).toEqual(['a']);
+    expect(session.explain('a')).toMatchObject({
+      decision: 'skip',
+      reason: 'open',
+      nextProbe: { steps: 3, ms: 120_000 },
+    });
+    expect(session.view().circuits.map(({ state }) => state)).toEqual(['open']);
+    expect(session.report().tools[0]).toMatchObject({ state: 'open', category: 'timeout' });
+    expect(events).toEqual([]);
+    expect(session.acquire('a').reason).toBe('open');
+    expect(events.length).toBeGreaterThan(1);
+  });
+
+  test('C11, S5: an event that is over by time is over, but it is told by the next decision', () => {
+    const { session, clock, box } = bench({ systemic: { recovery: { afterMs: 1_000 } } });
+    bringDown(session);
+    clock.advance(1_000);
+    const events = hearAll(box);
+    expect(session.view()).toMatchObject({ state: 'active', systemic: undefined });
+    expect(session.report()).toMatchObject({ state: 'active', systemic: null });
+    expect([session.unavailable(), reasonsOf(session, 'a', 'c')]).toEqual([
+      ['a', 'b'],
+      ['open', 'closed'],
+    ]);
+    expect(events).toEqual([]);
+    session.acquire('c');
+    expect(events.join()).toContain('"by":"time"');
+  });
+
+  test('B1, C11, S3: charges that have left the window have, and those that have become final pause', () => {
+    const left = bench();
+    for (const tool of ['a', 'b']) failOnce(left.session, tool, tool === 'a' ? 'server' : 'network');
+    left.clock.advance(600_001);
+    expect(left.session.view().budget).toMatchObject({ remaining: 5, provisional: 0 });
+    expect(left.session.explain('a').charges).toEqual([]);
+    const { session, clock, box } = bench();
+    for (const [tool, category] of FIVE_STRAY) failOnce(session, tool, category);
+    const events = hearAll(box);
+    clock.advance(120_001);
+    expect(session.view()).toMatchObject({ state: 'paused_budget', budget: { provisional: 0 } });
+    expect(session.report().state).toBe('paused_budget');
+    expect(session.note()).toContain('Tool calls are paused');
+    expect(session.unavailable()).toEqual(TOOLS);
+    expect(events).toEqual([]);
+    session.acquire('a');
+    expect(events.filter((event) => event.includes('"limit":5'))).toHaveLength(1);
+  });
+
+  test('C11, C12, S2: what another session has found is shown, and is charged by the next use only', () => {
+    const { session, other } = two();
+    for (const tool of ['a', 'b', 'c', 'd']) session.acquire(tool).settle({ outcome: 'success' });
+    failAll(other, ['b', 'b'], 'network');
+    trip(session, 'a');
+    failOnce(session, 'b');
+    expect(other.view()).toMatchObject({
+      state: 'active',
+      systemic: { category: 'network' },
+      budget: { remaining: 4 },
+    });
+    expect(reasonsOf(other, ...TOOLS)).toEqual(['systemic', 'systemic', 'closed', 'closed']);
+    expect(other.unavailable()).toEqual(['a', 'b']);
+    expect(other.note().split('\n')).toHaveLength(3);
+    expect(other.snapshot().ledger).toEqual(other.snapshot().ledger);
+  });
+
+  test('C11: tools that were not used yet are shown as the next decision finds them', () => {
+    const { session } = bench({ tools: { a: {}, b: { mode: 'forced_open' }, c: { mode: 'disabled' }, d: {} } });
+    expect(reasonsOf(session, ...TOOLS, 'made_up')).toEqual([
+      'closed',
+      'forced_open',
+      'disabled',
+      'closed',
+      'undeclared',
+    ]);
+    expect(session.view().circuits).toEqual([]);
+  });
+
+  test('C11: in many states, what readers say is what decisions find', () => {
+    const states: [string, () => Session][] = [
+      ['fresh', () => bench().session],
+      [
+        'open and due',
+        () => {
+          const { session } = bench();
+          trip(session, 'a');
+          trip(session, 'b', 'server');
+          steps(session, 3);
+          return session;
+        },
+      ],
+      [
+        'a group',
+        () => {
+          const { session } = grouped();
+          openGroup(session);
+          return session;
+        },
+      ],
+      [
+        'an event',
+        () => {
+          const { session } = bench();
+          bringDown(session);
+          return session;
+        },
+      ],
+      [
+        'an event of all sessions',
+        () => {
+          const { session, other } = two();
+          bringDown(other);
+          return session;
+        },
+      ],
+      [
+        'a spent budget',
+        () => {
+          const { session } = bench({ budget: 'strict' });
+          for (const [tool, category] of FIVE_STRAY) failOnce(session, tool, category);
+          return session;
+        },
+      ],
+      [
+        'by hand',
+        () => {
+          const { session } = bench({ allowedTools: ['a', 'b', 'd'] });
+          session.control('a', 'forced_open');
+          session.control('b', 'observe_only');
+          trip(session, 'b');
+          return session;
+        },
+      ],
+    ];
+    for (const [name, make] of states) {
+      const { said, found, out, rejected, states: seen } = agrees(make());
+      expect(said, name).toEqual(found);
+      expect(out, name).toEqual(rejected);
+      expect(new Set(seen).size, name).toBe(1);
+    }
+  });
+});

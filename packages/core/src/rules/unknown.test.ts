@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import { bench, failOnce, steps, trip } from '../test-support.ts';
+import { failAll, grouped, waste } from './test-support.ts';
+
+/** After how many of these failures, one after the other, the circuit of `a` is open. */
+const opensAfter = (categories: readonly ErrorCategory[], config: Parameters<typeof bench>[0] = {}) => {
+  const { session } = bench(config);
+  for (const [index, category] of categories.entries()) {
+    failOnce(session, 'a', category);
+    if (session.peek('a')?.state === 'open') return index + 1;
+  }
+  return undefined;
+};
+const unknown = (count: number): ErrorCategory[] => Array(count).fill('unknown');
+
+describe('O6: unknown is weak evidence', () => {
+  test('O6: it counts half: six of them open, or two others and two of them, in any order', () => {
+    expect(opensAfter(unknown(9))).toBe(6);
+    expect(opensAfter(['network', 'network', ...unknown(9)])).toBe(4);
+    expect(opensAfter(['unknown', 'network', 'unknown', 'server'])).toBe(4);
+    expect(opensAfter(['network', ...unknown(9)])).toBe(5);
+    expect(opensAfter(['unknown', 'network', 'network', 'network'])).toBe(4);
+  });
+
+  test('O6: a success starts the count again, of halves too', () => {
+    const { session } = bench();
+    for (let i = 0; i < 5; i += 1) failOnce(session, 'a', 'unknown');
+    session.acquire('a').settle({ outcome: 'success' });
+    for (let i = 0; i < 5; i += 1) failOnce(session, 'a', 'unknown');
+    expect(session.peek('a')).toMatchObject({ state: 'closed', failures: 5 }); // All in a row are shown.
+    failOnce(session, 'a', 'unknown');
+    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'consecutive', category: 'unknown' });
+  });
+
+  test('C4, K1, O6: it counts half at every threshold, one that is lowered by a check included', () => {
+    expect(opensAfter(unknown(9), { defaults: { failureThreshold: 1 } })).toBe(2);
+    expect(opensAfter(unknown(9), { defaults: { profile: 'slow' } })).toBe(4);
+    const degraded = (failureThreshold: number) => ({
+      tools: { a: { precheck: () => 'degraded' as const, failureThreshold } },
+    });
+    expect(opensAfter(unknown(9), degraded(3))).toBe(4);
+    expect(opensAfter(unknown(9), degraded(1))).toBe(2); // Never below one.
+  });
+
+  test('O6: it is the category of an error that says nothing', () => {
+    const { session } = bench();
+    for (let i = 0; i < 5; i += 1) session.acquire('a').settle({ error: new Error('something went wrong') });
+    expect(session.peek('a')).toMatchObject({ state: 'closed', failures: 5 });
+    expect(session.view().budget.remaining).toBe(1); // Each costs one failure, as others do.
+  });
+
+  test('C3, O6: it counts in no rate; its tokens are wasted all the same', () => {
+    const rate = { rate: 0.5, minimumCalls: 2 };
+    const failing = bench({ defaults: { failureRate: rate, failureThreshold: 50 } }).session;
+    for (let i = 0; i < 9; i += 1) failOnce(failing, 'a', 'unknown');
+    failOnce(failing, 'a');
+    expect(failing.peek('a')?.state).toBe('closed'); // The first call in the window.
+    failOnce(failing, 'a');
+    expect(failing.peek('a')).toMatchObject({ state: 'open', trip: 'failure_rate', category: 'network' });
+    const slow = bench({ defaults: { slowCallRate: { ...rate, slowerThanMs: 10 }, failureThreshold: 50 } });
+    for (let i = 0; i < 9; i += 1) {
+      const permit = slow.session.acquire('a');
+      slow.clock.advance(100);
+      permit.settle({ outcome: 'failure' });
+    }
+    expect(slow.session.peek('a')?.state).toBe('closed');
+    const costly = bench({ defaults: { wastedTokens: { tokens: 100 }, failureThreshold: 50 } }).session;
+    waste(costly, 'a', 100, 'unknown');
+    expect(costly.peek('a')).toMatchObject({ state: 'open', trip: 'wasted_tokens' });
+  });
+
+  test('C3, O6: an opening by rate has the category of a failure that counted', () => {
+    const { session } = bench({ defaults: { failureRate: { rate: 0.5, minimumCalls: 2 }, failureThreshold: 50 } });
+    failAll(session, ['a'], 'network');
+    failAll(session, ['a'], 'unknown');
+    session.acquire('a').settle({ outcome: 'success' });
+    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'failure_rate', category: 'network' });
+  });
+
+  test('C13, O6: it counts in no group', () => {
+    const { session } = grouped();
+    failAll(session, ['a', 'b', 'c', 'a', 'b', 'c'], 'unknown');
+    expect(session.peek('group:g')).toMatchObject({ state: 'closed', failures: 0 });
+  });
+
+  test('C6, O6: a probe that fails so opens the circuit again', () => {
+    const { session } = bench();
+    trip(session, 'a');
+    steps(session, 3);
+    failOnce(session, 'a', 'unknown');
+    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'probe' });
+  });
+
+  test('O6, S1: it is no category shared by two tools; three open circuits are an event whatever opened them', () => {
+    const { session } = bench({ budget: { failures: 50 } });
+    const down = (tool: string) => failAll(session, Array(6).fill(tool), 'unknown');
+    down('a');
+    down('b');
+    expect(session.view().systemic).toBeUndefined();
+    down('c');
+    expect(session.view().systemic).toMatchObject({ category: undefined, layer: 'unknown' });
+  });
+
+  test('O6, S1: five of three tools are no event', () => {
+    const { session } = bench({ budget: { failures: 50 } });
+    failAll(session, ['a', 'b', 'c', 'a', 'b', 'c', 'd'], 'unknown');
+    expect(session.view().systemic).toBeUndefined();
+  });
+
+  test('C11, O6: what counts half does so in another process', () => {
+    const { session, box } = bench();
+    for (let i = 0; i < 5; i += 1) failOnce(session, 'a', 'unknown');
+    const restored = box.restore(JSON.parse(JSON.stringify(session.snapshot())));
+    expect(restored.peek('a')).toMatchObject({ state: 'closed', failures: 5 });
+    failOnce(restored, 'a', 'unknown');
+    expect(restored.peek('a')?.state).toBe('open');
+  });
+});

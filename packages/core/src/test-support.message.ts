@@ -1,0 +1,62 @@
+import { createWindowBudget } from './budget/window.ts';
+import type { AlternativeRoute } from './capability/route.ts';
+import { type Circuit, closedCircuit, fail } from './circuit/circuit.ts';
+import { resolvePolicy } from './circuit/policy.ts';
+import { createLedger } from './ledger.ts';
+import { type Grounds, rejectionText } from './message.ts';
+import { REASONS } from './reasons.ts';
+import type { SystemicEvent } from './systemic.ts';
+
+/* What texts for a model are made of, with something in each place. */
+
+export const policy = resolvePolicy({ failureThreshold: 1 });
+export const at = { ms: 1_000, step: 4, stepMs: 1_000 };
+const failure = { category: 'network', retryAfterMs: undefined, durationMs: 5, tokens: 0 } as const;
+export const open: Circuit = fail(closedCircuit(), closedCircuit(), failure, policy, at);
+export const due = { ms: 99_000, step: 40, stepMs: 99_000 };
+export const ledger = createLedger(createWindowBudget({ limit: 5 }));
+
+export const grounds = (given: Partial<Grounds> = {}): Grounds => ({
+  reason: 'open',
+  decision: REASONS[given.reason ?? 'open'],
+  tool: 'web_search',
+  mode: 'automatic',
+  circuit: open,
+  policy,
+  group: undefined,
+  event: undefined,
+  gate: undefined,
+  ledger,
+  at,
+  route: { kind: 'defer' },
+  ...given,
+});
+
+export const say = (given: Partial<Grounds> = {}) => rejectionText(grounds(given));
+
+export const GO_ON = 'Go on without it, and say in your answer what is missing because of it.';
+
+export const alternative: AlternativeRoute = {
+  kind: 'alternative',
+  tool: 'news_search',
+  method: undefined,
+  degradation: 'low',
+  note: 'recent items only',
+  adapt: undefined,
+};
+
+export const groupOf = (circuit: Circuit): Grounds['group'] => ({
+  name: 'group:github',
+  mode: 'automatic',
+  circuit,
+  policy,
+});
+
+export const opening = (tool: string) => ({ tool, category: 'network', at, unixMs: 0 }) as const;
+export const event: SystemicEvent = {
+  category: 'network',
+  layer: 'network',
+  dependency: undefined,
+  group: undefined,
+  openings: [opening('a'), opening('b')],
+};
