@@ -46,7 +46,7 @@ const noteOf = (wait: string): string =>
   [
     '<breakerbox>',
     'These tools are unavailable now. Do not call them.',
-    `- 'search': its last calls failed (network); it may be tried again in ${wait}. Instead: ask the user.`,
+    `- 'search': the last calls failed (network); it may be tried again in ${wait}. Instead: ask the user.`,
     '</breakerbox>',
   ].join('\n');
 /** After the first failure, and after the probe; in the words of the first step of each. */
@@ -144,7 +144,7 @@ describe('breakerPrepareStep', () => {
     });
 
     test('of a paused session too', async () => {
-      const watched = watchedSession({ budget: { failures: 1 } });
+      const watched = watchedSession({ budget: { rule: 'strict', failures: 1 } });
       const prepareStep = breakerPrepareStep(watched.session);
       const seen = await systemsSeen(watched, { prepareStep }, [[ask('down')], 'Done.']);
       expect(seen).toEqual([[], [expect.stringContaining('Tool calls are paused')]]);

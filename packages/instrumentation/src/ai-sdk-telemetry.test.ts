@@ -42,7 +42,7 @@ describe('breakerTelemetry, registered once', () => {
     const heard = await run({ search: search(execute) });
     expect(execute).toHaveBeenCalledTimes(3);
     expect(heard[3]).toMatch(
-      /^ToolUnavailableError: Tool 'search' is unavailable: its last calls failed \(network\)\./,
+      /^ToolUnavailableError: Tool 'search' is unavailable: the last calls failed \(network\)\./,
     );
     expect(decisions).toEqual([...Array(3).fill('search: call'), 'search: skip']);
     expect(sessions).toHaveLength(1);
@@ -145,7 +145,7 @@ describe('breakerTelemetry, registered once', () => {
       registerTelemetry(breakerTelemetry(box));
       const inner = guard(currentSession, 'inner', () => Promise.reject(refused));
       await run({ search: search(() => inner(undefined)) }, [[ask('a')], [ask('b')], 'Done.']);
-      const failed = ['inner: failure, network', 'search: failure, network'];
+      const failed = ['inner: failure, network', 'search: ignored, network'];
       expect(outcomes).toEqual([...failed, 'search: ignored, denied']);
     });
   });

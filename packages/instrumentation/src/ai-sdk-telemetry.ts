@@ -3,7 +3,9 @@ import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { type AgentCall, type AgentRun, endRun, followRun, heardOf, isMade, openSession } from './ai-sdk-runs.ts';
 import { decide } from './decide.ts';
+import { declareTool, type GroupOf, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { guardedBy } from './guarded.ts';
+import { checkOptions } from './options.ts';
 import { startRun } from './run.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
@@ -39,6 +41,16 @@ interface Execution<Value> extends ToolEvent {
   readonly execute: () => PromiseLike<Value>;
 }
 
+/** How the integration behaves. */
+export interface BreakerTelemetryOptions {
+  /**
+   * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
+   * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
+   * The configuration of a tool comes first. Default: none, for the tools of `@ai-sdk/mcp` do not name their server.
+   */
+  readonly group?: ToolGroup;
+}
+
 /** A telemetry integration of the AI SDK 7, for its `registerTelemetry`. */
 export interface BreakerTelemetry {
   onStart(event: StartEvent): void;
@@ -72,7 +84,8 @@ const OPERATIONS: ReadonlySet<unknown> = new Set(['ai.generateText', 'ai.streamT
  * that tools return.
  *
  * @param source a box: a session for each run. A session: one for all. A function: asked at each run's start.
- * @throws BreakerboxUsageError for anything else.
+ * @throws BreakerboxConfigError for options that can't work.
+ * @throws BreakerboxUsageError for any other source.
  *
  * @example
  * ```ts
@@ -81,8 +94,13 @@ const OPERATIONS: ReadonlySet<unknown> = new Set(['ai.generateText', 'ai.streamT
  * registerTelemetry(breakerTelemetry(createBreakerbox({ agent: 'research-agent' })));
  * ```
  */
-export function breakerTelemetry(source: Breakerbox | SessionSource): BreakerTelemetry {
+export function breakerTelemetry(
+  source: Breakerbox | SessionSource,
+  options: BreakerTelemetryOptions = {},
+): BreakerTelemetry {
+  checkOptions('breakerTelemetry()', options, { group: toolGroup });
   const sessionOf = sessionStarter(source);
+  const groupOf = groupsBy(options.group, 'breakerTelemetry()');
   const over = ({ callId, reason }: AbortEvent): void => {
     if (callId !== undefined && heardOf(callId, integration)) endRun(callId, reason);
   };
@@ -116,7 +134,7 @@ export function breakerTelemetry(source: Breakerbox | SessionSource): BreakerTel
       if (run === undefined || call.toolCall === undefined) return call.execute();
       run.running += 1;
       try {
-        return await runTool(run, call, call.toolCall.toolName);
+        return await runTool(run, call, call.toolCall.toolName, groupOf);
       } finally {
         run.running -= 1;
       }
@@ -141,17 +159,22 @@ const warnOfOldSdk = (): void => {
   warned = true;
 };
 
-const runTool = <Value>(run: AgentRun, call: Execution<Value>, name: string): PromiseLike<Value> => {
+const runTool = <Value>(run: AgentRun, call: Execution<Value>, name: string, groupOf: GroupOf): PromiseLike<Value> => {
   const guard = guardedBy((run.tools[name] as { readonly execute?: unknown } | undefined)?.execute);
   if (guard !== undefined && guard !== currentSession) return call.execute();
   const session = openSession(run);
   if (session === undefined) return call.execute();
-  return withSession(session, () => (guard === undefined ? decidedCall(session, run, call) : call.execute()));
+  return withSession(session, () => (guard === undefined ? decidedCall(session, run, call, groupOf) : call.execute()));
 };
 
-const decidedCall = async <Value>(session: Session, run: AgentRun, call: Execution<Value>): Promise<Value> => {
+const decidedCall = async <Value>(
+  session: Session,
+  run: AgentRun,
+  call: Execution<Value>,
+  groupOf: GroupOf,
+): Promise<Value> => {
   const { toolCallId, toolCall, execute } = call;
-  const permit = ask(session, call);
+  const permit = ask(session, call, groupOf);
   if (permit === undefined) return execute();
   if (isRefused(permit)) throw refusal(permit);
   const running = startRun(permit, { signal: run.over.signal });
@@ -167,10 +190,11 @@ const decidedCall = async <Value>(session: Session, run: AgentRun, call: Executi
 };
 
 /** Undefined for a name that no tool may have: then nothing is decided. */
-const ask = (session: Session, { toolCallId, toolCall, recordInputs }: Execution<unknown>): Permit | undefined => {
+const ask = (session: Session, call: Execution<unknown>, groupOf: GroupOf): Permit | undefined => {
+  const { toolCallId, toolCall, recordInputs } = call;
   const { toolName = '', input } = toolCall ?? {};
   return safely(`declaring tool '${toolName}'`, () => {
-    session.declare(toolName);
+    declareTool(session, toolName, groupOf(toolName));
     // Without its arguments a call is like no other, and not like all others.
     return recordInputs === false
       ? session.acquire(toolName, { callId: toolCallId })

@@ -78,7 +78,7 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
     const steps = [...Array(4).fill([ask('x')]), [ask('x'), ask('y')], 'Done.'];
     const heard = await loop(watched, { search: orders }, steps);
     expect(heard).toEqual([
-      { type: 'error-text', value: expect.stringContaining('the same call has come to nothing') },
+      { type: 'error-text', value: expect.stringContaining('the same call has failed in the same way') },
       { type: 'json', value: { error: 'unknown order id y' } },
     ]);
   });

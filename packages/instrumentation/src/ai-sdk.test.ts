@@ -77,7 +77,7 @@ describe('guarded tools', () => {
     const outOf = (execute: () => unknown) => {
       const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
       session.declare('search');
-      session.acquire('search').settle({ outcome: 'failure' });
+      session.acquire('search').settle({ outcome: 'failure', category: 'network' });
       return () => guardTools({ search: search(execute as never) }, session).search.execute?.({ q: 'x' }, options);
     };
 

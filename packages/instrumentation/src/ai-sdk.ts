@@ -2,6 +2,7 @@ import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
 import type { Tool, ToolSet } from 'ai';
 import { aValue, readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
+import { declareTool, type GroupOf, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
 import { isAsyncIterable, iterate, lastOf, once } from './iterate.ts';
 import { labelForModel, labelledModelOutput } from './model-output.ts';
@@ -19,7 +20,7 @@ export {
   breakerPrepareStep,
   type CallTools,
 } from './ai-sdk-prepare-step.ts';
-export { type BreakerTelemetry, breakerTelemetry } from './ai-sdk-telemetry.ts';
+export { type BreakerTelemetry, type BreakerTelemetryOptions, breakerTelemetry } from './ai-sdk-telemetry.ts';
 export type { CallEnd } from './run.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
@@ -37,6 +38,12 @@ export interface GuardToolsOptions {
    * may open the circuit. Default: nobody knows. What it throws goes to OpenTelemetry's `diag`.
    */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
+  /**
+   * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
+   * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
+   * The configuration of a tool comes first. Default: none, for the tools of `@ai-sdk/mcp` do not name their server.
+   */
+  readonly group?: ToolGroup;
 }
 
 /**
@@ -64,7 +71,7 @@ export function guardTools<Tools extends ToolSet>(
   session: SessionSource,
   options: GuardToolsOptions = {},
 ): Tools {
-  checkOptions('guardTools()', options, { timeoutMs: milliseconds, tokens: reader });
+  checkOptions('guardTools()', options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup });
   const findSession = sessionFinder(session, 'guardTools()');
   if (typeof tools !== 'object' || tools === null) {
     throw new BreakerboxUsageError(
@@ -73,11 +80,11 @@ export function guardTools<Tools extends ToolSet>(
     );
   }
   const entries = Object.entries(tools);
-  declareNow(
-    session,
-    entries.filter(([, tool]) => isExecutable(tool)).map(([name]) => name),
-  );
-  const kitchen: Kitchen = { tools, session, findSession, timeoutMs: options.timeoutMs, tokens: options.tokens };
+  const groupOf = groupsBy(options.group, 'guardTools()');
+  const names = entries.filter(([, tool]) => isExecutable(tool)).map(([name]) => name);
+  declareNow(session, names, groupOf);
+  const { timeoutMs, tokens } = options;
+  const kitchen: Kitchen = { tools, session, findSession, timeoutMs, tokens, groupOf };
   return Object.fromEntries(
     entries.map(([name, tool]) => [name, isExecutable(tool) ? guardTool(name, tool, kitchen) : tool]),
   ) as Tools;
@@ -96,6 +103,7 @@ interface Kitchen {
   readonly findSession: SessionFinder;
   readonly timeoutMs: number | undefined;
   readonly tokens: GuardToolsOptions['tokens'];
+  readonly groupOf: GroupOf;
 }
 
 const guardTool = (name: string, tool: Executable, kitchen: Kitchen): ToolSet[string] => {
@@ -146,10 +154,10 @@ const refused = (tool: Executable, error: unknown): ReturnType<Execute> => {
   return isStreaming(tool) ? pieces : Object.assign(refusal, { [Symbol.asyncIterator]: () => pieces });
 };
 
-const ask = (name: string, input: unknown, options: ExecuteOptions | undefined, { findSession }: Kitchen): Permit => {
+const ask = (name: string, input: unknown, options: ExecuteOptions | undefined, kitchen: Kitchen): Permit => {
   throwIfAborted(readSignal(`guardTools(), tool '${name}'`, options?.abortSignal));
-  const session = findSession();
-  session.declare(name);
+  const session = kitchen.findSession();
+  declareTool(session, name, kitchen.groupOf(name));
   return decide(session, name, input, options?.toolCallId);
 };
 

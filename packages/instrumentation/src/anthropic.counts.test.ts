@@ -83,7 +83,7 @@ describe('how a call counts', () => {
     const tokens: GuardToolsOptions['tokens'] = ({ error }) => (error === undefined ? 1 : 100);
     const [tool] = guardTools([search(() => Promise.reject(errors.shift()))], watched.session, { tokens });
     for (const q of ['a', 'b']) await Promise.resolve(tool?.run({ q })).catch(() => {});
-    expect(watched.session.view().budget).toMatchObject({ consumed: 2, tokensRemaining: 800 });
+    expect(watched.session.view().budget).toMatchObject({ remaining: 3, tokensRemaining: 800 });
   });
 
   it('O1: a signal that has fired already asks nobody', async () => {

@@ -1,6 +1,7 @@
 import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
 import { annotated, isContent, reportThrown } from '@breakerbox/core/internal';
 import { aValue, type ToolCall } from './caller.ts';
+import { groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
@@ -25,6 +26,12 @@ export interface GuardToolsOptions {
    * Default: nobody knows. What it throws goes to OpenTelemetry's `diag`.
    */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
+  /**
+   * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
+   * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
+   * The configuration of a tool comes first. Default: none.
+   */
+  readonly group?: ToolGroup;
 }
 
 /**
@@ -55,7 +62,7 @@ export function guardTools<Tools extends readonly object[]>(
   options: GuardToolsOptions = {},
 ): Tools {
   const where = 'guardTools()';
-  checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader });
+  checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup });
   const findSession = sessionFinder(session, where);
   if (!Array.isArray(tools)) {
     throw new BreakerboxUsageError(
@@ -63,9 +70,10 @@ export function guardTools<Tools extends readonly object[]>(
     );
   }
   const runnable = new Map(tools.filter(isRunnable).map((tool) => [tool.name, tool]));
-  declareNow(session, [...runnable.keys()]);
-  const { timeoutMs, tokens } = options;
-  const kitchen: ToolKitchen = { session, findSession, where, timeoutMs, tokens, runnable };
+  const { timeoutMs, tokens, group } = options;
+  const groupOf = groupsBy(group, where);
+  declareNow(session, [...runnable.keys()], groupOf);
+  const kitchen: ToolKitchen = { session, findSession, where, timeoutMs, tokens, groupOf, runnable };
   return tools.map((tool: object) =>
     isRunnable(tool) ? guardTool(tool, kitchen) : tool,
   ) as readonly object[] as Tools;

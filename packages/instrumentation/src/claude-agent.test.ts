@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { breakerHooks, mergeHooks } from './claude-agent.ts';
 import { claudeCode } from './test-support/claude-code.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
-import { watchedSession } from './test-support/watched-session.ts';
+import { groupOf, watchedSession } from './test-support/watched-session.ts';
 
 const REFUSED = 'connect ECONNREFUSED 127.0.0.1:9';
 
@@ -31,6 +31,17 @@ describe('breakerHooks', () => {
     expect(await claude.batch('a')).toEqual({});
     expect(watched.outcomes).toEqual(['search: success']);
     expect(watched.session.view().step).toBe(1);
+  });
+
+  it('C13: the group of a tool of an MCP server is the server, unless the option says another', async () => {
+    const { session } = watchedSession();
+    const nameOf = (tool: string) => tool.split('__').at(-1);
+    const group = (tool: string) => (tool === 'WebFetch' ? 'web' : undefined);
+    const claude = claudeCode(breakerHooks(session, { nameOf, group }));
+    for (const tool of ['mcp__my_docs__search', 'mcp__docs__list_all', 'WebFetch', 'Bash'])
+      await claude.before(tool, tool);
+    const groups = ['search', 'list_all', 'WebFetch', 'Bash'].map((tool) => groupOf(session, tool));
+    expect(groups).toEqual(['my_docs', 'docs', 'web', undefined]);
   });
 
   it('R3: deny a call of a tool that is out, with the reason for the model', async () => {

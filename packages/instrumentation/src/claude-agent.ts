@@ -5,6 +5,7 @@ import { background } from './claude-agent-background.ts';
 import { type Calls, callsOf } from './claude-agent-calls.ts';
 import type { Hooks } from './claude-agent-merge.ts';
 import { failureOf, reasonOf, successOf } from './claude-agent-words.ts';
+import { groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { checkOptions, flag, type OptionCheck, reader, show } from './options.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused } from './unavailable.ts';
@@ -22,6 +23,12 @@ export interface BreakerHooksOptions {
    * `TodoWrite`, are guarded only under another name than their own: a paused agent needs them.
    */
   readonly nameOf?: (tool: string) => string | undefined;
+  /**
+   * The group of a tool (C13), by the name that Claude Code gives it: a function, or one name for all. When tools of a group fail in a
+   * row, all of the group are skipped, and one probe serves them all. The configuration of a tool comes first. Default: of a tool
+   * of an MCP server the server, such as `docs` of `mcp__docs__search`; of any other none.
+   */
+  readonly group?: ToolGroup;
   /**
    * The signal of the query's `abortController`. When it fires, Claude Code ends without a word, and what is on its way is given up:
    * it costs nothing, and a probe's place is free again. Default: none; such a probe then lasts until its lease ends, unless
@@ -56,8 +63,9 @@ export interface BreakerHooksOptions {
  */
 export function breakerHooks(session: SessionSource, options: BreakerHooksOptions = {}): Hooks {
   const where = 'breakerHooks()';
-  checkOptions(where, options, { nameOf: reader, signal: abortSignal, note: flag });
+  checkOptions(where, options, { nameOf: reader, group: toolGroup, signal: abortSignal, note: flag });
   const { nameOf = asItIs, note = false, signal } = options;
+  const groupOf = groupsBy(options.group, where, serverOf);
   const findSession = sessionFinder(session, where);
   const inBackground = background();
   const calls = (): Calls => callsOf(findSession());
@@ -68,7 +76,8 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
       const name = atOnce('nameOf()', nameOf(input.tool_name));
       const tool = name === input.tool_name && CONTROLS.has(name) ? undefined : name;
       if (tool === undefined) return undefined;
-      const call = { callId: input.tool_use_id, tool, input: input.tool_input };
+      const group = groupOf(input.tool_name);
+      const call = { callId: input.tool_use_id, tool, input: input.tool_input, group };
       const permit = calls().acquire(call, input, signal);
       if (!isRefused(permit)) return undefined;
       const permissionDecisionReason = reasonOf(permit);
@@ -112,6 +121,9 @@ const CONTROLS: ReadonlySet<string> = new Set(
   `StructuredOutput AskUserQuestion EnterPlanMode ExitPlanMode TodoWrite TaskCreate TaskGet TaskList TaskUpdate TaskOutput TaskStop
     ListAgents SendMessage SendUserMessage ReportFindings ScheduleWakeup ToolSearch BashOutput KillShell`.split(/\s+/),
 );
+
+/** By the name of a tool of an MCP server. */
+const serverOf = (tool: string): string | undefined => /^mcp__(.+?)__/.exec(tool)?.[1];
 
 const asItIs = (tool: string): string => tool;
 

@@ -2,6 +2,8 @@ import { ATTR } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import type { BaseTool, Context } from '@google/adk';
 import { trace } from '@opentelemetry/api';
+import { firstName } from './groups.ts';
+import { readOf } from './readable.ts';
 
 /** What a tool does, once its arguments are checked. */
 export type Work = (context: Context) => unknown;
@@ -60,6 +62,13 @@ const run = (input: unknown, context: Context, work: Work): unknown => {
   const guard = expected.get(context);
   expected.delete(context);
   return guard === undefined ? work(context) : guard(input, context, work);
+};
+
+/** The prefix of the `MCPToolset` that a tool is of: ADK keeps the server's own name of the tool beside the one with the prefix. */
+export const toolsetOf = (tool: BaseTool): string | undefined => {
+  const { name } = tool;
+  const own = firstName(readOf(tool, 'originalName'));
+  return own !== undefined && name.endsWith(`_${own}`) ? firstName(name.slice(0, -own.length - 1)) : undefined;
 };
 
 /** By ADK's own mark: there may be two copies of its class in a process. */

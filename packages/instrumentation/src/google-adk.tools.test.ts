@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { BreakerPlugin } from './google-adk.ts';
 import { adkRun, confirmations, lastText, toolOf } from './test-support/adk-run.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
-import { watchedSession } from './test-support/watched-session.ts';
+import { groupOf, watchedSession } from './test-support/watched-session.ts';
 
 const ask = (q: string, tool = 'search') => ({ tool, input: { q } });
 const asking = (...queries: string[]): ScriptedStep[] => [...queries.map((q) => [ask(q)]), 'Done.'];
@@ -193,28 +193,40 @@ describe('tools of other kinds', () => {
     expect(outcomes).toEqual(Array(4).fill('search: success'));
   });
 
-  test('those of a real MCP server are guarded; an error result counts as what it says', async () => {
+  const everything = (prefix?: string): MCPToolset => {
     const resolver = createRequire(import.meta.url);
     const manifest = resolver.resolve('@modelcontextprotocol/server-everything/package.json');
-    const toolset = new MCPToolset({
-      type: 'StdioConnectionParams',
-      serverParams: {
-        command: process.execPath,
-        args: [resolver.resolve(manifest.replace('package.json', 'dist/index.js')), 'stdio'],
-        stderr: 'ignore',
-      },
-    });
+    const serverParams = {
+      command: process.execPath,
+      args: [resolver.resolve(manifest.replace('package.json', 'dist/index.js')), 'stdio'],
+      stderr: 'ignore' as const,
+    };
+    return new MCPToolset({ type: 'StdioConnectionParams', serverParams }, [], prefix);
+  };
+
+  test('those of a real MCP server are guarded; an error result counts as what it says', async () => {
     const { session, decisions, outcomes } = watchedSession();
     const calls = [
       { tool: 'echo', input: { message: 'hello' } },
       { tool: 'echo', input: {} },
     ];
-    const run = await adkRun([calls, 'Done.'], [], [new BreakerPlugin(session)], { tools: [toolset] });
+    const run = await adkRun([calls, 'Done.'], [], [new BreakerPlugin(session)], { tools: [everything()] });
     expect(lastText(await run.say('go'))).toBe('Done.');
     expect(run.heard()[0]).toContain('Echo: hello');
     expect(run.heard()[1]).toContain('"isError":true');
     expect(decisions).toEqual(['echo: call', 'echo: call']);
     expect(outcomes).toEqual(['echo: success', expect.stringMatching(/^echo: ignored/)]);
+  });
+
+  test('C13: the group of those of an MCP server is the prefix of its toolset, unless the option says another', async () => {
+    const { session } = watchedSession();
+    const group = (tool: string) => (tool === 'every_echo' ? 'echoes' : undefined);
+    const run = await adkRun(['Done.'], [toolOf('my_search', () => 'found')], [new BreakerPlugin(session, { group })], {
+      tools: [everything('every'), toolOf('my_search', () => 'found')],
+    });
+    await run.say('go');
+    const groups = ['every_get-sum', 'every_echo', 'my_search'].map((tool) => groupOf(session, tool));
+    expect(groups).toEqual(['every', 'echoes', undefined]);
   });
 
   test('names that the model took from Object.prototype are none: nothing is patched, nothing has a circuit', async () => {

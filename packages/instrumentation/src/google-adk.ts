@@ -1,6 +1,7 @@
 import { safely } from '@breakerbox/core/internal';
 import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest } from '@google/adk';
-import { describeNativeSpan, expectCall, type Guard } from './google-adk-tools.ts';
+import { describeNativeSpan, expectCall, type Guard, toolsetOf } from './google-adk-tools.ts';
+import { declareTool, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { checkOptions, flag, milliseconds, reader } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
 import type { CallEnd, Reading } from './run.ts';
@@ -20,6 +21,12 @@ export interface BreakerPluginOptions {
    * Reads in the end of a call what it cost, in tokens. Those of a failed call are wasted. Default: nobody knows.
    */
   readonly tokens?: (end: CallEnd<unknown>, tool: string) => number | undefined;
+  /**
+   * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
+   * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
+   * The configuration of a tool comes first. Default: none, or of a tool of an `MCPToolset` with a prefix that prefix.
+   */
+  readonly group?: ToolGroup;
   /**
    * Adds what is out, and where to go instead, to the system instruction of each request while something is out. Default: false,
    * for the model is told at the call, and a changed system instruction misses the prompt cache.
@@ -125,13 +132,16 @@ const counted = new WeakSet<LlmRequest>();
 const REFUSED = Symbol('refused');
 
 const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOptions): Hooks => {
-  checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader, note: flag });
-  const { timeoutMs, tokens, note = false } = options;
+  checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup, note: flag });
+  const { timeoutMs, tokens, group, note = false } = options;
+  const byOption = groupsBy(group, where);
+  const groupOfTool = (tool: BaseTool): string | undefined => byOption(tool.name) ?? toolsetOf(tool);
   const kitchen: Kitchen = { findSession: sessionFinder(session, where), where, timeoutMs };
   const toolsOf = new WeakMap<object, ToolsByName>();
 
-  const requestOf = ({ name: tool }: BaseTool, input: unknown, context: Context): ToolRequest => ({
-    tool,
+  const requestOf = (tool: BaseTool, input: unknown, context: Context): ToolRequest => ({
+    tool: tool.name,
+    group: groupOfTool(tool),
     input,
     callId: context.functionCallId,
     signal: context.abortSignal,
@@ -192,7 +202,9 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
         counted.add(request);
         const session = kitchen.findSession();
         session.step();
-        for (const name of Object.keys(request.toolsDict)) if (!STEERING.has(name)) session.declare(name);
+        for (const [name, tool] of Object.entries(request.toolsDict)) {
+          if (!STEERING.has(name)) declareTool(session, name, groupOfTool(tool));
+        }
         if (note) addInstruction(request, session.note());
       });
       return undefined;

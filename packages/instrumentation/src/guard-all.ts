@@ -1,6 +1,7 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { isPlain } from '@breakerbox/core/internal';
 import { aValue } from './caller.ts';
+import { groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import type { GuardedCall, GuardedFunction, GuardOptions } from './guard.ts';
 import { refuseGuarded } from './guarded.ts';
 import { guardTool } from './guarded-tool.ts';
@@ -19,7 +20,13 @@ export type GuardedFunctions<Tools extends Readonly<Record<string, ToolFunction>
 };
 
 /** How they behave; the same for each. They are each other's alternatives. */
-export type GuardAllOptions = Omit<GuardOptions, 'alternatives'>;
+export type GuardAllOptions = Omit<GuardOptions, 'alternatives' | 'group'> & {
+  /**
+   * The group of the tools (C13): a name for all of them, or a function that gives the group of each by the tool's name. Default:
+   * none.
+   */
+  readonly group?: ToolGroup;
+};
 
 /**
  * `guard` for a record of functions, by their names. Those whose alternatives have `adapt` and stand in the record are called
@@ -47,16 +54,22 @@ export function guardAll<Tools extends Readonly<Record<string, ToolFunction>>>(
       `guardAll(): got ${aValue(tools)} in place of tools, so there is nothing to guard. Give an object of functions by the names of their tools.`,
     );
   }
-  checkOptions('guardAll()', options, { timeoutMs: milliseconds, tokens: reader, freshness: reader });
+  checkOptions('guardAll()', options, CHECKS);
+  const { group, ...rest } = options;
+  const groupOf = groupsBy(group, 'guardAll()');
   const guarded: Record<string, GuardedFunction<never, unknown>> = Object.create(null); // `__proto__` is a name too.
   // Each looks in the record when it is called: one that comes later stands in for one that comes earlier.
-  const all = { ...options, alternatives: guarded };
+  const all = { ...rest, alternatives: guarded };
   for (const [name, run] of Object.entries(tools)) {
     refuseGuarded(`guardAll(), tool '${name}'`, run, session);
-    guarded[name] = guardTool(session, name, typeof run === 'function' ? run.bind(tools) : run, all);
+    const own = groupOf(name);
+    const bound = typeof run === 'function' ? run.bind(tools) : run;
+    guarded[name] = guardTool(session, name, bound, own === undefined ? all : { ...all, group: own });
   }
   return Object.fromEntries(Object.entries(guarded)) as GuardedFunctions<Tools>;
 }
+
+const CHECKS = { timeoutMs: milliseconds, tokens: reader, freshness: reader, group: toolGroup };
 
 /** Of a map, or an instance whose class has the functions, an empty record would come. */
 const isRecord = (tools: unknown): boolean =>

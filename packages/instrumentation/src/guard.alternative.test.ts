@@ -208,11 +208,11 @@ describe('R4: an alternative with adapt is called in place', () => {
     const hang = () => new Promise<string>(() => {});
     const news = guard(session, 'news', hang, ownMs === undefined ? {} : { timeoutMs: ownMs });
     const web = guard(session, 'web', hang, { timeoutMs, alternatives: { news } });
-    session.acquire('web').settle({ outcome: 'failure' });
+    session.acquire('web').settle({ outcome: 'failure', category: 'server' });
     const call = web('/x').catch((caught) => caught);
     await vi.advanceTimersByTimeAsync(20);
     expect(await call).toMatchObject({ name: 'TimeoutError', message: 'No answer within 20 ms' });
-    expect(outcomes).toEqual(['web: failure, unknown', 'news: failure, timeout']);
+    expect(outcomes).toEqual(['web: failure, server', 'news: failure, timeout']);
   });
 
   test('R4: has less where adapt took its time, and does not begin with nothing', async () => {
@@ -228,7 +228,7 @@ describe('R4: an alternative with adapt is called in place', () => {
       const { session } = route({ adapt: takes(ms) });
       const news = guard(session, 'news', () => new Promise<string>(() => {}));
       const web = guard(session, 'web', async (_: string) => '', { timeoutMs: 20, alternatives: { news } });
-      session.acquire('web').settle({ outcome: 'failure' });
+      session.acquire('web').settle({ outcome: 'failure', category: 'server' });
       const call = web('/x').catch((error) => error.message);
       await vi.advanceTimersByTimeAsync(left);
       expect(await call).toBe(`No answer within ${left} ms`);

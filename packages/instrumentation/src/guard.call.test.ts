@@ -9,7 +9,7 @@ import { watchedSession } from './test-support/watched-session.ts';
 /** A session in which a probe of `search` is due. */
 const dueProbe = () => {
   const watched = watchedSession({ tools: { search: { failureThreshold: 1, probeAfterSteps: 1 } } });
-  watched.session.acquire('search').settle({ outcome: 'failure' });
+  watched.session.acquire('search').settle({ outcome: 'failure', category: 'network' });
   watched.session.step();
   return watched;
 };

@@ -97,7 +97,7 @@ describe('an error', () => {
 
 describe('a pause', () => {
   test('tells so', async () => {
-    const { session } = watchedSession({ budget: { failures: 1 } });
+    const { session } = watchedSession({ budget: { rule: 'strict', failures: 1 } });
     const search = guard(session, 'search', () => Promise.reject(refused));
     await expect(search(1)).rejects.toBe(refused);
     await expect(search(1)).rejects.toMatchObject({ decision: 'pause', reason: 'budget_exhausted' });

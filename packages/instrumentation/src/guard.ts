@@ -1,5 +1,6 @@
 import type { FreshnessHint, Permit } from '@breakerbox/core';
 import type { ToolCall } from './caller.ts';
+import { groupName } from './groups.ts';
 import { guardTool } from './guarded-tool.ts';
 import { guardsByTool } from './guards.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
@@ -45,6 +46,11 @@ export interface GuardOptions<Output = unknown> {
    * called in place of this one while it is out, under a decision of its own; any other is left to the caller.
    */
   readonly alternatives?: Readonly<Record<string, GuardedFunction<never, unknown>>>;
+  /**
+   * The group of the tool (C13), such as the MCP server or the service behind it. When tools of a group fail in a row, all of the group
+   * are skipped, and one probe serves them all. The configuration of the tool comes first. Default: none.
+   */
+  readonly group?: string;
 }
 
 /**
@@ -100,4 +106,10 @@ export function guard<Input, Output>(
 
 const NO_OPTIONS = {};
 
-const CHECKS = { timeoutMs: milliseconds, tokens: reader, freshness: reader, alternatives: guardsByTool };
+const CHECKS = {
+  timeoutMs: milliseconds,
+  tokens: reader,
+  freshness: reader,
+  alternatives: guardsByTool,
+  group: groupName,
+};

@@ -1,6 +1,7 @@
 import { BreakerboxUsageError, type Permit } from '@breakerbox/core';
 import { readCall, type ToolCall, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
+import { declareTool } from './groups.ts';
 import type { GuardedCall, GuardedFunction, GuardOptions } from './guard.ts';
 import { mark, refuseGuarded } from './guarded.ts';
 import { directCallOf, type Guard } from './guards.ts';
@@ -34,7 +35,7 @@ export const guardTool = <Input, Output>(
   }
   checkSource(session, where);
   refuseGuarded(where, run, session);
-  declareNow(session, [tool]);
+  declareNow(session, [tool], () => options.group);
   const guarded = new GuardedTool(where, session, tool, run, options);
   const asked = (input: Input, given?: ToolCall): Promise<Output> => guarded.call(input, given);
   return mark(asked, guarded) as GuardedFunction<Input, Output>;
@@ -51,13 +52,14 @@ class GuardedTool<Input, Output> implements Guard {
   readonly #timeoutMs: number | undefined;
   readonly #alternatives: NonNullable<GuardOptions['alternatives']>;
   readonly #reading: Reading | undefined;
+  readonly #group: string | undefined;
 
   constructor(
     where: string,
     session: SessionSource,
     tool: string,
     run: Run<Input, Output>,
-    { timeoutMs, tokens, freshness, alternatives = NONE }: GuardOptions<Output>,
+    { timeoutMs, tokens, freshness, alternatives = NONE, group }: GuardOptions<Output>,
   ) {
     this.session = session;
     this.tool = tool;
@@ -65,6 +67,7 @@ class GuardedTool<Input, Output> implements Guard {
     this.#run = run;
     this.#timeoutMs = timeoutMs;
     this.#alternatives = alternatives;
+    this.#group = group;
     this.#reading = tokens || freshness ? ({ tokens, freshness } as Reading) : undefined;
   }
 
@@ -90,7 +93,7 @@ class GuardedTool<Input, Output> implements Guard {
   #ask(input: Input, { signal, callId }: ToolCall): Permit {
     throwIfAborted(signal);
     const session = currentOf(this.session, this.#where);
-    if (session !== this.session) session.declare(this.tool);
+    if (session !== this.session) declareTool(session, this.tool, this.#group);
     return decide(session, this.tool, input, callId);
   }
 

@@ -2,6 +2,7 @@ import { BreakerboxUsageError, type Permit, type Session, type Settlement } from
 import { safely } from '@breakerbox/core/internal';
 import { aValue } from './caller.ts';
 import { decide } from './decide.ts';
+import { declareTool, firstName } from './groups.ts';
 import { excused } from './run.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused } from './unavailable.ts';
@@ -12,6 +13,8 @@ export interface HookedCall {
   readonly callId: string;
   readonly tool: string;
   readonly input?: unknown;
+  /** The tool's group (C13), such as its MCP server. The configuration of the tool comes first. Default: none. */
+  readonly group?: string | undefined;
 }
 
 /** The calls of a framework that tells before and after each, and can't be made to run it within a function of ours. */
@@ -70,10 +73,10 @@ export function hookedCalls(session: SessionSource, where = 'hookedCalls()'): Ho
   };
 
   return {
-    acquire: ({ callId, tool, input }) => {
+    acquire: ({ callId, tool, input, group }) => {
       if (typeof callId !== 'string' || callId === '') throw new BreakerboxUsageError(noCallId(where, tool, callId));
       const session = findSession();
-      session.declare(tool);
+      declareTool(session, tool, firstName(group));
       const permits = underWay(session);
       end(permits, callId, ABANDONED); // Asked again, by a framework that calls once more under the same id.
       const permit = decide(session, tool, input, callId);

@@ -1,3 +1,4 @@
+export type { ToolGroup } from './groups.ts';
 export {
   type GuardedCall,
   type GuardedFunction,

@@ -28,6 +28,8 @@ export interface ToolKitchen extends Kitchen {
   readonly tokens: ((end: CallEnd<unknown>) => number | undefined) | undefined;
   /** The tool of that name which the agent has beside this one, and which may be called in its place. */
   sibling(tool: LangChainTool, name: string): LangChainTool | undefined;
+  /** The group that a tool is in. */
+  groupOfTool(tool: LangChainTool): string | undefined;
 }
 
 /** One call of a tool's work, as LangChain makes it. */
@@ -44,7 +46,8 @@ export interface Work {
 export const callGuarded = async (tool: LangChainTool, kitchen: ToolKitchen, work: Work): Promise<unknown> => {
   const { config, runManager, form } = work;
   const callId = config?.toolCall?.id;
-  const call = { tool: tool.name, input: work.input, callId, signal: config?.signal };
+  const group = kitchen.groupOfTool(tool);
+  const call = { tool: tool.name, group, input: work.input, callId, signal: config?.signal };
   const { asked, following } = resumable(sessionOf(kitchen), call);
   const cook = following(async (signal) => {
     const result = await work.run({ ...config, signal });
@@ -70,7 +73,8 @@ const inPlace = (
   const child = runManager?.getChild?.();
   const own = { ...config, toolCall: undefined, runName: undefined, ...(child !== undefined && { callbacks: child }) };
   return (input) => {
-    const call = { tool: other.name, input, callId: config?.toolCall?.id, signal: config?.signal };
+    const group = kitchen.groupOfTool(other);
+    const call = { tool: other.name, group, input, callId: config?.toolCall?.id, signal: config?.signal };
     const { asked, following } = resumable(sessionOf(kitchen), call);
     const called = asCalled(other, config?.toolCall, input);
     const cook = following((signal) => called.invoke(input, { ...own, signal }));

@@ -1,5 +1,6 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { aValue } from './caller.ts';
+import { firstName, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { callGuarded, type ToolKitchen } from './langchain-call.ts';
 import { isObject, type LangChainTool, runsHere, type ToolConfig } from './langchain-shapes.ts';
 import { leadsToWork, standIn, withWork } from './langchain-stand.ts';
@@ -20,9 +21,15 @@ export interface GuardToolOptions {
    * call are wasted. Default: nobody knows. What it throws goes to OpenTelemetry's `diag`.
    */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
+  /**
+   * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
+   * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
+   * The configuration of a tool comes first. Default: none, or the `serverName` in the tool's `metadata`.
+   */
+  readonly group?: ToolGroup;
 }
 
-export const TOOL_OPTIONS = { timeoutMs: milliseconds, tokens: reader } as const;
+export const TOOL_OPTIONS = { timeoutMs: milliseconds, tokens: reader, group: toolGroup } as const;
 
 /** Guarded tools: they decide for themselves, wherever they turn up again. */
 const guards = new WeakSet<object>();
@@ -98,16 +105,17 @@ const guardEach = (
     if (typeof tool !== 'object' || tool === null) throw nothingToGuard(where, tool, 'a tool');
   }
   const own = tools.filter((tool) => runsHere(tool) && !isGuarded(tool)) as LangChainTool[];
-  declareNow(
-    session,
-    own.map(({ name }) => name),
-  );
+  const { timeoutMs, tokens, group } = options;
+  const groupOfTool = toolGroups(group, where);
+  const sibling = (name: string): LangChainTool | undefined => own.find((tool) => tool.name === name);
+  for (const tool of own) declareNow(session, [tool.name], () => groupOfTool(tool));
   const kitchen: ToolKitchen = {
     findSession,
     where,
-    timeoutMs: options.timeoutMs,
-    tokens: options.tokens,
-    sibling: (_, name) => own.find((tool) => tool.name === name),
+    timeoutMs,
+    tokens,
+    groupOfTool,
+    sibling: (_, name) => sibling(name),
   };
   return tools.map((tool) => (own.includes(tool) ? guarded(tool, kitchen) : tool));
 };
@@ -117,6 +125,12 @@ const nothingToGuard = (where: string, given: unknown, wanted: string): Breakerb
     `${where}: got ${aValue(given)} in place of ${wanted}, so there is nothing to guard. Give what createAgent or ToolNode ` +
       'would get.',
   );
+
+/** The group of each tool: what the option says, or else the server that the tool's metadata names. */
+export const toolGroups = (given: ToolGroup | undefined, where: string): ToolKitchen['groupOfTool'] => {
+  const groupOf = groupsBy(given, where);
+  return (tool) => groupOf(tool.name) ?? firstName(readOf(readOf(tool, 'metadata'), 'serverName'));
+};
 
 /** The tool, but for its work, about which a session is asked. */
 export const guarded = <Tool extends LangChainTool>(tool: Tool, kitchen: ToolKitchen): Tool => {

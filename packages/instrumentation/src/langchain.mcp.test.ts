@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { breakerMiddleware, guardTool } from './langchain.ts';
+import { breakerMiddleware, guardTool, guardTools } from './langchain.ts';
 import { guardMcpClient } from './mcp.ts';
 import { ask, callOf, runAgent, search } from './test-support/langchain-agents.ts';
-import { watchedSession } from './test-support/watched-session.ts';
+import { groupOf, watchedSession } from './test-support/watched-session.ts';
 
 /** As `@langchain/mcp-adapters` has it. */
 class ToolException extends Error {
@@ -52,6 +52,19 @@ describe('tools of @langchain/mcp-adapters', () => {
     const lost = search(() => Promise.reject(new ToolException('Error calling tool search: Error: fetch failed')));
     await expect(guardTool(lost, session).invoke(callOf('x'))).rejects.toThrow('fetch failed');
     expect(outcomes).toEqual(['search: failure, network']);
+  });
+
+  test('C13: the group is what the option says, or else the server that the metadata names', async () => {
+    const named = (name: string, metadata = {}) => search(async () => 'found', { name, metadata });
+    const tools = [named('read', { serverName: 'files' }), named('fetch', { serverName: 'web' }), named('now')];
+    const group = (tool: string) => (tool === 'fetch' ? 'internet' : undefined);
+    const [first, second] = [watchedSession(), watchedSession()];
+    guardTools(tools, first.session, { group });
+    await runAgent([breakerMiddleware(second.session, { group })], tools, ['Done.']);
+    for (const { session } of [first, second]) {
+      const groups = ['read', 'fetch', 'now'].map((tool) => groupOf(session, tool));
+      expect(groups).toEqual(['files', 'internet', undefined]);
+    }
   });
 
   test('O4: their tokens are those of the error', async () => {

@@ -23,7 +23,7 @@ describe('ToolNode', () => {
     expect(text).toBe('Done.');
     expect(messages).toEqual([
       {
-        content: expect.stringMatching(/^Tool 'search' is unavailable: its last calls failed \(network\)/),
+        content: expect.stringMatching(/^Tool 'search' is unavailable: the last calls failed \(network\)/),
         status: 'error',
         name: 'search',
         id: 'call-1-1',

@@ -1,8 +1,17 @@
 import type { Session } from '@breakerbox/core';
 import type { AgentMiddleware } from 'langchain';
+import { declareTool } from './groups.ts';
 import type { ToolKitchen } from './langchain-call.ts';
 import { errorMessage, isControlFlow, isObject, type LangChainTool, runsHere } from './langchain-shapes.ts';
-import { type GuardToolOptions, guarded, isGuarded, isToolFailure, noticed, TOOL_OPTIONS } from './langchain-tool.ts';
+import {
+  type GuardToolOptions,
+  guarded,
+  isGuarded,
+  isToolFailure,
+  noticed,
+  TOOL_OPTIONS,
+  toolGroups,
+} from './langchain-tool.ts';
 import { checkOptions, flag, names, type OptionCheck, show } from './options.ts';
 import { readable, readOf } from './readable.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
@@ -10,7 +19,7 @@ import { type SessionSource, sessionFinder } from './session-source.ts';
 export { type GuardToolOptions, guardTool, guardTools } from './langchain-tool.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
-/** How the middleware behaves; `timeoutMs` and `tokens` are those of all tools. */
+/** How the middleware behaves; `timeoutMs`, `tokens` and `group` are those of all tools. */
 export interface BreakerMiddlewareOptions extends GuardToolOptions {
   /**
    * Adds `session.note()` to the system prompt: which tools are out, and where to go instead. Default: `false`, for a system
@@ -62,6 +71,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
     where,
     timeoutMs: options.timeoutMs,
     tokens: options.tokens,
+    groupOfTool: toolGroups(options.group, where),
     sibling: (tool, name) =>
       siblings
         .get(findSession())
@@ -86,7 +96,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
       const known = siblings.get(current) ?? new WeakMap<object, readonly LangChainTool[]>();
       siblings.set(current, known);
       for (const tool of tools) {
-        current.declare(tool.name);
+        declareTool(current, tool.name, kitchen.groupOfTool(tool));
         known.set(tool, tools);
       }
       // One that retries or falls back, in front of this, asks again within the turn.

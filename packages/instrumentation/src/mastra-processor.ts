@@ -1,6 +1,7 @@
 import type { Session } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import type { ProcessInputStepArgs, ProcessInputStepResult } from '@mastra/core/processors';
+import { declareTool, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { type CallContext, evidenceOf, permitOf, settleKnown, within } from './mastra-calls.ts';
 import { labelForModel, labelledModelOutput } from './model-output.ts';
 import { checkOptions, flag, milliseconds, reader } from './options.ts';
@@ -21,6 +22,12 @@ export interface BreakerProcessorOptions {
   readonly timeoutMs?: number;
   /** Reads in the end of a call what it cost, in tokens. Those of a failed call are wasted. Default: nobody knows. */
   readonly tokens?: (end: CallEnd<unknown>, tool: string) => number | undefined;
+  /**
+   * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
+   * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
+   * The configuration of a tool comes first. Default: none, for Mastra does not tell which MCP server a tool is of.
+   */
+  readonly group?: ToolGroup;
   /** Whether the system prompt says what is out, while something is. Default: true. */
   readonly note?: boolean;
   /**
@@ -63,9 +70,10 @@ type InputStep = Pick<
  */
 export function breakerProcessor(session: SessionSource, options: BreakerProcessorOptions = {}): BreakerProcessor {
   const where = 'breakerProcessor()';
-  checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader, note: flag, hide: flag });
+  checkOptions(where, options, CHECKS);
   const { timeoutMs, tokens, note = true, hide = false } = options;
-  const kitchen: Kitchen = { findSession: sessionFinder(session, where), where, timeoutMs };
+  const groupOf = groupsBy(options.group, where);
+  const kitchen: Kitchen = { findSession: sessionFinder(session, where), where, timeoutMs, groupOf };
   return {
     id: 'breakerbox',
     name: 'Breakerbox',
@@ -75,12 +83,16 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
       ...safely(`processInputStep of ${where}`, () => {
         const current = kitchen.findSession();
         countTurn(current, step);
-        for (const [name, tool] of Object.entries(step.tools ?? {})) if (isExecutable(tool)) current.declare(name);
+        for (const [name, tool] of Object.entries(step.tools ?? {})) {
+          if (isExecutable(tool)) declareTool(current, name, groupOf(name));
+        }
         return { ...(note && noted(current, step)), ...(hide && visible(current, step)) };
       }),
     }),
   };
 }
+
+const CHECKS = { timeoutMs: milliseconds, tokens: reader, group: toolGroup, note: flag, hide: flag };
 
 /** Mastra asks again in the same turn, such as for another model after the first has failed. */
 const countTurn = (session: Session, { stepNumber, state }: InputStep): void => {

@@ -4,7 +4,7 @@ import { createStep, createWorkflow } from '@mastra/core/workflows';
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { z } from 'zod';
 import { guard } from './guard.ts';
-import { type BreakerHooks, breakerHooks } from './mastra.ts';
+import { type BreakerHooks, type BreakerHooksOptions, breakerHooks } from './mastra.ts';
 import { agentOf, ask, broken, guards, openSearch, refused, search } from './test-support/mastra-agent.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
@@ -35,7 +35,7 @@ describe.each(Object.entries(guards))('guarded by %s', (_, guarded) => {
     expect((await agent.generate('Go.', settings)).text).toBe('Done.');
     expect(heard()).toEqual([
       'connect ECONNREFUSED 127.0.0.1:9',
-      expect.stringMatching(/^Tool 'search' is unavailable: its last calls failed \(network\)\. Do not retry it now/),
+      expect.stringMatching(/^Tool 'search' is unavailable: the last calls failed \(network\)\. Do not retry it now/),
     ]);
     expect(watched.decisions).toEqual(['search: call', 'search: skip']);
   });
@@ -113,7 +113,7 @@ describe.each(Object.entries(guards))('guarded by %s', (_, guarded) => {
     const { agent } = agentOf([[ask('x')], [ask('y')], 'Done.'], { tools, ...guarded(watched) });
     await agent.generate('Go.', settings);
     expect(watched.outcomes.filter((one) => one.startsWith('search'))).toEqual([
-      'search: failure, network',
+      'search: ignored, network',
       'search: ignored, denied',
     ]);
   });
@@ -236,6 +236,7 @@ describe('breakerHooks()', () => {
     const { session } = watchedSession();
     expectTypeOf(breakerHooks(session)).toEqualTypeOf<BreakerHooks>();
     expectTypeOf(breakerHooks(session)).toExtend<ToolHooks>();
-    expectTypeOf(breakerHooks).parameter(1).toEqualTypeOf<ToolHooks | undefined>();
+    expectTypeOf(breakerHooks).parameter(1).toEqualTypeOf<BreakerHooksOptions | undefined>();
+    expectTypeOf<ToolHooks>().toExtend<BreakerHooksOptions>();
   });
 });

@@ -3,6 +3,7 @@ import { safely } from '@breakerbox/core/internal';
 import type { ToolAfterHookContext, ToolBeforeHookResult, ToolHookContext, ToolHooks } from '@mastra/core/tools';
 import { readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
+import { declareTool, type GroupOf, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { type CallContext, evidenceOf, permitOf, settleEnd, settleKnown, watchedSuspend } from './mastra-calls.ts';
 import { labelForModel } from './model-output.ts';
 import { checkOptions, reader } from './options.ts';
@@ -16,6 +17,16 @@ export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
 /** The tool hooks of an agent, as Mastra takes them. */
 export type BreakerHooks = Required<Pick<ToolHooks, 'beforeToolCall' | 'afterToolCall'>>;
+
+/** Your own hooks, and how ours behave. */
+export interface BreakerHooksOptions extends ToolHooks {
+  /**
+   * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
+   * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
+   * The configuration of a tool comes first. Default: none, for Mastra does not tell which MCP server a tool is of. Where `breakerProcessor` is beside the hooks, give it there too.
+   */
+  readonly group?: ToolGroup;
+}
 
 /**
  * Guards the tools of a Mastra agent: its own and those of toolsets, MCP servers, workflows and sub-agents; not those that
@@ -43,13 +54,15 @@ export type BreakerHooks = Required<Pick<ToolHooks, 'beforeToolCall' | 'afterToo
  * });
  * ```
  */
-export function breakerHooks(session: SessionSource, own: ToolHooks = {}): BreakerHooks {
+export function breakerHooks(session: SessionSource, own: BreakerHooksOptions = {}): BreakerHooks {
   const where = 'breakerHooks()';
-  checkOptions(where, own, { beforeToolCall: reader, afterToolCall: reader });
+  checkOptions(where, own, { beforeToolCall: reader, afterToolCall: reader, group: toolGroup });
+  const groupOf = groupsBy(own.group, where);
   const kitchen = { findSession: sessionFinder(session, where), where };
   return {
     beforeToolCall: async (call) => {
-      const permit = isObject(call.context) ? (permitOf(call.context) ?? ask(sessionOf(kitchen), call)) : undefined;
+      const { context } = call;
+      const permit = isObject(context) ? (permitOf(context) ?? ask(sessionOf(kitchen), groupOf, call)) : undefined;
       if (permit !== undefined && isRefused(permit)) return instead(permit);
       return permitting(call, permit, own);
     },
@@ -75,11 +88,11 @@ interface Decided {
 /** The calls that these hooks have let through, until the hook after them. */
 const underWay = new WeakMap<object, Decided>();
 
-const ask = (session: Session, { toolName, input, context }: ToolHookContext): Permit => {
+const ask = (session: Session, groupOf: GroupOf, { toolName, input, context }: ToolHookContext): Permit => {
   const given = context as CallContext;
   const signal = readSignal(`breakerHooks(), tool '${toolName}'`, given.abortSignal);
   throwIfAborted(signal);
-  session.declare(toolName);
+  declareTool(session, toolName, groupOf(toolName));
   const permit = decide(session, toolName, input, given.toolCallId);
   if (isRefused(permit)) return permit;
   underWay.set(given, { permit, run: startRun(permit, { signal }, { evidence: evidenceOf }) });

@@ -24,7 +24,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connect) => {
     expect(await guarded.callTool({ name: 'search' })).toEqual(plain);
     expect(await guarded.callTool({ name: 'search' })).toEqual(plain);
     await guarded.callTool({ name: 'made_up' });
-    expect(session.view().circuits.map(({ tool }) => tool)).toEqual(['search']);
+    expect(session.view().circuits.map(({ tool }) => tool)).toEqual(['group:breakerbox-test', 'search']);
     await client.close();
   });
 

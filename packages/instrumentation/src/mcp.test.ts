@@ -107,7 +107,7 @@ describe('the guarded client', () => {
   });
 
   test('says on pause that no tool is to be called', async () => {
-    const { session } = watchedSession({ budget: { failures: 1 } });
+    const { session } = watchedSession({ budget: { rule: 'strict', failures: 1 } });
     const client = new FakeClient();
     vi.spyOn(client, 'callTool').mockRejectedValueOnce(refused);
     const guarded = guardMcpClient(client, session);
@@ -244,7 +244,7 @@ describe('tools get their circuits', () => {
     await guarded.listTools();
     expect(client.lists).toBe(1);
     expect(box.tools).toEqual(['fake.search']);
-    expect(session.view().circuits.map(({ tool }) => tool)).toEqual(['fake.search']);
+    expect(session.view().circuits.map(({ tool }) => tool)).toEqual(['group:fake', 'fake.search']);
   });
 
   test('on the session in use, where a function finds it', async () => {

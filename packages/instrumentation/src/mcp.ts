@@ -1,13 +1,15 @@
 import { BreakerboxUsageError, type Permit, type Session } from '@breakerbox/core';
 import { aValue, readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
+import { declareTool, firstName, groupName, groupOfPrefix } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
 import { catalogOf, LIST_MS, type McpClient, optionsPosition } from './mcp-catalog.ts';
+import { connectionOf, serverNameOf } from './mcp-connection.ts';
 import { labelledResult, refusalOf, staleResult, unstructured, waitsForInput } from './mcp-result.ts';
 import { checkOptions, milliseconds, names, reader, text } from './options.ts';
 import { type DirectCall, otherwise } from './otherwise.ts';
 import { perform } from './perform.ts';
-import { type CallEnd, startRun } from './run.ts';
+import { type CallEnd, costOf, startRun } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 import { isRefused } from './unavailable.ts';
@@ -27,6 +29,12 @@ export interface GuardMcpOptions {
    * name. Give the model the same names: it can't have two tools of one name either.
    */
   readonly prefix?: string;
+  /**
+   * The group of the server's tools (C13): while the group is open all of them are skipped, and one probe serves them all. The
+   * tools of two clients with the same group in one session are one group. Default: the prefix without its last dots, dashes and the
+   * like, or else the name that the server gives itself.
+   */
+  readonly group?: string;
   /** The server's tools, where you know them: its list isn't asked then, and other names get no circuit. Default: the server's list. */
   readonly tools?: readonly string[];
   /** Reads in the end of a call what it cost, in tokens. Those of failed calls are wasted. Default: nobody knows. */
@@ -35,12 +43,15 @@ export interface GuardMcpOptions {
 
 /**
  * Guards an MCP client of `@modelcontextprotocol/sdk` (1.x) or `@modelcontextprotocol/client` (2.x): give the result to the
- * agent in its place. The client itself isn't changed; sessions may share one.
+ * agent in its place. The client itself isn't changed, but its `close` is watched; sessions may share one.
  *
  * On skip and pause `callTool` gives `{ isError: true, content: [{ type: 'text', text }] }`, which the model reads. But a tool
  * with `serveStaleMs` gives its last good result for the same arguments, labelled; and one whose alternative has `adapt` and
  * is a tool of the same server gives what that one gives, with a note.
  * Results and errors of the server come back unchanged; one with `isError` counts as what its text says.
+ *
+ * A server that ends in the middle of a call or between two opens the circuit of its group at once (C13). Close the client by its own
+ * `close`, guarded or not: then calls under way cost nothing (`cancelled`).
  *
  * Tools get their circuits as `listTools` passes. When a name is called that no list had, the server is asked for its list
  * (for 5 s at most, and half of `timeoutMs`), so that a name which the model made up gets no circuit; one
@@ -63,14 +74,17 @@ export function guardMcpClient<Client extends McpClient>(
   session: SessionSource,
   options: GuardMcpOptions = {},
 ): Client {
-  checkOptions('guardMcpClient()', options, { timeoutMs: milliseconds, prefix: text, tools: names, tokens: reader });
+  checkOptions('guardMcpClient()', options, CHECKS);
   checkClient(client);
   const { timeoutMs, prefix = '', tools, tokens } = options;
   const findSession = sessionFinder(session, 'guardMcpClient()');
   refuseGuarded('guardMcpClient()', client.callTool, session);
   const named = (name: string): string => `${prefix}${name}`;
+  const given = firstName(options.group, groupOfPrefix(prefix));
+  const group = (): string | undefined => given ?? serverNameOf(client);
   const fixed = tools && new Set(tools);
-  if (fixed) declareNow(session, [...fixed].map(named));
+  if (fixed) declareNow(session, [...fixed].map(named), group);
+  const connection = connectionOf(client);
   const catalog = catalogOf(client);
   const optionsAt = optionsPosition(client);
   // Half of the time is the call's own: a list that hangs is no reason for a tool to fail.
@@ -81,7 +95,7 @@ export function guardMcpClient<Client extends McpClient>(
     let has = fixed ? fixed.has(name) : catalog.has(name);
     // A tool that the session knows is never asked for: its circuit may be open because the server hangs.
     if (has === 'ask') has = session.peek(circuit) !== undefined || (await catalog.ask(name, askMs, signal));
-    if (has) session.declare(circuit);
+    if (has) declareTool(session, circuit, group());
     return decide(session, circuit, input);
   };
 
@@ -103,10 +117,11 @@ export function guardMcpClient<Client extends McpClient>(
     const run = (permit: Permit, params: ToolParams): Promise<unknown> => {
       const spentMs = performance.now() - startMs;
       const running = startRun(permit, { signal, timeoutMs, spentMs }, { tokens, label: labelledResult });
+      const cost = (error: unknown): number | undefined => costOf(permit.tool, tokens, { error });
       const call = async (): Promise<unknown> => {
         const given = [...rest];
         given[optionsAt] = { ...options, signal: running.signal };
-        const result = await client.callTool(params, ...(given as never[]));
+        const result = await connection.follow(permit, () => client.callTool(params, ...(given as never[])), cost);
         // Nothing has come of it yet: it closes no probe, and isn't kept as a last good result.
         if (waitsForInput(result)) permit.settle({ outcome: 'ignored', category: 'cancelled' });
         return result;
@@ -134,7 +149,7 @@ export function guardMcpClient<Client extends McpClient>(
   const listTools = async (params?: { cursor?: string }, ...rest: never[]): Promise<unknown> => {
     const list = await client.listTools(params, ...rest);
     const listed = catalog.note(list);
-    if (!fixed) declareNow(session, listed.map(named));
+    if (!fixed) declareNow(session, listed.map(named), group);
     return list;
   };
 
@@ -146,6 +161,8 @@ export function guardMcpClient<Client extends McpClient>(
     ]),
   );
 }
+
+const CHECKS = { timeoutMs: milliseconds, prefix: text, group: groupName, tools: names, tokens: reader };
 
 interface ToolParams {
   readonly name: string;

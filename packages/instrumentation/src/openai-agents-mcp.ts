@@ -1,7 +1,9 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { annotated } from '@breakerbox/core/internal';
 import { aValue } from './caller.ts';
+import { firstName, groupName, groupOfPrefix } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
+import { type Connection, connectionOf, serverNameOf } from './mcp-connection.ts';
 import { refusalOf, staleResult, unstructured } from './mcp-result.ts';
 import { checkOptions, milliseconds, text } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
@@ -30,6 +32,12 @@ export interface GuardMcpServerOptions {
    * model is told the server's own names.
    */
   readonly prefix?: string;
+  /**
+   * The group of the server's tools (C13): while the group is open all of them are skipped, and one probe serves them all. The
+   * tools of two servers with the same group in one session are one group. Default: the prefix without its last dots, dashes and the
+   * like, or else the `name` that you gave the server, or else the name that it gives itself.
+   */
+  readonly group?: string;
 }
 
 /**
@@ -40,6 +48,9 @@ export interface GuardMcpServerOptions {
  * good result for the same arguments, labelled; and one whose alternative has `adapt` and is a tool of the same server gives
  * what that one gives, with a note, if the server has neither `toolFilter` nor `toolInputGuardrails`. Results and errors of the
  * server come back unchanged; one with `isError` counts as what its text says, where the SDK tells of it (0.12 and later).
+ *
+ * A server that ends in the middle of a call or between two opens the circuit of its group at once (C13). When you close it, calls under
+ * way cost nothing (`cancelled`); its `close` is watched for that.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
  * @throws BreakerboxUsageError when `session` is no session, `server` no server, or guarded for that session already.
@@ -56,11 +67,14 @@ export function guardMcpServer<Server extends McpServer>(
   session: SessionSource,
   options: GuardMcpServerOptions = {},
 ): Server {
-  checkOptions(WHERE, options, { timeoutMs: milliseconds, prefix: text });
+  checkOptions(WHERE, options, { timeoutMs: milliseconds, prefix: text, group: groupName });
   const findSession = sessionFinder(session, WHERE);
   const methods = readServer(server);
   const { timeoutMs, prefix = '' } = options;
-  const kitchen: Kitchen = { findSession, where: WHERE, timeoutMs };
+  const given = firstName(options.group, groupOfPrefix(prefix), ownName(server));
+  const groupOf = (): string | undefined => given ?? serverNameOf(clientOf(server));
+  const kitchen: Kitchen = { findSession, where: WHERE, timeoutMs, groupOf };
+  const connection = connectionOf(server, clientOf);
   refuseGuarded(WHERE, methods.callTool, session);
   /** The SDK gives the model the server's own names, and ends the run at any other. */
   const bare = (words: string): string => (prefix === '' ? words : words.replaceAll(`'${prefix}`, "'"));
@@ -70,6 +84,7 @@ export function guardMcpServer<Server extends McpServer>(
     declareNow(
       session,
       Array.from(listed.get(server) ?? [], (name) => `${prefix}${name}`),
+      groupOf,
     );
   declare();
 
@@ -82,11 +97,16 @@ export function guardMcpServer<Server extends McpServer>(
         if (!circuit.startsWith(prefix) || !listed.get(server)?.has(other) || isChoosy(server)) return undefined;
         return async (input) => {
           const instead: Given = [other, input as Given[1], given[2], more];
-          const answer = await runInPlace(kitchen, { ...request, tool: circuit, input }, cook(call, instead), READING);
+          const answer = await runInPlace(
+            kitchen,
+            { ...request, tool: circuit, input },
+            cook(call, instead, connection),
+            READING,
+          );
           return answer && { value: unstructured(answer.value) };
         };
       };
-      return runTool(kitchen, request, cook(call, given), { ...READING, refuse, find, note });
+      return runTool(kitchen, request, cook(call, given, connection), { ...READING, refuse, find, note });
     };
   };
 
@@ -154,9 +174,18 @@ const contentOf = ({ content, ...rest }: Result): unknown => {
 };
 
 const cook =
-  (call: Call, [tool, input, meta, options]: Given): Cook<Result> =>
-  ({ signal }) =>
-    call(tool, input, meta, { ...options, signal });
+  (call: Call, [tool, input, meta, options]: Given, connection: Connection): Cook<Result> =>
+  ({ signal, permit }) =>
+    connection.follow(permit, () => call(tool, input, meta, { ...options, signal }));
+
+/** The client of the MCP SDK in a server object of this SDK. */
+const clientOf = (server: object): unknown => readOf(readOf(server, 'underlying') ?? server, 'session');
+
+/** The name that the user gave. Else the SDK makes one of the command or the address, which may be those of several servers. */
+const ownName = (server: object): string | undefined => {
+  const name = firstName(readOf(server, 'name'));
+  return name !== undefined && /^(?:stdio|sse|streamable-http): /.test(name) ? undefined : name;
+};
 
 /** The model reads structured content alone, if the server is set to use it: it must not hide the label. */
 const READING = { label: staleResult };

@@ -15,7 +15,7 @@ const broken = async (): Promise<string> => {
 };
 /** Its first failure opens it. */
 const fragile = () => watchedSession({ tools: { search: { failureThreshold: 1 } } });
-const REFUSAL = /^Tool 'search' is unavailable: its last calls failed \(network\)/;
+const REFUSAL = /^Tool 'search' is unavailable: the last calls failed \(network\)/;
 
 describe('guardToolFactory', () => {
   it('says once, when the tool is made, that the SDK gave it another name', async () => {

@@ -2,6 +2,7 @@ import { BreakerboxUsageError } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { aValue } from './caller.ts';
+import { groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
 import { aside, isCheckingSchema, labelAside, labelForModel, lenient, noteForModel } from './openai-agents-output.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
@@ -26,6 +27,12 @@ export interface GuardToolFactoryOptions {
   readonly timeoutMs?: number;
   /** Reads in the end of a call what it cost, in tokens. Those of failed calls are wasted. Default: nobody knows. */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
+  /**
+   * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
+   * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
+   * The configuration of a tool comes first. Default: none.
+   */
+  readonly group?: ToolGroup;
 }
 
 /**
@@ -54,7 +61,7 @@ export function guardToolFactory<Factory extends ToolFactory>(
   session: SessionSource,
   options: GuardToolFactoryOptions = {},
 ): Factory {
-  checkOptions(WHERE, options, { timeoutMs: milliseconds, tokens: reader });
+  checkOptions(WHERE, options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup });
   const findSession = sessionFinder(session, WHERE);
   if (typeof tool !== 'function') {
     throw new BreakerboxUsageError(
@@ -62,8 +69,9 @@ export function guardToolFactory<Factory extends ToolFactory>(
     );
   }
   refuseGuarded(WHERE, tool, session);
-  const { timeoutMs, tokens } = options;
-  const workshop: Workshop = { kitchen: { findSession, where: WHERE, timeoutMs }, tokens, made: new Map() };
+  const { timeoutMs, tokens, group } = options;
+  const groupOf = groupsBy(group, WHERE);
+  const workshop: Workshop = { kitchen: { findSession, where: WHERE, timeoutMs, groupOf }, tokens, made: new Map() };
 
   const make = (given: ToolOptions): { readonly name: string } => {
     const create = tool as unknown as (options: ToolOptions) => { readonly name: string };
@@ -80,7 +88,7 @@ export function guardToolFactory<Factory extends ToolFactory>(
     const { name } = created; // The framework changes what the model couldn't say.
     const { name: wanted = name } = given;
     if (wanted !== name) safely('the logger', () => diag.warn(renamed(wanted, name)));
-    declareNow(session, [name]);
+    declareNow(session, [name], groupOf);
     // Of two by one name nobody knows which is meant. Nor of those of many conversations: they may belong to different users.
     if (typeof session !== 'function') workshop.made.set(name, workshop.made.has(name) ? undefined : given);
     return created;

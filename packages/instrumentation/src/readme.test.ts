@@ -20,7 +20,7 @@ describe('the snippets of the README run as they stand', () => {
   test.each([
     [
       "'fetch_page'",
-      /(TypeError: fetch failed\n){3}Tool 'fetch_page' is unavailable: its last calls failed \(network\)/,
+      /(TypeError: fetch failed\n){3}Tool 'fetch_page' is unavailable: the last calls failed \(network\)/,
     ],
     [
       "'news_search'",

@@ -31,7 +31,7 @@ describe('node --import @breakerbox/instrumentation/register', () => {
     const heard = await heardWith({ BREAKERBOX_CAPABILITIES: capabilities });
     expect(heard.slice(0, 3)).toEqual(Array(3).fill(expect.stringContaining('fetch failed')));
     expect(heard[3]).toMatch(
-      /^ToolUnavailableError: Tool 'web_search' is unavailable: its last calls failed \(network\)/,
+      /^ToolUnavailableError: Tool 'web_search' is unavailable: the last calls failed \(network\)/,
     );
     expect(heard[3]).toMatch(/Instead: ask the user for a link\.$/);
   });

@@ -3,6 +3,7 @@ import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { readSignal, type ToolCall, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
+import { declareTool, type GroupOf } from './groups.ts';
 import { type DirectCall, otherwise, type StandIns } from './otherwise.ts';
 import { perform } from './perform.ts';
 import { type Reading, startRun } from './run.ts';
@@ -15,11 +16,15 @@ export interface Kitchen {
   /** Whose tools they are, for error messages, such as `guardTools()`. */
   readonly where: string;
   readonly timeoutMs?: number | undefined;
+  /** Default: its tools are in no group. */
+  readonly groupOf?: GroupOf | undefined;
 }
 
 /** One call of a tool, as a framework asks for it. */
 export interface ToolRequest extends ToolCall {
   readonly tool: string;
+  /** The tool's group, where the framework's tool names it. Default: what `groupOf` of the adapter says. */
+  readonly group?: string | undefined;
   readonly input: unknown;
   /** What core is asked with in place of the input, where it must not know the call again (O5, F2). */
   readonly asked?: unknown;
@@ -77,10 +82,11 @@ export const runInPlace = async <Output>(
 
 const nobody = (): DirectCall | undefined => undefined;
 
-const ask = (kitchen: Kitchen, { tool, input, asked = input, callId, signal }: ToolRequest): Permit => {
+const ask = (kitchen: Kitchen, request: ToolRequest): Permit => {
+  const { tool, group = kitchen.groupOf?.(tool), input, asked = input, callId, signal } = request;
   throwIfAborted(readSignal(`${kitchen.where}, tool '${tool}'`, signal));
   const session = sessionOf(kitchen);
-  session.declare(tool);
+  declareTool(session, tool, group);
   return decide(session, tool, asked, callId);
 };
 

@@ -1,5 +1,6 @@
 import { BreakerboxUsageError, type Session } from '@breakerbox/core';
 import { watchEnd } from '@breakerbox/core/internal';
+import { declareTool, type GroupOf } from './groups.ts';
 import { hasMethod } from './has-method.ts';
 
 /** A session, or a function that finds the one in use: a server then wraps its tools once for all its conversations. */
@@ -34,8 +35,8 @@ export const currentOf = (source: SessionSource, where: string): Session => {
 };
 
 /** Gives tools their circuits when they are wrapped; by a session function that has to wait for a call. */
-export const declareNow = (source: SessionSource, tools: readonly string[]): void => {
-  if (typeof source !== 'function') for (const tool of tools) source.declare(tool);
+export const declareNow = (source: SessionSource, tools: readonly string[], groupOf?: GroupOf): void => {
+  if (typeof source !== 'function') for (const tool of tools) declareTool(source, tool, groupOf?.(tool));
 };
 
 const isSession = (value: Session | null | undefined): value is Session =>

@@ -4,7 +4,7 @@ import { guard, ToolUnavailableError } from './index.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 import type { Refusal } from './unavailable.ts';
 
-const WORDS = /^Tool 'search' is unavailable: its last calls failed \(network\)\. .*Go on without it/;
+const WORDS = /^Tool 'search' is unavailable: the last calls failed \(network\)\. .*Go on without it/;
 
 /** A decision against a call. */
 const refuse = (): Refusal => {

@@ -17,8 +17,8 @@ export interface UnavailableRoute {
 const REFUSAL: unique symbol = sharedKey('tool-unavailable-error', 1) as typeof REFUSAL;
 
 /**
- * The tool was not called: its circuit is open, or the session is paused. The message is written for the model: what is
- * out, why, until when, and what to do. Retrying at once gives the same again.
+ * The tool was not called: its circuit or that of its group is open, a correlated failure lasts, or the session is paused. The message
+ * is written for the model: what is unavailable, why, until when, and what to do. Retrying at once gives the same again.
  *
  * Its `stack` is name and message alone: nothing went wrong where it is made, and walking the stack would cost more than all the
  * rest of a refusal. The message is put into words when it, or `stack`, is first read; until then the error holds on to its

@@ -6,6 +6,7 @@ import {
   type HistogramSeries,
   type NumberSeries,
   type SharedMetric,
+  scrapedNumbers,
 } from '@breakerbox/core/internal';
 import type { Aggregator, Registry, RegistryContentType } from 'prom-client';
 import { labelName, PROM_TYPE } from './prom-words.ts';
@@ -52,7 +53,13 @@ export interface BridgedFamily extends Pick<BridgedMetric, 'name' | 'help' | 'ty
 type AnyRegistry = Registry<RegistryContentType>;
 
 /** Gauges that an idle session has to leave before they are read. */
-const OF_SESSIONS: readonly string[] = [METRIC.sessions.name, METRIC.circuits.name];
+const OF_SESSIONS: readonly string[] = [
+  METRIC.sessions.name,
+  METRIC.circuits.name,
+  METRIC.budgetLimit.name,
+  METRIC.budgetRemaining.name,
+  METRIC.systemicActive.name,
+];
 
 const NO_LABELS: Labels = {};
 
@@ -111,7 +118,7 @@ const samplesOf = (cells: CellReader, metric: SharedMetric): BridgedSample[] => 
     return [...cells.histograms(metric)].flatMap((series) => histogramSamples(cells, metric, series));
   }
   if (OF_SESSIONS.includes(metric.name)) cells.retireIdle();
-  return Array.from(cells.numbers(metric), (series) => numberSample(cells, series));
+  return Array.from(scrapedNumbers(cells, metric), (series) => numberSample(cells, series));
 };
 
 const flat = ({ sharedLabels, labels, ...sample }: BridgedSample): Omit<BridgedSample, 'sharedLabels'> => ({

@@ -1,5 +1,11 @@
 import { SCOPE_NAME } from '@breakerbox/core';
-import { type CellReader, countOf, type HistogramSeries, type SharedMetric } from '@breakerbox/core/internal';
+import {
+  type CellReader,
+  countOf,
+  type HistogramSeries,
+  type SharedMetric,
+  scrapedNumbers,
+} from '@breakerbox/core/internal';
 import type { Attributes } from '@opentelemetry/api';
 import { labelName, PROM_TYPE } from './prom-words.ts';
 
@@ -35,7 +41,7 @@ const histogramLines = ({ prometheus: name, bounds = [] }: SharedMetric, series:
 const seriesLines = (cells: CellReader, metric: SharedMetric): string => {
   const { prometheus } = metric;
   let lines = '';
-  for (const { attributes, value } of cells.numbers(metric)) {
+  for (const { attributes, value } of scrapedNumbers(cells, metric)) {
     lines += `${prometheus}{${labelsOf(attributes)}} ${value}\n`;
   }
   for (const series of cells.histograms(metric)) lines += histogramLines(metric, series);

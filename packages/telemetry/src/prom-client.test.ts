@@ -116,12 +116,37 @@ describe('on a registry', () => {
     const session = createBreakerbox({ agent, tools: { search: {} }, clock }).session();
     call(session, 'search', 1);
     const active = async () =>
-      seriesOf(await scrape(registry)).filter((line) => /^breakerbox_(sessions|circuits)\{.* 1$/.test(line));
-    expect(await active()).toHaveLength(2);
+      seriesOf(await scrape(registry)).filter((line) =>
+        /^breakerbox_(sessions|circuits|budget_limit|budget_remaining)\{.* [1-9]\d*$/.test(line),
+      );
+    expect(await active()).toHaveLength(4);
     nowMs = 30 * 60_000;
     expect(await active()).toEqual([]);
     call(session, 'search', 1);
-    expect(await active()).toHaveLength(2);
+    expect(await active()).toHaveLength(4);
+  });
+
+  test('C15: an opening that a group has absorbed has no series any more, on the endpoint neither', async () => {
+    const registry = new Registry();
+    register(registry);
+    const telemetry = startTelemetry({ prometheus: { port: 0 } });
+    await telemetry.ready;
+    const session = box({ search: { group: 'web' }, fetch: { group: 'web' } }).session();
+    const opened = async () => {
+      const endpoint = (await (await fetch(telemetry.metricsUrl ?? '')).text()).split('\n');
+      const tools = [endpoint, await scrape(registry)].map((lines) =>
+        seriesOf(lines).flatMap(
+          (line) => /^breakerbox_circuit_opened_time.*gen_ai_tool_name="([^"]+)"/.exec(line)?.[1] ?? [],
+        ),
+      );
+      expect(tools[0]).toEqual(tools[1]);
+      return tools[0];
+    };
+    for (let n = 0; n < 3; n += 1) fail(session, 'search');
+    expect(await opened()).toEqual(['search']);
+    fail(session, 'fetch');
+    expect(await opened()).toEqual(['group:web']);
+    await telemetry.shutdown();
   });
 
   test('what prom-client resets is its own, not ours', async () => {
@@ -213,7 +238,8 @@ describe('OpenMetrics', () => {
     for (let n = 0; n < 2; n += 1) {
       const lines = await scrape(registry);
       expect(lines).toContain('# TYPE breakerbox_decisions counter');
-      expect(lines).toContain(`breakerbox_budget_consumed_total{gen_ai_agent_name="${agent}"} 1`);
+      expect(lines).toContain(`breakerbox_sessions_started_total{gen_ai_agent_name="${agent}"} 1`);
+      expect(lines).toContain(`breakerbox_budget_remaining{gen_ai_agent_name="${agent}"} 4`);
       expect(lines.filter((line) => line.includes('_total_total'))).toEqual([]);
       expect(lines.slice(-2)).toEqual(['# EOF', '']);
     }

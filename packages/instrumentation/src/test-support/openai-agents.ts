@@ -1,6 +1,13 @@
 import { scriptedModel } from '@breakerbox/scripted-models/openai-agents';
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
-import { Agent, type AgentConfiguration, type NonStreamRunOptions, Runner, type Tool } from '@openai/agents';
+import {
+  Agent,
+  type AgentConfiguration,
+  type MCPServerStdio,
+  type NonStreamRunOptions,
+  Runner,
+  type Tool,
+} from '@openai/agents';
 
 export const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' });
 
@@ -21,4 +28,12 @@ export const runAgent = async (
   const agent = new Agent({ name: 'researcher', model, tools: [...tools], ...configuration });
   const result = await runner.run(agent, 'go', options);
   return { text: result.finalOutput, heard: heard(), result };
+};
+
+/** The transport of a server on stdio, which the SDK keeps to itself. */
+export const transportOf = (server: MCPServerStdio) => {
+  const { underlying } = server as unknown as {
+    underlying: { transport: { readonly pid: number; send(message: unknown): Promise<void> } };
+  };
+  return underlying.transport;
 };

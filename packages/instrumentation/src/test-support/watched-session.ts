@@ -36,3 +36,9 @@ export const watchedSession = (config: Partial<BreakerboxConfig> = {}): Watched 
     });
   return { box, session: box.session({ id: 'run-1' }), decisions, outcomes, settled };
 };
+
+/** The group of a tool (C13). A circuit shows it once the tool is used. */
+export const groupOf = (session: Session, tool: string): string | undefined => {
+  session.acquire(tool).settle({ outcome: 'ignored', category: 'cancelled' });
+  return session.peek(tool)?.group;
+};

@@ -1,0 +1,115 @@
+import type { Permit, Settlement } from '@breakerbox/core';
+import { firstName } from './groups.ts';
+import { hasMethod } from './has-method.ts';
+import { readable, readOf } from './readable.ts';
+
+/** The connection behind an MCP client, or behind a server object that holds one. */
+export interface Connection {
+  /**
+   * Makes a call, and settles it if its transport ends. That is a failure of the group (C13), unless the caller closed the connection
+   * himself: this cancels the calls under way. Any other end is not settled here.
+   *
+   * @param costOf reads in an error what the call cost, in tokens.
+   */
+  follow<Result>(
+    permit: Permit,
+    call: () => Promise<Result>,
+    costOf?: (error: unknown) => number | undefined,
+  ): Promise<Result>;
+}
+
+/** Kept by client, because many sessions may share one. */
+const connections = new WeakMap<object, Connection>();
+
+/**
+ * What is known of a client's connection. `close` of the client is watched from here on: nothing else tells a server that died
+ * from a connection that the caller closed.
+ *
+ * @param owner has `close`.
+ * @param clientOf finds the SDK's client in it. Default: the owner itself.
+ */
+export const connectionOf = (owner: object, clientOf: (owner: object) => unknown = itself): Connection => {
+  const found = connections.get(owner);
+  if (found !== undefined) return found;
+  const made = createConnection(owner, clientOf);
+  connections.set(owner, made);
+  return made;
+};
+
+/** The name that an MCP server gives itself; undefined as long as it is not connected. */
+export const serverNameOf = (client: unknown): string | undefined => {
+  if (!hasMethod(client, 'getServerVersion')) return undefined;
+  const server = readable(() => (client as { getServerVersion(): unknown }).getServerVersion());
+  return firstName(readOf(server, 'name'));
+};
+
+const itself = (owner: object): unknown => owner;
+
+const createConnection = (owner: object, clientOf: (owner: object) => unknown): Connection => {
+  /** The last one seen: the SDK forgets it when it ends. */
+  let last: object | undefined;
+  const closed = new WeakSet<object>();
+
+  const showsTransport = (): boolean => readable(() => 'transport' in (clientOf(owner) as object)) === true;
+  const now = (): object | undefined => {
+    const transport = readOf(clientOf(owner), 'transport');
+    return typeof transport === 'object' && transport !== null ? transport : undefined;
+  };
+  /** The transport that a call goes by now; undefined for a client that was never seen connected. */
+  const begin = (): object | undefined => {
+    last = now() ?? last;
+    // A client that shows no transport stands for its own.
+    return last ?? (showsTransport() ? undefined : owner);
+  };
+
+  begin();
+  watchClose(owner, () => {
+    const transport = begin();
+    if (transport !== undefined) closed.add(transport);
+  });
+
+  /** How to settle a call whose transport ended; undefined for any other error. */
+  const settlementOf = (error: unknown, transport: object | undefined): Settlement | undefined => {
+    const end = endIn(error);
+    if (end === undefined || transport === undefined) return undefined;
+    // A server may give that code for anything, such as a connection of its own.
+    if (now() === transport) return undefined;
+    if (!closed.has(transport)) return { error, blames: 'group' };
+    return end === 'closed' ? { outcome: 'ignored', category: 'cancelled' } : undefined;
+  };
+
+  return {
+    follow: async (permit, call, costOf) => {
+      const transport = begin();
+      try {
+        const result = await call();
+        if (transport !== undefined) closed.delete(transport);
+        return result;
+      } catch (error) {
+        const settlement = settlementOf(error, transport);
+        if (settlement) permit.settle({ ...settlement, tokens: costOf?.(error) });
+        throw error;
+      }
+    },
+  };
+};
+
+/** What the SDKs throw for calls under way when the transport ends (`closed`), and for later ones (`absent`). */
+const endIn = (error: unknown): 'closed' | 'absent' | undefined => {
+  const code = readOf(error, 'code');
+  const message = readOf(error, 'message');
+  if (code === 'CONNECTION_CLOSED') return 'closed';
+  if (code === -32_000 && typeof message === 'string' && message.endsWith('Connection closed')) return 'closed';
+  return code === 'NOT_CONNECTED' || message === 'Not connected' ? 'absent' : undefined;
+};
+
+/** Calls back when the caller closes; nothing happens for what can't be watched, such as a frozen object. */
+const watchClose = (owner: object, onClose: () => void): void => {
+  const own: unknown = readOf(owner, 'close');
+  if (typeof own !== 'function') return;
+  const close = (...given: unknown[]): unknown => {
+    onClose();
+    return Reflect.apply(own, owner, given);
+  };
+  readable(() => Reflect.defineProperty(owner, 'close', { value: close, writable: true, configurable: true }));
+};
