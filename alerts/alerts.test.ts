@@ -177,6 +177,9 @@ describe('names', () => {
     );
     const unread = Object.values<MetricDefinition>(METRIC).filter(({ prometheus }) => !read.has(prometheus));
     expect(unread.map(({ name }) => name)).toEqual([
+      'breakerbox.budget.limit',
+      'breakerbox.budget.remaining',
+      'breakerbox.budget.consumed',
       'breakerbox.tokens.wasted',
       'breakerbox.tokens.avoided',
       'breakerbox.routes',

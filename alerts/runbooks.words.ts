@@ -64,6 +64,8 @@ const OPTIONS: ReadonlySet<string> = new Set([
   ...knownSettings({ tools: { TOOL: { slowCallRate: nothing } } }),
   ...knownSettings({ budget: nothing }).map((name) => `budget.${name}`),
   ...knownSettings({ systemic: nothing }).map((name) => `systemic.${name}`),
+  ...knownSettings({ systemic: { recovery: nothing } }).map((name) => `systemic.recovery.${name}`),
+  ...knownSettings({ groups: { NAME: nothing } }),
 ]);
 
 /** Whether a setting with its value, such as `mode: 'forced_open'`, is accepted by the box or for a tool. */
@@ -79,7 +81,7 @@ const isAccepted = (name: string, value: string): boolean =>
 
 /** A session that is paused, because two of its tools failed together: everything that a runbook looks at is there. */
 const pausedSession = (): { readonly box: Breakerbox; readonly session: Session } => {
-  const box = createBreakerbox({ agent: 'runbooks', tools: { TOOL: {}, OTHER: {} } });
+  const box = createBreakerbox({ agent: 'runbooks', tools: { TOOL: { group: 'NAME' }, OTHER: {} } });
   const session = box.session();
   for (const tool of ['TOOL', 'TOOL', 'TOOL', 'OTHER', 'OTHER', 'OTHER']) {
     session.acquire(tool).settle({ outcome: 'failure', category: 'network' });
@@ -138,10 +140,12 @@ const WORDS: ReadonlySet<string> = new Set<string>([
   ...Object.values(ATTR).map((name) => `span.${name}`),
   ...Object.keys(core),
   OTHER_TOOL,
+  // Whose circuits are, in the configuration of a box.
+  ...['session', 'process'],
   // Of the rules and of Prometheus itself.
   ...['scope', 'agent', 'fleet', 'up', 'for', 'runbook_url', 'dashboard_url', 'metric_expiration', 'WINDOW'],
   // Placeholders, and where to ask an agent for its metrics.
-  ...['JOB', 'AGENT', 'TOOL', 'CATEGORY', 'http://HOST:9464/metrics', 'breakerbox bundle'],
+  ...['JOB', 'AGENT', 'TOOL', 'CATEGORY', 'group:NAME', 'http://HOST:9464/metrics', 'breakerbox bundle'],
 ]);
 
 /**

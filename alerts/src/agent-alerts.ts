@@ -12,15 +12,15 @@ const burnFast: AlertDefinition = {
   name: 'BreakerboxBudgetBurnFast',
   severity: 'critical',
   dashboard: 'breakerbox-failure-budget',
-  says: ({ burnFastRatio, burnFastLeastGranted, burnFastLeastCharged }) =>
-    `more than ${burnFastRatio * 100} % of the granted failures are used up, over 1 hour and over 5 minutes (${burnFastLeastGranted} granted and ${burnFastLeastCharged} charged at least)`,
+  says: ({ burnFastRatio, burnFastLeastSessions }) =>
+    `more than ${burnFastRatio * 100} % of the sessions fell to one failure left in their budget or none, over 1 hour and over 5 minutes (${burnFastLeastSessions} sessions at least)`,
   comment:
-    'What is asked of the traffic stands above the recorded series. One dead tool costs a short session 3 of 5, which is less than the share.',
+    'How the share is measured is above the recorded series. One dead tool costs a session one failure, so it does not fire this alert.',
   expr: ({ read }) => `round(${read.now('burn1h')}, 0.01)\nand ${read.now('burnFast')} > 0`,
   keepFiringFor: ({ burnFastKeep }) => burnFastKeep,
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} use up their failure budgets`,
   description: ({ dialect, settings }) =>
-    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has used up ${dialect.value('percentage')} of the failures that its sessions were granted in the last hour, and goes on at more than ${settings.burnFastRatio * 100} %. Most sessions stop before they are done.`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour fell to one failure left in their budget, or none. At the pace of the last 5 minutes it is more than ${settings.burnFastRatio * 100} %. The next failure pauses such a session.`,
 };
 
 const burnSlow: AlertDefinition = {
@@ -28,10 +28,10 @@ const burnSlow: AlertDefinition = {
   name: 'BreakerboxBudgetBurnSlow',
   severity: 'warning',
   dashboard: 'breakerbox-failure-budget',
-  says: ({ burnSlowRatio, burnSlowLeastGranted, burnSlowLeastCharged }) =>
-    `more than ${burnSlowRatio * 100} % of the granted failures are used up, over 6 hours and over 30 minutes (${burnSlowLeastGranted} granted and ${burnSlowLeastCharged} charged at least), and no fast burn was in the last 30 minutes`,
+  says: ({ burnSlowRatio, burnSlowLeastSessions }) =>
+    `more than ${burnSlowRatio * 100} % of the sessions fell to one failure left in their budget or none, over 6 hours and over 30 minutes (${burnSlowLeastSessions} sessions at least), and no fast burn was in the last 30 minutes`,
   comment:
-    'Silent while BreakerboxBudgetBurnFast is true, and until a fast burn has left the 30 minutes: it would burst out when that is over. It is kept for a while after it was true, and here by the expression, so that what it saw of a fast burn is not kept.',
+    'Silent while BreakerboxBudgetBurnFast is true, and until a fast burn has left the 30 minutes: otherwise it would fire when the fast burn is over. It is kept for a while after it was true. The expression keeps it, not `keep_firing_for`, so that what it saw of a fast burn is not kept.',
   expr: ({ read, settings: { burnSlowKeep } }) => {
     const fast = (range: string): string => `max_over_time(${read.over('burnFast', range)}) > 0`;
     const kept = durationOf(seconds(burnSlowKeep) + seconds(WINDOW.half));
@@ -44,23 +44,21 @@ const burnSlow: AlertDefinition = {
   },
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} have been short of failure budget for hours`,
   description: ({ dialect, settings }) =>
-    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has used up ${dialect.value('percentage')} of the failures that its sessions were granted in the last 6 hours, and goes on at more than ${settings.burnSlowRatio * 100} %. A bad moment more, and sessions stop before they are done.`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours fell to one failure left in their budget, or none. At the pace of the last 30 minutes it is more than ${settings.burnSlowRatio * 100} %. The next failure pauses such a session.`,
 };
 
-/** Sessions paused for a reason, and the counter beside them: the state is of now, the counter of a moment ago. */
-const pausedOrCounted = (
+/** What is true now, and the counter beside it: the state is of this moment, the counter of a few minutes ago. */
+const isOrWas = (
   { series, settings }: Ground,
-  state: 'paused_budget' | 'paused_systemic',
+  state: string,
   counter: typeof METRIC.budgetExhaustions | typeof METRIC.systemicEvents,
   within: string,
-): string => {
-  const paused = `last_over_time(${series(METRIC.sessions, { [ATTR.sessionState]: [state] })}[${settings.gap}])`;
-  return joined(
+): string =>
+  joined(
     'or',
-    bracketed(`${aggregated('sum', BY_AGENT, paused)} > 0`),
+    bracketed(`${aggregated('sum', BY_AGENT, `last_over_time(${state}[${settings.gap}])`)} > 0`),
     bracketed(`${gained(series, series(counter), BY_AGENT, within)} > 0`),
   );
-};
 
 const budgetExhausted: AlertDefinition = {
   ...common,
@@ -71,11 +69,14 @@ const budgetExhausted: AlertDefinition = {
     `sessions are paused because their failure budget is used up, or one ran out of it within ${inWords(exhaustedWithin)}; kept for ${inWords(exhaustedKeep)} after`,
   comment:
     'The state, and the counter beside it: an unattended agent often ends its session the moment it is paused, and between two scrapes that session is never seen in the gauge. Neither gives a number for the texts: what a counter gained is an estimate. Kept firing, for an unattended agent runs out of it every few minutes, and each would be an alert of its own: the texts must be true then too. The state is looked at across a missed scrape.',
-  expr: (ground) => pausedOrCounted(ground, 'paused_budget', METRIC.budgetExhaustions, ground.settings.exhaustedWithin),
+  expr: (ground) => {
+    const paused = ground.series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] });
+    return isOrWas(ground, paused, METRIC.budgetExhaustions, ground.settings.exhaustedWithin);
+  },
   keepFiringFor: ({ exhaustedKeep }) => exhaustedKeep,
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} have used up their failure budget`,
   description: ({ dialect, settings }) =>
-    `At least one session of agent ${dialect.label('agent')} (job ${dialect.label('job')}) is paused with no failure budget left, or ran out of it within the last ${inWords(durationOf(seconds(settings.exhaustedWithin) + seconds(settings.exhaustedKeep)))} and has been resumed or ended since. A paused session calls no tool until somebody resumes it.`,
+    `At least one session of agent ${dialect.label('agent')} (job ${dialect.label('job')}) is paused with no failure budget left, or ran out of it within the last ${inWords(durationOf(seconds(settings.exhaustedWithin) + seconds(settings.exhaustedKeep)))} and has been resumed or ended since. A paused session calls no tool until you resume it.`,
 };
 
 const systemicFailure: AlertDefinition = {
@@ -84,10 +85,11 @@ const systemicFailure: AlertDefinition = {
   severity: 'critical',
   dashboard: 'breakerbox-correlated-failures',
   says: ({ systemicWithin, systemicKeep }) =>
-    `a session is paused because several tools failed together, or one was within ${inWords(systemicWithin)}; kept for ${inWords(systemicKeep)} after`,
+    `a systemic event is active: several tools failed together; or one was within ${inWords(systemicWithin)}; kept for ${inWords(systemicKeep)} after`,
   comment:
-    'Kept firing after the last session has left the state: Alertmanager mutes the alerts of single tools meanwhile, and the tools need time for the probes that close them. When it lapses too soon, every muted alert goes out at once. A tool that is still open after that is a fault of its own. The counter is for a session that ends between two scrapes, as above. The list of tools comes from the raw series: the recorded one may lag by an evaluation, and the first notification would name none.',
-  expr: (ground) => pausedOrCounted(ground, 'paused_systemic', METRIC.systemicEvents, ground.settings.systemicWithin),
+    'Rests on the state: how many events are not over. Kept firing after the last of them is over: Alertmanager mutes the alerts of single tools meanwhile, and the tools need time for the probes that close them. When it lapses too soon, every muted alert goes out at once. A tool that is still open after that is a fault of its own. The counter is for an event that is over before a scrape sees it, as above. The list of tools comes from the raw series: the recorded one may lag by an evaluation, and the first notification would name none.',
+  expr: (ground) =>
+    isOrWas(ground, ground.series(METRIC.systemicActive), METRIC.systemicEvents, ground.settings.systemicWithin),
   keepFiringFor: ({ systemicKeep }) => systemicKeep,
   summary: ({ dialect }) => `Several tools of agent ${dialect.label('agent')} have failed together`,
   description: ({ dialect, andSelector }) => {
@@ -98,7 +100,7 @@ const systemicFailure: AlertDefinition = {
       list: 'tool',
       after: '.',
     });
-    return `At least one session of agent ${dialect.label('agent')} (job ${dialect.label('job')}) was paused for every tool, because several tools failed together.${open} Look for what they share. A session that is still paused probes nothing until somebody confirms the recovery.`;
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${open} Look for what they share. In scope session, the session of the event is paused and probes nothing until you confirm the recovery. In scope process, calls of the affected tools are skipped, and a probe ends the event when it succeeds.`;
   },
 };
 

@@ -60,8 +60,10 @@ describe('settings', () => {
     [{ errorRatio: 1 }, /errorRatio: is 1, and no share is above that: the alert would never fire/],
     [{ burnFastRatio: 1 }, /burnFastRatio: is 1, and no share/],
     [{ burnSlowRatio: 1 }, /burnSlowRatio: is 1, and no share/],
-    [{ burnSlowRatio: 0.8 }, /burnSlowRatio: is 0\.8, not less than settings\.burnFastRatio \(0\.8\)/],
-    [{ burnFastRatio: 0.4 }, /burnFastRatio: is 0\.4, not more than settings\.burnSlowRatio \(0\.5\)/],
+    [{ burnSlowRatio: 0.5 }, /burnSlowRatio: is 0\.5, not less than settings\.burnFastRatio \(0\.5\)/],
+    [{ burnFastRatio: 0.2 }, /burnFastRatio: is 0\.2, not more than settings\.burnSlowRatio \(0\.25\)/],
+    [{ burnFastLeastSessions: 0 }, /burnFastLeastSessions: is 0, and it counts/],
+    [{ burnSlowLeastSessions: 2.5 }, /burnSlowLeastSessions: is 2\.5, and it counts/],
     [{ afterOpen: '14m' }, /afterOpen: is 14m, shorter than 15m.*Write 15m or more/],
     [
       { openKeep: '5m' },

@@ -35,10 +35,8 @@ const COUNTS: readonly KeyOf<number>[] = [
   'errorLeastCalls',
   'errorLeastFailures',
   'slowLeastCalls',
-  'burnFastLeastGranted',
-  'burnFastLeastCharged',
-  'burnSlowLeastGranted',
-  'burnSlowLeastCharged',
+  'burnFastLeastSessions',
+  'burnSlowLeastSessions',
 ];
 /** Two of them are the least that can be said to have something in common. */
 const GROUPS: readonly KeyOf<number>[] = ['correlatedTools', 'correlatedAgents'];
@@ -54,7 +52,7 @@ const SHARES: readonly KeyOf<number>[] = [
 const PASSED: readonly KeyOf<number>[] = ['errorRatio', 'burnFastRatio', 'burnSlowRatio'];
 /** Above the last bucket, no p95 is known. */
 const SLOWEST = Math.max(...DURATION_BUCKETS);
-const OTHERS: readonly KeyOf<number>[] = ['slowFactor', 'slowFloor', 'burnLeastTurnover'];
+const OTHERS: readonly KeyOf<number>[] = ['slowFactor', 'slowFloor'];
 
 const isKey = (key: string): key is Key => Object.hasOwn(DEFAULT_SETTINGS, key);
 

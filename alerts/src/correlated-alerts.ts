@@ -29,7 +29,7 @@ const names = (
   const notClosed = `${METRIC.circuits.prometheus}{breakerbox_state=~"${NOT_CLOSED.join('|')}"${andSelector}}`;
   return dialect.query({
     before: ':',
-    query: `max by (${list === 'tool' ? TOOL : AGENT}) (${opened} > time() - 10 * 60 or ${opened} and on (${BY_TOOL}) sum by (${BY_TOOL}) (${notClosed}) > 0)`,
+    query: `max by (${list === 'tool' ? TOOL : AGENT}) (${opened} > time() - 10 * 60 or ${opened} > 0 and on (${BY_TOOL}) sum by (${BY_TOOL}) (${notClosed}) > 0)`,
     args: [...args, 'error', ...args, 'error'],
     list,
     after: '',

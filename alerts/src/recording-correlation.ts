@@ -1,6 +1,19 @@
 import { OTHER_TOOL } from '@breakerbox/core';
 import { seconds } from './duration.ts';
-import { AGENT, aggregated, BY_AGENT, BY_TOOL, bracketed, ERROR, indented, joined, METRIC, TOOL } from './promql.ts';
+import {
+  AGENT,
+  ATTR,
+  aggregated,
+  BY_AGENT,
+  BY_TOOL,
+  bracketed,
+  ERROR,
+  indented,
+  joined,
+  label,
+  METRIC,
+  TOOL,
+} from './promql.ts';
 import type { Ground, Recording, RecordKey } from './record.ts';
 import { WINDOW } from './settings.ts';
 
@@ -57,23 +70,40 @@ const held = (
   return `${read.now(key.found)}\nor\n${bracketed(holds)}`;
 };
 
+/** Of the same tool of the same process, because each one takes back openings of its own. */
+const SAME_PROCESS = `ignoring (${ERROR}, ${label(ATTR.stateFrom)}, ${label(ATTR.stateTo)})`;
+
+/**
+ * The openings of the last minutes, without those that were taken back. An opening is taken back where the tool has opened, by
+ * its counter, and the gauge says nothing or 0. The newest value counts, because 0 is less than the time before.
+ */
+const remembered = ({ series, settings: { correlatedMemory } }: Ground): string => {
+  const opened = series(METRIC.openedTime, {}, NO_OTHER);
+  const ever = series(METRIC.transitions, { [ATTR.stateFrom]: ['closed'], [ATTR.stateTo]: ['open'] }, NO_OTHER);
+  const takenBack = `(${ever} > 0\nunless ${SAME_PROCESS} ${opened} > 0)[${correlatedMemory}:30s]`;
+  return [
+    `last_over_time(${opened}[${correlatedMemory}])`,
+    `unless ${SAME_PROCESS} (`,
+    indented(`max_over_time(${takenBack})\nunless ${SAME_PROCESS} ${opened} > 0`),
+    ')',
+  ].join('\n');
+};
+
 /** Openings of several tools or agents that belong together. */
 export const CORRELATION: readonly Recording[] = [
   {
     key: 'lastOpenings',
-    comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter: it has a first-ever opening, and one right after a restart. Remembered for a while, in case the process has gone or a scrape is missed. Left out are tools of which so few circuits opened that it is chance: among hundreds of sessions each tool opens somewhere all the time. ${OTHER_TOOL} is no tool.`,
-    expr: ({ series, read, settings: { openShare, correlatedMemory } }) =>
-      joined(
+    comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter: it has a first-ever opening, and one right after a restart. Remembered for a while, in case the process has gone or a scrape is missed. Not remembered is what the process has taken back: when the circuit of a group opens, its tools have no openings of their own any more, though their counters say that they have opened. Left out are tools of which so few circuits opened that it is chance: among hundreds of sessions each tool opens somewhere all the time. ${OTHER_TOOL} is no tool.`,
+    expr: (ground) => {
+      const { read, settings } = ground;
+      const { openShare, correlatedMemory } = settings;
+      const chance = `${openShare} * max_over_time(${read.over('circuits', correlatedMemory)})\n> clamp_min(${read.now('openings5m')}, 1)`;
+      return joined(
         `unless on (${BY_TOOL})`,
-        aggregated(
-          'max',
-          `${BY_TOOL}, ${ERROR}`,
-          `max_over_time(${series(METRIC.openedTime, {}, NO_OTHER)}[${correlatedMemory}])`,
-        ),
-        bracketed(
-          `${openShare} * max_over_time(${read.over('circuits', correlatedMemory)})\n> clamp_min(${read.now('openings5m')}, 1)`,
-        ),
-      ),
+        aggregated('max', `${BY_TOOL}, ${ERROR}`, remembered(ground)),
+        bracketed(chance),
+      );
+    },
   },
   {
     key: 'correlatedTools',

@@ -7,12 +7,13 @@ import {
   BY_TOOL,
   bracketed,
   gained,
+  indented,
   joined,
   METRIC,
   NOT_CLOSED,
   TOOL,
 } from './promql.ts';
-import type { Ground, Recording, RecordKey } from './record.ts';
+import type { Ground, Recording } from './record.ts';
 import { CORRELATION } from './recording-correlation.ts';
 import { WINDOW } from './settings.ts';
 
@@ -134,88 +135,98 @@ const DURATIONS: readonly Recording[] = [
   },
 ];
 
-const budget = (key: 'granted' | 'consumed', window: string, comment: string): Recording => ({
-  key: `${key}${window}` as RecordKey,
+type Window = '5m' | '30m' | '1h' | '6h';
+
+const sessionsThat = (key: 'low' | 'started', window: Window, comment = ''): Recording => ({
+  key: `${key}${window}`,
   comment,
   expr: ({ series }) =>
-    gained(series, series(key === 'granted' ? METRIC.budgetGranted : METRIC.budgetConsumed), BY_AGENT, window),
+    gained(series, series(key === 'low' ? METRIC.budgetLow : METRIC.sessionsStarted), BY_AGENT, window),
 });
 
-const burn = (window: '5m' | '30m', base: '1h' | '6h', comment: string): Recording => ({
+/** Two figures of an agent, put together: a label keeps them apart, so that each is asked for once. */
+const both = (operator: 'sum' | 'max', one: string, other: string): string =>
+  aggregated(operator, BY_AGENT, joined('or', `label_replace(\n${indented(`${one},\n"of", "one", "", ""`)}\n)`, other));
+
+/** Sessions that were live at some time in the window. */
+const lived = (window: '1h' | '6h', comment = ''): Recording => ({
+  key: `lived${window}`,
+  comment,
+  expr: ({ read, settings: { gap } }) => {
+    const before = `last_over_time(${read.over('sessions', gap)} offset ${window})`;
+    const most = `max_over_time(${read.over('sessions', window)})`;
+    return both('max', both('sum', read.now(`started${window}`), before), most);
+  },
+});
+
+const burn = (window: '5m' | '30m', base: '1h' | '6h', comment = ''): Recording => ({
   key: `burn${window}`,
   comment,
-  expr: ({ read }) =>
-    `${read.now(`consumed${window}`)}\n/ ${bracketed(
-      `${bracketed(
-        joined(
-          'or',
-          `${read.now(`granted${window}`)} >= ${read.now(`granted${base}`)} / 12`,
-          `${read.now(`granted${base}`)} / 12`,
-        ),
-      )} > 0`,
-    )}`,
+  expr: ({ read }) => {
+    const of = both('max', read.now(`started${window}`), `${read.now(`lived${base}`)} / 12`);
+    return `clamp_max(\n${indented(`${read.now(`low${window}`)}\n/ ${bracketed(`${of} > 0`)},\n1`)}\n)`;
+  },
+});
+
+const burnOfBase = (window: '1h' | '6h'): Recording => ({
+  key: `burn${window}`,
+  comment: '',
+  expr: ({ read }) => `clamp_max(${read.now(`low${window}`)} / (${read.now(`lived${window}`)} > 0), 1)`,
 });
 
 const BUDGET: readonly Recording[] = [
-  budget(
-    'granted',
-    short,
-    'Failures that sessions were allowed. As above, with what a new process is first seen with.',
-  ),
-  budget('granted', half, ''),
-  budget('granted', hour, ''),
-  budget('granted', long, ''),
-  budget('consumed', short, 'Failures that were charged.'),
-  budget('consumed', half, ''),
-  budget('consumed', hour, ''),
-  budget('consumed', long, ''),
-  burn(
-    short,
-    hour,
-    'How fast budgets are used up: charged over granted, 1 is all of it. A short window often has charges and no grant in it, or the other way about: it is measured by its own grants or by the long window’s pace, whichever is more. Nothing where nothing was granted.',
-  ),
-  burn(half, long, ''),
-  {
-    key: 'burn1h',
-    comment: '',
-    expr: ({ read }) => `${read.now('consumed1h')}\n/ (${read.now('granted1h')} > 0)`,
-  },
-  {
-    key: 'burn6h',
-    comment: '',
-    expr: ({ read }) => `${read.now('consumed6h')}\n/ (${read.now('granted6h')} > 0)`,
-  },
   {
     key: 'sessions',
     comment:
-      'Live sessions of an agent, whatever their state. 0 is reported: nothing means that the agent isn’t there.',
+      'Live sessions of an agent, whatever their state. 0 is reported: no series means that the agent is not there.',
     expr: ({ series }) => aggregated('sum', BY_AGENT, series(METRIC.sessions)),
   },
+  sessionsThat(
+    'low',
+    short,
+    'Sessions that fell to one failure left in their budget, or none. A session counts again once its budget was full in between. As above, with what a new process is first seen with.',
+  ),
+  sessionsThat('low', half),
+  sessionsThat('low', hour),
+  sessionsThat('low', long),
+  sessionsThat('started', short, 'Sessions that were started.'),
+  sessionsThat('started', half),
+  sessionsThat('started', hour),
+  sessionsThat('started', long),
+  lived(
+    hour,
+    'Sessions that were live at some time in the window: those that were live when it began, and those that were started in it. At least as many as were live at one time: an agent that has just been found was not there when the window began.',
+  ),
+  lived(long),
+  burn(
+    short,
+    hour,
+    'The share of the sessions that fell low. A short window says whether sessions still fall, and at what pace. Most sessions that were live in it fall at another time, so it is measured by the sessions that were started in it, or by the long window’s pace, whichever is more. Nothing where there were no sessions. At most 1, because a session may fall low, recover, and fall again.',
+  ),
+  burn(half, long),
+  burnOfBase(hour),
+  burnOfBase(long),
   {
     key: 'burnFast',
     comment:
-      'What the alerts on burn ask for, as 1 or 0: each must know of the other, in Grafana-managed rules too. Two windows: the long one says that it is worth a word, the short one that it is still going on. Least traffic, for one session that fails is 100 % too. And turnover: where sessions last longer than the window, what they use up was granted before it.',
+      'What the alerts on burn ask for, as 1 or 0: each must know of the other, in Grafana-managed rules too. Two windows: the long one says that it matters, the short one that it still goes on. And a least number of sessions, because one of one is 100 % too.',
     expr: ({ read, settings }) =>
       [
         `(round(${read.now('burn1h')}, 0.01) > bool ${settings.burnFastRatio})`,
         `* (${read.now('burn5m')} > bool ${settings.burnFastRatio})`,
-        `* (round(${read.now('granted1h')}) >= bool ${settings.burnFastLeastGranted})`,
-        `* (round(${read.now('consumed1h')}) >= bool ${settings.burnFastLeastCharged})`,
-        `* (${read.now('granted1h')} >= bool ${settings.burnLeastTurnover} * avg_over_time(${read.over('sessions', hour)}))`,
+        `* (round(${read.now('low1h')}) >= bool ${settings.burnFastLeastSessions})`,
       ].join('\n'),
   },
   {
     key: 'burnSlow',
     comment:
-      'Half of the traffic must lie before the last hour: an agent that has just been started has only one short outage in its 6 hours.',
+      'Half of the sessions must have fallen before the last hour: an agent that has just been started has only one short outage in its 6 hours.',
     expr: ({ read, settings }) =>
       [
         `(round(${read.now('burn6h')}, 0.01) > bool ${settings.burnSlowRatio})`,
         `* (${read.now('burn30m')} > bool ${settings.burnSlowRatio})`,
-        `* (round(${read.now('granted6h')}) >= bool ${settings.burnSlowLeastGranted})`,
-        `* (round(${read.now('granted6h')} - ${read.now('granted1h')}) >= bool ${settings.burnSlowLeastGranted / 2})`,
-        `* (round(${read.now('consumed6h')}) >= bool ${settings.burnSlowLeastCharged})`,
-        `* (${read.now('granted6h')} >= bool ${settings.burnLeastTurnover} * avg_over_time(${read.over('sessions', long)}))`,
+        `* (round(${read.now('low6h')}) >= bool ${settings.burnSlowLeastSessions})`,
+        `* (round(${read.now('low6h')} - ${read.now('low1h')}) >= bool ${settings.burnSlowLeastSessions / 2})`,
       ].join('\n'),
   },
 ];

@@ -52,32 +52,29 @@ export interface RuleSettings {
    * longest of those windows.
    */
   readonly afterOpen: string;
-  /** BudgetBurnFast: share (0 to 1) of the granted failures that is used up, over 1 hour and over 5 minutes. */
+  /**
+   * BudgetBurnFast: share (0 to 1) of the sessions that fell to one failure left in their budget, or none, over 1 hour and over
+   * 5 minutes.
+   */
   readonly burnFastRatio: number;
-  /** BudgetBurnFast: failures granted in 1 hour, below which a ratio says nothing. */
-  readonly burnFastLeastGranted: number;
-  /** BudgetBurnFast: failures charged in 1 hour. */
-  readonly burnFastLeastCharged: number;
-  /** BudgetBurnFast: how long it stays after the last moment it was true. Few sessions burn in bursts. */
+  /** BudgetBurnFast: sessions that fell so low in 1 hour, below which a share says nothing. */
+  readonly burnFastLeastSessions: number;
+  /** BudgetBurnFast: how long it stays after the last moment it was true. A few sessions fall low in bursts. */
   readonly burnFastKeep: string;
   /** BudgetBurnSlow: the same share, over 6 hours and over 30 minutes. */
   readonly burnSlowRatio: number;
-  /** BudgetBurnSlow: failures granted in 6 hours, half of them before the last hour: until then, it isn't slow. */
-  readonly burnSlowLeastGranted: number;
-  /** BudgetBurnSlow: failures charged in 6 hours. */
-  readonly burnSlowLeastCharged: number;
+  /**
+   * BudgetBurnSlow: sessions that fell so low in 6 hours, half of them before the last hour. An agent that was started an hour ago
+   * burns fast or not at all.
+   */
+  readonly burnSlowLeastSessions: number;
   /** BudgetBurnSlow: how long it stays after the last moment it was true, where no fast burn was near. */
   readonly burnSlowKeep: string;
-  /**
-   * Both BudgetBurn: failures granted in the long window per live session. Where sessions last longer than the window, what
-   * they use up was granted before it, and a ratio of the two would be too high. 4 is a default budget (5) within the window.
-   */
-  readonly burnLeastTurnover: number;
   /** BudgetExhausted: how long a session is told of that ran out and was resumed or ended before a scrape saw it. */
   readonly exhaustedWithin: string;
   /** BudgetExhausted: how long it stays after the last moment it was true. An unattended agent runs out every few minutes. */
   readonly exhaustedKeep: string;
-  /** SystemicFailure: how long an event is told of whose session ended before a scrape saw it paused. */
+  /** SystemicFailure: how long an event is told of that was over before a scrape saw it. */
   readonly systemicWithin: string;
   /** SystemicFailure: how long it stays, while the tools recover and their own alerts are muted. */
   readonly systemicKeep: string;
@@ -127,15 +124,12 @@ export const DEFAULT_SETTINGS: RuleSettings = {
   slowLeastCalls: 20,
   slowLeastHistory: '1d',
   afterOpen: '15m',
-  burnFastRatio: 0.8,
-  burnFastLeastGranted: 20,
-  burnFastLeastCharged: 10,
+  burnFastRatio: 0.5,
+  burnFastLeastSessions: 5,
   burnFastKeep: '15m',
-  burnSlowRatio: 0.5,
-  burnSlowLeastGranted: 40,
-  burnSlowLeastCharged: 20,
+  burnSlowRatio: 0.25,
+  burnSlowLeastSessions: 5,
   burnSlowKeep: '1h',
-  burnLeastTurnover: 4,
   exhaustedWithin: '3m',
   exhaustedKeep: '15m',
   systemicWithin: '3m',

@@ -1,6 +1,7 @@
+import { GROUP_PREFIX } from '@breakerbox/core';
 import type { AlertDefinition, TextGround } from './alert.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
-import { ATTR, aggregated, BY_TOOL, bracketed, ERROR, joined, METRIC } from './promql.ts';
+import { ATTR, aggregated, BY_AGENT, BY_TOOL, bracketed, ERROR, indented, joined, METRIC, TOOL } from './promql.ts';
 import type { Ground } from './record.ts';
 import { WINDOW } from './settings.ts';
 
@@ -17,9 +18,22 @@ const common = {
 const spokenOf = ({ read, settings: { afterOpen } }: Ground): string =>
   `max_over_time(${read.over('outOfUseAllAlong', afterOpen)}) > 0`;
 
+/** The same of the circuit of the tool's group: no label says which that is, but its calls were skipped, or probes, for the group. */
+const groupSpokenOf = (ground: Ground): string => {
+  const { series, settings } = ground;
+  const forGroup = series(METRIC.decisions, { [ATTR.reason]: ['group_open', 'group_probe_due'] });
+  const group = series(METRIC.circuits, {}, `${TOOL}=~"${GROUP_PREFIX}.+"`);
+  return [
+    `${aggregated('sum', BY_TOOL, `increase(${forGroup}[${settings.afterOpen}])`)} > 0`,
+    `and on (${BY_AGENT}) (`,
+    indented(`${spokenOf(ground)}\nand on (${BY_TOOL}) ${group}`),
+    ')',
+  ].join('\n');
+};
+
 /** Silent there, and where BreakerboxCircuitOpen is about to speak: nothing else fires before it. */
 const unlessOpen = (ground: Ground): string =>
-  `unless ${bracketed(joined('or', `${ground.read.now('outOfUse')} > 0`, spokenOf(ground)))}`;
+  `unless ${bracketed(joined('or', `${ground.read.now('outOfUse')} > 0`, spokenOf(ground), groupSpokenOf(ground)))}`;
 
 const circuitOpen: AlertDefinition = {
   ...common,
@@ -44,7 +58,7 @@ const circuitOpen: AlertDefinition = {
       list: 'error',
       after: '',
     });
-    return `${dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} are open, probing without success, or taken out by hand, or were so within the last ${inWords(settings.openKeep)}${openedBy}. Calls to it are skipped meanwhile.`;
+    return `${dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} are open, probing without success, or taken out by hand, or were so within the last ${inWords(settings.openKeep)}${openedBy}. Calls to it are skipped meanwhile. A name that begins with ${GROUP_PREFIX} is the circuit of a group: calls of all of its tools are skipped.`;
   },
 };
 
@@ -105,7 +119,7 @@ const toolErrorRateHigh: AlertDefinition = {
       `and ${read.now('errorRatio1h')} > ${settings.errorRatio}`,
       `and round(${read.now('executions1h')}) >= ${settings.errorLeastCalls}`,
       `and round(${read.now('failures5m')}) >= ${settings.errorLeastFailures}`,
-      `unless ${spokenOf(ground)}`,
+      `unless ${bracketed(joined('or', spokenOf(ground), groupSpokenOf(ground)))}`,
       `unless ${read.now('openingsPerCircuit')} >= ${settings.flappingOpenings}`,
     ].join('\n');
   },

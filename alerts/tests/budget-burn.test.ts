@@ -4,23 +4,22 @@ import { SimulatedProcess } from './process.ts';
 
 const HOUR = 3600;
 
-/**
- * Sessions one after the other, each as long; of their 5 failures each so many are charged, one after the other, by calls
- * that fail now and then and open no circuit.
- */
-const burn = (one: SimulatedProcess, now: number, lasts: number, charged: number): void => {
-  const at = now % lasts;
-  if (at === 0) {
+/** Sessions one after the other, each as long. Of ten, so many fall to one failure left, late in their time. */
+const burn = (one: SimulatedProcess, now: number, lasts: number, low: number): void => {
+  if (now % lasts === 0) {
     if (now > 0) one.end();
     one.begin();
   }
-  if (at > 0 && at % Math.floor(lasts / 6) === 0 && at / Math.floor(lasts / 6) <= charged) one.charge();
+  const session = Math.floor(now / lasts);
+  // Spread evenly: 3 of 10 are the 4th, 7th and 10th.
+  const falls = Math.floor(((session + 1) * low) / 10) > Math.floor((session * low) / 10);
+  if (falls && now % lasts === Math.floor(lasts * 0.8)) one.fallLow();
 };
 
 describe.concurrent.each(INTERVALS)('BreakerboxBudgetBurnFast, every %i s', (interval) => {
   const of = among(interval, 'BudgetBurnFast');
 
-  it('fires where sessions use up their budgets, and resolves 20 minutes after they have stopped to', async () => {
+  it('fires where sessions fall low, and resolves 20 minutes after the last has', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -28,16 +27,17 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetBurnFast, every %i s', (int
       lasts: interval === 1 ? 700 : 4200,
       processes: [one],
       second: (now) => {
-        burn(one, now, 60, now < 2400 ? 5 : 0);
+        burn(one, now, 60, now < 2400 ? 10 : 0);
       },
       missed: (now) => now === 600,
       firing: [
-        { alert: 'BudgetBurnFast', after: 120, by: 540, ...(interval === 1 ? {} : { until: 2400, gone: 3700 }) },
+        // The fifth session falls at 288.
+        { alert: 'BudgetBurnFast', after: 285, by: 660, ...(interval === 1 ? {} : { until: 2400, gone: 3700 }) },
       ],
     });
   });
 
-  it('is silent about one dead tool, which costs a short session 3 of 5', async () => {
+  it('is silent where fewer than half of the sessions do', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -45,7 +45,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetBurnFast, every %i s', (int
       lasts: interval === 1 ? 600 : 2400,
       processes: [one],
       second: (now) => {
-        burn(one, now, 60, 3);
+        burn(one, now, 60, 4);
       },
     });
   });
@@ -54,7 +54,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetBurnFast, every %i s', (int
 describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (interval) => {
   const of = ['BudgetBurnFast'];
 
-  it('fires where each process runs one session, and is first seen with its budget granted', async () => {
+  it('fires where each process runs one session, and is first seen with it', async () => {
     const old = new SimulatedProcess({ instance: 'old' });
     const batch = Array.from({ length: 90 }, (_, index) => new SimulatedProcess({ instance: `batch-${index}` }));
     for (const one of batch) one.stop();
@@ -68,37 +68,15 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (inte
         if (now % 120 === 1) {
           one?.start();
           one?.begin();
-          one?.charge();
         }
-        if (now % 120 >= 10 && now % 120 <= 40 && now % 10 === 0) one?.charge();
-        if (now % 120 === 45) one?.pause('paused_budget');
+        if (now % 120 === 40) one?.fallLow();
         if (now % 120 === 119) one?.stop();
       },
-      firing: [{ alert: 'BudgetBurnFast', after: HOUR, by: 2 * HOUR }],
+      firing: [{ alert: 'BudgetBurnFast', after: 520, by: 1.5 * HOUR }],
     });
   });
 
-  it('is silent about few sessions, about long ones that are charged what was granted long ago, and over restarts', async () => {
-    const few = new SimulatedProcess({ agent: 'few' });
-    const long = new SimulatedProcess({ agent: 'long' });
-    const restarting = new SimulatedProcess({ agent: 'restarting' });
-    await run({
-      interval,
-      of,
-      lasts: 3 * HOUR,
-      processes: [few, long, restarting],
-      second: (now) => {
-        burn(few, now, 1200, 5);
-        if (now === 0) long.begin(500);
-        if (now > HOUR && now % 60 === 0) long.charge();
-        if (now > HOUR && now % 600 === 0) long.begin();
-        if (now % 900 === 0) restarting.start();
-        burn(restarting, now % 900, 60, 3);
-      },
-    });
-  });
-
-  it('is silent where a fleet goes home: the last sessions are charged, and none is granted anything', async () => {
+  it('fires where sessions last for longer than both windows, and most of them fall within the hour', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -106,14 +84,50 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (inte
       lasts: 3 * HOUR,
       processes: [one],
       second: (now) => {
-        // Sessions of an hour, one begun each minute until half past one; each is charged 2 of 5 in its time.
-        if (now % 60 === 0) {
-          if (now < 1.5 * HOUR) one.begin();
-          if (now >= HOUR && now < 2.5 * HOUR) one.end();
-        }
-        const live = Math.min(now, HOUR, Math.max(0, 2.5 * HOUR - now)) / 60;
-        const each = Math.round(1800 / Math.max(live, 1));
-        if (live >= 1 && now % each === 0) one.charge();
+        if (now === 0) one.begin(50);
+        if (now > HOUR && now <= 2 * HOUR && now % 90 === 0) one.fallLow();
+      },
+      // 25 of 50 are half of them, and more than half is asked for.
+      firing: [
+        { alert: 'BudgetBurnFast', after: HOUR + 2200, by: HOUR + 2700, until: 2 * HOUR, gone: 2 * HOUR + 1400 },
+      ],
+    });
+  });
+
+  it('is silent about few sessions, about few of many long ones, without sessions, and over restarts', async () => {
+    const few = new SimulatedProcess({ agent: 'few' });
+    const long = new SimulatedProcess({ agent: 'long' });
+    const none = new SimulatedProcess({ agent: 'none' });
+    const restarting = new SimulatedProcess({ agent: 'restarting' });
+    await run({
+      interval,
+      of,
+      lasts: 3 * HOUR,
+      processes: [few, long, none, restarting],
+      second: (now) => {
+        burn(few, now, 1200, 10);
+        if (now === 0) long.begin(500);
+        if (now > HOUR && now % 60 === 0) long.fallLow();
+        if (now > HOUR && now % 600 === 0) long.begin();
+        if (now % 900 === 0) restarting.start();
+        burn(restarting, now % 900, 60, 4);
+      },
+    });
+  });
+
+  it('is silent where a fleet goes home: the last sessions fall, and none is started', async () => {
+    const one = new SimulatedProcess();
+    await run({
+      interval,
+      of,
+      lasts: 3 * HOUR,
+      processes: [one],
+      second: (now) => {
+        // Sessions of half an hour, one begun each 20 seconds until half past one; one in three falls.
+        if (now % 20 !== 0) return;
+        if (now < 1.5 * HOUR) one.begin();
+        if (now >= 0.5 * HOUR && now < 2 * HOUR) one.end();
+        if (now % 60 === 0 && now >= 0.5 * HOUR && now < 2 * HOUR) one.fallLow();
       },
     });
   });
@@ -122,7 +136,7 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (inte
 describe.concurrent.each([15, 60])('BreakerboxBudgetBurnSlow, every %i s', (interval) => {
   const of = ['BudgetBurnSlow'];
 
-  it('fires where sessions lose most of their budgets for hours, and resolves an hour and a half after', async () => {
+  it('fires where sessions fall low for hours, and resolves an hour and a half after', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -131,7 +145,7 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnSlow, every %i s', (inte
       lasts: (interval === 15 ? 2.5 : 7) * HOUR,
       processes: [one],
       second: (now) => {
-        burn(one, now, 300, now < 4 * HOUR ? 3 : 0);
+        burn(one, now, 300, now < 4 * HOUR ? 4 : 0);
       },
       missed: (now) => now === 3 * HOUR,
       firing: [
@@ -139,23 +153,25 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnSlow, every %i s', (inte
           alert: 'BudgetBurnSlow',
           after: HOUR,
           by: 2 * HOUR,
-          ...(interval === 60 && { until: 4 * HOUR, gone: 5.5 * HOUR }),
+          ...(interval === 60 && { until: 4 * HOUR, gone: 5.6 * HOUR }),
         },
       ],
     });
   });
 
-  it('is silent about two of five, and about an agent that has just been started with a dead tool', async () => {
+  it('is silent about one in five, about few sessions, and about an agent that has just been started', async () => {
     const less = new SimulatedProcess({ agent: 'less' });
+    const few = new SimulatedProcess({ agent: 'few' });
     const young = new SimulatedProcess({ agent: 'young' });
     await run({
       interval,
       of: ['BudgetBurnSlow'],
       lasts: 4 * HOUR,
-      processes: [less, young],
+      processes: [less, few, young],
       second: (now) => {
         burn(less, now, 300, 2);
-        burn(young, now, 60, now < 0.7 * HOUR ? 3 : 0);
+        burn(few, now, HOUR, 10);
+        burn(young, now, 60, now < 0.7 * HOUR ? 4 : 0);
       },
     });
   });
@@ -165,7 +181,7 @@ describe.concurrent('BreakerboxBudgetBurnSlow after a fast burn of two hours', (
   const interval = 60;
   const of = ['BudgetBurnFast', 'BudgetBurnSlow'];
   const end = 2 * HOUR;
-  const fast = { alert: 'BudgetBurnFast', after: 120, by: 540, until: end, gone: end + 1300 };
+  const fast = { alert: 'BudgetBurnFast', after: 285, by: 660, until: end, gone: end + 1300 };
 
   it('is silent, though the burn is in its windows still, where sessions are well again', async () => {
     const one = new SimulatedProcess();
@@ -175,14 +191,14 @@ describe.concurrent('BreakerboxBudgetBurnSlow after a fast burn of two hours', (
       lasts: 3.7 * HOUR,
       processes: [one],
       second: (now) => {
-        burn(one, now, 60, now < end ? 5 : 0);
+        burn(one, now, 60, now < end ? 10 : 0);
       },
       missed: (now) => now === 1.5 * HOUR,
       firing: [fast],
     });
   });
 
-  it('fires half an hour later, where they go on to lose more than half', async () => {
+  it('fires half an hour later, where they go on to fall, though fewer of them', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -190,28 +206,31 @@ describe.concurrent('BreakerboxBudgetBurnSlow after a fast burn of two hours', (
       lasts: 3 * HOUR,
       processes: [one],
       second: (now) => {
-        burn(one, now, 60, now < end ? 5 : 3);
+        burn(one, now, 60, now < end ? 10 : 4);
       },
       firing: [fast, { alert: 'BudgetBurnSlow', after: end + 1800, by: end + 2400 }],
     });
   });
 });
 
-it.concurrent('burn rates are nothing, and not NaN, where nothing was granted', async () => {
+it.concurrent('shares are nothing, and not NaN, where there were no sessions; and never above 1', async () => {
   const idle = new SimulatedProcess({ agent: 'idle' });
   const late = new SimulatedProcess({ agent: 'late' });
+  const again = new SimulatedProcess({ agent: 'again' });
+  const shares = ['5m', '30m', '1h', '6h'].map((window) => `job_agent:breakerbox_budget_burn:ratio${window}`);
   await run({
     interval: 60,
     of: ['BudgetBurnFast', 'BudgetBurnSlow'],
     lasts: 3 * HOUR,
-    processes: [idle, late],
+    processes: [idle, late, again],
     second: (now) => {
-      if (now > HOUR && now < 1.5 * HOUR) burn(late, now - HOUR, 60, 1);
+      if (now > HOUR && now < 1.5 * HOUR) burn(late, now - HOUR, 60, 2);
+      // One session that falls, has a full budget again, and falls again.
+      if (now === 0) again.begin();
+      if (now > HOUR && now % 1800 === 0) again.fallLow();
     },
     // Nothing but NaN differs from itself.
-    never: ['5m', '30m', '1h', '6h']
-      .map((window) => `job_agent:breakerbox_budget_burn:ratio${window}`)
-      .map((name) => `${name} != ${name}`),
+    never: shares.flatMap((name) => [`${name} != ${name}`, `${name} > 1`, `${name}{gen_ai_agent_name="idle"}`]),
   });
 });
 
@@ -226,11 +245,11 @@ it.concurrent('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
     lasts: 3 * HOUR,
     processes: [fast, slow],
     second: (now) => {
-      burn(fast, now, 60, 5);
-      burn(slow, now, 60, 3);
+      burn(fast, now, 60, 10);
+      burn(slow, now, 20, 3);
     },
     firing: [
-      { alert: 'BudgetBurnFast', after: 0, by: 600 },
+      { alert: 'BudgetBurnFast', after: 0, by: 660 },
       { alert: 'BudgetBurnSlow', after: 0, by: 2 * HOUR },
     ],
     exactly: [
@@ -243,7 +262,7 @@ it.concurrent('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
             exp_annotations: {
               summary: 'Sessions of agent fast use up their failure budgets',
               description:
-                'Agent fast (job fleet) has used up 100% of the failures that its sessions were granted in the last hour, and goes on at more than 80 %. Most sessions stop before they are done.',
+                '98% of the sessions that agent fast (job fleet) had in the last hour fell to one failure left in their budget, or none. At the pace of the last 5 minutes it is more than 50 %. The next failure pauses such a session.',
               runbook_url: `${runbook}/BreakerboxBudgetBurnFast.md`,
               dashboard_url: `${link}fast`,
             },
@@ -259,7 +278,7 @@ it.concurrent('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
             exp_annotations: {
               summary: 'Sessions of agent slow have been short of failure budget for hours',
               description:
-                'Agent slow (job fleet) has used up 60% of the failures that its sessions were granted in the last 6 hours, and goes on at more than 50 %. A bad moment more, and sessions stop before they are done.',
+                '30% of the sessions that agent slow (job fleet) had in the last 6 hours fell to one failure left in their budget, or none. At the pace of the last 30 minutes it is more than 25 %. The next failure pauses such a session.',
               runbook_url: `${runbook}/BreakerboxBudgetBurnSlow.md`,
               dashboard_url: `${link}slow`,
             },
@@ -270,7 +289,7 @@ it.concurrent('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
   });
 });
 
-it.concurrent('BreakerboxBudgetBurnSlow is silent where most sessions are older than the window: who was granted what they use up', async () => {
+it.concurrent('BreakerboxBudgetBurnSlow is silent where most sessions are older than the window, and few of them fall', async () => {
   const one = new SimulatedProcess();
   await run({
     interval: 60,
@@ -280,7 +299,7 @@ it.concurrent('BreakerboxBudgetBurnSlow is silent where most sessions are older 
     second: (now) => {
       if (now === 0) one.begin(100);
       if (now % 900 === 450) one.begin();
-      if (now % 225 === 30) one.charge();
+      if (now % 1800 === 30) one.fallLow();
     },
   });
 });

@@ -163,7 +163,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s
               exp_annotations: {
                 summary: 'Tools of agent a have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '3 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile.',
+                  '3 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped.',
                 runbook_url:
                   'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
                 dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
@@ -217,7 +217,7 @@ it.concurrent('BreakerboxCircuitOpen says nothing of errors where somebody took 
               exp_annotations: {
                 summary: 'Tools of agent a have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '1 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile.',
+                  '1 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped.',
                 runbook_url:
                   'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
                 dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
@@ -263,7 +263,7 @@ it.concurrent('BreakerboxCircuitOpen says which tool and why, and where to look'
               exp_annotations: {
                 summary: 'Tools of agent research agent have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '1 circuit(s) of tool web_search of agent research agent (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes; last opened by errors of category network. Calls to it are skipped meanwhile.',
+                  '1 circuit(s) of tool web_search of agent research agent (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes; last opened by errors of category network. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped.',
                 runbook_url:
                   'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
                 dashboard_url:

@@ -42,11 +42,11 @@ interface Case {
   second(now: number, one: SimulatedProcess): void;
 }
 
-/** Sessions of a minute, each charged so much of its 5. */
-const burnt = (one: SimulatedProcess, now: number, charged: number): void => {
+/** Sessions of a minute; of five, so many fall to one failure left. */
+const burnt = (one: SimulatedProcess, now: number, low: number): void => {
   if (now > 0 && now % 60 === 0) one.end();
   if (now > 0 && now % 60 === 0) one.begin();
-  if (now % 60 === 30) one.charge(charged);
+  if (now % 60 === 30 && ((now - 30) / 60) % 5 < low) one.fallLow();
 };
 
 const between = (now: number, from: number, to: number): boolean => now > from && now < to;
@@ -106,7 +106,7 @@ const CASES: readonly Case[] = [
     // Fast, then slow, then not at all: silent after the first, and kept after the second.
     alert: 'BudgetBurnSlow',
     lasts: 4.5 * HOUR,
-    second: (now, one) => burnt(one, now, now < 1.2 * HOUR ? 5 : now < 2.5 * HOUR ? 3 : 0),
+    second: (now, one) => burnt(one, now, now < 1.2 * HOUR ? 5 : now < 2.5 * HOUR ? 2 : 0),
   },
   {
     alert: 'BudgetExhausted',

@@ -34,7 +34,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (in
               exp_annotations: {
                 summary: 'Sessions of agent a have used up their failure budget',
                 description:
-                  'At least one session of agent a (job fleet) is paused with no failure budget left, or ran out of it within the last 18 minutes and has been resumed or ended since. A paused session calls no tool until somebody resumes it.',
+                  'At least one session of agent a (job fleet) is paused with no failure budget left, or ran out of it within the last 18 minutes and has been resumed or ended since. A paused session calls no tool until you resume it.',
                 runbook_url: `${RUNBOOKS}/BreakerboxBudgetExhausted.md`,
                 dashboard_url: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a',
               },
@@ -128,7 +128,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
               exp_annotations: {
                 summary: 'Several tools of agent a have failed together',
                 description:
-                  'At least one session of agent a (job fleet) was paused for every tool, because several tools failed together. Open: fetch_page web_search. Look for what they share. A session that is still paused probes nothing until somebody confirms the recovery.',
+                  'Agent a (job fleet) has recognised failures of several tools as one event. Open: fetch_page web_search. Look for what they share. In scope session, the session of the event is paused and probes nothing until you confirm the recovery. In scope process, calls of the affected tools are skipped, and a probe ends the event when it succeeds.',
                 runbook_url: `${RUNBOOKS}/BreakerboxSystemicFailure.md`,
                 dashboard_url: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
               },
@@ -136,6 +136,30 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
           ],
         },
       ],
+    });
+  });
+
+  it('fires in scope process, where no session is paused, until the event is over', async () => {
+    const one = new SimulatedProcess({ tools: ['t', 'u', 'v'] });
+    await run({
+      interval,
+      of: ['SystemicFailure'],
+      lasts: 2100,
+      processes: [one],
+      second: (now) => {
+        if (now === 0) one.begin(3);
+        if (now === 60) {
+          for (const tool of ['t', 'u']) one.open(now, tool);
+          one.event();
+        }
+        if (now > 60 && now % 10 === 0) one.call('v', 'success');
+        if (now === 960) {
+          one.probe('t', 'success');
+          one.event(-1);
+        }
+      },
+      missed: (now) => now === 600,
+      firing: [{ alert: 'SystemicFailure', after: 60, by: 60 + 2 * interval, until: 1555, gone: 1560 + 2 * interval }],
     });
   });
 

@@ -22,23 +22,20 @@ export interface ProcessOptions {
   readonly agent?: string;
   readonly job?: string;
   readonly instance?: string;
+  /** `group:NAME` is the circuit of a group. */
   readonly tools?: readonly string[];
-  /** Failures a session may have; 5 is the default of core. */
-  readonly budget?: number;
 }
 
 /** Counters start at zero, as the real ones do, and are gone with the process. */
 export class SimulatedProcess {
   readonly #base: Labels;
   readonly #tools: readonly string[];
-  readonly #budget: number;
   readonly #values = new Map<string, number>();
   #up = true;
 
-  constructor({ agent = 'a', job = 'fleet', instance = '1', tools = ['t'], budget = 5 }: ProcessOptions = {}) {
+  constructor({ agent = 'a', job = 'fleet', instance = '1', tools = ['t'] }: ProcessOptions = {}) {
     this.#base = { job, instance, [label(ATTR.agent)]: agent };
     this.#tools = tools;
-    this.#budget = budget;
     this.start();
   }
 
@@ -57,7 +54,13 @@ export class SimulatedProcess {
     this.#up = true;
     this.#values.clear();
     for (const state of SESSION_STATES) this.#set(METRIC.sessions, { [ATTR.sessionState]: state }, 0);
-    for (const metric of [METRIC.budgetGranted, METRIC.budgetConsumed, METRIC.budgetExhaustions])
+    for (const metric of [
+      METRIC.budgetLow,
+      METRIC.budgetConsumed,
+      METRIC.budgetExhaustions,
+      METRIC.sessionsStarted,
+      METRIC.systemicActive,
+    ])
       this.#set(metric, {}, 0);
     for (const category of CATEGORIES) this.#set(METRIC.systemicEvents, { [ATTR.errorType]: category }, 0);
     for (const tool of this.#tools) this.#declare(tool);
@@ -65,6 +68,10 @@ export class SimulatedProcess {
 
   #declare(tool: string): void {
     const on = { [ATTR.tool]: tool };
+    if (tool.startsWith('group:')) {
+      this.#declareGroup(on);
+      return;
+    }
     for (const state of STATES) this.#set(METRIC.circuits, { ...on, [ATTR.state]: state }, 0);
     for (const [from, to] of [
       ['closed', 'open'],
@@ -82,6 +89,8 @@ export class SimulatedProcess {
       ['call', 'closed'],
       ['probe', 'probe_due'],
       ['skip', 'open'],
+      ['skip', 'group_open'],
+      ['probe', 'group_probe_due'],
       ['skip', 'unavailable'],
       ['skip', 'not_allowed'],
       ['skip', 'repeat'],
@@ -90,16 +99,23 @@ export class SimulatedProcess {
     }
   }
 
-  /** Sessions begin: each is granted its budget, and has a closed circuit of each tool. */
+  /** A group has a circuit, and no calls. */
+  #declareGroup(on: Labels): void {
+    for (const state of ['closed', 'open', 'half_open']) this.#set(METRIC.circuits, { ...on, [ATTR.state]: state }, 0);
+    this.#set(METRIC.transitions, { ...on, [ATTR.stateFrom]: 'closed', [ATTR.stateTo]: 'open' }, 0);
+  }
+
+  /** Sessions begin: each has a closed circuit of each tool. */
   begin(sessions = 1): void {
     this.#add(METRIC.sessions, { [ATTR.sessionState]: 'active' }, sessions);
-    this.#add(METRIC.budgetGranted, {}, this.#budget * sessions);
+    this.#add(METRIC.sessionsStarted, {}, sessions);
     for (const tool of this.#tools) this.#circuit(tool, 'closed', sessions);
   }
 
   /** Sessions end, and take their circuits along, in the states in which they were. */
   end(sessions = 1, states: Readonly<Record<string, ReportedState>> = {}, state: SessionState = 'active'): void {
     this.#add(METRIC.sessions, { [ATTR.sessionState]: state }, -sessions);
+    if (state === 'paused_systemic') this.#add(METRIC.systemicActive, {}, -sessions);
     for (const tool of this.#tools) this.#circuit(tool, states[tool] ?? 'closed', -sessions);
   }
 
@@ -107,13 +123,23 @@ export class SimulatedProcess {
   pause(state: 'paused_budget' | 'paused_systemic', sessions = 1): void {
     this.#add(METRIC.sessions, { [ATTR.sessionState]: 'active' }, -sessions);
     this.#add(METRIC.sessions, { [ATTR.sessionState]: state }, sessions);
-    if (sessions < 0) return;
-    if (state === 'paused_budget') this.#add(METRIC.budgetExhaustions, {}, sessions);
-    else this.#add(METRIC.systemicEvents, { [ATTR.errorType]: 'network' }, sessions);
+    if (state === 'paused_systemic') this.event(sessions);
+    else if (sessions > 0) this.#add(METRIC.budgetExhaustions, {}, sessions);
+  }
+
+  /** Events begin, or are over. In scope process no session is paused. */
+  event(events = 1): void {
+    this.#add(METRIC.systemicActive, {}, events);
+    if (events > 0) this.#add(METRIC.systemicEvents, { [ATTR.errorType]: 'network' }, events);
   }
 
   charge(failures = 1): void {
     this.#add(METRIC.budgetConsumed, {}, failures);
+  }
+
+  /** Sessions fall to one failure left. */
+  fallLow(sessions = 1): void {
+    this.#add(METRIC.budgetLow, {}, sessions);
   }
 
   /** Calls that were made. */
@@ -134,6 +160,29 @@ export class SimulatedProcess {
     this.#set(METRIC.openedTime, { [ATTR.tool]: tool, [ATTR.errorType]: category }, second);
   }
 
+  /**
+   * The circuit of a group opens; those of its tools that are open close, and their openings are taken back.
+   *
+   * @param withdrawn what is left of these: nothing, or 0 where an SDK exports them.
+   */
+  openGroup(
+    second: number,
+    group: string,
+    open: readonly string[],
+    category: Category = 'network',
+    withdrawn?: 0,
+  ): void {
+    this.charge();
+    this.#move(group, 'closed', 'open', 1);
+    this.#set(METRIC.openedTime, { [ATTR.tool]: group, [ATTR.errorType]: category }, second);
+    for (const tool of open) {
+      this.#move(tool, 'open', 'closed', 1);
+      const opened = this.#key(METRIC.openedTime, { [ATTR.tool]: tool, [ATTR.errorType]: category }, '');
+      if (withdrawn === undefined) this.#values.delete(opened);
+      else this.#values.set(opened, withdrawn);
+    }
+  }
+
   /** A probe of an open circuit: it closes, or is open again. */
   probe(tool: string, result: 'success' | Category, circuits = 1): void {
     this.#decide(tool, 'probe', 'probe_due', circuits);
@@ -141,6 +190,14 @@ export class SimulatedProcess {
     this.#move(tool, 'open', 'half_open', circuits);
     this.#move(tool, 'half_open', result === 'success' ? 'closed' : 'open', circuits);
     if (result !== 'success') this.charge(circuits);
+  }
+
+  /** A call of one of its tools probes for a group. */
+  probeGroup(group: string, tool: string, result: 'success' | Category): void {
+    this.#decide(tool, 'probe', 'group_probe_due', 1);
+    this.#outcome(tool, result, 1, 0.1);
+    this.#move(group, 'open', 'half_open', 1);
+    this.#move(group, 'half_open', result === 'success' ? 'closed' : 'open', 1);
   }
 
   /** Between states by hand, or as far as a scrape may see it. */

@@ -86,6 +86,7 @@ describe.concurrent.each([
           one.call(TOOLS[(now / 20) % 3] ?? 'calculator', 'timeout');
           one.charge();
         }
+        if (now >= from && now % 120 === 80) one.fallLow();
         if (now >= from && now % 120 === 101) one.pause('paused_budget');
       },
       firing: [

@@ -122,11 +122,11 @@ export const sharedCause = (): string => {
 };
 
 /**
- * For a mark: how many alerts of several tools at once fire, by name. Where this Prometheus has none of them, the sessions
- * that are paused as systemic stand in, so that the mark is there without rules, too.
+ * For a mark: how many alerts of several tools at once fire, by name. Where this Prometheus has none of them, the systemic
+ * events that are not over are counted, so that the mark is there without rules, too.
  */
 export const sharedCauseMark = (): string => {
   const firing = `count by (${ALERT.name}) (${alertSeries('ALERTS', SHARED_CAUSE, { state: FIRING })})`;
-  const paused = sumBy([], series(METRIC.sessions, { [ATTR.sessionState]: ['paused_systemic'] }));
-  return `${firing} or on () label_replace(${paused}, "${ALERT.name}", "Sessions paused as systemic", "", "")`;
+  const active = sumBy([], series(METRIC.systemicActive));
+  return `${firing} or on () label_replace(${active}, "${ALERT.name}", "Systemic event", "", "")`;
 };

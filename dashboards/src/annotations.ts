@@ -28,7 +28,7 @@ export const annotations = (): AnnotationQueryBuilder[] => [
     .enable(false)
     .iconColor(COLOUR.orange)
     .expr(
-      `max by (${[ATTR.agent, ATTR.tool, ATTR.errorType].map(label).join(', ')}) (${series(METRIC.openedTime)}) * 1000`,
+      `max by (${[ATTR.agent, ATTR.tool, ATTR.errorType].map(label).join(', ')}) (${series(METRIC.openedTime)} > 0) * 1000`,
     )
     .useValueForTime(true)
     .titleFormat('Circuit opened')

@@ -1,61 +1,62 @@
 import { AGENT } from './circuit-state.ts';
 import { type GroupKey, label, METRIC, type MetricDefinition } from './names.ts';
-import { gained, series, sumBy, type Window } from './promql.ts';
+import { series, sumBy, type Window } from './promql.ts';
 
-const { budgetConsumed, budgetGranted } = METRIC;
+const { budgetLimit, budgetLow, budgetRemaining, sessions, sessionsStarted } = METRIC;
 
-/**
- * Failures charged, over failures granted, in the window. Where nothing was granted in it, as with sessions that have
- * been running for longer, what they ever were granted takes its place.
- */
-export const budgetSpent = (by: readonly GroupKey[], window: Window): string => {
-  const granted = `${sumBy(by, gained(budgetGranted, window))} > 0 or ${ever(by, window)}`;
-  return chargedOver(sumBy(by, gained(budgetConsumed, window)), granted);
+/** What is left of the failures that live sessions may have, as a share; 1 where there is no session that could use any. */
+export const budgetLeft = (by: readonly GroupKey[]): string => {
+  const limit = sumBy(by, series(budgetLimit));
+  return `(${sumBy(by, series(budgetRemaining))} / (${limit} > 0) or ${limit} * 0 + 1)`;
 };
 
-/**
- * A share, 0 where nothing was ever granted, for nothing is charged there. Every agent exports both from the start; so nothing
- * need be asked twice, as `share()` would.
- */
-const chargedOver = (charged: string, granted: string): string => `${charged} / clamp_min(${granted}, 0.01)`;
-
-const ever = (by: readonly GroupKey[], window: Window): string =>
-  sumBy(by, `last_over_time(${series(budgetGranted)}[${window}])`);
+/** The rest of it. */
+export const budgetUsed = (by: readonly GroupKey[]): string => `1 - ${budgetLeft(by)}`;
 
 /**
  * What a counter grew by and was born with in the window, as the alerts count: not rounded, and without what the counters of an
- * agent bring along that reported nothing just before the window. For graphs it is several times as fast as `gained()`.
+ * agent bring along that reported nothing just before the window. For graphs it is several times as fast as `gained()`. It is
+ * to be summed.
  */
-const grown = (by: readonly GroupKey[], metric: MetricDefinition, window: Window): string => {
+const grown = (metric: MetricDefinition, window: Window): string => {
   const counter = series(metric);
-  const known = `${sumBy(AGENT, `${series(METRIC.sessions)} offset ${window}`)}`;
+  const known = `${sumBy(AGENT, `${series(sessions)} offset ${window}`)}`;
   const born = `min_over_time(${counter}[${window}]) unless last_over_time(${counter}[1h] offset ${window}) and on (${AGENT.map(label).join(', ')}) ${known}`;
   // The label keeps what was born apart from what grew, or `or` would take one of the two.
-  return sumBy(by, `increase(${counter}[${window}]) or label_replace(${born}, "born", "yes", "", "")`);
+  return `increase(${counter}[${window}]) or label_replace(${born}, "born", "yes", "", "")`;
 };
 
-/** {@link budgetSpent} at each point of a graph, counted as the alerts on burn count. */
-export const burnOver = (by: readonly GroupKey[], window: Window): string =>
-  chargedOver(grown(by, budgetConsumed, window), `${grown(by, budgetGranted, window)} > 0 or ${ever(by, window)}`);
+/** The windows of the alerts on burn: a long one, in how many steps to look at it, and a short one of a twelfth of its length. */
+const BURN_WINDOWS = {
+  '1h': { steps: '1h:1m', short: '5m' },
+  '6h': { steps: '6h:5m', short: '30m' },
+} as const;
+type LongWindow = keyof typeof BURN_WINDOWS;
 
-/** A short window, and the long one of twelve times its length that an alert looks at together with it. */
-export interface BurnWindows {
-  readonly short: Window;
-  readonly long: Window;
-}
+/** The greater of two vectors; a label keeps them apart. */
+const greater = (by: readonly GroupKey[], one: string, other: string): string =>
+  `max by (${by.map(label).join(', ')}) (label_replace(${one}, "of", "one", "", "") or ${other})`;
+
+/** Sessions that were live at some time in the window: those that were live when it began, and those that were started in it. */
+const lived = (by: readonly GroupKey[], long: LongWindow): string => {
+  const before = `${series(sessions)} offset ${long}`;
+  const most = `max_over_time(${sumBy(by, series(sessions))}[${BURN_WINDOWS[long].steps}])`;
+  return greater(by, sumBy(by, `${grown(sessionsStarted, long)} or ${before}`), most);
+};
+
+/** A share from 0 to 1: a session may fall low, have a full budget again, and fall once more. */
+const shareThatFell = (by: readonly GroupKey[], window: Window, of: string): string =>
+  `clamp_max(${sumBy(by, grown(budgetLow, window))} / clamp_min(${of}, 0.01), 1)`;
+
+/** Share of the sessions that fell to one failure left in their budget or none, in the long window of an alert on burn. */
+export const burnOver = (by: readonly GroupKey[], long: LongWindow): string => shareThatFell(by, long, lived(by, long));
 
 /**
- * Failures charged over failures granted in the short window, as the alerts on burn have it: a short window often has charges
- * and no grant in it, or the other way about, so it is measured by its own grants or by the long window's pace, whichever is
- * more. Where nothing was granted in either, by what was ever granted.
+ * The same in the short window, as the alerts have it: most sessions that were live in it fall at another time, so it is
+ * measured by the sessions that were started in it, or by the long window's pace, whichever is more.
  */
-export const burnNow = (by: readonly GroupKey[], { short, long }: BurnWindows): string => {
-  const own = grown(by, budgetGranted, short);
-  const pace = `${grown(by, budgetGranted, long)} * ${1 / 12}`;
-  const more = `max by (${by.map(label).join(', ')}) (label_replace(${own}, "of", "short", "", "") or ${pace})`;
-  return chargedOver(grown(by, budgetConsumed, short), `${more} > 0 or ${ever(by, short)}`);
+export const burnNow = (by: readonly GroupKey[], long: LongWindow): string => {
+  const { short } = BURN_WINDOWS[long];
+  const pace = `${lived(by, long)} * ${1 / 12}`;
+  return shareThatFell(by, short, greater(by, sumBy(by, grown(sessionsStarted, short)), pace));
 };
-
-/** What is left of it: 1 for nothing used, and never less than 0. */
-export const budgetLeft = (by: readonly GroupKey[], window: Window): string =>
-  `1 - clamp_max((${budgetSpent(by, window)}), 1)`;

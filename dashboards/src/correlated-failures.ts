@@ -5,7 +5,7 @@ import { UID } from './links.ts';
 import { agentsOfTools, toolsOfAgents } from './rows/correlated-failures/matrices.ts';
 import { now } from './rows/correlated-failures/now.ts';
 import { byAgent, byError, lastOpenings } from './rows/correlated-failures/openings.ts';
-import { events, paused } from './rows/correlated-failures/systemic.ts';
+import { active, events } from './rows/correlated-failures/systemic.ts';
 import { alerts, circuits } from './rows/correlated-failures/timelines.ts';
 
 /** Failures that share a cause: which tools and agents went down together. */
@@ -23,7 +23,7 @@ export const correlatedFailures = (settings: RuleSettings = DEFAULT_SETTINGS): D
         panels: [circuits(), lastOpenings(together), toolsOfAgents(together), agentsOfTools(together)],
       },
       { title: 'Openings over time', panels: [byError(), byAgent()] },
-      { title: 'Systemic failure', panels: [events(), paused()] },
+      { title: 'Systemic failure', panels: [events(), active()] },
     ],
   });
 };

@@ -22,7 +22,8 @@ const listed = (keys: readonly GroupKey[]): string => keys.map(label).join(', ')
 const opened = (by: readonly GroupKey[], gauge: string, window: Window, at: At = ''): string => {
   const latest = `max by (${listed(by)}) (max_over_time(${gauge}[${window}]${at}))`;
   const before = `max by (${listed(by)}) (max_over_time(${gauge}[1h]${at} offset ${window}))`;
-  return `(${latest} unless ${before} >= ${latest})`;
+  // 0 is an opening that was taken back.
+  return `(${latest} > 0 unless ${before} >= ${latest})`;
 };
 
 /**

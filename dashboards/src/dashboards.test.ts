@@ -32,6 +32,7 @@ interface PanelJson {
       readonly decimals?: number;
       readonly noValue?: string;
       readonly thresholds?: object;
+      readonly color?: { readonly mode: string };
       readonly custom?: { readonly drawStyle?: string };
     };
     readonly overrides?: readonly {
@@ -39,7 +40,11 @@ interface PanelJson {
       readonly properties: readonly object[];
     }[];
   };
-  readonly options?: { readonly legend?: { readonly showLegend: boolean }; readonly perPage?: number };
+  readonly options?: {
+    readonly legend?: { readonly showLegend: boolean };
+    readonly perPage?: number;
+    readonly mergeValues?: boolean;
+  };
 }
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
@@ -187,6 +192,15 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     const most = [...(panel.targets?.[0]?.expr ?? '').matchAll(/topk\((\d+),/g)].map(([, limit]) => Number(limit));
     expect(Math.max(0, ...most)).toBeLessThanOrEqual(panel.options?.perPage ?? 0);
   });
+
+  // With thresholds and merged values, a real Grafana draws the bands black.
+  it.each(named.filter(([, { options }]) => options?.mergeValues === true))(
+    '%s merges equal states by their mapped colours, not by thresholds',
+    (_, { type, fieldConfig }) => {
+      expect(type).toBe('state-timeline');
+      expect(fieldConfig?.defaults.color).toEqual({ mode: 'fixed' });
+    },
+  );
 
   it.each(named.filter(([, { type }]) => type === 'timeseries'))('%s has marks at its axis', (_, { fieldConfig }) => {
     // Without decimals Grafana marks shares at 0 and 100 % alone.

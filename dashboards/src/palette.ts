@@ -42,6 +42,7 @@ export const DECISION_COLOURS: Readonly<Record<Decision, string>> = {
 /** Of calls that were not run. What the circuit does by itself is orange and blue; vermilion waits for a person. */
 export const REASON_COLOURS = {
   open: COLOUR.orange,
+  group_open: COLOUR.purple,
   probe_in_flight: COLOUR.sky,
   forced_open: COLOUR.blue,
   not_allowed: COLOUR.grey,

@@ -1,4 +1,4 @@
-import type { ReportedState } from '@breakerbox/core';
+import { GROUP_PREFIX, type ReportedState } from '@breakerbox/core';
 import {
   ATTR,
   type AttributeKey,
@@ -33,6 +33,7 @@ export const WINDOWS = [
   '1h',
   '6h',
   '1h:1m',
+  '6h:5m',
   '2d:10m',
   '4d:10m',
   '$__range:$__interval',
@@ -74,7 +75,7 @@ export const rate = (metric: MetricDefinition, window: Window, matchers?: Matche
 /**
  * What a counter gained in the window, and what it was born with. `increase()` sees nothing of a series whose first
  * sample isn't zero, and a short-lived agent is often scraped for the first time after its first session has been
- * granted its budget. And it stretches what it saw to the whole window, so that one event would read 1.33: that is rounded.
+ * started. And it stretches what it saw to the whole window, so that one event would read 1.33: that is rounded.
  * Over longer windows, where counts are large and must be what the engine counted, it is the counter's last value less the
  * one before the window, and `increase()` only where the counter was started anew.
  *
@@ -144,6 +145,27 @@ export const zeroNamed = (attribute: string, text: string): string =>
  */
 export const orZeroNamed = (expr: string, attribute: AttributeKey, text: string): string =>
   `(${expr}) or on () ${zeroNamed(label(attribute), text)}`;
+
+const GROUPS = `${label(ATTR.tool)}=~"${GROUP_PREFIX}.+"`;
+const NO_GROUPS = `${label(ATTR.tool)}!~"${GROUP_PREFIX}.+"`;
+
+/** The name of a zero that is drawn where nothing but circuits of groups is chosen, and calls are asked for. */
+export const GROUP_NOTE = 'a group has no calls of its own';
+
+/** Circuits of groups, where nothing else is chosen. */
+const groupsAlone = (): string =>
+  `(${sumBy([], series(METRIC.circuits, {}, '', [GROUPS]))} unless on () ${sumBy([], series(METRIC.circuits, {}, '', [NO_GROUPS]))})`;
+
+/** Agents whose circuits of groups are chosen. */
+export const agentsOfGroups = (by: readonly GroupKey[]): string =>
+  `count(${sumBy(by, series(METRIC.circuits, {}, '', [GROUPS]))})`;
+
+/** One total about calls; -1 where only groups are chosen, which have none. */
+export const orGroup = (expr: string): string => `(${expr}) or (${groupsAlone()} * 0 - 1) or ${silence()}`;
+
+/** Several series about calls; where only groups are chosen, one zero that says so, and else as {@link orZeroNamed}. */
+export const orGroupNamed = (expr: string, attribute: AttributeKey, text: string): string =>
+  `(${expr}) or on () label_replace(${groupsAlone()} * 0, "${label(attribute)}", "${GROUP_NOTE}", "", "") or on () ${zeroNamed(label(attribute), text)}`;
 
 /** Circuits in the given states; 0 for tools that have none, or whose agents don't know these states. */
 export const circuitsIn = (by: readonly GroupKey[], states: readonly ReportedState[]): string =>

@@ -32,11 +32,14 @@ export const stateMapping = (names: readonly StateName[]): ValueMap => ({
 /** How many bands there may be: Grafana 12 would put more onto pages. */
 export const BANDS = 20;
 
-/** A band for each series, coloured by state. */
+/**
+ * A band for each series, coloured by state. The colours are those of the mappings: with the mode `thresholds`, Grafana merges
+ * equal values by their threshold, and draws all bands black.
+ */
 export const stateTimeline = (face: Face, line: Line, names: readonly StateName[]): StateTimelineBuilder =>
   faced(new StateTimelineBuilder(), face)
     .thresholds(thresholds())
-    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
+    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Fixed))
     .mappings([stateMapping(names)])
     .showValue(VisibilityMode.Never)
     .perPage(BANDS)

@@ -15,7 +15,7 @@ export const toolDetail = (settings: RuleSettings = DEFAULT_SETTINGS): Dashboard
     uid: UID.toolDetail,
     title: 'Tool detail',
     description:
-      'One tool, or a few: choose them on top. What its circuits did and why, how it answers, how it recovers, what was done in its place, and its traces.',
+      'One tool, or a few: choose them on top. What its circuits did and why, how it answers, how it recovers, what was done in its place, and its traces. group:NAME is the circuit of a group of tools, such as those of one MCP server.',
     rows: [nowRow(), circuitsRow(), callsRow(settings), latencyRow(), agentsRow(), inItsPlaceRow()],
     moreVariables: ['traces'],
   });

@@ -238,16 +238,15 @@ describe('alerts of a shared cause', () => {
     await proved({ samples: REPORTING, expr, at, gives: unruled });
   });
 
-  it('are one mark for the fleet, for which paused sessions stand in where there are no alerts', async () => {
+  it('are one mark for the fleet, for which systemic events that last are taken where there are no alerts', async () => {
     const expr = exprOf(PAGE, 'Systemic or correlated failure', 'annotation');
     const marked = [{ labels: '{alertname="BreakerboxCorrelatedOpenings"}', value: 2 }];
     await proved({ samples, expr, at, gives: marked });
-    const paused = {
+    const active = {
       ...REPORTING,
-      'breakerbox_sessions{job="j", instance="i", gen_ai_agent_name="a", breakerbox_session_state="paused_systemic"}':
-        '3x10',
+      'breakerbox_systemic_active{job="j", instance="i", gen_ai_agent_name="a"}': '3x10',
     };
-    const standIn = [{ labels: '{alertname="Sessions paused as systemic"}', value: 3 }];
-    await proved({ samples: paused, expr, at, gives: standIn });
+    const events = [{ labels: '{alertname="Systemic event"}', value: 3 }];
+    await proved({ samples: active, expr, at, gives: events });
   });
 });

@@ -6,7 +6,10 @@ const of = (panel: string, refId = 'A'): string => exprOf(UID.failureBudget, pan
 
 const source = (agent: string, instance = 'i'): string =>
   `job="j", instance="${instance}", gen_ai_agent_name="${agent}"`;
-const granted = (agent: string, instance?: string) => `breakerbox_budget_granted_total{${source(agent, instance)}}`;
+const limit = (agent: string, instance?: string) => `breakerbox_budget_limit{${source(agent, instance)}}`;
+const remaining = (agent: string, instance?: string) => `breakerbox_budget_remaining{${source(agent, instance)}}`;
+const low = (agent: string, instance?: string) => `breakerbox_budget_low_total{${source(agent, instance)}}`;
+const started = (agent: string, instance?: string) => `breakerbox_sessions_started_total{${source(agent, instance)}}`;
 const charged = (agent: string, instance?: string) => `breakerbox_budget_consumed_total{${source(agent, instance)}}`;
 const ranOut = (agent: string, instance?: string) => `breakerbox_budget_exhaustions_total{${source(agent, instance)}}`;
 const sessions = (agent: string, state = 'active') =>
@@ -27,24 +30,33 @@ const named = (name: string, value: number): Sample => ({ labels: `{gen_ai_agent
 const at = '10m';
 
 describe('the budget in the time range', () => {
-  // Two agents of several instances: one there all along, one born with its first grant, one started anew.
+  // Two agents of several instances: one there all along, one born with its first session, one started again.
   const samples = {
-    [granted('a', 'i1')]: '20x4 25x5',
+    [limit('a', 'i1')]: '15x4 20x5',
+    [remaining('a', 'i1')]: '15x4 12x5',
+    [started('a', 'i1')]: '4x4 5x5',
     [charged('a', 'i1')]: '3x4 5x5',
+    [low('a', 'i1')]: '1x4 2x5',
     [ranOut('a', 'i1')]: '0x4 1x5',
-    [granted('b', 'i2')]: '_x6 5x3',
+    [limit('b', 'i2')]: '_x6 5x3',
+    [remaining('b', 'i2')]: '_x6 5 3x2',
+    [started('b', 'i2')]: '_x6 1x3',
     [charged('b', 'i2')]: '_x6 0 2x2',
+    [low('b', 'i2')]: '_x6 0x3',
     [ranOut('b', 'i2')]: '_x6 0x3',
-    [granted('b', 'i3')]: '40x3 0 10x5',
+    [limit('b', 'i3')]: '40x3 0 10x5',
+    [remaining('b', 'i3')]: '40x3 0 9x5',
+    [started('b', 'i3')]: '8x3 0 2x5',
     [charged('b', 'i3')]: '7x3 0 1x5',
+    [low('b', 'i3')]: '3x3 0x6',
     [ranOut('b', 'i3')]: '1x3 0x6',
   };
 
   it.each([
-    ['Granted', 5 + 5 + 10],
     ['Charged', 2 + 2 + 1],
+    ['Fell low', 1],
     ['Ran out', 1],
-    ['Budget left', 1 - 5 / 20],
+    ['Budget left', (12 + 3 + 9) / (20 + 5 + 10)],
   ])('is to the last failure what the agents counted: %s', async (panel, value) => {
     // What was there before the range is known by an earlier sample.
     await proved({ samples, expr: of(panel), at: '9m', range: '8m', gives: one(value) });
@@ -58,10 +70,11 @@ describe('the budget in the time range', () => {
     const expected: readonly (readonly [refId: string, a: number, b: number])[] = [
       ['A', 0, 2],
       ['C', 1, 1],
-      ['D', 5, 15],
-      ['E', 2, 3],
-      ['F', 1, 0],
-      ['G', 0.6, 0.8],
+      ['D', 0.6, 0.8],
+      ['E', 1, 3],
+      ['F', 2, 3],
+      ['G', 1, 0],
+      ['H', 1, 0],
     ];
     for (const [refId, a, b] of expected) {
       await proved({
@@ -72,29 +85,41 @@ describe('the budget in the time range', () => {
         gives: [agent('a', a), agent('b', b)],
       });
     }
-    await proved({
-      samples,
-      expr: of('Least budget left'),
-      at: '9m',
-      range: '8m',
-      gives: [agent('a', 0.6), agent('b', 0.8)],
-    });
+    for (const panel of ['Least budget left', 'Budget left over time, by agent'])
+      await proved({
+        samples,
+        expr: of(panel),
+        at: '9m',
+        range: '8m',
+        gives: [agent('a', 0.6), agent('b', 0.8)],
+      });
+  });
+
+  it('is all of it where no session is live, and 0 where all of them have run out', async () => {
+    const samples = {
+      [limit('a')]: '0x10',
+      [remaining('a')]: '0x10',
+      [limit('b')]: '10x10',
+      [remaining('b')]: '0x10',
+    };
+    await proved({ samples, expr: of('Least budget left'), at, gives: [agent('b', 0), agent('a', 1)] });
+    await proved({ samples, expr: of('Budget left'), at, gives: one(0) });
   });
 
   it('is told of paused agents first, then of those with the least left', async () => {
     const samples = {
       [sessions('a')]: '1x10',
       [sessions('a', 'paused_budget')]: '0x10',
-      [granted('a')]: '0+10x10',
-      [charged('a')]: '0+1x10',
+      [limit('a')]: '10x10',
+      [remaining('a')]: '9x10',
       [sessions('b')]: '1x10',
       [sessions('b', 'paused_systemic')]: '0x9 1',
-      [granted('b')]: '0+10x10',
-      [charged('b')]: '0x10',
+      [limit('b')]: '10x10',
+      [remaining('b')]: '10x10',
       [sessions('c')]: '1x10',
       [sessions('c', 'paused_budget')]: '0x10',
-      [granted('c')]: '0+10x10',
-      [charged('c')]: '0+9x10',
+      [limit('c')]: '10x10',
+      [remaining('c')]: '1x10',
     };
     // promtool doesn't look at the order: so the first alone, and the first two.
     const first = (rows: number): string => of('Budget by agent').replace('topk(100,', `topk(${rows},`);
@@ -102,7 +127,7 @@ describe('the budget in the time range', () => {
     await proved({ samples, expr: first(2), at, gives: [agent('b', 1), agent('c', 0)] });
   });
 
-  it.each(['Granted', 'Charged', 'Ran out', 'Paused on budget', 'Tokens wasted', 'Tokens avoided (est.)'])(
+  it.each(['Charged', 'Fell low', 'Ran out', 'Paused on budget', 'Tokens wasted', 'Tokens avoided (est.)'])(
     'says 0 while agents report and nothing happens, and nothing if they do not: %s',
     async (panel) => {
       await proved({ samples: { [sessions('a')]: '1x10' }, expr: of(panel), at, gives: one(0) });
@@ -122,54 +147,68 @@ describe('burn', () => {
   it.each([
     ['5m', 0.75],
     ['30m', 0.54],
-    ['1h', 0.4],
+    ['1h', 0.39],
     ['6h', 0.27],
-  ] as const)('is charged over granted within its own window: %s', async (window, value) => {
-    // Four granted a minute all along; charged one a minute, two in the last half hour, three in the last five minutes.
-    const samples = { [granted('a')]: '0+4x480', [charged('a')]: '0+1x450 452+2x24 503+3x4' };
+  ] as const)('is the share of the sessions that fell low within its own window: %s', async (window, value) => {
+    // One live all along, and four started a minute; one of them falls, two in the last half hour, three in the last five minutes.
+    const samples = {
+      [sessions('a')]: '1x480',
+      [started('a')]: '0+4x480',
+      [low('a')]: '0+1x450 452+2x24 503+3x4',
+    };
     const gives = [agent('a', value)];
     await proved({ samples, expr: `round(${of(panels[window])}, 0.01)`, at: '8h', range: '1h', gives });
   });
 
   it.each([
-    ['5m', '0+2x55 110x4', '0x57 1 2', 2 / (110 / 12)],
-    ['30m', '0+2x330 660x29', '0x329 0+1x30', 29 / (660 / 12)],
+    ['5m', '0+2x55 110x4', '0x57 1 2', 2 / (111 / 12)],
+    ['30m', '0+2x330 660x29', '0x329 0+1x30', 29 / (661 / 12)],
   ] as const)(
-    'goes by the pace of the long window where a short one has no grants: %s',
-    async (window, grants, charges, value) => {
-      const samples = { [granted('a')]: grants, [charged('a')]: charges };
-      const gives = [agent('a', Math.round(100 * value) / 100)];
+    'goes by the pace of the long window where none was started in a short one: %s',
+    async (window, starts, falls, value) => {
+      const samples = { [sessions('a')]: '1x360', [started('a')]: starts, [low('a')]: falls };
+      const gives = [agent('a', Math.round(20 * value) / 20)];
       const at = window === '5m' ? '59m' : '5h59m';
-      await proved({ samples, expr: `round(${of(panels[window])}, 0.01)`, at, gives });
+      await proved({ samples, expr: `round(${of(panels[window])}, 0.05)`, at, gives });
     },
   );
 
-  it.each(Object.values(panels))('goes by what was ever granted where nothing was: %s', async (panel) => {
-    // A session that has been running for a day: ten granted then, six charged now.
-    const samples = { [granted('a')]: '10x1440', [charged('a')]: '2x1437 4 6 8' };
-    await proved({ samples, expr: of(panel), at: '24h', gives: [agent('a', 0.6)] });
-  });
+  it.each(['Fast burn: over the last hour', 'Slow burn: over the last 6 hours'])(
+    'counts sessions that were started before: %s',
+    async (panel) => {
+      // Ten chats of a day; six of them fall within the window.
+      const samples = { [sessions('a')]: '10x1440', [started('a')]: '10x1440', [low('a')]: '2x1437 4 6 8' };
+      await proved({ samples, expr: of(panel), at: '24h', gives: [agent('a', 0.6)] });
+    },
+  );
 
   it.each(Object.values(panels))(
     'has what short-lived processes were first seen with, as the alerts have it: %s',
     async (panel) => {
-      // Two grants of 5 that were there at the first scrape, each with 3 charges, beside a process of old with 20 and 2.
+      // A process of old with 20 sessions of which 2 fall; and two that are first seen with 5 sessions of which 3 have fallen.
       const samples = {
-        [sessions('a')]: '1x500',
-        [granted('a')]: '0x476 20x4',
-        [charged('a')]: '0x476 2x4',
-        [granted('a', 'new')]: '_x476 5x4',
-        [charged('a', 'new')]: '_x476 3x4',
-        [granted('a', 'newer')]: '_x477 5x3',
-        [charged('a', 'newer')]: '_x477 3x3',
+        [sessions('a')]: '0x500',
+        [started('a')]: '0x476 20x4',
+        [low('a')]: '0x476 2x4',
+        [started('a', 'new')]: '_x476 5x4',
+        [low('a', 'new')]: '_x476 3x4',
+        [started('a', 'newer')]: '_x477 5x3',
+        [low('a', 'newer')]: '_x477 3x3',
       };
       await proved({ samples, expr: `round(${of(panel)}, 0.01)`, at: '8h', gives: [agent('a', 0.27)] });
     },
   );
 
-  it.each(Object.values(panels))('is 0 where nothing was charged: %s', async (panel) => {
-    const samples = { [granted('a')]: '0+5x600', [charged('a')]: '4x600' };
-    await proved({ samples, expr: of(panel), at: '10h', gives: [agent('a', 0)] });
+  it.each(Object.values(panels))('is never above 1, and 0 where none fell: %s', async (panel) => {
+    const samples = {
+      [sessions('a')]: '1x600',
+      [started('a')]: '0+5x600',
+      [low('a')]: '4x600',
+      [sessions('b')]: '1x600',
+      [started('b')]: '1x600',
+      [low('b')]: '0+1x600',
+    };
+    await proved({ samples, expr: of(panel), at: '10h', gives: [agent('a', 0), agent('b', 1)] });
   });
 });
 

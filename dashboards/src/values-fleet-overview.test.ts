@@ -71,8 +71,8 @@ describe('agents', () => {
       [sessions(agent('new'))]: '_x2879 1x29 _x60',
     };
     const gives = [
-      { labels: '{job="j", gen_ai_agent_name="always"}', value: 3 },
-      { labels: '{job="j", gen_ai_agent_name="new"}', value: 3 },
+      { labels: '{job="j", gen_ai_agent_name="always"}', value: 4 },
+      { labels: '{job="j", gen_ai_agent_name="new"}', value: 4 },
     ];
     await proved({ samples, expr: exprOf(FLEET, 'Agents'), at: '2920m', gives });
   });
@@ -81,6 +81,9 @@ describe('agents', () => {
     const samples = {
       [sessions(agent('working'))]: '2x40',
       [sessions(agent('working'), 'paused_budget')]: '0x40',
+      // Scope process: an event is active, and no session is paused.
+      [sessions(agent('skipping'))]: '2x40',
+      [`breakerbox_systemic_active{${agent('skipping')}}`]: '1x40',
       [sessions(agent('spent', 'j', '1'))]: '2x40',
       [sessions(agent('spent', 'j', '2'), 'paused_budget')]: '3x40',
       [sessions(agent('held'), 'paused_budget')]: '1x40',
@@ -89,7 +92,7 @@ describe('agents', () => {
       [sessions(agent('gone', 'staging'))]: '1x40',
     };
     const gives = [
-      ...Object.entries({ working: 0, spent: 1, held: 2, gone: 3 }).map(([name, value]) => ({
+      ...Object.entries({ working: 0, skipping: 1, spent: 2, held: 3, gone: 4 }).map(([name, value]) => ({
         labels: `{job="j", gen_ai_agent_name="${name}"}`,
         value,
       })),

@@ -4,8 +4,8 @@ import { gained, sumBy } from './promql.ts';
 import { proved, SOURCE } from './test-support.ts';
 
 describe('what a counter gained', () => {
-  const counter = `${METRIC.budgetGranted.prometheus}{${SOURCE}}`;
-  const expr = sumBy([], gained(METRIC.budgetGranted, '$__range'));
+  const counter = `${METRIC.budgetConsumed.prometheus}{${SOURCE}}`;
+  const expr = sumBy([], gained(METRIC.budgetConsumed, '$__range'));
 
   it.each<[string, string, string, number]>([
     ['what it was born with, too', '_x99 5x9', '1h45m', 5],

@@ -56,6 +56,8 @@ export const variables = (more: readonly VariableName[]): (DatasourceVariableBui
   chained('job', 'Job', sessions.prometheus, ['job=~".+"'], 'job'),
   chained('instance', 'Instance', sessions.prometheus, [job], 'instance'),
   chained('agent', 'Agent', sessions.prometheus, [job, instance], label(ATTR.agent), ANY_NAME),
-  chained('tool', 'Tool', circuits.prometheus, [job, instance, agent], label(ATTR.tool), ANY_NAME),
+  chained('tool', 'Tool', circuits.prometheus, [job, instance, agent], label(ATTR.tool), ANY_NAME).description(
+    'group:NAME is the circuit of a group of tools',
+  ),
   ...more.map((name) => MORE[name]()),
 ];

@@ -1,7 +1,7 @@
 import { ATTR, legend, METRIC } from '../names.ts';
 import { DEGRADATION_COLOURS, ROUTE_COLOURS } from '../palette.ts';
-import { bars, coloured, type Face } from '../panels.ts';
-import { type Matchers, orZeroNamed, rate, sumBy } from '../promql.ts';
+import { bars, coloured, type Face, NONE } from '../panels.ts';
+import { type Matchers, orGroupNamed, rate, sumBy } from '../promql.ts';
 
 type Size = Pick<Face, 'width' | 'height'>;
 const { routes } = METRIC;
@@ -18,7 +18,7 @@ export const whereCallsWent = (size: Size) =>
         unit: 'ops',
       },
       {
-        expr: orZeroNamed(`${sumBy([ATTR.route], rate(routes, '$__rate_interval'))} > 0`, ATTR.route, 'none'),
+        expr: orGroupNamed(`${sumBy([ATTR.route], rate(routes, '$__rate_interval'))} > 0`, ATTR.route, NONE),
         legend: legend(ATTR.route),
       },
     ),
@@ -38,10 +38,10 @@ export const degradations = (size: Size) => {
         unit: 'ops',
       },
       {
-        expr: orZeroNamed(
+        expr: orGroupNamed(
           `${sumBy([ATTR.degradation], rate(routes, '$__rate_interval', byAlternative))} > 0`,
           ATTR.degradation,
-          'none',
+          NONE,
         ),
         legend: legend(ATTR.degradation),
       },

@@ -35,7 +35,7 @@ export const pausedAsSystemic = (size: Size) =>
       ...size,
       title: 'Paused as systemic',
       description:
-        'Sessions that stopped because several of their tools failed as one event, which is charged once. They wait for confirmRecovered(), or for what is configured instead.',
+        'Sessions that stopped because several of their tools failed as one event, which is charged once. They wait for confirmRecovered(), or for what is configured instead. In scope process no session stops: calls of the affected tools are skipped.',
       unit: 'none',
     },
     orZero(sessionsIn([], 'paused_systemic')),
@@ -52,7 +52,8 @@ export const systemicEvents = (size: Size) =>
     {
       ...size,
       title: 'Systemic events',
-      description: 'Failures of several tools that a session recognised as one event, in the time range shown.',
+      description:
+        'Failures of several tools that a session, or in scope process its process, recognised as one event, in the time range shown.',
       unit: 'none',
     },
     orZero(sumBy([], gained(METRIC.systemicEvents, '$__range'))),
@@ -61,17 +62,17 @@ export const systemicEvents = (size: Size) =>
     .decimals(0)
     .dataLinks(dashboardLinks([fromSeries(UID.correlatedFailures, 'Correlated failures')]));
 
-/** Of the past, so that nothing of it is vermilion: who has to act is told by what is paused. */
+/** Orange at most: who has to act is told by what is paused. */
 export const budgetLeftNow = (title: string, size: Size) =>
   stat(
     {
       ...size,
       title,
       description:
-        'Of the failures that sessions were granted in the time range shown, the share that is not used. 0 % means that sessions pause as fast as they are granted more.',
+        'Of the failures that live sessions may have within their budget windows, the share that is left now. 0 % means that every session is paused. What leaves a window comes back.',
       unit: 'percentunit',
     },
-    budgetLeft([], '$__range'),
+    budgetLeft([]),
     // Less is worse: the colour has to be on the lowest step.
     thresholds([0, COLOUR.orange], [0.1, COLOUR.yellow], [0.25, CALM]),
   )

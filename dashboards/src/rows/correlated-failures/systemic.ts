@@ -3,10 +3,9 @@ import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, JOB, legend, METRIC } from '../../names.ts';
 import { CATEGORY_COLOURS } from '../../palette.ts';
 import { bars, coloured, legendTableBeside, lines } from '../../panels.ts';
-import { gained, highest, type Matchers, orZeroNamed, series, sumBy } from '../../promql.ts';
+import { gained, highest, orZeroNamed, series, sumBy } from '../../promql.ts';
 
 const AGENTS_IN_GRAPH = 10;
-const PAUSED = { [ATTR.sessionState]: ['paused_systemic'] } satisfies Matchers;
 
 /** What sessions recognised by themselves. */
 export const events = () =>
@@ -32,22 +31,22 @@ export const events = () =>
     CATEGORY_COLOURS,
   );
 
-/** How long it held up whom. */
-export const paused = () =>
+/** How long it lasted, and for whom. */
+export const active = () =>
   lines(
     {
-      title: 'Sessions paused as systemic, by agent',
-      description: `How long a systemic event holds up whom: the ${AGENTS_IN_GRAPH} agents with the most paused sessions. Several agents at once point to what they share.`,
+      title: 'Systemic events that last, by agent',
+      description: `Events that are not over: the ${AGENTS_IN_GRAPH} agents with the most. In scope session each pauses its session until the recovery is confirmed; in scope process calls of the affected tools are skipped until a probe succeeds. Several agents at once point to what they share.`,
       unit: 'none',
       width: 12,
       height: 8,
     },
     {
       expr: highest(
-        sumBy(AGENT, series(METRIC.sessions, PAUSED)),
+        sumBy(AGENT, series(METRIC.systemicActive)),
         AGENTS_IN_GRAPH,
         AGENT,
-        sumBy(AGENT, `avg_over_time(${series(METRIC.sessions, PAUSED)}[$__range] @ end())`),
+        sumBy(AGENT, `avg_over_time(${series(METRIC.systemicActive)}[$__range] @ end())`),
       ),
       legend: legend(ATTR.agent, JOB),
     },

@@ -1,4 +1,4 @@
-import { burnNow, burnOver } from '../../budget.ts';
+import { budgetLeft, burnNow, burnOver } from '../../budget.ts';
 import { AGENT } from '../../circuit-state.ts';
 import type { RuleSettings } from '../../limits.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
@@ -16,7 +16,7 @@ import {
 } from '../../panels.ts';
 import { gained, highest, orZeroNamed, overall, rate, sumBy } from '../../promql.ts';
 
-const { budgetConsumed, budgetExhaustions, budgetGranted } = METRIC;
+const { budgetConsumed, budgetExhaustions, budgetLow } = METRIC;
 const LINES = 10;
 const size = { width: 12, height: 8 } as const;
 const toOverview = dashboardLinks([fromSeries(UID.fleetOverview, 'Fleet overview of the agent', ...AGENT)]);
@@ -36,10 +36,10 @@ const burn = ({ title, expr, alert, limit, colour }: Burn) =>
     {
       ...size,
       title,
-      description: `Failures charged over failures granted before each point, of the ${LINES} agents that were charged most; 100 % is all of it. ${alert}`,
+      description: `Share of the sessions that fell to one failure left in their budget or none, in the time before each point, of the ${LINES} agents with the most. ${alert}`,
       unit: 'percentunit',
     },
-    { expr: highest(expr, LINES, AGENT, sumBy(AGENT, overall(budgetConsumed))), legend: legend(ATTR.agent, JOB) },
+    { expr: highest(expr, LINES, AGENT, sumBy(AGENT, overall(budgetLow))), legend: legend(ATTR.agent, JOB) },
   )
     .thresholds(thresholds([limit, colour]))
     .thresholdsStyle(thresholdLines())
@@ -49,18 +49,18 @@ const burn = ({ title, expr, alert, limit, colour }: Burn) =>
     .dataLinks(toOverview);
 
 const SHORT =
-  'Measured by the grants of the short window, or by the pace of grants in the long one, whichever is more.';
+  'Measured by the sessions that were started in the short window, or by the pace of the long one, whichever is more.';
 
 const fast = (limit: number) => {
   const alert =
-    'BreakerboxBudgetBurnFast is due while the last hour and the last 5 minutes are above the line, and there is enough traffic.';
+    'BreakerboxBudgetBurnFast is due while the last hour and the last 5 minutes are above the line, and enough sessions fell.';
   const shared = { limit, colour: COLOUR.vermilion };
   return [
     burn({ ...shared, title: 'Fast burn: over the last hour', expr: burnOver(AGENT, '1h'), alert }),
     burn({
       ...shared,
       title: 'Fast burn: over the last 5 minutes',
-      expr: burnNow(AGENT, { short: '5m', long: '1h' }),
+      expr: burnNow(AGENT, '1h'),
       alert: `${alert} ${SHORT}`,
     }),
   ];
@@ -68,54 +68,64 @@ const fast = (limit: number) => {
 
 const slow = (limit: number) => {
   const alert =
-    'BreakerboxBudgetBurnSlow is due while the last 6 hours and the last 30 minutes are above the line, and there is enough traffic.';
+    'BreakerboxBudgetBurnSlow is due while the last 6 hours and the last 30 minutes are above the line, and enough sessions fell.';
   const shared = { limit, colour: COLOUR.orange };
   return [
     burn({ ...shared, title: 'Slow burn: over the last 6 hours', expr: burnOver(AGENT, '6h'), alert }),
     burn({
       ...shared,
       title: 'Slow burn: over the last 30 minutes',
-      expr: burnNow(AGENT, { short: '30m', long: '6h' }),
+      expr: burnNow(AGENT, '6h'),
       alert: `${alert} ${SHORT}`,
     }),
   ];
 };
 
-const perMinute = (metric: typeof budgetGranted | typeof budgetConsumed): string =>
-  `${sumBy([], rate(metric, '$__rate_interval'))} * 60`;
+/** The least of the time that is shown, the same at each step: something to rank by. */
+const leastLeft = `-min_over_time(${budgetLeft(AGENT)}[$__range:$__interval] @ end())`;
 
-const granted = () =>
+const left = () =>
+  lines(
+    {
+      ...size,
+      title: 'Budget left over time, by agent',
+      description: `Of the failures that the live sessions of an agent may have, the share that is left: the ${LINES} agents that had least at a time. It falls with each failure, and comes back as charges leave the window of the last steps or minutes. While a session is paused nothing comes back.`,
+      unit: 'percentunit',
+    },
+    { expr: highest(budgetLeft(AGENT), LINES, AGENT, leastLeft), legend: legend(ATTR.agent, JOB) },
+  )
+    .max(1)
+    .legend(legendTableBeside())
+    .dataLinks(toOverview);
+
+const CHARGED = 'charged';
+
+const charged = () =>
   coloured(
     lines(
       {
         ...size,
-        title: 'Failures granted and charged per minute',
+        title: 'Failures charged per minute',
         description:
-          'Each session is granted a number of failures per cycle, and each failed call is charged once. Charged close to granted means sessions that pause.',
+          'Final charges to the budgets of sessions: one for each failure, and one for a whole outage or systemic event. A failure that may be part of an event is charged when that is known.',
         unit: 'none',
       },
-      { expr: perMinute(budgetGranted), legend: 'granted' },
-      { expr: perMinute(budgetConsumed), legend: 'charged' },
+      { expr: `${sumBy([], rate(budgetConsumed, '$__rate_interval'))} * 60`, legend: CHARGED },
     ),
-    { granted: COLOUR.green, charged: COLOUR.orange },
+    { [CHARGED]: COLOUR.orange },
   ).maxDataPoints(EVENT_POINTS);
 
-const exhaustions = () =>
+const events = (title: string, description: string, metric: typeof budgetLow | typeof budgetExhaustions) =>
   bars(
     {
       ...size,
-      title: 'Sessions that ran out, by agent',
-      description: `Times a session ran out of failure budget. Each one is drawn as long as the rate interval, of the ${LINES} agents with the most.`,
+      title,
+      description: `${description} Each one is drawn as long as the rate interval, of the ${LINES} agents with the most.`,
       unit: 'none',
     },
     {
       expr: orZeroNamed(
-        highest(
-          `${sumBy(AGENT, gained(budgetExhaustions, '$__rate_interval'))} > 0`,
-          LINES,
-          AGENT,
-          sumBy(AGENT, overall(budgetExhaustions)),
-        ),
+        highest(`${sumBy(AGENT, gained(metric, '$__rate_interval'))} > 0`, LINES, AGENT, sumBy(AGENT, overall(metric))),
         ATTR.agent,
         'none',
       ),
@@ -123,8 +133,18 @@ const exhaustions = () =>
     },
   ).dataLinks(toOverview);
 
+const fellLow = () =>
+  events(
+    'Sessions that fell low, by agent',
+    'Times a session fell to one failure left in its budget or none: what the alerts on burn count.',
+    budgetLow,
+  );
+
+const exhaustions = () =>
+  events('Sessions that ran out, by agent', 'Times a session ran out of failure budget.', budgetExhaustions);
+
 /** How fast failures are spent, against what wakes somebody. */
 export const burnRow = ({ burnFastRatio, burnSlowRatio }: RuleSettings): Row => ({
   title: 'Burn',
-  panels: [...fast(burnFastRatio), ...slow(burnSlowRatio), granted(), exhaustions()],
+  panels: [...fast(burnFastRatio), ...slow(burnSlowRatio), left(), charged(), fellLow(), exhaustions()],
 });

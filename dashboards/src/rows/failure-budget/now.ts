@@ -3,7 +3,7 @@ import { type Row, stat, thresholds } from '../../panels.ts';
 import { gained, orZero, sumBy } from '../../promql.ts';
 import { budgetLeftNow, pausedAsSystemic, pausedOnBudget } from '../stats.ts';
 
-const { budgetConsumed, budgetExhaustions, budgetGranted, tokensAvoided, tokensWasted } = METRIC;
+const { budgetConsumed, budgetExhaustions, budgetLow, tokensAvoided, tokensWasted } = METRIC;
 const height = 4;
 
 const inRange = (metric: MetricDefinition): string => orZero(sumBy([], gained(metric, '$__range')));
@@ -18,20 +18,20 @@ export const nowRow = (): Row => ({
     budgetLeftNow('Budget left', { width: 3, height }),
     counted(
       2,
-      'Granted',
-      'Failures that sessions were allowed, in the time range shown: one grant for each session and each resume(), and what a systemic event gives back.',
-      budgetGranted,
-    ),
-    counted(
-      2,
       'Charged',
-      'Failures charged to the budgets of sessions, in the time range shown. Skips, pauses and ignored outcomes cost nothing; a systemic event costs one.',
+      'Final charges to the budgets of sessions, in the time range shown. An outage of one tool costs one, and so does a systemic event. Skips, pauses and ignored outcomes cost nothing.',
       budgetConsumed,
     ),
     counted(
       2,
+      'Fell low',
+      'Times a session fell to one failure left in its budget or none, in the time range shown. A session counts again once its budget was full in between.',
+      budgetLow,
+    ),
+    counted(
+      2,
       'Ran out',
-      'Times a session ran out of failure budget, in the time range shown. Each one paused until somebody resumed or ended it.',
+      'Times a session ran out of failure budget, in the time range shown. Each one paused until it was resumed or ended.',
       budgetExhaustions,
     ),
     pausedOnBudget({ width: 4, height }),

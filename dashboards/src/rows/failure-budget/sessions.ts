@@ -1,15 +1,15 @@
 import type { SessionState } from '@breakerbox/core';
 import { barGauge } from '../../bar-gauge.ts';
-import { budgetLeft, budgetSpent } from '../../budget.ts';
+import { budgetLeft, budgetUsed } from '../../budget.ts';
 import { AGENT } from '../../circuit-state.ts';
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
-import { ATTR, JOB, label, legend, METRIC } from '../../names.ts';
+import { ATTR, JOB, label, legend, METRIC, type MetricDefinition } from '../../names.ts';
 import { COLOUR, SESSION_COLOURS } from '../../palette.ts';
 import { coloured, legendTableBeside, lines, type Row, stacked, thresholds } from '../../panels.ts';
-import { gained, highest, overall, series, share, sumBy } from '../../promql.ts';
+import { gained, highest, series, sumBy } from '../../promql.ts';
 import { AGENT_COLUMNS, JOB_KEY, table } from '../../table.ts';
 
-const { budgetConsumed, budgetExhaustions, budgetGranted, sessions } = METRIC;
+const { budgetConsumed, budgetExhaustions, budgetLow, sessions, sessionsStarted } = METRIC;
 const ROWS = 100;
 const LINES = 10;
 const BARS = 12;
@@ -20,18 +20,19 @@ const sessionsOf = (...states: readonly SessionState[]): string =>
 const PAUSED = sessionsOf('paused_budget', 'paused_systemic');
 
 /** Paused sessions before all, then what is used of the budget. */
-const urgency = (used: string): string => `1000 * ${PAUSED} + (${used} or ${PAUSED} * 0)`;
-/** Who has a row: from plain rates, for each column asks that, and in a small fleet it is everybody. */
-const rank = urgency(share(sumBy(AGENT, overall(budgetConsumed)), sumBy(AGENT, overall(budgetGranted))));
+const rank = `1000 * ${PAUSED} + (${budgetUsed(AGENT)} or ${PAUSED} * 0)`;
 const inTable = (expr: string): string => highest(expr, ROWS, AGENT, rank);
 /** Grafana sorts by the paused ones and leaves the others as they come; the first query says how they come. */
-const pausedFirst = `topk(${ROWS}, ${inTable(urgency(budgetSpent(AGENT, '$__range')))}) * 0 + ${PAUSED}`;
+const pausedFirst = `topk(${ROWS}, ${rank}) * 0 + ${PAUSED}`;
+/** Of the time range shown. */
+const counted = (title: string, metric: MetricDefinition) =>
+  ({ title, expr: inTable(sumBy(AGENT, gained(metric, '$__range'))), decimals: 0, width: 95 }) as const;
 
 const agents = () =>
   table(
     {
       title: 'Budget by agent',
-      description: `Sessions and failure budget of each agent, paused ones first, then those with the least left; at most ${ROWS} agents. Paused is for either reason, systemic those of them that several tools' failing together has stopped. Granted, charged, ran out and left are of the time range shown, left (1 h) of the last hour, which is the time nearest to now that says something: what is left of a session at this moment is in its own report.`,
+      description: `Sessions and failure budget of each agent, paused ones first, then those with the least left; at most ${ROWS} agents. Paused is for either reason, systemic those of them that several tools' failing together has stopped. Left is of what the live sessions may fail in, now. Started, charged, fell low (to one failure left or none) and ran out are of the time range shown.`,
       unit: 'none',
       width: 17,
       height: 9,
@@ -62,11 +63,11 @@ const agents = () =>
         width: 100,
       },
       { title: 'Active', expr: inTable(sessionsOf('active')), width: 85 },
-      { title: 'Granted', expr: inTable(sumBy(AGENT, gained(budgetGranted, '$__range'))), decimals: 0, width: 100 },
-      { title: 'Charged', expr: inTable(sumBy(AGENT, gained(budgetConsumed, '$__range'))), decimals: 0, width: 100 },
-      { title: 'Ran out', expr: inTable(sumBy(AGENT, gained(budgetExhaustions, '$__range'))), decimals: 0, width: 100 },
-      { title: 'Left', expr: inTable(budgetLeft(AGENT, '$__range')), unit: 'percentunit', decimals: 0, width: 75 },
-      { title: 'Left (1 h)', expr: inTable(budgetLeft(AGENT, '1h')), unit: 'percentunit', decimals: 0, width: 105 },
+      { title: 'Left', expr: inTable(budgetLeft(AGENT)), unit: 'percentunit', decimals: 0, width: 75 },
+      counted('Started', sessionsStarted),
+      counted('Charged', budgetConsumed),
+      counted('Fell low', budgetLow),
+      counted('Ran out', budgetExhaustions),
     ],
     'Paused',
   );
@@ -75,13 +76,13 @@ const least = () =>
   barGauge(
     {
       title: 'Least budget left',
-      description: `Of the failures granted in the time range shown, the share that is not used: the ${BARS} agents with the least.`,
+      description: `Of the failures that live sessions may have, the share that is left now: the ${BARS} agents with the least.`,
       unit: 'percentunit',
       width: 7,
       height: 9,
     },
     {
-      expr: `sort(bottomk(${BARS}, ${budgetLeft(AGENT, '$__range')}))`,
+      expr: `sort(bottomk(${BARS}, ${budgetLeft(AGENT)}))`,
       legend: legend(ATTR.agent),
     },
     thresholds([0, COLOUR.orange], [0.1, COLOUR.yellow], [0.25, COLOUR.green]),
@@ -95,7 +96,7 @@ const byState = () =>
     stacked(
       {
         title: 'Sessions by state',
-        description: 'Live sessions. What is paused stays paused until somebody resumes it, or it ends.',
+        description: 'Live sessions. A paused session stays paused until it is resumed or ends.',
         unit: 'none',
         width: 12,
         height: 8,

@@ -1,4 +1,4 @@
-import { budgetSpent } from '../../budget.ts';
+import { budgetUsed } from '../../budget.ts';
 import { AGENT } from '../../circuit-state.ts';
 import type { Absent } from '../../limits.ts';
 import { fromRow, UID } from '../../links.ts';
@@ -12,18 +12,20 @@ import { sessionsIn } from '../stats.ts';
 
 const AGENTS_IN_TABLE = 100;
 
-/** What an agent is at, as numbers: whatever isn't "working" waits for a person. */
+/** What an agent is at, as numbers: a systemic event in scope process ends by itself, the others wait for a person. */
 const AGENT_STATES: readonly StateName[] = [
   { value: 0, text: 'working', colour: CALM },
-  { value: 1, text: 'paused: budget', colour: SESSION_COLOURS.paused_budget },
-  { value: 2, text: 'paused: systemic', colour: SESSION_COLOURS.paused_systemic },
-  { value: 3, text: 'vanished', colour: COLOUR.vermilion },
+  { value: 1, text: 'systemic event', colour: COLOUR.orange },
+  { value: 2, text: 'paused: budget', colour: SESSION_COLOURS.paused_budget },
+  { value: 3, text: 'paused: systemic', colour: SESSION_COLOURS.paused_systemic },
+  { value: 4, text: 'vanished', colour: COLOUR.vermilion },
 ];
 
 /** Of those that report. */
 const worstState = [
-  `2 * (${sessionsIn(AGENT, 'paused_systemic')} > 0) ^ 0`,
-  `(${sessionsIn(AGENT, 'paused_budget')} > 0) ^ 0`,
+  `3 * (${sessionsIn(AGENT, 'paused_systemic')} > 0) ^ 0`,
+  `2 * (${sessionsIn(AGENT, 'paused_budget')} > 0) ^ 0`,
+  `(${sumBy(AGENT, series(METRIC.systemicActive))} > 0) ^ 0`,
   `${sumBy(AGENT, series(METRIC.sessions))} * 0`,
 ].join(' or ');
 
@@ -35,7 +37,7 @@ export const agents = (absent: Absent) =>
     table(
       {
         title: 'Agents',
-        description: `What each agent's sessions are at, those that wait for a person first; at most ${AGENTS_IN_TABLE} agents, and as many that have vanished: it reported for at least ${absent.minutes} minutes of the last hour, nothing for ${absent.silence}, and doesn't come and go. Budget used is of the failures granted in the time range shown. A click on an agent leads to its budget.`,
+        description: `What each agent's sessions are at, those that wait for a person first; at most ${AGENTS_IN_TABLE} agents, and as many that have vanished: it reported for at least ${absent.minutes} minutes of the last hour, nothing for ${absent.silence}, and doesn't come and go. Systemic event: calls of some tools are skipped, and no session is paused. Budget used is of the failures that live sessions may have, now. A click on an agent leads to its budget.`,
         unit: 'none',
         width: 9,
         height: 6,
@@ -52,7 +54,7 @@ export const agents = (absent: Absent) =>
       [
         {
           title: 'State',
-          expr: `3 * topk(${AGENTS_IN_TABLE}, ${vanished(absent)}) ^ 0 or ${inTable(worstState)}`,
+          expr: `4 * topk(${AGENTS_IN_TABLE}, ${vanished(absent)}) ^ 0 or ${inTable(worstState)}`,
           states: AGENT_STATES,
           width: 125,
         },
@@ -65,7 +67,7 @@ export const agents = (absent: Absent) =>
         { title: 'Active', expr: inTable(sessionsIn(AGENT, 'active')), absent: '–', width: 65 },
         {
           title: 'Budget used',
-          expr: inTable(budgetSpent(AGENT, '$__range')),
+          expr: inTable(budgetUsed(AGENT)),
           unit: 'percentunit',
           decimals: 0,
           absent: '–',

@@ -14,7 +14,7 @@ const TOOLS_IN_TIMELINE = 8;
 /** When it opened last and with which category, in ms as Grafana's dates want it; 0 for never. */
 const lastOpened = (): string => {
   const by = AGENT_TOOL.map(label).join(', ');
-  const latest = `topk by (${by}) (1, max by (${by}, ${label(ATTR.errorType)}) (${series(openedTime)}))`;
+  const latest = `topk by (${by}) (1, max by (${by}, ${label(ATTR.errorType)}) (${series(openedTime)} > 0))`;
   return `${latest} * 1000 or on (${by}) ${sumBy(AGENT_TOOL, series(circuits))} * 0`;
 };
 
@@ -26,7 +26,7 @@ export const health = () =>
     table(
       {
         title: 'Tool health',
-        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State is that of its worst circuit, open how many reject calls now. Failed is failures over calls that succeeded or failed in the time range shown (what was ignored says nothing of the tool), not run a share of the decisions. A click on a tool leads to its details.`,
+        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State is that of its worst circuit, open how many reject calls now. Failed is failures over calls that succeeded or failed in the time range shown (what was ignored says nothing of the tool), not run a share of the decisions. A name that begins with group: is the circuit of a group of tools, which has no calls of its own; while it is open, calls of all of its tools are skipped. A click on a tool leads to its details.`,
         unit: 'none',
         width: 15,
         height: 6,
@@ -60,6 +60,7 @@ export const health = () =>
           expr: inTable(failedShare(AGENT_TOOL, '$__range')),
           unit: 'percentunit',
           decimals: 0,
+          absent: '–',
           gauge: COLOUR.orange,
           width: 90,
         },
@@ -68,6 +69,7 @@ export const health = () =>
           expr: inTable(notRunShare(AGENT_TOOL, '$__range')),
           unit: 'percentunit',
           decimals: 0,
+          absent: '–',
           gauge: COLOUR.sky,
           width: 90,
         },

@@ -20,7 +20,7 @@ const agents = () =>
   table(
     {
       title: 'Agents that use it',
-      description: `Each agent with the tools that are chosen, those that are out now first, then those that were out longest; at most ${ROWS}. State is that of its worst circuit, open how many reject calls now. All else is of the time range shown; failed is failures over calls that succeeded or failed, not run a share of the decisions, and out per outage the mean time to recovery.`,
+      description: `Each agent with the tools that are chosen, those that are out now first, then those that were out longest; at most ${ROWS}. State is that of its worst circuit, open how many reject calls now. All else is of the time range shown; failed is failures over calls that succeeded or failed, not run a share of the decisions, and out per outage the mean time to recovery. A group (group:NAME) has circuits and no calls of its own.`,
       unit: 'none',
       width: 24,
       height: 9,
@@ -51,12 +51,13 @@ const agents = () =>
     [
       { title: 'State', expr: state, states: CIRCUIT_STATES_IN_TABLE, width: 190 },
       { title: 'Open', expr: inTable(circuitsIn(AGENT_TOOL, OPEN_STATES)), width: 80 },
-      { title: 'Calls', expr: inTable(sumBy(AGENT_TOOL, rate(outcomes, '$__range'))), unit: 'ops' },
+      { title: 'Calls', expr: inTable(sumBy(AGENT_TOOL, rate(outcomes, '$__range'))), unit: 'ops', absent: '–' },
       {
         title: 'Failed',
         expr: inTable(failedShare(AGENT_TOOL, '$__range')),
         unit: 'percentunit',
         decimals: 1,
+        absent: '–',
         gauge: COLOUR.orange,
       },
       {
@@ -64,6 +65,7 @@ const agents = () =>
         expr: inTable(notRunShare(AGENT_TOOL, '$__range')),
         unit: 'percentunit',
         decimals: 1,
+        absent: '–',
         gauge: COLOUR.sky,
       },
       {
@@ -71,6 +73,7 @@ const agents = () =>
         expr: inTable(orNothing(quantile(0.95, duration, AGENT_TOOL, '$__range'))),
         unit: 's',
         zero: 'no calls',
+        absent: '–',
         width: 100,
       },
       { title: 'Outages', expr: inTable(outages(AGENT_TOOL)), decimals: 0, width: 90 },

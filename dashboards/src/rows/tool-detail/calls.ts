@@ -8,12 +8,13 @@ import {
   EVENT_POINTS,
   legendOfNames,
   lines,
+  NONE,
   type Row,
   stacked,
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { failedShare, type Matchers, notRun, orZero, orZeroNamed, rate, sumBy, type Window } from '../../promql.ts';
+import { failedShare, type Matchers, notRun, orGroupNamed, orZero, rate, sumBy, type Window } from '../../promql.ts';
 import { SPANS } from './spans.ts';
 
 const half = { width: 12, height: 8, unit: 'ops' } as const;
@@ -28,10 +29,10 @@ const decided = () =>
         ...half,
         title: 'Decisions',
         description:
-          'What agents were told when they asked for what is chosen: call it, probe whether it is back, skip it, or pause the session. Skips are the breaker at work; pauses wait for a person, and may be due to other tools.',
+          'What agents were told when they asked for what is chosen: call it, probe whether it is back, skip it, or pause the session. Skips are the breaker at work; pauses wait for a person, and may be due to other tools. Decisions are those of tools: a group has none.',
       },
       {
-        expr: sumBy([ATTR.decision], rate(decisions, '$__rate_interval')),
+        expr: orGroupNamed(sumBy([ATTR.decision], rate(decisions, '$__rate_interval')), ATTR.decision, NONE),
         legend: legend(ATTR.decision),
       },
     ),
@@ -45,10 +46,10 @@ const reasons = () =>
         ...half,
         title: 'Why calls were not run',
         description:
-          'Skips and pauses by reason. open and probe_in_flight: the circuit. unavailable (says a pre-call check), not_allowed (not on the list of tools) and repeat (the model is stuck) leave the circuit as it is. budget_exhausted and systemic stop all tools of a session.',
+          'Skips and pauses by reason. open and probe_in_flight: the circuit. group_open: the circuit of the group that the tool is in; choose it by its name, group:NAME. unavailable (says a pre-call check), not_allowed (not on the list of tools) and repeat (the model is stuck) leave the circuit as it is. budget_exhausted stops all tools of a session, and so does systemic; in scope process systemic skips the affected tools alone.',
       },
       {
-        expr: orZeroNamed(`${sumBy([ATTR.reason], notRun('$__rate_interval'))} > 0`, ATTR.reason, 'none'),
+        expr: orGroupNamed(`${sumBy([ATTR.reason], notRun('$__rate_interval'))} > 0`, ATTR.reason, NONE),
         legend: legend(ATTR.reason),
       },
     ),
@@ -64,7 +65,10 @@ const cameOf = () =>
         description:
           'What came of the calls that were run, probes too. Failures count for the circuit and the budget; ignored ones, such as bad arguments, a refusal or a business error, count for neither.',
       },
-      { expr: sumBy([ATTR.outcome], rate(outcomes, '$__rate_interval')), legend: legend(ATTR.outcome) },
+      {
+        expr: orGroupNamed(sumBy([ATTR.outcome], rate(outcomes, '$__rate_interval')), ATTR.outcome, NONE),
+        legend: legend(ATTR.outcome),
+      },
     ),
     OUTCOME_COLOURS,
   );
@@ -80,10 +84,10 @@ const categories = () =>
       },
       // A dozen categories are always exported; only those that occur are drawn.
       {
-        expr: orZeroNamed(
+        expr: orGroupNamed(
           `${sumBy([ATTR.errorType], rate(outcomes, '$__rate_interval', NO_SUCCESS))} > 0`,
           ATTR.errorType,
-          'none',
+          NONE,
         ),
         legend: legend(ATTR.errorType),
       },
@@ -100,7 +104,7 @@ const failureRate = (limit: number) =>
         ...third,
         title: 'Failure rate',
         description:
-          'Failures over executed calls that did not end as ignored, in the 5 minutes and in the hour before each point. BreakerboxToolErrorRateHigh is due for a tool of an agent while both are above the line, unless its circuit is open; here they are of all that is chosen.',
+          'Failures over executed calls that did not end as ignored, in the 5 minutes and in the hour before each point. BreakerboxToolErrorRateHigh is due for a tool of an agent while both are above the line, unless its circuit is open; here they are of all that is chosen. A group has no calls of its own.',
         unit: 'percentunit',
       },
       { expr: failedOver('5m'), legend: '5 min' },

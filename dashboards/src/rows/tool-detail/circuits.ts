@@ -3,7 +3,7 @@ import { dashboardLinks, fromSeries, seriesTracesLink, tracesLink, UID } from '.
 import { ATTR, JOB, label, legend, METRIC } from '../../names.ts';
 import { COLOUR, STATE_COLOURS } from '../../palette.ts';
 import { bars, coloured, type Row, stacked } from '../../panels.ts';
-import { gained, highest, type Matchers, orZeroNamed, overall, series, sumBy, trouble } from '../../promql.ts';
+import { gained, highest, type Matchers, orZero, orZeroNamed, overall, series, sumBy, trouble } from '../../promql.ts';
 import { BANDS, stateTimeline } from '../../state-timeline.ts';
 import { SPANS } from './spans.ts';
 
@@ -16,7 +16,7 @@ const states = () =>
   stateTimeline(
     {
       title: 'State over time',
-      description: `The worst state among the circuits of each agent: the ${BANDS} agents whose circuits were out longest. All agents at once: the tool is down. One of them: look at its credentials, network or arguments. An opening between two scrapes is not here; the openings below have it.`,
+      description: `The worst state among the circuits of each agent: the ${BANDS} agents whose circuits were out longest. All agents at once: the tool is down. One of them: look at its credentials, network or arguments. A band of group:NAME is the circuit of a group: while it is open, calls of all of its tools are skipped, though their own circuits are closed. An opening between two scrapes is not here; the openings below have it.`,
       unit: 'none',
       width: 24,
       height: 8,
@@ -46,7 +46,7 @@ const openings = () =>
   bars(
     {
       title: 'Openings by agent',
-      description: `From the counter, so that an opening between two scrapes is here too; a failed probe opens a circuit anew. Each one is drawn as long as the rate interval, of the ${LINES} agents with the most.`,
+      description: `From the counter, so that an opening between two scrapes is here too; a failed probe opens a circuit again. Each one is drawn as long as the rate interval, of the ${LINES} agents with the most.`,
       unit: 'none',
       width: 12,
       height: 8,
@@ -106,7 +106,15 @@ const changes = () =>
   );
 
 const ended = (to: 'open' | 'closed'): string =>
-  sumBy([], gained(transitions, '$__rate_interval', { [ATTR.stateFrom]: ['half_open'], [ATTR.stateTo]: [to] }));
+  orZero(sumBy([], gained(transitions, '$__rate_interval', { [ATTR.stateFrom]: ['half_open'], [ATTR.stateTo]: [to] })));
+
+/** The decision about a probe is that of a tool. Of a group alone, the changes to half-open say how often it was probed. */
+const sent = orZero(
+  [
+    sumBy([], gained(decisions, '$__rate_interval', { [ATTR.decision]: ['probe'] })),
+    sumBy([], gained(transitions, '$__rate_interval', { [ATTR.stateFrom]: ['open'], [ATTR.stateTo]: ['half_open'] })),
+  ].join(' or '),
+);
 
 const counts = () =>
   coloured(
@@ -114,7 +122,7 @@ const counts = () =>
       {
         title: 'Circuits by state',
         description:
-          'How many circuits there are, one for each live session (or one for all sessions of a process), and in which state. A few that are out among many are the trouble of those sessions; all of them, of the tool.',
+          'How many circuits there are, one for each live session (or one for all sessions of a process), and in which state. A group has one beside those of its tools. A few that are out among many are the trouble of those sessions; all of them, of the tool.',
         unit: 'none',
         width: 12,
         height: 8,
@@ -134,17 +142,14 @@ const probes = () =>
       {
         title: 'Probes and how they ended',
         description:
-          'Calls that were let through to see whether the tool is back (line), and what came of them (bars): half_open → closed, or half_open → open. More sent than ended: a circuit wants several, or a probe was cancelled or its outcome ignored. Each one is drawn as long as the rate interval.',
+          'Calls that were let through to see whether the tool is back (line), and what came of them (bars): half_open → closed, or half_open → open. More sent than ended: a circuit wants several, or a probe was cancelled or its outcome ignored. A group is probed by a call of one of its tools. Each one is drawn as long as the rate interval.',
         unit: 'none',
         width: 12,
         height: 8,
       },
       { expr: ended('closed'), legend: CLOSED },
       { expr: ended('open'), legend: REOPENED },
-      {
-        expr: sumBy([], gained(decisions, '$__rate_interval', { [ATTR.decision]: ['probe'] })),
-        legend: SENT,
-      },
+      { expr: sent, legend: SENT },
     ),
     { [CLOSED]: COLOUR.green, [REOPENED]: COLOUR.orange, [SENT]: COLOUR.sky },
   )

@@ -1,7 +1,7 @@
 import { ATTR, legend, METRIC } from '../../names.ts';
 import { AVAILABILITY_COLOURS, FRESHNESS_COLOURS } from '../../palette.ts';
-import { bars, coloured, type Row } from '../../panels.ts';
-import { orZeroNamed, rate, sumBy } from '../../promql.ts';
+import { bars, coloured, NONE, type Row } from '../../panels.ts';
+import { orGroupNamed, rate, sumBy } from '../../promql.ts';
 import { degradations, whereCallsWent } from '../held-up.ts';
 import { tokensBy } from '../tokens.ts';
 
@@ -20,10 +20,10 @@ const notCurrent = () =>
         unit: 'ops',
       },
       {
-        expr: orZeroNamed(
+        expr: orGroupNamed(
           `${sumBy([ATTR.freshnessLabel], rate(freshness, '$__rate_interval'))} > 0`,
           ATTR.freshnessLabel,
-          'none',
+          NONE,
         ),
         legend: legend(ATTR.freshnessLabel),
       },
@@ -42,10 +42,10 @@ const checks = () =>
         unit: 'ops',
       },
       {
-        expr: orZeroNamed(
+        expr: orGroupNamed(
           `${sumBy([ATTR.availability], rate(prechecks, '$__rate_interval'))} > 0`,
           ATTR.availability,
-          'none',
+          NONE,
         ),
         legend: legend(ATTR.availability),
       },

@@ -20,7 +20,7 @@ const percentiles = () =>
         ...size,
         title: 'Latency percentiles',
         description:
-          'How long executed calls took, failed ones too: p50, half of them took no longer; p95 and p99, all but one in twenty, or in a hundred. A rise of p95 often comes before the timeouts. 0 while nothing is called; the highest bucket ends at 81.92 s.',
+          'How long executed calls took, failed ones too: p50, half of them took no longer; p95 and p99, all but one in twenty, or in a hundred. A rise of p95 often comes before the timeouts. 0 while nothing is called, and for a group, which has no calls of its own; the highest bucket ends at 81.92 s.',
       },
       percentile(50),
       percentile(95),
@@ -35,7 +35,7 @@ const spread = () =>
       ...size,
       title: 'Latency heatmap',
       description:
-        'Executed calls a second by how long they took: each row is a bucket, named by its upper bound. Two bands are two kinds of calls, such as cached and not, which percentiles blur; a band at a timeout is calls that hang. Empty until something is called.',
+        'Executed calls a second by how long they took: each row is a bucket, named by its upper bound. Two bands are two kinds of calls, such as cached and not, which percentiles blur; a band at a timeout is calls that hang. Empty until something is called, and for a group.',
     },
     buckets(METRIC.duration, [], '$__rate_interval'),
     'No calls',

@@ -6,7 +6,18 @@ import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, type GroupKey, label, legend, METRIC } from '../../names.ts';
 import { CALM, COLOUR } from '../../palette.ts';
 import { instantNamed, type Row, stat, thresholds } from '../../panels.ts';
-import { failedShare, notRunShare, orZero, orZeroNamed, quantile, rate, series, sumBy } from '../../promql.ts';
+import {
+  agentsOfGroups,
+  failedShare,
+  notRunShare,
+  orGroup,
+  orZero,
+  orZeroNamed,
+  quantile,
+  rate,
+  series,
+  sumBy,
+} from '../../promql.ts';
 import { timeToRecovery } from '../../recovery.ts';
 import { stateMapping } from '../../state-timeline.ts';
 
@@ -18,6 +29,10 @@ const instead = (...texts: readonly string[]): ValueMap => ({
   type: MappingType.ValueToText,
   options: Object.fromEntries(texts.map((text, index) => [String(index), { text, index }])),
 });
+
+/** What to say of -1: of circuits of groups alone. */
+const OF_GROUP: ValueMap = { type: MappingType.ValueToText, options: { '-1': { text: 'see its tools', index: 9 } } };
+const GROUPS = 'A group has no calls of its own: choose its tools.';
 
 const NOW_STATES = CIRCUIT_STATES.map((state) => ({
   ...state,
@@ -32,7 +47,7 @@ const state = () =>
       title: 'State',
       unit: 'none',
       description:
-        'The worst state among the circuits of what is chosen. An open circuit probes the tool and closes by itself; act when it stays open.',
+        'The worst state among the circuits of what is chosen. An open circuit probes the tool and closes by itself; act when it stays open. A tool whose name begins with group: is the circuit of a group of tools, such as those of one MCP server: while it is open, calls of all of them are skipped, though their own circuits are closed.',
     },
     worstState([]),
     thresholds(),
@@ -51,7 +66,7 @@ const ofWhatIsOut = (expr: string): string =>
  */
 const outSince = (): string =>
   [
-    `min(${ofWhatIsOut(`max by (${TOOL_OF_AGENT}) (${series(openedTime)})`)}) * 1000`,
+    `min(${ofWhatIsOut(`max by (${TOOL_OF_AGENT}) (${series(openedTime)} > 0)`)}) * 1000`,
     `2 * (${inState([], 'open', 'half_open')}) ^ 0`,
     `(${inState([], 'forced_open')}) ^ 0`,
     `${sumBy([], series(METRIC.circuits))} * 0`,
@@ -70,7 +85,7 @@ const since = () =>
     thresholds(),
   ).mappings([instead('not out', 'held by hand', 'not known')]);
 
-const lastOpened = (): string => `max by (${TOOL_OF_AGENT}, ${label(ATTR.errorType)}) (${series(openedTime)})`;
+const lastOpened = (): string => `max by (${TOOL_OF_AGENT}, ${label(ATTR.errorType)}) (${series(openedTime)} > 0)`;
 const latestError = (opened: string): string => `topk(1, max by (${label(ATTR.errorType)}) (${opened}))`;
 
 const lastError = () =>
@@ -103,12 +118,13 @@ const failed = () =>
       ...size,
       title: 'Failed',
       unit: 'percentunit',
-      description:
-        'Failures over calls that succeeded or failed, in the time range shown. Ignored outcomes, such as bad arguments, say nothing of the tool.',
+      description: `Failures over calls that succeeded or failed, in the time range shown. Ignored outcomes, such as bad arguments, say nothing of the tool. ${GROUPS}`,
     },
-    orZero(failedShare([], '$__range')),
+    orGroup(failedShare([], '$__range')),
     thresholds(),
-  ).decimals(1);
+  )
+    .decimals(1)
+    .mappings([OF_GROUP]);
 
 const p95 = () =>
   stat(
@@ -116,12 +132,11 @@ const p95 = () =>
       ...size,
       title: 'p95',
       unit: 's',
-      description:
-        'One executed call in twenty took longer, in the time range shown. Estimated from the buckets of the histogram, the last of which ends at 81.92 s.',
+      description: `One executed call in twenty took longer, in the time range shown. Estimated from the buckets of the histogram, the last of which ends at 81.92 s. ${GROUPS}`,
     },
-    orZero(quantile(0.95, duration, [], '$__range')),
+    orGroup(quantile(0.95, duration, [], '$__range')),
     thresholds(),
-  ).mappings([instead('no calls')]);
+  ).mappings([instead('no calls'), OF_GROUP]);
 
 const skipped = () =>
   stat(
@@ -129,12 +144,13 @@ const skipped = () =>
       ...size,
       title: 'Not run',
       unit: 'percentunit',
-      description:
-        'Share of the decisions that were skip or pause, in the time range shown: what the breaker kept from being tried in vain.',
+      description: `Share of the decisions that were skip or pause, in the time range shown: calls that were not tried in vain. ${GROUPS}`,
     },
-    orZero(notRunShare([], '$__range')),
+    orGroup(notRunShare([], '$__range')),
     thresholds(),
-  ).decimals(1);
+  )
+    .decimals(1)
+    .mappings([OF_GROUP]);
 
 const agents = () =>
   stat(
@@ -143,9 +159,9 @@ const agents = () =>
       title: 'Agents using it',
       unit: 'none',
       description:
-        'Agents that asked for what is chosen, in the time range shown: those that an outage of it concerns. The table below has their names.',
+        'Agents that asked for what is chosen, in the time range shown: those that an outage of it concerns. Of a group, those that have it now. The table below has their names.',
     },
-    orZero(`count(${sumBy(AGENT, rate(decisions, '$__range'))} > 0)`),
+    orZero(`count(${sumBy(AGENT, rate(decisions, '$__range'))} > 0) or ${agentsOfGroups(AGENT)}`),
     thresholds(),
   ).dataLinks(dashboardLinks([fromSeries(UID.fleetOverview, 'Fleet overview')]));
 
