@@ -7,7 +7,7 @@ import type { Duty } from './plan.ts';
 import { type Service, startService } from './services.ts';
 import { calculator, httpTool, mcpTool, newsTool, pricedTool } from './tools.ts';
 
-/** What the tools stand on. */
+/** What the tools depend on. */
 export interface World {
   readonly services: Readonly<Record<ServiceName, Service>>;
   readonly mcp: McpServer;
@@ -27,16 +27,16 @@ export interface Agent {
   readonly thinkMs: number;
   /** What a session does, in batches. */
   readonly duties: readonly Duty[];
-  /** All of its tools, those that only stand in for others last. */
+  /** All of its tools. The last are called only in place of others. */
   readonly toolNames: readonly string[];
   /** The tools of a session, guarded. */
   tools(session: Session): ToolSet;
-  /** What somebody looks at before letting a paused session go on. */
+  /** What the operator looks at before a paused session may go on. */
   readonly dependsOn: readonly { healthy(): Promise<boolean>; readonly name: string }[];
 }
 
 /**
- * What is scaled in the boxes, at pace 1. Three failures open a circuit and five pause a session, as anywhere.
+ * What is scaled in the boxes, at pace 1. Three failures open a circuit and the failure budget is five, as anywhere.
  *
  * | | here | default |
  * |---|---|---|
@@ -130,6 +130,8 @@ const SUPPORT_TOOLS: ToolSettings = {
 };
 
 const MCP_TOOL = 'get-sum';
+/** The group of the MCP server's tools (C13). Without it, the adapter takes the name that the server gives itself. */
+const MCP_GROUP = 'everything';
 const SAME_QUESTION = 'list_deployments';
 
 const opsTools = (pace: number): ToolSettings => ({
@@ -141,6 +143,7 @@ const opsTools = (pace: number): ToolSettings => ({
   },
   [MCP_TOOL]: {
     provides: 'sums',
+    group: MCP_GROUP,
     // Without `adapt`: the model is told, and calls it itself.
     alternatives: [{ tool: 'calculator', degradation: 'unknown', note: 'in this process' }],
   },
@@ -198,6 +201,9 @@ export const createAgents = ({ services, mcp }: World, { names, pace }: FleetOpt
       createAgent('ops-agent', pace, {
         thinkMs: 350,
         settings: opsTools(pace),
+        groups: [MCP_GROUP],
+        // It may change production, so each failure counts until a person has looked (B6).
+        budget: 'strict',
         duties: [
           { name: 'releases', tools: [SAME_QUESTION] },
           { name: 'logs', tools: ['query_logs'] },
@@ -220,21 +226,34 @@ export const createAgents = ({ services, mcp }: World, { names, pace }: FleetOpt
 
 interface Parts extends Pick<Agent, 'thinkMs' | 'duties' | 'tools' | 'dependsOn'> {
   readonly settings: ToolSettings;
+  /** Groups that tools name (C13). Default: none. */
+  readonly groups?: readonly string[];
+  /** Default: the rule `window`. */
+  readonly budget?: 'strict';
 }
 
-const createAgent = (name: AgentName, pace: number, { settings, thinkMs, ...parts }: Parts): Agent => ({
-  ...parts,
-  name,
-  // Tools are declared here, so that their series are there before the first call.
-  box: createBreakerbox({
-    agent: name,
-    defaults: { cooldownMs: COOLDOWN_MS * pace, maxCooldownMs: MAX_COOLDOWN_MS * pace },
-    precheckMaxAgeMs: PRECHECK_AGE_MS * pace,
-    tools: settings,
-  }),
-  thinkMs: thinkMs * pace,
-  toolNames: Object.keys(settings),
-});
+const createAgent = (
+  name: AgentName,
+  pace: number,
+  { settings, groups = [], budget, thinkMs, ...parts }: Parts,
+): Agent => {
+  const cooldown = { cooldownMs: COOLDOWN_MS * pace, maxCooldownMs: MAX_COOLDOWN_MS * pace };
+  return {
+    ...parts,
+    name,
+    // Tools are declared here, so that their series are there before the first call.
+    box: createBreakerbox({
+      agent: name,
+      defaults: cooldown,
+      groups: Object.fromEntries(groups.map((group) => [group, cooldown])),
+      precheckMaxAgeMs: PRECHECK_AGE_MS * pace,
+      ...(budget && { budget }),
+      tools: settings,
+    }),
+    thinkMs: thinkMs * pace,
+    toolNames: Object.keys(settings),
+  };
+};
 
 /** The arguments that the scripted model gives to a tool at its n-th call. */
 export const toolInput = (toolName: string, n: number): unknown => {

@@ -1,4 +1,4 @@
-import type { CircuitView, Decision, SessionReport, SessionView } from '@breakerbox/core';
+import { type CircuitView, type Decision, GROUP_PREFIX, type SessionReport, type SessionView } from '@breakerbox/core';
 import type { Agent } from './agents.ts';
 import type { AlertRow } from './alert-watch.ts';
 import type { Fleet } from './fleet.ts';
@@ -12,7 +12,7 @@ export interface Board {
   readonly forMs: number | undefined;
   /** Which round of the script this is. */
   readonly round: number;
-  /** Where to look. Each says in words why it isn't an address, where it is none. */
+  /** Where to look: addresses, or in words why there is no address. */
   readonly places: { readonly metrics: string; readonly prometheus: string; readonly alertmanager: string };
   readonly agents: readonly AgentBoard[];
   readonly alerts: readonly AlertRow[];
@@ -27,7 +27,7 @@ export interface AgentBoard {
   readonly session: Pick<SessionView, 'state' | 'budget'> | undefined;
   readonly tools: readonly ToolBoard[];
   readonly decisions: Counts<Decision>;
-  /** How often a plan put a task off. */
+  /** How often a plan deferred a task. */
   readonly deferrals: number;
   /** What the session reported when it paused; undefined unless it is paused. */
   readonly report: SessionReport | undefined;
@@ -36,14 +36,25 @@ export interface AgentBoard {
 /** One tool of an agent. */
 export interface ToolBoard {
   readonly name: string;
+  /** The circuit that decides about its calls: of its group while that one rejects calls (C15), else its own. */
   readonly circuit: CircuitView | undefined;
-  /** Where its calls go while it is out, in words; empty where they go nowhere, while it isn't out, and while all are paused. */
+  /** Where its calls go while they are rejected, in words; empty where they go nowhere, and while the whole session is paused. */
   readonly instead: string;
   /** It is called only in place of another. */
   readonly standsIn: boolean;
 }
 
-/** An agent as it stands. */
+/** States of a group's circuit in which it rejects calls. */
+const REJECTING: ReadonlySet<string> = new Set(['open', 'half_open', 'forced_open'] satisfies CircuitView['state'][]);
+
+/** The circuit that decides about the calls of a tool. Undefined for a tool that the session has not used. */
+export const decidingCircuit = (circuits: readonly CircuitView[], tool: string): CircuitView | undefined => {
+  const own = circuits.find((one) => one.tool === tool);
+  const group = own?.group === undefined ? undefined : `${GROUP_PREFIX}${own.group}`;
+  return circuits.find((one) => one.tool === group && REJECTING.has(one.state)) ?? own;
+};
+
+/** The state of an agent now. */
 export const agentBoard = ({ name, duties, toolNames }: Agent, fleet: Fleet, journal: Journal): AgentBoard => {
   const { tallies, deferrals, told } = journal;
   const own = new Set(duties.flatMap(({ tools }) => tools));
@@ -52,7 +63,7 @@ export const agentBoard = ({ name, duties, toolNames }: Agent, fleet: Fleet, jou
     name,
     session,
     tools: toolNames.map((tool) => {
-      const circuit = session?.circuits.find((one) => one.tool === tool);
+      const circuit = decidingCircuit(session?.circuits ?? [], tool);
       const isOut = session?.state === 'active' && circuit !== undefined && circuit.state !== 'closed';
       return { name: tool, circuit, instead: isOut ? journal.meanwhile(name, tool) : '', standsIn: !own.has(tool) };
     }),

@@ -61,7 +61,7 @@ export const startFleet = (agents: readonly Agent[], around: Surroundings): Flee
 
 /**
  * One session: the AI SDK's loop until the plan is done. Before it, and when tools turn out to be out, the agent asks what it can do,
- * works on that and defers the rest. When the session pauses, it leaves a report and somebody is called.
+ * works on that and defers the rest. When the session pauses, it leaves a report and the operator is called.
  */
 const runSession = async (agent: Agent, session: Session, around: Surroundings): Promise<void> => {
   const { journal, pace, signal } = around;

@@ -16,7 +16,7 @@ export interface Incident {
   end(world: World): Promise<void>;
 }
 
-/** Length of a cycle in milliseconds, at pace 1; then the script begins anew. */
+/** Length of a cycle in milliseconds, at pace 1; then the script begins again. */
 export const CYCLE_MS = 75_000;
 
 const RATE_LIMIT_MS = 9000;

@@ -5,10 +5,11 @@ import { createJournal, type Entry, entryLine } from './journal.ts';
 const down = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 
 /** A box of two tools whose session the journal follows. */
-const followed = () => {
+const followed = (budget?: 'strict') => {
   const journal = createJournal(() => 0);
   journal.begin();
-  const box = createBreakerbox({ agent: 'agent', tools: { a: { cooldownMs: 60_000 }, b: {} } });
+  const tools = { a: { cooldownMs: 60_000 }, b: {} };
+  const box = createBreakerbox({ agent: 'agent', tools, ...(budget && { budget }) });
   journal.follow(box);
   const session = box.session();
   const call = (tool: string, error?: unknown): void =>
@@ -94,7 +95,7 @@ test('writes down a systemic failure from beginning to end', () => {
 });
 
 test('writes down an exhausted budget and its resumption', () => {
-  const { journal, session, call } = followed();
+  const { journal, session, call } = followed('strict');
   for (let n = 0; n < 3; n += 1) call('a', down);
   for (let n = 0; n < 2; n += 1) call('b', Object.assign(new Error('too slow'), { name: 'TimeoutError' }));
   session.resume();

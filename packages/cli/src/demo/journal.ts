@@ -67,12 +67,12 @@ export interface Journal {
   /** The latest entries, oldest first. */
   readonly entries: readonly Entry[];
   readonly tallies: Tallies<Decision>;
-  /** Where held-up calls were sent. */
+  /** Where rejected calls were sent. */
   readonly routes: Tallies<Route['kind']>;
   /** Tasks that plans put off, by agent: one that three plans put off counts three times. */
   readonly deferrals: ReadonlyMap<string, number>;
   readonly told: Told;
-  /** Where a tool's latest held-up call went, in words; empty where it went nowhere. */
+  /** Where the latest rejected call of a tool went, in words; empty where it went nowhere. */
   meanwhile(agent: string, tool: string): string;
   /** Writes down what a box tells. */
   follow(box: Breakerbox): void;
@@ -104,7 +104,7 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
   const listeners: ((entry: Entry) => void)[] = [];
   /** The entry that a tool's next decision may repeat. */
   const running = new Map<string, Entry>();
-  /** Where each tool's latest held-up call went. */
+  /** Where the latest rejected call of each tool went. */
   const ways = new Map<string, string>();
   const told: Told = {
     transitions: [],

@@ -11,7 +11,7 @@ export interface McpServer {
   readonly pid: number | undefined;
   /** Ends the process at once, as the out-of-memory killer does. */
   kill(): Promise<void>;
-  /** Starts the process anew, with a new client. */
+  /** Starts the process again, with a new client. */
   restart(): Promise<void>;
   /** Asks it, by MCP, whether it works. */
   healthy(): Promise<boolean>;

@@ -3,13 +3,14 @@ import type { Session } from '@breakerbox/core';
 import type { Agent } from './agents.ts';
 import type { Journal } from './journal.ts';
 
-/** How long it takes until somebody looks, and between looks, at pace 1. */
+/** How long it takes until the operator looks, and between looks, at pace 1. */
 const REACTION_MS = 3000;
 const LOOK_AGAIN_MS = 1000;
 
 /**
- * Plays the person who is called when a session pauses: waits, looks whether what the agent's tools stand on answers
- * again, and then lets the session go on. Nothing else may: neither resume() nor confirmRecovered() is ever automatic here.
+ * Plays the operator who is called when a session pauses: waits, asks the services that the agent's tools depend on whether they
+ * answer again, and then lets the session go on. Only the operator calls resume() and confirmRecovered(): nothing here does so by
+ * itself.
  */
 export const attend = async (
   agent: Agent,
@@ -28,7 +29,7 @@ export const attend = async (
     journal.operator(agent.name, 'sees all services answer: confirmRecovered()');
     session.confirmRecovered();
   }
-  // The budget may be empty as well, by failures from before the systemic event.
+  // The budget may be exhausted as well, by failures from before the systemic event.
   if (session.view().state === 'paused_budget') {
     journal.operator(agent.name, 'sees all services answer: resume()');
     session.resume();

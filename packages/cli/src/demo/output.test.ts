@@ -11,7 +11,7 @@ test('without a terminal, a session that pauses leaves its report in full', () =
     openOutput(journal, { json: false, color: false });
     const session = createBreakerbox({ agent: 'agent', tools: { a: {} } }).session({
       id: 's-1',
-      budget: { failures: 1 },
+      budget: { rule: 'strict', failures: 1 },
     });
     session.acquire('a').settle({ error: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) });
     journal.report(session.report({ done: ['reading'] }));

@@ -26,7 +26,7 @@ export interface OutputOptions {
   readonly color: boolean;
 }
 
-/** How often the view is drawn anew. */
+/** How often the view is drawn again. */
 const REDRAW_MS = 500;
 
 /** JSON, a view on a terminal, or a line for each event where there is none. */

@@ -12,18 +12,19 @@ export interface DemoReport {
   /** ISO 8601. */
   readonly startedAt: string;
   readonly durationMs: number;
-  /** Where to look, while it ran; null for what didn't run. */
+  /** Where to look while the demo ran; null for a program that did not run. */
   readonly urls: {
     readonly metrics: string | null;
     readonly prometheus: string | null;
     readonly alertmanager: string | null;
   };
-  /** How the programs stood when the demo was stopped. */
+  /** The state of the programs when the demo was stopped. */
   readonly stack: { readonly prometheus: ProgramState; readonly alertmanager: ProgramState };
   /** Decisions of each tool of each agent. */
   readonly decisions: readonly ({ readonly agent: string; readonly tool: string } & Readonly<Counts<Decision>>)[];
-  /** Where calls were sent that weren't made, of each tool that had any. */
+  /** Where rejected calls were sent, of each tool that had any. */
   readonly routes: readonly ({ readonly agent: string; readonly tool: string } & Readonly<Counts<Route['kind']>>)[];
+  /** Circuits of tools, and of their groups (`group:NAME`). */
   readonly circuits: {
     /** Closed circuits that opened. */
     readonly opened: number;
@@ -40,27 +41,27 @@ export interface DemoReport {
   };
   readonly systemic: Told['systemic'];
   readonly scope: {
-    /** Tasks that plans put off: one that three plans put off counts three times, as in `breakerbox_tasks_total`. */
+    /** Tasks that plans deferred: one that three plans deferred counts three times, as in `breakerbox_tasks_total`. */
     readonly deferred: number;
     readonly plans: Told['scope'];
   };
-  /** Last good results that answered for an open circuit, each with its label as the model read it. */
+  /** Last good results that were given while a circuit was open, each with its label as the model read it. */
   readonly stale: Told['stale'];
-  /** What each session reported when it paused: `formatReport(report)` of `@breakerbox/core` makes text of it. */
+  /** The report of each session that paused: `formatReport(report)` of `@breakerbox/core` makes text of it. */
   readonly reports: Told['reports'];
   readonly alerts: {
-    /** What arrived at Alertmanager's receiver, firing and resolved. */
+    /** Alerts that arrived at Alertmanager's receiver, firing and resolved. */
     readonly delivered: readonly Delivery[];
-    /** What Alertmanager held back because of another alert. */
+    /** Alerts that Alertmanager held back because of another alert. */
     readonly inhibited: readonly Inhibition[];
-    /** What a person would have read: the messages that Alertmanager made of it all, in Slack's form. */
+    /** The messages that Alertmanager made of them for people, in Slack's form. */
     readonly messages: readonly Received[];
   };
-  /** What was made to happen: the script's incidents, and what the scripted operator did about paused sessions. */
+  /** The script's incidents, and what the scripted operator did about paused sessions. */
   readonly script: { readonly incidents: Told['incidents']; readonly operator: Told['operator'] };
 }
 
-/** Where the report's facts are. */
+/** The sources of the report's facts. */
 export interface ReportSources {
   readonly startedAt: Date;
   readonly journal: Journal;
@@ -70,7 +71,7 @@ export interface ReportSources {
   readonly stack: Stack;
 }
 
-/** Puts the report together. */
+/** Makes the report. */
 export const report = ({ startedAt, journal, watch, urls, stack }: ReportSources): DemoReport => {
   const { told, tallies, routes, deferrals } = journal;
   const decisions = tallies.rows();

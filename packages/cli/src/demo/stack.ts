@@ -12,7 +12,7 @@ import { startWatchdog } from './watchdog.ts';
 export type ProgramState =
   /** It runs. */
   | 'running'
-  /** It ran and has ended; the demo doesn't start it anew. */
+  /** It ran and has ended; the demo doesn't start it again. */
   | 'down'
   /** It isn't there, or could not be started. */
   | 'missing'

@@ -15,7 +15,7 @@ export interface Tallies<Kind extends string> {
 /** Decisions by kind. */
 export const DECISION_KINDS = ['call', 'probe', 'skip', 'pause'] as const satisfies readonly Decision[];
 
-/** Where held-up calls were sent. */
+/** Where rejected calls were sent. */
 export const ROUTE_KINDS = ['alternative', 'stale', 'manual', 'defer'] as const satisfies readonly Route['kind'][];
 
 /** Nothing counted yet. */

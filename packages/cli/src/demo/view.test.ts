@@ -1,4 +1,4 @@
-import { type CircuitView, createBreakerbox, type SessionReport } from '@breakerbox/core';
+import { type BudgetRule, type CircuitView, createBreakerbox, type SessionReport } from '@breakerbox/core';
 import { expect, test } from 'vitest';
 import type { AgentBoard, Board, ToolBoard } from './board.ts';
 import type { Entry } from './journal.ts';
@@ -7,6 +7,7 @@ import { renderView } from './view.ts';
 
 const circuit = (tool: string, facts: Partial<CircuitView> = {}): CircuitView => ({
   tool,
+  group: undefined,
   state: 'closed',
   generation: 0,
   failures: 0,
@@ -25,7 +26,7 @@ const row = (tool: string, facts: Partial<CircuitView>, instead = ''): ToolBoard
 const pausedReport = (): SessionReport => {
   const session = createBreakerbox({ agent: 'ops-agent', tools: { 'get-sum': {} } }).session({
     id: 's-1',
-    budget: { failures: 1 },
+    budget: { rule: 'strict', failures: 1 },
   });
   session.acquire('get-sum').settle({ error: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) });
   session.planScope([{ name: 'costs 1', tools: ['get-sum'] }]);
@@ -33,13 +34,18 @@ const pausedReport = (): SessionReport => {
 };
 const paused = pausedReport();
 
-const session = (state: 'active' | 'paused_budget', remaining: number, provisional = 0): AgentBoard['session'] => ({
+const session = (
+  state: 'active' | 'paused_budget',
+  remaining: number,
+  provisional = 0,
+  rule: BudgetRule = 'window',
+): NonNullable<AgentBoard['session']> => ({
   state,
   budget: {
+    rule,
     limit: 5,
     cycle: 1,
     remaining,
-    granted: 5,
     consumed: 5 - remaining,
     tokensRemaining: undefined,
     provisional,
@@ -128,7 +134,7 @@ test('at 80 columns and 24 rows', () => {
     'ops-agent       get-sum      open       when resumed  network, 1.2 s',
     'ops-agent       query_logs   unused',
     'agent           session        budget        call  probe  skip  pause  defer',
-    'research-agent  active         #?... 2 left  120   2      14    0      3',
+    'research-agent  active         ##?.. 2 left  120   2      14    0      3',
     'ops-agent       paused_budget  ..... 0 left  80    0      3     4      7',
     'support-agent   between                      0     0      0     0      0',
     'ops-agent: PAUSED, failure budget: the one failure is spent.',
@@ -139,6 +145,27 @@ test('at 80 columns and 24 rows', () => {
     '00:39  ops-agent       get-sum: closed -> open (network)',
     '00:39  ops-agent       skip get-sum (open) x12',
   ]);
+});
+
+test.each([
+  ['window', 2, 1, '##?.. 2 left'],
+  ['window', 1, 9, '#???? 1 left'],
+  ['strict', 2, 1, '#?... 2 left'],
+  ['strict', 1, 9, '?.... 1 left'],
+] as const)('S3: the rule %s with %i left and %i provisional: %s', (rule, remaining, provisional, bar) => {
+  const [agent] = board.agents;
+  if (agent === undefined) throw new Error('the board has no agent');
+  const agents = [{ ...agent, session: session('active', remaining, provisional, rule) }];
+  expect(renderView({ ...board, agents }, { columns: 80, rows: 24 }, plain).join('\n')).toContain(`active   ${bar}`);
+});
+
+test('C13: the row of a tool shows the circuit of its group while that one decides', () => {
+  const group = circuit('group:github', { ...open, nextProbe: { steps: 2, notBeforeMs: 0 } });
+  const agent = { ...board.agents[0], tools: [{ name: 'list_issues', circuit: group, instead: '', standsIn: false }] };
+  const lines = renderView({ ...board, agents: [agent as AgentBoard] }, { columns: 80, rows: 24 }, plain);
+  expect(lines.find((line) => line.includes('list_issues'))).toBe(
+    'research-agent  list_issues  group open  in 2 steps  network, 1.2 s',
+  );
 });
 
 test('on a narrow terminal, what is to come outlasts what was', () => {

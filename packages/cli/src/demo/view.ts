@@ -1,4 +1,4 @@
-import type { CircuitView, SessionReport } from '@breakerbox/core';
+import { type CircuitView, GROUP_PREFIX, type SessionReport } from '@breakerbox/core';
 import Table from 'cli-table3';
 import { NO_EDGES } from '../table-edges.ts';
 import type { AlertRow } from './alert-watch.ts';
@@ -15,14 +15,14 @@ export interface Size {
   readonly rows: number;
 }
 
-/** From so many rows on, there are headings, blank lines and tools that only stand in for others. */
+/** From this height on, there are headings, blank lines, and tools that are only called in place of others. */
 const ROOMY_ROWS = 32;
-/** From so many columns on, the table of tools says where calls go meanwhile. */
+/** From this width on, the table of tools says where calls go meanwhile. */
 const ROOMY_COLUMNS = 100;
-/** Alerts that are listed one by one on a small terminal, and the events that are left room for. */
+/** On a small terminal: how many alerts are listed one by one, and how many events there is room for at least. */
 const FEW_ALERTS = 2;
 const LEAST_EVENTS = 3;
-/** Beside a report that stands in full. */
+/** Beside a report in full. */
 const FEW_EVENTS = 8;
 
 /** The whole view, as at most `rows` lines of at most `columns` columns. */
@@ -45,7 +45,7 @@ export const renderView = (board: Board, { columns, rows }: Size, paint: Paint):
     .map((row) => alertLine(row, paint));
   const heading = [...gap, ...(roomy ? [paint('bold', 'events')] : [])];
   const room = left - alerts.length - heading.length;
-  // What stands above as a report needs no line here.
+  // A report that is shown above needs no line here.
   const shown = new Set(board.agents.map(({ report }) => report));
   const told = board.entries.filter(({ report }) => report === undefined || !shown.has(report));
   const events = room > 0 ? told.slice(-room).map((entry) => eventLine(entry, paint)) : [];
@@ -92,8 +92,8 @@ const toolTable = (
 };
 
 /**
- * The reports of sessions that are paused: in full where one has the room, else what is the matter and what to do about it, and
- * on a small terminal the former alone.
+ * The reports of sessions that are paused: in full where there is room, else the cause and what to do about it. On a small
+ * terminal only the cause.
  */
 const reportLines = (
   agents: readonly AgentBoard[],
@@ -120,10 +120,14 @@ const fullReport = (report: SessionReport, paint: Paint): readonly string[] => {
 
 const STATE_STYLES: Readonly<Record<string, Style>> = { closed: 'green', open: 'red' };
 
-const stateCell = (circuit: CircuitView | undefined, paint: Paint): string =>
-  circuit === undefined ? paint('dim', 'unused') : paint(STATE_STYLES[circuit.state] ?? 'yellow', circuit.state);
+/** `group open`: the circuit of the tool's group rejects its calls. */
+const stateCell = (circuit: CircuitView | undefined, paint: Paint): string => {
+  if (circuit === undefined) return paint('dim', 'unused');
+  const { tool, state } = circuit;
+  return paint(STATE_STYLES[state] ?? 'yellow', tool.startsWith(GROUP_PREFIX) ? `group ${state}` : state);
+};
 
-/** What is wrong and for how long, or what may become of it. */
+/** Why the circuit is open and for how long, or the failures of one that is closed. */
 const troubleCell = (circuit: CircuitView | undefined): string => {
   if (circuit === undefined) return '';
   // A circuit under control by hand has no outage of its own.
@@ -159,13 +163,18 @@ const agentLines = (agents: readonly AgentBoard[], paint: Paint): readonly strin
     ]),
   ]);
 
-/** `###?. 4 left`: a `?` is a failure that isn't charged yet, for it may turn out to be part of a systemic event. */
+/**
+ * `###?. 3 left`: `#` is a failure that is left, `.` one that is charged, and `?` one that may turn out to be part of a systemic
+ * event (S3). The rule `window` counts it already, the rule `strict` does not.
+ */
 const budgetBar = (
-  { limit, remaining, provisional }: NonNullable<AgentBoard['session']>['budget'],
+  { rule, limit, remaining, provisional }: NonNullable<AgentBoard['session']>['budget'],
   paint: Paint,
 ): string => {
-  const waiting = Math.min(provisional, remaining);
-  const bar = '#'.repeat(remaining - waiting) + '?'.repeat(waiting) + '.'.repeat(Math.max(0, limit - remaining));
+  const isCounted = rule === 'window';
+  const waiting = Math.min(provisional, isCounted ? Math.max(0, limit - remaining) : remaining);
+  const left = isCounted ? remaining : remaining - waiting;
+  const bar = '#'.repeat(left) + '?'.repeat(waiting) + '.'.repeat(Math.max(0, limit - left - waiting));
   const style = remaining === 0 ? 'red' : remaining === 1 ? 'yellow' : 'green';
   return `${paint(style, bar)} ${remaining} left`;
 };

@@ -1,7 +1,7 @@
 import type { RouteSummary, ScopePlan, SessionReport } from '@breakerbox/core';
 import { formatReport } from '@breakerbox/core';
 
-/** Where a held-up call went, as the view and the lines say it; empty where it went nowhere. */
+/** Where a rejected call went, as the view and the lines say it; empty where it went nowhere. */
 export const describeRoute = (route: RouteSummary | undefined): string => {
   switch (route?.kind) {
     case 'alternative':
