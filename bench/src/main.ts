@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { CASES } from './cases.ts';
 import { FULL, QUICK } from './contest.ts';
+import { runDefaults } from './defaults/main.ts';
 import { describeMachine, load } from './machine.ts';
 import { RESULTS, writePages } from './pages.ts';
 import { type Job, joined, runAll } from './pool.ts';
@@ -15,6 +16,8 @@ const USAGE = `pnpm bench -- [--quick] [--only CASE,…] [--json FILE] [--write]
   --only       some cases: ${CASES.map(({ id }) => id).join(', ')}
   --json FILE  writes the results there
   --write      writes bench/results.json, and what README.md and bench/README.md say of it; for a full run of all cases on a machine at rest
+
+pnpm bench -- defaults simulates what the default rules do to runs whose tools fail; \`pnpm bench -- defaults --help\` says more
 `;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -59,6 +62,8 @@ const measureAll = async (jobs: readonly Job[], quick: boolean): Promise<readonl
   return jobs.map((job) => ({ ...job, findings: joined(found.filter((_, index) => queue[index] === job)) }));
 };
 
+const [first, ...rest] = ownArguments();
+if (first === 'defaults') process.exit(runDefaults(rest));
 const options = readOptions();
 if (options.help) {
   process.stdout.write(USAGE);
