@@ -3,11 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 /** How many rules each chapter has. A rule that is added here needs a row, and the row a test. */
-const CHAPTERS = { E: 6, O: 5, C: 12, P: 4, B: 5, S: 5, K: 4, R: 4, W: 2, F: 2, Q: 2 } as const;
+const CHAPTERS = { E: 7, O: 6, C: 15, P: 4, B: 6, S: 5, K: 4, R: 4, W: 2, F: 2, Q: 2 } as const;
 
-const RULES = Object.entries(CHAPTERS).flatMap(([letter, count]) =>
-  Array.from({ length: count }, (_, index) => `${letter}${index + 1}`),
-);
+/** Rules of the design that are not built yet. */
+const TO_COME = ['C14'];
+
+const RULES = Object.entries(CHAPTERS)
+  .flatMap(([letter, count]) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`))
+  .filter((rule) => !TO_COME.includes(rule));
 
 const ROOT = new URL('../', import.meta.url);
 const readText = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
@@ -25,7 +28,8 @@ const titles = new Map(testFiles.map((file) => [file.replaceAll('\\', '/'), titl
 interface Row {
   readonly rule: string;
   readonly words: string;
-  readonly tests: readonly { readonly title: string; readonly file: string }[];
+  /** Test files that show it. */
+  readonly files: readonly string[];
 }
 
 const rows: readonly Row[] = readText('docs/behaviour.md')
@@ -33,33 +37,27 @@ const rows: readonly Row[] = readText('docs/behaviour.md')
   .flatMap((line) => {
     const [, rule, words = '', shown = ''] = line.match(/^\| ([A-Z]\d+) \| (.*?) \| (.*) \|$/) ?? [];
     if (rule === undefined) return [];
-    const links = shown.split('<br>').map((one) => one.match(/^\[(.+)\]\(\.\.\/(.+)\)$/) ?? [one]);
-    return [{ rule, words, tests: links.map(([, title = '', file = '']) => ({ title, file })) }];
+    const files = shown.split('<br>').map((one) => one.match(/^\[.+\]\(\.\.\/(.+)\)$/)?.[1] ?? one);
+    return [{ rule, words, files }];
   });
 
 describe('the rules of behaviour.md', () => {
-  test('each has one row, in order, with words and at least one test', () => {
+  test('each has one row, in order, with words and at least one test file', () => {
     expect(rows.map(({ rule }) => rule)).toEqual(RULES);
-    for (const { rule, words, tests } of rows) {
+    for (const { rule, words, files } of rows) {
       expect(words.length, rule).toBeGreaterThan(20);
-      expect(tests.length, rule).toBeGreaterThan(0);
-      expect(new Set(tests.map(({ title, file }) => `${file} ${title}`)).size, rule).toBe(tests.length);
+      expect(files.length, rule).toBeGreaterThan(0);
+      expect(new Set(files).size, rule).toBe(files.length);
     }
   });
 
-  test('each test that is named is there', () => {
-    const named = rows.flatMap(({ rule, tests }) => tests.map((one) => ({ rule, ...one })));
-    const missing = named.filter(({ file, title }) => !titles.get(file)?.includes(title));
-    expect(missing).toEqual([]);
+  test('each file that is named has a test that cites the rule', () => {
+    const cites = (file: string, rule: string) => titles.get(file)?.some((title) => rulesOf(title).includes(rule));
+    const named = rows.flatMap(({ rule, files }) => files.map((file) => ({ rule, file })));
+    expect(named.filter(({ rule, file }) => cites(file, rule) !== true)).toEqual([]);
   });
 
-  test('each rule has a test that cites it by its number', () => {
-    const cites = (rule: string) => (title: string) => rulesOf(title).includes(rule);
-    const uncited = rows.filter(({ rule, tests }) => !tests.some(({ title }) => cites(rule)(title)));
-    expect(uncited.map(({ rule }) => rule)).toEqual([]);
-  });
-
-  test('no test cites a rule that there is not', () => {
+  test('no test cites a rule that does not exist', () => {
     const cited = [...titles].flatMap(([file, all]) =>
       all.flatMap((title) => rulesOf(title).map((rule) => ({ file, rule }))),
     );

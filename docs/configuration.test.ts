@@ -4,7 +4,8 @@ import { BreakerboxConfigError, type ConfigIssue, createBreakerbox } from '@brea
 import { guard } from '@breakerbox/instrumentation';
 import { startTelemetry } from '@breakerbox/telemetry';
 import { describe, expect, test } from 'vitest';
-import { PROFILES, resolvePolicy } from '../packages/core/src/circuit/policy.ts';
+import { createWindowBudget } from '../packages/core/src/budget/window.ts';
+import { gatePolicy, PROFILES, resolveGroupPolicy, resolvePolicy } from '../packages/core/src/circuit/policy.ts';
 import { resolveRate } from '../packages/core/src/circuit/trips/rate.ts';
 import { resolveWastedTokens } from '../packages/core/src/circuit/trips/wasted-tokens.ts';
 import { DEFAULT_REPEATS } from '../packages/core/src/loop-guard.ts';
@@ -104,6 +105,8 @@ describe('configuration.md', () => {
 
   const policy = resolvePolicy({});
   const rate = resolveRate({ rate: 0.5 });
+  const group = resolveGroupPolicy({});
+  const budget = createWindowBudget({ limit: 1, tokenLimit: undefined });
   test.each([
     ['A tool', 'failureThreshold', PROFILES.default.failureThreshold],
     ['A tool', 'cooldownMs', policy.cooldownMs],
@@ -115,7 +118,13 @@ describe('configuration.md', () => {
     ['Failure rate', 'minimumCalls', rate.minimumCalls],
     ['Failure rate', 'windowCalls', 'calls' in rate.window ? rate.window.calls : undefined],
     ['Wasted tokens', 'windowMs', resolveWastedTokens({ tokens: 1 }).windowMs],
-    ['createBreakerbox', 'budget.failures', createBreakerbox({ agent: 'docs' }).session().view().budget.remaining],
+    ['A group', 'failureThreshold', group.failureThreshold],
+    ['A group', 'groupThreshold', group.distinctTools],
+    ['A group', 'cooldownMs', group.cooldownMs],
+    ['The failure budget', 'failures', createBreakerbox({ agent: 'docs' }).session().view().budget.remaining],
+    ['The failure budget', 'windowSteps', budget.windowSteps],
+    ['The failure budget', 'windowMs', budget.windowMs],
+    ['The end of a systemic failure', 'maxProbeAfterMs', gatePolicy({ probeAfterMs: 1 }).maxCooldownMs],
     ['createBreakerbox', 'loopGuard.repeats', DEFAULT_REPEATS],
     ...Object.entries(DEFAULT_SYSTEMIC).map(
       ([name, value]) => ['createBreakerbox', `systemic.${name}`, value] as const,

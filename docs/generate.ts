@@ -1,10 +1,11 @@
 /*
- * Writes docs/configuration.md, and what was measured in docs/production.md, README.md and bench/README.md. With `--check` it writes
- * nothing, and fails where a file isn't what the sources give.
+ * Writes docs/configuration.md, what was measured in docs/production.md, README.md and bench/README.md, and what was simulated in
+ * docs/concepts.md. With `--check` it writes nothing, and fails where a file isn't what the sources give.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pagesOf, readResults } from '../bench/src/pages.ts';
 import { withCost } from './reference/cost.ts';
+import { withDefaults } from './reference/defaults.ts';
 import { configurationPage } from './reference/page.ts';
 
 const pathOf = (name: string): URL => new URL(`../${name}`, import.meta.url);
@@ -12,6 +13,7 @@ const pathOf = (name: string): URL => new URL(`../${name}`, import.meta.url);
 const files: readonly { readonly name: string; readonly text: string }[] = [
   { name: 'docs/configuration.md', text: configurationPage() },
   { name: 'docs/production.md', text: withCost(readFileSync(pathOf('docs/production.md'), 'utf8')) },
+  { name: 'docs/concepts.md', text: withDefaults(readFileSync(pathOf('docs/concepts.md'), 'utf8')) },
   ...pagesOf(readResults()).map(({ path, text }) => ({ name: path, text })),
 ];
 

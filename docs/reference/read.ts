@@ -194,9 +194,15 @@ const textOf = (node: ts.TypeNode, checker: ts.TypeChecker): string => {
     const texts = type.isUnion() && type.types.every((one) => one.isStringLiteral()) && type.types.length < 5;
     if (texts) return type.types.map((one) => `'${(one as ts.StringLiteralType).value}'`).join(' | ');
     const [alias] = type.aliasSymbol?.declarations ?? [];
-    if (alias && ts.isTypeAliasDeclaration(alias) && ts.isFunctionTypeNode(alias.type)) return alias.type.getText();
+    if (alias && ts.isTypeAliasDeclaration(alias) && isOfFunctions(alias.type)) return alias.type.getText();
   }
   return node.getText();
+};
+
+/** A function, or a union with one: `string | ((tool: string) => string)`. */
+const isOfFunctions = (node: ts.TypeNode): boolean => {
+  if (ts.isUnionTypeNode(node)) return node.types.some(isOfFunctions);
+  return ts.isFunctionTypeNode(node) || (ts.isParenthesizedTypeNode(node) && isOfFunctions(node.type));
 };
 
 const shorten = (text: string): string =>

@@ -39,10 +39,13 @@ export const SECTIONS: readonly Section[] = [
   core('Slow calls', 'SlowCallRateConfig'),
   core('Wasted tokens', 'WastedTokensConfig'),
   core('An alternative', 'Alternative'),
+  core('A group', 'GroupConfig'),
+  core('The failure budget', 'BudgetOptions'),
   core('The end of a systemic failure', 'RecoveryPolicy'),
   core('A clock', 'Clock'),
   core('box.session', 'SessionOptions'),
   core('box.restore', 'RestoreOptions'),
+  core('session.declare', 'DeclareOptions'),
   core('session.acquire', 'AcquireOptions'),
   core('permit.settle', 'Settlement'),
   core('How current a result is', 'FreshnessHint'),
@@ -60,6 +63,7 @@ export const SECTIONS: readonly Section[] = [
   instrumentation('hookedCalls', 'HookedCall'),
   instrumentation('AI SDK: guardTools', 'GuardToolsOptions', 'ai-sdk'),
   instrumentation('AI SDK: breakerPrepareStep', 'BreakerPrepareStepOptions', 'ai-sdk'),
+  instrumentation('AI SDK: breakerTelemetry', 'BreakerTelemetryOptions', 'ai-sdk'),
   instrumentation('AI SDK: what hide is given', 'CallTools', 'ai-sdk'),
   instrumentation('LangChain: breakerMiddleware', 'BreakerMiddlewareOptions', 'langchain'),
   instrumentation('LangChain: guardTools', 'GuardToolOptions', 'langchain'),
@@ -67,6 +71,7 @@ export const SECTIONS: readonly Section[] = [
   instrumentation('OpenAI Agents: guardMcpServer', 'GuardMcpServerOptions', 'openai-agents'),
   instrumentation('OpenAI Agents: breakerSteps', 'BreakerStepsOptions', 'openai-agents'),
   instrumentation('Mastra: breakerProcessor', 'BreakerProcessorOptions', 'mastra'),
+  instrumentation('Mastra: breakerHooks', 'BreakerHooksOptions', 'mastra'),
   instrumentation('Claude Agent SDK: breakerHooks', 'BreakerHooksOptions', 'claude-agent'),
   instrumentation('Anthropic SDK: guardTools', 'GuardToolsOptions', 'anthropic'),
   instrumentation('Google ADK: BreakerPlugin', 'BreakerPluginOptions', 'google-adk'),
@@ -75,8 +80,8 @@ export const SECTIONS: readonly Section[] = [
   instrumentation('Checks: httpEndpoint', 'HttpEndpointOptions', 'checks'),
 ];
 
-/** Exported under a name of options, and parts of others: `BreakerboxConfig` has them in its rows, `ToolConfig` the other's. */
-export const PARTS_OF_OTHERS: readonly string[] = ['SystemicPolicy', 'CircuitConfig'];
+/** Exported under a name of options, and parts of others: `BreakerboxConfig` has the first in its rows, `ToolConfig` the second, `GroupConfig` the third. */
+export const PARTS_OF_OTHERS: readonly string[] = ['SystemicPolicy', 'CircuitConfig', 'GroupPolicyConfig'];
 
 /** What functions and methods take that is no choice of the user's: what a package gave before. */
 export const NO_OPTIONS: readonly string[] = ['ConfigIssue', 'FreshnessLabel', 'SessionReport', 'SessionSource'];

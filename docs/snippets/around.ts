@@ -14,6 +14,7 @@ export const AROUND: readonly Around[] = [
   { file: 'packages/instrumentation/README.md', has: '/langchain', gives: 'langchain' },
   { file: 'packages/instrumentation/README.md', has: '/openai-agents', gives: 'openai-agents' },
   { file: 'packages/instrumentation/README.md', has: '/mastra', gives: 'mastra' },
+  { file: 'packages/instrumentation/README.md', has: 'await mcp.listTools()', gives: 'mastra-mcp' },
   { file: 'packages/instrumentation/README.md', has: '/claude-agent', gives: 'claude-agent' },
   { file: 'packages/instrumentation/README.md', has: '/anthropic', gives: 'anthropic' },
   { file: 'packages/instrumentation/README.md', has: '/google-adk', gives: 'google-adk' },

@@ -35,10 +35,15 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     by: 'test/readme.test.ts',
     words: 'ten lines of the README',
   },
-  { file: 'README.md', has: 'agent      tool              state', by: 'test/demo.test.ts', words: 'list_deployments' },
   {
     file: 'README.md',
-    has: 'PAUSED, systemic failure: web_search and get_weather',
+    has: 'agent           tool              state',
+    by: 'test/demo.test.ts',
+    words: 'list_deployments',
+  },
+  {
+    file: 'README.md',
+    has: 'PAUSED, systemic failure: get_weather and web_search',
     by: 'test/demo.test.ts',
     words: 'egress-proxy',
   },
