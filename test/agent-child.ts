@@ -5,19 +5,22 @@ import { startMoody } from './moody.ts';
 import { startSpender } from './spender.ts';
 
 /** One agent in a process of its own, under the orders of the test that started it: see agent-process.ts. */
-const { agent, job, port, tools, nature } = JSON.parse(process.argv[2] ?? '') as AgentOrders;
+const { agent, job, port, tools, groups, nature } = JSON.parse(process.argv[2] ?? '') as AgentOrders;
 
 const telemetry = startTelemetry({ serviceName: job, prometheus: port === undefined ? false : { port } });
 await telemetry.ready;
 if (port !== undefined && telemetry.metricsUrl === undefined) throw new Error(`nothing listens on port ${port}`);
 
-/** Budget enough for the probes of a long outage; a session that is paused for want of it is another test's matter. */
+/** Budget enough for any outage; a session that is paused for want of it is another test's matter. */
 const LONG_RUN = { budget: { failures: 500 }, defaults: { probeAfterSteps: 10 } };
 
 const startWork = async () => {
   if (nature === 'spender') return startSpender(agent);
   if (nature === 'moody') return startMoody(agent);
-  const duties = Object.entries(tools ?? {}).map(([tool, url]) => [tool, { url }] as const);
+  const duties = Object.entries(tools ?? {}).map(([tool, url]) => {
+    const group = groups?.[tool];
+    return [tool, { url, config: () => (group === undefined ? {} : { group }) }] as const;
+  });
   return startAgent(agent, Object.fromEntries(duties), { box: LONG_RUN });
 };
 const work = await startWork();

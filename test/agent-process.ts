@@ -11,6 +11,8 @@ export interface AgentOrders {
   readonly port?: number;
   /** The services behind its tools: it calls them all, over and over. */
   readonly tools?: Readonly<Record<string, string>>;
+  /** The group of each of these tools that is in one. */
+  readonly groups?: Readonly<Record<string, string>>;
   /** What it does instead: spender.ts, moody.ts. */
   readonly nature?: 'spender' | 'moody';
 }

@@ -146,6 +146,24 @@ describe('who is woken', () => {
     await run.holds(16, () => expect(run.told(about)).toEqual([open]));
   });
 
+  test.concurrent('a server of three tools is out: one warning for the group, none for its tools', async () => {
+    const about = /agent=library-agent/;
+    const [shelf, index, loans] = await Promise.all(['shelf', 'index', 'loans'].map(run.serve));
+    if (shelf === undefined || index === undefined || loans === undefined) throw new Error('no services');
+    const notes = await run.serve('notes');
+    const groups = { shelf: 'books', index: 'books', loans: 'books' };
+    const orders = { agent: 'library-agent', job: 'library', groups };
+    await run.start('library', orders, { shelf, index, loans, notes });
+    await run.reports('library');
+    for (const service of [shelf, index, loans]) await service.break({ kind: 'refuse' });
+    const open = 'BreakerboxCircuitOpen warning agent=library-agent job=library tool=group:books';
+    await tellsOf(about, [open]);
+    // For longer than an alert on calls that fail takes.
+    await run.holds(12, () => expect(run.told(about)).toEqual([open]));
+    for (const service of [shelf, index, loans]) await service.mend();
+    await endsWith(about, [open]);
+  });
+
   test.concurrent('tools that fail now and then, by turns, or unnoticed: each has a warning of its own', async () => {
     const about = /agent=moody-agent/;
     const moody = await run.start('moody', { agent: 'moody-agent', job: 'moody', nature: 'moody' });

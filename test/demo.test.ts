@@ -85,7 +85,7 @@ describe('breakerbox demo', () => {
     const seen = new Set<number>();
     let last: Awaited<ReturnType<typeof reading>> | undefined;
     const from = Date.now() / 1000;
-    let faults: readonly string[] = ['nobody has looked'];
+    let faults: readonly string[] = ['the panels were not looked at'];
     let looking = false;
     // Until each panel of each dashboard has shown something: in the last third of the demo all has happened.
     const lookAtPanels = async (prometheus: string): Promise<void> => {
@@ -124,7 +124,13 @@ describe('breakerbox demo', () => {
     expect(of('lookup_order', 'support-agent')).toEqual(
       expect.arrayContaining(['closed>open', 'open>half_open', 'half_open>closed']),
     );
+    // C13: when the MCP server is killed, the group of its tools opens, and one probe brings all of them back.
+    expect(of('group:everything', 'ops-agent')).toEqual(
+      expect.arrayContaining(['closed>open', 'open>half_open', 'half_open>closed']),
+    );
     expect(budgets.exhausted).toBeGreaterThanOrEqual(1);
+    // B1: an outage of one tool costs one failure. Only ops-agent, whose budget is strict, runs out.
+    expect(new Set(budgets.events.map(({ agent }) => agent))).toEqual(new Set(['ops-agent']));
     expect(
       systemic.map(({ agent, category, tools }) => ({ agent, category, tools: [...tools].sort() })),
     ).toContainEqual({
@@ -138,7 +144,7 @@ describe('breakerbox demo', () => {
     expect(names.size).toBeGreaterThanOrEqual(2);
     expect(alerts.inhibited.map(({ labels }) => labels.alertname)).toContain('BreakerboxCircuitOpen');
 
-    // Held-up calls go to another tool, the last good result, a person, or nowhere.
+    // Rejected calls go to another tool, the last good result, a person, or nowhere.
     const { routes, scope, stale, reports } = done;
     const sent = (tool: string) => routes.find((one) => one.tool === tool);
     expect(sent('web_search')).toMatchObject({ alternative: positive });
@@ -173,7 +179,7 @@ describe('breakerbox demo', () => {
       tasks: { achievable: positive, deferred: positive },
       labels: { stale: positive },
       // The scripted model isn't stuck: the loop guard has nothing to say.
-      reasons: { open: positive, repeat: 0 },
+      reasons: { open: positive, group_open: positive, group_probe_due: positive, repeat: 0 },
     });
 
     // Prometheus, Alertmanager and the MCP server at least; and nothing is left of them.

@@ -63,12 +63,12 @@ export const followEvents = (box: Breakerbox): LedgerOfEvents => {
 
 /** What the engine says at the end: its events, the budget of its session, its plans. */
 export const engineCounts = ({ box, session, plans, events }: RunningAgent): Counts => {
-  const { granted, consumed } = session.view().budget;
+  const { consumed } = session.view().budget;
   const of = { [ATTR.agent]: box.agent };
   const planned = (of_: 'achievable' | 'deferred') => plans.reduce((sum, plan) => sum + plan[of_].length, 0);
   const all = {
     ...events.counts(),
-    [seriesName(METRIC.budgetGranted.prometheus, of)]: granted,
+    [seriesName(METRIC.sessionsStarted.prometheus, of)]: 1,
     [seriesName(METRIC.budgetConsumed.prometheus, of)]: consumed,
     [seriesName(METRIC.tasks.prometheus, { ...of, [ATTR.disposition]: 'achievable' })]: planned('achievable'),
     [seriesName(METRIC.tasks.prometheus, { ...of, [ATTR.disposition]: 'deferred' })]: planned('deferred'),

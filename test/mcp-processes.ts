@@ -99,7 +99,10 @@ export const neighbour = async (sdk: Sdk, session: Session) => {
 
 export const echo = { name: 'echo', arguments: { message: 'hello' } };
 export const hello = { content: [{ type: 'text', text: 'Echo: hello' }] };
+export const sum = { name: 'get-sum', arguments: { a: 1, b: 2 } };
 export const long = 'trigger-long-running-operation';
+/** The name that the everything server gives itself. */
+export const EVERYTHING = 'mcp-servers/everything';
 
 /** A call that is under way: the server has told of its progress. */
 export const underWay = async (sdk: Sdk, client: TestClient): Promise<{ readonly call: Promise<unknown> }> => {
@@ -114,11 +117,22 @@ export const underWay = async (sdk: Sdk, client: TestClient): Promise<{ readonly
 export const textOf = ({ content }: { content: unknown }): string =>
   (content as readonly { text: string }[]).map(({ text }) => text).join('\n');
 
-/** What the model reads of a tool that is out. */
-export const skipped = (tool: string, category: string) => {
-  const text = `Tool '${tool}' is unavailable: its last calls failed (${category}). Do not retry it now`;
-  return { isError: true, content: [{ type: 'text', text: expect.stringContaining(text) }] };
-};
+const refusal = (text: string) => ({
+  isError: true,
+  content: [{ type: 'text', text: expect.stringContaining(`${text}. Do not retry it now`) }],
+});
+
+/** What the model reads of a tool that is unavailable. */
+export const skipped = (tool: string, category: string) =>
+  refusal(`Tool '${tool}' is unavailable: the last calls failed (${category})`);
+
+/** What the model reads of a tool whose server is unavailable. */
+export const skippedWith = (tool: string, server: string) =>
+  refusal(`Tool '${tool}' is unavailable: the tools of group '${server}' failed (network)`);
+
+/** The state of a server's circuit. */
+export const stateOf = (session: Session, server: string) =>
+  session.view().circuits.find(({ tool }) => tool === `group:${server}`)?.state;
 
 /** The turns of the agent after which a probe is due. */
 export const turns = (session: Session): void => {

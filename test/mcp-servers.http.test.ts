@@ -6,6 +6,7 @@ import { watchedSession } from '../packages/instrumentation/src/test-support/wat
 import {
   closeAll,
   connectTo,
+  EVERYTHING,
   echo,
   hang,
   hello,
@@ -14,6 +15,9 @@ import {
   neighbour,
   serve,
   skipped,
+  skippedWith,
+  stateOf,
+  sum,
   turns,
   underWay,
 } from './mcp-processes.ts';
@@ -21,8 +25,8 @@ import {
 afterEach(closeAll);
 
 describe.each(Object.entries(sdks))('with %s over streamable HTTP', (_, sdk) => {
-  test('a server that is killed is out; restarted on its port it wants a new session, and with that is used again', async () => {
-    const { session, outcomes, decisions } = watchedSession({ budget: { failures: 9 } });
+  test('C13: a server that is killed opens its group when two tools have failed; with a new session one probe closes it', async () => {
+    const { session, outcomes, decisions } = watchedSession();
     const { pid, port, url } = await serve();
     const { client, reconnect } = await connectTo(sdk, url);
     const othersGoOn = await neighbour(sdk, session);
@@ -30,27 +34,43 @@ describe.each(Object.entries(sdks))('with %s over streamable HTTP', (_, sdk) => 
     expect(await guarded.callTool(echo)).toEqual(hello);
 
     await kill(pid);
-    for (let call = 0; call < 3; call += 1) await expect(guarded.callTool(echo)).rejects.toThrow('fetch failed');
-    expect(await guarded.callTool(echo)).toEqual(skipped('echo', 'network'));
+    for (const call of [echo, sum, echo]) await expect(guarded.callTool(call)).rejects.toThrow('fetch failed');
+    expect(stateOf(session, EVERYTHING)).toBe('open');
+    expect(await guarded.callTool({ name: long })).toEqual(skippedWith(long, EVERYTHING));
     await othersGoOn();
 
     await serve(port);
     turns(session);
     await expect(guarded.callTool(echo)).rejects.toThrow('No valid session ID');
-    expect(session.peek('echo')).toMatchObject({ state: 'open', category: 'server' });
+    expect(stateOf(session, EVERYTHING)).toBe('open');
 
     await reconnect();
     turns(session);
+    expect(await guarded.callTool(sum)).toMatchObject({ content: [{ text: expect.stringContaining('3') }] });
+    expect(stateOf(session, EVERYTHING)).toBe('closed');
     expect(await guarded.callTool(echo)).toEqual(hello);
-    expect(session.peek('echo')?.state).toBe('closed');
-    const own = (one: string): boolean => one.startsWith('echo');
-    expect(decisions.filter(own).slice(4)).toEqual(['echo: skip', 'echo: probe', 'echo: probe']);
+    const own = (one: string): boolean => !one.startsWith('files.');
+    expect(decisions.filter(own).slice(4)).toEqual([`${long}: skip`, 'echo: probe', 'get-sum: probe', 'echo: call']);
     expect(outcomes.filter(own)).toEqual([
       'echo: success',
-      ...Array(3).fill('echo: failure, network'),
+      'echo: failure, network',
+      'get-sum: failure, network',
+      'echo: failure, network',
       'echo: failure, server',
+      'get-sum: success',
       'echo: success',
     ]);
+  });
+
+  test('a tool of a server that is killed is skipped after three failures, if the agent calls no other', async () => {
+    const { session } = watchedSession();
+    const { pid, url } = await serve();
+    const { client } = await connectTo(sdk, url);
+    const guarded = guardMcpClient(client, session, { tools: ['echo'] });
+    await kill(pid);
+    for (let call = 0; call < 3; call += 1) await expect(guarded.callTool(echo)).rejects.toThrow('fetch failed');
+    expect(await guarded.callTool(echo)).toEqual(skipped('echo', 'network'));
+    expect(stateOf(session, EVERYTHING)).toBe('closed');
   });
 
   test('of a server that is killed in the middle of a call, our time-out alone tells', async () => {

@@ -10,6 +10,7 @@ import { watchedSession } from '../packages/instrumentation/src/test-support/wat
 import {
   closeAll,
   connect,
+  EVERYTHING,
   echo,
   hang,
   hello,
@@ -19,6 +20,9 @@ import {
   newFolder,
   notes,
   skipped,
+  skippedWith,
+  stateOf,
+  sum,
   textOf,
   turns,
   underWay,
@@ -29,38 +33,57 @@ afterEach(closeAll);
 const everything: NpmServer = { name: 'everything', args: ['stdio'] };
 
 describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
-  test('a server that is killed in the middle of a call is out, the others go on, and it is used again once it is back', async () => {
-    const { session, outcomes, decisions } = watchedSession();
+  test('C13: a server that is killed in the middle of a call opens its group at once; one probe closes it', async () => {
+    const { box, session, outcomes } = watchedSession();
+    const reasons: string[] = [];
+    box.on('decision', ({ tool, decision, reason }) => reasons.push(`${tool}: ${decision}, ${reason}`));
     const { client, pid, restart } = await connect(sdk, everything);
     const guarded = guardMcpClient(client, session);
     const othersGoOn = await neighbour(sdk, session);
-    const operate = (duration: number) => guarded.callTool({ name: long, arguments: { duration, steps: 1 } });
+    const { tools } = await guarded.listTools();
 
     const { call } = await underWay(sdk, guarded);
     process.kill(pid, 'SIGKILL');
     await expect(call).rejects.toThrow('Connection closed');
-    for (let again = 0; again < 2; again += 1) await expect(operate(600 + again)).rejects.toThrow('Not connected');
-
-    expect(await operate(0)).toEqual(skipped(long, 'network'));
-    expect(session.peek(long)).toMatchObject({ state: 'open', category: 'network' });
-    expect(outcomes).toEqual(Array(3).fill(`${long}: failure, network`));
+    expect(stateOf(session, EVERYTHING)).toBe('open');
+    expect(outcomes).toEqual([`${long}: failure, network`]);
+    for (const { name } of tools) {
+      expect(await guarded.callTool({ name, arguments: {} })).toEqual(skippedWith(name, EVERYTHING));
+    }
+    expect(reasons.splice(0).slice(1)).toEqual(tools.map(({ name }) => `${name}: skip, group_open`));
     await othersGoOn();
 
     await restart();
     turns(session);
-    expect(textOf(await operate(0))).toContain('completed');
-    expect(decisions.slice(-1)).toEqual([`${long}: probe`]);
-    expect(session.peek(long)?.state).toBe('closed');
+    expect(await guarded.callTool(echo)).toEqual(hello);
+    expect(stateOf(session, EVERYTHING)).toBe('closed');
+    expect(textOf(await guarded.callTool(sum))).toContain('3');
+    expect(reasons.filter((one) => !one.startsWith('files.'))).toEqual([
+      'echo: probe, group_probe_due',
+      'get-sum: call, closed',
+    ]);
     await othersGoOn();
   });
 
-  test('a server that died before anybody listed its tools opens circuits all the same', async () => {
+  test('C13: a server that died before anybody listed its tools opens its group all the same', async () => {
     const { session } = watchedSession();
     const { client, pid } = await connect(sdk, everything);
     const guarded = guardMcpClient(client, session);
     await kill(pid);
-    for (let call = 0; call < 3; call += 1) await expect(guarded.callTool(echo)).rejects.toThrow();
-    expect(await guarded.callTool(echo)).toEqual(skipped('echo', 'network'));
+    await expect(guarded.callTool(echo)).rejects.toThrow();
+    expect(await guarded.callTool(echo)).toEqual(skippedWith('echo', EVERYTHING));
+  });
+
+  test('C13: a client that its owner closes opens no group: calls under way cost nothing', async () => {
+    const { session, outcomes } = watchedSession();
+    const { client } = await connect(sdk, everything);
+    const guarded = guardMcpClient(client, session);
+    const { call } = await underWay(sdk, guarded);
+    const closed = expect(call).rejects.toThrow('Connection closed');
+    await client.close();
+    await closed;
+    expect(outcomes).toEqual([`${long}: ignored, cancelled`]);
+    expect(stateOf(session, EVERYTHING)).not.toBe('open');
   });
 
   test('a server that hangs is timed out, by us and by the SDK, and is used again once it goes on', async () => {
@@ -87,20 +110,23 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
     expect(session.peek('echo')?.state).toBe('closed');
   });
 
-  test('a probe of a server that is still out opens the circuit again', async () => {
+  test('C15: a probe of a server that is still gone opens its group again, and costs nothing', async () => {
     const { session, decisions, outcomes } = watchedSession();
     const { client, pid, restart } = await connect(sdk, everything);
-    const guarded = guardMcpClient(client, session, { tools: ['echo'] });
+    const guarded = guardMcpClient(client, session, { tools: ['echo', 'get-sum'] });
     await kill(pid);
-    for (let call = 0; call < 3; call += 1) await expect(guarded.callTool(echo)).rejects.toThrow();
+    await expect(guarded.callTool(echo)).rejects.toThrow('Not connected');
     turns(session);
-    await expect(guarded.callTool({ ...echo, arguments: { message: 'anybody?' } })).rejects.toThrow('Not connected');
-    expect(await guarded.callTool(echo)).toEqual(skipped('echo', 'network'));
+    await expect(guarded.callTool(sum)).rejects.toThrow('Not connected');
+    expect(await guarded.callTool(echo)).toEqual(skippedWith('echo', EVERYTHING));
+    const { limit, remaining } = session.view().budget;
+    expect(limit - remaining).toBe(1);
     await restart();
     turns(session);
     expect(await guarded.callTool(echo)).toEqual(hello);
-    expect(decisions.slice(3)).toEqual(['echo: probe', 'echo: skip', 'echo: probe']);
-    expect(outcomes).toEqual([...Array(4).fill('echo: failure, network'), 'echo: success']);
+    expect(decisions).toEqual(['echo: call', 'get-sum: probe', 'echo: skip', 'echo: probe']);
+    expect(outcomes).toEqual(['echo: failure, network', 'get-sum: failure, network', 'echo: success']);
+    expect(stateOf(session, EVERYTHING)).toBe('closed');
   });
 
   test('the filesystem server, killed between calls and started again, reads the same file', async () => {
@@ -108,13 +134,13 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
     const { read, pid, restart } = await notes(sdk, session);
     expect(textOf(await read())).toBe('remember the milk');
     await kill(pid);
-    for (let call = 0; call < 3; call += 1) await expect(read()).rejects.toThrow();
-    expect(await read()).toEqual(skipped('files.read_text_file', 'network'));
+    await expect(read()).rejects.toThrow();
+    expect(await read()).toEqual(skippedWith('files.read_text_file', 'files'));
     await restart();
     turns(session);
     expect(textOf(await read())).toBe('remember the milk');
     expect(decisions.slice(-2)).toEqual(['files.read_text_file: skip', 'files.read_text_file: probe']);
-    expect(session.peek('files.read_text_file')?.state).toBe('closed');
+    expect(stateOf(session, 'files')).toBe('closed');
   });
 
   test('what the memory server wrote before it was killed is read back by the probe', async () => {
@@ -129,17 +155,17 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
     await guarded.callTool({ name: 'create_entities', arguments: { entities: [milk] } });
     expect(await read()).toMatchObject(graph);
     await kill(pid);
-    for (let call = 0; call < 3; call += 1) await expect(read()).rejects.toThrow();
-    expect(await read()).toMatchObject(skipped('memory.read_graph', 'network'));
+    await expect(read()).rejects.toThrow();
+    expect(await read()).toMatchObject(skippedWith('memory.read_graph', 'memory'));
 
     await restart();
     turns(session);
     expect(await read()).toMatchObject(graph);
-    expect(session.peek('memory.read_graph')?.state).toBe('closed');
+    expect(stateOf(session, 'memory')).toBe('closed');
     expect(outcomes).toEqual([
       'memory.create_entities: success',
       'memory.read_graph: success',
-      ...Array(3).fill('memory.read_graph: failure, network'),
+      'memory.read_graph: failure, network',
       'memory.read_graph: success',
     ]);
   });

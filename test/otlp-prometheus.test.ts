@@ -150,7 +150,7 @@ describe('the receiver', () => {
         [`breakerbox_outcomes_total{breakerbox_outcome="failure",error_type="network",${search}}`]: 3,
         [`breakerbox_tokens_wasted_total{${search}}`]: 300,
         [`gen_ai_execute_tool_duration_seconds_bucket{error_type="network",${search},le="+Inf"}`]: 3,
-        'breakerbox_budget_consumed_total{gen_ai_agent_name="both-agent"}': 3,
+        'breakerbox_budget_remaining{gen_ai_agent_name="both-agent"}': 4,
       });
       expect(receiver.text()).toMatch(/^target_info\{job="both-ways",instance="[\w-]+",telemetry_sdk_language=/m);
       expect(receiver.text()).not.toContain('otel_scope');

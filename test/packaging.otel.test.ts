@@ -37,8 +37,6 @@ const SEEN = ['read the-news', 'ECONNREFUSED', 'ECONNREFUSED', 'ECONNREFUSED', '
 
 /** What the story counts: names and values of the attributes. */
 const COUNTED = {
-  'breakerbox.budget.consumed newcomer': 3,
-  'breakerbox.budget.granted newcomer': 5,
   'breakerbox.circuit.opened.time newcomer search network': expect.any(Number),
   'breakerbox.decisions newcomer read_page call closed': 1,
   'breakerbox.decisions newcomer search call closed': 3,
@@ -46,6 +44,7 @@ const COUNTED = {
   'breakerbox.outcomes newcomer read_page success': 1,
   'breakerbox.outcomes newcomer search failure network': 3,
   'breakerbox.routes newcomer search defer': 1,
+  'breakerbox.sessions.started newcomer': 1,
   'breakerbox.transitions newcomer search closed open': 1,
   'gen_ai.execute_tool.duration newcomer read_page': 1,
   'gen_ai.execute_tool.duration newcomer search network': 3,

@@ -12,7 +12,7 @@ import { type SurfaceReport, surfaceReports } from './packaging/surface.ts';
 
 /*
  * What a user of the packages would notice: names and types of every entry, and how much there is to load. Both stand in `api/` beside each
- * package, so that whoever reads a change sees them change. `pnpm run surface` writes them anew.
+ * package, so that the reader of a change sees them change. `pnpm run surface` writes them again.
  */
 
 let workspace: string;
@@ -69,10 +69,15 @@ describe.each(sized)('$name', (one) => {
 
 const core = published.find(({ name }) => name === '@breakerbox/core') ?? expect.fail('no core');
 
-/** Bytes, minified and gzipped. Written by hand: `surface` follows what is there, and this says how far. */
-const AT_MOST: Sizes = { createBreakerbox: 55_000, '. (all)': 60_000, classifyError: 15_000 };
+/**
+ * Bytes, minified and gzipped. Written by hand: `surface` follows what is there, and this says how far.
+ *
+ * 55,000 and 60,000 until there were groups (C13, C15), two rules of the budget (B1 to B4, B6), systemic failures of single tools in scope
+ * `process` with a probe of their own (S2, S5), and `session.explain()`.
+ */
+const AT_MOST: Sizes = { createBreakerbox: 67_000, '. (all)': 72_000, classifyError: 15_000 };
 
-test('core stays below a bound that nobody moves without saying so', async () => {
+test('core stays below a bound that is moved only with a reason', async () => {
   const { gzipped } = await sizeReportOf(core, workspace);
   const over = Object.entries(AT_MOST).filter(([what, most]) => (gzipped[what] ?? Number.POSITIVE_INFINITY) > most);
   expect(over.map(([what, most]) => `${what}: ${gzipped[what]} bytes, and ${most} at most`)).toEqual([]);

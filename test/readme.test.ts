@@ -57,5 +57,5 @@ test('the ten lines of the README instrument an agent: a dead tool is skipped, a
   await writeFile(file, `${imports}\n${AROUND}\n${ownPort.slice(imports.length)}`);
   const { prompts } = (await import(file)) as { prompts: string[] };
   expect(prompts).toHaveLength(6);
-  expect(prompts.at(-1)).toContain("Tool 'web_search' is unavailable: its last calls failed (network)");
+  expect(prompts.at(-1)).toContain("Tool 'web_search' is unavailable: the last calls failed (network)");
 });

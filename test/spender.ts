@@ -19,7 +19,7 @@ export interface Spender {
 export const BUDGET = 10;
 
 const TOOLS = ['draft', 'translate', 'index', 'publish'];
-/** Of so many calls one fails. It isn't a divisor of the tools: no tool fails twice running, and no circuit opens. */
+/** Of so many calls one fails. It isn't a divisor of the tools: no tool fails twice in a row, and no circuit opens. */
 const EACH = 5;
 const CALLS = BUDGET * EACH;
 const CALL_MS = 6;
@@ -27,7 +27,8 @@ const CALL_MS = 6;
 /** Starts it, idle. */
 export const startSpender = (agent: string): Spender => {
   const tools = Object.fromEntries(TOOLS.map((tool) => [tool, {}]));
-  const box = createBreakerbox({ agent, budget: { failures: BUDGET }, tools });
+  // B1: no failure leaves the window while a session lasts.
+  const box = createBreakerbox({ agent, budget: { failures: BUDGET, windowSteps: CALLS }, tools });
   const stopped = new AbortController();
   let failures = 0;
   let current: ReturnType<Breakerbox['session']> | undefined;

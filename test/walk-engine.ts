@@ -43,6 +43,22 @@ export const describeEngineInPanels = (walk: () => Walk): void => {
       );
     });
 
+    test.each([
+      ['breakerbox-fleet-overview', 'Failure budget left'],
+      ['breakerbox-failure-budget', 'Budget left'],
+    ])('%s: the panel %s shows what the engine says is left', async (dashboard, panel) => {
+      const { prometheus, eventually, agents } = walk();
+      const shows = panelQueries.find((query) => query.dashboard === dashboard && query.panel === panel);
+      await eventually(async () => {
+        for (const { box, session } of Object.values(agents)) {
+          const variables = { ...asked(way).variables, agent: box.agent };
+          const [shown] = await prometheus.instant(inRun(shows?.expr ?? '', { ...asked(way), variables }));
+          const { remaining, limit } = session.view().budget;
+          expect([box.agent, shown?.values[0]?.[1]]).toEqual([box.agent, expect.closeTo(remaining / limit, 9)]);
+        }
+      });
+    });
+
     test.each(timelines.map((one) => [one.dashboard, one.title, one] as const))(
       '%s: the timeline %s ends with the states that the engine reports',
       async (_dashboard, _title, { expr, texts }) => {
@@ -86,7 +102,7 @@ const COUNTED = [
   METRIC.tokensWasted,
   METRIC.tokensAvoided,
   METRIC.systemicEvents,
-  METRIC.budgetGranted,
+  METRIC.sessionsStarted,
   METRIC.budgetConsumed,
   METRIC.budgetExhaustions,
   { prometheus: `${METRIC.duration.prometheus}_count` },
@@ -105,14 +121,14 @@ interface Figure {
 
 const FLEET = 'breakerbox-fleet-overview';
 const BUDGET = 'breakerbox-failure-budget';
-const left: Figure['engine'] = (total) => 1 - Math.min(1, total(METRIC.budgetConsumed) / total(METRIC.budgetGranted));
+/** No session is live that could use any of it. */
+const left: Figure['engine'] = () => 1;
 
 /** Panels with one number of all that is shown. */
 const FIGURES: readonly Figure[] = [
   { dashboard: FLEET, panel: 'Systemic events', engine: (total) => total(METRIC.systemicEvents) },
   { dashboard: FLEET, panel: 'Failure budget left', engine: left },
   { dashboard: BUDGET, panel: 'Budget left', engine: left },
-  { dashboard: BUDGET, panel: 'Granted', engine: (total) => total(METRIC.budgetGranted) },
   { dashboard: BUDGET, panel: 'Charged', engine: (total) => total(METRIC.budgetConsumed) },
   { dashboard: BUDGET, panel: 'Ran out', engine: (total) => total(METRIC.budgetExhaustions) },
   { dashboard: BUDGET, panel: 'Tokens wasted', engine: (total) => total(METRIC.tokensWasted) },
@@ -160,11 +176,17 @@ export const describeNumbersAtRest = (walk: () => Walk): void => {
       },
     );
 
-    test('no circuit and no session is left', async () => {
+    test('no circuit, session, budget or event is left', async () => {
       const { prometheus, eventually } = walk();
-      for (const gauge of [METRIC.circuits, METRIC.sessions]) {
+      for (const { prometheus: gauge } of [
+        METRIC.circuits,
+        METRIC.sessions,
+        METRIC.budgetLimit,
+        METRIC.budgetRemaining,
+        METRIC.systemicActive,
+      ]) {
         await eventually(async () => {
-          const [sum] = await prometheus.instant(`sum(${gauge.prometheus})`);
+          const [sum] = await prometheus.instant(`sum(${gauge})`);
           expect(sum?.values.map(([, value]) => value)).toEqual([0]);
         });
       }

@@ -33,7 +33,8 @@ export interface Walk {
 const AGENTS = {
   lookup: () => startAgent('lookup-agent', { lookup: {}, archive: {} }),
   fleet: () => startAgent('fleet-agent', { orders: {}, tickets: {}, search: {} }),
-  spender: () => startAgent('spender-agent', { deploy: {}, logs: {} }),
+  // B3: an outage costs one, so that two of them use up a budget of two.
+  spender: () => startAgent('spender-agent', { deploy: {}, logs: {} }, { box: { budget: { failures: 2 } } }),
   seller: startSeller,
   north: () => startAgent('north-agent', { maps: {} }),
   south: () => startAgent('south-agent', { maps: {} }),

@@ -44,9 +44,14 @@ const versions = {
 type Guard = (tools: newest.ToolSet, run: AgentRun) => Settings;
 type Settings = Pick<Parameters<typeof newest.generateText>[0], 'tools' | 'prepareStep' | 'telemetry'>;
 
-const byTools: Guard = (tools, { session, timeoutMs }) => ({
-  tools: guardTools(tools, session, timeoutMs === undefined ? {} : { timeoutMs }),
-  prepareStep: breakerPrepareStep(session),
+const grouped = ({ servers }: AgentRun) => servers && { group: (tool: string) => servers[tool] };
+
+const byTools: Guard = (tools, run) => ({
+  tools: guardTools(tools, run.session, {
+    ...(run.timeoutMs !== undefined && { timeoutMs: run.timeoutMs }),
+    ...grouped(run),
+  }),
+  prepareStep: breakerPrepareStep(run.session),
   telemetry: { integrations: [new OpenTelemetry()] },
 });
 
@@ -56,9 +61,11 @@ const byBoth: Guard = (tools, run) => ({
   telemetry: { integrations: [breakerTelemetry(run.session), new OpenTelemetry()] },
 });
 
-const byTelemetry: Guard = (tools, { session }) => ({
+const byTelemetry: Guard = (tools, run) => ({
   tools,
-  telemetry: { integrations: [breakerTelemetry(session) satisfies BreakerTelemetry, new OpenTelemetry()] },
+  telemetry: {
+    integrations: [breakerTelemetry(run.session, { ...grouped(run) }) satisfies BreakerTelemetry, new OpenTelemetry()],
+  },
 });
 
 type Loop = (sdk: Sdk, settings: Parameters<typeof newest.generateText>[0]) => Promise<LoopEnd>;

@@ -30,7 +30,7 @@ const oldest = {
 } as unknown as Sdk;
 
 const run = async ({ Anthropic, betaZodTool, ToolError }: Sdk, stream: boolean, agent: AgentRun) => {
-  const { session, tools, script, timeoutMs, signal } = agent;
+  const { session, tools, servers, script, timeoutMs, signal } = agent;
   const { fetch, heard } = scriptedModel(script);
   const client = new Anthropic({ apiKey: 'none', fetch, maxRetries: 0 });
   const own = Object.entries(tools).map(([name, body]) =>
@@ -50,7 +50,10 @@ const run = async ({ Anthropic, betaZodTool, ToolError }: Sdk, stream: boolean, 
       model: 'claude-sonnet-5',
       max_tokens: 1_000,
       messages: [{ role: 'user', content: 'Go.' }],
-      tools: guardTools(own, session, timeoutMs === undefined ? {} : { timeoutMs }),
+      tools: guardTools(own, session, {
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(servers && { group: (tool) => servers[tool] }),
+      }),
       stream,
     },
     signal && { signal },

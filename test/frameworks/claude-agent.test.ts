@@ -9,17 +9,19 @@ import type { ScriptedStep } from '@breakerbox/scripted-models/script';
 import * as oldest from 'claude-agent-sdk-oldest';
 import { z } from 'zod';
 import { contract } from './contract.ts';
-import type { AgentRun, Harness, ToolBody } from './harness.ts';
+import { type AgentRun, type Harness, type ToolBody, toolsByServer } from './harness.ts';
 
 type Sdk = typeof newest;
 
-const PREFIX = 'mcp__t__';
+/** The tools of a run are those of MCP servers, whose names Claude Code puts before theirs. */
+const fullName = ({ servers = {} }: AgentRun, tool: string): string => `mcp__${servers[tool] ?? 'tools'}__${tool}`;
 
-/** The tools of a run are those of an MCP server, whose name Claude Code puts before theirs. */
-const renamed = (step: ScriptedStep): ScriptedStep =>
-  typeof step === 'string' ? step : step.map(({ tool, input }) => ({ tool: `${PREFIX}${tool}`, input }));
+const renamed =
+  (run: AgentRun) =>
+  (step: ScriptedStep): ScriptedStep =>
+    typeof step === 'string' ? step : step.map(({ tool, input }) => ({ tool: fullName(run, tool), input }));
 
-const bare = (name: string): string => name.replace(PREFIX, '');
+const bare = (name: string): string => name.replace(/^mcp__.+?__/, '');
 
 const toolOf = ({ tool }: Sdk, name: string, body: ToolBody) =>
   tool(name, `Tool ${name}`, { q: z.string() }, async (input, extra) => {
@@ -37,14 +39,17 @@ const personSaying =
 
 const run = async (sdk: Sdk, agentRun: AgentRun) => {
   const { session, tools, script, frameworkTimeoutMs, signal, deny = [], approve = [] } = agentRun;
-  const { options, heard, stop } = await scriptedModel(script.map(renamed));
+  const { options, heard, stop } = await scriptedModel(script.map(renamed(agentRun)));
   const abortController = new AbortController();
   const abort = (): void => abortController.abort();
   signal?.addEventListener('abort', abort);
-  const server = sdk.createSdkMcpServer({
-    name: 't',
-    tools: Object.entries(tools).map(([name, body]) => toolOf(sdk, name, body)),
-  });
+  const serve = ([name, tools]: [string, AgentRun['tools']]) => [
+    name,
+    sdk.createSdkMcpServer({
+      name,
+      tools: Object.entries(tools).map(([tool, body]) => toolOf(sdk, tool, body)),
+    }),
+  ];
   const isAsked = (name: string): boolean => deny.includes(name) || approve.includes(name);
   let text = '';
   try {
@@ -54,8 +59,8 @@ const run = async (sdk: Sdk, agentRun: AgentRun) => {
         ...options,
         ...(frameworkTimeoutMs && { env: { ...options.env, MCP_TOOL_TIMEOUT: `${frameworkTimeoutMs}` } }),
         abortController,
-        mcpServers: { t: server },
-        allowedTools: Object.keys(tools).flatMap((name) => (isAsked(name) ? [] : `${PREFIX}${name}`)),
+        mcpServers: Object.fromEntries(toolsByServer(agentRun).map(serve)),
+        allowedTools: Object.keys(tools).flatMap((name) => (isAsked(name) ? [] : fullName(agentRun, name))),
         ...(deny.length + approve.length > 0 && { canUseTool: personSaying(deny) }),
         hooks: breakerHooks(session, { nameOf: bare, signal: abortController.signal }),
       },
@@ -85,6 +90,7 @@ const harness = (sdk: Sdk, name: string): Harness => ({
     generators: 'A tool of MCP answers once.',
     toolSpansBeneath: 'Claude Code runs the tools, or asks for them, where no context of ours is.',
     nativeSpan: "Claude Code's spans are made in its own process.",
+    nested: 'Claude Code gives hooks the text of an error alone.',
   },
 });
 

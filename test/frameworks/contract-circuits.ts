@@ -1,4 +1,4 @@
-import { currentSession, withSession } from '@breakerbox/instrumentation';
+import { currentSession, guard, withSession } from '@breakerbox/instrumentation';
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
 import { expect, test, vi } from 'vitest';
 import { watchedSession } from '../../packages/instrumentation/src/test-support/watched-session.ts';
@@ -78,7 +78,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
   });
 
   test('B1: when the budget is spent no tool is called, healthy ones too, and the model is told', async () => {
-    const watched = watchedSession({ budget: { failures: 2 } });
+    const watched = watchedSession({ budget: { rule: 'strict', failures: 2 } });
     const news = vi.fn(async () => 'the news');
     const script = [...asking(2), [ask('x', 'news')], 'Done.'];
     const { text, heard } = await run({ session: watched.session, tools: { search: failing, news }, script });
@@ -93,7 +93,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     const script = [[ask('x')], [ask('x')], [ask('x')], [ask('x')], [ask('y')], 'Done.'];
     const { heard } = await run({ session: watched.session, tools: { search: failing }, script });
     expect(watched.decisions).toEqual([...Array(3).fill('search: call'), 'search: skip', 'search: call']);
-    expect(heard[3]).toMatch(/the same call has come to nothing/);
+    expect(heard[3]).toMatch(/the same call has failed in the same way/);
   });
 
   testIf(['stale'], 'F2: a tool that allows it answers with its last good result, labelled', async () => {
@@ -146,6 +146,35 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
       expect(watched.session.peek('search')).toMatchObject({ state: 'closed' });
     },
   );
+
+  test('E7: a session that has ended still decides, and the model is told', async () => {
+    const watched = watchedSession();
+    watched.session.end();
+    const search = vi.fn(failing);
+    const { text, heard } = await run({
+      session: watched.session,
+      tools: { search },
+      script: [...asking(4), 'Done.'],
+    });
+    expect(text).toBe('Done.');
+    expect(heard[3]).toMatch(REFUSAL);
+    expect(search).toHaveBeenCalledTimes(3);
+    expect(watched.decisions).toEqual([...Array(3).fill('search: call'), 'search: skip']);
+  });
+
+  testIf(['nested'], 'B3: one error that passes two guards costs one failure', async () => {
+    const watched = watchedSession();
+    const fetchPage = guard(watched.session, 'fetch_page', (input: { q: string }) => failing(input, undefined));
+    const { text } = await run({
+      session: watched.session,
+      tools: { search: (input) => fetchPage(input) },
+      script: [[ask('x')], 'Done.'],
+    });
+    expect(text).toBe('Done.');
+    expect(watched.outcomes).toEqual(['fetch_page: failure, network', 'search: ignored, network']);
+    const { limit, remaining } = watched.session.view().budget;
+    expect(limit - remaining).toBe(1);
+  });
 
   testIf(['sessionFunction'], 'conversations side by side each have their own session', async () => {
     const [broken, working] = [watchedSession(), watchedSession()];

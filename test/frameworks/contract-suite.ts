@@ -44,4 +44,4 @@ export const dueForProbe = (): Watched => {
 };
 
 /** What the model must read of a tool that is out. */
-export const REFUSAL = /Tool 'search' is unavailable: its last calls failed \(network\)\. Do not retry it now/;
+export const REFUSAL = /Tool 'search' is unavailable: the last calls failed \(network\)\. Do not retry it now/;

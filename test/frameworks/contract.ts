@@ -2,6 +2,7 @@ import { afterEach, describe } from 'vitest';
 import { stopTracing } from '../../packages/instrumentation/src/test-support/tracing.ts';
 import { calls } from './contract-calls.ts';
 import { circuits } from './contract-circuits.ts';
+import { groups } from './contract-groups.ts';
 import { spans } from './contract-spans.ts';
 import { suiteOf } from './contract-suite.ts';
 import type { Harness } from './harness.ts';
@@ -18,6 +19,7 @@ export const contract = (harness: Harness): void => {
   describe(harness.framework, () => {
     calls(suite);
     circuits(suite);
+    groups(suite);
     spans(suite);
   });
 };

@@ -43,6 +43,7 @@ const harnessOf = (adk: Adk, { streaming = false, isOldest = false } = {}): Harn
   const run = async ({
     session,
     tools,
+    servers,
     script,
     timeoutMs,
     signal,
@@ -54,7 +55,11 @@ const harnessOf = (adk: Adk, { streaming = false, isOldest = false } = {}): Harn
       toolOf(name, body, [...deny, ...approve].includes(name)),
     );
     const agent = new adk.LlmAgent({ name: 'researcher', model, tools: guarded });
-    const plugins = [new BreakerPlugin(session, timeoutMs === undefined ? {} : { timeoutMs })];
+    const options = {
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(servers && { group: (tool: string) => servers[tool] }),
+    };
+    const plugins = [new BreakerPlugin(session, options)];
     const runner = new adk.InMemoryRunner({ agent, appName: 'contract', plugins });
     await runner.sessionService.createSession({ appName: 'contract', ...USER });
     const runConfig = { streamingMode: streaming ? adk.StreamingMode.SSE : adk.StreamingMode.NONE };

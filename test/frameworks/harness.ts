@@ -9,6 +9,8 @@ export interface AgentRun {
   /** For the adapter, as it is. */
   readonly session: SessionSource;
   readonly tools: Readonly<Record<string, ToolBody>>;
+  /** The server that a tool is of, by the tool's name: its MCP server, or the group that the adapter is told. */
+  readonly servers?: Readonly<Record<string, string>>;
   /** What the model does, turn by turn. */
   readonly script: readonly ScriptedStep[];
   /** Ours, in milliseconds. */
@@ -22,6 +24,16 @@ export interface AgentRun {
   /** The same, and the person says yes. */
   readonly approve?: readonly string[];
 }
+
+/** The tools of a run by the server that they are of; those of which nothing is said are of `tools`. */
+export const toolsByServer = ({ tools, servers = {} }: AgentRun): [server: string, tools: AgentRun['tools']][] => {
+  const found = new Map<string, Record<string, ToolBody>>();
+  for (const [tool, body] of Object.entries(tools)) {
+    const server = servers[tool] ?? 'tools';
+    found.set(server, { ...found.get(server), [tool]: body });
+  }
+  return [...found];
+};
 
 /** How it ended. */
 export interface AgentEnd {
@@ -49,6 +61,8 @@ export const FEATURES = [
   'steps',
   'sessionFunction',
   'stale',
+  'groups',
+  'nested',
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 

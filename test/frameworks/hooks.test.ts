@@ -54,12 +54,12 @@ const withHooks = ({ tools, deny = [], frameworkTimeoutMs, signal }: AgentRun, h
 const harness: Harness = {
   framework: 'hooks before and after calls, with hookedCalls',
   run: async (agent) => {
-    const { session, script } = agent;
+    const { session, script, servers } = agent;
     const { model, heard } = scriptedModel(script);
     const calls = hookedCalls(session);
     const callTool = withHooks(agent, {
       before: ({ id, tool, input }) => {
-        const permit = calls.acquire({ callId: id, tool, input });
+        const permit = calls.acquire({ callId: id, tool, input, group: servers?.[tool] });
         if (permit.decision === 'call' || permit.decision === 'probe') return undefined;
         const { route } = permit;
         return route?.kind === 'stale' ? `${labelled(route.result, route.label)}` : permit.message;

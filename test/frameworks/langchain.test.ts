@@ -39,7 +39,7 @@ const returningLast = async function* (pieces: AsyncIterable<unknown>): AsyncGen
   return last;
 };
 
-const toolsOf = ({ tool }: Parts, { tools, frameworkTimeoutMs }: AgentRun): StructuredToolInterface[] =>
+const toolsOf = ({ tool }: Parts, { tools, servers, frameworkTimeoutMs }: AgentRun): StructuredToolInterface[] =>
   Object.entries(tools).map(([name, body]) => {
     const run = (input: { q: string }, { signal }: { signal?: AbortSignal }): unknown => {
       const answer = body(input, signal);
@@ -49,6 +49,7 @@ const toolsOf = ({ tool }: Parts, { tools, frameworkTimeoutMs }: AgentRun): Stru
       name,
       description: name,
       schema,
+      ...(servers && { metadata: { serverName: servers[name] } }),
       ...(frameworkTimeoutMs !== undefined && { defaultConfig: { timeout: frameworkTimeoutMs } }),
     });
   });

@@ -65,10 +65,11 @@ const loops = {
 
 const build = (
   { Agent, Mastra, InMemoryStore, createTool }: Framework,
-  { session, tools, script, timeoutMs, deny = [], approve = [] }: AgentRun,
+  { session, tools, servers, script, timeoutMs, deny = [], approve = [] }: AgentRun,
 ) => {
   const { model, heard } = scriptedModel(script);
   const asked = [...deny, ...approve];
+  const grouped = servers && { group: (tool: string) => servers[tool] };
   const agent = new Agent({
     id: 'agent',
     name: 'Agent',
@@ -86,8 +87,8 @@ const build = (
         }),
       ]),
     ),
-    hooks: breakerHooks(session),
-    inputProcessors: [breakerProcessor(session, timeoutMs === undefined ? {} : { timeoutMs })],
+    hooks: breakerHooks(session, { ...grouped }),
+    inputProcessors: [breakerProcessor(session, { ...(timeoutMs !== undefined && { timeoutMs }), ...grouped })],
   });
   // A person is asked between two runs: what is between them has to be kept.
   if (asked.length > 0) new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });

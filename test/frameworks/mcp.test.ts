@@ -14,7 +14,7 @@ import { Client as OldestSdk1Client } from 'mcp-sdk-oldest/client/index.js';
 import { InMemoryTransport as OldestSdk1Pair } from 'mcp-sdk-oldest/inMemory.js';
 import { z } from 'zod';
 import { contract } from './contract.ts';
-import type { AgentRun, Harness, ToolBody } from './harness.ts';
+import { type AgentRun, type Harness, type ToolBody, toolsByServer } from './harness.ts';
 import { reply } from './own-loop.ts';
 
 /** What the suite needs of a client, of whichever version. */
@@ -25,7 +25,7 @@ interface AnyClient extends McpClient {
 
 /** A version of an SDK: how to connect its client to a server with the tools of a run, and where its `callTool` takes options. */
 interface Sdk {
-  connect(tools: AgentRun['tools']): Promise<{ readonly client: AnyClient; close(): Promise<void> }>;
+  connect(tools: AgentRun['tools'], server: string): Promise<{ readonly client: AnyClient; close(): Promise<void> }>;
   readonly optionsAt: 0 | 1;
 }
 
@@ -38,8 +38,8 @@ const answer = async (body: ToolBody, q: string, signal: AbortSignal): Promise<C
 };
 
 /** A server as its author would write it: the SDK looks at the arguments, and makes texts of errors. */
-const serve = async (tools: AgentRun['tools'], transport: Transport): Promise<McpServer> => {
-  const server = new McpServer(who);
+const serve = async (tools: AgentRun['tools'], name: string, transport: Transport): Promise<McpServer> => {
+  const server = new McpServer({ ...who, name });
   for (const [name, body] of Object.entries(tools)) {
     server.registerTool(name, { inputSchema: { q: z.string() } }, ({ q }, { signal }) => answer(body, q, signal));
   }
@@ -54,9 +54,9 @@ interface Parts {
 
 const inOneProcess = (optionsAt: 0 | 1, { Client, Pair }: Parts): Sdk => ({
   optionsAt,
-  connect: async (tools) => {
+  connect: async (tools, name) => {
     const [near, far] = Pair.createLinkedPair();
-    const server = await serve(tools, far as Transport);
+    const server = await serve(tools, name, far as Transport);
     const client = new Client(who);
     await client.connect(near as never);
     return { client, close: () => server.close() };
@@ -66,9 +66,9 @@ const inOneProcess = (optionsAt: 0 | 1, { Client, Pair }: Parts): Sdk => ({
 /** SDK 2 on both sides, by the protocol of 2026-07-28: no connection, each request on its own. */
 const modern: Sdk = {
   optionsAt: 0,
-  connect: async (tools) => {
+  connect: async (tools, name) => {
     const handler = createMcpHandler(() => {
-      const server = new ServerOfSdk2(who);
+      const server = new ServerOfSdk2({ ...who, name });
       for (const [name, body] of Object.entries(tools)) {
         const inputSchema = z.object({ q: z.string() });
         server.registerTool(name, { inputSchema }, ({ q }, { mcpReq }) => answer(body, q, mcpReq.signal));
@@ -85,23 +85,31 @@ const modern: Sdk = {
 
 const harnessOf = (framework: string, { connect, optionsAt }: Sdk): Harness => ({
   framework,
-  run: async ({ session, tools, script, timeoutMs, frameworkTimeoutMs, signal, deny = [] }) => {
+  run: async (agent) => {
+    const { session, script, timeoutMs, frameworkTimeoutMs, signal, deny = [] } = agent;
     const { model, heard } = scriptedModel(script);
-    const { client, close } = await connect(tools);
-    const guarded = guardMcpClient(client, session, timeoutMs === undefined ? {} : { timeoutMs });
+    const undo: (() => Promise<void>)[] = [];
+    const guards = new Map<string, AnyClient>();
+    for (const [server, tools] of toolsByServer(agent)) {
+      const { client, close } = await connect(tools, server);
+      undo.push(close, () => client.close());
+      const guarded = guardMcpClient(client, session, timeoutMs === undefined ? {} : { timeoutMs });
+      for (const tool of Object.keys(tools)) guards.set(tool, guarded);
+    }
+    const [first] = guards.values();
     const options = { signal, ...(frameworkTimeoutMs && { timeout: frameworkTimeoutMs }) };
     const rest = (optionsAt === 0 ? [options] : [undefined, options]) as never[];
     const callTool = ({ tool, input }: { tool: string; input: unknown }): Promise<string> =>
       reply(async () => {
         if (deny.includes(tool)) return 'The user refused this call.';
-        return guarded.callTool({ name: tool, arguments: input } as { name: string }, ...rest);
+        const guarded = guards.get(tool) ?? first; // A name that the model made up is some server's.
+        return guarded?.callTool({ name: tool, arguments: input } as { name: string }, ...rest);
       }, signal);
     try {
       const endTurn = () => (typeof session === 'function' ? session() : session).step();
       return { text: await runLoop(model, 'Go.', callTool, endTurn), heard: heard() };
     } finally {
-      await client.close();
-      await close();
+      for (const step of undo.toReversed()) await step();
     }
   },
   lastTurnUntold: true,
@@ -110,6 +118,7 @@ const harnessOf = (framework: string, { connect, optionsAt }: Sdk): Harness => (
     generators: 'A tool of MCP answers once.',
     toolSpansBeneath: "Tools run in the server's process, and the SDKs hand no trace context on.",
     nativeSpan: 'The SDKs make no spans.',
+    nested: 'The server makes a text of the error.',
   },
 });
 

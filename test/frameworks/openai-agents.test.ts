@@ -10,7 +10,7 @@ import * as newest from '@openai/agents';
 import * as oldest from 'openai-agents-oldest';
 import { z } from 'zod';
 import { contract } from './contract.ts';
-import type { AgentEnd, AgentRun, Harness } from './harness.ts';
+import { type AgentEnd, type AgentRun, type Harness, toolsByServer } from './harness.ts';
 
 type Sdk = typeof newest;
 
@@ -56,8 +56,11 @@ const functionTools = (sdk: Sdk, framework: string, lacks: Harness['lacks'], str
   inBand: (text) => ({ error: text }),
   lacks: { generators, nativeSpan, ...lacks },
   run: (agent) => {
-    const { session, tools, timeoutMs, frameworkTimeoutMs, deny = [], approve = [] } = agent;
-    const tool = guardToolFactory(sdk.tool, session, timeoutMs === undefined ? {} : { timeoutMs });
+    const { session, tools, servers, timeoutMs, frameworkTimeoutMs, deny = [], approve = [] } = agent;
+    const tool = guardToolFactory(sdk.tool, session, {
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(servers && { group: (tool) => servers[tool] }),
+    });
     const made = Object.entries(tools).map(([name, body]) =>
       tool({
         name,
@@ -107,18 +110,23 @@ const mcpTools = (sdk: Sdk, framework: string): Harness => ({
     approval: 'The SDK asks nobody before it calls a tool of a local MCP server.',
     toolSpansBeneath: 'The tools run in another process, to which nobody tells the span.',
     toolSignal: 'The tools run in another process; the SDK ends the request alone.',
+    nested: 'The server makes a text of the error.',
   },
   run: async (agent) => {
-    const { session, tools, timeoutMs, frameworkTimeoutMs: timeout } = agent;
-    const { url, stop } = await serveTools(tools);
-    const server = new sdk.MCPServerStreamableHttp({ url, name: 'tools', ...(timeout !== undefined && { timeout }) });
-    try {
+    const { session, timeoutMs, frameworkTimeoutMs: timeout } = agent;
+    const undo: (() => Promise<void>)[] = [];
+    const connect = async ([name, tools]: [string, AgentRun['tools']]) => {
+      const { url, stop } = await serveTools(tools);
+      const server = new sdk.MCPServerStreamableHttp({ url, name, ...(timeout !== undefined && { timeout }) });
+      undo.push(stop, () => server.close());
       await server.connect();
-      const guarded = guardMcpServer(server, session, timeoutMs === undefined ? {} : { timeoutMs });
-      return await runAgent(sdk, agent, { mcpServers: [guarded] });
+      return guardMcpServer(server, session, timeoutMs === undefined ? {} : { timeoutMs });
+    };
+    try {
+      const mcpServers = await Promise.all(toolsByServer(agent).map(connect));
+      return await runAgent(sdk, agent, { mcpServers });
     } finally {
-      await server.close();
-      await stop();
+      for (const step of undo.toReversed()) await step();
     }
   },
 });

@@ -30,7 +30,7 @@ export const workThrough = async (pause: () => Promise<void> = async () => {}): 
   const box = createBreakerbox({
     agent: 'worker',
     tools: { fetch: { probeAfterSteps: 2, serveStaleMs: 60_000, alternatives: [{ tool: 'other' }] }, other: {} },
-    budget: { failures: 6 },
+    budget: { rule: 'strict', failures: 6 },
   });
   const seen: string[] = [];
   box.on('decision', ({ tool, decision, reason }) => void seen.push(`${tool}: ${decision} (${reason})`));

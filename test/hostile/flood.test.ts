@@ -56,18 +56,21 @@ describe('a model that makes up names, a new one at each call', () => {
   });
 });
 
-it('thousands of failures in one cycle of a large budget are not kept one by one', () => {
-  const box = createBreakerbox({ agent: newAgent(), budget: { failures: 1_000_000 } });
-  const session = box.session();
-  for (let failure = 0; failure < 5_000; failure += 1) {
-    session.step();
-    session.acquire(`made_up_${failure % 20}`).settle({ outcome: 'failure', category: 'server', tokens: 10 });
-  }
-  const { budget } = session.report();
-  expect(budget?.remaining).toBe(995_000);
-  expect(JSON.stringify(session.snapshot()).length).toBeLessThan(100_000);
-  expect(formatReport(session.report()).length).toBeLessThan(100_000);
-});
+it.each([{ rule: 'strict' as const }, { rule: 'window' as const, windowSteps: 10_000 }])(
+  'thousands of failures in a large budget are not kept one by one: $rule',
+  (rule) => {
+    const box = createBreakerbox({ agent: newAgent(), budget: { ...rule, failures: 1_000_000 } });
+    const session = box.session();
+    for (let failure = 0; failure < 5_000; failure += 1) {
+      session.step();
+      session.acquire(`made_up_${failure % 20}`).settle({ outcome: 'failure', category: 'server', tokens: 10 });
+    }
+    const { budget } = session.report();
+    expect(budget?.remaining).toBe(995_000);
+    expect(JSON.stringify(session.snapshot()).length).toBeLessThan(100_000);
+    expect(formatReport(session.report()).length).toBeLessThan(100_000);
+  },
+);
 
 it('more tools than `maxTools` share one set of series, and each has its own circuit', async () => {
   const agent = newAgent();

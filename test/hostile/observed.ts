@@ -30,7 +30,9 @@ export const observe = async ({ tracing = true } = {}): Promise<Observed> => {
   if (tracing) trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [processor] }));
   const telemetry: TelemetryHandle = startTelemetry({ serviceName: 'hostile', prometheus: { port: 0 } });
   await telemetry.ready;
-  const text = async (): Promise<string> => (await fetch(telemetry.metricsUrl ?? 'no endpoint')).text();
+  // A connection of its own each time: tests block this process for seconds, and the endpoint closes an idle one meanwhile.
+  const text = async (): Promise<string> =>
+    (await fetch(telemetry.metricsUrl ?? 'no endpoint', { headers: { connection: 'close' } })).text();
   return {
     text,
     sum: async (...holding) => sumOf(await text(), ...holding),

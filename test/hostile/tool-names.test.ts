@@ -152,6 +152,64 @@ describe('a hostile name that was declared, as an adapter declares what a server
   });
 });
 
+describe('a hostile name of a group, as an adapter takes it from a server (C13)', () => {
+  /** A session in which the group of two tools is open. */
+  const grouped = (group: string, agent = newAgent()) => {
+    const box = createBreakerbox({ agent, defaults: { fallback: 'ask the user' } });
+    const session = box.session();
+    for (const tool of ['search', 'fetch']) session.declare(tool, { group });
+    for (const tool of ['search', 'fetch', 'search']) fail(session, tool);
+    return { box, session };
+  };
+
+  it.each(Object.entries(NAMES))('%s: its circuit is like any other, and a snapshot keeps it', (_, group) => {
+    const { box, session } = grouped(group);
+    expect(session.acquire('fetch').reason).toBe('group_open');
+    const restored = box.restore(JSON.parse(JSON.stringify(session.snapshot())));
+    expect(restored.acquire('search').reason).toBe('group_open');
+    expect(({} as Record<string, unknown>).mode).toBeUndefined(); // The prototype of all objects is as it was.
+  });
+
+  it.each(Object.entries(NAMES))('%s: cannot break out of its line in what the model and people read', (_, group) => {
+    const { session } = grouped(group);
+    const { message } = session.acquire('fetch');
+    const texts = [message, session.explain('fetch').text, ...session.note().split('\n')];
+    for (const text of [...texts, ...formatReport(session.report()).split('\n')]) expect(text).not.toMatch(CONTROL);
+    expect(session.note().split('\n')).toHaveLength(3);
+  });
+
+  it('is one label of the scrape, whatever is in it; promtool reads them all', async () => {
+    const agent = newAgent();
+    for (const group of Object.values(NAMES)) grouped(group, agent);
+    promtool(await observed.text());
+    const opened = await observed.sum('breakerbox_transitions_total', agent, '="group:', 'from="closed"', 'to="open"');
+    expect(opened).toBe(Object.keys(NAMES).length);
+  });
+
+  it('of a megabyte is no megabyte in each of its series, messages and reports', async () => {
+    const agent = newAgent();
+    const { session } = grouped('x'.repeat(MEGABYTE), agent);
+    expect(session.acquire('fetch').reason).toBe('group_open');
+    const own = (await observed.text()).split('\n').filter((line) => line.includes(agent));
+    expect(Math.max(...own.map((line) => line.length))).toBeLessThan(2_000);
+    for (const one of [session.report(), session.snapshot(), session.explain('fetch')]) {
+      expect(JSON.stringify(one).length).toBeLessThan(10_000);
+    }
+    expect(session.note().length).toBeLessThan(1_000);
+  });
+
+  it('that a tool has as its own, so that it looks like a group, declares nothing', () => {
+    const box = createBreakerbox({ agent: newAgent() });
+    const session = box.session();
+    for (const tool of ['search', 'fetch']) session.declare(tool, { group: 'shop' });
+    session.declare('group:shop'); // Must not throw: the list is a server's, and the agent has to go on.
+    for (let failures = 0; failures < 3; failures += 1) fail(session, 'group:shop');
+    expect(session.acquire('search').decision).toBe('call');
+    expect(session.acquire('group:shop').reason).toBe('undeclared');
+    expect(box.tools).toEqual(['search', 'fetch']);
+  });
+});
+
 it('a record of tools as JSON brings it, `__proto__` and all, is guarded tool by tool', async () => {
   const record: Record<string, () => Promise<string>> = JSON.parse(
     '{ "__proto__": 0, "constructor": 0, "toString": 0 }',

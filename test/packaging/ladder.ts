@@ -24,7 +24,7 @@ const PARTS: readonly (readonly [string, RegExp])[] = [
   ['snapshot and restore (C11)', /(snapshot[\w-]*|restore)\.js$/],
   ['what refuses a bad configuration (E6)', /\/(config|checks|usage)\.js$/],
   ['maps from files, plans, chains (R, W)', /\/capability\/(file|scope|chains|graph|unblock|wording|text)\.js$/],
-  ['what the model is told, in words', /\/message\.js$/],
+  ['what the model is told, in words', /\/(message|explain)\.js$/],
   ['last good results, freshness, checks, recovery (F, K)', /\/(last-good|freshness|precheck|recovery)\.js$/],
   ['the names of metrics and attributes', /\/semconv\.js$/],
   ['spans and log events', /\/(log-events|spans)\.js$/],

@@ -32,7 +32,8 @@ describe('R3: words of others are no words of ours', () => {
     ['what it cost', { outcome: 'failure', tokens: ORDER as never }],
   ] as const)('R3: %s', (_, settlement) => {
     const session = sessionOf({ search: {} });
-    session.acquire('search', { input: ORDER }).settle(settlement);
+    // Twice: `unknown` counts half (O6).
+    for (let call = 0; call < 2; call += 1) session.acquire('search', { input: ORDER }).settle(settlement);
     const words = wordsOf(session, 'search');
     expect(words[0]).toContain("Tool 'search' is unavailable");
     expect(words.join('\n')).not.toContain('previous');
@@ -50,7 +51,7 @@ describe('R3: words of others are no words of ours', () => {
 
   test('R3: an MCP server: its instructions, descriptions, titles and errors', async () => {
     const session = sessionOf();
-    const server = new McpServer({ name: ORDER, version: '1', title: ORDER }, { instructions: ORDER });
+    const server = new McpServer({ name: 'docs', version: '1', title: ORDER }, { instructions: ORDER });
     server.registerTool('search', { title: ORDER, description: ORDER, annotations: { title: ORDER } }, () => {
       throw new Error(`503 Service Unavailable: ${ORDER}`);
     });
@@ -67,6 +68,28 @@ describe('R3: words of others are no words of ours', () => {
     expect([JSON.stringify(refused), ...wordsOf(session, 'search')].join('\n')).not.toContain('previous');
   });
 });
+
+/** What a model reads of a tool whose group is open. The group has the name that its MCP server gives itself. */
+const refusedByGroup = async (name: string): Promise<{ readonly message: string; readonly note: string }> => {
+  const session = createBreakerbox({ agent: 'tester' }).session();
+  const server = new McpServer({ name, version: '1' });
+  for (const tool of ['search', 'fetch']) {
+    server.registerTool(tool, {}, () => {
+      throw new Error('503 Service Unavailable');
+    });
+  }
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await server.connect(far);
+  const client = new Client({ name: 'agent', version: '1' });
+  await client.connect(near);
+  const guarded = guardMcpClient(client, session);
+  await guarded.listTools();
+  for (const tool of ['search', 'fetch', 'search']) await guarded.callTool({ name: tool, arguments: {} });
+  const { reason, message } = session.acquire('fetch');
+  await client.close();
+  expect(reason).toBe('group_open');
+  return { message, note: session.note() };
+};
 
 describe('R3: a name can be no more than a name', () => {
   /** What MCP servers may call their tools, or models make up. */
@@ -88,5 +111,15 @@ describe('R3: a name can be no more than a name', () => {
     const note = session.note();
     expect(note.split('\n').length).toBe(2);
     expect(note.length).toBeLessThan(500);
+  });
+
+  test.each(NAMES)('R3, C13: that of an MCP server too, where its group is open: case %#', async (name) => {
+    const { message, note } = await refusedByGroup(name);
+    expect(message).toMatch(
+      /^Tool 'fetch' is unavailable: the tools of group (?:'[^'\n]{1,80}'|"[^\n]{1,81}") failed \(server\)\. /,
+    );
+    expect(message.length).toBeLessThan(400);
+    expect(note.split('\n').length).toBe(3);
+    expect(note.length).toBeLessThan(700);
   });
 });

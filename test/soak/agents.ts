@@ -17,18 +17,22 @@ export interface Seen {
   readonly strange: string[];
 }
 
-/** Session ids, tools and the rest are the same for all agents; how circuits are shared isn't. */
+/** Tools are the same for all agents. How circuits are shared, the budget's rule and the end of systemic events are not. */
 const CONFIGS: readonly Partial<BreakerboxConfig>[] = [
   { agent: 'soak-session' },
-  { agent: 'soak-process', scope: 'process' },
+  { agent: 'soak-strict', budget: 'strict' },
+  { agent: 'soak-process', scope: 'process', systemic: { recovery: { probeAfterMs: 300, maxProbeAfterMs: 600 } } },
   { agent: 'soak-observe', defaults: { mode: 'observe_only' } },
   { agent: 'soak-none', scope: 'none' },
 ];
 
+/** Tools of one group (C13). */
+const GROUPED = ['fetch', 'orders'] as const;
+
 /** Small waits: a soak of minutes is to see many openings, probes, leases and recoveries. */
 const DEFAULTS = { cooldownMs: 200, maxCooldownMs: 400, probeLeaseMs: 500, maxRetryAfterMs: 500 } as const;
 
-/** Sessions that nobody ends leave the gauges after that time. */
+/** Sessions that are never ended leave the gauges after that time. */
 export const IDLE_MS = 1_000;
 
 export const createBoxes = (seen: Seen): readonly Breakerbox[] =>
@@ -46,8 +50,10 @@ export const createBoxes = (seen: Seen): readonly Breakerbox[] =>
         mail: { precheck: async () => (Math.random() < 0.1 ? 'unavailable' : 'available') },
         sums: { slowCallRate: { slowerThanMs: 35, rate: 0.9, minimumCalls: 5, windowMs: 1_000 } },
         files: { failureThreshold: false, failureRate: { rate: 0.5, minimumCalls: 4, windowCalls: 10 } },
-        ...Object.fromEntries(['fetch', 'orders', 'news'].map((tool) => [tool, {}])),
+        news: {},
+        ...Object.fromEntries(GROUPED.map((tool) => [tool, { group: 'shop' }])),
       },
+      groups: { shop: DEFAULTS },
     });
     box.on('decision', ({ decision }) => add(seen.decisions, decision));
     box.on('outcome', ({ outcome }) => add(seen.outcomes, outcome));
