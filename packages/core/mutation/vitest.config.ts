@@ -5,7 +5,7 @@ const conditions = ['breakerbox-source'];
 
 /** Tests of many random cases, and those that drive a whole session. */
 const SLOW = [
-  /\/src\/(?!annotated|books|budget|correlation|counted-errors|freshness|groups|last-good|ledger|loop-guard|passes|probes|systemic|tally|view)[\w.-]+$/,
+  /\/src\/(?!annotated|books|budget|by-host|correlation|counted-errors|freshness|groups|keys|last-good|ledger|loop-guard|passes|probes|systemic|tally|view)[\w.-]+$/,
   /\/(?:proof|report|rules|telemetry)\//,
   /property/,
 ];

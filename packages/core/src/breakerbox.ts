@@ -3,7 +3,13 @@ import { type BudgetOptions, createBudget } from './budget/budget.ts';
 import { keptChains } from './capability/kept-chains.ts';
 import type { Capability } from './capability/map.ts';
 import { routeOf } from './capability/route.ts';
-import { type CircuitPolicy, gatePolicy, resolveGroupPolicy, resolvePolicy } from './circuit/policy.ts';
+import {
+  type CircuitPolicy,
+  gatePolicy,
+  resolveGroupPolicy,
+  resolveKeyPolicy,
+  resolvePolicy,
+} from './circuit/policy.ts';
 import { hasWindows } from './circuit/trips/counts.ts';
 import { systemClock } from './clock.ts';
 import {
@@ -310,7 +316,7 @@ const toolSettings = (
   scope: NonNullable<BreakerboxConfig['scope']>,
 ): ToolSettings => {
   const merged = mergeTool(defaults, own);
-  const { mode = 'automatic', classify, precheck, labelFreshness = false, serveStaleMs } = merged;
+  const { mode = 'automatic', classify, isFailure, key, precheck, labelFreshness = false, serveStaleMs } = merged;
   const { provides, alternatives, fallback, dependsOn } = merged;
   const policy = resolvePolicy(merged);
   const keepsResults = labelFreshness || serveStaleMs !== undefined;
@@ -323,8 +329,11 @@ const toolSettings = (
   return {
     mode,
     policy: inScope(policy, scope),
+    keyPolicy: inScope(resolveKeyPolicy(merged), scope),
     outcomes: { ...DEFAULT_JUDGEMENT, ...merged.outcomes },
     classify,
+    isFailure,
+    key,
     capability,
     lastResort: routeOf(capability, () => false),
     precheck,

@@ -24,7 +24,8 @@ import type { SessionContext } from './context.ts';
 import { latestOf } from './correlation.ts';
 import type { RecoveredBy } from './events.ts';
 import { countsForGroup } from './groups.ts';
-import { feeds, NO_PASSES, type Pass, rejects } from './passes.ts';
+import { distinctKey, passKey, releaseKey, settleKey } from './keys.ts';
+import { feeds, holdsShared, keyPassOf, NO_PASSES, type Pass, rejects } from './passes.ts';
 import type { SessionPermit } from './permit.ts';
 import { isCounted } from './reasons.ts';
 import type { RecoveryWatch } from './recovery.ts';
@@ -89,23 +90,27 @@ export class Circuits {
     return tracked;
   }
 
-  /** C15: the circuits beside its tool's that a call passes without a probe. */
-  passes({ group }: SessionTool, mode: CircuitMode): readonly Pass[] {
+  /** C15: the circuits beside its tool's that a call passes: a closed group, and its key with a slot of what is not closed. */
+  passes({ group, tracked }: SessionTool, mode: CircuitMode, key: string | undefined, at: Moment): readonly Pass[] {
+    const ofKey =
+      key === undefined || tracked === undefined ? NO_PASSES : [passKey(tracked, key, circuitMoment(this.store, at))];
     // Only a probe settles a group that is not closed (C7).
-    if (group === undefined || group.circuit.state !== 'closed' || !feeds(group, mode)) return NO_PASSES;
-    return [{ of: 'group', generation: group.circuit.generation, lease: undefined }];
+    if (group === undefined || group.circuit.state !== 'closed' || !feeds(group, mode)) return ofKey;
+    const ofGroup: Pass = { of: 'group', generation: group.circuit.generation, lease: undefined };
+    return ofKey === NO_PASSES ? [ofGroup] : [ofGroup, ...ofKey];
   }
 
   /** C6, C15: takes a slot of each circuit that is not closed. They all have one: the decision has looked. */
   lend(
     tool: SessionTool,
     mode: CircuitMode,
+    key: string | undefined,
     at: Moment,
   ): { readonly lease: Lease | undefined; readonly passes: readonly Pass[] } {
     const { tracked, group } = tool;
     if (tracked === undefined) return { lease: undefined, passes: NO_PASSES };
     const asking: Asking = { tool: tool.tool, policy: tracked.tool.policy };
-    const passes: Pass[] = [...this.passes(tool, mode)];
+    const passes: Pass[] = [...this.passes(tool, mode, key, at)];
     const gate = this.#gateFor(tool.tool, mode);
     if (gate !== undefined) passes.push(this.#enterGate(gate, mode, asking, at));
     if (group !== undefined && group.circuit.state !== 'closed' && feeds(group, mode) && rejects(group, mode)) {
@@ -182,7 +187,8 @@ export class Circuits {
     if (tracked === undefined || !permit.answers || !isLate(tracked.circuit, permit)) return false;
     for (const pass of permit.passes) {
       const holder = pass.of === 'group' ? this.#own(permit.seat.group) : this.#stateOf(pass).gate;
-      if (holder !== undefined) holder.circuit = release(holder.circuit, pass);
+      if (pass.of === 'key') releaseKey(tracked, pass);
+      else if (holder !== undefined) holder.circuit = release(holder.circuit, pass);
     }
     return true;
   }
@@ -195,7 +201,7 @@ export class Circuits {
   /** What a call came to is charged, and moves the circuits that let it through. */
   settle(permit: SessionPermit, judged: Judged, at: Moment): void {
     if (judged === SUCCESS && this.#isUntouched(permit)) return;
-    const { seat, isProbe } = permit;
+    const { seat } = permit;
     const { outcome, category = 'unknown', tokens = 0 } = judged;
     const observed = this.modeOf(seat) === 'observe_only';
     const counts = isCounted(permit.reason);
@@ -203,6 +209,8 @@ export class Circuits {
       const hasCircuit = seat.tracked !== undefined;
       const mayWait = seat.tracked?.tool.policy.failureThreshold ?? 0;
       const group = seat.group?.tool.name;
+      // C14: a probe of a key alone costs what any call does.
+      const isProbe = permit.lease !== undefined || holdsShared(permit.passes);
       const failure = { tool: seat.tool, category, tokens, at, hasCircuit, isProbe, mayWait, group };
       this.#accounts.failed(observed, failure, this.#box.clock.unixNow());
     }
@@ -218,7 +226,8 @@ export class Circuits {
   #isUntouched({ seat: { tracked, group }, passes }: SessionPermit): boolean {
     if (tracked === undefined || this.#accounts.hasPending) return false;
     if (!isUntouched(tracked.circuit, tracked.tool.policy)) return false;
-    return passes === NO_PASSES || group === undefined || isUntouched(group.circuit, group.tool.policy);
+    if (passes === NO_PASSES) return true;
+    return tracked.keys === undefined && (group === undefined || isUntouched(group.circuit, group.tool.policy));
   }
 
   /** Who decides for a tool: its circuit, or where it has none its settings. */
@@ -236,9 +245,13 @@ export class Circuits {
     // A group that opened has absorbed the tool: then the result is late for it. And a failed probe of a group, or of an event, explains
     // itself: else each tool of a dead server would open a circuit of its own, one failed probe after the other.
     const isAbsorbed = tracked.circuit !== before;
-    const isExplained = permit.isProbe && permit.lease === undefined && judged.outcome === 'failure';
+    const isExplained = permit.lease === undefined && judged.outcome === 'failure' && holdsShared(passes);
     if (!isAbsorbed && !isExplained) this.#answerTool(permit, tracked, judged, at);
-    for (const pass of passes) if (pass.of !== 'group') this.#answerGate(permit, pass, judged, at);
+    for (const pass of passes) {
+      if (pass.of === 'key') {
+        settleKey(tracked, pass, judged, circuitMoment(this.store, at), this.#isDegraded(permit, at));
+      } else if (pass.of !== 'group') this.#answerGate(permit, pass, judged, at);
+    }
   }
 
   #answerTool(permit: SessionPermit, tracked: TrackedCircuit, judged: Judged, at: Moment): void {
@@ -288,15 +301,21 @@ export class Circuits {
     const { circuit, tool } = tracked;
     const { outcome, category = 'unknown', retryAfterMs, tokens = 0 } = judged;
     if (outcome === 'ignored') return release(circuit, ticket);
-    const { policy, name } = tool;
+    const { policy } = tool;
     const { durationMs = ended.ms - permit.at.ms } = judged;
     const at = circuitMoment(this.store, ended);
     const call = { durationMs, tokens };
     if (outcome === 'success' && !hasWindows(policy)) return succeed(circuit, ticket, call, policy, at);
     const surroundings = this.#surroundings(tracked);
     if (outcome === 'success') return succeed(circuit, ticket, call, policy, at, surroundings);
-    const degraded = permit.seat.spec?.precheck !== undefined && this.#box.prechecks.peek(name, at.ms) === 'degraded';
-    return fail(circuit, ticket, { ...call, category, retryAfterMs, degraded }, policy, at, surroundings);
+    const key = distinctKey(keyPassOf(permit.passes), category);
+    const degraded = this.#isDegraded(permit, at);
+    return fail(circuit, ticket, { ...call, category, retryAfterMs, degraded, key }, policy, at, surroundings);
+  }
+
+  /** K1. */
+  #isDegraded({ seat: { tool, spec } }: SessionPermit, { ms }: Moment): boolean {
+    return spec?.precheck !== undefined && this.#box.prechecks.peek(tool, ms) === 'degraded';
   }
 
   #surroundings(tracked: TrackedCircuit) {

@@ -81,6 +81,15 @@ describe('E6: bad configuration is refused when the box is made', () => {
       'defaults.outcomes.network',
       'failure, ignored',
     ],
+    ['an isFailure that is no function', { defaults: { isFailure: true } }, 'defaults.isFailure', 'Give a function'],
+    [
+      'a key that is no function',
+      { tools: { s: { key: 'host' } } },
+      'tools.s.key',
+      "is 'host'. Give a function from the arguments to a key, such as byHost(), or false",
+    ],
+    ['a key that is true', { tools: { s: { key: true } } }, 'tools.s.key', 'Give a function'],
+    ['a key for every tool', { defaults: { key: () => 'x' } }, 'defaults.key', 'differs from tool to tool'],
     ['a classifier that is no function', { defaults: { classify: 'network' } }, 'defaults.classify', 'Give a function'],
     ['a budget of nothing', { budget: { failures: 0 } }, 'budget.failures', 'at least 1'],
     [

@@ -26,7 +26,7 @@ import { ERROR_CATEGORIES, type ErrorCategory, type Judgement } from './outcome/
 import type { Precheck } from './precheck.ts';
 import { type RecoveryPolicy, recoveryChecks } from './recovery.ts';
 import type { SystemicPolicy } from './systemic.ts';
-import type { Classifier } from './tool.ts';
+import type { Classifier, KeyOf, ResultJudge } from './tool.ts';
 
 /** How one tool is treated. */
 export interface ToolConfig extends CircuitConfig, Capability {
@@ -42,8 +42,18 @@ export interface ToolConfig extends CircuitConfig, Capability {
   readonly group?: string | false;
   /** Which error categories count as failures of this tool; the rest keep their defaults (O1). */
   readonly outcomes?: Partial<Readonly<Record<ErrorCategory, Judgement>>>;
-  /** Looks at what the tool threw, or at an error that it returned, before the built-in classifier does (O2). */
+  /** Looks at what the tool threw, and at each result, before the built-in classifier does (O2). */
   readonly classify?: Classifier;
+  /**
+   * Says which results are failures (O7), before `classify` is asked: `true` is one of category `server`, a category one of that category,
+   * `false` is a success, and `undefined` leaves it to the classifier.
+   */
+  readonly isFailure?: ResultJudge;
+  /**
+   * Names the one host, account or file that a call is about, such as {@link byHost} (C14). Failures that blame it open a circuit for calls
+   * with that key alone. `false`: no keys, whatever an adapter says. Default: what the adapter says. Not in `defaults`.
+   */
+  readonly key?: KeyOf | false;
   /** Scores the tool before it is called: an answer of `unavailable` sends calls elsewhere (K1). Default: none. */
   readonly precheck?: Precheck;
   /** Labels results that may not be current: `permit.freshness` (F1). Default false. */
@@ -214,7 +224,10 @@ const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
     const checks = Object.fromEntries(ERROR_CATEGORIES.map((category) => [category, judgement]));
     return object(checks, "{ tool_error: 'failure' }")(path, value);
   },
-  classify: aFunction('from what the tool threw to a category'),
+  classify: aFunction('from what the tool threw or returned to a category'),
+  isFailure: aFunction('from a result to true, false or a category'),
+  key: (path, value) =>
+    value === false ? [] : aFunction('from the arguments to a key, such as byHost(), or false')(path, value),
   precheck: aFunction("from the tool's name to available, degraded or unavailable"),
   labelFreshness: oneOf([true, false], orLeaveOut('results are not labelled then.')),
   serveStaleMs: number(0, orLeaveOut('no last good result stands in for a call then.'), { above: true }),
@@ -252,7 +265,7 @@ const checkWaits = (
 };
 
 /** What only one tool can have: from `defaults`, each would stand in for itself. */
-const OWN = ['provides', 'alternatives', 'dependsOn', 'group'] as const satisfies readonly (keyof ToolConfig)[];
+const OWN = ['provides', 'alternatives', 'dependsOn', 'group', 'key'] as const satisfies readonly (keyof ToolConfig)[];
 
 const checkDefaults: Check = (path, value) => {
   const own = OWN.filter((key) => (value as ToolConfig | null)?.[key] !== undefined);

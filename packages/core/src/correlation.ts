@@ -194,5 +194,6 @@ export const resolveEvent = (correlation: Correlation): Correlation =>
 /** When the latest circuit joined an event, in monotonic ms: from there on its end is waited for (S5). */
 export const latestOf = (event: SystemicEvent): number => latestOpening(event)?.at.ms ?? Number.NEGATIVE_INFINITY;
 
-const latestOpening = ({ openings: [first, ...others] }: SystemicEvent): Opening | undefined =>
-  others.reduce((latest, one) => (latest !== undefined && one.at.ms > latest.at.ms ? one : latest), first);
+/** Of several at once, the first. */
+export const latestOpening = ({ openings }: SystemicEvent): Opening | undefined =>
+  openings.toSorted((one, other) => other.at.ms - one.at.ms)[0];

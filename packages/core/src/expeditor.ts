@@ -1,6 +1,7 @@
 import { Accounts } from './accounts.ts';
 import type { Books } from './books.ts';
 import { createBudget } from './budget/budget.ts';
+import { byHost } from './by-host.ts';
 import type { CallInput } from './call-input.ts';
 import { checkTasks, planScope, type ScopePlan, type Task } from './capability/scope.ts';
 import type { CircuitMode } from './circuit/mode.ts';
@@ -12,10 +13,12 @@ import { CountedErrors } from './counted-errors.ts';
 import { type Explanation, explanationOf } from './explain.ts';
 import { groupNameOf } from './groups.ts';
 import { CallHistory } from './history.ts';
+import { keyOf } from './keys.ts';
 import { freshMemory, type SessionMemory } from './memory.ts';
 import { type Grounds, noteText, rejectionText } from './message.ts';
-import { Outlook } from './outlook.ts';
-import { NO_PASSES } from './passes.ts';
+import { read } from './outcome/untrusted.ts';
+import { type AskedCall, NO_CALL, Outlook } from './outlook.ts';
+import { keyPassOf, NO_PASSES } from './passes.ts';
 import { type Permit, type PermitOwner, SessionPermit } from './permit.ts';
 import { decisionOf, isCounted, isExecuted, type Reason } from './reasons.ts';
 import type { RecoveryWatch } from './recovery.ts';
@@ -27,6 +30,7 @@ import { type SessionSnapshot, takeSnapshot } from './snapshot.ts';
 import { type CircuitStore, circuitMoment, circuitStore, copyStore, ownMemory } from './store.ts';
 import { followProviders, metricsActive } from './telemetry/hub.ts';
 import { SessionWitness, SILENT } from './telemetry/witness.ts';
+import type { ToolSpec } from './tool.ts';
 import { checkControl, checkReportOptions } from './usage.ts';
 import { type CircuitView, type SessionView, viewCircuit, viewCircuits, viewSession } from './view.ts';
 
@@ -78,17 +82,18 @@ export class Expeditor implements Session, PermitOwner {
     const known = this.#seats.find(tool);
     const at = this.#arrive(known, true);
     const seat = known ?? this.#take(tool);
-    const input = options === undefined ? undefined : this.#inputOf(seat, options);
+    const call = options === undefined ? NO_CALL : this.#askedCall(seat, options);
     const mode = seat.tracked === undefined ? this.#modeOf(seat) : seat.tracked.mode;
     if (mode === 'observe_only') this.#accounts.observe();
-    const reason = this.#outlook.reason(seat, mode, input, at);
+    const reason = this.#outlook.reason(seat, mode, call, at);
     this.#serial += 1;
-    if (reason !== 'closed') return this.#decideOtherwise(seat, reason, mode, input, this.#timed(at), options);
+    if (reason !== 'closed') return this.#decideOtherwise(seat, reason, mode, call, this.#timed(at), options);
     // Almost every call: a closed circuit needs no admission.
-    const passes = seat.group === undefined ? NO_PASSES : this.#circuits.passes(seat, mode);
+    const passes =
+      seat.group === undefined && call.key === undefined ? NO_PASSES : this.#circuits.passes(seat, mode, call.key, at);
     const decided = { decision: 'call', reason, lease: undefined, passes, route: undefined, held: undefined } as const;
-    const permit = new SessionPermit(this, seat, mode, decided, this.#callAt(at, input));
-    this.#history.tried(seat.tool, input);
+    const permit = new SessionPermit(this, seat, mode, decided, this.#callAt(at, call.input));
+    this.#history.tried(seat.tool, call.input);
     this.#witness.decided(permit, options);
     return permit;
   }
@@ -102,14 +107,15 @@ export class Expeditor implements Session, PermitOwner {
     seat: SessionTool,
     reason: Reason,
     mode: CircuitMode,
-    input: CallInput | undefined,
+    call: AskedCall,
     at: Moment,
     options: AcquireOptions | undefined,
   ): SessionPermit {
+    const { input, key } = call;
     const decision = decisionOf(reason, this.#box.systemic?.decision ?? 'pause');
     const route = isExecuted(reason) ? undefined : this.#outlook.route(reason, seat, input, at);
-    const held = route && this.#outlook.heldBy(seat, mode);
-    const slots = decision === 'probe' ? this.#circuits.lend(seat, mode, at) : NO_SLOTS;
+    const held = route && this.#outlook.heldBy(seat, mode, call, at);
+    const slots = decision === 'probe' ? this.#circuits.lend(seat, mode, key, at) : NO_SLOTS;
     const now = circuitMoment(this.#circuits.store, at);
     const permit = new SessionPermit(
       this,
@@ -136,8 +142,17 @@ export class Expeditor implements Session, PermitOwner {
     return (tracked ?? spec ?? this.#box.undeclared).mode;
   }
 
-  #inputOf({ spec }: SessionTool, options: AcquireOptions): CallInput | undefined {
-    return this.#history.inputOf(options, spec ?? this.#box.undeclared);
+  #askedCall({ spec, tracked }: SessionTool, options: AcquireOptions): AskedCall {
+    const input = this.#history.inputOf(options, spec ?? this.#box.undeclared);
+    const key = spec === undefined || tracked === undefined ? undefined : this.#keyOf(spec, options);
+    return input === undefined && key === undefined ? NO_CALL : { input, key };
+  }
+
+  /** C14. */
+  #keyOf(spec: ToolSpec, options: AcquireOptions): string | undefined {
+    const hint = hintOf(options);
+    if (hint === undefined && spec.key === undefined) return undefined; // Nearly every call.
+    return keyOf(spec, this.agent, read(options, 'input'), hint);
   }
 
   settled(permit: SessionPermit, settlement: Settlement): void {
@@ -149,10 +164,11 @@ export class Expeditor implements Session, PermitOwner {
   #settle(permit: SessionPermit, settlement: Settlement, at: Moment): void {
     const { tool, spec } = permit.seat;
     const found = judge(settlement, tool, spec ?? this.#box.undeclared, this.#box.clock);
-    const isFailure = found.outcome === 'failure' && 'error' in settlement;
+    const isOfKey = found.blames === 'key' && keyPassOf(permit.passes) !== undefined;
+    const isFailure = (found.outcome === 'failure' || isOfKey) && 'error' in settlement;
     // E3: one error that passes through nested guarded calls counts once.
     const isKnown = isFailure && this.#errors?.has(permit, settlement.error) === true;
-    const judged: Judged = isKnown ? { ...found, outcome: 'ignored' } : found;
+    const judged: Judged = isKnown ? { ...found, outcome: 'ignored', blames: undefined } : found;
     const counted = this.#conclude(permit, judged, settlement, judged === SUCCESS ? at : this.#timed(at));
     if (!isFailure || !counted) return;
     this.#errors ??= new CountedErrors();
@@ -280,18 +296,26 @@ export class Expeditor implements Session, PermitOwner {
     const { store, accounts, outlook, at } = this.#lookAhead();
     const name = this.#seats.nameOf(tool);
     const spec = this.#box.tool(name);
-    const call = input === undefined ? undefined : this.#history.inputOf({ input }, spec ?? this.#box.undeclared);
+    const key = this.#keyFor(name, input);
+    const known = input === undefined ? undefined : this.#history.inputOf({ input }, spec ?? this.#box.undeclared);
     const circuits = [spec?.group?.name, name].flatMap((one) => {
       const tracked = one === undefined ? undefined : store.circuits.get(one);
-      return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box)];
+      return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box, key)];
     });
-    return explanationOf(outlook.now(name, call, at), accounts.real, circuits, at);
+    return explanationOf(outlook.now(name, { input: known, key }, at), accounts.real, circuits, at);
   }
 
-  peek(tool: string): CircuitView | undefined {
+  peek(tool: string, input?: unknown): CircuitView | undefined {
     const { store, at } = this.#lookAhead();
-    const tracked = store.circuits.get(this.#seats.nameOf(tool));
-    return tracked && viewCircuit(tracked, circuitMoment(store, at), this.#box);
+    const name = this.#seats.nameOf(tool);
+    const tracked = store.circuits.get(name);
+    return tracked && viewCircuit(tracked, circuitMoment(store, at), this.#box, this.#keyFor(name, input));
+  }
+
+  /** C14: the key to look at. Keys of adapters are not known here. Most of them name the host, so that is tried. */
+  #keyFor(tool: string, input: unknown): string | undefined {
+    const spec = input === undefined ? undefined : this.#box.tool(tool);
+    return spec && keyOf(spec, this.agent, input, byHost()(input));
   }
 
   view(): SessionView {
@@ -374,6 +398,7 @@ export class Expeditor implements Session, PermitOwner {
   /** Whether time has a say in a call that a closed circuit lets through, and that succeeds. */
   #isDue({ tracked, spec, group }: SessionTool): boolean {
     if (tracked === undefined || tracked.circuit.state !== 'closed' || spec?.goesByTime === true) return true;
+    if (tracked.keys !== undefined) return true;
     if (group !== undefined && group.circuit.state !== 'closed') return true;
     return this.#circuits.hasPending || this.#accounts.hasPending;
   }
@@ -390,6 +415,15 @@ export class Expeditor implements Session, PermitOwner {
     return { ms, step: this.#step, stepMs: this.#stepMs };
   }
 }
+
+/** Untyped callers may give anything; and `read` costs more, because it reads what has any shape. */
+const hintOf = (options: AcquireOptions): unknown => {
+  try {
+    return options.key;
+  } catch {
+    return undefined;
+  }
+};
 
 const NO_SLOTS = { lease: undefined, passes: NO_PASSES } as const;
 

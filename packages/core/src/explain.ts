@@ -18,15 +18,15 @@ export interface Explanation {
   readonly decision: Decision;
   readonly reason: Reason;
   /**
-   * What rejects the call: the name of a circuit (`web_search`, `group:github`), `budget`, `systemic`, or the setting that does
-   * (`allowedTools`, `precheck`, `loopGuard`). Undefined where the call is made.
+   * What rejects the call: the name of a circuit (`web_search`, `group:github`), `key` for that of its key (C14), `budget`, `systemic`, or
+   * the setting that does (`allowedTools`, `precheck`, `loopGuard`). Undefined where the call is made.
    */
   readonly rejectedBy: string | undefined;
   /** How far the next probe of that circuit is away; undefined where no circuit rejects the call. */
   readonly nextProbe: ProbeWait | undefined;
   /** What the tool and its group were charged, and still counts in the budget. */
   readonly charges: readonly ChargeView[];
-  /** The circuits that the call passes, in that order: of its group, and its own. */
+  /** The circuits that the call passes, in that order: of its group, and its own, which has that of the call's key under `key`. */
   readonly circuits: readonly CircuitView[];
   /** What the model would read; empty where the call is made. */
   readonly text: string;
@@ -63,9 +63,10 @@ const SETTINGS: Readonly<Partial<Record<Reason, string>>> = {
   repeat: 'loopGuard',
 };
 
-const rejecting = ({ reason, tool, mode, group, circuit }: Grounds): string => {
+const rejecting = ({ reason, tool, mode, group, key, circuit }: Grounds): string => {
   const setting = SETTINGS[reason];
   if (setting !== undefined) return setting;
+  if (key !== undefined) return 'key';
   if (group === undefined) return tool;
   const isOfGroup =
     reason === 'group_open' ||

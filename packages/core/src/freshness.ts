@@ -41,13 +41,14 @@ export interface FreshnessFacts {
 /** F1: the label of a result, by the first of the kinds that applies; undefined if it is fresh. A time that is no number is unknown. */
 export const labelOf = (facts: FreshnessFacts): FreshnessLabel | undefined => {
   const { retrievedUnixMs = facts.unixMs } = facts;
-  const known = retrievedUnixMs !== null && Number.isFinite(retrievedUnixMs) ? retrievedUnixMs : undefined;
+  const unixMs = retrievedUnixMs ?? Number.NaN;
+  const known = Number.isFinite(unixMs) ? unixMs : undefined;
   const kind = kindOf(facts, known);
   return kind && { kind, retrievedUnixMs: known };
 };
 
 const kindOf = (facts: FreshnessFacts, retrievedUnixMs: number | undefined): FreshnessKind | undefined => {
-  if (facts.served || (retrievedUnixMs !== undefined && retrievedUnixMs < facts.taskUnixMs)) return 'stale';
+  if (facts.served || (retrievedUnixMs ?? Number.POSITIVE_INFINITY) < facts.taskUnixMs) return 'stale';
   if (facts.identical) return 'cached';
   if (facts.verified === false) return 'unverified';
   return retrievedUnixMs === undefined ? 'freshness_unknown' : undefined;
@@ -72,8 +73,8 @@ const MEANING: Readonly<Record<FreshnessKind, string>> = {
  * ```
  */
 export const describeFreshness = (label: FreshnessLabel): string => {
-  const { kind, retrievedUnixMs } = ((label as unknown) ?? {}) as Partial<FreshnessLabel>;
-  if (kind === undefined || !FRESHNESS_KINDS.includes(kind)) {
+  const { kind, retrievedUnixMs } = ((label as unknown) ?? {}) as FreshnessLabel;
+  if (!FRESHNESS_KINDS.includes(kind)) {
     throw new BreakerboxUsageError(
       `describeFreshness(${show(label)}): this is no label, so it says nothing of a result. Give permit.freshness, or the label of ` +
         'a stale route.',
@@ -85,8 +86,7 @@ export const describeFreshness = (label: FreshnessLabel): string => {
 const describeTime = (unixMs: number | undefined): string => {
   const date = new Date(unixMs ?? Number.NaN); // A time beyond the calendar is no date either.
   if (Number.isNaN(date.getTime())) return 'retrieved at an unknown time';
-  const [day, time = ''] = date.toISOString().split('T');
-  return `retrieved ${day} ${time.slice(0, 8)} UTC`;
+  return `retrieved ${date.toISOString().replace('T', ' ').replace(/\..*/, '')} UTC`;
 };
 
 /**

@@ -1,6 +1,7 @@
 export { type Breakerbox, createBreakerbox } from './breakerbox.ts';
 export type { BudgetOptions, BudgetRule } from './budget/budget.ts';
 export type { EarlierCharges } from './budget/strict.ts';
+export { byHost } from './by-host.ts';
 export { type CapabilityMap, parseCapabilities, validateCapabilities } from './capability/file.ts';
 export type { Alternative, Capability, Degradation } from './capability/map.ts';
 export type { AlternativeRoute, DeferRoute, ManualRoute, Route, StaleRoute } from './capability/route.ts';
@@ -76,6 +77,7 @@ export type { FreshnessHint, Settlement } from './settlement.ts';
 export type {
   ChargeSnapshot,
   CircuitSnapshot,
+  KeySnapshot,
   LedgerSnapshot,
   MomentSnapshot,
   OpeningSnapshot,
@@ -98,5 +100,5 @@ export {
   OTHER_TOOL,
   SCOPE_NAME,
 } from './telemetry/semconv.ts';
-export type { Classifier } from './tool.ts';
+export type { Classifier, KeyOf, ResultJudge } from './tool.ts';
 export type { BudgetView, CircuitView, SessionView } from './view.ts';

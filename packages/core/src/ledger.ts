@@ -10,7 +10,7 @@ import {
   passTime,
 } from './budget/window.ts';
 import type { Moment } from './clock.ts';
-import type { Correlation } from './correlation.ts';
+import { type Correlation, latestOpening } from './correlation.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
 import type { Opening, SystemicEvent } from './systemic.ts';
 
@@ -132,14 +132,13 @@ export const followEvent = (ledger: Ledger, event: SystemicEvent | undefined, wi
 };
 
 /** An event that grows is the same event. One session may see two events in a row without the end between them (C12). */
-const isSameEvent = (before: SystemicEvent | undefined, now: SystemicEvent): boolean =>
-  before !== undefined && before.began === now.began;
+const isSameEvent = (before: SystemicEvent | undefined, now: SystemicEvent): boolean => before?.began === now.began;
 
 /** Which charges belong to an event: those of its tools, and those of its category. */
 const partOf = (event: SystemicEvent, within: Within) => {
   const { openings, category } = event;
   const byTool = new Map(openings.map((one) => [one.tool, one.at]));
-  const latest = openings.reduce((last, { at }) => (at.ms > last.ms ? at : last), NEVER);
+  const latest = latestOpening(event)?.at ?? NEVER;
   return (charge: { readonly tool: string; readonly category: ErrorCategory; readonly at: Moment }): boolean => {
     const opened = byTool.get(charge.tool);
     if (opened !== undefined && within(charge.at, opened)) return true;

@@ -4,6 +4,7 @@ import type { Budget } from './budget/budget.ts';
 import type { Circuit } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import { type Correlation, NO_CORRELATION } from './correlation.ts';
+import type { KeyCircuits } from './keys.ts';
 import { createLedger } from './ledger.ts';
 
 /** A circuit apart from its tool and its probes. */
@@ -12,6 +13,8 @@ export interface KeptCircuit {
   readonly circuit: Circuit;
   /** The span whose failure opened the circuit. */
   readonly openedBy: SpanContext | undefined;
+  /** Of the keys of a tool (C14). */
+  readonly keys?: KeyCircuits | undefined;
 }
 
 /** All that a session goes by: what a new one begins with, and what a snapshot keeps (C11). */

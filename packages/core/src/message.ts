@@ -25,6 +25,8 @@ export interface Held {
   readonly group:
     | { readonly name: string; readonly mode: CircuitMode; readonly circuit: Circuit; readonly policy: CircuitPolicy }
     | undefined;
+  /** The circuit of the call's key, where that is what rejects the call (C14). */
+  readonly key: { readonly circuit: Circuit; readonly policy: CircuitPolicy } | undefined;
   /** The systemic event that is not over. */
   readonly event: SystemicEvent | undefined;
   /** What lets one call probe for that event (S5). */
@@ -50,14 +52,15 @@ export interface Grounds extends Held {
 /** The message of a skip or a pause (R3). */
 export const rejectionText = (grounds: Grounds): string => {
   if (isPause(grounds)) return [pauseText(grounds), ...insteadOnPause([grounds])].join(' ');
-  const { reason, tool } = grounds;
+  const { reason, tool, key } = grounds;
   if (reason === 'repeat') {
     const advice = 'Do not repeat it: change the arguments, or do something else first.';
     return `Tool ${quoteTool(tool)} was not called: ${whyOf(grounds)}. ${advice} ${insteadOf(grounds)}`;
   }
   const again = againOf(grounds);
   const advice = again === undefined ? 'Do not retry it.' : `Do not retry it now; ${again}.`;
-  return `Tool ${quoteTool(tool)} is unavailable: ${whyOf(grounds)}. ${advice} ${insteadOf(grounds)}`;
+  const [target, others] = key === undefined ? ['', ''] : [' for this target', ' Other targets still work.'];
+  return `Tool ${quoteTool(tool)} is unavailable${target}: ${whyOf(grounds)}. ${advice}${others} ${insteadOf(grounds)}`;
 };
 
 /** R3: the same for all tools that are out, as a part of the system prompt; empty where none is. */
@@ -81,7 +84,8 @@ const noteLine = (grounds: Grounds): string => {
 const isPause = ({ decision }: Grounds): boolean => decision === 'pause';
 
 /** Why a tool is skipped. */
-const whyOf = ({ reason, circuit, group, event }: Grounds): string => {
+const whyOf = ({ reason, circuit: own, key, group, event }: Grounds): string => {
+  const circuit = key?.circuit ?? own;
   switch (reason) {
     case 'systemic':
       return systemicCause(event);
@@ -127,8 +131,9 @@ const againOf = (grounds: Grounds): string | undefined => {
 };
 
 /** How far the next probe is away, of the circuit that rejects the call; undefined where none is open. */
-export const waitOf = ({ tool, reason, circuit, policy, group, gate, at }: Grounds): ProbeWait | undefined => {
-  const shared = reason === 'group_open' ? group : reason === 'systemic' ? gate : undefined;
+export const waitOf = ({ tool, reason, circuit, policy, group, key, gate, at }: Grounds): ProbeWait | undefined => {
+  const ofKey = reason === 'key_open' ? key : undefined;
+  const shared = reason === 'group_open' ? group : reason === 'systemic' ? gate : ofKey;
   if (shared?.circuit.state === 'open') {
     const wait = probeWait(shared.circuit.outage, shared.policy, at, { tool, policy });
     const own = circuit?.state === 'open' ? circuit.outage.notBeforeMs - at.ms : 0; // O3: its own Retry-After holds as well.

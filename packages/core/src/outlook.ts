@@ -5,10 +5,12 @@ import type { Outlook as ToolOutlook } from './capability/scope.ts';
 import { unblockText } from './capability/unblock.ts';
 import { admits, type Circuit } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
+import type { CircuitPolicy } from './circuit/policy.ts';
 import type { Circuits } from './circuits.ts';
 import type { Moment } from './clock.ts';
 import type { SessionContext } from './context.ts';
 import type { CallHistory } from './history.ts';
+import { keyCircuit, keyPolicyOf } from './keys.ts';
 import { type Grounds, type Held, waitOf } from './message.ts';
 import { feeds, rejects } from './passes.ts';
 import type { SessionPermit } from './permit.ts';
@@ -22,10 +24,30 @@ import { newCircuit, type TrackedCircuit } from './tracked.ts';
 /** A tool that is asked about. */
 export type Asked = Omit<SessionTool, 'tally'>;
 
+/** A call that is asked about, as far as it is known. */
+export interface AskedCall {
+  readonly input: CallInput | undefined;
+  /** The hash of its key (C14). */
+  readonly key: string | undefined;
+}
+
+/** One for all calls of which nothing is known. */
+export const NO_CALL: AskedCall = { input: undefined, key: undefined };
+
+/** What a circuit that is not closed says. */
+interface Says {
+  readonly due: Reason;
+  readonly open: Reason;
+}
+
+const OF_TOOL: Says = { due: 'probe_due', open: 'open' };
+const OF_KEY: Says = { due: 'key_probe_due', open: 'key_open' };
+
 /** F2: a last good result answers for a tool that is unavailable; not for one that rejects the call itself, or that is not allowed. */
 const IS_OUT: ReadonlySet<Reason> = new Set<Reason>([
   'open',
   'group_open',
+  'key_open',
   'probe_in_flight',
   'forced_open',
   'unavailable',
@@ -57,8 +79,8 @@ export class Outlook {
   }
 
   /** Why a call with these arguments (O5) would be let through, skipped or paused. */
-  reason(asked: Asked, mode: CircuitMode, input: CallInput | undefined, at: Moment): Reason {
-    const reason = this.#reason(asked, mode, input, at);
+  reason(asked: Asked, mode: CircuitMode, { input, key }: AskedCall, at: Moment): Reason {
+    const reason = this.#reason(asked, mode, input, key, at);
     return mode === 'observe_only' ? this.#onlyObserved(reason) : reason;
   }
 
@@ -72,7 +94,7 @@ export class Outlook {
     return decisionOf(reason, this.#box.systemic?.decision ?? 'pause');
   }
 
-  #reason(asked: Asked, mode: CircuitMode, input: CallInput | undefined, at: Moment): Reason {
+  #reason(asked: Asked, mode: CircuitMode, input: CallInput | undefined, key: string | undefined, at: Moment): Reason {
     const { tool, spec, tracked, group } = asked;
     const session = this.#ofSession(asked, mode, at);
     if (session !== undefined && session !== 'probe_due') return session;
@@ -82,10 +104,12 @@ export class Outlook {
     if (spec?.precheck !== undefined && this.#isUnavailable(spec, spec.precheck, at)) return 'unavailable';
     const byGroup = group === undefined ? undefined : this.#ofGroup(asked, group, mode, at);
     if (byGroup !== undefined && byGroup !== 'group_probe_due') return byGroup;
-    const own = tracked === undefined ? undefined : this.#ofCircuit(tracked.circuit, tracked, at);
+    const own = tracked === undefined ? undefined : this.#ofCircuit(tracked.circuit, tracked.tool.policy, OF_TOOL, at);
     if (own !== undefined && own !== 'probe_due') return own;
+    const byKey = tracked === undefined || key === undefined ? undefined : this.#ofKey(tracked, key, at);
+    if (byKey !== undefined && byKey !== 'key_probe_due') return byKey;
     // C15: if several circuits are due, one call probes them all.
-    const due = byGroup ?? own ?? session;
+    const due = byGroup ?? own ?? session ?? byKey;
     if (due !== undefined) return due;
     // A probe may well be the same call once more, so the loop guard is asked last.
     if (input !== undefined && this.#history.isRepeat(tool, input)) return 'repeat';
@@ -123,10 +147,15 @@ export class Outlook {
     return circuit.state === 'open' ? 'group_open' : 'probe_in_flight';
   }
 
-  #ofCircuit(circuit: Circuit, { tool }: TrackedCircuit, at: Moment): Reason | undefined {
+  /** C14: what the circuit of the call's key says. */
+  #ofKey(tracked: TrackedCircuit, key: string, at: Moment): Reason | undefined {
+    return this.#ofCircuit(keyCircuit(tracked, key), keyPolicyOf(tracked), OF_KEY, at);
+  }
+
+  #ofCircuit(circuit: Circuit, policy: CircuitPolicy, says: Says, at: Moment): Reason | undefined {
     if (circuit.state === 'closed') return undefined;
-    if (admits(circuit, tool.policy, circuitMoment(this.#store, at))) return 'probe_due';
-    return circuit.state === 'open' ? 'open' : 'probe_in_flight';
+    if (admits(circuit, policy, circuitMoment(this.#store, at))) return says.due;
+    return circuit.state === 'open' ? says.open : 'probe_in_flight';
   }
 
   /** Where a call goes that is skipped or paused for this reason (R2, F2); undefined where it is made. */
@@ -144,7 +173,7 @@ export class Outlook {
     const spec = this.#box.tool(tool);
     if (spec === undefined) return false;
     const asked = this.#asked(spec.name, spec);
-    return this.#decides(this.reason(asked, (asked.tracked ?? spec).mode, undefined, at)) === 'call';
+    return this.#decides(this.reason(asked, (asked.tracked ?? spec).mode, NO_CALL, at)) === 'call';
   }
 
   /** A tool as it is now. A circuit that was not used yet is closed. */
@@ -160,12 +189,21 @@ export class Outlook {
     return { tool: seat.tool, mode, reason, decision, route, circuit, policy, ledger, ...held, at };
   }
 
-  /** What rejects calls of a tool beside its own circuit. */
-  heldBy({ group }: Pick<Asked, 'group'>, mode: CircuitMode): Held {
+  /** What rejects a call of a tool beside its own circuit. */
+  heldBy(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Held {
+    const { group, tracked } = asked;
+    // The key is asked last: it is what rejects the call if without it nothing would say the same.
+    const isKey =
+      call.key !== undefined &&
+      this.reason(asked, mode, call, at) !== this.reason(asked, mode, { ...call, key: undefined }, at);
     const { correlation, gate } = this.#accounts.correlationOf(mode === 'observe_only');
     const policy = this.#box.systemic?.gate;
     return {
       group: group && { name: group.tool.name, mode: group.mode, circuit: group.circuit, policy: group.tool.policy },
+      key:
+        isKey && tracked && call.key !== undefined
+          ? { circuit: keyCircuit(tracked, call.key), policy: keyPolicyOf(tracked) }
+          : undefined,
       event: correlation.event,
       gate: gate && policy && { circuit: gate.circuit, policy },
     };
@@ -173,7 +211,7 @@ export class Outlook {
 
   /** Whether a declared tool is unavailable, and what to do about it. */
   of(tool: string, at: Moment): ToolOutlook {
-    const grounds = this.now(tool, undefined, at);
+    const grounds = this.now(tool, NO_CALL, at);
     const { reason, route } = grounds;
     if (route === undefined) return { out: false };
     return { out: true, reason, route, unblock: unblockText({ tool, reason, wait: waitOf(grounds) }) };
@@ -181,29 +219,27 @@ export class Outlook {
 
   /** Of the declared tools, those that would be skipped or paused now (R3). */
   outs(at: Moment): readonly Grounds[] {
-    return [...this.#box.tools()]
-      .map((tool) => this.now(tool, undefined, at))
-      .filter(({ route }) => route !== undefined);
+    return [...this.#box.tools()].map((tool) => this.now(tool, NO_CALL, at)).filter(({ route }) => route !== undefined);
   }
 
   /** What would be decided now for a tool. */
-  now(tool: string, input: CallInput | undefined, at: Moment): Grounds {
+  now(tool: string, call: AskedCall, at: Moment): Grounds {
     const asked = this.#asked(tool, this.#box.tool(tool));
     const { mode } = asked.tracked ?? asked.spec ?? this.#box.undeclared;
-    const reason = this.reason(asked, mode, input, at);
+    const reason = this.reason(asked, mode, call, at);
     return {
       tool,
       mode,
       reason,
       decision: this.#decides(reason),
-      route: this.route(reason, asked, input, at),
+      route: this.route(reason, asked, call.input, at),
       circuit: asked.tracked?.circuit,
       policy: (asked.spec ?? this.#box.undeclared).policy,
       ledger: this.#accounts.real,
-      ...this.heldBy(asked, mode),
+      ...this.heldBy(asked, mode, call, at),
       at: circuitMoment(this.#store, at),
     };
   }
 }
 
-const NOT_HELD: Held = { group: undefined, event: undefined, gate: undefined };
+const NOT_HELD: Held = { group: undefined, key: undefined, event: undefined, gate: undefined };

@@ -2,14 +2,23 @@ import type { Lease } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import type { TrackedCircuit } from './tracked.ts';
 
-/** C15: a circuit that a call passed before that of its tool. */
+/** C15: a circuit that a call passed beside that of its tool. */
 export interface Pass {
-  /** The gate of an event, of what is only observed (C1), or the circuit of a group. */
-  readonly of: 'gate' | 'observed_gate' | 'group';
+  /** The gate of an event, of what is only observed (C1), or the circuit of a group or of a key. */
+  readonly of: 'gate' | 'observed_gate' | 'group' | 'key';
+  /** The hash of the key (C14). */
+  readonly key?: string;
   readonly generation: number;
   /** The slot that the call takes as a probe. */
   readonly lease: Lease | undefined;
 }
+
+/** C14: the pass of the call's key; undefined for a call without one. */
+export const keyPassOf = (passes: readonly Pass[]): Pass | undefined => passes.find(({ of }) => of === 'key');
+
+/** Whether the call is the probe of a circuit that tools have in common: of a group, or of an event. */
+export const holdsShared = (passes: readonly Pass[]): boolean =>
+  passes.some(({ of, lease }) => of !== 'key' && lease !== undefined);
 
 /** One list for nearly all calls. */
 export const NO_PASSES: readonly Pass[] = [];

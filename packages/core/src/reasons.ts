@@ -19,10 +19,14 @@ export const REASONS = {
   probe_due: 'probe',
   /** The same for the circuit of the tool's group: one call probes for all of its tools (C13). */
   group_probe_due: 'probe',
+  /** The same for the circuit of the call's key (C14). */
+  key_probe_due: 'probe',
   /** The circuit is open and no probe is due. */
   open: 'skip',
   /** The circuit of the tool's group is open and no probe is due (C13). */
   group_open: 'skip',
+  /** The circuit of the call's key is open and no probe is due (C14). */
+  key_open: 'skip',
   /** Enough probes are on their way. */
   probe_in_flight: 'skip',
   /** Somebody has switched the tool off (C1). */
@@ -50,7 +54,7 @@ export const decisionOf = (reason: Reason, systemic: SystemicDecision): Decision
 
 /** Whether the circuits that let the call through are told what came of it. */
 export const isAnswered = (reason: Reason): boolean =>
-  reason === 'closed' || reason === 'probe_due' || reason === 'group_probe_due';
+  reason === 'closed' || reason === 'probe_due' || reason === 'group_probe_due' || reason === 'key_probe_due';
 
 /** Whether the tool is to be run. */
 export const isExecuted = (reason: Reason): boolean => {

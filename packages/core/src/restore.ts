@@ -5,11 +5,13 @@ import { type Circuit, closedCircuit, type Outage } from './circuit/circuit.ts';
 import { countsFrom } from './circuit/trips/snapshot.ts';
 import type { Moment } from './clock.ts';
 import { type Correlation, type CorrelationPolicy, NO_CORRELATION } from './correlation.ts';
+import type { KeyCircuits } from './keys.ts';
 import type { Ledger } from './ledger.ts';
 import type { KeptCircuit, SessionMemory } from './memory.ts';
 import type {
   ChargeSnapshot,
   CircuitSnapshot,
+  KeySnapshot,
   LedgerSnapshot,
   MomentSnapshot,
   OpeningSnapshot,
@@ -59,9 +61,15 @@ const circuitFrom = (snapshot: CircuitSnapshot, ms: number): KeptCircuit => ({
   mode: snapshot.mode,
   circuit: stateFrom(snapshot, ms),
   openedBy: snapshot.openedBy === null ? undefined : { ...snapshot.openedBy, isRemote: true },
+  keys: snapshot.keys && keysFrom(snapshot.keys, ms),
 });
 
-const stateFrom = (snapshot: CircuitSnapshot, ms: number): Circuit => {
+const keysFrom = (keys: readonly KeySnapshot[], ms: number): KeyCircuits => ({
+  circuits: new Map(keys.map(({ key, ...one }) => [key, stateFrom({ weak: 0, by: null, counts: null, ...one }, ms)])),
+  generation: 0,
+});
+
+const stateFrom = (snapshot: Omit<CircuitSnapshot, 'tool' | 'mode' | 'openedBy'>, ms: number): Circuit => {
   const { state, generation, failures, weak, by, succeeded, retryAfterMs, counts, outage: kept } = snapshot;
   const notBeforeMs = retryAfterMs > 0 ? ms + retryAfterMs : 0;
   if (state === 'closed' || kept === null) {

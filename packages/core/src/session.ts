@@ -15,6 +15,8 @@ export interface AcquireOptions {
    * repeat themselves (O5), and finds the last good result of the same call (F2).
    */
   readonly input?: unknown;
+  /** The one host, account or file that the call is about (C14), as the adapter has it. The tool's own `key` comes first. */
+  readonly key?: string | undefined;
 }
 
 /** What a tool is declared with. */
@@ -113,7 +115,7 @@ export interface Session {
   report(options?: ReportOptions): SessionReport;
   /**
    * Why a call of the tool would be called, probed, skipped or paused now: which circuit rejects it, until when, and what the tool was
-   * charged. `input`: the arguments, where the loop guard may be the reason (O5). Changes nothing (C11).
+   * charged. `input`: the arguments, where the loop guard or the circuit of a key may be the reason (O5, C14). Changes nothing (C11).
    *
    * @example
    * ```ts
@@ -121,8 +123,11 @@ export interface Session {
    * ```
    */
   explain(tool: string, input?: unknown): Explanation;
-  /** A circuit to look at, of a tool or of a group (`group:NAME`); undefined for one that was not used yet. Changes nothing (C11). */
-  peek(tool: string): CircuitView | undefined;
+  /**
+   * A circuit to look at, of a tool or of a group (`group:NAME`); undefined for one that was not used yet. With the arguments of a call,
+   * the circuit of their key is under `key` (C14); where an adapter names the keys, that of the host in `url`. Changes nothing (C11).
+   */
+  peek(tool: string, input?: unknown): CircuitView | undefined;
   /** The whole session to look at. Changes nothing (C11). */
   view(): SessionView;
   /**

@@ -5,7 +5,7 @@ import { isError, readErrorResult } from './outcome/result.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './outcome/taxonomy.ts';
 import { isObject, read, readKeys } from './outcome/untrusted.ts';
 import { atOnce, reportThrown, safely, warn } from './telemetry/safely.ts';
-import type { ToolSettings } from './tool.ts';
+import type { ResultJudge, ToolSettings } from './tool.ts';
 
 /**
  * How a tool call went, as the executor tells it. Give what was thrown as `error`; what was returned as `result` where a
@@ -21,9 +21,10 @@ export type Settlement = SettledAs & {
   readonly durationMs?: number | undefined;
   /**
    * `group`: the failure shows that all tools of the group are unreachable, such as the end of an MCP server's transport. Its circuit
-   * opens at once (C13). Ignored unless the call failed.
+   * opens at once (C13). `key`: it is about the one host, account or file that the call chose, and counts there alone (C14). Ignored unless
+   * the call failed.
    */
-  readonly blames?: 'group' | undefined;
+  readonly blames?: 'group' | 'key' | undefined;
   /** What the executor knows of how current the result is, for tools with `labelFreshness` (F1). */
   readonly freshness?: FreshnessHint | undefined;
 };
@@ -57,10 +58,14 @@ type SettledAs =
       readonly error: unknown;
       /** The signal that the call ran under: tells a time-out from the caller's abort (O2). */
       readonly signal?: AbortSignal | undefined;
+      /** What the executor read in it (E1). Default: core reads codes and statuses. */
+      readonly verdict?: Classification | undefined;
     }
   | {
       /** What the tool returned: read for an error that it reports; kept as its last good result where the tool has `serveStaleMs` (F2). */
       readonly result: unknown;
+      /** What the executor read in it (E1); `null`: it is a success. Default: core reads codes and statuses of error results. */
+      readonly verdict?: Classification | null | undefined;
     };
 
 /** What a settlement comes to. */
@@ -72,7 +77,8 @@ export interface Judged {
   readonly tokens?: number;
   /** Where the executor said how long it took. */
   readonly durationMs?: number;
-  readonly blames?: 'group';
+  /** `key`: ignored by all but the circuit of the call's key, where it is a failure (C14). */
+  readonly blames?: 'group' | 'key' | undefined;
 }
 
 /** What nearly every settlement comes to. */
@@ -82,8 +88,8 @@ export const SUCCESS: Judged = { outcome: 'success', category: undefined };
 export const judge = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
   try {
     if (isPlainSuccess(settlement)) return SUCCESS;
-    const given = isError(settlement) ? { error: settlement } : settlement; // As `catch` gives it to callers without types.
-    return withCost(weigh(given, tool, settings, clock), given, tool);
+    const told = isError(settlement) ? { error: settlement } : settlement; // As `catch` gives it to callers without types.
+    return withCost(weigh(told, tool, settings, clock), told, tool);
   } catch (error) {
     reportThrown(`reading the settlement of tool '${tool}'`, error);
     return { outcome: 'ignored', category: 'unknown' };
@@ -104,18 +110,27 @@ const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged 
   try {
     const { tokens, durationMs, blames } = settlement;
     if (tokens === undefined && durationMs === undefined && blames === undefined) return judged; // As nearly always.
-    const blamed = blames === 'group' && judged.outcome === 'failure' ? { blames } : {};
-    return { ...judged, ...bounded('tokens', tokens), ...bounded('durationMs', durationMs), ...blamed };
+    return {
+      ...blamed(judged, blames),
+      ...bounded('tokens', tokens),
+      ...bounded('durationMs', durationMs),
+    };
   } catch (error) {
     reportThrown(`reading what a call of tool '${tool}' cost`, error);
     return judged;
   }
 };
 
+/** C13, C14: what the executor says that a failure is about. */
+const blamed = (judged: Judged, blames: unknown): Judged => {
+  if (blames === 'key' && judged.outcome !== 'success') return { ...judged, outcome: 'ignored', blames };
+  return blames === 'group' && judged.outcome === 'failure' ? { ...judged, blames } : judged;
+};
+
 /** So that sums stay finite: metrics and snapshots hold them. */
 const bounded = (key: 'tokens' | 'durationMs', value: unknown): Partial<Judged> => {
-  const given = value === 0 && key === 'durationMs' ? 0 : sane(value);
-  return given === undefined ? {} : { [key]: Math.min(given, Number.MAX_SAFE_INTEGER) };
+  const amount = value === 0 && key === 'durationMs' ? 0 : sane(value);
+  return amount === undefined ? {} : { [key]: Math.min(amount, Number.MAX_SAFE_INTEGER) };
 };
 
 const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
@@ -140,15 +155,21 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
   }
   const found =
     'error' in settlement
-      ? (byUser(settlement.error, tool, settings) ??
+      ? (byUser(settlement.error, false, tool, settings) ??
+        given(settlement.verdict, `the verdict on tool '${tool}'`) ??
         classifyError(settlement.error, {
           unixMs: clock.unixNow(),
           ...(settlement.signal && { signal: settlement.signal }),
         }))
-      : classifiedResult(settlement.result, tool, settings, clock);
+      : classifiedResult(settlement, tool, settings, clock);
   if (found === undefined) return SUCCESS;
-  const { category, retryAfterMs } = found;
-  return { outcome: settings.outcomes[category], category, retryAfterMs: sane(retryAfterMs) };
+  const { category, retryAfterMs: wait, blames } = found;
+  const retryAfterMs = sane(wait);
+  // The end of a transport is about the group, whatever its text names.
+  if (blames === 'key' && read(settlement, 'blames') !== 'group') {
+    return { outcome: 'ignored', category, retryAfterMs, blames };
+  }
+  return { outcome: settings.outcomes[category], category, retryAfterMs };
 };
 
 /** What says nothing of the tool neither opens a circuit nor closes one. Values aren't told: they may be secrets (Q2). */
@@ -160,9 +181,9 @@ const unclear = (tool: string, why: string): Judged => {
 };
 
 const categoryOf = (settlement: object, tool: string): ErrorCategory => {
-  const given = read(settlement, 'category');
-  const category = known(given);
-  if (category === undefined && given !== undefined) {
+  const named = read(settlement, 'category');
+  const category = known(named);
+  if (category === undefined && named !== undefined) {
     const list = ERROR_CATEGORIES.join(', ');
     warn(
       `settle() of tool '${tool}': its category is none that there is, so it counts as unknown. Give one of ${list}.`,
@@ -171,26 +192,59 @@ const categoryOf = (settlement: object, tool: string): ErrorCategory => {
   return category ?? 'unknown';
 };
 
+/** O7, O2: the tool's own settings first, then what the executor read, then codes and statuses. Undefined: a success. */
 const classifiedResult = (
-  result: unknown,
+  { result, verdict }: { readonly result?: unknown; readonly verdict?: Classification | null | undefined },
   tool: string,
   settings: ToolSettings,
   clock: Clock,
 ): Classification | undefined => {
-  if (readErrorResult(result) === undefined) return undefined; // Almost every result: the clock isn't read for it.
-  const found = classifyResult(result, { unixMs: clock.unixNow() });
-  return found && (byUser(result, tool, settings) ?? found);
+  const failed = settings.isFailure && failedBy(settings.isFailure, result, tool);
+  if (failed === false) return undefined;
+  const found = failed ?? byUser(result, true, tool, settings);
+  if (found !== undefined || verdict === null) return found;
+  const said = given(verdict, `the verdict on tool '${tool}'`);
+  if (said !== undefined || readErrorResult(result) === undefined) return said; // Almost every result: the clock isn't read for it.
+  return classifyResult(result, { unixMs: clock.unixNow() });
 };
 
-const byUser = (failure: unknown, tool: string, { classify }: ToolSettings): Classification | undefined => {
+/** O7: what `isFailure` says; false for a success. */
+const failedBy = (isFailure: ResultJudge, result: unknown, tool: string): Classification | false | undefined => {
+  const what = `isFailure of tool '${tool}'`;
+  return safely(what, () => {
+    const answer = atOnce(what, isFailure(result));
+    return answer === false ? answer : given(answer === true ? 'server' : answer, what);
+  });
+};
+
+const byUser = (
+  value: unknown,
+  returned: boolean,
+  tool: string,
+  { classify }: ToolSettings,
+): Classification | undefined => {
   if (classify === undefined) return undefined;
   const what = `the classifier of tool '${tool}'`;
-  return safely(what, () => {
-    const answer = atOnce(what, classify(failure));
-    const { category, retryAfterMs } = typeof answer === 'object' && answer !== null ? answer : { category: answer };
-    const valid = known(category);
-    return valid && { category: valid, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  });
+  return safely(what, () => given(atOnce(what, classify(value, { returned })), what));
+};
+
+/** A category, or a classification, as a user or an executor gave it: anything else is told, and counts as not said (E5). */
+const given = (answer: unknown, what: string): Classification | undefined => {
+  if (answer === undefined) return undefined;
+  const { category, retryAfterMs, blames } = (
+    typeof answer === 'object' && answer !== null ? answer : { category: answer }
+  ) as Partial<Classification>;
+  const valid = known(category);
+  if (valid === undefined) {
+    warn(`${what} gave no category, so it says nothing. Give one of ${ERROR_CATEGORIES.join(', ')}, or undefined.`);
+  }
+  return (
+    valid && {
+      category: valid,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(blames === 'key' && { blames }),
+    }
+  );
 };
 
 const known = (category: unknown): ErrorCategory | undefined => ERROR_CATEGORIES.find((one) => one === category);

@@ -18,11 +18,13 @@ import { CIRCUIT_MODES } from './circuit/mode.ts';
 import { TRIPS } from './circuit/trips/counts.ts';
 import { checkCounts } from './circuit/trips/snapshot.ts';
 import type { ConfigIssue } from './errors.ts';
+import { MOST_KEYS } from './keys.ts';
 import { isShort } from './names.ts';
 import { ERROR_CATEGORIES } from './outcome/taxonomy.ts';
 import type {
   ChargeSnapshot,
   CircuitSnapshot,
+  KeySnapshot,
   LedgerSnapshot,
   MomentSnapshot,
   OpeningSnapshot,
@@ -133,19 +135,24 @@ const ledger = complete({
   paid: yesOrNo,
 } satisfies Checks<LedgerSnapshot>);
 
-const circuit = complete({
-  tool: toolName,
-  mode: oneOf(CIRCUIT_MODES, AS_WRITTEN),
+const state = {
   state: oneOf(['closed', 'open', 'half_open'], AS_WRITTEN),
   generation: count,
   failures: count,
-  weak: count,
-  by: nullable(list(anyName)),
   succeeded: count,
   retryAfterMs: ms,
-  counts: checkCounts,
   outage: nullable(outage),
+};
+
+const circuit = complete({
+  ...state,
+  tool: toolName,
+  mode: oneOf(CIRCUIT_MODES, AS_WRITTEN),
+  weak: count,
+  by: nullable(list(anyName)),
+  counts: checkCounts,
   openedBy: nullable(complete({ traceId: hex(32), spanId: hex(16), traceFlags: count })),
+  keys: optional(list(complete({ ...state, key: hex(32) } satisfies Checks<KeySnapshot>))),
 } satisfies Checks<CircuitSnapshot>);
 
 const snapshotChecks = {
@@ -172,21 +179,38 @@ const contradictions = (snapshot: SessionSnapshot, agent: string): readonly Conf
   }
   return [
     ...issues,
-    ...twice('snapshot.circuits', circuits, 'Keep one circuit for each tool.'),
-    ...gather(circuits, ({ state, outage }, index) => {
-      if ((state === 'closed') === (outage === null)) return [];
-      const message = `${outage === null ? 'is null' : 'is given'} in state ${state}. Only a closed circuit has none.`;
-      return [{ path: `snapshot.circuits[${index}].outage`, message }];
-    }),
+    ...twice('snapshot.circuits', 'tool', circuits, 'Keep one circuit for each tool.'),
+    ...unlikely('snapshot.circuits', circuits),
+    ...gather(circuits, ({ keys = [] }, index) => unlikelyKeys(`snapshot.circuits[${index}].keys`, keys)),
     ...unbalanced('snapshot.ledger', ledger),
     ...(shadow ? unbalanced('snapshot.shadow', shadow) : []),
+  ];
+};
+
+/** Circuits whose state does not go with what they know of their failure. */
+const unlikely = (path: string, circuits: readonly Pick<CircuitSnapshot, 'state' | 'outage'>[]) =>
+  gather(circuits, ({ state: one, outage: kept }, index) => {
+    if ((one === 'closed') === (kept === null)) return [];
+    const message = `${kept === null ? 'is null' : 'is given'} in state ${one}. Only a closed circuit has none.`;
+    return [{ path: `${path}[${index}].outage`, message }];
+  });
+
+const unlikelyKeys = (path: string, keys: readonly KeySnapshot[]): readonly ConfigIssue[] => {
+  const message = `has ${keys.length} keys. A tool has at most ${MOST_KEYS}${AS_WRITTEN}`;
+  return [
+    ...(keys.length > MOST_KEYS ? [{ path, message }] : []),
+    ...twice(path, 'key', keys, 'Keep one circuit for each key.'),
+    ...unlikely(path, keys),
   ];
 };
 
 const unbalanced = (path: string, ledger: LedgerSnapshot) => {
   const { budget: one, openings, event, paid } = ledger;
   const once = 'A circuit has one opening.';
-  const issues = [...twice(`${path}.openings`, openings, once), ...twice(`${path}.event`, event ?? [], once)];
+  const issues = [
+    ...twice(`${path}.openings`, 'tool', openings, once),
+    ...twice(`${path}.event`, 'tool', event ?? [], once),
+  ];
   if (one.rule === 'strict') issues.push(...contradictionsOf(`${path}.budget`, one, openings.length));
   if (event?.length === 0) issues.push({ path: `${path}.event`, message: 'is empty. Give its openings, or null.' });
   if (paid && event === null) {
@@ -213,13 +237,18 @@ const contradictionsOf = (
   return [{ path: `${path}.granted`, message }, ...astray];
 };
 
-const twice = (path: string, many: readonly { readonly tool: string }[], mend: string): readonly ConfigIssue[] => {
+const twice = <Field extends string>(
+  path: string,
+  field: Field,
+  many: readonly Readonly<Record<Field, string>>[],
+  mend: string,
+): readonly ConfigIssue[] => {
   const seen = new Set<string>();
-  return gather(many, ({ tool }, index) => {
-    if (!seen.has(tool)) {
-      seen.add(tool);
+  return gather(many, ({ [field]: one }, index) => {
+    if (!seen.has(one)) {
+      seen.add(one);
       return [];
     }
-    return [{ path: `${path}[${index}].tool`, message: `is ${show(tool)} for a second time. ${mend}` }];
+    return [{ path: `${path}[${index}].${field}`, message: `is ${show(one)} for a second time. ${mend}` }];
   });
 };

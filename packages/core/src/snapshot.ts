@@ -2,7 +2,7 @@ import { isSpanContextValid, type SpanContext } from '@opentelemetry/api';
 import type { BudgetRule } from './budget/budget.ts';
 import type { Charge, EarlierCharges, StrictBudget } from './budget/strict.ts';
 import type { WindowBudget, WindowCharge } from './budget/window.ts';
-import type { CircuitState, Ladder, Outage } from './circuit/circuit.ts';
+import type { Circuit, CircuitState, Ladder, Outage } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import type { Trip } from './circuit/trips/counts.ts';
 import { type CountsSnapshot, snapshotOfCounts } from './circuit/trips/snapshot.ts';
@@ -47,7 +47,7 @@ export interface CircuitSnapshot {
   readonly failures: number;
   /** How many of those were `unknown` (O6). */
   readonly weak: number;
-  /** Which tools failed in this row; null unless it is the circuit of a group (C13). */
+  /** Which tools failed in this row, for the circuit of a group (C13), or hashes of keys (C14); null before the first. */
   readonly by: readonly string[] | null;
   /** Probes of this round that have succeeded; 0 unless half-open. */
   readonly succeeded: number;
@@ -59,6 +59,15 @@ export interface CircuitSnapshot {
   readonly outage: OutageSnapshot | null;
   /** The span whose failure opened it, to link to; null where nobody traced. */
   readonly openedBy: { readonly traceId: string; readonly spanId: string; readonly traceFlags: number } | null;
+  /** The circuits of its keys, the least recently moved first (C14); left out where no key was blamed. */
+  readonly keys?: readonly KeySnapshot[];
+}
+
+/** The circuit of a key in a snapshot (C14). */
+export interface KeySnapshot
+  extends Pick<CircuitSnapshot, 'state' | 'generation' | 'failures' | 'succeeded' | 'retryAfterMs' | 'outage'> {
+  /** A hash of the key. */
+  readonly key: string;
 }
 
 /** What a circuit that isn't closed knows of its failure. */
@@ -194,22 +203,28 @@ const age = (then: number, ms: number): number => Math.max(0, ms - then);
 
 const momentAt = ({ step, ms: then }: Moment, ms: number): MomentSnapshot => ({ step, ageMs: age(then, ms) });
 
-const circuitAt = (tool: string, { mode, circuit, openedBy }: KeptCircuit, ms: number): CircuitSnapshot => {
+const circuitAt = (tool: string, { mode, circuit, openedBy, keys }: KeptCircuit, ms: number): CircuitSnapshot => ({
+  tool,
+  mode,
+  weak: circuit.state === 'closed' ? circuit.weak : 0,
+  by: (circuit.state === 'closed' ? circuit.by : undefined) ?? null,
+  counts: circuit.state === 'closed' ? snapshotOfCounts(circuit.counts, ms) : null,
+  ...stateAt(circuit, ms),
+  openedBy: openedBy && isSpanContextValid(openedBy) ? spanOf(openedBy) : null,
+  ...(keys &&
+    keys.circuits.size > 0 && { keys: [...keys.circuits].map(([key, one]) => ({ key, ...stateAt(one, ms) })) }),
+});
+
+const stateAt = (circuit: Circuit, ms: number): Omit<KeySnapshot, 'key'> => {
   const outage = circuit.state === 'closed' ? undefined : circuit.outage;
   const { notBeforeMs } = circuit.state === 'closed' ? circuit : circuit.outage;
   return {
-    tool,
-    mode,
     state: circuit.state,
     generation: circuit.generation,
     failures: circuit.state === 'closed' ? circuit.failures : 0,
-    weak: circuit.state === 'closed' ? circuit.weak : 0,
-    by: (circuit.state === 'closed' ? circuit.by : undefined) ?? null,
     succeeded: circuit.state === 'half_open' ? circuit.succeeded : 0,
     retryAfterMs: Math.max(0, notBeforeMs - ms),
-    counts: circuit.state === 'closed' ? snapshotOfCounts(circuit.counts, ms) : null,
     outage: outage ? outageAt(outage, ms) : null,
-    openedBy: openedBy && isSpanContextValid(openedBy) ? spanOf(openedBy) : null,
   };
 };
 

@@ -27,6 +27,9 @@ describe('C11: a copy to look ahead with', () => {
   const full = () => {
     const store = circuitStore(empty);
     putCircuit(store, spec('a'), manualClock());
+    for (const tracked of store.circuits.values()) {
+      tracked.keys = { circuits: new Map([['k', closedCircuit(3)]]), generation: 2 };
+    }
     store.probing.begin({ leaseUntilMs: 5 } as SessionPermit);
     store.correlations.real.correlation = listed;
     store.correlations.real.gate = { circuit: openCircuit(at(0), 'network', policy) };
@@ -37,13 +40,16 @@ describe('C11: a copy to look ahead with', () => {
   test('C11: what is done to it is not done to the original', () => {
     const store = full();
     const before = structuredClone({
-      circuits: [...store.circuits.values()].map(({ circuit }) => circuit),
+      circuits: [...store.circuits.values()].map(({ circuit, keys }) => [circuit, keys]),
       ...store.correlations,
     });
     const copy = copyStore(store);
     expect(copy).toEqual(store);
     const tracked = copy.circuits.get('a');
-    if (tracked !== undefined) tracked.circuit = fail(tracked.circuit, tracked.circuit, failure, policy, at(1));
+    if (tracked?.keys === undefined) throw new Error('The copy has no keys.');
+    tracked.circuit = fail(tracked.circuit, tracked.circuit, failure, policy, at(1));
+    tracked.keys.generation = 9;
+    tracked.keys.circuits.clear();
     const lapsed = copy.probing.firstLapsed(9);
     if (lapsed !== undefined) copy.probing.end(lapsed);
     for (const state of [copy.correlations.real, copy.correlations.shadow]) {
@@ -55,7 +61,8 @@ describe('C11: a copy to look ahead with', () => {
     copy.correlations.shadow = undefined;
     copy.circuits.clear();
     const { real, shadow } = store.correlations;
-    expect({ circuits: [...store.circuits.values()].map(({ circuit }) => circuit), real, shadow }).toEqual(before);
+    const circuits = [...store.circuits.values()].map(({ circuit, keys }) => [circuit, keys]);
+    expect({ circuits, real, shadow }).toEqual(before);
     expect([store.probing.size, copy.probing.size]).toEqual([1, 0]);
   });
 

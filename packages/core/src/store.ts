@@ -1,6 +1,7 @@
 import type { Circuit } from './circuit/circuit.ts';
 import type { Clock, Moment } from './clock.ts';
 import { type Correlation, NO_CORRELATION } from './correlation.ts';
+import { copyKeys } from './keys.ts';
 import type { KeptCircuit, SessionMemory } from './memory.ts';
 import { Probing } from './probes.ts';
 import type { SystemicEvent } from './systemic.ts';
@@ -103,7 +104,7 @@ export const correlationMoment = ({ steps }: CircuitStore, own: Moment): Moment 
 /** A copy to look ahead with (C11): what is done to it is done to nothing else. */
 export const copyStore = (store: CircuitStore): CircuitStore => ({
   ...store,
-  circuits: new Map([...store.circuits].map(([name, tracked]) => [name, { ...tracked }])),
+  circuits: new Map([...store.circuits].map(([name, tracked]) => [name, { ...tracked, keys: copyKeys(tracked.keys) }])),
   probing: store.probing.copy(),
   correlations: {
     real: copyOf(store.correlations.real),

@@ -60,10 +60,9 @@ export const readTally = ({ closed, ...tally }: RunningTally): ToolTally => ({
   freshness: { ...tally.freshness },
 });
 
-/** A decision was taken. */
+/** A decision was taken. Calls that a closed circuit lets through are counted apart. */
 export const tallyDecision = (tally: RunningTally, reason: Reason, route: Route | undefined): void => {
-  if (reason === 'closed') tally.closed += 1;
-  else tally.decisions = plusOne(tally.decisions, reason);
+  tally.decisions = plusOne(tally.decisions, reason);
   if (route === undefined) return;
   tally.routes = plusOne(tally.routes, route.kind);
   if (route.kind === 'stale') tallyLabel(tally, route.label.kind);

@@ -24,6 +24,7 @@ export const grounds = (given: Partial<Grounds> = {}): Grounds => ({
   circuit: open,
   policy,
   group: undefined,
+  key: undefined,
   event: undefined,
   gate: undefined,
   ledger,

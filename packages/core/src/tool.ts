@@ -7,16 +7,36 @@ import type { ErrorCategory, Judgement } from './outcome/taxonomy.ts';
 import type { Precheck } from './precheck.ts';
 import type { Cell, ToolCells } from './telemetry/metrics.ts';
 
-/** Looks at what a tool threw, or at an error that it returned; `undefined` leaves it to the built-in classifier (O2). Has to answer at once. */
-export type Classifier = (failure: unknown) => ErrorCategory | Classification | undefined;
+/**
+ * Looks at what a tool threw, and at each result (`returned: true`). `undefined` leaves it to the built-in classifier (O2). Has to answer
+ * at once.
+ */
+export type Classifier = (
+  value: unknown,
+  context: { readonly returned: boolean },
+) => ErrorCategory | Classification | undefined;
+
+/**
+ * Says of a result whether it is a failure (O7): `true` is one of category `server`, a category one of that category, `false` is a success.
+ * `undefined` leaves it to the classifier. Has to answer at once.
+ */
+export type ResultJudge = (result: unknown) => boolean | ErrorCategory | undefined;
+
+/** Names the one host, account or file that a call is about (C14); `undefined`: none. Has to answer at once. */
+export type KeyOf = (input: unknown) => string | undefined;
 
 /** How a tool is treated, with its defaults filled in. */
 export interface ToolSettings {
   readonly mode: CircuitMode;
   readonly policy: CircuitPolicy;
+  /** Of the circuits of its keys (C14). */
+  readonly keyPolicy: CircuitPolicy;
   /** Which categories count against the circuit (O1). */
   readonly outcomes: Readonly<Record<ErrorCategory, Judgement>>;
   readonly classify: Classifier | undefined;
+  readonly isFailure: ResultJudge | undefined;
+  /** `false`: its calls have no keys, whatever an adapter says (C14). */
+  readonly key: KeyOf | false | undefined;
   /** What it is for, and what to do without it (R1). */
   readonly capability: Capability;
   /** Where its calls go that are held up, where no other tool is usable (R2). */
@@ -39,11 +59,14 @@ export interface CircuitSpec {
   readonly name: string;
   readonly mode: CircuitMode;
   readonly policy: CircuitPolicy;
+  /** Of the circuits of its keys (C14); a group has none. */
+  readonly keyPolicy?: CircuitPolicy;
   readonly cells: ToolCells;
 }
 
 /** A declared tool. */
 export interface ToolSpec extends ToolSettings, CircuitSpec {
+  readonly keyPolicy: CircuitPolicy;
   /** The group whose circuit its calls pass first (C13). An adapter may name it after the tool was declared. */
   group: CircuitSpec | undefined;
   /** Where its successes are counted: almost every call. */

@@ -1,12 +1,12 @@
 import type { SpanContext } from '@opentelemetry/api';
 import { adopted, type Circuit, closedCircuit } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
+import { adoptKeys, forgetKeys, type Keyed } from './keys.ts';
 import type { KeptCircuit } from './memory.ts';
 import type { CircuitSpec } from './tool.ts';
 
 /** The circuit of a tool or a group in use: the pure state, and what belongs to it outside of the state machine. */
-export interface TrackedCircuit {
-  readonly tool: CircuitSpec;
+export interface TrackedCircuit extends Keyed {
   /** Who decides (C1). */
   mode: CircuitMode;
   /** A shadow where the mode is `observe_only`; closed and unused where it is `forced_open` or `disabled`. */
@@ -20,6 +20,7 @@ export const takeOver = (tracked: TrackedCircuit, mode: CircuitMode): void => {
   tracked.mode = mode;
   tracked.circuit = closedCircuit(tracked.circuit.generation + 1);
   tracked.openedBy = undefined;
+  tracked.keys = forgetKeys(tracked.keys);
 };
 
 /** A tool's circuit on its first use (C2). */
@@ -28,6 +29,7 @@ export const newCircuit = (tool: CircuitSpec): TrackedCircuit => ({
   mode: tool.mode,
   circuit: closedCircuit(),
   openedBy: undefined,
+  keys: undefined,
 });
 
 /** A tool's circuit on its first use, as it was kept (C11). */
@@ -36,4 +38,5 @@ export const recalledCircuit = (tool: CircuitSpec, kept: KeptCircuit, ms: number
   mode: kept.mode,
   circuit: adopted(kept.circuit, tool.policy, ms),
   openedBy: kept.openedBy,
+  keys: kept.keys && adoptKeys(kept.keys, { tool }, ms),
 });

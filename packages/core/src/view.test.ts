@@ -17,6 +17,7 @@ const tracked = (circuit: TrackedCircuit['circuit']): TrackedCircuit => ({
   mode: 'automatic',
   circuit,
   openedBy: undefined,
+  keys: undefined,
 });
 
 test('C11: a closed circuit shows its failures in a row, and nothing of an opening', () => {
@@ -30,6 +31,7 @@ test('C11: a closed circuit shows its failures in a row, and nothing of an openi
     trip: undefined,
     openForMs: undefined,
     nextProbe: undefined,
+    openKeys: 0,
   });
 });
 
@@ -45,6 +47,7 @@ test('C11: an open one shows what opened it, for how long, and when its probe is
     trip: 'consecutive',
     openForMs: 30,
     nextProbe: { steps: 2, notBeforeMs: 0 },
+    openKeys: 0,
   });
 });
 

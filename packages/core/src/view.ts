@@ -1,12 +1,14 @@
 import type { Accounts } from './accounts.ts';
 import { type BudgetRule, provisionalCount, remaining, tokensRemaining } from './budget/budget.ts';
-import { categoryOf } from './circuit/circuit.ts';
+import { type Circuit, categoryOf } from './circuit/circuit.ts';
 import { type ReportedState, reportedState } from './circuit/mode.ts';
+import type { CircuitPolicy } from './circuit/policy.ts';
 import { type ProbeWait, probeWait } from './circuit/schedule.ts';
 import type { Trip } from './circuit/trips/counts.ts';
 import type { Moment } from './clock.ts';
 import type { SessionContext } from './context.ts';
 import { groupNameOf } from './groups.ts';
+import { keyPolicyOf, openKeys } from './keys.ts';
 import type { SessionState } from './ledger.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
 import { type CircuitStore, circuitMoment } from './store.ts';
@@ -32,6 +34,10 @@ export interface CircuitView {
   readonly openForMs: number | undefined;
   /** How far the next probe is away; only when open. */
   readonly nextProbe: ProbeWait | undefined;
+  /** Keys of the tool whose circuits are not closed (C14). */
+  readonly openKeys: number;
+  /** The circuit of the key that was asked for; left out where that was not blamed yet, and where none was asked for (C14). */
+  readonly key?: CircuitView;
 }
 
 /** A failure budget to look at. */
@@ -66,20 +72,31 @@ export interface SessionView {
 
 /** The view of a circuit at a moment. */
 export const viewCircuit = (
-  { tool, mode, circuit }: TrackedCircuit,
+  tracked: TrackedCircuit,
   at: Moment,
   box: Pick<SessionContext, 'tool'>,
-): CircuitView => ({
-  tool: tool.name,
-  group: groupNameOf(box.tool(tool.name)?.group?.name),
-  state: reportedState(mode, circuit),
-  generation: circuit.generation,
-  failures: circuit.state === 'closed' ? circuit.failures : 0,
-  category: categoryOf(circuit),
-  trip: circuit.state === 'closed' ? undefined : circuit.outage.trip,
-  openForMs: circuit.state === 'closed' ? undefined : at.ms - circuit.outage.openedAt.ms,
-  nextProbe: circuit.state === 'open' ? probeWait(circuit.outage, tool.policy, at) : undefined,
-});
+  key?: string,
+): CircuitView => {
+  const { tool, mode, keys } = tracked;
+  const ofKey = key === undefined ? undefined : keys?.circuits.get(key);
+  const group = groupNameOf(box.tool(tool.name)?.group?.name);
+  const view = (circuit: Circuit, policy: CircuitPolicy): Omit<CircuitView, 'openKeys'> => ({
+    tool: tool.name,
+    group,
+    state: reportedState(mode, circuit),
+    generation: circuit.generation,
+    failures: circuit.state === 'closed' ? circuit.failures : 0,
+    category: categoryOf(circuit),
+    trip: circuit.state === 'closed' ? undefined : circuit.outage.trip,
+    openForMs: circuit.state === 'closed' ? undefined : at.ms - circuit.outage.openedAt.ms,
+    nextProbe: circuit.state === 'open' ? probeWait(circuit.outage, policy, at) : undefined,
+  });
+  return {
+    ...view(tracked.circuit, tool.policy),
+    openKeys: openKeys(tracked),
+    ...(ofKey && { key: { ...view(ofKey, keyPolicyOf(tracked)), openKeys: 0 } }),
+  };
+};
 
 /** Those of all circuits, in the order of their first use. */
 export const viewCircuits = (

@@ -89,8 +89,7 @@ export const isSpent = (budget: StrictBudget): boolean => remaining(budget) === 
 /** B2, B4: one more failure may be the last; of tokens, one as dear as those of this cycle whose price is known. */
 export const isCautious = (budget: StrictBudget): boolean => {
   if (remaining(budget) === 1) return true;
-  const left = tokensRemaining(budget);
-  if (left === undefined) return false;
+  const left = tokensRemaining(budget) ?? Number.POSITIVE_INFINITY;
   const { tokens, priced } = chargedOf(budget);
   return left <= tokens / priced; // The mean of none is NaN, and nothing is below that.
 };
@@ -120,8 +119,7 @@ export const summedUp = (
   earlier: EarlierCharges,
   charges: readonly Charge[],
 ): Pick<StrictBudget, 'earlier' | 'charges'> => {
-  const over = charges.length - MOST_SINGLE;
-  if (over <= 0) return { earlier, charges };
+  const over = Math.max(0, charges.length - MOST_SINGLE);
   return { earlier: sumOf(earlier, charges.slice(0, over)), charges: charges.slice(over) };
 };
 

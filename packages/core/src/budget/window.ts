@@ -79,8 +79,8 @@ export const tokensRemaining = ({ tokenLimit, spent }: WindowBudget): number | u
 /** B2, B4: the next failure may exhaust the budget, or its tokens may if they cost what the entries cost on average. */
 export const isCautious = (budget: WindowBudget): boolean => {
   if (budget.remaining <= 1) return true;
-  const left = tokensRemaining(budget);
-  return left !== undefined && left <= sumTokens(budget.spent) / budget.spent.length; // Without entries NaN: not cautious.
+  const left = tokensRemaining(budget) ?? Number.POSITIVE_INFINITY;
+  return left <= sumTokens(budget.spent) / budget.spent.length; // Without entries NaN: not cautious.
 };
 
 /** B1, B4, S3: the session has to pause. Charges after the last final one are provisional, and do not pause it yet. */

@@ -32,4 +32,6 @@ test('E6: whatever the arrows, every name comes once, and each cycle found is on
 test('E6: a cycle is written from its first name back to it', () => {
   expect(describeCycle(['a', 'b'])).toBe('a → b → a');
   expect(describeCycle(['a'])).toBe('a → a');
+  const long = Array.from({ length: 13 }, (_, index) => `t${index}`);
+  expect(describeCycle(long)).toBe(`${long.slice(0, 10).join(' → ')} → 3 more → t0`);
 });

@@ -103,10 +103,10 @@ const checkAlternatives = (
   alternatives: readonly (string | undefined)[],
   map: ReadonlyMap<string, unknown>,
 ): readonly ConfigIssue[] => {
-  const seen = new Set<string>();
+  const seen = new Set<string | undefined>();
   return gather(alternatives, (one, index) => {
     const fault = one === undefined ? undefined : faultOf(one, tool, seen.has(one), map);
-    if (one !== undefined) seen.add(one);
+    seen.add(one);
     return fault === undefined ? [] : [{ path: `tools.${tool}.alternatives[${index}].tool`, message: fault }];
   });
 };

@@ -9,6 +9,7 @@ test('W1: what would unblock a tool, for each reason that rejects calls', () => 
   expect(Object.fromEntries(rejecting.map((reason) => [reason, say(reason)]))).toEqual({
     open: "a probe of 'db' succeeds",
     group_open: "a probe of a tool in the group of 'db' succeeds",
+    key_open: "a probe of this target by 'db' succeeds",
     probe_in_flight: "the probe for 'db' that is under way succeeds",
     forced_open: "an operator switches 'db' on again",
     not_allowed: "'db' is put on the allowed list",

@@ -23,6 +23,8 @@ export const unblockText = ({ tool, reason, wait }: Hold): string => {
       return `a probe of ${name} succeeds${due}`;
     case 'group_open':
       return `a probe of a tool in the group of ${name} succeeds${due}`;
+    case 'key_open':
+      return `a probe of this target by ${name} succeeds${due}`;
     case 'probe_in_flight':
       return `the probe for ${name} that is under way succeeds`;
     case 'forced_open':

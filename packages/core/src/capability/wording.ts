@@ -67,8 +67,8 @@ export const LOSS: Readonly<Record<Degradation, string>> = {
  * probe is due before it: `in 90 s`.
  */
 export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait): string => {
-  const isOver = (steps ?? 1) <= 0 || (ms ?? 1) <= 0;
-  if (isOver || (ms !== undefined && ms <= notBeforeMs)) return `in ${formatDuration(notBeforeMs)}`;
+  const byTimeMs = ms ?? Number.POSITIVE_INFINITY;
+  if ((steps ?? 1) <= 0 || byTimeMs <= notBeforeMs) return `in ${formatDuration(notBeforeMs)}`;
   const bySteps = steps === undefined ? undefined : `in ${steps} ${steps === 1 ? 'step' : 'steps'}`;
   // A wait by time alone is the longer of the two here.
   if (bySteps === undefined) return `in ${formatDuration(ms ?? notBeforeMs)}`;

@@ -15,7 +15,7 @@ import {
   type Outage,
   type Ticket,
 } from './state.ts';
-import { consecutiveReached, NO_ROW, type Row, recordInRow } from './trips/consecutive.ts';
+import { consecutiveReached, keysReached, NO_ROW, type Row, recordInRow } from './trips/consecutive.ts';
 import { type Counts, hasWindows, recordCall, type Trip, trippedBy } from './trips/counts.ts';
 
 export * from './state.ts';
@@ -107,7 +107,7 @@ export const succeed = (
   }
 };
 
-/** A call failed. C3, C6, C7, C13, K1, O3, O6, P2, P3, P4. */
+/** A call failed. C3, C6, C7, C13, C14, K1, O3, O6, P2, P3, P4. */
 export const fail = (
   circuit: Circuit,
   ticket: Ticket,
@@ -144,7 +144,8 @@ const tripOf = (
   ms: number,
 ): Trip | undefined => {
   if (atOnce) return 'transport';
-  return consecutiveReached(row, policy, degraded) ? 'consecutive' : counts && trippedBy(counts, policy, ms);
+  if (consecutiveReached(row, policy, degraded)) return 'consecutive';
+  return keysReached(row, policy) ? 'keys' : counts && trippedBy(counts, policy, ms);
 };
 
 /** A call ended in a way that says nothing of the tool: its place is free again. C8. */

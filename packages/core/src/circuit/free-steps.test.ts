@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { closedCircuit, fail } from './circuit.ts';
 import { freeSteps } from './free-steps.ts';
 import { restage } from './outage.ts';
@@ -9,7 +9,7 @@ import { at, failure } from './test-support.ts';
 
 describe('P3: steps on which no other tool probes', () => {
   test('P3: without any taken, each step is free', () => {
-    expect(freeSteps().from(7)).toBe(7);
+    expect(freeSteps([]).from(7)).toBe(7);
   });
 
   test('P3: the first one after those that are taken', () => {
@@ -44,10 +44,20 @@ describe('P3: steps on which no other tool probes', () => {
     );
   });
 
+  test('P3: a search shortens the path for those that follow', () => {
+    const count = 1_000;
+    const steps = freeSteps(Array.from({ length: count }, (_, step) => step));
+    const reads = vi.spyOn(Map.prototype, 'get');
+    for (let step = 0; step < count; step += 1) expect(steps.from(step)).toBe(count);
+    const { length } = reads.mock.calls;
+    reads.mockRestore();
+    expect(length).toBeLessThan(10 * count); // Without, half a million.
+  });
+
   test('P3: 20,000 circuits get 20,000 different steps, and each costs the same', () => {
     const policy = resolvePolicy({ failureThreshold: 1, probeAfterSteps: 3 });
     const opened = fail(closedCircuit(), closedCircuit(), failure, policy, at(0));
-    const steps = freeSteps();
+    const steps = freeSteps([]);
     let asked = 0;
     const probes = Array.from({ length: 20_000 }, () => {
       const circuit = restage(opened, policy, at(0), (step) => {

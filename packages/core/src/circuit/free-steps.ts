@@ -10,7 +10,7 @@ export interface FreeSteps {
  * Steps of which some are taken. Each taken step points to a later one, and a search shortens the path that it took. So to give
  * n tools a step each takes about n operations, not n for each step that is already taken.
  */
-export const freeSteps = (taken: Iterable<number> = []): FreeSteps => {
+export const freeSteps = (taken: Iterable<number>): FreeSteps => {
   /** From a taken step to a later one. All steps between the two are taken. */
   const later = new Map<number, number>();
 

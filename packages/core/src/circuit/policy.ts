@@ -115,6 +115,15 @@ export const resolvePolicy = (config: CircuitConfig): CircuitPolicy => {
   };
 };
 
+/** C14: the same for the circuits of a tool's keys, which go by failures in a row alone. */
+export const resolveKeyPolicy = ({
+  failureThreshold,
+  failureRate,
+  slowCallRate,
+  wastedTokens,
+  ...config
+}: CircuitConfig): CircuitPolicy => resolvePolicy({ ...config, ...(failureThreshold && { failureThreshold }) });
+
 /** C13, C15: the same for the circuit of a group. */
 export const resolveGroupPolicy = ({ groupThreshold = 2, ...config }: GroupPolicyConfig): CircuitPolicy => ({
   ...resolvePolicy(config),

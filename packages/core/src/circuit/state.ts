@@ -105,6 +105,10 @@ export interface Failure extends CallFacts {
   readonly degraded?: boolean | undefined;
   /** Which tool failed, where several tools have the circuit in common (C13). */
   readonly tool?: string | undefined;
+  /** The key of the call, where failures on several keys open the circuit of their tool (C14). */
+  readonly key?: string | undefined;
+  /** Counts full, also where it is `unknown`: the circuit of a key (C14). */
+  readonly full?: boolean | undefined;
   /** The failure says of itself that all of these tools are out, whatever was counted before (C13). */
   readonly atOnce?: boolean | undefined;
 }

@@ -179,12 +179,6 @@ describe('O2: Redis', () => {
   it('O2: the first word counts in a reply alone', () => {
     expect(category(new Error('ERR something'))).toBe('unknown');
   });
-
-  it('O2: clients that lost their server', () => {
-    const names = 'MaxRetriesPerRequestError SocketClosedUnexpectedlyError ClientClosedError ClientOfflineError';
-    for (const name of names.split(' ')) expect([name, category(shape(name, 'x'))]).toEqual([name, 'network']);
-    expect(category(new Error("Stream isn't writeable and enableOfflineQueue options is false"))).toBe('network');
-  });
 });
 
 describe('O2: MongoDB', () => {

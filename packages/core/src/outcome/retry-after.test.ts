@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_RETRY_AFTER_MS, parseRetryAfter, readRetryAfter, retryAfterInText } from './retry-after.ts';
+import { MAX_RETRY_AFTER_MS, parseRetryAfter, readRetryAfter } from './retry-after.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
 
@@ -62,16 +62,5 @@ describe('O3: where it is found', () => {
       'Retry-After': '2',
     };
     expect(readRetryAfter({ headers }, NOW)).toBe(2000);
-  });
-
-  it.each([
-    ['HTTP 429, Retry-After: 30', 30_000],
-    ['please retry after 5 seconds', 5000],
-    ['{"retry-after":"7"}', 7000],
-    ['retry after 30 ms', undefined],
-    ['retry after 2 minutes', undefined],
-    ['retry later', undefined],
-  ])('in text: %s', (text, wanted) => {
-    expect(retryAfterInText(text)).toBe(wanted);
   });
 });

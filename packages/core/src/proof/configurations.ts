@@ -1,5 +1,14 @@
 import fc from 'fast-check';
-import { type BreakerboxConfig, CIRCUIT_MODES, type CircuitMode, type ToolConfig } from '../index.ts';
+import {
+  type BreakerboxConfig,
+  byHost,
+  CIRCUIT_MODES,
+  type CircuitMode,
+  type KeyOf,
+  type ResultJudge,
+  type ToolConfig,
+} from '../index.ts';
+import type { Returned } from './model-judge.ts';
 
 const threshold = fc.constantFrom(1, 2, 3);
 const failureRate = fc.record(
@@ -49,9 +58,34 @@ const ties = fc.constantFrom<Readonly<Record<'a' | 'b' | 'c', ToolConfig>>>(
   { a: { group: false }, b: { group: 'g' }, c: { group: 'h' } },
 );
 
+/** What the arguments name: some of those of the cases, and the host of a URL (C14). */
+const keyOf: KeyOf = (input) => {
+  if (typeof input === 'object') return byHost()(input);
+  return input === 'x' ? 'k' : undefined;
+};
+
+/** O7. */
+const isFailure: ResultJudge = (result) => (result as Returned).says;
+
+/** What a tool says of its calls and results. */
+const judging = fc.constantFrom<ToolConfig>(
+  {},
+  {},
+  { failureThreshold: 5 },
+  { failureThreshold: false, failureRate: { rate: 1, minimumCalls: 4, windowCalls: 4 } },
+  { key: keyOf },
+  { key: false },
+  { isFailure },
+  { key: keyOf, isFailure },
+);
+
 const tools = fc
-  .record({ a: tool, b: tool, c: tool, ties })
-  .map(({ a, b, c, ties: of }) => ({ a: { ...a, ...of.a }, b: { ...b, ...of.b }, c: { ...c, ...of.c } }));
+  .record({ a: tool, b: tool, c: tool, judging: fc.tuple(judging, judging), ties })
+  .map(({ a, b, c, judging: [one, other], ties: of }) => ({
+    a: { ...a, ...one, ...of.a },
+    b: { ...b, ...other, ...of.b },
+    c: { ...c, ...of.c },
+  }));
 
 const group = fc.oneof(
   fc.constant({}),

@@ -1,11 +1,11 @@
-import { BreakerboxUsageError } from '../index.ts';
+import { BreakerboxUsageError, type Permit } from '../index.ts';
 import { compareMetrics, same } from './drive-metrics.ts';
 import { type Happening, SLOTS } from './happenings.ts';
-import type { Ended } from './model.ts';
 import { acquire, settle } from './model-calls.ts';
 import { confirmRecovered, control, declare, end, resume, step } from './model-control.ts';
+import { type How, judged } from './model-judge.ts';
 import { keep, restored } from './model-sessions.ts';
-import { permitOf, viewOf } from './model-view.ts';
+import { keyViewsOf, permitOf, viewOf } from './model-view.ts';
 import { at, begin, type Pair, reportOf, type Slot, type World } from './world.ts';
 
 type Asked = Extract<Happening, { kind: 'acquire' | 'call' }>;
@@ -33,7 +33,8 @@ export const happen = (world: World, what: Happening): void => {
       break;
     case 'call':
       for (let i = 0; i < what.times; i += 1) {
-        const pair = acquireBoth(world, at(world.slots, what.slot), what);
+        const asked = what.key === 'each' ? { ...what, key: at(['k', 'l', 'm'], i) } : what;
+        const pair = acquireBoth(world, at(world.slots, what.slot), asked);
         settleBoth(world, pair, what.how);
         if (world.underWay.at(-1) === pair) world.underWay.pop();
       }
@@ -44,11 +45,13 @@ export const happen = (world: World, what: Happening): void => {
   compare(world);
 };
 
-const acquireBoth = (world: World, { session, model }: Slot, { kind, tool, input }: Asked): Pair => {
+const acquireBoth = (world: World, { session, model }: Slot, { kind, tool, input, key }: Asked): Pair => {
   // C11: it says what the decision will be, and changes nothing. A pre-call check may be asked by it (K3).
-  const foreseen = kind === 'acquire' && world.model.health.size === 0 ? session.explain(tool, input) : undefined;
-  const permit = session.acquire(tool, { input });
-  const expected = acquire(world.model, model, tool, input);
+  // A key of an adapter is not known to explain().
+  const looks = kind === 'acquire' && world.model.health.size === 0 && key === undefined;
+  const foreseen = looks ? session.explain(tool, input) : undefined;
+  const permit = session.acquire(tool, { input, key });
+  const expected = acquire(world.model, model, tool, input, key);
   const { decision, reason, caution, state, observed, budgetRemaining, message } = permit;
   same(
     { decision, reason, caution, state, observed, budgetRemaining, words: message !== '' },
@@ -60,16 +63,25 @@ const acquireBoth = (world: World, { session, model }: Slot, { kind, tool, input
   return pair;
 };
 
-const settleBoth = (world: World, pair: Pair, how: Ended): void => {
+const settleBoth = (world: World, pair: Pair, how: How): void => {
+  settleReal(pair.permit, how);
+  settle(world.model, pair.model, judged(world.model, pair.model.tool, how));
+  world.over.push(pair);
+};
+
+const settleReal = (permit: Permit, how: How): void => {
+  if ('says' in how) {
+    const { says, ...rest } = how;
+    permit.settle({ result: { says }, ...rest });
+    return;
+  }
   const { outcome, category, retryAfterMs, tokens, blames } = how;
   const told = {
     ...(category && { category }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(blames && { blames }),
   };
-  pair.permit.settle(outcome === 'success' ? { outcome, tokens } : { outcome, ...told, tokens });
-  settle(world.model, pair.model, how);
-  world.over.push(pair);
+  permit.settle(outcome === 'success' ? { outcome, tokens } : { outcome, ...told, tokens });
 };
 
 type Restart = Extract<Happening, { kind: 'restart' }>;
@@ -145,6 +157,9 @@ const compare = ({ model, slots, told, resolved }: World): void => {
     const { systemic, ...view } = session.view();
     same({ ...view, systemic: systemic && reportOf(systemic, process.originMs) }, viewOf(model, expected));
     for (const circuit of view.circuits) same(session.peek(circuit.tool), circuit);
+    for (const { tool, key, view: ofKey } of keyViewsOf(model, expected)) {
+      same(session.peek(tool, { url: `https://${key}` })?.key, ofKey);
+    }
   }
   for (const by of model.told.flatMap((line) => (line.includes(' systemic.resolved ') ? [line.split(' ').at(-1)] : [])))
     if (by !== undefined) resolved.set(by, (resolved.get(by) ?? 0) + 1);

@@ -1,23 +1,32 @@
 import fc from 'fast-check';
 import { type Availability, CIRCUIT_MODES, type CircuitMode } from '../index.ts';
 import type { Ended } from './model.ts';
+import type { How, Returned } from './model-judge.ts';
 
 /** What may happen, in any order. Numbers choose among what is there at that time, so that every sequence makes sense. */
 export type Happening =
-  | { readonly kind: 'acquire'; readonly slot: number; readonly tool: string; readonly input?: string }
+  | {
+      readonly kind: 'acquire';
+      readonly slot: number;
+      readonly tool: string;
+      readonly input?: string;
+      readonly key?: string;
+    }
   /** Calls, one after the other, each of which settles before anything else happens. */
   | {
       readonly kind: 'call';
       readonly slot: number;
       readonly tool: string;
       readonly input?: string;
-      readonly how: Ended;
+      /** What an adapter says of its key (C14); `each`: another one for each of the calls. */
+      readonly key?: string;
+      readonly how: How;
       readonly times: number;
     }
   /** Of the permits under way, in any order. */
-  | { readonly kind: 'settle'; readonly which: number; readonly how: Ended }
+  | { readonly kind: 'settle'; readonly which: number; readonly how: How }
   /** Of those that have settled before, or never had anything to settle. */
-  | { readonly kind: 'settle_again'; readonly which: number; readonly how: Ended }
+  | { readonly kind: 'settle_again'; readonly which: number; readonly how: How }
   | { readonly kind: 'wait'; readonly ms: number }
   /** What the tool's pre-call check says from now on. */
   | { readonly kind: 'health'; readonly tool: string; readonly availability: Availability }
@@ -42,7 +51,7 @@ const server = { outcome: 'failure', category: 'server', tokens: 7 } as const;
 const success = { outcome: 'success' } as const;
 const unknown = { outcome: 'failure', category: 'unknown' } as const;
 // Mostly failures, and mostly alike: what is worth looking at begins with an opening.
-const how = fc.constantFrom<Ended>(
+const ended = fc.constantFrom<Ended>(
   network,
   network,
   network,
@@ -65,6 +74,37 @@ const how = fc.constantFrom<Ended>(
   { outcome: 'ignored', category: 'network' },
 );
 
+/** Failures that blame the key of the call (C14). */
+const ofKey = fc.constantFrom<Ended>(
+  { ...network, blames: 'key' },
+  { ...network, blames: 'key' },
+  { ...unknown, blames: 'key', tokens: 9 },
+  { outcome: 'ignored', category: 'tool_error', blames: 'key' },
+  { outcome: 'failure', category: 'rate_limit', retryAfterMs: 70_000, blames: 'key' },
+);
+
+/** Results, of which the tool's isFailure says something, or an executor has read something (O7). */
+const returned: fc.Arbitrary<Returned> = fc.record(
+  {
+    says: fc.constantFrom<Returned['says']>(true, false, 'network', 'tool_error', undefined),
+    verdict: fc.constantFrom<Returned['verdict']>(
+      undefined,
+      null,
+      { category: 'server' },
+      { category: 'timeout', blames: 'key' },
+      { category: 'tool_error', blames: 'tool' },
+    ),
+    blames: fc.constantFrom(undefined, undefined, 'group' as const),
+  },
+  { requiredKeys: ['says'] },
+);
+
+const how: fc.Arbitrary<How> = fc.oneof(
+  { weight: 20, arbitrary: ended },
+  { weight: 5, arbitrary: ofKey },
+  { weight: 2, arbitrary: returned },
+);
+
 /** Around every limit that there is: cooldowns and their doubles, leases, windows, the Retry-After above. */
 const LIMITS = [1, 30_000, 45_000, 60_000, 70_000, 120_000, 240_000, 300_000, 600_000, 3_600_000];
 const wait = fc.oneof(
@@ -78,18 +118,20 @@ const kind = <Kind extends Happening['kind']>(...some: Kind[]) => fc.constantFro
 
 const input = fc.constantFrom('x', 'x', 'x', 'y');
 const times = fc.constantFrom(1, 1, 2, 3);
+const key = fc.constantFrom('k', 'k', 'l', 'm');
+const keys = fc.oneof({ weight: 5, arbitrary: key }, fc.constant('each'));
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   {
     weight: 24,
     arbitrary: fc.record(
-      { kind: kind('call'), slot, tool, how, times, input },
+      { kind: kind('call'), slot, tool, how, times, input, key: keys },
       { requiredKeys: ['kind', 'slot', 'tool', 'how', 'times'] },
     ),
   },
   {
     weight: 14,
-    arbitrary: fc.record({ kind: kind('acquire'), slot, tool, input }, { requiredKeys: ['kind', 'slot', 'tool'] }),
+    arbitrary: fc.record({ kind: kind('acquire'), slot, tool, input, key }, { requiredKeys: ['kind', 'slot', 'tool'] }),
   },
   { weight: 10, arbitrary: fc.record({ kind: kind('settle'), which: fc.nat(20), how }) },
   { weight: 9, arbitrary: fc.record({ kind: kind('wait'), ms: wait }) },
@@ -138,20 +180,35 @@ export const events: fc.Arbitrary<readonly Happening[]> = fc.array(
   fc.oneof(
     {
       weight: 12,
+      arbitrary: fc.record(
+        {
+          kind: kind('call'),
+          slot,
+          tool: fc.constantFrom('a', 'b', 'c'),
+          how: fc.constantFrom<Ended>(
+            network,
+            network,
+            network,
+            server,
+            unknown,
+            { ...network, blames: 'group' },
+            success,
+          ),
+          times,
+          key,
+        },
+        { requiredKeys: ['kind', 'slot', 'tool', 'how', 'times'] },
+      ),
+    },
+    {
+      weight: 2,
       arbitrary: fc.record({
         kind: kind('call'),
         slot,
-        tool: fc.constantFrom('a', 'b', 'c'),
-        how: fc.constantFrom<Ended>(
-          network,
-          network,
-          network,
-          server,
-          unknown,
-          { ...network, blames: 'group' },
-          success,
-        ),
-        times,
+        tool: fc.constantFrom('a', 'b'),
+        how: ofKey,
+        times: fc.constant(3),
+        key: fc.constant('k'),
       }),
     },
     {
@@ -164,7 +221,13 @@ export const events: fc.Arbitrary<readonly Happening[]> = fc.array(
         times: fc.constant(1),
       }),
     },
-    { weight: 3, arbitrary: fc.record({ kind: kind('acquire'), slot, tool: fc.constantFrom('a', 'b', 'c') }) },
+    {
+      weight: 3,
+      arbitrary: fc.record(
+        { kind: kind('acquire'), slot, tool: fc.constantFrom('a', 'b', 'c'), key: fc.constant('k') },
+        { requiredKeys: ['kind', 'slot', 'tool'] },
+      ),
+    },
     { weight: 3, arbitrary: fc.record({ kind: kind('settle'), which: fc.nat(20), how }) },
     {
       weight: 5,

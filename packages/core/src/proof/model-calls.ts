@@ -4,8 +4,9 @@ import { tried } from './model-advice.ts';
 import { halfOpen, type ModelCircuit } from './model-circuit.ts';
 import { conclude } from './model-conclude.ts';
 import { latestOf } from './model-correlation.ts';
-import { type Answer, decide } from './model-decide.ts';
+import { type Answer, decide, type Question } from './model-decide.ts';
 import { feeds, firstHung, groupOf, knownCircuit, modeOf, openShadow, usedCircuit } from './model-home.ts';
+import { keyCircuit, keyNamed } from './model-keys.ts';
 import { toldMove } from './model-moves.ts';
 import { pass, recovered, show } from './model-sharing.ts';
 
@@ -26,12 +27,21 @@ export const arrive = (model: Model, session: ModelSession): void => {
   if (model.ms - latestOf(event).at.ms >= afterMs) recovered(model, session, 'time'); // S5
 };
 
-export const acquire = (model: Model, session: ModelSession, tool: string, input?: string): ModelPermit => {
+/** `hint`: what the adapter says of the key (C14). */
+export const acquire = (
+  model: Model,
+  session: ModelSession,
+  tool: string,
+  input?: string,
+  hint?: string,
+): ModelPermit => {
   session.live = true; // E7
   arrive(model, session);
   const circuit = usedCircuit(model, session, tool);
   if (modeOf(model, session, tool, circuit) === 'observe_only') openShadow(session);
-  const { reason, decision, slots } = decide(model, session, { tool, circuit, input });
+  const keyName = keyNamed(model, tool, input, hint);
+  const key = circuit && keyName !== undefined ? keyCircuit(session.home, circuit, keyName) : undefined;
+  const { reason, decision, slots } = decide(model, session, { tool, circuit, input, key });
   for (const one of slots) begin(model, session, one);
   const series = session.box.tools.has(tool) ? tool : OTHER_TOOL;
   count(model, `decisions|${series}|${decision}|${reason}`);
@@ -50,7 +60,8 @@ export const acquire = (model: Model, session: ModelSession, tool: string, input
     reason,
     circuit,
     series,
-    ...layersOf(model, session, { reason, decision, slots }, tool, circuit),
+    keyName,
+    ...layersOf(model, session, { reason, decision, slots }, { tool, circuit, input, key }),
     settled: !goes,
   };
   for (const one of slots) one.probing.push(permit.id);
@@ -71,9 +82,8 @@ const layersOf = (
   model: Model,
   session: ModelSession,
   { reason, slots }: Answer,
-  tool: string,
-  circuit: ModelCircuit | undefined,
-): Pick<ModelPermit, 'groupName' | 'group' | 'own' | 'gate' | 'leaseMs'> => {
+  { tool, circuit, key }: Question,
+): Pick<ModelPermit, 'groupName' | 'group' | 'own' | 'key' | 'gate' | 'leaseMs'> => {
   const { home, box } = session;
   const name = groupOf(box, tool);
   const group = name === undefined ? undefined : knownCircuit(home, name);
@@ -88,6 +98,7 @@ const layersOf = (
     groupName: name,
     group: passes && counts ? layer(group) : undefined,
     own: passes && circuit ? layer(circuit) : undefined,
+    key: passes && key ? layer(key) : undefined,
     gate: gate && layer(gate),
     leaseMs: slots.length > 0 && circuit ? model.ms + circuit.rules.probeLeaseMs : undefined,
   };

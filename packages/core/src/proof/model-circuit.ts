@@ -10,6 +10,8 @@ export interface Failed {
   readonly category: ErrorCategory;
   /** O3: no probe before. */
   readonly notBeforeMs: number;
+  /** C14: the key of the call; undefined for one without. */
+  readonly key: string | undefined;
   /** C13: the failure is the group's, whatever the other tools of the group do. */
   readonly blamesGroup: boolean;
 }
@@ -32,8 +34,8 @@ export interface ModelCircuit {
   probing: number[];
   /** What it opened with, if it is not closed. */
   category: ErrorCategory | undefined;
-  /** Which policy opened it (C3), a failed probe, or the end of the transport (C13). */
-  trip: 'consecutive' | 'failure_rate' | 'probe' | 'transport' | undefined;
+  /** Which policy opened it (C3), a failed probe, the end of the transport (C13), or failures on several keys (C14). */
+  trip: 'consecutive' | 'failure_rate' | 'probe' | 'transport' | 'keys' | undefined;
   openedAt: When;
   /** P3: where the wait started again, at the end of an event, and its place on the ladder since. */
   waitFrom: When | undefined;
@@ -162,8 +164,13 @@ const tripOf = (circuit: ModelCircuit, result: Result, degraded: boolean): Model
     return row.length >= failureThreshold && tools.size >= groupThreshold ? 'consecutive' : undefined;
   }
   const threshold = Math.max(1, degraded ? failureThreshold - 1 : failureThreshold);
-  const strong = row.filter(isStrong).length;
+  const strong = row.filter((one) => circuit.rules.isKey || isStrong(one)).length;
   if (result !== 'success' && strong + (row.length - strong) / 2 >= threshold) return 'consecutive'; // O6
+  const ofKeys = row.filter(
+    ({ category }) => category === 'network' || category === 'timeout' || category === 'server',
+  );
+  const keys = new Set(ofKeys.flatMap(({ key }) => (key === undefined ? [] : [key])));
+  if (result !== 'success' && keys.size >= 3) return 'keys'; // C14
   if (failureRate === undefined) return undefined;
   const rated = circuit.results.filter((one) => one === 'success' || isStrong(one));
   const last = rated.slice(-failureRate.windowCalls);

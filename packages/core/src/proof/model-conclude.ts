@@ -4,13 +4,14 @@ import { chargeFailure, followEvent, toolSucceeded } from './model-budget.ts';
 import { ANY_TIME, type Failed, type Result, takeIn } from './model-circuit.ts';
 import { logFailure } from './model-correlation.ts';
 import { correlating, isAffected, modeOf, sidesOf } from './model-home.ts';
+import { blame } from './model-keys.ts';
 import { closed, correlated, detected, nextId, opened, toldMove } from './model-moves.ts';
 import { notice, recovered, takenBeside } from './model-sharing.ts';
 import type { When } from './rules.ts';
 
 /** A call has ended at that time: each circuit that let it through hears of it (C15). */
 export const conclude = (model: Model, permit: ModelPermit, ended: Ended, ms: number): void => {
-  const { outcome, category, tokens = 0 } = ended;
+  const { outcome, category, tokens = 0, blames } = ended;
   const { session, tool, reason, series, input } = permit;
   const late = isLate(permit.own); // C7
   session.home.probes = session.home.probes.filter((one) => one !== permit);
@@ -18,17 +19,20 @@ export const conclude = (model: Model, permit: ModelPermit, ended: Ended, ms: nu
   if (outcome === 'failure') wasted(model, series, tokens);
   if (reason !== 'disabled') resulted(session, tool, input, `${outcome} ${category}`, model.repeats);
   tell(model, session, 'outcome', tool, outcome, category, late);
-  const layers = [permit.group, permit.own, permit.gate].filter((one) => one !== undefined);
-  const isProbe = permit.leaseMs !== undefined;
+  const layers = [permit.group, permit.own, permit.key, permit.gate].filter((one) => one !== undefined);
+  const isShared = [permit.group, permit.gate].some((one) => one?.holdsSlot);
   for (const { circuit } of layers) circuit.probing = circuit.probing.filter((one) => one !== permit.id); // C8
   const isCounted = reason !== 'disabled' && reason !== 'would_skip' && reason !== 'would_pause';
-  if (late || outcome === 'ignored' || !isCounted) return;
   const at = { ms, step: session.step };
-  charge(model, permit, ended, at, isProbe);
+  // C14: a probe of the key has failed too if the failure is the tool's.
+  const isOfKey = blames === 'key' || outcome === 'success' || (outcome === 'failure' && permit.key?.holdsSlot);
+  if (!late && isOfKey) moveKey(model, permit, resultOf(permit, ended)(permit.key), at);
+  if (late || outcome === 'ignored' || !isCounted) return;
+  charge(model, permit, ended, at, isShared || permit.own?.holdsSlot === true);
   const result = resultOf(permit, ended);
   move(model, permit, permit.group, result(permit.group), at);
   // A failed probe of a group or of an event explains itself: the tool's closed circuit does not hear of it.
-  const isExplained = isProbe && outcome === 'failure' && permit.own?.holdsSlot !== true;
+  const isExplained = isShared && outcome === 'failure' && permit.own?.holdsSlot !== true;
   if (!isExplained) move(model, permit, permit.own, result(permit.own), at);
   moveGate(model, permit, result(permit.gate), at);
   notice(model, session);
@@ -45,13 +49,14 @@ const wasted = (model: Model, series: string, tokens: number): void => {
 };
 
 const resultOf =
-  ({ tool }: ModelPermit, { outcome, category = 'unknown', retryAfterMs, blames }: Ended) =>
+  ({ tool, keyName }: ModelPermit, { outcome, category = 'unknown', retryAfterMs, blames }: Ended) =>
   (layer: Layer | undefined): ((at: When) => Result) =>
   ({ ms }) => {
     if (outcome === 'success') return 'success';
+    const key = layer?.circuit.tool === tool ? keyName : undefined;
     const longest = layer?.circuit.rules.maxRetryAfterMs ?? 0;
     const notBeforeMs = retryAfterMs === undefined ? ANY_TIME : ms + Math.min(retryAfterMs, longest); // O3
-    return { tool, category, notBeforeMs, blamesGroup: blames === 'group' } satisfies Failed;
+    return { tool, key, category, notBeforeMs, blamesGroup: blames === 'group' } satisfies Failed;
   };
 
 /** B1, S1, S3: what a result does before any circuit moves. */
@@ -103,6 +108,23 @@ const move = (
   if (change !== 'closes') return;
   closed(session, circuit, circuit.mode === 'observe_only');
   toldMove(model, session, circuit, state, category);
+};
+
+/** C14: the circuit of the call's key. It is told to nobody. */
+const moveKey = (
+  model: Model,
+  { session, tool, key, keyName }: ModelPermit,
+  result: (at: When) => Result,
+  at: When,
+): void => {
+  if (key === undefined || isLate(key) || (key.circuit.state !== 'closed' && !key.holdsSlot)) return;
+  const own = result({ ms: at.ms, step: at.step });
+  if (own !== 'success') blame(session.home, tool, keyName);
+  takeIn(key.circuit, own, {
+    at: { ms: at.ms, step: circuitNow(model, session).when.step },
+    degraded: scoreAt(session, tool, at.ms) === 'degraded',
+    taken: () => false,
+  });
 };
 
 /** S5: the probe of an event. */

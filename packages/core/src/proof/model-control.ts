@@ -4,6 +4,7 @@ import { newCycle } from './model-budget.ts';
 import { arrive } from './model-calls.ts';
 import { close, reported } from './model-circuit.ts';
 import { circuitOf, isKnown, openShadow, sidesOf } from './model-home.ts';
+import { forgetKeys } from './model-keys.ts';
 import { closed } from './model-moves.ts';
 import { pass, recovered, show } from './model-sharing.ts';
 import { rulesOf } from './rules.ts';
@@ -43,6 +44,7 @@ export const control = (model: Model, session: ModelSession, tool: string, mode:
     const from = reported(circuit);
     const { category } = circuit;
     close(circuit);
+    forgetKeys(session.home, tool);
     circuit.mode = mode;
     closed(session, circuit, false);
     if (mode === 'observe_only') openShadow(session);

@@ -18,6 +18,8 @@ const copier = (home: ModelHome): ((session: ModelSession) => ModelSession) => {
   };
   const copiedHome: ModelHome = {
     circuits: home.circuits.map(circuit),
+    keys: home.keys.map((one) => ({ ...one, circuit: circuit(one.circuit) })),
+    keyGenerations: new Map(home.keyGenerations),
     probes: [],
     real: copyOfCorrelation(home.real, circuit),
     shadow: home.shadow && copyOfCorrelation(home.shadow, circuit),
@@ -36,6 +38,7 @@ const copier = (home: ModelHome): ((session: ModelSession) => ModelSession) => {
     circuit: one.circuit && circuit(one.circuit),
     group: layer(one.group),
     own: layer(one.own),
+    key: layer(one.key),
     gate: layer(one.gate),
   });
   copiedHome.probes = home.probes.map(permit);

@@ -11,6 +11,8 @@ export interface Question {
   readonly tool: string;
   readonly circuit: ModelCircuit | undefined;
   readonly input: string | undefined;
+  /** The circuit of its key (C14). */
+  readonly key: ModelCircuit | undefined;
 }
 
 /** What is decided, and which circuits the call holds a slot of: all that are not closed, or none (C15). */
@@ -36,7 +38,7 @@ interface Found {
 }
 
 const reasonFor = (model: Model, session: ModelSession, question: Question): Found => {
-  const { tool, circuit, input } = question;
+  const { tool, circuit, input, key } = question;
   const gate = byEvent(model, session, question);
   if ('reason' in gate) return gate;
   const mode = modeOf(model, session, tool, circuit);
@@ -48,9 +50,16 @@ const reasonFor = (model: Model, session: ModelSession, question: Question): Fou
   if ('reason' in group) return group;
   const own = circuit === undefined ? {} : byCircuit(model, session, question, circuit, 'open');
   if ('reason' in own) return own;
-  const slots = [gate.slot, group.slot, own.slot].filter((one) => one !== undefined);
+  const ofKey = key === undefined ? {} : byCircuit(model, session, question, key, 'key_open');
+  if ('reason' in ofKey) return ofKey;
+  const slots = [gate.slot, group.slot, own.slot, ofKey.slot].filter((one) => one !== undefined);
   // The loop guard is not asked: a tool that is open fails alike, and a probe may well be the same call once more.
-  if (slots.length > 0) return { reason: group.slot === undefined ? 'probe_due' : 'group_probe_due', slots };
+  const [first] = [
+    group.slot && 'group_probe_due',
+    (own.slot ?? gate.slot) && 'probe_due',
+    ofKey.slot && 'key_probe_due',
+  ].filter((one) => one !== undefined) as Reason[];
+  if (first !== undefined) return { reason: first, slots };
   if (isRepeat(session, tool, input, model.repeats)) return { reason: 'repeat' }; // O5
   if (circuit !== undefined) return { reason: 'closed' };
   return { reason: session.box.tools.has(tool) ? 'no_circuit' : 'undeclared' };

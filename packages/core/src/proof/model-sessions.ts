@@ -34,7 +34,8 @@ export type Kept = Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'home' | 'kept'
 /** C11: as the next decision would find it. Probes that are under way do not belong to it, nor does a Retry-After that has passed. */
 export const keep = (model: Model, session: ModelSession): Kept => {
   const { id, step, stepMs, home, kept, real, shadow } = lookedAhead(model, session);
-  for (const one of [...home.circuits, ...kept]) if (one.notBeforeMs <= model.ms) one.notBeforeMs = ANY_TIME;
+  const all = [...home.circuits, ...kept, ...home.keys.map(({ circuit }) => circuit)];
+  for (const one of all) if (one.notBeforeMs <= model.ms) one.notBeforeMs = ANY_TIME;
   return { id, step, stepMs, home: { ...home, probes: [] }, kept, real, shadow };
 };
 
@@ -42,7 +43,11 @@ export const keep = (model: Model, session: ModelSession): Kept => {
 export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: number): ModelSession => {
   const { id, step, stepMs, home, kept: undeclared, real, shadow } = earlier(kept, laterMs);
   const circuits = box.shared ? [] : [...home.circuits, ...undeclared].map((one) => ({ ...one, probing: [] }));
-  const own = box.shared ?? { ...newHome(), real: home.real, shadow: home.shadow };
+  const keys = home.keys
+    .filter(({ blamed }) => blamed)
+    .map((one) => ({ ...one, circuit: { ...one.circuit, probing: [] } }));
+  const keyGenerations = new Map(keys.map(({ tool }) => [tool, 0]));
+  const own = box.shared ?? { ...newHome(), real: home.real, shadow: home.shadow, keys, keyGenerations };
   const session: ModelSession = {
     id,
     box,

@@ -6,6 +6,7 @@ import { failuresInARow, type ModelCircuit, reported, waits } from './model-circ
 import { copyOfSession } from './model-copy.ts';
 import { eventReport } from './model-correlation.ts';
 import { groupOf, modeOf } from './model-home.ts';
+import { openKeys } from './model-keys.ts';
 import { stateOf } from './model-sharing.ts';
 
 /** C1: what the reasons of an observed tool stand for. */
@@ -29,7 +30,7 @@ export const permitOf = (permit: ModelPermit, model: Model) => {
   };
 };
 
-const circuitView = (model: Model, session: ModelSession, circuit: ModelCircuit): CircuitView => ({
+export const circuitView = (model: Model, session: ModelSession, circuit: ModelCircuit): CircuitView => ({
   tool: circuit.tool,
   group: groupOf(session.box, circuit.tool)?.slice('group:'.length),
   state: reported(circuit),
@@ -42,6 +43,7 @@ const circuitView = (model: Model, session: ModelSession, circuit: ModelCircuit)
     circuit.state === 'open'
       ? waits(circuit, circuitNow(model, session).when, circuitNow(model, session).stepMs)
       : undefined,
+  openKeys: circuit.rules.isKey ? 0 : openKeys(session.home, circuit.tool),
 });
 
 /** C11: a copy of the session as the next decision would find it. Nothing is told, and nothing counted. */
@@ -49,6 +51,14 @@ export const lookedAhead = (model: Model, session: ModelSession): ModelSession =
   const ahead = copyOfSession(session);
   arrive({ ...model, told: [], counted: new Map() }, ahead);
   return ahead;
+};
+
+/** C14: what `session.peek(tool, input)` shows of the keys that were blamed. */
+export const keyViewsOf = (model: Model, session: ModelSession) => {
+  const ahead = lookedAhead(model, session);
+  return ahead.home.keys
+    .filter(({ blamed, tool }) => blamed && ahead.home.circuits.some((one) => one.tool === tool))
+    .map(({ tool, key, circuit }) => ({ tool, key, view: circuitView(model, ahead, circuit) }));
 };
 
 /** What `session.view()` shows. */

@@ -19,6 +19,8 @@ const REACHED: Readonly<Record<string, number>> = {
   'decisions would_pause': 500,
   'decisions probe_due': 1_000,
   'decisions group_probe_due': 500,
+  'decisions key_probe_due': 100,
+  'decisions key_open': 300,
   'decisions open': 1_000,
   'decisions group_open': 1_000,
   'decisions probe_in_flight': 200,

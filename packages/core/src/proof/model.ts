@@ -57,6 +57,10 @@ export interface ModelBox {
 export interface ModelHome {
   /** In the order of their first use. */
   readonly circuits: ModelCircuit[];
+  /** C14: of the keys that calls had. */
+  keys: ModelKey[];
+  /** C14: by tool, the generation with which the circuit of a key begins; none while no key of the tool was blamed. */
+  readonly keyGenerations: Map<string, number>;
   /** Probes that have not settled. */
   probes: ModelPermit[];
   /** S1: of what decides. */
@@ -65,6 +69,15 @@ export interface ModelHome {
   shadow: Correlation | undefined;
   /** C12: the steps of all sessions together, and when the last was; undefined for a session's own circuits. */
   readonly steps: { step: number; ms: number } | undefined;
+}
+
+/** The circuit of a key (C14). */
+export interface ModelKey {
+  readonly tool: string;
+  readonly key: string;
+  readonly circuit: ModelCircuit;
+  /** It was blamed for a failure. */
+  blamed: boolean;
 }
 
 export interface ModelSession {
@@ -129,6 +142,9 @@ export interface ModelPermit {
   readonly group: Layer | undefined;
   /** Undefined where no circuit let the call through. */
   readonly own: Layer | undefined;
+  /** The circuit of its key (C14). */
+  readonly key: Layer | undefined;
+  readonly keyName: string | undefined;
   /** S5: the circuit around an event, if the call is its probe. */
   readonly gate: Layer | undefined;
   /** C9; undefined unless the call holds a slot. */
@@ -143,8 +159,8 @@ export interface Ended {
   readonly retryAfterMs?: number;
   /** O4. */
   readonly tokens?: number;
-  /** C13. */
-  readonly blames?: 'group';
+  /** C13, C14. */
+  readonly blames?: 'group' | 'key';
 }
 
 export const newModel = (config: BreakerboxConfig, costs: Model['costs'], health: Model['health']): Model => ({
@@ -182,6 +198,8 @@ export const newBox = ({ config, undeclared }: Model): ModelBox => {
 
 export const newHome = (): ModelHome => ({
   circuits: [],
+  keys: [],
+  keyGenerations: new Map(),
   probes: [],
   real: newCorrelation(),
   shadow: undefined,

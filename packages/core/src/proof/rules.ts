@@ -12,6 +12,10 @@ export interface Rules {
   readonly failureRate:
     | { readonly rate: number; readonly minimumCalls: number; readonly windowCalls: number }
     | undefined;
+  /** C14: of the circuits of its keys; undefined for one of those, and for a group. */
+  readonly keys: Rules | undefined;
+  /** C14: of a key: each failure counts full. */
+  readonly isKey: boolean;
   /** C13: over how many tools; undefined for the circuit of a tool. */
   readonly groupThreshold: number | undefined;
   readonly probes: number;
@@ -44,13 +48,36 @@ export const rulesOf = (config: ToolConfig, defaultMode: CircuitMode, scope: Sco
     mode,
     failureRate: failureRate && Object.freeze(rateOf(failureRate)),
     groupThreshold: undefined,
+    isKey: false,
+    keys: keyRulesOf(rest, mode, scope),
   });
 };
+
+/** C14: failures in a row alone open a key: as many as the tool's, or its profile's where those open nothing. */
+const keyRulesOf = ({ failureThreshold, ...rest }: Waiting, mode: CircuitMode, scope: Scope): Rules =>
+  Object.freeze({
+    ...waitingRules(
+      failureThreshold === false ? rest : { ...rest, ...(failureThreshold && { failureThreshold }) },
+      scope,
+    ),
+    mode,
+    failureRate: undefined,
+    groupThreshold: undefined,
+    isKey: true,
+    keys: undefined,
+  });
 
 /** C13: the rules of a group. It has no settings of `defaults`, but a box that only observes only observes its groups. */
 export const groupRulesOf = (config: GroupConfig, defaultMode: CircuitMode, scope: Scope = 'session'): Rules => {
   const { mode = defaultMode === 'observe_only' ? defaultMode : 'automatic', groupThreshold = 2, ...rest } = config;
-  return Object.freeze({ ...waitingRules(rest, scope), mode, failureRate: undefined, groupThreshold });
+  return Object.freeze({
+    ...waitingRules(rest, scope),
+    mode,
+    failureRate: undefined,
+    groupThreshold,
+    isKey: false,
+    keys: undefined,
+  });
 };
 
 type Waiting = Pick<

@@ -8,6 +8,8 @@ import { circuitEdges, roundsToClose } from './walk-circuit.ts';
 import { circuitStart } from './walk-circuit-state.ts';
 import { groupEdges, groupRecovers } from './walk-group.ts';
 import { groupStart } from './walk-group-state.ts';
+import { keyEdges, keysRecover } from './walk-keys.ts';
+import { type How, type Key, keyStart } from './walk-keys-state.ts';
 import { type LedgerRules, ledgerEdges, ledgerStart, recovers } from './walk-ledger.ts';
 
 const BASE = { ...resolvePolicy({}), probeLeaseMs: 2 };
@@ -123,6 +125,32 @@ describe('proof: every state of a group of two tools within small bounds', { tim
         groupStart,
         (state) => groupEdges(state, rules),
         (state) => expect(groupRecovers(state, rules), 'both tools are called again').toBe(true),
+      );
+      add(walked);
+    },
+  );
+});
+
+describe('proof: every state of a tool and its keys within small bounds', { timeout: 400_000 }, () => {
+  const time = { ...BASE, schedule: 'time', cooldownMs: 1 } as const;
+  const hows: readonly How[] = ['success', 'key fails', 'tool fails', 'ignored'];
+  const two: readonly Key[] = ['k', 'l'];
+  const three: readonly Key[] = ['k', 'l', 'm'];
+  test.each([
+    [1, 1, 1, 'two keys', two, hows],
+    [2, 1, 1, 'two keys', two, hows],
+    [2, 2, 1, 'two keys', two, hows],
+    [1, 1, 2, 'two keys', two, hows],
+    [5, 2, 1, 'three keys, none of them blamed', three, ['success', 'tool fails', 'ignored'] as readonly How[]],
+  ])(
+    'C14, C15: failureThreshold %i, maxCooldownMs %i, probes %i, %s',
+    (failureThreshold, maxCooldownMs, probes, _, keys, ways) => {
+      const policy = { ...time, failureThreshold, maxCooldownMs, probes };
+      const rules = { keys, hows: ways, tool: policy, key: policy };
+      const walked = walk(
+        keyStart,
+        (state) => keyEdges(state, rules),
+        (state) => expect(keysRecover(state, rules), 'the tool is called again for each key').toBe(true),
       );
       add(walked);
     },

@@ -49,6 +49,7 @@ const circuit: fc.Arbitrary<CircuitView> = fc.record({
         notBeforeMs: held,
       })),
   ),
+  openKeys: times,
 });
 
 /** What a report must not contain is where the engine might leave it: in a result, a function, an extra property. */

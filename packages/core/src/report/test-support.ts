@@ -36,6 +36,7 @@ export const closed = (tool: string, failures = 0): CircuitView => ({
   trip: undefined,
   openForMs: undefined,
   nextProbe: undefined,
+  openKeys: 0,
 });
 
 export const open = (tool: string, category: ErrorCategory, openForMs: number, steps: number): CircuitView => ({

@@ -68,6 +68,7 @@ const TRIP: Readonly<Record<Trip, string>> = {
   wasted_tokens: 'wasted tokens',
   probe: 'probe failed',
   transport: 'connection ended',
+  keys: 'several targets',
 };
 
 const causeOf = ({ category, trip }: Pick<ToolReport, 'category' | 'trip'>): string =>
@@ -157,6 +158,7 @@ export const remarkSection = ({ tools }: SessionReport, sheet: Sheet): Section =
   return {
     title: 'Remarks',
     lines: marked(within(sheet), [
+      ...remark('Calls skipped for one target, while others go on', ({ heldUp }) => heldUp.reasons.key_open ?? 0),
       ...remark('Ignored results, which say nothing of health', ({ calls }) => calls.ignored),
       ...remark('Tokens wasted on failed calls', ({ tokensWasted }) => tokensWasted),
       ...remark('Only observed; would have been skipped or paused', ({ wouldHaveBeenHeldUp }) => wouldHaveBeenHeldUp),

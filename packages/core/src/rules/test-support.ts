@@ -2,6 +2,7 @@ import { type DiagLogger, DiagLogLevel, diag, logs } from '@opentelemetry/api';
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
 import { vi } from 'vitest';
 import type { Breakerbox } from '../breakerbox.ts';
+import { byHost } from '../by-host.ts';
 import type { BreakerboxConfig, RestoreOptions } from '../config.ts';
 import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
@@ -128,4 +129,34 @@ export const registerLogs = () => {
   const exporter = new InMemoryLogRecordExporter();
   logs.setGlobalLoggerProvider(new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter })] }));
   return () => exporter.getFinishedLogRecords();
+};
+
+/** A box whose tools `a` and `b` go by hosts; `c` has no keys. */
+export const keyed = (config: Partial<BreakerboxConfig> = {}) =>
+  bench({ tools: { a: { key: byHost() }, b: { key: byHost() }, c: {} }, loopGuard: false, ...config });
+
+/** The arguments of a call to that host. */
+export const at = (host: string) => ({ url: `https://${host}/page` });
+
+/** One call to that host; gives the reason of the decision. */
+export const visit = (
+  session: Session,
+  tool: string,
+  host: string,
+  how: Settlement = { outcome: 'success' },
+): Reason => {
+  const permit = session.acquire(tool, { input: at(host) });
+  permit.settle(how);
+  return permit.reason;
+};
+
+/** A failure that blames the key. */
+export const DEAD: Settlement = { outcome: 'ignored', category: 'network', blames: 'key' };
+
+/** A failure that blames the tool. */
+export const DOWN: Settlement = { outcome: 'failure', category: 'network' };
+
+/** Three failures that blame the same key: its circuit opens. */
+export const openKey = (session: Session, host: string, tool = 'a') => {
+  for (let i = 0; i < 3; i += 1) visit(session, tool, host, DEAD);
 };

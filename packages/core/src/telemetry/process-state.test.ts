@@ -74,7 +74,7 @@ test('its shape is that of this number: raise SHAPE, and write the new shape her
   }
   expect({ SHAPE, shape }).toMatchInlineSnapshot(`
     {
-      "SHAPE": 2,
+      "SHAPE": 3,
       "shape": {
         "agent": [],
         "budgetConsumed": [
@@ -116,6 +116,8 @@ test('its shape is that of this number: raise SHAPE, and write the new shape her
           "forced_open",
           "group_open",
           "group_probe_due",
+          "key_open",
+          "key_probe_due",
           "no_circuit",
           "not_allowed",
           "open",

@@ -65,7 +65,7 @@ const createState = (): ProcessState => {
  * Goes up with each change of {@link ProcessState} or of the cells, a new reason or category among them: a copy of another
  * release must not find cells that lack what it counts. Copies of different shapes read one another by copies.ts.
  */
-export const SHAPE = 2;
+export const SHAPE = 3;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 

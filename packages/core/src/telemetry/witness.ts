@@ -382,7 +382,7 @@ export class SessionWitness implements LiveSession {
 
   /** The circuits that a decision answers to. */
   #causes({ reason, seat, held }: SessionPermit): readonly TrackedCircuit[] {
-    if (reason === 'closed') return NONE;
+    if (reason === 'closed' || reason === 'key_open' || reason === 'key_probe_due') return NONE;
     if (reason === 'systemic') {
       const openings = held?.event?.openings ?? NONE;
       return openings.flatMap(({ tool }) => this.#store.circuits.get(tool) ?? []);

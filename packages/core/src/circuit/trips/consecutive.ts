@@ -8,25 +8,40 @@ export interface Row {
   readonly failures: number;
   /** How many of them are `unknown`: weak evidence, which counts half (O6). */
   readonly weak: number;
-  /** The tools that failed, each once; undefined before the first failure, and where one tool has the circuit (C13). */
+  /** The tools that failed, each once (C13), or the keys of one tool (C14); undefined before the first such failure. */
   readonly by: readonly string[] | undefined;
 }
 
 export const NO_ROW: Row = { failures: 0, weak: 0, by: undefined };
 
+/** What a row sees of a failure. */
+interface Failed {
+  readonly category: ErrorCategory;
+  readonly tool?: string | undefined;
+  readonly key?: string | undefined;
+  readonly full?: boolean | undefined;
+}
+
 /** The row after one failure more. */
 export const recordInRow = (
   { failures, weak, by }: Row,
-  { category, tool }: { readonly category: ErrorCategory; readonly tool?: string | undefined },
+  { category, tool, key, full = false }: Failed,
   { distinctTools }: CircuitPolicy,
 ): Row => ({
   failures: failures + 1,
-  weak: category === 'unknown' ? weak + 1 : weak,
-  by: distinctTools > 1 ? withTool(by, tool) : undefined,
+  weak: category === 'unknown' && !full ? weak + 1 : weak,
+  by: withOne(by, distinctTools > 1 ? tool : key),
 });
 
-const withTool = (by: readonly string[] = [], tool: string | undefined): readonly string[] =>
-  tool === undefined || by.includes(tool) ? by : [...by, tool];
+const withOne = (by: readonly string[] | undefined, one: string | undefined): readonly string[] | undefined =>
+  one === undefined || by?.includes(one) ? by : [...(by ?? []), one];
+
+/** C14: a tool that fails on so many keys fails on all of them. */
+const DISTINCT_KEYS = 3;
+
+/** C14: whether the failures in a row of one tool are on so many keys. */
+export const keysReached = ({ by = [] }: Row, { distinctTools }: CircuitPolicy): boolean =>
+  distinctTools <= 1 && by.length >= DISTINCT_KEYS;
 
 /**
  * C3: as many failures in a row as the policy allows, where unknown ones count half (O6). K1: one fewer where a check had

@@ -6,8 +6,19 @@ import { recordSlowCallRate } from './slow-call-rate.ts';
 import type { TimeWindow } from './time-window.ts';
 import { recordWastedTokens, wastedTokensReached } from './wasted-tokens.ts';
 
-/** What opened a circuit (C3); `probe`: it was open, and a probe failed (C6); `transport`: a group's connection ended (C13). */
-export const TRIPS = ['consecutive', 'failure_rate', 'slow_call_rate', 'wasted_tokens', 'probe', 'transport'] as const;
+/**
+ * What opened a circuit (C3); `probe`: it was open, and a probe failed (C6); `transport`: a group's connection ended (C13); `keys`: a tool
+ * failed on several keys (C14).
+ */
+export const TRIPS = [
+  'consecutive',
+  'failure_rate',
+  'slow_call_rate',
+  'wasted_tokens',
+  'probe',
+  'transport',
+  'keys',
+] as const;
 
 export type Trip = (typeof TRIPS)[number];
 
@@ -55,7 +66,7 @@ export const trippedBy = (
   counts: Counts,
   { failureRate, slowCallRate, wastedTokens }: CircuitPolicy,
   ms: number,
-): Exclude<Trip, 'consecutive' | 'probe' | 'transport'> | undefined => {
+): Exclude<Trip, 'consecutive' | 'probe' | 'transport' | 'keys'> | undefined => {
   if (counts.failureRate && failureRate && rateReached(counts.failureRate, failureRate, ms)) return 'failure_rate';
   if (counts.slowCallRate && slowCallRate && rateReached(counts.slowCallRate, slowCallRate, ms)) {
     return 'slow_call_rate';

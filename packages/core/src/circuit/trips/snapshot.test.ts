@@ -99,6 +99,8 @@ describe('C11: counts in a snapshot', () => {
       expect(pathsOf({ ...sound, failureRate: byCalls, slowCallRate: byTime, wastedTokens: byTime })).toEqual([]);
       const tokens = { windowMs: 10, buckets: [{ ageMs: 1, calls: 2, amount: 0.5 }] };
       expect(pathsOf({ ...sound, wastedTokens: tokens })).toEqual([]);
+      const many = { windowMs: 10, buckets: [{ ageMs: 1, calls: 2, amount: 2 ** 41 }] };
+      expect(pathsOf({ ...sound, wastedTokens: many })).toEqual([]);
     });
 
     test('C11: the largest window is fine', () => {

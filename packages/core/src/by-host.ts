@@ -1,0 +1,24 @@
+import { read } from './outcome/untrusted.ts';
+
+/**
+ * A tool's `key` (C14): the host of the URL in one field of the arguments, or of the URL that the argument is, in lower case and with its
+ * port. No key where there is no URL with a host.
+ *
+ * @param field the field of the arguments. Default `url`.
+ *
+ * @example
+ * ```ts
+ * createBreakerbox({ agent: 'research-agent', tools: { fetch_page: { key: byHost() } } });
+ * ```
+ */
+export const byHost =
+  (field = 'url'): ((input: unknown) => string | undefined) =>
+  (input) => {
+    const url = typeof input === 'string' ? input : read(input, field);
+    if (typeof url !== 'string') return undefined;
+    try {
+      return new URL(url).host.toLowerCase() || undefined;
+    } catch {
+      return undefined;
+    }
+  };

@@ -1,0 +1,155 @@
+import { admit, adopted, type Circuit, closedCircuit, fail, release, succeed } from './circuit/circuit.ts';
+import type { CircuitPolicy } from './circuit/policy.ts';
+import type { Moment } from './clock.ts';
+import { digest } from './digest.ts';
+import type { ErrorCategory } from './outcome/taxonomy.ts';
+import type { Pass } from './passes.ts';
+import type { Judged } from './settlement.ts';
+import { atOnce, safely } from './telemetry/safely.ts';
+import type { CircuitSpec, ToolSettings } from './tool.ts';
+
+/** The circuits of one tool's keys (C14): of those that were blamed for a failure, and have not been dropped since. */
+export interface KeyCircuits {
+  /** By the hash of the key, the least recently moved first. */
+  readonly circuits: Map<string, Circuit>;
+  /** With what a circuit begins: more than a dropped one had, so that a late result moves none (C7). */
+  generation: number;
+}
+
+/** A circuit whose calls may have keys. */
+export interface Keyed {
+  readonly tool: CircuitSpec;
+  /** Undefined while no key was blamed. */
+  keys: KeyCircuits | undefined;
+}
+
+/** C14: keys of a tool that have a circuit. */
+export const MOST_KEYS = 100;
+
+/** Never changes: the hashes in a snapshot are compared in other processes. */
+const SEED = 14;
+
+/**
+ * The hash that a key goes by, in snapshots too: the same in each process, another one for each agent and tool. It keeps names of hosts and
+ * accounts out of logs, reports and stored snapshots. It is no cryptography: a reader of a snapshot who guesses a key can check the guess.
+ */
+const hashOf = (agent: string, tool: string, key: string): string =>
+  Array.from({ length: 8 }, (_, index) => digest([agent, tool, key], SEED).charCodeAt(index))
+    .map((code) => code.toString(16).padStart(4, '0'))
+    .join('');
+
+/** C14: the hash of a call's key. The tool's own setting comes first, then what the adapter says; undefined where neither names one. */
+export const keyOf = (
+  { name, key }: Pick<ToolSettings, 'key'> & { readonly name: string },
+  agent: string,
+  input: unknown,
+  hint: unknown,
+): string | undefined => {
+  if (key === false) return undefined;
+  const named = key === undefined ? hint : input === undefined ? undefined : askedFor(name, () => key(input));
+  return typeof named === 'string' && named !== '' ? hashOf(agent, name, named) : undefined;
+};
+
+/** E5: what throws, or gives no string, is told. */
+const askedFor = (tool: string, ask: () => unknown): unknown => {
+  const what = `the key of tool '${tool}'`;
+  return safely(what, () => {
+    const key = atOnce(what, ask());
+    if (key === undefined || key === null || typeof key === 'string') return key;
+    throw new TypeError(`It gave a ${typeof key}. Give a string, or undefined for no key.`);
+  });
+};
+
+export const keyPolicyOf = ({ tool }: Pick<Keyed, 'tool'>): CircuitPolicy => tool.keyPolicy ?? tool.policy;
+
+/** The circuit of a key. A key that was not blamed yet is closed. */
+export const keyCircuit = ({ keys }: Keyed, key: string): Circuit =>
+  keys?.circuits.get(key) ?? closedCircuit(keys?.generation);
+
+/** C15: what a call takes of the circuit of its key: a slot where that is not closed. */
+export const passKey = (tracked: Keyed, key: string, at: Moment): Pass => {
+  const before = keyCircuit(tracked, key);
+  const admission = admit(before, keyPolicyOf(tracked), at);
+  if (admission.circuit !== before) keep(tracked, key, admission.circuit);
+  const lease = admission.verdict === 'probe' ? admission.lease : undefined;
+  return { of: 'key', key, generation: admission.circuit.generation, lease };
+};
+
+/**
+ * C14, C15: a call of this key has ended. A failure counts here where it blames the key; one that blames the tool fails a probe of the key,
+ * and says nothing of a key that is closed.
+ */
+export const settleKey = (tracked: Keyed, pass: Pass, judged: Judged, at: Moment, degraded: boolean): void => {
+  move(tracked, pass, (circuit) => nextOf(circuit, pass, judged, keyPolicyOf(tracked), at, degraded));
+};
+
+/** C8: a call that came back too late for its tool only returns its slot. */
+export const releaseKey = (tracked: Keyed, pass: Pass): void =>
+  move(tracked, pass, (circuit) => release(circuit, pass));
+
+const move = (tracked: Keyed, { key }: Pass, change: (circuit: Circuit) => Circuit): void => {
+  if (key === undefined) return;
+  const before = keyCircuit(tracked, key);
+  const next = change(before);
+  if (next !== before) keep(tracked, key, next);
+};
+
+const NO_FACTS = { durationMs: 0, tokens: 0 };
+
+const nextOf = (
+  circuit: Circuit,
+  pass: Pass,
+  { outcome, category = 'unknown', retryAfterMs, blames }: Judged,
+  policy: CircuitPolicy,
+  at: Moment,
+  degraded: boolean,
+): Circuit => {
+  if (outcome === 'success') return succeed(circuit, pass, NO_FACTS, policy, at);
+  const isFailure = blames === 'key' || (outcome === 'failure' && pass.lease !== undefined);
+  if (!isFailure) return release(circuit, pass);
+  return fail(circuit, pass, { ...NO_FACTS, category, retryAfterMs, degraded, full: true }, policy, at);
+};
+
+/** The last of the map is what was moved last. */
+const keep = (tracked: Keyed, key: string, circuit: Circuit): void => {
+  tracked.keys ??= { circuits: new Map(), generation: 0 };
+  const { circuits } = tracked.keys;
+  if (!circuits.delete(key) && circuits.size >= MOST_KEYS) dropOne(tracked.keys);
+  circuits.set(key, circuit);
+};
+
+/** C14: closed ones first, then the least recently used. */
+const dropOne = (keys: KeyCircuits): void => {
+  const all = [...keys.circuits];
+  const [key, circuit] = all.find(([, { state }]) => state === 'closed') ?? all[0] ?? [];
+  if (key === undefined || circuit === undefined) return;
+  keys.circuits.delete(key);
+  keys.generation = Math.max(keys.generation, circuit.generation) + 1;
+};
+
+/** C1: a tool in an operator's hands begins without keys, and calls under way are late. */
+export const forgetKeys = (keys: KeyCircuits | undefined): KeyCircuits | undefined =>
+  keys && { circuits: new Map(), generation: highest(keys) + 1 };
+
+const highest = ({ circuits, generation }: KeyCircuits): number =>
+  Math.max(generation, ...[...circuits.values()].map((one) => one.generation));
+
+/** C11: as they were kept, under the policy of this process. */
+export const adoptKeys = (keys: KeyCircuits, of: Pick<Keyed, 'tool'>, ms: number): KeyCircuits => ({
+  ...keys,
+  circuits: new Map([...keys.circuits].map(([key, circuit]) => [key, adopted(circuit, keyPolicyOf(of), ms)])),
+});
+
+/** A copy to look ahead with (C11). */
+export const copyKeys = (keys: KeyCircuits | undefined): KeyCircuits | undefined =>
+  keys && { ...keys, circuits: new Map(keys.circuits) };
+
+/** How many keys are not closed. */
+export const openKeys = ({ keys }: Keyed): number =>
+  keys === undefined ? 0 : [...keys.circuits.values()].filter(({ state }) => state !== 'closed').length;
+
+const OF_TOOL: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['network', 'timeout', 'server']);
+
+/** C14: the key by which a failure of the tool counts among those on several keys. */
+export const distinctKey = (pass: Pass | undefined, category: ErrorCategory): string | undefined =>
+  OF_TOOL.has(category) ? pass?.key : undefined;

@@ -1,0 +1,33 @@
+import type { Classification, ErrorCategory } from '../index.ts';
+import type { Ended, Model } from './model.ts';
+
+/** What a tool returned (O7). */
+export interface Returned {
+  /** What its `isFailure` says of it, if it has one. */
+  readonly says: boolean | ErrorCategory | undefined;
+  /** What the executor has read in it; null: a success. */
+  readonly verdict?: Classification | null | undefined;
+  readonly blames?: 'group' | undefined;
+}
+
+/** How a call ended, as the executor tells it. */
+export type How = Ended | Returned;
+
+/** O1. */
+const IGNORED: readonly ErrorCategory[] = ['invalid_input', 'denied', 'cancelled', 'tool_error'];
+
+/** O1, O7, C14: what a settlement comes to. */
+export const judged = ({ config }: Model, tool: string, how: How): Ended => {
+  if (!('says' in how)) return how.blames === 'key' ? { ...how, outcome: 'ignored' } : how;
+  const says = config.tools?.[tool]?.isFailure === undefined ? undefined : how.says;
+  const { category, blames } = saidBy(says) ?? how.verdict ?? {};
+  if (says === false || category === undefined) return { outcome: 'success' };
+  if (blames === 'key' && how.blames !== 'group') return { outcome: 'ignored', category, blames };
+  const outcome = IGNORED.includes(category) ? 'ignored' : 'failure';
+  return { outcome, category, ...(outcome === 'failure' && how.blames && { blames: how.blames }) };
+};
+
+const saidBy = (says: Returned['says']): Classification | undefined => {
+  if (says === true) return { category: 'server' };
+  return typeof says === 'string' ? { category: says } : undefined;
+};
