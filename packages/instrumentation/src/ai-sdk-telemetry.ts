@@ -5,6 +5,7 @@ import { type AgentCall, type AgentRun, endRun, followRun, heardOf, isMade, open
 import { decide } from './decide.ts';
 import { declareTool, type GroupOf, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { guardedBy } from './guarded.ts';
+import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from './judging.ts';
 import { checkOptions } from './options.ts';
 import { startRun } from './run.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
@@ -42,7 +43,7 @@ interface Execution<Value> extends ToolEvent {
 }
 
 /** How the integration behaves. */
-export interface BreakerTelemetryOptions {
+export interface BreakerTelemetryOptions extends JudgingOptions {
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
@@ -98,9 +99,12 @@ export function breakerTelemetry(
   source: Breakerbox | SessionSource,
   options: BreakerTelemetryOptions = {},
 ): BreakerTelemetry {
-  checkOptions('breakerTelemetry()', options, { group: toolGroup });
+  checkOptions('breakerTelemetry()', options, { group: toolGroup, ...JUDGING });
   const sessionOf = sessionStarter(source);
-  const groupOf = groupsBy(options.group, 'breakerTelemetry()');
+  const guide: Guide = {
+    groupOf: groupsBy(options.group, 'breakerTelemetry()'),
+    judgeOf: judgesBy(options, 'breakerTelemetry()'),
+  };
   const over = ({ callId, reason }: AbortEvent): void => {
     if (callId !== undefined && heardOf(callId, integration)) endRun(callId, reason);
   };
@@ -134,7 +138,7 @@ export function breakerTelemetry(
       if (run === undefined || call.toolCall === undefined) return call.execute();
       run.running += 1;
       try {
-        return await runTool(run, call, call.toolCall.toolName, groupOf);
+        return await runTool(run, call, call.toolCall.toolName, guide);
       } finally {
         run.running -= 1;
       }
@@ -159,26 +163,34 @@ const warnOfOldSdk = (): void => {
   warned = true;
 };
 
-const runTool = <Value>(run: AgentRun, call: Execution<Value>, name: string, groupOf: GroupOf): PromiseLike<Value> => {
+/** What the options say of each tool. */
+interface Guide {
+  readonly groupOf: GroupOf;
+  readonly judgeOf: JudgeOf;
+}
+
+const runTool = <Value>(run: AgentRun, call: Execution<Value>, name: string, guide: Guide): PromiseLike<Value> => {
   const guard = guardedBy((run.tools[name] as { readonly execute?: unknown } | undefined)?.execute);
   if (guard !== undefined && guard !== currentSession) return call.execute();
   const session = openSession(run);
   if (session === undefined) return call.execute();
-  return withSession(session, () => (guard === undefined ? decidedCall(session, run, call, groupOf) : call.execute()));
+  return withSession(session, () => (guard === undefined ? decidedCall(session, run, call, guide) : call.execute()));
 };
 
 const decidedCall = async <Value>(
   session: Session,
   run: AgentRun,
   call: Execution<Value>,
-  groupOf: GroupOf,
+  guide: Guide,
 ): Promise<Value> => {
   const { toolCallId, toolCall, execute } = call;
-  const permit = ask(session, call, groupOf);
+  const permit = ask(session, call, guide);
   if (permit === undefined) return execute();
   if (isRefused(permit)) throw refusal(permit);
-  const running = startRun(permit, { signal: run.over.signal });
-  const underWay = { id: toolCallId, input: toolCall?.input, running };
+  const input = toolCall?.input;
+  const start = { input: call.recordInputs === false ? {} : input, signal: run.over.signal }; // `{}`: arguments that are not known.
+  const running = startRun(permit, start, undefined, guide.judgeOf(permit.tool));
+  const underWay = { id: toolCallId, input, running };
   run.calls.add(underWay); // What it came to is told after it, by onToolExecutionEnd.
   try {
     return await running.enter(execute);
@@ -190,7 +202,7 @@ const decidedCall = async <Value>(
 };
 
 /** Undefined for a name that no tool may have: then nothing is decided. */
-const ask = (session: Session, call: Execution<unknown>, groupOf: GroupOf): Permit | undefined => {
+const ask = (session: Session, call: Execution<unknown>, { groupOf, judgeOf }: Guide): Permit | undefined => {
   const { toolCallId, toolCall, recordInputs } = call;
   const { toolName = '', input } = toolCall ?? {};
   return safely(`declaring tool '${toolName}'`, () => {
@@ -198,7 +210,7 @@ const ask = (session: Session, call: Execution<unknown>, groupOf: GroupOf): Perm
     // Without its arguments a call is like no other, and not like all others.
     return recordInputs === false
       ? session.acquire(toolName, { callId: toolCallId })
-      : decide(session, toolName, input, toolCallId);
+      : decide(session, toolName, input, { callId: toolCallId, key: judgeOf(toolName).keyOf(input) });
   });
 };
 

@@ -5,6 +5,7 @@ import { decide } from './decide.ts';
 import { declareTool, type GroupOf, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
 import { isAsyncIterable, iterate, lastOf, once } from './iterate.ts';
+import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from './judging.ts';
 import { labelForModel, labelledModelOutput } from './model-output.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import { type DirectCall, isThenable, otherwise } from './otherwise.ts';
@@ -25,7 +26,7 @@ export type { CallEnd } from './run.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
 /** How guarded tools behave. */
-export interface GuardToolsOptions {
+export interface GuardToolsOptions extends JudgingOptions {
   /**
    * Milliseconds that one call of a tool may take, from its start to the end of its result or stream. When they are over,
    * the tool's `abortSignal` fires, the model gets a tool error, and it counts as a failure. Default: none; `timeout` of
@@ -71,7 +72,7 @@ export function guardTools<Tools extends ToolSet>(
   session: SessionSource,
   options: GuardToolsOptions = {},
 ): Tools {
-  checkOptions('guardTools()', options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup });
+  checkOptions('guardTools()', options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup, ...JUDGING });
   const findSession = sessionFinder(session, 'guardTools()');
   if (typeof tools !== 'object' || tools === null) {
     throw new BreakerboxUsageError(
@@ -84,7 +85,8 @@ export function guardTools<Tools extends ToolSet>(
   const names = entries.filter(([, tool]) => isExecutable(tool)).map(([name]) => name);
   declareNow(session, names, groupOf);
   const { timeoutMs, tokens } = options;
-  const kitchen: Kitchen = { tools, session, findSession, timeoutMs, tokens, groupOf };
+  const judgeOf = judgesBy(options, 'guardTools()');
+  const kitchen: Kitchen = { tools, session, findSession, timeoutMs, tokens, groupOf, judgeOf };
   return Object.fromEntries(
     entries.map(([name, tool]) => [name, isExecutable(tool) ? guardTool(name, tool, kitchen) : tool]),
   ) as Tools;
@@ -104,6 +106,7 @@ interface Kitchen {
   readonly timeoutMs: number | undefined;
   readonly tokens: GuardToolsOptions['tokens'];
   readonly groupOf: GroupOf;
+  readonly judgeOf: JudgeOf;
 }
 
 const guardTool = (name: string, tool: Executable, kitchen: Kitchen): ToolSet[string] => {
@@ -114,7 +117,7 @@ const guardTool = (name: string, tool: Executable, kitchen: Kitchen): ToolSet[st
     try {
       const permit = ask(name, input, options, kitchen);
       if (isRefused(permit)) return instead(permit, tool, input, options, kitchen);
-      running = start(permit, tool, options, kitchen);
+      running = start(permit, tool, input, options, kitchen);
     } catch (error) {
       return refused(tool, error);
     }
@@ -158,12 +161,18 @@ const ask = (name: string, input: unknown, options: ExecuteOptions | undefined, 
   throwIfAborted(readSignal(`guardTools(), tool '${name}'`, options?.abortSignal));
   const session = kitchen.findSession();
   declareTool(session, name, kitchen.groupOf(name));
-  return decide(session, name, input, options?.toolCallId);
+  return decide(session, name, input, { callId: options?.toolCallId, key: kitchen.judgeOf(name).keyOf(input) });
 };
 
-const start = (permit: Permit, tool: Executable, options: ExecuteOptions | undefined, kitchen: Kitchen): Run => {
-  const { timeoutMs, tokens } = kitchen;
-  return startRun(permit, { signal: options?.abortSignal, timeoutMs }, { label: labelOf(tool), tokens });
+const start = (
+  permit: Permit,
+  tool: Executable,
+  input: unknown,
+  options: ExecuteOptions | undefined,
+  { timeoutMs, tokens, judgeOf }: Kitchen,
+): Run => {
+  const reading = { label: labelOf(tool), tokens };
+  return startRun(permit, { input, signal: options?.abortSignal, timeoutMs }, reading, judgeOf(permit.tool));
 };
 
 const perform = (running: Run, tool: Executable, input: unknown, options: ExecuteOptions): ReturnType<Execute> =>
@@ -183,7 +192,7 @@ const directCall = (
   return async (input) => {
     const permit = ask(name, input, options, kitchen);
     if (isRefused(permit)) return undefined;
-    const result = perform(start(permit, other, options, kitchen), other, input, contextless);
+    const result = perform(start(permit, other, input, options, kitchen), other, input, contextless);
     return { value: await (isAsyncIterable(result) ? lastOf(result) : result) };
   };
 };

@@ -1,13 +1,13 @@
-import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
+import { BreakerboxUsageError, labelled } from '@breakerbox/core';
 import { annotated, isContent, reportThrown } from '@breakerbox/core/internal';
 import { aValue, type ToolCall } from './caller.ts';
 import { groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
+import { JUDGING, type JudgingOptions, judgesBy } from './judging.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
-import { readable } from './readable.ts';
-import { type CallEnd, costOf } from './run.ts';
-import { type Kitchen, type Manners, runInPlace, runTool } from './run-tool.ts';
+import type { CallEnd, Reading } from './run.ts';
+import { type Cook, type Kitchen, type Manners, runInPlace, runTool } from './run-tool.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 import { ToolUnavailableError } from './unavailable.ts';
@@ -15,7 +15,7 @@ import { ToolUnavailableError } from './unavailable.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
 /** How guarded tools behave. */
-export interface GuardToolsOptions {
+export interface GuardToolsOptions extends JudgingOptions {
   /**
    * Milliseconds that one call of a tool may take. When they are over, the `signal` that the tool got fires, the model reads
    * an error, and it counts as a failure. Default: none; the SDK has none of its own.
@@ -62,7 +62,7 @@ export function guardTools<Tools extends readonly object[]>(
   options: GuardToolsOptions = {},
 ): Tools {
   const where = 'guardTools()';
-  checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup });
+  checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup, ...JUDGING });
   const findSession = sessionFinder(session, where);
   if (!Array.isArray(tools)) {
     throw new BreakerboxUsageError(
@@ -73,7 +73,8 @@ export function guardTools<Tools extends readonly object[]>(
   const { timeoutMs, tokens, group } = options;
   const groupOf = groupsBy(group, where);
   declareNow(session, [...runnable.keys()], groupOf);
-  const kitchen: ToolKitchen = { session, findSession, where, timeoutMs, tokens, groupOf, runnable };
+  const judgeOf = judgesBy(options, where);
+  const kitchen: ToolKitchen = { session, findSession, where, timeoutMs, tokens, groupOf, judgeOf, runnable };
   return tools.map((tool: object) =>
     isRunnable(tool) ? guardTool(tool, kitchen) : tool,
   ) as readonly object[] as Tools;
@@ -109,19 +110,14 @@ const guardTool = (tool: RunnableTool, kitchen: ToolKitchen): RunnableTool => {
   refuseGuarded(`${kitchen.where}, tool '${tool.name}'`, tool.run, kitchen.session);
   const run = (input: unknown, context?: RunContext): Promise<unknown> => {
     const manners: Manners<unknown> = {
-      ...readingOf(kitchen),
+      ...readingOf(tool, kitchen),
       refuse: (permit) => {
         throw new ToolUnavailableError(permit);
       },
       find: (name) => directCall(name, context, kitchen),
       note: (result, key, words) => unwrap(annotated(wrap(result), key, words)),
     };
-    return runTool(
-      kitchen,
-      { tool: tool.name, input, ...callOf(context) },
-      cook(tool, input, context, kitchen),
-      manners,
-    );
+    return runTool(kitchen, { tool: tool.name, input, ...callOf(context) }, cook(tool, input, context), manners);
   };
   return standIn(tool, new Map([['run', markGuarded(run, kitchen.session)]]));
 };
@@ -134,7 +130,7 @@ const directCall = (name: string, context: RunContext | undefined, kitchen: Tool
     const input = parsed(other, adapted);
     if (input === undefined) return undefined;
     const request = { tool: name, input: input.value, ...callOf(context) };
-    return runInPlace(kitchen, request, cook(other, input.value, context, kitchen), readingOf(kitchen));
+    return runInPlace(kitchen, request, cook(other, input.value, context), readingOf(other, kitchen));
   };
 };
 
@@ -155,21 +151,12 @@ const callOf = (context: RunContext | undefined): ToolCall => ({
 });
 
 const cook =
-  (tool: RunnableTool, input: unknown, context: RunContext | undefined, { tokens }: ToolKitchen) =>
-  async ({ signal, permit }: { readonly signal: AbortSignal; readonly permit: Permit }): Promise<unknown> => {
-    try {
-      // Who calls without a context gets none: tools may tell by it that they are in no runner.
-      return await tool.run(input, context && { ...context, signal });
-    } catch (error) {
-      const answer = readable(() => answerIn(tool, error));
-      if (answer !== undefined) {
-        permit.settle({ result: answer, tokens: costOf(tool.name, tokens, { error }) });
-      }
-      throw error;
-    }
-  };
+  (tool: RunnableTool, input: unknown, context: RunContext | undefined): Cook<unknown> =>
+  ({ signal }) =>
+    // Who calls without a context gets none: tools may tell by it that they are in no runner.
+    tool.run(input, context && { ...context, signal });
 
-/** What core is to judge of an error that is what the tool has to say to the model; undefined for any other error. */
+/** What is to be judged of an error that is what the tool has to say to the model; undefined for any other error. */
 const answerIn = ({ type }: RunnableTool, error: unknown): Error | undefined => {
   if (!(error instanceof Error) || error instanceof ToolUnavailableError) return undefined; // Of another tool, that this one calls.
   if (isToolError(error)) return error;
@@ -186,7 +173,14 @@ const isToolError = (error: Error): boolean => {
   return false;
 };
 
-const readingOf = ({ tokens }: ToolKitchen) => ({ tokens, label: labelBlocks });
+const readingOf = (tool: RunnableTool, { tokens }: ToolKitchen): Reading => ({
+  tokens,
+  label: labelBlocks,
+  known: (end) => {
+    const result = 'error' in end ? answerIn(tool, end.error) : undefined;
+    return result && { result };
+  },
+});
 
 /** A result is a text or an array of content blocks, and must stay one. Core knows arrays as the `content` of an object. */
 const wrap = (result: unknown): unknown => (isContent(result) ? { content: result } : result);

@@ -1,6 +1,6 @@
 import type { HookInput } from '@anthropic-ai/claude-agent-sdk';
 import type { Permit, Session, Settlement } from '@breakerbox/core';
-import { type HookedCall, hookedCalls, MAX_UNDER_WAY } from './hooked-calls.ts';
+import { hookedCalls, type JudgedCall, MAX_UNDER_WAY } from './hooked-calls.ts';
 import { isRefused } from './unavailable.ts';
 
 /** An agent of a conversation; the main one has no id. */
@@ -9,7 +9,7 @@ export type Caller = Pick<HookInput, 'session_id' | 'agent_id'>;
 /** The calls of a session that are on their way: those of all its conversations, and of the sub-agents in them. */
 export interface Calls {
   /** @param signal gives the call up when it fires. */
-  acquire(call: HookedCall, caller: Caller, signal: AbortSignal | undefined): Permit;
+  acquire(call: JudgedCall, caller: Caller, signal: AbortSignal | undefined): Permit;
   /** A person is asked, who may take longer than the lease of a probe: that one's place is free until its tool has run. */
   ask(callId: string): void;
   ran(callId: string, settlement: Settlement): Permit | undefined;
@@ -29,7 +29,7 @@ export const callsOf = (session: Session): Calls => {
 };
 
 interface Going {
-  readonly call: HookedCall;
+  readonly call: JudgedCall;
   readonly caller: Caller;
   readonly isProbe: boolean;
   readonly isAsked: boolean;

@@ -4,10 +4,6 @@ import { isContent } from '@breakerbox/core/internal';
 import { readable } from './readable.ts';
 import type { Refusal } from './unavailable.ts';
 
-/** Those whose failing is what a command had to say: they themselves work. */
-const SHELLS: ReadonlySet<string> = new Set(['Bash', 'PowerShell']);
-const COMMAND_FAILED = /^Exit code \d/;
-
 /** What an outage is to `WebFetch`, in words that are its own. */
 const UNREACHABLE = /^Unable to verify if domain .* is safe to fetch|\bSSL routines:/;
 
@@ -22,12 +18,8 @@ export const successOf = ({ tool_response, duration_ms }: PostToolUseHookInput):
  * it is judged as a reported one (O2): one that tells of an outage has failed, one that a file isn't there costs nothing.
  */
 export const failureOf = (input: PostToolUseFailureHookInput): Settlement => {
-  const { tool_name, tool_input, error, is_interrupt, duration_ms: durationMs } = input;
+  const { tool_input, error, is_interrupt, duration_ms: durationMs } = input;
   if (is_interrupt) return { outcome: 'ignored', category: 'cancelled', durationMs };
-  // Whatever the command said: three tests that fail with '503' must not take the shell away.
-  if (SHELLS.has(tool_name) && COMMAND_FAILED.test(error)) {
-    return { outcome: 'ignored', category: 'tool_error', durationMs };
-  }
   const text = readable(() => withoutQuotes(error, tool_input)) ?? error;
   const code = UNREACHABLE.test(text) ? 'ENETUNREACH' : undefined;
   return { result: { isError: true, code, content: [{ type: 'text', text }] }, durationMs };

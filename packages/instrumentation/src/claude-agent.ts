@@ -6,6 +6,7 @@ import { type Calls, callsOf } from './claude-agent-calls.ts';
 import type { Hooks } from './claude-agent-merge.ts';
 import { failureOf, reasonOf, successOf } from './claude-agent-words.ts';
 import { groupsBy, type ToolGroup, toolGroup } from './groups.ts';
+import { JUDGING, type JudgingOptions, judgesBy, type KnownTool } from './judging.ts';
 import { checkOptions, flag, type OptionCheck, reader, show } from './options.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused } from './unavailable.ts';
@@ -14,7 +15,7 @@ export { type Hooks, mergeHooks } from './claude-agent-merge.ts';
 export { guardQuery } from './claude-agent-query.ts';
 
 /** How the hooks behave. */
-export interface BreakerHooksOptions {
+export interface BreakerHooksOptions extends JudgingOptions {
   /**
    * The name of a tool in circuits, capability map and telemetry; undefined: this tool is not guarded. Default: the name that
    * Claude Code gives it, such as `Bash`, or `mcp__docs__search` of the MCP server `docs`.
@@ -51,7 +52,8 @@ export interface BreakerHooksOptions {
  * gives its last good result for the same arguments there, labelled. Nothing is ever allowed: permission rules and
  * `canUseTool` decide as without. A call that they, a person or another hook deny costs nothing.
  *
- * Each turn with tool calls is a step, those of sub-agents too.
+ * Each turn with tool calls is a step, those of sub-agents too. The host of `url` in the input of `WebFetch` and of MCP tools is the
+ * key of the call (C14), unless `key` says another.
  *
  * @throws BreakerboxConfigError for options that can't work.
  * @throws BreakerboxUsageError when `session` is no session.
@@ -63,9 +65,10 @@ export interface BreakerHooksOptions {
  */
 export function breakerHooks(session: SessionSource, options: BreakerHooksOptions = {}): Hooks {
   const where = 'breakerHooks()';
-  checkOptions(where, options, { nameOf: reader, group: toolGroup, signal: abortSignal, note: flag });
+  checkOptions(where, options, { nameOf: reader, group: toolGroup, signal: abortSignal, note: flag, ...JUDGING });
   const { nameOf = asItIs, note = false, signal } = options;
   const groupOf = groupsBy(options.group, where, serverOf);
+  const judgeOf = judgesBy(options, where);
   const findSession = sessionFinder(session, where);
   const inBackground = background();
   const calls = (): Calls => callsOf(findSession());
@@ -77,7 +80,8 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
       const tool = name === input.tool_name && CONTROLS.has(name) ? undefined : name;
       if (tool === undefined) return undefined;
       const group = groupOf(input.tool_name);
-      const call = { callId: input.tool_use_id, tool, input: input.tool_input, group };
+      const judge = judgeOf(tool, knownTool(input.tool_name));
+      const call = { callId: input.tool_use_id, tool, input: input.tool_input, group, judge };
       const permit = calls().acquire(call, input, signal);
       if (!isRefused(permit)) return undefined;
       const permissionDecisionReason = reasonOf(permit);
@@ -124,6 +128,8 @@ const CONTROLS: ReadonlySet<string> = new Set(
 
 /** By the name of a tool of an MCP server. */
 const serverOf = (tool: string): string | undefined => /^mcp__(.+?)__/.exec(tool)?.[1];
+
+const knownTool = (tool: string): KnownTool => ({ name: tool.replace(/^mcp__.+?__/, '') });
 
 const asItIs = (tool: string): string => tool;
 

@@ -3,6 +3,7 @@ import { safely } from '@breakerbox/core/internal';
 import type { BaseTool, Context } from '@google/adk';
 import { trace } from '@opentelemetry/api';
 import { firstName } from './groups.ts';
+import { type KnownTool, titleOf } from './judging.ts';
 import { readOf } from './readable.ts';
 
 /** What a tool does, once its arguments are checked. */
@@ -69,6 +70,11 @@ export const toolsetOf = (tool: BaseTool): string | undefined => {
   const { name } = tool;
   const own = firstName(readOf(tool, 'originalName'));
   return own !== undefined && name.endsWith(`_${own}`) ? firstName(name.slice(0, -own.length - 1)) : undefined;
+};
+
+/** What ADK knows of a tool of an `MCPToolset`. */
+export const knownTool = (tool: BaseTool): KnownTool => {
+  return { name: firstName(readOf(tool, 'originalName')), title: titleOf(readOf(tool, 'mcpTool')) };
 };
 
 /** By ADK's own mark: there may be two copies of its class in a process. */

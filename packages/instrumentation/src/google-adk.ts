@@ -1,7 +1,8 @@
 import { safely } from '@breakerbox/core/internal';
 import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest } from '@google/adk';
-import { describeNativeSpan, expectCall, type Guard, toolsetOf } from './google-adk-tools.ts';
+import { describeNativeSpan, expectCall, type Guard, knownTool, toolsetOf } from './google-adk-tools.ts';
 import { declareTool, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
+import { JUDGING, type JudgingOptions, judgesBy } from './judging.ts';
 import { checkOptions, flag, milliseconds, reader } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
 import type { CallEnd, Reading } from './run.ts';
@@ -11,7 +12,7 @@ import { standIn } from './stand-in.ts';
 import type { Refusal } from './unavailable.ts';
 
 /** How the tools of a guarded agent behave. */
-export interface BreakerPluginOptions {
+export interface BreakerPluginOptions extends JudgingOptions {
   /**
    * Milliseconds that one call of a tool may take. When they are over, the `abortSignal` of its context fires, the model reads
    * an error, and it counts as a failure. Default: none; ADK has no time-out of its own.
@@ -132,16 +133,18 @@ const counted = new WeakSet<LlmRequest>();
 const REFUSED = Symbol('refused');
 
 const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOptions): Hooks => {
-  checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup, note: flag });
+  checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup, note: flag, ...JUDGING });
   const { timeoutMs, tokens, group, note = false } = options;
   const byOption = groupsBy(group, where);
   const groupOfTool = (tool: BaseTool): string | undefined => byOption(tool.name) ?? toolsetOf(tool);
   const kitchen: Kitchen = { findSession: sessionFinder(session, where), where, timeoutMs };
+  const judgeOf = judgesBy(options, where);
   const toolsOf = new WeakMap<object, ToolsByName>();
 
   const requestOf = (tool: BaseTool, input: unknown, context: Context): ToolRequest => ({
     tool: tool.name,
     group: groupOfTool(tool),
+    judge: judgeOf(tool.name, knownTool(tool)),
     input,
     callId: context.functionCallId,
     signal: context.abortSignal,

@@ -5,6 +5,7 @@ import { groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import type { GuardedCall, GuardedFunction, GuardOptions } from './guard.ts';
 import { refuseGuarded } from './guarded.ts';
 import { guardTool } from './guarded-tool.ts';
+import { JUDGING } from './judging.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { SessionSource } from './session-source.ts';
 
@@ -69,7 +70,7 @@ export function guardAll<Tools extends Readonly<Record<string, ToolFunction>>>(
   return Object.fromEntries(Object.entries(guarded)) as GuardedFunctions<Tools>;
 }
 
-const CHECKS = { timeoutMs: milliseconds, tokens: reader, freshness: reader, group: toolGroup };
+const CHECKS = { timeoutMs: milliseconds, tokens: reader, freshness: reader, group: toolGroup, ...JUDGING };
 
 /** Of a map, or an instance whose class has the functions, an empty record would come. */
 const isRecord = (tools: unknown): boolean =>

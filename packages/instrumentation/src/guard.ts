@@ -3,6 +3,7 @@ import type { ToolCall } from './caller.ts';
 import { groupName } from './groups.ts';
 import { guardTool } from './guarded-tool.ts';
 import { guardsByTool } from './guards.ts';
+import { JUDGING, type JudgingOptions } from './judging.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { CallEnd } from './run.ts';
 import type { SessionSource } from './session-source.ts';
@@ -23,7 +24,7 @@ export type GuardedFunction<Input, Output> = (
 ) => Promise<Output>;
 
 /** How a guarded function behaves. */
-export interface GuardOptions<Output = unknown> {
+export interface GuardOptions<Output = unknown, Input = unknown> extends JudgingOptions<Output, Input> {
   /**
    * Milliseconds that a call may take, to the last piece of an async generator if it gives one. When they are over, the tool's signal fires,
    * the call rejects with a `TimeoutError` at once, and counts as a failure. An alternative that is called in place of the
@@ -98,7 +99,7 @@ export function guard<Input, Output>(
   session: SessionSource,
   tool: string,
   run: (input: Input, call: GuardedCall) => Output | PromiseLike<Output>,
-  options: GuardOptions<Output> = NO_OPTIONS,
+  options: GuardOptions<Output, Input> = NO_OPTIONS,
 ): GuardedFunction<Input, Output> {
   if (options !== NO_OPTIONS) checkOptions(`guard('${tool}')`, options, CHECKS);
   return guardTool(session, tool, run, options);
@@ -112,4 +113,5 @@ const CHECKS = {
   freshness: reader,
   alternatives: guardsByTool,
   group: groupName,
+  ...JUDGING,
 };

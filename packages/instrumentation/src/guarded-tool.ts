@@ -5,6 +5,7 @@ import { declareTool } from './groups.ts';
 import type { GuardedCall, GuardedFunction, GuardOptions } from './guard.ts';
 import { mark, refuseGuarded } from './guarded.ts';
 import { directCallOf, type Guard } from './guards.ts';
+import { type Judge, type JudgingOptions, judgesBy } from './judging.ts';
 import { callOf } from './lazy-call.ts';
 import { type Answer, otherwise } from './otherwise.ts';
 import { perform } from './perform.ts';
@@ -25,7 +26,7 @@ export const guardTool = <Input, Output>(
   session: SessionSource,
   tool: string,
   run: Run<Input, Output>,
-  options: GuardOptions<Output>,
+  options: GuardOptions<Output, Input>,
 ): GuardedFunction<Input, Output> => {
   const where = `guard('${tool}')`;
   if (typeof run !== 'function') {
@@ -52,6 +53,7 @@ class GuardedTool<Input, Output> implements Guard {
   readonly #timeoutMs: number | undefined;
   readonly #alternatives: NonNullable<GuardOptions['alternatives']>;
   readonly #reading: Reading | undefined;
+  readonly #judge: Judge;
   readonly #group: string | undefined;
 
   constructor(
@@ -59,8 +61,9 @@ class GuardedTool<Input, Output> implements Guard {
     session: SessionSource,
     tool: string,
     run: Run<Input, Output>,
-    { timeoutMs, tokens, freshness, alternatives = NONE, group }: GuardOptions<Output>,
+    options: GuardOptions<Output, Input>,
   ) {
+    const { timeoutMs, tokens, freshness, alternatives = NONE, group } = options;
     this.session = session;
     this.tool = tool;
     this.#where = where;
@@ -69,6 +72,7 @@ class GuardedTool<Input, Output> implements Guard {
     this.#alternatives = alternatives;
     this.#group = group;
     this.#reading = tokens || freshness ? ({ tokens, freshness } as Reading) : undefined;
+    this.#judge = judgesBy(options as JudgingOptions, where)(tool);
   }
 
   /** Not async: one promise less for each call. What is thrown here rejects all the same. */
@@ -94,11 +98,11 @@ class GuardedTool<Input, Output> implements Guard {
     throwIfAborted(signal);
     const session = currentOf(this.session, this.#where);
     if (session !== this.session) declareTool(session, this.tool, this.#group);
-    return decide(session, this.tool, input, callId);
+    return decide(session, this.tool, input, { callId, key: this.#judge.keyOf(input) });
   }
 
   #execute(permit: Permit, input: Input, { signal }: ToolCall, timeoutMs = this.#timeoutMs): Promise<Output> {
-    const running = startRun(permit, { signal, timeoutMs }, this.#reading);
+    const running = startRun(permit, { input, signal, timeoutMs }, this.#reading, this.#judge);
     const run = this.#run;
     return perform(running, () => run(input, callOf(running, permit, run.length)), concluded);
   }

@@ -3,7 +3,9 @@ import { safely } from '@breakerbox/core/internal';
 import { aValue } from './caller.ts';
 import { decide } from './decide.ts';
 import { declareTool, firstName } from './groups.ts';
-import { excused } from './run.ts';
+import { JUDGING, type Judge, type JudgingOptions, judgesBy } from './judging.ts';
+import { checkOptions, text } from './options.ts';
+import { judged } from './run.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused } from './unavailable.ts';
 
@@ -17,6 +19,17 @@ export interface HookedCall {
   readonly group?: string | undefined;
 }
 
+/** A call with the judge of its tool, where an adapter has one. */
+export interface JudgedCall extends HookedCall {
+  readonly judge?: Judge;
+}
+
+/** How the calls are judged. */
+export interface HookedCallsOptions extends JudgingOptions {
+  /** Names the caller in error messages. Default: `hookedCalls()`. */
+  readonly where?: string;
+}
+
 /** The calls of a framework that tells before and after each, and can't be made to run it within a function of ours. */
 export interface HookedCalls {
   /**
@@ -26,8 +39,8 @@ export interface HookedCalls {
    */
   acquire(call: HookedCall): Permit;
   /**
-   * Says how a call went. Nothing happens for one that is not on its way. Never throws: a session function that does is told
-   * to OpenTelemetry's `diag`.
+   * Says how a call went: the options and the classifier read `{ error }` and `{ result }`. Nothing happens for one that is not on
+   * its way. Never throws: a session function that does is told to OpenTelemetry's `diag`.
    *
    * @returns the call's decision, whose `freshness` may have to be told the model (F1); undefined where nothing happened.
    */
@@ -47,7 +60,8 @@ const ABANDONED: Settlement = { outcome: 'ignored', category: 'cancelled' };
 /**
  * `acquire` and `settle` for any system of hooks: keeps the permits between the two, by session and call.
  *
- * @param where names the caller in error messages.
+ * @param options what names the caller, or how its calls are judged.
+ * @throws BreakerboxConfigError for options that can't work.
  * @throws BreakerboxUsageError when `session` is no session.
  *
  * @example
@@ -62,33 +76,37 @@ const ABANDONED: Settlement = { outcome: 'ignored', category: 'cancelled' };
  * agent.on('end', () => calls.abandon());
  * ```
  */
-export function hookedCalls(session: SessionSource, where = 'hookedCalls()'): HookedCalls {
+export function hookedCalls(session: SessionSource, options: HookedCallsOptions | string = {}): HookedCalls {
+  const given: HookedCallsOptions = typeof options === 'string' ? { where: options } : options;
+  checkOptions('hookedCalls()', given, { where: text, ...JUDGING });
+  const { where = 'hookedCalls()' } = given;
+  const judgeOf = judgesBy(given, where);
   const findSession = sessionFinder(session, where);
-  const bySession = new WeakMap<Session, Map<string, Permit>>();
+  const bySession = new WeakMap<Session, Map<string, Going>>();
 
-  const underWay = (session: Session): Map<string, Permit> => {
-    const found = bySession.get(session) ?? new Map<string, Permit>();
+  const underWay = (session: Session): Map<string, Going> => {
+    const found = bySession.get(session) ?? new Map<string, Going>();
     bySession.set(session, found);
     return found;
   };
 
   return {
-    acquire: ({ callId, tool, input, group }) => {
+    acquire: ({ callId, tool, input, group, judge = judgeOf(tool) }: JudgedCall) => {
       if (typeof callId !== 'string' || callId === '') throw new BreakerboxUsageError(noCallId(where, tool, callId));
       const session = findSession();
       declareTool(session, tool, firstName(group));
       const permits = underWay(session);
       end(permits, callId, ABANDONED); // Asked again, by a framework that calls once more under the same id.
-      const permit = decide(session, tool, input, callId);
+      const permit = decide(session, tool, input, { callId, key: judge.keyOf(input) });
       if (isRefused(permit)) return permit;
-      permits.set(callId, permit);
+      permits.set(callId, { permit, judge, input });
       const [oldest] = permits.keys();
       if (permits.size > MAX_UNDER_WAY && oldest !== undefined) end(permits, oldest, ABANDONED);
       return permit;
     },
     // E5: the tool has run, and the framework waits for its hooks. A session function may find none here.
     settle: (callId, settlement) =>
-      safely(`settle() of ${where}`, () => end(underWay(findSession()), callId, excused(settlement))),
+      safely(`settle() of ${where}`, () => end(underWay(findSession()), callId, settlement)),
     abandon: (callId) =>
       void safely(`abandon() of ${where}`, () => {
         const permits = underWay(findSession());
@@ -97,10 +115,18 @@ export function hookedCalls(session: SessionSource, where = 'hookedCalls()'): Ho
   };
 }
 
-const end = (permits: Map<string, Permit>, callId: string, settlement: Settlement): Permit | undefined => {
-  const permit = permits.get(callId);
-  permits.delete(callId);
-  permit?.settle(settlement);
+interface Going {
+  readonly permit: Permit;
+  readonly judge: Judge;
+  readonly input: unknown;
+}
+
+const end = (calls: Map<string, Going>, callId: string, settlement: Settlement): Permit | undefined => {
+  const going = calls.get(callId);
+  if (going === undefined) return undefined;
+  calls.delete(callId);
+  const { permit, judge, input } = going;
+  permit.settle(judged(settlement, judge, input));
   return permit;
 };
 

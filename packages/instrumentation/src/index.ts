@@ -1,3 +1,10 @@
+export {
+  type ReadContext,
+  readReturned as classifyResult,
+  readThrown as classifyError,
+  type ToolKind,
+  type Verdict,
+} from './classify/index.ts';
 export type { ToolGroup } from './groups.ts';
 export {
   type GuardedCall,
@@ -7,7 +14,8 @@ export {
   type ToolCall,
 } from './guard.ts';
 export { type GuardAllOptions, type GuardedFunctions, guardAll, type ToolFunction } from './guard-all.ts';
-export { type HookedCall, type HookedCalls, hookedCalls } from './hooked-calls.ts';
+export { type HookedCall, type HookedCalls, type HookedCallsOptions, hookedCalls } from './hooked-calls.ts';
+export type { JudgingOptions } from './judging.ts';
 export type { CallEnd } from './run.ts';
 export type { SessionSource } from './session-source.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';

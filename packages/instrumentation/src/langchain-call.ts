@@ -1,4 +1,4 @@
-import type { Settlement } from '@breakerbox/core';
+import type { Judge } from './judging.ts';
 import { resumable } from './langchain-interrupts.ts';
 import {
   type AnswerForm,
@@ -19,8 +19,8 @@ import {
 } from './langchain-shapes.ts';
 import { leadsToWork, withWork } from './langchain-stand.ts';
 import type { DirectCall } from './otherwise.ts';
-import { type CallEnd, costOf } from './run.ts';
-import { type Cook, type Kitchen, type Manners, runInPlace, runTool, sessionOf } from './run-tool.ts';
+import type { CallEnd, KnownEnd, Reading } from './run.ts';
+import { type Kitchen, type Manners, runInPlace, runTool, sessionOf } from './run-tool.ts';
 import { type Refusal, ToolUnavailableError } from './unavailable.ts';
 
 /** What the tools of one agent share. */
@@ -30,6 +30,7 @@ export interface ToolKitchen extends Kitchen {
   sibling(tool: LangChainTool, name: string): LangChainTool | undefined;
   /** The group that a tool is in. */
   groupOfTool(tool: LangChainTool): string | undefined;
+  judgeOfTool(tool: LangChainTool): Judge;
 }
 
 /** One call of a tool's work, as LangChain makes it. */
@@ -46,16 +47,15 @@ export interface Work {
 export const callGuarded = async (tool: LangChainTool, kitchen: ToolKitchen, work: Work): Promise<unknown> => {
   const { config, runManager, form } = work;
   const callId = config?.toolCall?.id;
-  const group = kitchen.groupOfTool(tool);
-  const call = { tool: tool.name, group, input: work.input, callId, signal: config?.signal };
+  const call = { ...named(tool, kitchen), input: work.input, callId, signal: config?.signal };
   const { asked, following } = resumable(sessionOf(kitchen), call);
-  const cook = following(async (signal) => {
+  const run = following(async (signal) => {
     const result = await work.run({ ...config, signal });
     return isGenerator(result) ? await readPieces(result, runManager, signal) : result;
   });
-  return runTool(kitchen, { ...call, asked }, steered(kitchen, cook), {
+  return runTool(kitchen, { ...call, asked }, ({ signal }) => run(signal), {
     tokens: kitchen.tokens,
-    evidence: (result) => errorIn(form, result),
+    known: knownIn(form),
     label: labelFor(form),
     note: noteFor(form),
     refuse: (permit) => refusal(permit, form, config?.toolCall),
@@ -73,13 +73,12 @@ const inPlace = (
   const child = runManager?.getChild?.();
   const own = { ...config, toolCall: undefined, runName: undefined, ...(child !== undefined && { callbacks: child }) };
   return (input) => {
-    const group = kitchen.groupOfTool(other);
-    const call = { tool: other.name, group, input, callId: config?.toolCall?.id, signal: config?.signal };
+    const call = { ...named(other, kitchen), input, callId: config?.toolCall?.id, signal: config?.signal };
     const { asked, following } = resumable(sessionOf(kitchen), call);
     const called = asCalled(other, config?.toolCall, input);
-    const cook = following((signal) => called.invoke(input, { ...own, signal }));
-    const reading = { tokens: kitchen.tokens, evidence: (result: unknown) => errorIn({}, result), label: labelContent };
-    return runInPlace(kitchen, { ...call, asked }, steered(kitchen, cook), reading);
+    const run = following((signal) => called.invoke(input, { ...own, signal }));
+    const reading = { tokens: kitchen.tokens, known: knownIn({}), label: labelContent };
+    return runInPlace(kitchen, { ...call, asked }, ({ signal }) => run(signal), reading);
   };
 };
 
@@ -90,26 +89,25 @@ const asCalled = (tool: LangChainTool, call: ToolConfig['toolCall'], args: unkno
   return withWork(tool, (input, runManager, config) => tool._call?.(input, runManager, { ...config, toolCall }));
 };
 
-/** Settles here what is none of the tool's failures, though it was thrown. */
-const steered =
-  ({ tokens }: ToolKitchen, work: (signal: AbortSignal) => unknown): Cook<unknown> =>
-  async ({ signal, permit }) => {
-    try {
-      return await work(signal);
-    } catch (error) {
-      const settlement = settlementOf(error);
-      if (settlement) permit.settle({ ...settlement, tokens: costOf(permit.tool, tokens, { error }) });
-      throw error;
-    }
-  };
+const named = (tool: LangChainTool, kitchen: ToolKitchen) => ({
+  tool: tool.name,
+  group: kitchen.groupOfTool(tool),
+  judge: kitchen.judgeOfTool(tool),
+});
 
-const settlementOf = (error: unknown): Settlement | undefined => {
+/** What LangChain reports in a result, and what is none of the tool's failures though it was thrown. */
+const knownIn =
+  (form: AnswerForm): Reading['known'] =>
+  (end) =>
+    'error' in end ? thrownIn(end.error) : answerOf(errorIn(form, end.result));
+
+const thrownIn = (error: unknown): KnownEnd | undefined => {
   if (isHandoff(error)) return { outcome: 'success' };
   // Costs nothing, and takes no probe with it (C8).
-  if (isControlFlow(error)) return { outcome: 'ignored', category: 'cancelled' };
-  const result = mcpErrorIn(error);
-  return result === undefined ? undefined : { result };
+  return isControlFlow(error) ? { outcome: 'ignored', category: 'cancelled' } : answerOf(mcpErrorIn(error));
 };
+
+const answerOf = (result: unknown): KnownEnd | undefined => (result === undefined ? undefined : { result });
 
 /** What the model reads. A program that called without a model is told by an error. */
 const refusal = async (permit: Refusal, form: AnswerForm, call: ToolConfig['toolCall']): Promise<unknown> => {

@@ -1,4 +1,4 @@
-import { classifyResult, describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
+import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
 import { annotated, isContent, reportThrown } from '@breakerbox/core/internal';
 import type { ToolMessage } from '@langchain/core/messages';
 import { hasMethod } from './has-method.ts';
@@ -67,7 +67,7 @@ const isUntouchable = (value: unknown): boolean => readOf(value, 'lc_direct_tool
 const isPair = (form: AnswerForm, result: unknown): result is readonly [unknown, unknown] =>
   form.responseFormat === 'content_and_artifact' && Array.isArray(result) && result.length === 2;
 
-/** What core is to judge of a result that reports an error in LangChain's own way; undefined for all others. */
+/** What is to be judged of a result that LangChain reads in its own way; undefined for all others. */
 export const errorIn = (form: AnswerForm, result: unknown): unknown => {
   if (isToolMessage(result)) {
     const text = typeof result.content === 'string' ? result.content : JSON.stringify(result.content);
@@ -78,8 +78,7 @@ export const errorIn = (form: AnswerForm, result: unknown): unknown => {
     const told = (Array.isArray(messages) ? messages : [messages]).filter(isToolMessage);
     return told.map((message) => errorIn(form, message)).find((error) => error !== undefined);
   }
-  if (!isPair(form, result)) return undefined;
-  return classifyResult(result[0], { unixMs: 0 }) && result[0];
+  return isPair(form, result) ? result[0] : undefined;
 };
 
 /** What `@langchain/mcp-adapters` throws of each result that reports an error, whatever it reports. */

@@ -1,6 +1,7 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { aValue } from './caller.ts';
 import { firstName, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
+import { JUDGING, type JudgingOptions, judgesBy, titleOf } from './judging.ts';
 import { callGuarded, type ToolKitchen } from './langchain-call.ts';
 import { isObject, type LangChainTool, runsHere, type ToolConfig } from './langchain-shapes.ts';
 import { leadsToWork, standIn, withWork } from './langchain-stand.ts';
@@ -10,7 +11,7 @@ import type { CallEnd } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 
 /** How guarded tools behave. */
-export interface GuardToolOptions {
+export interface GuardToolOptions extends JudgingOptions {
   /**
    * Milliseconds that one call of a tool may take. When they are over, the tool's `signal` fires, the call rejects with a
    * `TimeoutError` at once, and it counts as a failure. Default: none; LangChain's own `timeout` is understood as well.
@@ -29,7 +30,7 @@ export interface GuardToolOptions {
   readonly group?: ToolGroup;
 }
 
-export const TOOL_OPTIONS = { timeoutMs: milliseconds, tokens: reader, group: toolGroup } as const;
+export const TOOL_OPTIONS = { timeoutMs: milliseconds, tokens: reader, group: toolGroup, ...JUDGING } as const;
 
 /** Guarded tools: they decide for themselves, wherever they turn up again. */
 const guards = new WeakSet<object>();
@@ -115,6 +116,7 @@ const guardEach = (
     timeoutMs,
     tokens,
     groupOfTool,
+    judgeOfTool: toolJudges(options, where),
     sibling: (_, name) => sibling(name),
   };
   return tools.map((tool) => (own.includes(tool) ? guarded(tool, kitchen) : tool));
@@ -130,6 +132,12 @@ const nothingToGuard = (where: string, given: unknown, wanted: string): Breakerb
 export const toolGroups = (given: ToolGroup | undefined, where: string): ToolKitchen['groupOfTool'] => {
   const groupOf = groupsBy(given, where);
   return (tool) => groupOf(tool.name) ?? firstName(readOf(readOf(tool, 'metadata'), 'serverName'));
+};
+
+/** The judge of each tool. Adapters of MCP name the server in the tool's metadata. */
+export const toolJudges = (options: JudgingOptions, where: string): ToolKitchen['judgeOfTool'] => {
+  const judgeOf = judgesBy(options, where);
+  return ({ name, metadata }) => judgeOf(name, { title: titleOf(metadata) });
 };
 
 /** The tool, but for its work, about which a session is asked. */

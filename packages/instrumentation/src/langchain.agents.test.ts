@@ -39,7 +39,7 @@ describe('an agent that is a tool of another', () => {
     expect(text).toBe('Done.');
     expect(heard).toEqual(without.heard);
     expect(heard).toEqual(['Error: 529 overloaded\n Please fix your mistakes.']);
-    expect(watched.outcomes).toEqual(['research: failure, unknown']);
+    expect(watched.outcomes).toEqual(['research: failure, server']);
   });
 
   test('a middleware that fails because of it still ends the run', async () => {

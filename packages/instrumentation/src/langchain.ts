@@ -11,6 +11,7 @@ import {
   noticed,
   TOOL_OPTIONS,
   toolGroups,
+  toolJudges,
 } from './langchain-tool.ts';
 import { checkOptions, flag, names, type OptionCheck, show } from './options.ts';
 import { readable, readOf } from './readable.ts';
@@ -19,7 +20,7 @@ import { type SessionSource, sessionFinder } from './session-source.ts';
 export { type GuardToolOptions, guardTool, guardTools } from './langchain-tool.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
-/** How the middleware behaves; `timeoutMs`, `tokens` and `group` are those of all tools. */
+/** How the middleware behaves; the options of `guardTool` are those of all tools. */
 export interface BreakerMiddlewareOptions extends GuardToolOptions {
   /**
    * Adds `session.note()` to the system prompt: which tools are out, and where to go instead. Default: `false`, for a system
@@ -72,6 +73,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
     timeoutMs: options.timeoutMs,
     tokens: options.tokens,
     groupOfTool: toolGroups(options.group, where),
+    judgeOfTool: toolJudges(options, where),
     sibling: (tool, name) =>
       siblings
         .get(findSession())

@@ -1,6 +1,6 @@
-import type { Permit, Settlement } from '@breakerbox/core';
+import type { Permit } from '@breakerbox/core';
 import { readable, readOf } from './readable.ts';
-import { excused } from './run.ts';
+import { type CallEnd, excused, type KnownEnd } from './run.ts';
 
 /** What Mastra makes for each call, and gives to the hooks and to the tool. */
 export interface CallContext {
@@ -46,47 +46,29 @@ export const watchedSuspend = (
 };
 
 /** How a call ended, as Mastra tells its hooks. */
-interface End {
-  readonly output?: unknown;
-  readonly error?: unknown;
-}
+export const endOf = ({ output, error }: { readonly output?: unknown; readonly error?: unknown }): CallEnd<unknown> =>
+  error === undefined ? { result: output } : { error };
 
-/**
- * Settles a call by what core can't know of Mastra; core judges the rest. Never throws, whatever a tool gave or threw: all of it
- * is read by `readOf`.
- */
-export const settleKnown = (permit: Permit, { output, error }: End): void => {
-  // Mastra wraps what a tool throws.
-  const known = error === undefined ? knownOutput(output) : (knownError(error) ?? knownError(readOf(error, 'cause')));
-  if (known !== undefined) permit.settle(known);
-};
+/** What can't be known without knowing Mastra, which wraps what a tool throws. */
+export const knownEnd = (end: CallEnd<unknown>): KnownEnd | undefined =>
+  'error' in end ? (knownError(end.error) ?? knownError(readOf(end.error, 'cause'))) : knownOutput(end.result);
 
-/** Settles a call by how the tool itself ended. */
-export const settleEnd = (permit: Permit, { output, error }: End): void => {
-  settleKnown(permit, { output, error });
-  permit.settle(error === undefined ? { result: evidenceOf(output) } : { error });
-};
-
-/** What core is to judge in place of an output: a workflow as a tool that failed gives the error with the id of its run. */
-export const evidenceOf = (output: unknown): unknown => {
+const knownOutput = (output: unknown): KnownEnd | undefined => {
   const error = readOf(output, 'error');
+  const message = error === true && readOf(output, 'message');
+  // What Mastra gives in place of an output that doesn't fit the tool's `outputSchema`: the tool's own answer, not the model's
+  // arguments, which any failed validation is taken for.
+  if (typeof message === 'string' && message.startsWith('Tool output validation failed')) {
+    return { outcome: 'ignored', category: 'tool_error' };
+  }
+  // A workflow as a tool that failed gives the error with the id of its run.
   const both = typeof error === 'string' && typeof readOf(output, 'runId') === 'string';
-  return both && readable(() => Object.keys(output as object).length) === 2 ? { error } : output;
-};
-
-/** What Mastra gives in place of an output that doesn't fit the tool's `outputSchema`. */
-const knownOutput = (output: unknown): Settlement | undefined => {
-  const message = readOf(output, 'error') === true && readOf(output, 'message');
-  const misshapen = typeof message === 'string' && message.startsWith('Tool output validation failed');
-  // The tool's own answer, not the model's arguments, which core takes any failed validation for.
-  return misshapen ? { outcome: 'ignored', category: 'tool_error' } : undefined;
+  return both && readable(() => Object.keys(output as object).length) === 2 ? { result: { error } } : undefined;
 };
 
 /** Another tool was refused within this one; or Mastra's MCP client threw for a result with `isError`, as for each of them. */
-const knownError = (error: unknown): Settlement | undefined => {
-  const given = { error };
-  const settlement = excused(given);
-  if (settlement !== given) return settlement;
-  if (readOf(error, 'id') !== 'MCP_CLIENT_TOOL_EXECUTION_FAILED') return undefined;
+const knownError = (error: unknown): KnownEnd | undefined => {
+  const excuse = excused(error);
+  if (excuse || readOf(error, 'id') !== 'MCP_CLIENT_TOOL_EXECUTION_FAILED') return excuse;
   return { result: { isError: true, content: [{ type: 'text', text: readOf(error, 'message') }] } };
 };

@@ -2,18 +2,19 @@ import type { Session } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import type { ProcessInputStepArgs, ProcessInputStepResult } from '@mastra/core/processors';
 import { declareTool, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
-import { type CallContext, evidenceOf, permitOf, settleKnown, within } from './mastra-calls.ts';
+import { JUDGING, type JudgingOptions, judgesBy } from './judging.ts';
+import { type CallContext, knownEnd, permitOf, within } from './mastra-calls.ts';
 import { labelForModel, labelledModelOutput } from './model-output.ts';
 import { checkOptions, flag, milliseconds, reader } from './options.ts';
 import type { CallEnd } from './run.ts';
-import { type Kitchen, type Manners, runTool } from './run-tool.ts';
+import { type Cook, type Kitchen, type Manners, runTool } from './run-tool.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 import { type Instructions, steadyNote, withNote, withoutNote } from './system-note.ts';
 import { type Refusal, ToolUnavailableError } from './unavailable.ts';
 
 /** What the processor does in each turn. */
-export interface BreakerProcessorOptions {
+export interface BreakerProcessorOptions extends JudgingOptions {
   /**
    * Milliseconds that one call of a tool may take. When they are over, the tool's `abortSignal` fires, the model reads a tool
    * error, and it counts as a failure. Sub-agents and workflows as tools (`agent-…`, `workflow-…`) are left their time: set it
@@ -73,7 +74,13 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
   checkOptions(where, options, CHECKS);
   const { timeoutMs, tokens, note = true, hide = false } = options;
   const groupOf = groupsBy(options.group, where);
-  const kitchen: Kitchen = { findSession: sessionFinder(session, where), where, timeoutMs, groupOf };
+  const kitchen: Kitchen = {
+    findSession: sessionFinder(session, where),
+    where,
+    timeoutMs,
+    groupOf,
+    judgeOf: judgesBy(options, where),
+  };
   return {
     id: 'breakerbox',
     name: 'Breakerbox',
@@ -92,7 +99,7 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
   };
 }
 
-const CHECKS = { timeoutMs: milliseconds, tokens: reader, group: toolGroup, note: flag, hide: flag };
+const CHECKS = { timeoutMs: milliseconds, tokens: reader, group: toolGroup, note: flag, hide: flag, ...JUDGING };
 
 /** Mastra asks again in the same turn, such as for another model after the first has failed. */
 const countTurn = (session: Session, { stepNumber, state }: InputStep): void => {
@@ -120,7 +127,7 @@ const guarded = (
       const manners: Manners<unknown> = {
         refuse,
         label: labelForModel,
-        evidence: evidenceOf,
+        known: knownEnd,
         tokens: tokens && ((end) => tokens(end, name)),
       };
       return [name, guardTool(name, tool, isDelegate(name) ? { ...kitchen, timeoutMs: undefined } : kitchen, manners)];
@@ -135,16 +142,7 @@ const guardTool = (name: string, tool: Executable, kitchen: Kitchen, manners: Ma
     if (permitOf(context) !== undefined) return tool.execute(input, context); // By a processor around this one.
     const callId = context.toolCallId ?? context.agent?.toolCallId;
     const request = { tool: name, input, callId, signal: context.abortSignal };
-    const cook: Parameters<typeof runTool>[2] = async ({ signal, permit }) => {
-      try {
-        const output = await tool.execute(input, within(context, permit, signal));
-        settleKnown(permit, { output });
-        return output;
-      } catch (error) {
-        settleKnown(permit, { error });
-        throw error;
-      }
-    };
+    const cook: Cook<unknown> = ({ signal, permit }) => tool.execute(input, within(context, permit, signal));
     return runTool(kitchen, request, cook, manners);
   };
   const members = new Map<PropertyKey, unknown>([['execute', execute]]);

@@ -4,10 +4,11 @@ import type { ToolAfterHookContext, ToolBeforeHookResult, ToolHookContext, ToolH
 import { readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
 import { declareTool, type GroupOf, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
-import { type CallContext, evidenceOf, permitOf, settleEnd, settleKnown, watchedSuspend } from './mastra-calls.ts';
+import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from './judging.ts';
+import { type CallContext, endOf, knownEnd, permitOf, watchedSuspend } from './mastra-calls.ts';
 import { labelForModel } from './model-output.ts';
 import { checkOptions, reader } from './options.ts';
-import { type Run, startRun } from './run.ts';
+import { type Run, settlementOf, startRun } from './run.ts';
 import { sessionOf } from './run-tool.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
@@ -19,7 +20,7 @@ export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 export type BreakerHooks = Required<Pick<ToolHooks, 'beforeToolCall' | 'afterToolCall'>>;
 
 /** Your own hooks, and how ours behave. */
-export interface BreakerHooksOptions extends ToolHooks {
+export interface BreakerHooksOptions extends ToolHooks, JudgingOptions {
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
@@ -56,13 +57,13 @@ export interface BreakerHooksOptions extends ToolHooks {
  */
 export function breakerHooks(session: SessionSource, own: BreakerHooksOptions = {}): BreakerHooks {
   const where = 'breakerHooks()';
-  checkOptions(where, own, { beforeToolCall: reader, afterToolCall: reader, group: toolGroup });
-  const groupOf = groupsBy(own.group, where);
+  checkOptions(where, own, { beforeToolCall: reader, afterToolCall: reader, group: toolGroup, ...JUDGING });
+  const guide: Guide = { groupOf: groupsBy(own.group, where), judgeOf: judgesBy(own, where) };
   const kitchen = { findSession: sessionFinder(session, where), where };
   return {
     beforeToolCall: async (call) => {
       const { context } = call;
-      const permit = isObject(context) ? (permitOf(context) ?? ask(sessionOf(kitchen), groupOf, call)) : undefined;
+      const permit = isObject(context) ? (permitOf(context) ?? ask(sessionOf(kitchen), guide, call)) : undefined;
       if (permit !== undefined && isRefused(permit)) return instead(permit);
       return permitting(call, permit, own);
     },
@@ -72,30 +73,32 @@ export function breakerHooks(session: SessionSource, own: BreakerHooksOptions = 
         await own.afterToolCall?.(call);
       } catch (error) {
         // E1: the processor would take it for the tool's.
-        const permit = permitOf(call.context);
-        if (permit !== undefined) settleEnd(permit, call);
+        const { toolName, input, context } = call;
+        permitOf(context)?.settle(settlementOf(endOf(call), guide.judgeOf(toolName), input, knownEnd));
         throw error;
       }
     },
   };
 }
 
-interface Decided {
-  readonly permit: Permit;
-  readonly run: Run;
+/** What the options say of each tool. */
+interface Guide {
+  readonly groupOf: GroupOf;
+  readonly judgeOf: JudgeOf;
 }
 
 /** The calls that these hooks have let through, until the hook after them. */
-const underWay = new WeakMap<object, Decided>();
+const underWay = new WeakMap<object, Run>();
 
-const ask = (session: Session, groupOf: GroupOf, { toolName, input, context }: ToolHookContext): Permit => {
+const ask = (session: Session, { groupOf, judgeOf }: Guide, { toolName, input, context }: ToolHookContext): Permit => {
   const given = context as CallContext;
   const signal = readSignal(`breakerHooks(), tool '${toolName}'`, given.abortSignal);
   throwIfAborted(signal);
   declareTool(session, toolName, groupOf(toolName));
-  const permit = decide(session, toolName, input, given.toolCallId);
+  const judge = judgeOf(toolName);
+  const permit = decide(session, toolName, input, { callId: given.toolCallId, key: judge.keyOf(input) });
   if (isRefused(permit)) return permit;
-  underWay.set(given, { permit, run: startRun(permit, { signal }, { evidence: evidenceOf }) });
+  underWay.set(given, startRun(permit, { input, signal }, { known: knownEnd }, judge));
   // The tool gets the very same context. The call is decided: what can't be read there must not end it.
   safely('watching for the suspension of a call', () => {
     for (const [key, value] of Object.entries(watchedSuspend(given, permit))) Reflect.set(given, key, value);
@@ -129,11 +132,9 @@ const permitting = async (
 };
 
 const conclude = (call: ToolAfterHookContext): void => {
-  const decided = isObject(call.context) ? underWay.get(call.context) : undefined;
-  if (decided === undefined) return;
+  const run = isObject(call.context) ? underWay.get(call.context) : undefined;
+  if (run === undefined) return;
   underWay.delete(call.context as object);
-  const { permit, run } = decided;
-  settleKnown(permit, call);
   if (call.error === undefined) run.returned(call.output);
   else run.threw(call.error);
 };

@@ -1,3 +1,5 @@
+import { titleOf } from './judging.ts';
+
 /** The part of an MCP client that is used here; those of SDK 1 and SDK 2 both have it. */
 export interface McpClient {
   callTool(params: { name: string }, ...rest: never[]): Promise<unknown>;
@@ -8,6 +10,8 @@ export interface McpClient {
 export interface Catalog {
   /** Takes note of a list, or a page of one, that the server gave; the names in it. */
   note(list: unknown): readonly string[];
+  /** The tool's title, where a list of the server had one. */
+  titleOf(name: string): string | undefined;
   /** Whether a list of the server had the tool. */
   lists(name: string): boolean;
   /** Whether the server has a tool; `ask` where it takes a look at the server's list to say so. */
@@ -47,7 +51,7 @@ export const catalogOf = (client: McpClient): Catalog => {
 };
 
 const createCatalog = (client: McpClient): Catalog => {
-  const names = new Set<string>();
+  const names = new Map<string, string | undefined>();
   const absent = new Set<string>();
   let asking: Promise<boolean> | undefined;
   let deafUntilMs = 0;
@@ -55,11 +59,11 @@ const createCatalog = (client: McpClient): Catalog => {
 
   const note = (list: unknown): readonly string[] => {
     const tools = readPage(list)?.tools ?? [];
-    for (const name of tools) {
-      names.add(name);
-      absent.delete(name);
+    for (const tool of tools) {
+      names.set(tool.name, titleOf(tool));
+      absent.delete(tool.name);
     }
-    return tools;
+    return tools.map(({ name }) => name);
   };
 
   /** Whether all of the list could be read. */
@@ -86,6 +90,7 @@ const createCatalog = (client: McpClient): Catalog => {
 
   return {
     note,
+    titleOf: (name) => names.get(name),
     lists: (name) => names.has(name),
     has: (name) => {
       if (names.has(name)) return true;
@@ -180,7 +185,7 @@ const within = async <Value>(
 };
 
 interface Page {
-  readonly tools: readonly string[];
+  readonly tools: readonly { readonly name: string }[];
   readonly nextCursor: string | undefined;
 }
 
@@ -189,7 +194,7 @@ const readPage = (list: unknown): Page | undefined => {
   const { tools, nextCursor } = (list ?? {}) as { tools?: unknown; nextCursor?: unknown };
   if (!Array.isArray(tools)) return undefined;
   return {
-    tools: tools.map((tool: { name?: unknown } | null) => tool?.name).filter(isName),
+    tools: tools.filter((tool: { name?: unknown } | null) => isName(tool?.name)),
     nextCursor: typeof nextCursor === 'string' ? nextCursor : undefined,
   };
 };

@@ -1,6 +1,7 @@
 import type { Permit, Settlement } from '@breakerbox/core';
 import { firstName } from './groups.ts';
 import { hasMethod } from './has-method.ts';
+import type { Judge } from './judging.ts';
 import { readable, readOf } from './readable.ts';
 
 /** The connection behind an MCP client, or behind a server object that holds one. */
@@ -9,11 +10,13 @@ export interface Connection {
    * Makes a call, and settles it if its transport ends. That is a failure of the group (C13), unless the caller closed the connection
    * himself: this cancels the calls under way. Any other end is not settled here.
    *
+   * @param judge may say what the error of a transport is. Default: `network`.
    * @param costOf reads in an error what the call cost, in tokens.
    */
   follow<Result>(
     permit: Permit,
     call: () => Promise<Result>,
+    judge: Judge,
     costOf?: (error: unknown) => number | undefined,
   ): Promise<Result>;
 }
@@ -69,24 +72,25 @@ const createConnection = (owner: object, clientOf: (owner: object) => unknown): 
   });
 
   /** How to settle a call whose transport ended; undefined for any other error. */
-  const settlementOf = (error: unknown, transport: object | undefined): Settlement | undefined => {
+  const settlementOf = (error: unknown, transport: object | undefined, judge: Judge): Settlement | undefined => {
     const end = endIn(error);
     if (end === undefined || transport === undefined) return undefined;
     // A server may give that code for anything, such as a connection of its own.
     if (now() === transport) return undefined;
-    if (!closed.has(transport)) return { error, blames: 'group' };
+    if (!closed.has(transport))
+      return { error, blames: 'group', verdict: judge.told(error) ?? { category: 'network' } };
     return end === 'closed' ? { outcome: 'ignored', category: 'cancelled' } : undefined;
   };
 
   return {
-    follow: async (permit, call, costOf) => {
+    follow: async (permit, call, judge, costOf) => {
       const transport = begin();
       try {
         const result = await call();
         if (transport !== undefined) closed.delete(transport);
         return result;
       } catch (error) {
-        const settlement = settlementOf(error, transport);
+        const settlement = settlementOf(error, transport, judge);
         if (settlement) permit.settle({ ...settlement, tokens: costOf?.(error) });
         throw error;
       }

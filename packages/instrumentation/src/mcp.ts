@@ -3,6 +3,7 @@ import { aValue, readSignal, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
 import { declareTool, firstName, groupName, groupOfPrefix } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
+import { JUDGING, type Judge, type JudgingOptions, judgesBy } from './judging.ts';
 import { catalogOf, LIST_MS, type McpClient, optionsPosition } from './mcp-catalog.ts';
 import { connectionOf, serverNameOf } from './mcp-connection.ts';
 import { labelledResult, refusalOf, staleResult, unstructured, waitsForInput } from './mcp-result.ts';
@@ -17,7 +18,7 @@ import { isRefused } from './unavailable.ts';
 export type { McpClient } from './mcp-catalog.ts';
 
 /** How a guarded client behaves. */
-export interface GuardMcpOptions {
+export interface GuardMcpOptions extends JudgingOptions {
   /**
    * Milliseconds that a tool call may take, progress or not. When they are over, the server is told, the call rejects with
    * a `TimeoutError`, and counts as a failure. What the server asks for during the call (elicitation, sampling) is part of that
@@ -48,7 +49,8 @@ export interface GuardMcpOptions {
  * On skip and pause `callTool` gives `{ isError: true, content: [{ type: 'text', text }] }`, which the model reads. But a tool
  * with `serveStaleMs` gives its last good result for the same arguments, labelled; and one whose alternative has `adapt` and
  * is a tool of the same server gives what that one gives, with a note.
- * Results and errors of the server come back unchanged; one with `isError` counts as what its text says.
+ * Results and errors of the server come back unchanged; one with `isError` counts as what its text says, and so does a JSON-RPC
+ * error. The host of an input's `url` is the key of the call (C14), unless `key` says another.
  *
  * A server that ends in the middle of a call or between two opens the circuit of its group at once (C13). Close the client by its own
  * `close`, guarded or not: then calls under way cost nothing (`cancelled`).
@@ -87,6 +89,8 @@ export function guardMcpClient<Client extends McpClient>(
   const connection = connectionOf(client);
   const catalog = catalogOf(client);
   const optionsAt = optionsPosition(client);
+  const judgeOf = judgesBy(options, 'guardMcpClient()');
+  const judgeOfTool = (name: string): Judge => judgeOf(named(name), { name, title: catalog.titleOf(name) });
   // Half of the time is the call's own: a list that hangs is no reason for a tool to fail.
   const askMs = timeoutMs === undefined ? LIST_MS : timeoutMs / 2;
 
@@ -96,7 +100,7 @@ export function guardMcpClient<Client extends McpClient>(
     // A tool that the session knows is never asked for: its circuit may be open because the server hangs.
     if (has === 'ask') has = session.peek(circuit) !== undefined || (await catalog.ask(name, askMs, signal));
     if (has) declareTool(session, circuit, group());
-    return decide(session, circuit, input);
+    return decide(session, circuit, input, { key: judgeOfTool(name).keyOf(input) });
   };
 
   /** Surely a tool of this server: a name that may be another's is called for the model alone, which gave it. */
@@ -116,12 +120,19 @@ export function guardMcpClient<Client extends McpClient>(
 
     const run = (permit: Permit, params: ToolParams): Promise<unknown> => {
       const spentMs = performance.now() - startMs;
-      const running = startRun(permit, { signal, timeoutMs, spentMs }, { tokens, label: labelledResult });
+      const { name, arguments: input } = params;
+      const judge = judgeOfTool(name);
+      const running = startRun(permit, { input, signal, timeoutMs, spentMs }, { tokens, label: labelledResult }, judge);
       const cost = (error: unknown): number | undefined => costOf(permit.tool, tokens, { error });
       const call = async (): Promise<unknown> => {
         const given = [...rest];
         given[optionsAt] = { ...options, signal: running.signal };
-        const result = await connection.follow(permit, () => client.callTool(params, ...(given as never[])), cost);
+        const result = await connection.follow(
+          permit,
+          () => client.callTool(params, ...(given as never[])),
+          judge,
+          cost,
+        );
         // Nothing has come of it yet: it closes no probe, and isn't kept as a last good result.
         if (waitsForInput(result)) permit.settle({ outcome: 'ignored', category: 'cancelled' });
         return result;
@@ -138,7 +149,7 @@ export function guardMcpClient<Client extends McpClient>(
       return async (input) => {
         if (!(await isListed(name, signal))) return undefined;
         const others = { ...params, name, arguments: input };
-        const other = decide(session, circuit, input);
+        const other = decide(session, circuit, input, { key: judgeOfTool(name).keyOf(input) });
         return isRefused(other) ? undefined : { value: unstructured(await run(other, others)) };
       };
     };
@@ -162,7 +173,7 @@ export function guardMcpClient<Client extends McpClient>(
   );
 }
 
-const CHECKS = { timeoutMs: milliseconds, prefix: text, group: groupName, tools: names, tokens: reader };
+const CHECKS = { timeoutMs: milliseconds, prefix: text, group: groupName, tools: names, tokens: reader, ...JUDGING };
 
 interface ToolParams {
   readonly name: string;

@@ -3,12 +3,13 @@ import { annotated } from '@breakerbox/core/internal';
 import { aValue } from './caller.ts';
 import { firstName, groupName, groupOfPrefix } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
+import { JUDGING, type Judge, type JudgingOptions, judgesBy, titleOf } from './judging.ts';
 import { type Connection, connectionOf, serverNameOf } from './mcp-connection.ts';
 import { refusalOf, staleResult, unstructured } from './mcp-result.ts';
 import { checkOptions, milliseconds, text } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
 import { readOf } from './readable.ts';
-import { type Cook, type Kitchen, runInPlace, runTool, type ToolRequest } from './run-tool.ts';
+import { type Cook, type Kitchen, runInPlace, runTool } from './run-tool.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 import type { Refusal } from './unavailable.ts';
@@ -21,7 +22,7 @@ export interface McpServer {
 }
 
 /** How a guarded server behaves. */
-export interface GuardMcpServerOptions {
+export interface GuardMcpServerOptions extends JudgingOptions {
   /**
    * Milliseconds that a tool call may take. When they are over, the call rejects with a `TimeoutError`, of which the SDK makes a
    * text for the model, and it counts as a failure. Default: none; the server's own `timeout` is understood as well.
@@ -47,7 +48,8 @@ export interface GuardMcpServerOptions {
  * On skip and pause a call gives a content with the refusal, which the model reads. But a tool with `serveStaleMs` gives its last
  * good result for the same arguments, labelled; and one whose alternative has `adapt` and is a tool of the same server gives
  * what that one gives, with a note, if the server has neither `toolFilter` nor `toolInputGuardrails`. Results and errors of the
- * server come back unchanged; one with `isError` counts as what its text says, where the SDK tells of it (0.12 and later).
+ * server come back unchanged; one with `isError` counts as what its text says, where the SDK tells of it (0.12 and later). The host
+ * of an input's `url` is the key of the call (C14), unless `key` says another.
  *
  * A server that ends in the middle of a call or between two opens the circuit of its group at once (C13). When you close it, calls under
  * way cost nothing (`cancelled`); its `close` is watched for that.
@@ -67,7 +69,7 @@ export function guardMcpServer<Server extends McpServer>(
   session: SessionSource,
   options: GuardMcpServerOptions = {},
 ): Server {
-  checkOptions(WHERE, options, { timeoutMs: milliseconds, prefix: text, group: groupName });
+  checkOptions(WHERE, options, { timeoutMs: milliseconds, prefix: text, group: groupName, ...JUDGING });
   const findSession = sessionFinder(session, WHERE);
   const methods = readServer(server);
   const { timeoutMs, prefix = '' } = options;
@@ -75,6 +77,8 @@ export function guardMcpServer<Server extends McpServer>(
   const groupOf = (): string | undefined => given ?? serverNameOf(clientOf(server));
   const kitchen: Kitchen = { findSession, where: WHERE, timeoutMs, groupOf };
   const connection = connectionOf(server, clientOf);
+  const judgeBy = judgesBy(options, WHERE);
+  const judgeOf = (name: string): Judge => judgeBy(`${prefix}${name}`, { name, title: listed.get(server)?.get(name) });
   refuseGuarded(WHERE, methods.callTool, session);
   /** The SDK gives the model the server's own names, and ends the run at any other. */
   const bare = (words: string): string => (prefix === '' ? words : words.replaceAll(`'${prefix}`, "'"));
@@ -83,7 +87,7 @@ export function guardMcpServer<Server extends McpServer>(
   const declare = (): void =>
     declareNow(
       session,
-      Array.from(listed.get(server) ?? [], (name) => `${prefix}${name}`),
+      Array.from(listed.get(server)?.keys() ?? [], (name) => `${prefix}${name}`),
       groupOf,
     );
   declare();
@@ -91,22 +95,20 @@ export function guardMcpServer<Server extends McpServer>(
   const guarded = (call: Call) => {
     return (...given: Given): Promise<Result> => {
       const [tool, input, , more] = given;
-      const request: ToolRequest = { tool: `${prefix}${tool}`, input: input ?? undefined, signal: more?.signal };
+      const judge = judgeOf(tool);
+      const request = { tool: `${prefix}${tool}`, judge, input: input ?? undefined, signal: more?.signal };
       const find = (circuit: string): DirectCall | undefined => {
         const other = circuit.slice(prefix.length);
         if (!circuit.startsWith(prefix) || !listed.get(server)?.has(other) || isChoosy(server)) return undefined;
         return async (input) => {
           const instead: Given = [other, input as Given[1], given[2], more];
-          const answer = await runInPlace(
-            kitchen,
-            { ...request, tool: circuit, input },
-            cook(call, instead, connection),
-            READING,
-          );
+          const judge = judgeOf(other);
+          const asked = { ...request, tool: circuit, judge, input };
+          const answer = await runInPlace(kitchen, asked, cook(call, instead, connection, judge), READING);
           return answer && { value: unstructured(answer.value) };
         };
       };
-      return runTool(kitchen, request, cook(call, given, connection), { ...READING, refuse, find, note });
+      return runTool(kitchen, request, cook(call, given, connection, judge), { ...READING, refuse, find, note });
     };
   };
 
@@ -117,7 +119,7 @@ export function guardMcpServer<Server extends McpServer>(
       'listTools',
       async (...given: never[]) => {
         const tools = await server.listTools(...given);
-        listed.set(server, new Set(tools.map(({ name }) => name)));
+        listed.set(server, new Map(tools.map((tool) => [tool.name, titleOf(tool)])));
         declare();
         return tools;
       },
@@ -134,8 +136,8 @@ export function guardMcpServer<Server extends McpServer>(
 
 const WHERE = 'guardMcpServer()';
 
-/** The names of the tools of each server, for all that guard it: the SDK asks once for those of a server with `cacheToolsList`. */
-const listed = new WeakMap<McpServer, ReadonlySet<string>>();
+/** The titles of the tools of each server by their names, for all that guard it: the SDK asks once for those of a server with `cacheToolsList`. */
+const listed = new WeakMap<McpServer, ReadonlyMap<string, string | undefined>>();
 
 type Given = [
   tool: string,
@@ -174,9 +176,9 @@ const contentOf = ({ content, ...rest }: Result): unknown => {
 };
 
 const cook =
-  (call: Call, [tool, input, meta, options]: Given, connection: Connection): Cook<Result> =>
+  (call: Call, [tool, input, meta, options]: Given, connection: Connection, judge: Judge): Cook<Result> =>
   ({ signal, permit }) =>
-    connection.follow(permit, () => call(tool, input, meta, { ...options, signal }));
+    connection.follow(permit, () => call(tool, input, meta, { ...options, signal }), judge);
 
 /** The client of the MCP SDK in a server object of this SDK. */
 const clientOf = (server: object): unknown => readOf(readOf(server, 'underlying') ?? server, 'session');

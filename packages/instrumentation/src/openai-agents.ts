@@ -4,6 +4,7 @@ import { diag } from '@opentelemetry/api';
 import { aValue } from './caller.ts';
 import { groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
+import { JUDGING, type JudgingOptions, judgesBy } from './judging.ts';
 import { aside, isCheckingSchema, labelAside, labelForModel, lenient, noteForModel } from './openai-agents-output.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { DirectCall } from './otherwise.ts';
@@ -18,7 +19,7 @@ export { type BreakerStepsOptions, breakerSteps, type ModelInputFilter } from '.
 export type ToolFactory = (options: never) => { readonly name: string };
 
 /** How guarded tools behave. */
-export interface GuardToolFactoryOptions {
+export interface GuardToolFactoryOptions extends JudgingOptions {
   /**
    * Milliseconds that one call of a tool may take. When they are over, the signal in the tool's `details` fires, the model
    * gets what the tool's `errorFunction` says, and it counts as a failure. Default: none; a tool's own `timeoutMs` is understood
@@ -61,7 +62,7 @@ export function guardToolFactory<Factory extends ToolFactory>(
   session: SessionSource,
   options: GuardToolFactoryOptions = {},
 ): Factory {
-  checkOptions(WHERE, options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup });
+  checkOptions(WHERE, options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup, ...JUDGING });
   const findSession = sessionFinder(session, WHERE);
   if (typeof tool !== 'function') {
     throw new BreakerboxUsageError(
@@ -71,7 +72,8 @@ export function guardToolFactory<Factory extends ToolFactory>(
   refuseGuarded(WHERE, tool, session);
   const { timeoutMs, tokens, group } = options;
   const groupOf = groupsBy(group, WHERE);
-  const workshop: Workshop = { kitchen: { findSession, where: WHERE, timeoutMs, groupOf }, tokens, made: new Map() };
+  const kitchen: Kitchen = { findSession, where: WHERE, timeoutMs, groupOf, judgeOf: judgesBy(options, WHERE) };
+  const workshop: Workshop = { kitchen, tokens, made: new Map() };
 
   const make = (given: ToolOptions): { readonly name: string } => {
     const create = tool as unknown as (options: ToolOptions) => { readonly name: string };

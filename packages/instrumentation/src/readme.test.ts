@@ -20,19 +20,20 @@ describe('the snippets of the README run as they stand', () => {
   test.each([
     [
       "'fetch_page'",
-      /(TypeError: fetch failed\n){3}Tool 'fetch_page' is unavailable: the last calls failed \(network\)/,
+      /(TypeError: fetch failed\n){3}Tool 'fetch_page' is unavailable for this target: the last calls failed \(network\)/,
     ],
     [
       "'news_search'",
       /^TypeError: fetch failed\n\[answered by 'news_search' .*; little is lost\]\nNews of fuses: none\.\n/,
     ],
+    ['isFailure: (', /^open\n/],
     ['httpEndpoint(', /^web_search,read_notes,translate\n/],
     ['} = guardAll(', /^\d{4}-\d\d-\d\dT.*\nTypeError: fetch failed\n/],
     ['hookedCalls(', /^Tool 'read_page' is unavailable: .*/],
     ['registerTelemetry(', /^The model heard: \[\]\n$/],
     [
       'tools: guardTools(tools, session, { timeoutMs: 10_000 })',
-      /I could not read the page\.\nThe model heard: .*Tool 'fetchPage' is unavailable: .* \(network\)/,
+      /I could not read the page\.\nThe model heard: .*Tool 'fetchPage' is unavailable for this target: .* \(network\)/,
     ],
     ['guardMcpClient(client', /Echo: hello/],
   ])('%s', async (part, expected) => {

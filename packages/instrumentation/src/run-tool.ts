@@ -4,6 +4,7 @@ import { diag } from '@opentelemetry/api';
 import { readSignal, type ToolCall, throwIfAborted } from './caller.ts';
 import { decide } from './decide.ts';
 import { declareTool, type GroupOf } from './groups.ts';
+import { type Judge, type JudgeOf, plainJudge } from './judging.ts';
 import { type DirectCall, otherwise, type StandIns } from './otherwise.ts';
 import { perform } from './perform.ts';
 import { type Reading, startRun } from './run.ts';
@@ -18,6 +19,8 @@ export interface Kitchen {
   readonly timeoutMs?: number | undefined;
   /** Default: its tools are in no group. */
   readonly groupOf?: GroupOf | undefined;
+  /** Default: no call has a key, and the classifier alone is asked. */
+  readonly judgeOf?: JudgeOf | undefined;
 }
 
 /** One call of a tool, as a framework asks for it. */
@@ -25,6 +28,8 @@ export interface ToolRequest extends ToolCall {
   readonly tool: string;
   /** The tool's group, where the framework's tool names it. Default: what `groupOf` of the adapter says. */
   readonly group?: string | undefined;
+  /** The tool's judge, where the framework's tool says more than its name. Default: what `judgeOf` of the adapter says. */
+  readonly judge?: Judge | undefined;
   readonly input: unknown;
   /** What core is asked with in place of the input, where it must not know the call again (O5, F2). */
   readonly asked?: unknown;
@@ -87,8 +92,10 @@ const ask = (kitchen: Kitchen, request: ToolRequest): Permit => {
   throwIfAborted(readSignal(`${kitchen.where}, tool '${tool}'`, signal));
   const session = sessionOf(kitchen);
   declareTool(session, tool, group);
-  return decide(session, tool, asked, callId);
+  return decide(session, tool, asked, { callId, key: judgeOf(kitchen, request).keyOf(input) });
 };
+
+const judgeOf = ({ judgeOf = plainJudge }: Kitchen, { tool, judge = judgeOf(tool) }: ToolRequest): Judge => judge;
 
 /** Frameworks make a text for the model of what is thrown here: nobody else would hear of it. */
 export const sessionOf = ({ findSession, where }: Pick<Kitchen, 'findSession' | 'where'>): Session => {
@@ -103,12 +110,14 @@ export const sessionOf = ({ findSession, where }: Pick<Kitchen, 'findSession' | 
 };
 
 const execute = <Output>(
-  { timeoutMs }: Kitchen,
-  { signal }: ToolRequest,
+  kitchen: Kitchen,
+  request: ToolRequest,
   permit: Permit,
   cook: Cook<Output>,
   reading: Reading,
 ): Promise<Output> => {
-  const running = startRun(permit, { signal, timeoutMs }, reading);
+  const { timeoutMs } = kitchen;
+  const { input, signal } = request;
+  const running = startRun(permit, { input, signal, timeoutMs }, reading, judgeOf(kitchen, request));
   return perform(running, () => cook({ signal: running.signal, permit }));
 };

@@ -1,12 +1,15 @@
 import { type FreshnessHint, type FreshnessLabel, labelled, type Permit, type Settlement } from '@breakerbox/core';
 import { atOnce, safely } from '@breakerbox/core/internal';
 import { enter } from './enter.ts';
+import { type Judge, plainJudge } from './judging.ts';
 import { readable } from './readable.ts';
 import { shared } from './shared.ts';
 import { ToolUnavailableError } from './unavailable.ts';
 
-/** What bounds a call. */
-export interface Limits {
+/** What a call begins with. */
+export interface Start {
+  /** What the tool was given: errors may quote it. */
+  readonly input?: unknown;
   /** The caller's. */
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds from the start of the call to the end of its result. */
@@ -21,14 +24,19 @@ export type CallEnd<Output> =
   /** What it threw, or what stopped it. */
   | { readonly result?: undefined; readonly error: unknown };
 
+/** An outcome, or what is judged as the result of the call: the error that a result reports, or a thrown one that is the tool's answer. */
+export type KnownEnd =
+  | Extract<Settlement, { readonly outcome: unknown }>
+  | { readonly outcome?: never; readonly result: unknown };
+
 /** What the executor reads in the end of a call, and how it labels a result that may not be current. */
 export interface Reading {
   /** What the call cost (O4). */
   readonly tokens?: ((end: CallEnd<unknown>) => number | undefined) | undefined;
   /** How current its result is (F1). */
   readonly freshness?: ((result: unknown) => FreshnessHint | undefined) | undefined;
-  /** What core is to judge in place of a result that reports an error in the framework's own way. Default: the result itself. */
-  readonly evidence?: ((result: unknown) => unknown) | undefined;
+  /** What the framework tells in a way of its own. Default: the end as it came. */
+  readonly known?: ((end: CallEnd<unknown>) => KnownEnd | undefined) | undefined;
   /** Default: core's `labelled`. */
   readonly label?: (result: unknown, label: FreshnessLabel) => unknown;
 }
@@ -44,7 +52,7 @@ export interface Run {
   /** Runs a part of the tool in the permit's context. */
   enter<Value>(part: () => Value): Value;
   /**
-   * The tool came back. What it returned may still report an error; core judges that. Gives what the caller is to get: the
+   * The tool came back. What it returned may still report an error; its judge reads that. Gives what the caller is to get: the
    * very result, with a label if it may not be current and the tool's results are labelled (F1).
    */
   returned<Value>(result: Value): Value;
@@ -76,16 +84,21 @@ const ONCE = { once: true } as const;
  * @throws the reason of a caller who left while the call was being decided, and what its signal throws; the permit is
  * settled then.
  */
-export const startRun = (permit: Permit, limits: Limits, reading?: Reading): Run =>
-  limits.timeoutMs === undefined && limits.signal === undefined
-    ? new PermittedRun(permit, undefined, reading)
-    : boundedRun(permit, limits, reading);
-
-const boundedRun = (permit: Permit, { signal, timeoutMs, spentMs = 0 }: Limits, reading?: Reading): Run => {
-  const run = new PermittedRun(permit, new Bounds(timeoutMs, signal), reading);
+export const startRun = (
+  permit: Permit,
+  start: Start,
+  reading: Reading = NOTHING,
+  judge: Judge = plainJudge(permit.tool),
+): Run => {
+  const { input, signal, timeoutMs, spentMs = 0 } = start;
+  if (timeoutMs === undefined && signal === undefined)
+    return new PermittedRun(permit, undefined, reading, judge, input);
+  const run = new PermittedRun(permit, new Bounds(timeoutMs, signal), reading, judge, input);
   run.bind(spentMs);
   return run;
 };
+
+const NOTHING: Reading = {};
 
 /** What may stop a call from outside. */
 class Bounds {
@@ -129,14 +142,18 @@ const lateAfter = (timeoutMs: number): DOMException => {
 class PermittedRun implements Run {
   readonly #permit: Permit;
   readonly #bounds: Bounds | undefined;
-  readonly #reading: Reading | undefined;
+  readonly #reading: Reading;
+  readonly #judge: Judge;
+  readonly #input: unknown;
   #controller: AbortController | undefined;
   #listener: ((reason: unknown) => void) | undefined;
 
-  constructor(permit: Permit, bounds: Bounds | undefined, reading: Reading | undefined) {
+  constructor(permit: Permit, bounds: Bounds | undefined, reading: Reading, judge: Judge, input: unknown) {
     this.#permit = permit;
     this.#bounds = bounds;
     this.#reading = reading;
+    this.#judge = judge;
+    this.#input = input;
   }
 
   bind(spentMs: number): void {
@@ -175,26 +192,29 @@ class PermittedRun implements Run {
     this.#bounds?.release();
     const permit = this.#permit;
     const reading = this.#reading;
-    permit.settle(reading ? { result: this.#evidence(reading, result), ...this.#read(reading, result) } : { result });
+    const settlement = this.#settlementOf({ result });
+    const read = this.#read(result);
+    permit.settle(read ? { ...settlement, ...read } : settlement);
     const { freshness } = permit;
     if (freshness === undefined) return result;
-    const { label = labelled } = reading ?? {};
+    const { label = labelled } = reading;
     return (readable(() => label(result, freshness)) ?? result) as Value;
   }
 
   ended(stream: unknown): void {
     this.#bounds?.release();
-    this.#permit.settle({ outcome: 'success', ...(this.#reading && this.#read(this.#reading, stream)) });
+    this.#permit.settle({ outcome: 'success', ...this.#read(stream) });
   }
 
   threw(error: unknown): void {
     this.#bounds?.release();
-    this.#permit.settle(excused({ error, tokens: this.#cost({ error }) }));
+    this.#permit.settle({ ...this.#settlementOf({ error }), tokens: this.#cost({ error }) });
   }
 
   abandoned(): void {
     this.#bounds?.release();
-    this.#permit.settle({ error: new DOMException('The consumer stopped before the tool was done', 'AbortError') });
+    const error = new DOMException('The consumer stopped before the tool was done', 'AbortError');
+    this.#permit.settle({ error, verdict: this.#judge.told(error) });
     this.#abort(undefined);
   }
 
@@ -210,7 +230,8 @@ class PermittedRun implements Run {
     const { reason } = signal;
     const tokens = this.#cost({ error: reason });
     if (isWithin(this.#bounds?.outer)) this.#permit.settle({ outcome: 'ignored', category: 'cancelled', tokens });
-    else this.#permit.settle({ error: reason, signal, tokens });
+    else
+      this.#permit.settle({ error: reason, signal, tokens, verdict: this.#judge.thrown(reason, this.#input, signal) });
     this.#listener?.(reason);
   }
 
@@ -222,11 +243,13 @@ class PermittedRun implements Run {
     return this.#controller.signal;
   }
 
-  #evidence({ evidence }: Reading, result: unknown): unknown {
-    return (evidence && readable(() => evidence(result))) ?? result;
+  #settlementOf(end: CallEnd<unknown>): Settlement {
+    return settlementOf(end, this.#judge, this.#input, this.#reading.known);
   }
 
-  #read({ freshness }: Reading, result: unknown): Pick<Settlement, 'tokens' | 'freshness'> {
+  #read(result: unknown): Pick<Settlement, 'tokens' | 'freshness'> | undefined {
+    const { tokens, freshness } = this.#reading;
+    if (tokens === undefined && freshness === undefined) return undefined; // As nearly always.
     return {
       tokens: this.#cost({ result }),
       freshness: freshness && answerOf(`freshness() of tool '${this.#permit.tool}'`, () => freshness(result)),
@@ -234,9 +257,37 @@ class PermittedRun implements Run {
   }
 
   #cost(end: CallEnd<unknown>): number | undefined {
-    return costOf(this.#permit.tool, this.#reading?.tokens, end);
+    return costOf(this.#permit.tool, this.#reading.tokens, end);
   }
 }
+
+/** How a call ended: as the framework knows, or else as its judge reads it. */
+export const settlementOf = (
+  end: CallEnd<unknown>,
+  judge: Judge,
+  input: unknown,
+  known?: Reading['known'],
+): Settlement => {
+  const told = known && readable(() => known(end));
+  if (told !== undefined && 'outcome' in told) return told;
+  if (!('error' in end)) return { result: end.result, verdict: judge.returned(end.result, input, told?.result) };
+  if (told !== undefined) return { result: told.result, verdict: judge.returned(told.result, input) };
+  return excused(end.error) ?? { error: end.error, verdict: judge.thrown(end.error, input) };
+};
+
+/** What a caller says of a call, with what its judge reads there. What says it outright stays as it is. Never throws. */
+export const judged = (given: Settlement, judge: Judge, input: unknown): Settlement =>
+  readable(() => {
+    if (given instanceof Error) return settlementOf({ error: given }, judge, input); // Bare, as core takes an error.
+    if ('outcome' in given && given.outcome !== undefined) return given;
+    if ('error' in given) {
+      const excuse = excused(given.error);
+      if (excuse) return { ...excuse, tokens: given.tokens };
+      return { ...given, verdict: given.verdict ?? judge.thrown(given.error, input, given.signal) };
+    }
+    if (!('result' in given) || given.verdict !== undefined) return given;
+    return { ...given, verdict: judge.returned(given.result, input) };
+  }) ?? given;
 
 /** What `tokens` reads in the end of a call; undefined where there is none, and where it can't say. */
 export const costOf = (tool: string, tokens: Reading['tokens'], end: CallEnd<unknown>): number | undefined =>
@@ -251,15 +302,8 @@ const isWithin = (caller: AbortSignal | undefined): boolean =>
   caller?.aborted === true && (guardedCalls.signals.has(caller) || guardedCalls.timeouts.has(caller.reason));
 
 /** B3. A tool that failed because another was refused: the failures behind that are charged already. */
-export const excused = (settlement: Settlement): Settlement => {
-  if (isUnavailable(settlement)) return { outcome: 'ignored', category: 'denied' }; // Bare, as core takes an error.
-  return typeof settlement === 'object' &&
-    settlement !== null &&
-    'error' in settlement &&
-    isUnavailable(settlement.error)
-    ? { outcome: 'ignored', category: 'denied', tokens: settlement.tokens }
-    : settlement;
-};
+export const excused = (error: unknown): KnownEnd | undefined =>
+  isUnavailable(error) ? { outcome: 'ignored', category: 'denied' } : undefined;
 
 /** What tools throw is anything, proxies that throw when they are looked at too. */
 const isUnavailable = (error: unknown): boolean => {

@@ -1,0 +1,137 @@
+import type { Classification } from '@breakerbox/core';
+import * as core from '@breakerbox/core/internal';
+import { kindOf, type ToolKind } from './kind.ts';
+import { misnomer } from './misnomers.ts';
+import { allSaidBy, contentOf, hostIn, saidBy, stringsIn, withoutInput } from './said.ts';
+import { classMeaning } from './signs.ts';
+import { isOutage, readAccount, readProse, retryAfterIn } from './text.ts';
+
+export { kindOf, type ToolKind } from './kind.ts';
+
+const { TRUST } = core;
+
+/** Why a call did not succeed, what that is about (C14), and the evidence. */
+export interface Verdict extends Classification {
+  readonly blames: 'tool' | 'key';
+  /** The evidence, in short plain English. It quotes no input. */
+  readonly why: string;
+}
+
+/** What is known beside the error or the result. */
+export interface ReadContext {
+  /** The name of the tool. */
+  readonly tool?: string;
+  /** What kind of tool it is. Default: by its name. */
+  readonly kind?: ToolKind;
+  /** The arguments of the call. */
+  readonly input?: unknown;
+  /** The signal that was handed to the tool. */
+  readonly signal?: AbortSignal;
+  /** Now, in Unix milliseconds, for a Retry-After that is a date. Default: what the system's clock says. */
+  readonly unixMs?: number;
+}
+
+/**
+ * Why a tool threw (O2). Core reads the signal, codes and statuses; what they leave open is read in the class and in the text: codes,
+ * statuses and names of classes anywhere in it are evidence, prose is a hint. An `AbortError` while the signal has not fired is
+ * `cancelled`: a tool with a time-out of its own should abort by `AbortSignal.timeout(ms)`. Never throws.
+ *
+ * @example
+ * readThrown(new Error('connect ECONNREFUSED 127.0.0.1:5432'));
+ * // { category: 'network', blames: 'tool', why: 'code ECONNREFUSED' }
+ */
+export const readThrown = (error: unknown, context?: ReadContext): Verdict =>
+  core.safely('reading an error', () => verdictOn(error, callOf(context))) ?? UNREADABLE;
+const UNREADABLE: Verdict = { category: 'unknown', blames: 'tool', why: 'it cannot be read' }; // For a bug of ours (E5).
+
+/**
+ * Why a result is an error (O2), read as if it had been thrown; undefined where it is a success. What says nothing is `tool_error`.
+ * A string, or an MCP result of one text, is an error where it is nothing but the message of an outage. Never throws.
+ */
+export const readReturned = (result: unknown, context?: ReadContext): Verdict | undefined =>
+  core.safely('reading a result', () => {
+    const found = core.readErrorResult(result);
+    if (!found) return messageAlone(result, context);
+    const verdict = verdictOn(found.error, callOf(context));
+    if (found.invalid) return { ...verdict, category: 'invalid_input' };
+    return verdict.category === 'unknown' ? { ...verdict, category: 'tool_error' } : verdict;
+  });
+
+/** A result that consists of nothing but an error message begins so, and is short. */
+const OPENING =
+  /^[^\w\n]{0,4}(?:error(?! handling| codes?| messages?)|failed|failure|fatal|exception|MCP error|could not|unable to|cannot connect|[\w.]{0,60}(?:Error|Exception|Timeout):|(?:\w{1,20} ){0,3}(?:failed|error):)/i;
+
+/** A result that does not say that it is an error counts only by evidence that libraries leave, and in doubt not at all. */
+const messageAlone = (result: unknown, context: ReadContext | undefined): Verdict | undefined => {
+  const content = core.read(result, 'content');
+  const single = Array.isArray(content) && content.length === 1 && core.read(result, 'structuredContent') === undefined;
+  const text = typeof result === 'string' ? result : single ? contentOf(content) : '';
+  if (text.length > 400 || text.split('\n').length > 4 || !OPENING.test(text)) return undefined;
+  const call = callOf(context);
+  const found = call.kind === 'runner' ? undefined : readProse(withoutInput(text, call.input), call.kind);
+  return found?.hard && isOutage(found) ? verdictOn(text, call) : undefined;
+};
+
+/** What is known of the call; of its arguments, the strings in them. */
+const callOf = (context: ReadContext | undefined) => ({
+  context,
+  kind: (core.read(context, 'kind') as ToolKind | undefined) ?? kindOf(core.readText(context, 'tool', 200) ?? ''),
+  input: stringsIn(core.read(context, 'input')),
+});
+type Call = ReturnType<typeof callOf>;
+
+const verdictOn = (error: unknown, call: Call): Verdict => {
+  const texts: string[] = [];
+  const refine: core.Refine = (one, own) => {
+    texts.push(saidBy(one));
+    return refined(one, texts.at(-1) ?? '', own, call);
+  };
+  const { category, host, sign, ...evidence } = core.readEvidence(error, call.context, refine);
+  const text = texts.join('\n');
+  const retryAfterMs = evidence.retryAfterMs ?? retryAfterIn(text);
+  const found = { category, ...(retryAfterMs !== undefined && { retryAfterMs }), why: sign };
+  if (!host || !isChosen(text, call)) return { ...found, blames: 'tool' };
+  // That there is no such host is an answer.
+  const missing = /NOTFOUND|NAME_NOT|UNKNOWN_HOST|no such host/.test(sign);
+  return {
+    ...found,
+    ...(missing && { category: 'tool_error' }),
+    blames: 'key',
+    why: `${sign}, of the host that the call chose`,
+  };
+};
+
+/** C14: whether a failure that is about a host is about the one that the call chose, and not about the tool's own server. */
+const isChosen = (text: string, { kind, input }: Call): boolean => {
+  const host = hostIn(input);
+  const local = /127\.0\.0\.1|localhost|::1/;
+  if (host !== undefined && local.test(text) && !local.test(host)) return false;
+  const named = host !== undefined && text.toLowerCase().includes(host.replace(/:\d+$/, ''));
+  return named || kind === 'fetch' || kind === 'browser';
+};
+
+/** What one error means, where its class or its text knows better than core. */
+const refined = (error: unknown, text: string, own: core.Evidence, { kind, input }: Call): core.Evidence => {
+  const meant = kind === 'runner' && text.startsWith('Command ') ? undefined : misnomer(error);
+  if (meant || (own.trust <= TRUST.code && !own.vague)) return meant ?? own;
+  const names = core.readNames(error);
+  const named = own.vague ? undefined : names.map(classMeaning).find((found) => found !== undefined);
+  if (own.trust === TRUST.status) {
+    // A refusal may be about the account: 400 with 'your credit balance is too low', or AWS's 400 of a throttled call.
+    const throttled = own.category === 'invalid_input' && named?.category !== 'server' ? named : undefined;
+    return { ...own, ...(readAccount(own, allSaidBy(error)) ?? throttled) };
+  }
+  if (named) return { ...named, trust: TRUST.code };
+  const rpc = own.sign.startsWith('JSON-RPC');
+  const nothing: core.Evidence = rpc && !own.sign.endsWith('-32001') ? { ...own, category: 'tool_error' } : own;
+  if (own.trust === TRUST.schema || text === '') return nothing;
+  const answer = (sign: string): core.Evidence => ({ category: 'tool_error', sign, trust: TRUST.hint });
+  if (kind === 'runner') return answer('what a program printed is no evidence');
+  const found = readProse(withoutInput(text, input), kind);
+  if (found && isOutage(found)) return { ...found, trust: TRUST.text };
+  // An error of the language or of the system is no answer, whatever its words.
+  const code = core.readText(error, 'code', 64) ?? '';
+  const bug = /^E[A-Z]+$/.test(code) || names.some((name) => /^(?:Type|Reference|Range|Syntax|Eval)Error$/.test(name));
+  if (found && (rpc || found.hard || !(bug || own.vague))) return { ...found, trust: TRUST.hint };
+  return !bug && !found && input.some((value) => text.includes(value)) ? answer('it quotes the input') : nothing;
+};

@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { classifyError, classifyResult } from '../test-support/classify/verdicts.ts';
+
+/** What each library really throws is in `real/`; here is what merely looks like it. */
+const now = { unixMs: 0 };
+const category = (error: unknown) => classifyError(error, now).category;
+
+it('O2: arguments that quote what a server would say stay bad arguments', () => {
+  const text = 'MCP error -32602: Input validation error: Invalid arguments for tool find: Output validation error: x';
+  expect(category(Object.assign(new Error(text), { code: -32602 }))).toBe('invalid_input');
+  expect(classifyResult({ isError: true, content: [{ type: 'text', text }] }, now)).toEqual({
+    category: 'invalid_input',
+  });
+  expect(category(z.strictObject({}).safeParse({ jsonrpc: 1 }).error)).toBe('invalid_input');
+});
+
+it('O2: a status is about the endpoint in the classes of MCP alone', () => {
+  class SdkHttpError extends Error {
+    status = 404;
+  }
+  class NotFoundError extends Error {
+    status = 404;
+  }
+  expect(category(new SdkHttpError('Session not found'))).toBe('server');
+  expect(category(new NotFoundError('No such order'))).toBe('invalid_input');
+});
+
+it("O2: a time-out of SDK 2 that does not say how long is an abort; the reason's own name says more", () => {
+  class SdkError extends Error {
+    code = 'REQUEST_TIMEOUT';
+    data: unknown;
+    constructor(message: string, data?: unknown) {
+      super(message);
+      this.data = data;
+    }
+  }
+  expect(category(new SdkError('Request timed out', { timeout: 20 }))).toBe('timeout');
+  expect(category(new SdkError('Error: the user left'))).toBe('cancelled');
+  expect(category(new SdkError('TimeoutError: The operation was aborted due to timeout'))).toBe('timeout');
+});
+
+it("O2: 'Command failed' in an error that no child process made is read like any text", () => {
+  expect(category(new Error('Command failed: connect ECONNREFUSED 127.0.0.1:5432'))).toBe('network');
+  expect(category(Object.assign(new Error('Command failed: sleep 9'), { killed: false, signal: 'SIGTERM' }))).toBe(
+    'unknown',
+  );
+  expect(category(Object.assign(new Error('lights out'), { killed: true, signal: 'SIGTERM' }))).toBe('unknown');
+});
+
+it('O2: a command over several lines is no part of what it wrote', () => {
+  const cmd = 'grep\nECONNREFUSED\nlog';
+  const shape = { cmd, killed: false, code: 1, signal: null };
+  expect(category(Object.assign(new Error(`Command failed: ${cmd}\n`), shape))).toBe('unknown');
+  expect(category(Object.assign(new Error(`Command failed: ${cmd}\nread timed out`), shape))).toBe('timeout');
+});
+
+it('O2: axios: cancelled, unless its signal says that time ran out', () => {
+  class CanceledError extends Error {
+    config: unknown;
+    constructor(reason: unknown) {
+      super('canceled');
+      this.config = { signal: AbortSignal.abort(reason) };
+    }
+  }
+  expect(category(new CanceledError(new DOMException('late', 'TimeoutError')))).toBe('timeout');
+  expect(category(new CanceledError(new Error('the user left')))).toBe('cancelled');
+  expect(category(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }))).toBe('cancelled');
+});
+
+it('O2: gaxios: the signal counts for an abort alone, for it may fire after an answer', () => {
+  class GaxiosError extends Error {
+    config = { signal: AbortSignal.abort(new DOMException('late', 'TimeoutError')) };
+  }
+  const aborted = new DOMException('This operation was aborted', 'AbortError');
+  expect(category(new GaxiosError('x', { cause: aborted }))).toBe('timeout');
+  expect(category(Object.assign(new GaxiosError('x'), { status: 404 }))).toBe('invalid_input');
+});
+
+it('O2: execa before version 9 and nano-spawn: the command is no part of what it wrote', () => {
+  const command = 'grep ECONNREFUSED log';
+  const shape = { command, exitCode: 1 };
+  expect(category(Object.assign(new Error(`Command failed with exit code 1: ${command}`), shape))).toBe('unknown');
+  const wrote = `Command failed with exit code 2: ${command}\nconnect ETIMEDOUT`;
+  expect(category(Object.assign(new Error(wrote), shape))).toBe('timeout');
+});

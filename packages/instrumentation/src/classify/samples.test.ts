@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
+import { describe, expect, it } from 'vitest';
+import { type ReadContext, readReturned, readThrown, type ToolKind, type Verdict } from './index.ts';
+
+/** What real MCP servers, benchmarks' tools, API wrappers, drivers and browsers said; how a row reads is told in its first lines' keys. */
+interface Row {
+  readonly expect: 'outage' | 'business' | 'target';
+  readonly category?: string;
+  readonly text: string;
+  readonly tool?: string;
+  readonly input?: unknown;
+  readonly isError?: boolean;
+  readonly note?: string;
+}
+
+const rowsOf = (file: string): readonly Row[] =>
+  readFileSync(new URL(`../test-support/classify/${file}`, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line): Row => JSON.parse(line))
+    .filter(({ note }) => note === undefined);
+
+class McpError extends Error {
+  readonly code: number;
+  constructor(code: number, text: string) {
+    super(text.startsWith('MCP error') ? text : `MCP error ${code}: ${text}`);
+    this.code = code;
+  }
+}
+
+const contextOf = ({ tool, input }: Row): ReadContext => ({
+  ...(tool !== undefined && { tool }),
+  ...(['runner', 'fetch', 'browser'].includes(tool ?? '') && { kind: tool as ToolKind }),
+  input,
+  unixMs: 0,
+});
+
+type Shape = (row: Row) => Verdict | undefined;
+const content = ({ text }: Row) => [{ type: 'text', text }];
+const SHAPES: Readonly<Record<string, Shape>> = {
+  thrown: (row) => readThrown(new Error(row.text), contextOf(row)),
+  'an MCP result with isError': (row) => readReturned({ isError: true, content: content(row) }, contextOf(row)),
+  'an object with error': (row) => readReturned({ error: row.text }, contextOf(row)),
+  'JSON-RPC -32603': (row) => readThrown(new McpError(-32603, row.text), contextOf(row)),
+  'JSON-RPC -32000': (row) => readThrown(new McpError(-32000, row.text), contextOf(row)),
+};
+/** Rows with `isError: false` are results that do not say that they are errors. */
+const PLAIN: Readonly<Record<string, Shape>> = {
+  'an MCP result': (row) => readReturned({ content: content(row) }, contextOf(row)),
+  'a string': (row) => readReturned(row.text, contextOf(row)),
+};
+
+const counts = (verdict: Verdict | undefined): boolean =>
+  verdict !== undefined && verdict.blames === 'tool' && DEFAULT_JUDGEMENT[verdict.category] === 'failure';
+
+const wrong = (rows: readonly Row[], shape: Shape, right: (verdict: Verdict | undefined) => boolean) =>
+  rows.filter((row) => !right(shape(row))).map(({ text }) => text);
+
+describe.each(['error-texts.jsonl', 'held-out.jsonl', 'held-out-2.jsonl', 'held-out-3.jsonl'])('O2: %s', (file) => {
+  const all = rowsOf(file);
+  const shapes = [
+    ...Object.entries(SHAPES).map(([name, shape]) => ({
+      name,
+      shape,
+      rows: all.filter((row) => row.isError !== false),
+    })),
+    ...Object.entries(PLAIN).map(([name, shape]) => ({
+      name,
+      shape,
+      rows: all.filter((row) => row.isError === false),
+    })),
+  ];
+
+  it.each(shapes)('O2: business does not count, outages do, targets blame the key: $name', ({ shape, rows }) => {
+    const of = (kind: Row['expect']) => rows.filter((row) => row.expect === kind);
+    expect(wrong(of('business'), shape, (verdict) => !counts(verdict))).toEqual([]);
+    expect(wrong(of('target'), shape, (verdict) => verdict?.blames === 'key')).toEqual([]);
+    expect(wrong(of('outage'), shape, counts).length).toBeLessThanOrEqual(of('outage').length * 0.05);
+  });
+
+  it('O2: the category is what was expected, but for a few', () => {
+    const given = all.filter(({ category, isError }) => category !== undefined && isError !== false);
+    const others = given.filter((row) => SHAPES.thrown?.(row)?.category !== row.category);
+    expect(others.length).toBeLessThanOrEqual(given.length * 0.06);
+  });
+
+  it('O2: the same text comes to the same verdict in every shape', () => {
+    for (const row of all.filter(({ isError }) => isError !== false)) {
+      const [first, ...others] = Object.values(SHAPES).map((shape) => shape(row));
+      for (const { category, blames } of others.filter((verdict) => verdict !== undefined)) {
+        expect({ text: row.text, category, blames }).toEqual({
+          text: row.text,
+          category: first?.category,
+          blames: first?.blames,
+        });
+      }
+    }
+  });
+});
+
+describe('O2: what says nothing', () => {
+  it('O2: is unknown where it was thrown, and tool_error where it was returned or sent as JSON-RPC', () => {
+    for (const text of ['boom', "Cannot read properties of undefined (reading 'x')", 'x is not a function', 'oops']) {
+      expect([text, readThrown(new Error(text)).category]).toEqual([text, 'unknown']);
+      expect([text, readThrown(new McpError(-32603, text)).category]).toEqual([text, 'tool_error']);
+      expect([text, readReturned({ error: text })?.category]).toEqual([text, 'tool_error']);
+    }
+  });
+
+  it('O2: a text that quotes the input is an answer, and what it quotes is no evidence', () => {
+    const input = { query: 'connect ECONNREFUSED 127.0.0.1', user: 'sara_doe_496' };
+    expect(readThrown(new Error('sara_doe_496 has an overdue bill'), { input }).category).toBe('tool_error');
+    expect(readThrown(new Error('sara_doe_496!'), { input })).toMatchObject({
+      category: 'tool_error',
+      why: 'it quotes the input',
+    });
+    expect(readThrown(new Error('No results for connect ECONNREFUSED 127.0.0.1'), { input }).category).toBe(
+      'tool_error',
+    );
+    expect(readThrown(new Error('connect ECONNREFUSED 127.0.0.1'), { input: {} }).category).toBe('network');
+  });
+});
+
+describe('C14: whom a failure blames', () => {
+  const input = { url: 'https://down.example/x' };
+  it('C14: the host that the call chose, by a code, a status or a cause', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED 203.0.113.9:443'), { code: 'ECONNREFUSED' });
+    expect(readThrown(new TypeError('fetch failed', { cause: refused }), { kind: 'fetch', input }).blames).toBe('key');
+    expect(readThrown(Object.assign(new Error('x'), { status: 404 }), { tool: 'fetch_page', input }).blames).toBe(
+      'key',
+    );
+    expect(readThrown(new Error('getaddrinfo ENOTFOUND down.example'), { input })).toMatchObject({
+      blames: 'key',
+      category: 'tool_error',
+    });
+  });
+
+  it("C14: the tool's own server, its own network, 429 and 5xx blame the tool", () => {
+    const local = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:3000'), { code: 'ECONNREFUSED' });
+    expect(readThrown(local, { kind: 'fetch', input }).blames).toBe('tool');
+    for (const text of [
+      'getaddrinfo EAI_AGAIN down.example',
+      'net::ERR_INTERNET_DISCONNECTED',
+      'HTTP 429',
+      'HTTP 503',
+    ]) {
+      expect([text, readThrown(new Error(text), { kind: 'fetch', input }).blames]).toEqual([text, 'tool']);
+    }
+    expect(readThrown(new Error('HTTP 401'), { tool: 'search', input: { query: 'x' } }).blames).toBe('tool');
+  });
+});
+
+describe('O2: runners', () => {
+  it('O2: codes of their own count, what a program printed does not', () => {
+    const spawn = Object.assign(new Error('spawn /bin/sh ENOENT'), { code: 'ENOENT', syscall: 'spawn /bin/sh' });
+    expect(readThrown(spawn, { tool: 'bash' }).category).toBe('filesystem');
+    expect(readThrown(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), { tool: 'run_python' }).category).toBe(
+      'network',
+    );
+    expect(readThrown(new Error('HTTP 503'), { tool: 'run_python' }).category).toBe('tool_error');
+    expect(readReturned('Error: connect ECONNREFUSED', { tool: 'execute_code' })).toBeUndefined();
+  });
+});
+
+describe('O2: hostile text', () => {
+  const PIECES =
+    'request |api error |got 500 |server a b |connection |timed out |failed, |: status |unexpected EOF |tls |HTTP |status |error |a| |E|ERR_|(|in |failed to fetch a|GET /|token |key |not |api plan |quota |1 |Error|AError|x.y.|https://|"<html|certificate |expected '.split(
+      '|',
+    );
+  it.each(PIECES)('O2: takes time in proportion to the text, at worst: %s', (piece) => {
+    const began = performance.now();
+    readThrown(new Error(piece.repeat(4000)));
+    readReturned(piece.repeat(300));
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+});

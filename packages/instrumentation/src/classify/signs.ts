@@ -1,0 +1,54 @@
+import { byPattern, grpcStatus, type Meaning, namedCode, statusMeaning } from '@breakerbox/core/internal';
+
+const CODE =
+  /\b(spawn \S{1,200} ENOENT|E[A-Z][A-Z0-9]{1,14}|EAI_[A-Z]{2,12}|(?:UND_ERR|ERR|SQLITE|NS_ERROR|SSL_ERROR)_[A-Z0-9_]{2,40}|CERT_HAS_EXPIRED|insufficient_quota)\b/g;
+const codeIn = (text: string): Meaning | undefined =>
+  [...text.matchAll(CODE)]
+    .map(([code]) => (code.startsWith('spawn ') ? namedCode('ENOEXEC', 'spawn ENOENT') : namedCode(code)))
+    .find((found) => found !== undefined && found.vague !== true);
+
+/** gRPC only in the forms of its libraries, because a row 14 of seats can be unavailable too: Node; Java; Go; Python. */
+const GRPC =
+  /(?:^|: )\d{1,2} ([A-Z_]{7,20}):|\b(UNAVAILABLE|DEADLINE_EXCEEDED|UNAUTHENTICATED): |\b(?:rpc error: code = |StatusCode\.)([A-Za-z_]{7,20})\b/;
+const grpcIn = (text: string): Meaning | undefined => grpcStatus(GRPC.exec(text)?.slice(1).find(Boolean) ?? '');
+
+/** A number is a status by its own reason, by what it is called, or at the end of what failed. 'Order 503 not found' is none. */
+const STATUSES: readonly RegExp[] =
+  String.raw`(?<![\w$-]|\b(?:order|ticket|room|item|user|row) )§[ :'"]{1,3}(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not|request time|conflict|gone|unprocessable|too many requests|unavailable for|internal server|not impl|bad gateway|service (?:temporarily )?unav|gateway time|client error|server error|bad credentials|validation failed|ratelimit)
+\bHTTPS?(?:/\d(?:\.\d)?)?(?:[ -]?(?:error|status|response|code|statuserror))*!?[ :=(#]{1,3}§\b
+(?<!\b(?:order|flight|shipment|delivery|payment) )\b(?:status|error|response)[ _-]?code["']?(?: was| is| of)?[ :=("']{1,4}§\b
+["'](?:status|code|statusCode|error)["']\s?:\s?["']?§\b
+\b(?:received|with|of|returned|request|response|https?:\S{1,200})[^\n\d]{0,60}?\bstatus(?: was| is| of)?[ :=(]{1,3}§\b
+\b(?:api|server|service|response|upstream|request|fetch|search)\b[^\n\d]{0,40}?\b(?:error|failed|respond(?:s|ed)|answered|returned|says|with)(?: with)?(?: code)?[ :=#(]{1,3}(?:an? )?§\b(?! (?!bad|giving|internal|error)\w)
+\b(?:fail(?:ed|ure)?|error|forbidden|unable|could not|cannot|access)\b[^\n]{0,200}(?:: |\()§(?=\)?[.!]?\s*$)
+^\s*(?:error)?:? ?(?:error code: )?§(?: (?:- )?\{|\s*$)
+\b(?:received|got)(?: an?)? § (?:from|response|when|while|for)
+\bunexpected (?:server )?response(?: status| code)*: §`
+    .split('\n')
+    .map((source) => new RegExp(source.replace('§', '([45]\\d\\d)'), 'i'));
+const statusIn = (text: string): Meaning | undefined =>
+  statusMeaning(Number(STATUSES.map((pattern) => pattern.exec(text)?.[1]).find((status) => status !== undefined)));
+
+/** What the words in the name of a class stand for, in any language: `RateLimitError`, `httpx.ConnectTimeout`, `SocketException`. */
+const categoryOf =
+  byPattern(`rate_limit RateLimit|TooManyRequests|Throttl|SlowDown|RequestLimitExceeded|ThroughputExceeded
+resource OutOfMemory|^MemoryError|Quota|ResourceExhausted|LimitExceeded
+timeout Time[dD]?[oO]ut|DeadlineExceeded
+permission Permission|AccessDenied|Authenticat|Unauthori[sz]ed|Forbidden|Credential|Token(?:Expired|Provider)|ExpiredToken|^(?:InvalidToken|Refresh)Error|UnrecognizedClient|InsufficientScope|OAuth|JWTExpired|LoadAPIKey
+network [Cc]onnect|Network|Socket|UnknownHost|RouteToHost|gaierror|SSL|TLS|Handshake|Proxy|NameResolution|MaxRetr|RemoteProtocol|IncompleteRead|BrokenPipe|Broker|LivingConn|Unreachable|RootNodes|ClusterAll|Client(?:Closed|Offline)|HTTPParser
+server Internal(?:Server|Error|Failure)|Unavailable|ServerError|Overloaded|BadGateway|EmptyResponse|InvalidResponse|Deserialization|TargetClose`);
+
+/** What the name of a class says of an outage; undefined for the rest. */
+export const classMeaning = (name: string): Meaning | undefined => {
+  const category = categoryOf(name);
+  return category && { category, sign: `class ${name}` };
+};
+
+const CLASS =
+  /\b([A-Z][A-Za-z]{2,49}(?:Error|Exception|Time[dD]?[oO]ut|Unavailable|Disconnected|Available)|Throttling|ExpiredToken|gaierror|(?<=\()[A-Z][A-Za-z]{5,49}(?=\) when calling))\b/g;
+const classIn = (text: string): Meaning | undefined =>
+  [...text.matchAll(CLASS)].map(([, name = '']) => classMeaning(name)).find((found) => found !== undefined);
+
+/** The signs that libraries leave in a text, the most telling first: gRPC, error codes, HTTP statuses, names of classes. */
+export const signsIn = (text: string): readonly Meaning[] =>
+  [grpcIn(text), codeIn(text), statusIn(text), classIn(text)].filter((found) => found !== undefined);

@@ -1,0 +1,60 @@
+import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
+import type { Meaning } from '@breakerbox/core/internal';
+import type { ToolKind } from './kind.ts';
+import { signsIn } from './signs.ts';
+import { ANSWERS, DECLINED, FIRST, type Hint, OUTAGES } from './words.ts';
+
+/** What clients and servers put before a text. */
+const WRAPPED =
+  /^(?:(?:error|MCP error -32(?!60[0-2])\d{3}|error (?:executing|calling|invoking) (?:mcp )?tool '?[\w-]+'?|tool call failed): ?)+/i;
+
+/** Whether a meaning is an outage, unless a tool says otherwise. */
+export const isOutage = ({ category }: Meaning): boolean => DEFAULT_JUDGEMENT[category] === 'failure';
+
+/**
+ * What a text says about why a call failed; undefined where it says nothing either way. Asked in this order: what quotes the arguments;
+ * the signs that libraries leave; words of an outage; words about what was asked for.
+ */
+export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 'hard'>) | undefined => {
+  const said = text
+    .trim()
+    .replaceAll(/\\[nrt]/g, ' ')
+    .replace(WRAPPED, '');
+  const first = hintIn(FIRST, said);
+  if (first) return first;
+  const unserved = kind === 'fetch' && /\b(?!https?:)[a-z]{2,10}:\/\/\S/i.test(said);
+  if (unserved) return { category: 'tool_error', sign: 'a URL that is not fetched', hard: false };
+  const outage = hintIn(OUTAGES, said);
+  const sign = bestOf(signsIn(said), outage);
+  // 'ConnectError: Name or service not known': the words tell that it is about the host.
+  const host = sign?.host || (sign?.sign.startsWith('class') && outage?.host);
+  if (sign) return { ...sign, hard: true, ...(host && { host }) };
+  const last = outage ?? hintIn(ANSWERS, said);
+  return last?.category === 'unknown' ? undefined : last;
+};
+
+/** Codes such as `channel_not_found` are words too. */
+const hintIn = (hints: readonly Hint[], text: string): Hint | undefined =>
+  hints.find(({ pattern }) => pattern.test(text.replaceAll('_', ' ')));
+
+/** The most telling sign. Of a refusal by status the words or a class may say that it is about the account. */
+const bestOf = ([first, ...others]: readonly Meaning[], outage: Hint | undefined): Meaning | undefined => {
+  if (first?.vague) return others[0] ?? outage ?? first;
+  if (!first || !isRefusal(first)) return first;
+  const throttled = others.find(({ category }) => category === 'rate_limit' || category === 'resource');
+  return throttled ?? (outage && isAccount(outage) ? outage : first);
+};
+
+/** HTTP 400, 402 and 403 are said of arguments and of accounts. */
+const isRefusal = ({ sign }: Meaning): boolean => /^HTTP status 40[023]$/.test(sign);
+const isAccount = ({ category }: Meaning): boolean => /^(?:rate_limit|resource|permission)$/.test(category);
+
+/** What a refusal by status says of the account instead of the arguments: 'your credit balance is too low'. */
+export const readAccount = (status: Meaning, text: string): Meaning | undefined =>
+  isRefusal(status) ? hintIn([...DECLINED, ...OUTAGES.filter(isAccount)], text) : undefined;
+
+/** The wait in milliseconds that a text quotes, as in 'HTTP 429, Retry-After: 30'; at most 7 days (O3). */
+export const retryAfterIn = (text: string): number | undefined => {
+  const seconds = /\bretry[- ]after["']?[ :=]{1,3}["']?(\d{1,6})\b(?! ?(?:ms|milli|min|hour|day))/i.exec(text)?.[1];
+  return Number(seconds) <= 7 * 24 * 3600 ? Number(seconds) * 1000 : undefined;
+};

@@ -1,0 +1,228 @@
+import { BreakerboxConfigError, byHost, type Settlement } from '@breakerbox/core';
+import { diag } from '@opentelemetry/api';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { guard, guardAll, hookedCalls, type JudgingOptions } from './index.ts';
+import { judgesBy, type KnownTool } from './judging.ts';
+import { judged, settlementOf } from './run.ts';
+import { listenToDiag } from './test-support/diagnosed.ts';
+import { watchedSession } from './test-support/watched-session.ts';
+
+afterEach(() => diag.disable());
+
+const judgeOf = (options: JudgingOptions = {}, known: KnownTool = {}) =>
+  judgesBy(options, 'guardTools()')('search', known);
+
+const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' });
+const down = { isError: true, content: [{ type: 'text', text: 'HTTP 503 Service Unavailable' }] };
+
+describe('O7: isFailure', () => {
+  test('says of a result that it is a failure, a success, or nothing', () => {
+    const isFailure = (result: unknown) => result as never;
+    const returned = (result: unknown) => judgeOf({ isFailure }).returned(result, {});
+    expect(returned(true)).toEqual({ category: 'server' });
+    expect(returned('timeout')).toEqual({ category: 'timeout' });
+    expect([returned(false), returned(undefined), returned('no category')]).toEqual([null, null, null]);
+  });
+
+  test('comes before classify, and is asked by the name of the tool; not about what was thrown', () => {
+    const isFailure = vi.fn(() => false);
+    const classify = vi.fn(() => 'server' as const);
+    const judge = judgeOf({ isFailure, classify });
+    expect(judge.returned(down, {})).toBeNull();
+    expect(isFailure.mock.calls).toEqual([[down, 'search']]);
+    expect(classify).not.toHaveBeenCalled();
+    expect(judge.thrown(refused, {})).toEqual({ category: 'server' });
+    expect(isFailure).toHaveBeenCalledOnce();
+  });
+
+  test('sees the result itself, where the classifier reads what the framework makes of it', () => {
+    const isFailure = vi.fn();
+    expect(judgeOf({ isFailure }).returned('the result', {}, down)).toMatchObject({ category: 'server' });
+    expect(isFailure).toHaveBeenCalledWith('the result', 'search');
+  });
+});
+
+describe('O2: classify', () => {
+  test('is asked about what was thrown and about every result', () => {
+    const classify = vi.fn(() => undefined);
+    const judge = judgeOf({ classify });
+    expect(judge.thrown(refused, {})).toMatchObject({ category: 'network', blames: 'tool' });
+    expect(judge.returned('found', {})).toBeNull();
+    expect(classify.mock.calls).toEqual([
+      [refused, { returned: false, tool: 'search' }],
+      ['found', { returned: true, tool: 'search' }],
+    ]);
+  });
+
+  test('C14: may blame the key, and ask for a wait', () => {
+    const said = { category: 'network', blames: 'key', retryAfterMs: 5, more: 1 } as const;
+    expect(judgeOf({ classify: () => said }).thrown(refused, {})).toEqual({
+      category: 'network',
+      blames: 'key',
+      retryAfterMs: 5,
+    });
+  });
+
+  test('that knows no such category says nothing', () => {
+    for (const said of ['outage', { category: 'outage' }, null, 5]) {
+      expect(judgeOf({ classify: () => said as never }).thrown(refused, {})).toMatchObject({ category: 'network' });
+    }
+  });
+});
+
+describe('C14: key', () => {
+  test('is what the function gives by the input and the name; anything but a text with something in it is none', () => {
+    const key = vi.fn((input: unknown) => input as string);
+    expect(['a.example', '', 5, undefined].map((input) => judgeOf({ key }).keyOf(input))).toEqual([
+      'a.example',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(key).toHaveBeenCalledWith('a.example', 'search');
+  });
+
+  test('is the host of the address that the input is or has as url, if it is one of the web', () => {
+    const keyOf = (input: unknown, options = {}) => judgeOf(options).keyOf(input);
+    for (const input of [{ url: 'https://A.example:8443/x' }, 'https://a.example:8443/y']) {
+      expect(keyOf(input)).toBe('a.example:8443');
+    }
+    const inputs = [{ url: 'file:///etc/hosts' }, { url: '/x' }, { url: 5 }, { q: 'https://a.example' }, null, 'x'];
+    expect(inputs.map((input) => keyOf(input))).toEqual(inputs.map(() => undefined));
+    expect(keyOf({ url: 'https://a.example' }, { key: false })).toBeUndefined();
+    expect(keyOf({ url: 'https://a.example' }, { key: () => undefined })).toBeUndefined();
+  });
+});
+
+test('C14: a call without arguments chose no host, so that its failure blames the tool', () => {
+  const judge = judgeOf({ kind: 'fetch' });
+  expect(judge.thrown(refused, undefined)).toMatchObject({ category: 'network', blames: 'tool' });
+  const missing = new Error('getaddrinfo ENOTFOUND dead.example');
+  expect(judge.thrown(missing, { url: 'https://dead.example' })).toMatchObject({ blames: 'key' });
+});
+
+test('kind: what a runner prints is no evidence', () => {
+  const printed = { isError: true, content: [{ type: 'text', text: 'Command failed: node x.js\nfetch failed' }] };
+  const kinds: JudgingOptions['kind'][] = ['runner', () => 'runner'];
+  for (const kind of kinds) {
+    expect(judgeOf({ ...(kind && { kind }) }).returned(printed, {})).toMatchObject({ category: 'tool_error' });
+  }
+  expect(judgeOf({}, { title: 'Python interpreter' }).returned(printed, {})).toMatchObject({ category: 'tool_error' });
+  expect(judgeOf().returned(printed, {})).toMatchObject({ category: 'network' });
+  const judge = judgesBy({ kind: () => 'lathe' as never }, 'guardTools()')('run_python');
+  expect(judge.returned(printed, {})).toMatchObject({ category: 'tool_error' });
+});
+
+test('E5: functions that throw, or promise, count as undefined and go to diag', () => {
+  const heard = listenToDiag();
+  const throwing = () => {
+    throw new Error('mine');
+  };
+  const judge = judgeOf({ isFailure: throwing, classify: throwing, key: throwing, kind: throwing });
+  expect(judge.keyOf({})).toBeUndefined();
+  expect(judge.thrown(refused, {})).toMatchObject({ category: 'network' });
+  expect(judge.returned('found', {})).toBeNull();
+  expect(heard.map(([text]) => /(\w+\(\)) of guardTools\(\) for tool 'search' threw/.exec(`${text}`)?.[1])).toEqual([
+    'key()',
+    'classify()',
+    'kind()',
+    'isFailure()',
+    'classify()',
+  ]);
+  expect(judgeOf({ isFailure: (async () => true) as never }).returned('found', {})).toBeNull();
+  expect(judgeOf({ key: (async () => 'a') as never }).keyOf({})).toBeUndefined();
+});
+
+describe('a settlement', () => {
+  test('of what the framework knows is that, and else what the judge reads', () => {
+    const judge = judgeOf();
+    const known = () => ({ result: down });
+    expect(settlementOf({ error: refused }, judge, {}, () => ({ outcome: 'success' }))).toEqual({ outcome: 'success' });
+    expect(settlementOf({ error: refused }, judge, {}, known)).toMatchObject({
+      result: down,
+      verdict: { category: 'server' },
+    });
+    expect(settlementOf({ result: 'mine' }, judge, {}, known)).toMatchObject({
+      result: 'mine',
+      verdict: { category: 'server' },
+    });
+    expect(settlementOf({ result: 'found' }, judge, {})).toEqual({ result: 'found', verdict: null });
+  });
+
+  test('that a caller writes gets a verdict, unless it says how the call went', () => {
+    const read = (given: unknown) => judged(given as Settlement, judgeOf(), {});
+    expect(read({ error: refused, tokens: 5 })).toMatchObject({ tokens: 5, verdict: { category: 'network' } });
+    expect(read(refused)).toMatchObject({ error: refused, verdict: { category: 'network' } });
+    expect(read({ result: down })).toMatchObject({ verdict: { category: 'server' } });
+    expect(read({ result: 'found' })).toEqual({ result: 'found', verdict: null });
+    const said = [{ outcome: 'success' }, { result: down, verdict: null }, {}, 5, null];
+    expect(said.map(read)).toEqual(said);
+    const verdict = { category: 'denied' };
+    expect(read({ error: refused, verdict })).toEqual({ error: refused, signal: undefined, verdict });
+  });
+});
+
+describe('the options', () => {
+  const dead = (input: { url: string }) => {
+    throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${new URL(input.url).host}`), { code: 'ENOTFOUND' });
+  };
+  const fetchPage = async (input: { url: string }) => (input.url.includes('dead') ? dead(input) : 'found');
+  const at = (host: string, page: number) => ({ url: `https://${host}.example/${page}` });
+
+  test('C14: of guard reach its session: a dead host is skipped, other hosts go on, nothing is charged', async () => {
+    const { session, decisions, outcomes } = watchedSession();
+    const open = guard(session, 'fetch_page', fetchPage, { key: byHost() });
+    for (let page = 0; page < 4; page += 1) await open(at('dead', page)).catch(() => {});
+    expect(await open(at('live', 1))).toBe('found');
+    expect(decisions).toEqual([...Array(3).fill('fetch_page: call'), 'fetch_page: skip', 'fetch_page: call']);
+    expect(outcomes.slice(0, 3).every((one) => one.startsWith('fetch_page: ignored'))).toBe(true);
+    expect(session.view().budget.consumed).toBe(0);
+  });
+
+  test('C14: of guard see the input and the result as the types of the tool have them', async () => {
+    const { session, outcomes } = watchedSession();
+    const open = guard(session, 'fetch_page', fetchPage, {
+      key: ({ url }) => new URL(url).host,
+      isFailure: (page) => page.length === 5,
+    });
+    await open(at('live', 1));
+    expect(outcomes).toEqual(['fetch_page: failure, server']);
+  });
+
+  test('O7: of guardAll and hookedCalls get the name of each tool', async () => {
+    const { session, outcomes } = watchedSession();
+    const isFailure = (_: unknown, tool: string) => (tool === 'read' ? 'timeout' : undefined);
+    const { read, write } = guardAll(session, { read: async () => 'x', write: async () => 'x' }, { isFailure });
+    await Promise.all([read(), write()]);
+    const calls = hookedCalls(session, { isFailure });
+    for (const tool of ['read', 'write']) {
+      calls.acquire({ callId: tool, tool });
+      calls.settle(tool, { result: 'x' });
+    }
+    const each = ['read: failure, timeout', 'write: success'];
+    expect(outcomes).toEqual([...each, ...each]);
+  });
+
+  test('E6: are refused where they can not work', () => {
+    const { session } = watchedSession();
+    const using = (options: unknown) => () => guardAll(session, { now: async () => 1 }, options as never);
+    for (const options of [{ key: true }, { key: 'host' }, { kind: 'lathe' }, { isFailure: true }, { classify: 5 }]) {
+      expect(using(options)).toThrow(BreakerboxConfigError);
+    }
+    expect(using({ key: 'url' })).toThrow(
+      /options\.key: is of type string\. Set a function that gives the key of a call/,
+    );
+    expect(using({ kind: 5 })).toThrow(/options\.kind: is 5\. Set 'runner', 'fetch' or 'browser'/);
+    expect(() => hookedCalls(session, { keys: byHost() } as never)).toThrow(/options\.keys: is no setting/);
+  });
+});
+
+test('B3: what another guard said of a call that it skipped is no failure, in whatever shape it comes', () => {
+  const { session } = watchedSession({ tools: { inner: { failureThreshold: 1 } } });
+  session.acquire('inner').settle({ outcome: 'failure', category: 'server' });
+  const { message } = session.acquire('inner');
+  const judge = judgeOf();
+  const results = [{ isError: true, content: [{ type: 'text', text: message }] }, { error: message }];
+  expect(results.map((result) => judge.returned(result, {}))).toEqual(Array(2).fill({ category: 'tool_error' }));
+  expect(judge.thrown(new Error(`Error: ${message}`), {})).toEqual({ category: 'tool_error' });
+});
