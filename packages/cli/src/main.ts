@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { bundleCommand } from './bundle/command.ts';
 import { capabilitiesCommand } from './capabilities/command.ts';
+import { classifyCommand } from './classify/command.ts';
 import { demoCommand } from './demo/command.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
@@ -13,5 +14,6 @@ await new Command('breakerbox')
   .addCommand(demoCommand())
   .addCommand(capabilitiesCommand())
   .addCommand(bundleCommand())
+  .addCommand(classifyCommand())
   .showHelpAfterError('(--help lists what there is)')
   .parseAsync();

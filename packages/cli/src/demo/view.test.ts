@@ -11,6 +11,7 @@ const circuit = (tool: string, facts: Partial<CircuitView> = {}): CircuitView =>
   state: 'closed',
   generation: 0,
   failures: 0,
+  openKeys: 0,
   category: undefined,
   trip: undefined,
   openForMs: undefined,

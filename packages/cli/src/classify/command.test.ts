@@ -1,0 +1,132 @@
+/** The command in this process, with a surrounding of its own; and once as it is started. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ClassifyReport, classifyCommand } from './command.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'breakerbox-classify-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const run = async (content: string, ...flags: readonly string[]) => {
+  const seen = { code: 0, out: '', err: '' };
+  const surroundings = {
+    out: (text: string) => {
+      seen.out += text;
+    },
+    err: (text: string) => {
+      seen.err += text;
+    },
+    exitWith: (code: number) => {
+      seen.code = code;
+    },
+    columns: 120,
+  };
+  await classifyCommand(surroundings, Readable.from([content])).parseAsync(['-', ...flags], { from: 'user' });
+  return seen;
+};
+
+const judged = async (content: string, ...flags: readonly string[]): Promise<readonly ClassifyReport[]> =>
+  JSON.parse((await run(content, '--json', ...flags)).out);
+
+const LINES = 'connect ECONNREFUSED 127.0.0.1:5432\nuser not found\n\nboom\n';
+
+describe('O2: breakerbox classify', () => {
+  test('O2: prints a table of texts, one per line', async () => {
+    const { code, out, err } = await run(LINES);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/failure +network +tool +code ECONNREFUSED +connect ECONNREFUSED/);
+    expect(out).toMatch(/ignored +tool_error +- +the text is about what was asked for +user not found/);
+    expect(out).toMatch(/ignored +tool_error +- +nothing says why +boom/);
+    expect(out).toContain('1 of 3 would count as a failure');
+  });
+
+  test('O2: --thrown, --whole and --tool', async () => {
+    expect((await judged('boom', '--thrown'))[0]).toMatchObject({ outcome: 'failure', category: 'unknown' });
+    expect(await judged(LINES, '--whole')).toHaveLength(1);
+    expect((await judged('HTTP 503', '--tool', 'bash'))[0]).toMatchObject({ category: 'tool_error' });
+    expect((await judged('HTTP 403', '--tool', 'fetch'))[0]).toMatchObject({ outcome: 'failure', blames: 'key' });
+  });
+
+  test('O2: JSON: errors, results, arrays of them', async () => {
+    expect(await judged('{"name":"Error","message":"x","code":"ENOSPC"}')).toEqual([
+      { text: 'x', outcome: 'failure', category: 'resource', blames: 'tool', why: 'code ENOSPC' },
+    ]);
+    const results = [{ error: 'HTTP 429, Retry-After: 3' }, { isError: true, content: [] }, { hits: 3 }, 'timed out'];
+    expect((await judged(JSON.stringify(results))).map(({ outcome }) => outcome)).toEqual([
+      'failure',
+      'ignored',
+      'success',
+      'failure',
+    ]);
+    expect((await judged(JSON.stringify(results)))[0]).toMatchObject({ category: 'rate_limit', retryAfterMs: 3000 });
+  });
+
+  test('O2: JSONL: samples, MCP results, JSON-RPC errors, thrown errors', async () => {
+    const rows = [
+      { text: 'HTTP 503', tool: 'runner', expect: 'business' },
+      { text: 'Error: connect ECONNREFUSED', isError: false },
+      { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'relation "x" does not exist' } },
+      { jsonrpc: '2.0', id: 2, result: { isError: true, content: [{ type: 'text', text: 'read ECONNRESET' }] } },
+      { tool: 'search', error: { name: 'TimeoutError', message: 'x' } },
+      { text: 'HTTP 404', tool: 'http_request', input: { url: 'https://a.example/' } },
+    ];
+    const reports = await judged(rows.map((row) => JSON.stringify(row)).join('\n'));
+    expect(reports.map(({ outcome, category }) => [outcome, category])).toEqual([
+      ['ignored', 'tool_error'],
+      ['failure', 'network'],
+      ['ignored', 'tool_error'],
+      ['failure', 'network'],
+      ['failure', 'timeout'],
+      ['failure', 'invalid_input'],
+    ]);
+  });
+
+  test('O2: what the text would do to a terminal is shown by its number', async () => {
+    expect((await run('\u001b[2Jboom')).out).toContain('\\u{1b}[2Jboom');
+  });
+
+  test.each([
+    ['missing', 'there is no file'],
+    ['.', 'is a folder'],
+  ])('O2: says how to mend it: %s', async (name, wanted) => {
+    const seen = { code: 0, err: '' };
+    const command = classifyCommand({
+      out: () => undefined,
+      err: (text) => {
+        seen.err += text;
+      },
+      exitWith: (code) => {
+        seen.code = code;
+      },
+      columns: 80,
+    });
+    await command.parseAsync([join(folder, name)], { from: 'user' });
+    expect(seen.code).toBe(1);
+    expect(seen.err).toContain(wanted);
+  });
+
+  test('O2: nothing in it is refused', async () => {
+    expect(await run(' \n')).toMatchObject({ code: 1, err: expect.stringContaining('There is nothing in it') });
+  });
+
+  test('O2: as it is started', async () => {
+    const path = join(folder, 'texts.txt');
+    await writeFile(path, LINES);
+    const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--conditions=breakerbox-source',
+      main,
+      'classify',
+      path,
+    ]);
+    expect(stdout).toContain('1 of 3 would count as a failure');
+  });
+});

@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
+import { classifyError, classifyResult, type ReadContext, type ToolKind } from '@breakerbox/instrumentation';
+import { Command } from 'commander';
+import { plainTable, printable } from '../plain-table.ts';
+import { documentOf, ofThisProcess, type Surroundings } from '../surroundings.ts';
+import { type Entry, entriesOf } from './entries.ts';
+
+interface Flags {
+  readonly json: boolean;
+  readonly thrown: boolean;
+  readonly whole: boolean;
+  readonly tool?: string;
+}
+
+/** What `--json` prints of each text. */
+export interface ClassifyReport {
+  readonly text: string;
+  /** `failure`: it counts toward opening a circuit, of the tool or of the key; `ignored` and `success` do not. */
+  readonly outcome: 'failure' | 'ignored' | 'success';
+  readonly category?: string;
+  readonly blames?: 'tool' | 'key';
+  readonly retryAfterMs?: number;
+  readonly why?: string;
+}
+
+const KINDS: readonly string[] = ['runner', 'fetch', 'browser'] satisfies readonly ToolKind[];
+const LONGEST = 160;
+
+/** `breakerbox classify`. `input` is standard input. */
+export const classifyCommand = (
+  surroundings: Surroundings = ofThisProcess,
+  input: NodeJS.ReadableStream = process.stdin,
+): Command =>
+  new Command('classify')
+    .description('Say what errors would count as: a category, what it blames, and why.')
+    .argument(
+      '<file>',
+      'texts (one per line), JSON (an error or a result, or an array of them), or JSONL; - for standard input',
+    )
+    .option('--thrown', 'texts were thrown; default: they were returned as errors', false)
+    .option('--whole', 'a text file is one text', false)
+    .option('--tool <name>', 'the name of the tool, or its kind: runner, fetch or browser')
+    .option('--json', 'print one JSON document, an array of ClassifyReport', false)
+    .showHelpAfterError('(breakerbox classify --help lists what there is)')
+    .action((file: string, flags: Flags) => run(file, flags, surroundings, input));
+
+const run = async (
+  file: string,
+  flags: Flags,
+  { out, err, exitWith, columns }: Surroundings,
+  input: NodeJS.ReadableStream,
+) => {
+  try {
+    const content = file === '-' ? await readAll(input) : await readFile(file, 'utf8');
+    const reports = entriesOf(content, flags).map((entry) => judge(entry, flags.tool));
+    if (reports.length === 0) throw new Error('There is nothing in it. Give texts, JSON or JSONL.');
+    out(flags.json ? documentOf(reports) : render(reports, columns));
+  } catch (error) {
+    err(`breakerbox classify: ${explain(file, error)}\n`);
+    exitWith(1);
+  }
+};
+
+const explain = (file: string, error: unknown): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const name = `'${printable(file)}'`;
+  if (code === 'ENOENT') return `there is no file ${name}. Give the path of a file, or - to read standard input.`;
+  if (code === 'EISDIR') return `${name} is a folder. Give the path of a file, or - to read standard input.`;
+  return `cannot read ${name}. ${message}`;
+};
+
+const judge = ({ text, thrown, value, tool, input }: Entry, named: string | undefined): ClassifyReport => {
+  const name = tool ?? named;
+  const context: ReadContext = {
+    ...(name !== undefined && { tool: name }),
+    ...(name !== undefined && KINDS.includes(name) && { kind: name as ToolKind }),
+    ...(input !== undefined && { input }),
+  };
+  const verdict = thrown ? classifyError(value, context) : classifyResult(value, context);
+  if (verdict === undefined) return { text, outcome: 'success' };
+  const outcome = verdict.blames === 'key' ? 'failure' : DEFAULT_JUDGEMENT[verdict.category];
+  return { text, outcome, ...verdict };
+};
+
+const render = (reports: readonly ClassifyReport[], columns: number): string => {
+  const rows = reports.map(({ text, outcome, category = '-', blames, why = 'no error' }) => [
+    outcome,
+    category,
+    outcome === 'failure' ? (blames ?? '-') : '-',
+    why,
+    printable(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text).replaceAll('\n', ' '),
+  ]);
+  const failures = reports.filter(({ outcome }) => outcome === 'failure').length;
+  const table = plainTable([['outcome', 'category', 'blames', 'why', 'text'], ...rows], columns);
+  return `${table}\n\n${failures} of ${reports.length} would count as a failure\n`;
+};
