@@ -32,6 +32,7 @@ type KeyOf<Type> = { [K in Key]: RuleSettings[K] extends Type ? K : never }[Key]
 const COUNTS: readonly KeyOf<number>[] = [
   'flappingOpenings',
   'starvedLeastSkips',
+  'keyOpenLeastDecisions',
   'errorLeastCalls',
   'errorLeastFailures',
   'slowLeastCalls',
@@ -42,6 +43,7 @@ const COUNTS: readonly KeyOf<number>[] = [
 const GROUPS: readonly KeyOf<number>[] = ['correlatedTools', 'correlatedAgents'];
 const SHARES: readonly KeyOf<number>[] = [
   'openShare',
+  'keyOpenShare',
   'errorRatio',
   'burnFastRatio',
   'burnSlowRatio',

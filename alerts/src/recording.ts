@@ -9,6 +9,7 @@ import {
   gained,
   indented,
   joined,
+  type Matchers,
   METRIC,
   NOT_CLOSED,
   TOOL,
@@ -22,6 +23,15 @@ const { short, quarter, half, hour, long, week } = WINDOW;
 /** A gauge by its last sample, where that is no older than a hole may be; and gone at once where a scrape finds it gone. */
 const fresh = ({ settings }: Ground, gauge: string): string =>
   `${gauge}\nand last_over_time(${gauge}[${settings.gap}])`;
+
+/** 1 for a tool whose keys are nearly all out of use. */
+const keysOutOfUse = ({ series, settings }: Ground): string => {
+  const decisions = (matchers?: Matchers): string =>
+    aggregated('sum', BY_TOOL, `increase(${series(METRIC.decisions, matchers)}[${short}])`);
+  const skipped = decisions({ [ATTR.decision]: ['skip'], [ATTR.reason]: ['key_open'] });
+  const enough = `(round(${decisions()}) >= ${settings.keyOpenLeastDecisions})`;
+  return `ceil(\n${indented(`${skipped}\n/ ${enough}\n>= ${settings.keyOpenShare}`)}\n)`;
+};
 
 const CIRCUITS: readonly Recording[] = [
   {
@@ -40,12 +50,14 @@ const CIRCUITS: readonly Recording[] = [
   {
     key: 'outOfUse',
     comment:
-      'The same, looked at across holes, and 0 where it is chance. The median is above 0 where a circuit was out of use in half of the samples or more. That bridges a missed scrape, and the moment between two short sessions, in each of which the circuit starts closed. And among hundreds of sessions a tool that fails now and then always has some circuit open: it is out of use from the given share of its circuits on. What is bridged also makes it half as late, at the beginning and at the end alike. Of an agent that has gone nothing is left a little later than that, or its last samples would be the median for as long as they are in the window.',
-    expr: ({ read, settings: { gap, openShare } }) => {
+      'The same, looked at across holes, and 0 where it is chance. The median is above 0 where a circuit was out of use in half of the samples or more. That bridges a missed scrape, and the moment between two short sessions, in each of which the circuit starts closed. And among hundreds of sessions a tool that fails now and then always has some circuit open: it is out of use from the given share of its circuits on. What is bridged also makes it half as late, at the beginning and at the end alike. Of an agent that has gone nothing is left a little later than that, or its last samples would be the median for as long as they are in the window. Circuits of keys have no series. So a tool counts as one circuit that is out of use, too, while nearly all of its decisions skip a call for its key.',
+    expr: (ground) => {
+      const { read, settings } = ground;
+      const { gap, openShare } = settings;
       const median = `quantile_over_time(0.5, ${read.over('notClosed', gap)})`;
       const many = `${median}\n>= bool ${openShare} * avg_over_time(${read.over('circuits', gap)})`;
       const stillThere = `last_over_time(${read.over('notClosed', durationOf(seconds(gap) * 0.6))})`;
-      return `ceil(${median})\n* ${bracketed(many)}\nand ${stillThere}`;
+      return joined('or', keysOutOfUse(ground), `ceil(${median})\n* ${bracketed(many)}\nand ${stillThere}`);
     },
   },
   {

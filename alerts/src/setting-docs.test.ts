@@ -15,6 +15,8 @@ it('gives each its unit', () => {
   expect(unit).toMatchObject({
     gap: 'duration',
     openShare: 'share',
+    keyOpenShare: 'share',
+    keyOpenLeastDecisions: 'number',
     burnFastRatio: 'share',
     burnSlowRatio: 'share',
     slowFloor: 'seconds',

@@ -20,6 +20,10 @@ export interface RuleSettings {
    * sessions a tool that fails now and then always has some circuit open; up to 20 sessions, one circuit is 5 %.
    */
   readonly openShare: number;
+  /** CircuitOpen: the share (0 to 1) of a tool's decisions within 5 minutes that skip the call for its key, such as a host, from which on the tool counts as out of use. */
+  readonly keyOpenShare: number;
+  /** CircuitOpen: decisions within 5 minutes, below which that share says nothing. */
+  readonly keyOpenLeastDecisions: number;
   /** CircuitFlapping: openings per circuit in 15 minutes. */
   readonly flappingOpenings: number;
   /** CircuitFlapping: how long it stays after the last moment it was true. A flapping tool is sometimes still. */
@@ -110,6 +114,8 @@ export const DEFAULT_SETTINGS: RuleSettings = {
   openFor: '5m',
   openKeep: '2m',
   openShare: 0.05,
+  keyOpenShare: 0.9,
+  keyOpenLeastDecisions: 10,
   flappingOpenings: 4,
   flappingKeep: '5m',
   starvedFor: '10m',

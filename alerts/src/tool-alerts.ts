@@ -38,8 +38,8 @@ const unlessOpen = (ground: Ground): string =>
 const circuitOpen: AlertDefinition = {
   ...common,
   name: 'BreakerboxCircuitOpen',
-  says: ({ openFor, openShare }) =>
-    `a tool has been out of use (open, half open or forced open) for ${inWords(openFor)}, short holes aside, in ${openShare * 100} % of its circuits or more`,
+  says: ({ openFor, openShare, keyOpenShare }) =>
+    `a tool has been out of use (open, half open or forced open) for ${inWords(openFor)}, short holes aside, in ${openShare * 100} % of its circuits or more, or ${keyOpenShare * 100} % of its calls are skipped for their keys`,
   comment:
     'What out of use means, and what of it is bridged, stands above the recorded series. Here it must have lasted. Kept firing, for a tool that works for a minute between two outages would be an alert of its own each time.',
   expr: ({ read }) => `${read.now('outOfUse')} > 0`,
@@ -58,7 +58,7 @@ const circuitOpen: AlertDefinition = {
       list: 'error',
       after: '',
     });
-    return `${dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} are open, probing without success, or taken out by hand, or were so within the last ${inWords(settings.openKeep)}${openedBy}. Calls to it are skipped meanwhile. A name that begins with ${GROUP_PREFIX} is the circuit of a group: calls of all of its tools are skipped.`;
+    return `${dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} are open, probing without success, or taken out by hand, or were so within the last ${inWords(settings.openKeep)}${openedBy}. Calls to it are skipped meanwhile. A name that begins with ${GROUP_PREFIX} is the circuit of a group: calls of all of its tools are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.`;
   },
 };
 

@@ -57,6 +57,25 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interv
     });
   });
 
+  it('C14: fires where nine of ten calls are skipped for their keys, though the circuit of the tool is closed', async () => {
+    const some = new SimulatedProcess({ agent: 'some' });
+    const most = new SimulatedProcess({ agent: 'most' });
+    await run({
+      interval,
+      of,
+      lasts: 1500,
+      processes: [some, most],
+      second: (now) => {
+        if (now === 0) for (const one of [some, most]) one.begin();
+        if (now < 60 || now >= 900 || now % 10 !== 0) return;
+        most.skip('t', 1, 'key_open');
+        some.skip('t', 4, 'key_open');
+        some.call('t', 'success');
+      },
+      firing: [{ alert: 'CircuitOpen', after: 420, by: 540 + 2 * interval, until: 900, gone: 1420 }],
+    });
+  });
+
   it('is silent where a restart or the end of the process comes first', async () => {
     const restarted = new SimulatedProcess({ agent: 'restarted' });
     const gone = new SimulatedProcess({ agent: 'gone' });
@@ -163,7 +182,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s
               exp_annotations: {
                 summary: 'Tools of agent a have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '3 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped.',
+                  '3 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
                 runbook_url:
                   'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
                 dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
@@ -217,7 +236,7 @@ it.concurrent('BreakerboxCircuitOpen says nothing of errors where somebody took 
               exp_annotations: {
                 summary: 'Tools of agent a have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '1 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped.',
+                  '1 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
                 runbook_url:
                   'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
                 dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
@@ -263,7 +282,7 @@ it.concurrent('BreakerboxCircuitOpen says which tool and why, and where to look'
               exp_annotations: {
                 summary: 'Tools of agent research agent have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '1 circuit(s) of tool web_search of agent research agent (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes; last opened by errors of category network. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped.',
+                  '1 circuit(s) of tool web_search of agent research agent (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes; last opened by errors of category network. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
                 runbook_url:
                   'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
                 dashboard_url:

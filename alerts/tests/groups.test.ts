@@ -43,7 +43,7 @@ describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
               exp_annotations: {
                 summary: 'Tools of agent a have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '1 circuit(s) of tool group:files of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes; last opened by errors of category network. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped.',
+                  '1 circuit(s) of tool group:files of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes; last opened by errors of category network. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
                 runbook_url: RUNBOOK,
                 dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=group%3Afiles',
               },

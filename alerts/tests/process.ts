@@ -91,6 +91,7 @@ export class SimulatedProcess {
       ['skip', 'open'],
       ['skip', 'group_open'],
       ['probe', 'group_probe_due'],
+      ['skip', 'key_open'],
       ['skip', 'unavailable'],
       ['skip', 'not_allowed'],
       ['skip', 'repeat'],

@@ -15,7 +15,8 @@ import type { Disposition } from './names.ts';
 /**
  * Okabe and Ito's palette, which people with any kind of colour vision can tell apart. Vermilion, its red, is kept for
  * what a person has to act on: a session that stays paused until somebody resumes it. Where two kinds of that stand side by
- * side, `rust`, a dark vermilion that is not of the palette, is the second: paused as systemic.
+ * side, `rust`, a dark vermilion that is not of the palette, is the second: paused as systemic. In the same way `plum` stands beside purple: key_open
+ * beside group_open.
  */
 export const COLOUR = {
   orange: '#E69F00',
@@ -26,6 +27,7 @@ export const COLOUR = {
   vermilion: '#D55E00',
   rust: '#8C2D04',
   purple: '#CC79A7',
+  plum: '#7A3E6B',
   grey: '#999999',
 } as const;
 
@@ -43,6 +45,7 @@ export const DECISION_COLOURS: Readonly<Record<Decision, string>> = {
 export const REASON_COLOURS = {
   open: COLOUR.orange,
   group_open: COLOUR.purple,
+  key_open: COLOUR.plum,
   probe_in_flight: COLOUR.sky,
   forced_open: COLOUR.blue,
   not_allowed: COLOUR.grey,

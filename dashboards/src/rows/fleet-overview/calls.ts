@@ -67,7 +67,7 @@ export const whyNotMade = () =>
         ...size,
         title: 'Why calls were not made',
         description:
-          'Skips and pauses by reason. The budget stops all tools of a session, healthy ones too, and so does a systemic event; in scope process that one skips the affected tools alone. group_open: the circuit of the group that the tool is in. With unavailable (says a pre-call check), not_allowed (not on the list of tools) and repeat (the model is stuck) the circuit stays as it is.',
+          'Skips and pauses by reason. The budget stops all tools of a session, healthy ones too, and so does a systemic event; in scope process that one skips the affected tools alone. group_open: the circuit of the group that the tool is in. key_open: the circuit of the key that the call names, such as one host. With unavailable (says a pre-call check), not_allowed (not on the list of tools) and repeat (the model is stuck) the circuit stays as it is.',
         unit: 'ops',
       },
       {

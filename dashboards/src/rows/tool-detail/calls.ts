@@ -46,7 +46,7 @@ const reasons = () =>
         ...half,
         title: 'Why calls were not run',
         description:
-          'Skips and pauses by reason. open and probe_in_flight: the circuit. group_open: the circuit of the group that the tool is in; choose it by its name, group:NAME. unavailable (says a pre-call check), not_allowed (not on the list of tools) and repeat (the model is stuck) leave the circuit as it is. budget_exhausted stops all tools of a session, and so does systemic; in scope process systemic skips the affected tools alone.',
+          'Skips and pauses by reason. open and probe_in_flight: the circuit. group_open: the circuit of the group that the tool is in; choose it by its name, group:NAME. key_open: the circuit of the key that the call names, such as one host; other keys go on. unavailable (says a pre-call check), not_allowed (not on the list of tools) and repeat (the model is stuck) leave the circuit as it is. budget_exhausted stops all tools of a session, and so does systemic; in scope process systemic skips the affected tools alone.',
       },
       {
         expr: orGroupNamed(`${sumBy([ATTR.reason], notRun('$__rate_interval'))} > 0`, ATTR.reason, NONE),
