@@ -3,14 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 /** How many rules each chapter has. A rule that is added here needs a row, and the row a test. */
-const CHAPTERS = { E: 7, O: 6, C: 15, P: 4, B: 6, S: 5, K: 4, R: 4, W: 2, F: 2, Q: 2 } as const;
+const CHAPTERS = { E: 7, O: 7, C: 15, P: 4, B: 6, S: 5, K: 4, R: 4, W: 2, F: 2, Q: 2 } as const;
 
-/** Rules of the design that are not built yet. */
-const TO_COME = ['C14'];
-
-const RULES = Object.entries(CHAPTERS)
-  .flatMap(([letter, count]) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`))
-  .filter((rule) => !TO_COME.includes(rule));
+const RULES = Object.entries(CHAPTERS).flatMap(([letter, count]) =>
+  Array.from({ length: count }, (_, index) => `${letter}${index + 1}`),
+);
 
 const ROOT = new URL('../', import.meta.url);
 const readText = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');

@@ -52,7 +52,7 @@ export const SECTIONS: readonly Section[] = [
   core('session.planScope', 'Task'),
   core('session.report', 'ReportOptions'),
   core('Reports as text', 'TextOptions'),
-  core('classifyError', 'ClassifyContext'),
+  core('classifyError of core', 'ClassifyContext'),
   core('What classify gives', 'Classification'),
   telemetry('startTelemetry', 'TelemetryOptions'),
   telemetry('The scrape endpoint', 'PrometheusOptions'),
@@ -60,7 +60,9 @@ export const SECTIONS: readonly Section[] = [
   instrumentation('A guarded call', 'ToolCall'),
   instrumentation('The end of a call', 'CallEnd'),
   instrumentation('guardAll', 'GuardAllOptions'),
-  instrumentation('hookedCalls', 'HookedCall'),
+  instrumentation('hookedCalls', 'HookedCallsOptions'),
+  instrumentation('A hooked call', 'HookedCall'),
+  instrumentation('classifyError', 'ReadContext'),
   instrumentation('AI SDK: guardTools', 'GuardToolsOptions', 'ai-sdk'),
   instrumentation('AI SDK: breakerPrepareStep', 'BreakerPrepareStepOptions', 'ai-sdk'),
   instrumentation('AI SDK: breakerTelemetry', 'BreakerTelemetryOptions', 'ai-sdk'),
@@ -80,8 +82,13 @@ export const SECTIONS: readonly Section[] = [
   instrumentation('Checks: httpEndpoint', 'HttpEndpointOptions', 'checks'),
 ];
 
-/** Exported under a name of options, and parts of others: `BreakerboxConfig` has the first in its rows, `ToolConfig` the second, `GroupConfig` the third. */
-export const PARTS_OF_OTHERS: readonly string[] = ['SystemicPolicy', 'CircuitConfig', 'GroupPolicyConfig'];
+/** Exported under a name of options, and parts of others: `BreakerboxConfig` has the first in its rows, `ToolConfig` the second, `GroupConfig` the third, `GuardOptions` the last. */
+export const PARTS_OF_OTHERS: readonly string[] = [
+  'SystemicPolicy',
+  'CircuitConfig',
+  'GroupPolicyConfig',
+  'JudgingOptions',
+];
 
 /** What functions and methods take that is no choice of the user's: what a package gave before. */
 export const NO_OPTIONS: readonly string[] = ['ConfigIssue', 'FreshnessLabel', 'SessionReport', 'SessionSource'];

@@ -66,7 +66,7 @@ export const commandsOf = ({ code }: Fence): readonly string[] =>
     .filter(Boolean);
 
 /** Commands that are run as they stand. */
-const IS_RUN = /^(?:\w+=\S+ )*(?:node |breakerbox |npm run bundle -- |promtool |curl )/;
+const IS_RUN = /^(?:\w+=\S+ )*(?:node |breakerbox |npm run bundle -- |promtool |curl |printf )/;
 
 export const isRun = (command: string): boolean => IS_RUN.test(command);
 
