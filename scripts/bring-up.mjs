@@ -1,6 +1,6 @@
 // What `npm run demo`, `npm test` and CI begin with: on a machine with nothing but Node and npm, brings pnpm, the workspace's
-// dependencies, a current Node, and where it can Debian's Prometheus, Alertmanager and (for tests and pictures) Chromium; then
-// starts what was asked for.
+// dependencies, a current Node, and where it can Debian's Prometheus, Alertmanager, Chromium (for tests and pictures) and
+// PostgreSQL (for tests); then starts what was asked for.
 // Plain JavaScript without dependencies, because nothing is installed yet when it runs. start.cjs has looked at the Node before.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 const PNPM = 'pnpm@12.21.0';
 /**
  * Debian's packages, by the programs in them; some go by another name elsewhere. `service`: Debian starts it at once. `tasks`:
- * what needs it; the pictures of the dashboards, which the tests draw, are all that needs a browser.
+ * what needs it. A browser draws the pictures of the dashboards, and the tests put a guard before a browser and a database.
  */
 const DEBIAN = [
   { name: 'prometheus', programs: [['prometheus'], ['promtool']], service: true, tasks: ['demo', 'test', 'preview'] },
@@ -28,6 +28,8 @@ const DEBIAN = [
     service: false,
     tasks: ['test', 'preview'],
   },
+  // Its servers are in a folder of their version, which is not on PATH.
+  { name: 'postgresql', programs: [['pg_ctlcluster', 'initdb']], service: true, tasks: ['test'] },
 ];
 
 /** In the order in which they are built: each sees the types of those before it. */
@@ -132,7 +134,7 @@ const debianPackages = async () => {
   if (!found('apt-get') || process.getuid?.() !== 0) {
     const how = found('apt-get')
       ? `Run \`sudo apt-get install ${names}\``
-      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH, for tests and pictures chromium too';
+      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH, for tests and pictures chromium too, for tests initdb and postgres of PostgreSQL';
     say(`${missing.join(', ')} not found. ${how} to see alerts and to pass all tests; the demo works without.`);
     return;
   }

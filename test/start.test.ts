@@ -140,7 +140,7 @@ describe('an example', () => {
   });
 });
 
-describe('Prometheus, Alertmanager and Chromium', () => {
+describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
   const as = (user: 'root' | 'somebody') => `process.getuid = () => ${user === 'root' ? 0 : 1000}`;
   const aptLog = 'echo "$@" >> apt.log';
 
@@ -150,7 +150,7 @@ describe('Prometheus, Alertmanager and Chromium', () => {
     const { status, stderr } = start(folder, 'test', { preload: as('root'), env: { PATH } });
     expect([status, stderr]).toEqual([0, expect.stringContaining('tests ran')]);
     expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(
-      /^install --yes --no-install-recommends .*prometheus prometheus-alertmanager chromium\n$/,
+      /^install --yes --no-install-recommends .*prometheus prometheus-alertmanager chromium postgresql\n$/,
     );
   });
 
@@ -159,11 +159,13 @@ describe('Prometheus, Alertmanager and Chromium', () => {
     const PATH = programs(folder, { 'apt-get': aptLog });
     const { status, stderr } = start(folder, 'test', { preload: as('somebody'), env: { PATH } });
     expect(status).toBe(0);
-    expect(stderr).toContain('Run `sudo apt-get install prometheus prometheus-alertmanager chromium` to see alerts');
+    expect(stderr).toContain(
+      'Run `sudo apt-get install prometheus prometheus-alertmanager chromium postgresql` to see alerts',
+    );
     expect(stderr).toContain('tests ran');
   });
 
-  test('the demo needs no browser', () => {
+  test('the demo needs no browser and no database', () => {
     const folder = installedClone('');
     write(join(folder, 'packages/cli/src/main.ts'), 'console.error("demo ran")');
     const PATH = programs(folder, { 'apt-get': aptLog, systemctl: 'exit 0', service: 'exit 0' });
@@ -181,6 +183,7 @@ describe('Prometheus, Alertmanager and Chromium', () => {
       alertmanager: none,
       amtool: none,
       'chromium-browser': none,
+      initdb: none,
     });
     expect(start(folder, 'test', { preload: as('root'), env: { PATH } })).toEqual({ status: 0, stderr: 'tests ran\n' });
   });

@@ -44,12 +44,15 @@ const versions = {
 type Guard = (tools: newest.ToolSet, run: AgentRun) => Settings;
 type Settings = Pick<Parameters<typeof newest.generateText>[0], 'tools' | 'prepareStep' | 'telemetry'>;
 
-const grouped = ({ servers }: AgentRun) => servers && { group: (tool: string) => servers[tool] };
+const told = ({ servers, judging }: AgentRun) => ({
+  ...judging,
+  ...(servers && { group: (tool: string) => servers[tool] }),
+});
 
 const byTools: Guard = (tools, run) => ({
   tools: guardTools(tools, run.session, {
     ...(run.timeoutMs !== undefined && { timeoutMs: run.timeoutMs }),
-    ...grouped(run),
+    ...told(run),
   }),
   prepareStep: breakerPrepareStep(run.session),
   telemetry: { integrations: [new OpenTelemetry()] },
@@ -64,7 +67,7 @@ const byBoth: Guard = (tools, run) => ({
 const byTelemetry: Guard = (tools, run) => ({
   tools,
   telemetry: {
-    integrations: [breakerTelemetry(run.session, { ...grouped(run) }) satisfies BreakerTelemetry, new OpenTelemetry()],
+    integrations: [breakerTelemetry(run.session, told(run)) satisfies BreakerTelemetry, new OpenTelemetry()],
   },
 });
 

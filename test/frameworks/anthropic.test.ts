@@ -30,7 +30,7 @@ const oldest = {
 } as unknown as Sdk;
 
 const run = async ({ Anthropic, betaZodTool, ToolError }: Sdk, stream: boolean, agent: AgentRun) => {
-  const { session, tools, servers, script, timeoutMs, signal } = agent;
+  const { session, tools, servers, judging, script, timeoutMs, signal } = agent;
   const { fetch, heard } = scriptedModel(script);
   const client = new Anthropic({ apiKey: 'none', fetch, maxRetries: 0 });
   const own = Object.entries(tools).map(([name, body]) =>
@@ -51,6 +51,7 @@ const run = async ({ Anthropic, betaZodTool, ToolError }: Sdk, stream: boolean, 
       max_tokens: 1_000,
       messages: [{ role: 'user', content: 'Go.' }],
       tools: guardTools(own, session, {
+        ...judging,
         ...(timeoutMs !== undefined && { timeoutMs }),
         ...(servers && { group: (tool) => servers[tool] }),
       }),

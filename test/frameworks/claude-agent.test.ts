@@ -38,7 +38,7 @@ const personSaying =
       : { behavior: 'allow', updatedInput: input };
 
 const run = async (sdk: Sdk, agentRun: AgentRun) => {
-  const { session, tools, script, frameworkTimeoutMs, signal, deny = [], approve = [] } = agentRun;
+  const { session, tools, judging, script, frameworkTimeoutMs, signal, deny = [], approve = [] } = agentRun;
   const { options, heard, stop } = await scriptedModel(script.map(renamed(agentRun)));
   const abortController = new AbortController();
   const abort = (): void => abortController.abort();
@@ -62,7 +62,7 @@ const run = async (sdk: Sdk, agentRun: AgentRun) => {
         mcpServers: Object.fromEntries(toolsByServer(agentRun).map(serve)),
         allowedTools: Object.keys(tools).flatMap((name) => (isAsked(name) ? [] : fullName(agentRun, name))),
         ...(deny.length + approve.length > 0 && { canUseTool: personSaying(deny) }),
-        hooks: breakerHooks(session, { nameOf: bare, signal: abortController.signal }),
+        hooks: breakerHooks(session, { ...judging, nameOf: bare, signal: abortController.signal }),
       },
     });
     for await (const message of agent) if (message.type === 'result' && 'result' in message) text = message.result;

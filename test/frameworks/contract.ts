@@ -3,6 +3,7 @@ import { stopTracing } from '../../packages/instrumentation/src/test-support/tra
 import { calls } from './contract-calls.ts';
 import { circuits } from './contract-circuits.ts';
 import { groups } from './contract-groups.ts';
+import { judging } from './contract-judging.ts';
 import { spans } from './contract-spans.ts';
 import { suiteOf } from './contract-suite.ts';
 import type { Harness } from './harness.ts';
@@ -20,6 +21,7 @@ export const contract = (harness: Harness): void => {
     calls(suite);
     circuits(suite);
     groups(suite);
+    judging(suite);
     spans(suite);
   });
 };

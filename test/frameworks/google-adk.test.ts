@@ -44,6 +44,7 @@ const harnessOf = (adk: Adk, { streaming = false, isOldest = false } = {}): Harn
     session,
     tools,
     servers,
+    judging,
     script,
     timeoutMs,
     signal,
@@ -56,6 +57,7 @@ const harnessOf = (adk: Adk, { streaming = false, isOldest = false } = {}): Harn
     );
     const agent = new adk.LlmAgent({ name: 'researcher', model, tools: guarded });
     const options = {
+      ...judging,
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(servers && { group: (tool: string) => servers[tool] }),
     };

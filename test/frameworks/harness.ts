@@ -1,4 +1,4 @@
-import type { SessionSource } from '@breakerbox/instrumentation';
+import type { JudgingOptions, SessionSource } from '@breakerbox/instrumentation';
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
 
 /** What a tool of the suite does. May be async, throw, or be an async generator function where the framework has such tools. */
@@ -11,6 +11,8 @@ export interface AgentRun {
   readonly tools: Readonly<Record<string, ToolBody>>;
   /** The server that a tool is of, by the tool's name: its MCP server, or the group that the adapter is told. */
   readonly servers?: Readonly<Record<string, string>>;
+  /** What the adapter is told of keys and failures. */
+  readonly judging?: JudgingOptions;
   /** What the model does, turn by turn. */
   readonly script: readonly ScriptedStep[];
   /** Ours, in milliseconds. */
@@ -62,6 +64,7 @@ export const FEATURES = [
   'sessionFunction',
   'stale',
   'groups',
+  'keys',
   'nested',
 ] as const;
 export type Feature = (typeof FEATURES)[number];

@@ -54,9 +54,9 @@ const withHooks = ({ tools, deny = [], frameworkTimeoutMs, signal }: AgentRun, h
 const harness: Harness = {
   framework: 'hooks before and after calls, with hookedCalls',
   run: async (agent) => {
-    const { session, script, servers } = agent;
+    const { session, script, servers, judging } = agent;
     const { model, heard } = scriptedModel(script);
-    const calls = hookedCalls(session);
+    const calls = hookedCalls(session, judging);
     const callTool = withHooks(agent, {
       before: ({ id, tool, input }) => {
         const permit = calls.acquire({ callId: id, tool, input, group: servers?.[tool] });

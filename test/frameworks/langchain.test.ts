@@ -59,7 +59,7 @@ const endOf = (messages: readonly BaseMessage[], heard: readonly string[]): Agen
   heard,
 });
 
-const ours = ({ timeoutMs }: AgentRun) => (timeoutMs === undefined ? {} : { timeoutMs });
+const ours = ({ timeoutMs, judging }: AgentRun) => ({ ...judging, ...(timeoutMs !== undefined && { timeoutMs }) });
 
 const callersSignal = 'LangGraph leaves a listener of its own on the signal of a run.';
 

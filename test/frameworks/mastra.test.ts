@@ -65,11 +65,11 @@ const loops = {
 
 const build = (
   { Agent, Mastra, InMemoryStore, createTool }: Framework,
-  { session, tools, servers, script, timeoutMs, deny = [], approve = [] }: AgentRun,
+  { session, tools, servers, judging, script, timeoutMs, deny = [], approve = [] }: AgentRun,
 ) => {
   const { model, heard } = scriptedModel(script);
   const asked = [...deny, ...approve];
-  const grouped = servers && { group: (tool: string) => servers[tool] };
+  const told = { ...judging, ...(servers && { group: (tool: string) => servers[tool] }) };
   const agent = new Agent({
     id: 'agent',
     name: 'Agent',
@@ -87,8 +87,8 @@ const build = (
         }),
       ]),
     ),
-    hooks: breakerHooks(session, { ...grouped }),
-    inputProcessors: [breakerProcessor(session, { ...(timeoutMs !== undefined && { timeoutMs }), ...grouped })],
+    hooks: breakerHooks(session, told),
+    inputProcessors: [breakerProcessor(session, { ...(timeoutMs !== undefined && { timeoutMs }), ...told })],
   });
   // A person is asked between two runs: what is between them has to be kept.
   if (asked.length > 0) new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });

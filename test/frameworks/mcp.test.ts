@@ -86,14 +86,14 @@ const modern: Sdk = {
 const harnessOf = (framework: string, { connect, optionsAt }: Sdk): Harness => ({
   framework,
   run: async (agent) => {
-    const { session, script, timeoutMs, frameworkTimeoutMs, signal, deny = [] } = agent;
+    const { session, judging, script, timeoutMs, frameworkTimeoutMs, signal, deny = [] } = agent;
     const { model, heard } = scriptedModel(script);
     const undo: (() => Promise<void>)[] = [];
     const guards = new Map<string, AnyClient>();
     for (const [server, tools] of toolsByServer(agent)) {
       const { client, close } = await connect(tools, server);
       undo.push(close, () => client.close());
-      const guarded = guardMcpClient(client, session, timeoutMs === undefined ? {} : { timeoutMs });
+      const guarded = guardMcpClient(client, session, { ...judging, ...(timeoutMs !== undefined && { timeoutMs }) });
       for (const tool of Object.keys(tools)) guards.set(tool, guarded);
     }
     const [first] = guards.values();

@@ -56,8 +56,9 @@ const functionTools = (sdk: Sdk, framework: string, lacks: Harness['lacks'], str
   inBand: (text) => ({ error: text }),
   lacks: { generators, nativeSpan, ...lacks },
   run: (agent) => {
-    const { session, tools, servers, timeoutMs, frameworkTimeoutMs, deny = [], approve = [] } = agent;
+    const { session, tools, servers, judging, timeoutMs, frameworkTimeoutMs, deny = [], approve = [] } = agent;
     const tool = guardToolFactory(sdk.tool, session, {
+      ...judging,
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(servers && { group: (tool) => servers[tool] }),
     });
@@ -113,14 +114,14 @@ const mcpTools = (sdk: Sdk, framework: string): Harness => ({
     nested: 'The server makes a text of the error.',
   },
   run: async (agent) => {
-    const { session, timeoutMs, frameworkTimeoutMs: timeout } = agent;
+    const { session, judging, timeoutMs, frameworkTimeoutMs: timeout } = agent;
     const undo: (() => Promise<void>)[] = [];
     const connect = async ([name, tools]: [string, AgentRun['tools']]) => {
       const { url, stop } = await serveTools(tools);
       const server = new sdk.MCPServerStreamableHttp({ url, name, ...(timeout !== undefined && { timeout }) });
       undo.push(stop, () => server.close());
       await server.connect();
-      return guardMcpServer(server, session, timeoutMs === undefined ? {} : { timeoutMs });
+      return guardMcpServer(server, session, { ...judging, ...(timeoutMs !== undefined && { timeoutMs }) });
     };
     try {
       const mcpServers = await Promise.all(toolsByServer(agent).map(connect));

@@ -16,12 +16,12 @@ const checked = (body: ToolBody) => {
 
 const harness: Harness = {
   framework: 'a loop of your own, with guardAll',
-  run: async ({ session, tools, servers, script, timeoutMs, signal, deny = [] }: AgentRun) => {
+  run: async ({ session, tools, servers, judging, script, timeoutMs, signal, deny = [] }: AgentRun) => {
     const { model, heard } = scriptedModel(script);
     const guarded = guardAll(
       session,
       Object.fromEntries(Object.entries(tools).map(([name, body]) => [name, checked(body)])),
-      { ...(timeoutMs !== undefined && { timeoutMs }), ...(servers && { group: (tool) => servers[tool] }) },
+      { ...judging, ...(timeoutMs !== undefined && { timeoutMs }), ...(servers && { group: (tool) => servers[tool] }) },
     ) as Readonly<Record<string, GuardedFunction<unknown, unknown>>>;
     const callTool = ({ tool, input, id }: { tool: string; input: unknown; id: string }): Promise<string> =>
       reply(async () => {

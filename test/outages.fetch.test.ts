@@ -1,0 +1,120 @@
+/** A server that fetches pages: dead addresses are not an outage (C14), and no network is one. */
+import { spawnSync } from 'node:child_process';
+import type { RequestListener } from 'node:http';
+import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
+import { describe, expect, test } from 'vitest';
+import { freePort } from '../packages/cli/src/demo/child.ts';
+import { skipped, textOf, turns } from './mcp-processes.ts';
+import { connect, ownServer, type Program, sdks, spent, watched } from './outages/clients.ts';
+import { serve } from './outages/web.ts';
+
+/** Pages of any host, by what their path says. */
+const pages: RequestListener = ({ url }, response) => {
+  response.statusCode = Number(/\d{3}/.exec(url ?? '')?.[0] ?? 200);
+  response.end(`the page ${url}`);
+};
+
+const HOSTS = ['one', 'two', 'three', 'four'];
+
+/** A network namespace of its own has no network. Not every machine lets a test have one. */
+const UNSHARE = spawnSync('unshare', ['-n', 'true']).status === 0;
+
+const withoutNetwork = ({ command, args }: Program): Program => ({
+  command: 'unshare',
+  args: ['-n', command, ...args],
+});
+
+describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
+  const fetching = async (program: Program) => {
+    const seen = watched();
+    const server = await connect(sdk, program);
+    const guarded = guardMcpClient(server.client, seen.session);
+    const get = (url: string, name = 'fetch_page') => guarded.callTool({ name, arguments: { url } });
+    return { ...seen, ...server, get };
+  };
+
+  test('C14: dead links to different hosts leave the tool as it is', async () => {
+    const { session, get, outcomes, reasons } = await fetching(ownServer({ TEST_NAMES: '1' }));
+    const port = await serve(pages);
+    const dead = [...HOSTS.map((host) => `http://${host}.invalid/`), `http://127.0.0.1:${await freePort()}/`];
+    for (const url of dead) expect(await get(url)).toMatchObject({ isError: true });
+    expect(textOf(await get(`http://alive.test:${port}/home`))).toBe('the page /home');
+    expect(new Set(reasons)).toEqual(new Set(['fetch_page: call, closed']));
+    expect(outcomes.filter((one) => one.includes('failure'))).toEqual([]);
+    expect(session.view().circuits.filter(({ state }) => state !== 'closed')).toEqual([]);
+    expect(spent(session)).toBe(0);
+  });
+
+  test.each([
+    ['a host that does not resolve', async () => 'dead.invalid'],
+    ['a port that refuses', async () => `127.0.0.1:${await freePort()}`],
+  ])('C14: %s is skipped after three failures, and other hosts are called', async (_name, hostOf) => {
+    const { session, get, reasons } = await fetching(ownServer({ TEST_NAMES: '1' }));
+    const port = await serve(pages);
+    const host = await hostOf();
+    for (const page of [1, 2, 3]) expect(textOf(await get(`http://${host}/${page}`))).toContain('Failed to fetch');
+    expect(textOf(await get(`http://${host}/4`))).toContain("Tool 'fetch_page' is unavailable");
+    expect(textOf(await get(`http://alive.test:${port}/`))).toBe('the page /');
+    expect(reasons.slice(-2)).toEqual(['fetch_page: skip, key_open', 'fetch_page: call, closed']);
+    expect(session.peek('fetch_page')).toMatchObject({ state: 'closed', openKeys: 1 });
+    expect(spent(session)).toBe(0);
+  });
+
+  test('C14: a host that answers again is closed by one probe', async () => {
+    const { session, get, reasons } = await fetching(ownServer({ TEST_NAMES: '1' }));
+    const port = await freePort();
+    for (const page of [1, 2, 3]) await get(`http://127.0.0.1:${port}/${page}`);
+    await serve(pages, port);
+    expect(textOf(await get(`http://127.0.0.1:${port}/4`))).toContain('unavailable');
+    turns(session);
+    expect(textOf(await get(`http://127.0.0.1:${port}/5`))).toBe('the page /5');
+    expect(reasons.slice(-2)).toEqual(['fetch_page: skip, key_open', 'fetch_page: probe, key_probe_due']);
+    expect(session.peek('fetch_page')).toMatchObject({ state: 'closed', openKeys: 0 });
+  });
+
+  test('C14: pages that do not exist or are forbidden count for their host alone', async () => {
+    const { session, get, reasons } = await fetching(ownServer({ TEST_NAMES: '1' }));
+    const port = await serve(pages);
+    for (const page of ['404/a', '403/b', '404/c']) {
+      expect(textOf(await get(`http://shop.test:${port}/${page}`))).toContain('status code');
+    }
+    expect(textOf(await get(`http://shop.test:${port}/d`))).toContain('unavailable');
+    expect(textOf(await get(`http://docs.test:${port}/e`))).toBe('the page /e');
+    expect(reasons.slice(-2)).toEqual(['fetch_page: skip, key_open', 'fetch_page: call, closed']);
+    expect(spent(session)).toBe(0);
+  });
+
+  test.each([
+    ['refuses', 'fetch_page', async () => `http://127.0.0.1:${await freePort()}`],
+    ['refuses', 'fetch_html', async () => `http://127.0.0.1:${await freePort()}`],
+    ['does not resolve', 'fetch_page', async () => 'http://proxy.invalid:3128'],
+  ])('C14: behind a proxy that %s, %s fails on three hosts, and opens', async (_name, tool, proxyOf) => {
+    const { session, get, outcomes, reasons, restart } = await fetching(
+      ownServer({ NODE_USE_ENV_PROXY: '1', http_proxy: await proxyOf(), TEST_NAMES: '1' }),
+    );
+    for (const host of HOSTS.slice(0, 3))
+      expect(await get(`http://${host}.test/`, tool)).toMatchObject({ isError: true });
+    expect(outcomes).toEqual(Array(3).fill(`${tool}: failure, network`));
+    expect(await get(`http://four.test/`, tool)).toEqual(skipped(tool, 'network'));
+    expect(reasons.slice(-1)).toEqual([`${tool}: skip, open`]);
+    expect(spent(session)).toBe(1);
+
+    const port = await serve(pages);
+    await restart(ownServer({ TEST_NAMES: '1' }));
+    turns(session);
+    expect(textOf(await get(`http://four.test:${port}/x`, tool))).toBe('the page /x');
+    expect(session.peek(tool)?.state).toBe('closed');
+  });
+
+  test.skipIf(!UNSHARE).each(['fetch_page', 'fetch_html'])(
+    'C14: without a network %s fails on three hosts, and opens',
+    async (tool) => {
+      const { session, get, outcomes } = await fetching(withoutNetwork(ownServer()));
+      for (const host of HOSTS.slice(0, 3))
+        expect(await get(`http://${host}.test/`, tool)).toMatchObject({ isError: true });
+      expect(outcomes).toEqual(Array(3).fill(`${tool}: failure, network`));
+      expect(await get(`http://four.test/`, tool)).toEqual(skipped(tool, 'network'));
+      expect(spent(session)).toBe(1);
+    },
+  );
+});
