@@ -2,9 +2,9 @@ export {
   type ReadContext,
   readReturned as classifyResult,
   readThrown as classifyError,
-  type ToolKind,
   type Verdict,
 } from './classify/index.ts';
+export type { ToolKind } from './classify/kind.ts';
 export type { ToolGroup } from './groups.ts';
 export {
   type GuardedCall,

@@ -82,12 +82,13 @@ describe('C14: key', () => {
     expect(key).toHaveBeenCalledWith('a.example', 'search');
   });
 
-  test('is the host of the address that the input is or has as url, if it is one of the web', () => {
+  test('is the host of the first URL in the input', () => {
     const keyOf = (input: unknown, options = {}) => judgeOf(options).keyOf(input);
-    for (const input of [{ url: 'https://A.example:8443/x' }, 'https://a.example:8443/y']) {
+    const url = 'https://A.example:8443/x';
+    for (const input of [{ url }, url, { uri: url }, { urls: [url, 'https://b.example'] }]) {
       expect(keyOf(input)).toBe('a.example:8443');
     }
-    const inputs = [{ url: 'file:///etc/hosts' }, { url: '/x' }, { url: 5 }, { q: 'https://a.example' }, null, 'x'];
+    const inputs = [{ url: 'file:///etc/hosts' }, { url: '/x' }, { url: 5 }, { q: 'see https://a.example' }, null, 'x'];
     expect(inputs.map((input) => keyOf(input))).toEqual(inputs.map(() => undefined));
     expect(keyOf({ url: 'https://a.example' }, { key: false })).toBeUndefined();
     expect(keyOf({ url: 'https://a.example' }, { key: () => undefined })).toBeUndefined();
@@ -101,6 +102,15 @@ test('C14: a call without arguments chose no host, so that its failure blames th
   expect(judge.thrown(missing, { url: 'https://dead.example' })).toMatchObject({ blames: 'key' });
 });
 
+test('C14: of a fetch tool without a URL in its input, a refused connection that names no host blames the tool', () => {
+  const judge = judgeOf({ kind: 'browser' });
+  expect(judge.thrown(new Error('connect ECONNREFUSED 127.0.0.1:9222'), { ref: 1 })).toMatchObject({ blames: 'tool' });
+  expect(judge.thrown(new Error('net::ERR_CONNECTION_REFUSED at https://a.example/'), { ref: 1 })).toMatchObject({
+    blames: 'key',
+  });
+  expect(judge.thrown(new Error('HTTP 403'), {})).toMatchObject({ blames: 'tool' });
+});
+
 test('kind: what a runner prints is no evidence', () => {
   const printed = { isError: true, content: [{ type: 'text', text: 'Command failed: node x.js\nfetch failed' }] };
   const kinds: JudgingOptions['kind'][] = ['runner', () => 'runner'];
@@ -109,6 +119,9 @@ test('kind: what a runner prints is no evidence', () => {
   }
   expect(judgeOf({}, { title: 'Python interpreter' }).returned(printed, {})).toMatchObject({ category: 'tool_error' });
   expect(judgeOf().returned(printed, {})).toMatchObject({ category: 'network' });
+  expect(judgesBy({ kind: false }, 'guardTools()')('run_python').returned(printed, {})).toMatchObject({
+    category: 'network',
+  });
   const judge = judgesBy({ kind: () => 'lathe' as never }, 'guardTools()')('run_python');
   expect(judge.returned(printed, {})).toMatchObject({ category: 'tool_error' });
 });
@@ -129,6 +142,11 @@ test('E5: functions that throw, or promise, count as undefined and go to diag', 
     'isFailure()',
     'classify()',
   ]);
+  const before = heard.length;
+  for (const wrong of ['sever', 1])
+    expect(judgeOf({ isFailure: () => wrong as never }).returned('found', {})).toBeNull();
+  expect(judgeOf({ key: () => 42 as never }).keyOf({})).toBeUndefined();
+  expect(heard).toHaveLength(before + 3);
   expect(judgeOf({ isFailure: (async () => true) as never }).returned('found', {})).toBeNull();
   expect(judgeOf({ key: (async () => 'a') as never }).keyOf({})).toBeUndefined();
 });
@@ -212,7 +230,7 @@ describe('the options', () => {
     expect(using({ key: 'url' })).toThrow(
       /options\.key: is of type string\. Set a function that gives the key of a call/,
     );
-    expect(using({ kind: 5 })).toThrow(/options\.kind: is 5\. Set 'runner', 'fetch' or 'browser'/);
+    expect(using({ kind: 5 })).toThrow(/options\.kind: is 5\. Set 'runner', 'fetch', 'browser' or false/);
     expect(() => hookedCalls(session, { keys: byHost() } as never)).toThrow(/options\.keys: is no setting/);
   });
 });
@@ -223,6 +241,6 @@ test('B3: what another guard said of a call that it skipped is no failure, in wh
   const { message } = session.acquire('inner');
   const judge = judgeOf();
   const results = [{ isError: true, content: [{ type: 'text', text: message }] }, { error: message }];
-  expect(results.map((result) => judge.returned(result, {}))).toEqual(Array(2).fill({ category: 'tool_error' }));
-  expect(judge.thrown(new Error(`Error: ${message}`), {})).toEqual({ category: 'tool_error' });
+  expect(results.map((result) => judge.returned(result, {}))).toMatchObject(Array(2).fill({ category: 'tool_error' }));
+  expect(judge.thrown(new Error(`Error: ${message}`), {})).toMatchObject({ category: 'tool_error' });
 });

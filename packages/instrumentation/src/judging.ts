@@ -1,14 +1,16 @@
-import { byHost, type Classification, ERROR_CATEGORIES, type ErrorCategory } from '@breakerbox/core';
-import { atOnce, safely } from '@breakerbox/core/internal';
-import { kindOf, type ReadContext, readReturned, readThrown, type ToolKind, type Verdict } from './classify/index.ts';
-import { allSaidBy, saidBy } from './classify/said.ts';
+import { type Classification, ERROR_CATEGORIES, type ErrorCategory } from '@breakerbox/core';
+import { atOnce, isObject, readKeys, safely } from '@breakerbox/core/internal';
+import { type ReadContext, readReturned, readThrown, type Verdict } from './classify/index.ts';
+import { kindOf, type ToolKind } from './classify/kind.ts';
+import { stringsIn, urlIn } from './classify/said.ts';
 import { firstName } from './groups.ts';
 import { type OptionCheck, show } from './options.ts';
 import { readOf } from './readable.ts';
 
 /**
- * How the ends of calls are read, and which key a call has. What the box's configuration says of a tool comes first. The functions get
- * the tool's name in circuits, and have to answer at once. What they throw goes to OpenTelemetry's `diag`, and counts as `undefined`.
+ * Options that set how results and errors are judged, and the key of a call. The box's configuration of the tool comes first. The functions
+ * get the tool's name in circuits, and have to answer at once. If one throws, or gives an answer that is not allowed, it is reported to
+ * OpenTelemetry's `diag` and counts as `undefined`.
  */
 export interface JudgingOptions<Result = unknown, Input = unknown> {
   /**
@@ -33,19 +35,19 @@ export interface JudgingOptions<Result = unknown, Input = unknown> {
   /**
    * The key of a call (C14), such as the host or the account that its input names. A failure that blames the key skips later calls with
    * that key only. Keys are kept as hashes. `undefined` and an empty string: no key. `false`: no call has one. Default: the host of the
-   * web address that the input is, or that it has as `url`.
+   * first URL (http or https) in the input.
    *
    * @example
    * ```ts
-   * key: byHost() // of @breakerbox/core: the host of `url` in the input
+   * key: ({ account }) => account
    * ```
    */
   readonly key?: ((input: Input, tool: string) => string | undefined) | false;
   /**
-   * What kind of tool it is, where that changes how its errors are read: what a `runner` prints is the user's program, not the runner; a
-   * `fetch` or a `browser` fails for the host that the model chose. Default: by the tool's name.
+   * What kind of tool it is, where that changes how its errors are read. The output of a `runner` comes from the user's program. A `fetch`
+   * or a `browser` fails because of the host that the model chose. `false`: none of them. Default: by the tool's name.
    */
-  readonly kind?: ToolKind | ((tool: string) => ToolKind | undefined);
+  readonly kind?: ToolKind | false | ((tool: string) => ToolKind | false | undefined);
 }
 
 const KINDS: readonly unknown[] = ['runner', 'fetch', 'browser'] satisfies readonly ToolKind[];
@@ -64,9 +66,9 @@ export const JUDGING = {
       ? undefined
       : `is ${show(value)}. Set a function that gives the key of a call by its input, such as byHost(), or false for none, or leave it out.`,
   kind: (value) =>
-    isKind(value) || typeof value === 'function'
+    value === false || isKind(value) || typeof value === 'function'
       ? undefined
-      : `is ${show(value)}. Set 'runner', 'fetch' or 'browser', or a function that gives one of them by the tool's name, or leave it out.`,
+      : `is ${show(value)}. Set 'runner', 'fetch', 'browser' or false, or a function that gives one of them by the tool's name, or leave it out.`,
 } as const satisfies Readonly<Record<keyof JudgingOptions, OptionCheck>>;
 
 /** What a framework knows of a tool. */
@@ -125,7 +127,7 @@ class ToolJudge implements Judge {
 
   keyOf(input: unknown): string | undefined {
     const { key } = this.#options;
-    if (key === undefined) return hostOf(input);
+    if (key === undefined) return urlIn(stringsIn(input))?.host;
     return key ? this.#ask('key', () => key(input, this.#tool), asKey) : undefined;
   }
 
@@ -137,7 +139,7 @@ class ToolJudge implements Judge {
     if (told !== undefined) return told;
     const read = readReturned(evidence, this.#context(input));
     if (read === undefined) return null;
-    const verdict = verdictOn(read, evidence, input);
+    const verdict = verdictOn(read, input);
     // Nobody of ours aborted, or the signal would have said so before.
     return verdict.category === 'cancelled' ? { ...verdict, category: 'tool_error' } : verdict;
   }
@@ -146,7 +148,7 @@ class ToolJudge implements Judge {
     const told = this.told(error);
     if (told !== undefined) return told;
     const context = this.#context(input);
-    return verdictOn(readThrown(error, signal ? { ...context, signal } : context), error, input);
+    return verdictOn(readThrown(error, signal ? { ...context, signal } : context), input);
   }
 
   told(error: unknown): Classification | undefined {
@@ -168,35 +170,38 @@ class ToolJudge implements Judge {
     const { kind } = this.#options;
     const { name = this.#tool, title } = this.#known;
     const said = typeof kind === 'function' ? this.#ask('kind', () => kind(this.#tool), asKind) : kind;
-    return said ?? kindOf(name, { title });
+    return said === false ? undefined : (said ?? kindOf(name, { title }));
   }
 
   #ask<Read>(option: keyof JudgingOptions, ask: () => unknown, read: (answer: unknown) => Read): Read | undefined {
     const what = `${option}() of ${this.#where} for tool '${this.#tool}'`;
-    return safely(what, () => read(atOnce(what, ask())));
+    return safely(what, () => {
+      const answer = atOnce(what, ask());
+      const said = read(answer);
+      if (said === undefined && answer !== undefined && answer !== null && answer !== '') {
+        throw new TypeError(
+          `The answer is ${show(answer)}, which is not one of those allowed. Give undefined for no answer.`,
+        );
+      }
+      return said;
+    });
   }
 }
 
-/** What the classifier read, but for what it can't know. */
-const verdictOn = (read: Verdict, value: unknown, input: unknown): Classification => {
-  // B3: a guard within the tool, maybe in another process, skipped the call: the failures behind that are charged already.
-  const text = `${saidBy(value)}\n${allSaidBy(value)}`;
-  const isSkipped = /\bTool '.{1,200}' is unavailable\b/.test(text) && /\bDo not retry it\b/.test(text);
-  if (isSkipped || /\bDo not call any tools, including\b/.test(text)) return { category: 'tool_error' };
-  // C14: a call without arguments chooses no host, file or account.
-  return input === undefined ? { ...read, blames: 'tool' } : read;
-};
+/** C14: a call without arguments chooses no host, file or account. */
+const verdictOn = (read: Verdict, input: unknown): Classification =>
+  input === undefined || (isObject(input) && readKeys(input).length === 0) ? { ...read, blames: 'tool' } : read;
 
 const asKey = (said: unknown): string | undefined => (typeof said === 'string' && said !== '' ? said : undefined);
 
-const asKind = (said: unknown): ToolKind | undefined => (isKind(said) ? said : undefined);
+const asKind = (said: unknown): ToolKind | false | undefined => (said === false || isKind(said) ? said : undefined);
 
 const asFailure = (said: unknown): Classification | null | undefined => {
   if (said === false) return null;
   return said === true ? { category: 'server' } : asClassification(said);
 };
 
-/** Undefined for what is none: users may have no types. */
+/** Undefined if the value is not a category, because callers in JavaScript have no type checks. */
 const asClassification = (said: unknown): Classification | undefined => {
   const { category, retryAfterMs, blames } =
     typeof said === 'object' && said !== null ? (said as Partial<Classification>) : { category: said };
@@ -213,11 +218,3 @@ const asClassification = (said: unknown): Classification | undefined => {
 /** The title of a tool as an MCP server lists it. */
 export const titleOf = (tool: unknown): string | undefined =>
   firstName(readOf(readOf(tool, 'annotations'), 'title'), readOf(tool, 'title'));
-
-const hostIn = byHost();
-
-/** The host of an absolute address of the web. */
-const hostOf = (input: unknown): string | undefined => {
-  const url = typeof input === 'string' ? input : readOf(input, 'url');
-  return typeof url === 'string' && /^https?:\/\//i.test(url) ? hostIn(url) : undefined;
-};

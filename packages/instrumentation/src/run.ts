@@ -271,7 +271,9 @@ export const settlementOf = (
   const told = known && readable(() => known(end));
   if (told !== undefined && 'outcome' in told) return told;
   if (!('error' in end)) return { result: end.result, verdict: judge.returned(end.result, input, told?.result) };
-  if (told !== undefined) return { result: told.result, verdict: judge.returned(told.result, input) };
+  if (told !== undefined) {
+    return { result: told.result, verdict: judge.told(end.error) ?? judge.returned(told.result, input) };
+  }
   return excused(end.error) ?? { error: end.error, verdict: judge.thrown(end.error, input) };
 };
 

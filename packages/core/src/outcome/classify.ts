@@ -1,7 +1,7 @@
 import { type Evidence, gatherEvidence, type Refine } from './evidence.ts';
 import { readErrorResult } from './result.ts';
 import type { ErrorCategory } from './taxonomy.ts';
-import { read } from './untrusted.ts';
+import { guarded, read } from './untrusted.ts';
 
 /** Why a call did not succeed. */
 export interface Classification {
@@ -21,22 +21,16 @@ export interface ClassifyContext {
 }
 
 /**
- * Why a tool threw (E1, O2), by codes alone: no text is read. Believed in this order: the signal, if it has fired; `TimeoutError` and
- * `AbortError`; error codes; HTTP status; schema validation; each in the error, its causes, and the inner errors of an `AggregateError`.
- * `classifyError` of `@breakerbox/instrumentation` reads the text too. Never throws itself, whatever it is given.
- *
- * @example
- * classifyError(Object.assign(new Error('slow down'), { status: 429, retryAfter: 30 }));
- * // { category: 'rate_limit', retryAfterMs: 30000 }
+ * Why a tool threw (E1, O2), by codes alone. Believed in this order: the signal, if it has fired; `TimeoutError` and `AbortError`; error
+ * codes; HTTP status; schema validation. `classifyError` of `@breakerbox/instrumentation` reads the text too. Never throws.
+ * An error with `{ status: 429, retryAfter: 30 }` is `{ category: 'rate_limit', retryAfterMs: 30000 }`.
  */
-export function classifyError(error: unknown, context?: ClassifyContext): Classification {
-  try {
+export const classifyError = (error: unknown, context?: ClassifyContext): Classification =>
+  guarded(() => {
     const { category, retryAfterMs } = readEvidence(error, context);
     return { category, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  } catch {
-    return { category: 'unknown' }; // Every read is guarded already; this is for a bug of ours (E5).
-  }
-}
+  }, UNREADABLE);
+const UNREADABLE: Classification = { category: 'unknown' }; // For a bug of ours (E5).
 
 /** Why a result is an error, read like a thrown one; undefined where it is a success. What has no code is `tool_error`. Never throws. */
 export function classifyResult(result: unknown, context?: ClassifyContext): Classification | undefined {
@@ -47,7 +41,7 @@ export function classifyResult(result: unknown, context?: ClassifyContext): Clas
   return { ...read, category: category === 'unknown' ? 'tool_error' : category };
 }
 
-/** The evidence in an error, or in the signal that has fired. Without a context it is now. */
+/** The evidence in an error, or in the signal that has fired. */
 export function readEvidence(error: unknown, context: ClassifyContext | undefined, refine?: Refine): Evidence {
   const unixMs = read(context, 'unixMs');
   const now = typeof unixMs === 'number' ? unixMs : Date.now();

@@ -18,13 +18,13 @@ const CODES: ReadonlyMap<string, ErrorCategory> = new Map(
     ERR_STREAM_PREMATURE_CLOSE UND_ERR_SOCKET UND_ERR_CLOSED UND_ERR_DESTROYED ConnectionRefused ConnectionClosed FailedToOpenSocket
     CONNECTION_CLOSED HANDSHAKE_SSL_ERROR HANDSHAKE_NO_SSL_SUPPORT sql:08 mongo:6,7,9001 grpc:UNAVAILABLE,14 rpc:-32000
   timeout: ETIME ETIMEOUT SQLITE_BUSY SQLITE_LOCKED errcode:5,6 sql:25P03,25P04,55P03,57014 mongo:24,50,89,202,262 grpc:DEADLINE_EXCEEDED,4 rpc:-32001 http:408,504
-  permission: EACCES EPERM ERR_ACCESS_DENIED EAUTH SQLITE_PERM SQLITE_READONLY SQLITE_AUTH errcode:3,8,23 ER_HOST_IS_BLOCKED sql:28,42501 mongo:13,18,8000
+  permission: EACCES EPERM ERR_ACCESS_DENIED EAUTH SQLITE_PERM SQLITE_READONLY SQLITE_AUTH errcode:3,8,23 ER_HOST_IS_BLOCKED sql:28 mongo:13,18,8000
     redis:NOAUTH,WRONGPASS,NOPERM,DENIED,AUTH,Client,operation,invalid grpc:PERMISSION_DENIED,7,UNAUTHENTICATED,16 rpc:-32042 http:401,403,407
   rate_limit: http:429
   resource: ENOSPC EDQUOT EMFILE ENFILE ENOMEM ENOBUFS ERR_WORKER_OUT_OF_MEMORY insufficient_quota SQLITE_NOMEM SQLITE_FULL errcode:7,13 ER_CON_COUNT_ERROR
     ER_TOO_MANY_USER_CONNECTIONS ER_USER_LIMIT_REACHED ER_OUT_OF_RESOURCES ER_OUTOFMEMORY ER_DISK_FULL sql:53,08004 redis:OOM,max
     mongo:146,292,14031 grpc:RESOURCE_EXHAUSTED,8 http:402
-  filesystem: EIO EROFS ENOEXEC ESTALE EBUSY EXDEV ENODEV ENXIO ETXTBSY SQLITE_IOERR SQLITE_CORRUPT SQLITE_CANTOPEN SQLITE_NOTADB errcode:10,11,14,26 sql:58
+  filesystem: spawn EIO EROFS ENOEXEC ESTALE EBUSY EXDEV ENODEV ENXIO ETXTBSY SQLITE_IOERR SQLITE_CORRUPT SQLITE_CANTOPEN SQLITE_NOTADB errcode:10,11,14,26 sql:58
   server: ERR_BODY_PARSE_FAILURE INVALID_RESULT UNSUPPORTED_RESULT_TYPE CLIENT_HTTP_UNEXPECTED_CONTENT SQLITE_INTERNAL SQLITE_SCHEMA errcode:2,17 sql:40,57,XX
     ER_SERVER_SHUTDOWN ER_NORMAL_SHUTDOWN ER_LOCK_DEADLOCK redis:LOADING,CLUSTERDOWN,MASTERDOWN,READONLY,TRYAGAIN,BUSY,MISCONF,NOREPLICAS
     mongo:1,91,112,133,189,10058,10107,11600,11602,13435,13436 grpc:ABORTED,10,UNIMPLEMENTED,12,INTERNAL,13,DATA_LOSS,15 rpc:-32700 http:5xx
@@ -33,14 +33,14 @@ const CODES: ReadonlyMap<string, ErrorCategory> = new Map(
     sql:0A,21,22,23,25006,25P02,26,3D,3F,42,44,54,P0002 mongo:2,9,14,26,52,59,66,121,11000,11001,40324 rpc:-32600,-32601,-32602
     redis:WRONGTYPE,EXECABORT,NOSCRIPT,BUSYGROUP,BUSYKEY,NOGROUP,CROSSSLOT,unknown,wrong,syntax,value,hash,no,index http:404,410,451,4xx
     grpc:INVALID_ARGUMENT,3,NOT_FOUND,5,ALREADY_EXISTS,6,FAILED_PRECONDITION,9,OUT_OF_RANGE,11 errcode:1,18,19,20,25
-  tool_error: ENOENT ENOTDIR EISDIR EEXIST ENOTEMPTY ENAMETOOLONG ELOOP EFBIG ERR_ABORTED ER_SIGNAL_EXCEPTION sql:45,P0001 rpc:-32002`
+  tool_error: ENOENT ENOTDIR EISDIR EEXIST ENOTEMPTY ENAMETOOLONG ELOOP EFBIG ERR_ABORTED ER_SIGNAL_EXCEPTION sql:42501,45,P0001 rpc:-32002`
     .split(/\n(?= {2}\w+: )/)
     .flatMap((line) => {
       const [category = '', ...words] = line.trim().split(/:? +|\n +/);
-      const names = words.flatMap((word) =>
-        word.split(',').map((name, index) => (index ? `${word.split(':')[0]}:${name}` : name)),
-      );
-      return names.map((name): [string, ErrorCategory] => [name, category as ErrorCategory]);
+      const prefixed = words
+        .join(' ')
+        .replace(/(\w+:)(\S+)/g, (_, prefix, names) => prefix + names.replaceAll(',', ` ${prefix}`));
+      return prefixed.split(' ').map((name): [string, ErrorCategory] => [name, category as ErrorCategory]);
     }),
 );
 
@@ -83,8 +83,7 @@ const databaseCode = (error: unknown, code: unknown): Meaning | undefined => {
     return namedCode(`errcode:${typeof errcode === 'number' && errcode & 0xff}`, 'a code of SQLite');
   if (is(/^(?:ReplyError|ErrorReply|SimpleError|BlobError)$/)) {
     // The first word of a reply; after `ERR`, from before there were words for it, the second.
-    const word =
-      /^-?ERR Error running script.{0,300}: -?(OOM)/.exec(message)?.[1] ?? /^-?(?:ERR )?(\w*)/.exec(message)?.[1];
+    const word = /^-?(?:ERR (?:Error running script.{0,300}: -?(?=OOM))?)?(\w*)/.exec(message)?.[1];
     return namedCode(`redis:${word}`, 'a reply of Redis');
   }
   if (is(/^Mongo\w{1,60}Error$/)) {
@@ -101,7 +100,8 @@ const databaseCode = (error: unknown, code: unknown): Meaning | undefined => {
   if (mysql || !vouched || state.length !== 5) return mysql;
   // PostgreSQL has one state for a statement that took too long and for one that its client called off.
   if (state === '57014' && /\bdue to user request\b/.test(message)) return namedCode('ECANCELED');
-  return namedCode(`sql:${state}`, `SQLSTATE ${state}`) ?? namedCode(`sql:${state.slice(0, 2)}`, `SQLSTATE ${state}`);
+  const sign = `SQLSTATE ${state}`;
+  return namedCode(`sql:${state}`, sign) ?? namedCode(`sql:${state.slice(0, 2)}`, sign);
 };
 
 /** What a gRPC status means, by its name in any spelling (`DEADLINE_EXCEEDED`, Go's `DeadlineExceeded`) or by its number. */
@@ -113,23 +113,21 @@ export const grpcStatus = (name: string): Meaning | undefined => {
 /** What the code of an error means: of a database, of Node or a client, of JSON-RPC or gRPC; never an HTTP status. */
 export const errorCode = (error: unknown): Meaning | undefined => {
   const code = read(error, 'code');
-  const known = databaseCode(error, code);
-  if (known) return known;
+  const found = databaseCode(error, code);
+  if (found) return found;
   // No such command to start is no answer about the object of a call.
   const spawned = [error, read(error, 'cause')].some((one) => readText(one, 'syscall', 16)?.startsWith('spawn'));
-  if (code === 'ENOENT' && spawned) return { category: 'filesystem', sign: 'spawn ENOENT' };
+  if (code === 'ENOENT' && spawned) return namedCode('spawn', 'spawn ENOENT');
   if (typeof code === 'string') return /^\w{1,64}$/.test(code) ? namedCode(code) : undefined;
   if (typeof code !== 'number') return undefined;
   // So small a number counts beside `details` and `metadata` alone.
-  const isGrpc = read(error, 'details') !== undefined && isObject(read(error, 'metadata'));
-  const grpc = isGrpc ? grpcStatus(String(code)) : undefined;
-  // JSON-RPC's, which are those of MCP's protocol errors. Servers use -32603 and those from -32000 to -32099 for whatever they like,
-  // their tools' business errors included: where no text tells of an outage they are `tool_error`.
+  const grpc = read(error, 'details') !== undefined && isObject(read(error, 'metadata')) && grpcStatus(String(code));
+  if (grpc) return grpc;
+  // MCP servers use -32603 and those from -32000 to -32099 for whatever they like, their tools' business errors included.
   const sign = `JSON-RPC code ${code}`;
   const rpc = namedCode(`rpc:${code}`, sign);
-  const free = Number.isInteger(code) && (code === -32603 || (code >= -32099 && code <= -32000));
-  if (grpc || !free || code === -32002 || code === -32042) return grpc ?? rpc;
-  return { category: rpc?.category ?? 'tool_error', sign, vague: true };
+  const free = code === -32603 || /^-320(?!02|42)\d\d$/.test(String(code));
+  return free ? { category: rpc?.category ?? 'tool_error', sign, vague: true } : rpc;
 };
 
 /** What an HTTP status means (O2); undefined for one that is no error. */

@@ -83,13 +83,13 @@ describe('O2: SQLSTATE', () => {
   it.each<[ErrorCategory, string]>([
     ['invalid_input', '42601 42P01 42703 22P02 23505 23503 0A000 25006 54001 44000'],
     ['invalid_input', '3D000 3F000 26000 25P02 P0002'],
-    ['permission', '42501 28P01 28000'],
+    ['permission', '28P01 28000'],
     ['network', '08006 08001'],
     ['server', '57P01 57P03 40P01 40001 XX000'],
     ['timeout', '57014 55P03 25P03'],
     ['resource', '53300 53100 53200'],
     ['filesystem', '58030'],
-    ['tool_error', 'P0001'],
+    ['tool_error', 'P0001 42501'],
     ['unknown', '99999 25001 P0003'],
   ])('O2: PostgreSQL: %s: %s', (wanted, codes) => {
     for (const code of codes.split(' ')) expect([code, category(pg(code))]).toEqual([code, wanted]);

@@ -14,27 +14,22 @@ export interface Evidence extends Meaning {
 /** May know better what one error means, without the ones beneath it. */
 export type Refine = (error: unknown, own: Evidence) => Evidence;
 
-/** Errors that one reading looks at in all, how deep a chain it follows, and how wide: causes may be cyclic, proxies endless. */
+/** How many errors one reading looks at in all, how deep and how wide: causes may be cyclic, proxies endless. */
 const MOST = { errors: 32, depth: 8, siblings: 8 } as const;
 
 /** Where the error beneath is: standard, AI SDK's `RetryError`, `SuppressedError` and API bodies, older wrappers. */
 const LINKS = ['cause', 'lastError', 'error', 'originalError'] as const;
 
-/**
- * The most trusted reading of an error, of the errors beneath it and, for an `AggregateError`, of the most telling one
- * inside. Of equals, the outermost. Core reads no text; `refine` may.
- */
+/** The most trusted reading of an error, its causes, and the most telling one inside an `AggregateError`; of equals, the outermost. */
 export function gatherEvidence(error: unknown, unixMs: number, refine: Refine = (_, own) => own): Evidence {
-  const seen = new Set<unknown>();
-
+  const seen = new Set<unknown>([undefined, null]);
   const visit = (value: unknown, depth: number): Evidence => {
     const own = { ...refine(value, readOne(value)), retryAfterMs: readRetryAfter(value, unixMs) };
     if (!isObject(value)) return own;
     seen.add(value);
     const below = (values: readonly unknown[]) =>
       values.flatMap((one) => {
-        const over =
-          one === undefined || one === null || seen.has(one) || seen.size >= MOST.errors || depth >= MOST.depth;
+        const over = seen.has(one) || seen.size >= MOST.errors + 2 || depth >= MOST.depth;
         return over ? [] : [visit(one, depth + 1)];
       });
     const linked = below(LINKS.map((key) => read(value, key)));
@@ -42,7 +37,6 @@ export function gatherEvidence(error: unknown, unixMs: number, refine: Refine = 
     const inner = isValidationError(value) ? [] : readItems(read(value, 'errors'), MOST.siblings);
     return merge([own, ...linked, ...mostTelling(below(inner))]);
   };
-
   return visit(error, 0);
 }
 
@@ -54,11 +48,10 @@ function merge(found: readonly Evidence[]): Evidence {
 }
 
 /** Of several tries that all failed, an outage before a bad argument, either before 'unknown', and an abort last: racers abort the rest. */
-function mostTelling(siblings: readonly Evidence[]): Evidence[] {
-  const order = ['invalid_input', 'denied', 'tool_error', 'unknown', 'cancelled'];
-  const score = ({ category, trust }: Evidence) => order.indexOf(category) * 10 + trust;
-  return siblings.toSorted((a, b) => score(a) - score(b)).slice(0, 1);
-}
+const mostTelling = (siblings: readonly Evidence[]): Evidence[] =>
+  siblings.toSorted((a, b) => score(a) - score(b)).slice(0, 1);
+const ORDER = ['invalid_input', 'denied', 'tool_error', 'unknown', 'cancelled'];
+const score = ({ category, trust }: Evidence) => ORDER.indexOf(category) * 10 + trust;
 
 const TIMEOUT = /(?:Time[oO]ut|TimedOut)(?:Error|Exception)?$/;
 const CANCELLED = /^(?:Abort|APIUserAbort|Cancell?ed|Cancel|RequestAborted)(?:Error|Exception)$/;
@@ -76,10 +69,9 @@ export function stopKind(error: unknown): 'timeout' | 'cancelled' | undefined {
 
 /** Whether a schema refused something: by class, by Standard Schema's `issues`, or by ajv's `errors`. */
 function isValidationError(error: unknown): boolean {
-  const [issue] = readItems(read(error, 'issues'), 1);
-  const [violation] = readItems(read(error, 'errors'), 1);
-  const violated = readText(violation, 'keyword') !== undefined && readText(violation, 'schemaPath') !== undefined;
-  return violated || readText(issue, 'message') !== undefined || isNamed(error, VALIDATION);
+  const has = (list: string, key: string) => readText(readItems(read(error, list), 1)[0], key) !== undefined;
+  const told = has('issues', 'message') || (has('errors', 'keyword') && has('errors', 'schemaPath'));
+  return told || isNamed(error, VALIDATION);
 }
 
 /** Reads one error, without the ones beneath it. */

@@ -1,4 +1,4 @@
-import { isObject, read, readKeys } from './untrusted.ts';
+import { guarded, isObject, read, readKeys } from './untrusted.ts';
 
 /** The longest wait that is believed: 7 days, in milliseconds. More is most often a Unix time where seconds belong. */
 export const MAX_RETRY_AFTER_MS = 7 * 24 * 3600 * 1000;
@@ -6,19 +6,14 @@ export const MAX_RETRY_AFTER_MS = 7 * 24 * 3600 * 1000;
 /** Where the headers of the answer are: OpenAI and fetch's `Response`; axios, got, ky; the AI SDK. */
 const HEADER_PATHS = ['headers', 'response.headers', 'responseHeaders', '$response.headers'];
 
-/**
- * The wait in milliseconds that a failure asks for (O3): `retry-after-ms` and `Retry-After` of its headers, else its own `retryAfterMs`
- * and `retryAfter` (seconds). Undefined where it asks for none, or for nonsense. A date that has passed is 0.
- */
+/** The wait in milliseconds that a failure asks for (O3), by its headers or its own `retryAfterMs` or `retryAfter` (seconds). */
 export function readRetryAfter(error: unknown, unixMs: number): number | undefined {
-  for (const path of HEADER_PATHS) {
-    const headers = path.split('.').reduce(read, error);
-    const ms = believable(decimal(header(headers, 'retry-after-ms')));
-    const wait = ms ?? parseRetryAfter(header(headers, 'retry-after'), unixMs);
-    if (wait !== undefined) return wait;
-  }
-  const ms = read(error, 'retryAfterMs');
-  return believable(typeof ms === 'number' ? ms : undefined) ?? parseRetryAfter(read(error, 'retryAfter'), unixMs);
+  const asked = HEADER_PATHS.map((path) => path.split('.').reduce(read, error)).flatMap((headers) => [
+    believable(decimal(header(headers, 'retry-after-ms'))),
+    parseRetryAfter(header(headers, 'retry-after'), unixMs),
+  ]);
+  const own = [believable(read(error, 'retryAfterMs')), parseRetryAfter(read(error, 'retryAfter'), unixMs)];
+  return [...asked, ...own].find((wait) => wait !== undefined);
 }
 
 /** The wait in milliseconds that the value of a `Retry-After` header stands for: of '120' it is 120_000. */
@@ -31,24 +26,18 @@ export function parseRetryAfter(value: unknown, unixMs: number): number | undefi
   return believable(Math.max(0, Date.parse(date.endsWith('GMT') ? date : `${date} GMT`) - unixMs));
 }
 
-function decimal(value: unknown): number | undefined {
-  const text = typeof value === 'string' ? value.slice(0, 32).trim() : '';
-  return /^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? Number(text) : undefined;
-}
+const decimal = (value: unknown): number | undefined =>
+  typeof value === 'string' && /^\s*\d{1,15}(?:\.\d{1,9})?\s*$/.test(value.slice(0, 32)) ? Number(value) : undefined;
 
-const believable = (ms: number | undefined): number | undefined =>
-  ms !== undefined && ms >= 0 && ms <= MAX_RETRY_AFTER_MS ? ms : undefined;
+const believable = (ms: unknown): number | undefined =>
+  typeof ms === 'number' && ms >= 0 && ms <= MAX_RETRY_AFTER_MS ? ms : undefined;
 
 /** One header of a `Headers`, a `Map` or a plain object in any case. */
 function header(headers: unknown, name: string): unknown {
   const get = read(headers, 'get');
-  let value: unknown;
-  try {
-    value = typeof get === 'function' ? get.call(headers, name) : undefined;
-  } catch {
-    // An odd `get` is not a reason to miss a plain property.
-  }
-  value ??= read(headers, readKeys(headers).find((candidate) => candidate.toLowerCase() === name) ?? name);
+  const got = typeof get === 'function' ? guarded<unknown>(() => get.call(headers, name), undefined) : undefined;
+  const key = readKeys(headers).find((candidate) => candidate.toLowerCase() === name) ?? name;
+  const value = got ?? read(headers, key);
   const first = isObject(value) ? read(value, '0') : value;
   return typeof first === 'number' ? String(first) : first;
 }

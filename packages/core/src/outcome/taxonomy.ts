@@ -1,7 +1,4 @@
-/**
- * What can go wrong with a tool call (O1): the value of `error.type` in telemetry. The first eight are outages. The order is the order
- * of reports and docs.
- */
+/** What can go wrong with a tool call (O1): `error.type` in telemetry. The first eight are outages. Reports and docs have this order. */
 export const ERROR_CATEGORIES = [
   'network', // the peer can't be reached: refused, reset, no such host, TLS
   'timeout', // no answer in time, ours or the peer's

@@ -1,8 +1,5 @@
-/**
- * Reading from values that tools threw or returned. Any read of them may throw (getters, proxies, revoked ones) or be
- * without end (cycles, a megabyte of text), so all reads go through here: what can't be read is not there.
- */
-const guarded = <T>(run: () => T, otherwise: T): T => {
+/** Every read of what a tool threw or returned goes through here, because it may throw or have no end: what can't be read is not there. */
+export const guarded = <T>(run: () => T, otherwise: T): T => {
   try {
     return run();
   } catch {

@@ -1,12 +1,10 @@
-import type { Classification } from '@breakerbox/core';
+import type { Classification, ClassifyContext } from '@breakerbox/core';
 import * as core from '@breakerbox/core/internal';
 import { kindOf, type ToolKind } from './kind.ts';
 import { misnomer } from './misnomers.ts';
-import { allSaidBy, contentOf, hostIn, saidBy, stringsIn, withoutInput } from './said.ts';
+import { allSaidBy, contentOf, isElsewhere, namesHost, saidBy, stringsIn, urlIn, withoutInput } from './said.ts';
 import { classMeaning } from './signs.ts';
 import { isOutage, readAccount, readProse, retryAfterIn } from './text.ts';
-
-export { kindOf, type ToolKind } from './kind.ts';
 
 const { TRUST } = core;
 
@@ -18,27 +16,19 @@ export interface Verdict extends Classification {
 }
 
 /** What is known beside the error or the result. */
-export interface ReadContext {
+export interface ReadContext extends ClassifyContext {
   /** The name of the tool. */
   readonly tool?: string;
   /** What kind of tool it is. Default: by its name. */
   readonly kind?: ToolKind;
   /** The arguments of the call. */
   readonly input?: unknown;
-  /** The signal that was handed to the tool. */
-  readonly signal?: AbortSignal;
-  /** Now, in Unix milliseconds, for a Retry-After that is a date. Default: what the system's clock says. */
-  readonly unixMs?: number;
 }
 
 /**
- * Why a tool threw (O2). Core reads the signal, codes and statuses; what they leave open is read in the class and in the text: codes,
- * statuses and names of classes anywhere in it are evidence, prose is a hint. An `AbortError` while the signal has not fired is
- * `cancelled`: a tool with a time-out of its own should abort by `AbortSignal.timeout(ms)`. Never throws.
- *
- * @example
- * readThrown(new Error('connect ECONNREFUSED 127.0.0.1:5432'));
- * // { category: 'network', blames: 'tool', why: 'code ECONNREFUSED' }
+ * Why a tool threw (O2). What the signal, codes and statuses leave open is read in the class and in the text. An `AbortError` while the
+ * signal has not fired is `cancelled`: a tool with a time-out of its own should abort by `AbortSignal.timeout(ms)`. Never throws.
+ * 'connect ECONNREFUSED 127.0.0.1:5432' is `{ category: 'network', blames: 'tool', why: 'code ECONNREFUSED' }`.
  */
 export const readThrown = (error: unknown, context?: ReadContext): Verdict =>
   core.safely('reading an error', () => verdictOn(error, callOf(context))) ?? UNREADABLE;
@@ -57,7 +47,7 @@ export const readReturned = (result: unknown, context?: ReadContext): Verdict | 
     return verdict.category === 'unknown' ? { ...verdict, category: 'tool_error' } : verdict;
   });
 
-/** A result that consists of nothing but an error message begins so, and is short. */
+/** A result that consists of nothing but an error message begins so, is short, and goes on in no further line but of a body or a stack. */
 const OPENING =
   /^[^\w\n]{0,4}(?:error(?! handling| codes?| messages?)|failed|failure|fatal|exception|MCP error|could not|unable to|cannot connect|[\w.]{0,60}(?:Error|Exception|Timeout):|(?:\w{1,20} ){0,3}(?:failed|error):)/i;
 
@@ -66,7 +56,7 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const content = core.read(result, 'content');
   const single = Array.isArray(content) && content.length === 1 && core.read(result, 'structuredContent') === undefined;
   const text = typeof result === 'string' ? result : single ? contentOf(content) : '';
-  if (text.length > 400 || text.split('\n').length > 4 || !OPENING.test(text)) return undefined;
+  if (text.length > 400 || /\n(?![\s{}])/.test(text.trim()) || !OPENING.test(text)) return undefined;
   const call = callOf(context);
   const found = call.kind === 'runner' ? undefined : readProse(withoutInput(text, call.input), call.kind);
   return found?.hard && isOutage(found) ? verdictOn(text, call) : undefined;
@@ -89,26 +79,31 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
   const { category, host, sign, ...evidence } = core.readEvidence(error, call.context, refine);
   const text = texts.join('\n');
   const retryAfterMs = evidence.retryAfterMs ?? retryAfterIn(text);
-  const found = { category, ...(retryAfterMs !== undefined && { retryAfterMs }), why: sign };
-  if (!host || !isChosen(text, call)) return { ...found, blames: 'tool' };
+  const wait = retryAfterMs !== undefined && { retryAfterMs };
+  const skipped = { category: 'tool_error', blames: 'tool', why: 'another guard skipped the call' } as const;
+  if (SKIPPED.test(`${text}\n${allSaidBy(error)}`)) return skipped;
+  if (!host || !isChosen(text, sign, call)) return { category, ...wait, blames: 'tool', why: sign };
   // That there is no such host is an answer.
   const missing = /NOTFOUND|NAME_NOT|UNKNOWN_HOST|no such host/.test(sign);
-  return {
-    ...found,
-    ...(missing && { category: 'tool_error' }),
-    blames: 'key',
-    why: `${sign}, of the host that the call chose`,
-  };
+  const why = `${sign}, of the host that the call chose`;
+  return { category: missing ? 'tool_error' : category, ...wait, blames: 'key', why };
 };
 
-/** C14: whether a failure that is about a host is about the one that the call chose, and not about the tool's own server. */
-const isChosen = (text: string, { kind, input }: Call): boolean => {
-  const host = hostIn(input);
-  const local = /127\.0\.0\.1|localhost|::1/;
-  if (host !== undefined && local.test(text) && !local.test(host)) return false;
-  const named = host !== undefined && text.toLowerCase().includes(host.replace(/:\d+$/, ''));
-  return named || kind === 'fetch' || kind === 'browser';
+/** C14: whether a failure that is about a host is about the one that the call chose, not about a proxy or the tool's own server. */
+const isChosen = (text: string, sign: string, { context, kind, input }: Call): boolean => {
+  const opens = kind === 'fetch' || kind === 'browser';
+  const url = urlIn(input);
+  if (url) return (opens || text.toLowerCase().includes(url.hostname)) && !isElsewhere(text, url);
+  // 'connect ECONNREFUSED 127.0.0.1:9222' of a call without a URL is about the browser itself.
+  return opens && (context?.input === undefined || !/REFUSED|refused|connection/.test(sign) || namesHost(text));
 };
+
+/** B3: a guard within the tool, maybe in another process, skipped the call: the failures behind that are charged already. */
+const SKIPPED = /\bTool '.{1,200}' is unavailable\b[\s\S]*\bDo not retry it\b|\bDo not call any tools, including\b/;
+
+/** The whole text of a runner that cannot start: what a program prints has more lines. */
+const UNSTARTED =
+  /^(?:MCP error -32\d{3}: )?(?:spawn \S+ (?:ENOENT|EACCES)|(?:failed|unable) to (?:create|start) (?:the |a )?(?:sandbox|kernel|container)\b.*)$/i;
 
 /** What one error means, where its class or its text knows better than core. */
 const refined = (error: unknown, text: string, own: core.Evidence, { kind, input }: Call): core.Evidence => {
@@ -126,7 +121,8 @@ const refined = (error: unknown, text: string, own: core.Evidence, { kind, input
   const nothing: core.Evidence = rpc && !own.sign.endsWith('-32001') ? { ...own, category: 'tool_error' } : own;
   if (own.trust === TRUST.schema || text === '') return nothing;
   const answer = (sign: string): core.Evidence => ({ category: 'tool_error', sign, trust: TRUST.hint });
-  if (kind === 'runner') return answer('what a program printed is no evidence');
+  const printed = answer('what a program printed is no evidence');
+  if (kind === 'runner') return UNSTARTED.test(text) ? { ...printed, category: 'resource', sign: 'spawn' } : printed;
   const found = readProse(withoutInput(text, input), kind);
   if (found && isOutage(found)) return { ...found, trust: TRUST.text };
   // An error of the language or of the system is no answer, whatever its words.

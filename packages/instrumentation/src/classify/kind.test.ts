@@ -21,6 +21,10 @@ it.each([
   ['run_query', undefined],
   ['get_user', undefined],
   ['code_review', undefined],
+  ['payment_terminal', undefined],
+  ['python_docs', undefined],
+  ['sandbox_payments', undefined],
+  ['task_runner', undefined],
 ])('O2: %s is a tool of kind %s', (tool, kind) => {
   expect(kindOf(tool)).toBe(kind);
 });

@@ -1,23 +1,16 @@
 import type { ErrorCategory } from '@breakerbox/core';
-import {
-  type Evidence,
-  read,
-  readNames,
-  readStatus,
-  readText,
-  statusMeaning,
-  stopKind,
-  TRUST,
-} from '@breakerbox/core/internal';
+import * as core from '@breakerbox/core/internal';
+
+const { read, readNames, readStatus, readText, statusMeaning, stopKind, TRUST } = core;
 
 /** Errors of well-known libraries whose class, code or status says something else than what happened; met by making each fail. */
-export const misnomer = (error: unknown): Evidence | undefined => {
+export const misnomer = (error: unknown): core.Evidence | undefined => {
   const category = meantBy(error, readNames(error), readText(error, 'message') ?? '');
   const trust = category === 'timeout' || category === 'cancelled' ? TRUST[category] : TRUST.code;
   return category && { category, trust, sign: 'what its class is known to mean' };
 };
 
-/** No status of an endpoint or a proxy that the arguments do not reach is about the arguments. */
+/** A status of an endpoint or a proxy that the arguments do not reach is not about them. */
 const ofPeer = (status: number, otherwise: ErrorCategory): ErrorCategory => {
   const category = statusMeaning(status)?.category;
   return category === undefined || category === 'invalid_input' ? otherwise : category;

@@ -1,9 +1,6 @@
 import { isObject, read, readItems, readKeys, readText, TEXT_LIMIT } from '@breakerbox/core/internal';
 
-/**
- * The message of an error, or the text parts of an MCP result. `child_process`, execa and nano-spawn put the command line before
- * what the command wrote: a search for ECONNREFUSED that finds nothing is no outage.
- */
+/** The message of an error, or the text of an MCP result, without the command line that `child_process` and execa quote. */
 export const saidBy = (error: unknown): string => {
   if (typeof error === 'string') return error.slice(0, TEXT_LIMIT);
   const message = readText(error, 'message') ?? contentOf(read(error, 'content'));
@@ -14,11 +11,7 @@ export const saidBy = (error: unknown): string => {
   return read(error, 'pid') === undefined ? message : message.slice(message.search(/\n|$/));
 };
 
-const joined = (texts: readonly unknown[]): string =>
-  texts
-    .filter((text) => typeof text === 'string' && text !== '')
-    .join('\n')
-    .slice(0, TEXT_LIMIT);
+const joined = (texts: readonly unknown[]): string => texts.filter(Boolean).join('\n').slice(0, TEXT_LIMIT);
 
 /** The text of content parts, at most 16. */
 export const contentOf = (content: unknown): string =>
@@ -51,6 +44,29 @@ export const withoutInput = (text: string, input: readonly string[]): string =>
     .filter((value) => value.length > 3 && (value.length > 9 || /[^a-z]/i.test(value)))
     .reduce((left, value) => left.split(value).join('…'), text);
 
-/** The host of the URL that the call chose, in lower case, with the port if it has one. */
-export const hostIn = (input: readonly string[]): string | undefined =>
-  input.map((value) => /^https?:\/\/(?:[^/@\s]*@)?([^/?#\s]+)/i.exec(value)?.[1]?.toLowerCase()).find(Boolean);
+/** The URL that the call chose. */
+export const urlIn = (input: readonly string[]): URL | undefined => {
+  const [url] = input.filter((value) => /^https?:\/\//i.test(value) && URL.canParse(value));
+  return url === undefined ? undefined : new URL(url);
+};
+
+/** A host that an error names: Node, Go, Python, curl. An address without a name is of the URL's host if it has its port. */
+const NAMED =
+  /(?:\b(?:ENOTFOUND|ECONNREFUSED|lookup|host|connect to|dial tcp(?!: lookup)|resolve)[ :='"[]{1,3}|\b(?=127\.0\.0\.1|localhost)|\[(?=::1\]))([\w.:-]*\w)\]?'?(?:(?:,? port[ =]|:)(\d+))?/g;
+const isAddress = (name: string): boolean => /^[\d.]+$|:/.test(name);
+
+/** Whether a text names a host of the web, not only an address. */
+export const namesHost = (text: string): boolean =>
+  /\bhttps?:\/\/(?!127\.|localhost)/i.test(text) ||
+  [...text.matchAll(NAMED)].some(([, name = '']) => name.includes('.') && !isAddress(name.replace(/:\d+$/, '')));
+
+/** Whether a text names another host or port than those of a URL: of a proxy, or of what the tool itself depends on. */
+export const isElsewhere = (text: string, url: URL): boolean => {
+  const own = url.hostname.replace(/[[\]]/g, '');
+  return [...text.matchAll(NAMED)].some(([, named = '', apart]) => {
+    const [, name = named, port = apart] = /^(.*[^:]):(\d+)$/.exec(named) ?? [];
+    if (port !== undefined && port !== (url.port || (url.protocol === 'https:' ? '443' : '80'))) return true;
+    const isHost = /[.:]|^localhost$/.test(name) && (isAddress(own) || !isAddress(name));
+    return isHost && name.toLowerCase() !== own && !name.toLowerCase().endsWith(`.${own}`);
+  });
+};

@@ -2,10 +2,10 @@ import { byPattern, grpcStatus, type Meaning, namedCode, statusMeaning } from '@
 
 const CODE =
   /\b(spawn \S{1,200} ENOENT|E[A-Z][A-Z0-9]{1,14}|EAI_[A-Z]{2,12}|(?:UND_ERR|ERR|SQLITE|NS_ERROR|SSL_ERROR)_[A-Z0-9_]{2,40}|CERT_HAS_EXPIRED|insufficient_quota)\b/g;
-const codeIn = (text: string): Meaning | undefined =>
-  [...text.matchAll(CODE)]
-    .map(([code]) => (code.startsWith('spawn ') ? namedCode('ENOEXEC', 'spawn ENOENT') : namedCode(code)))
-    .find((found) => found !== undefined && found.vague !== true);
+const codeIn = (text: string): Meaning | undefined => {
+  const codes = text.match(CODE)?.map((code) => namedCode(code.replace(/ .*/, '')));
+  return codes?.find((found) => found !== undefined && found.vague !== true);
+};
 
 /** gRPC only in the forms of its libraries, because a row 14 of seats can be unavailable too: Node; Java; Go; Python. */
 const GRPC =
@@ -35,8 +35,8 @@ const categoryOf =
 resource OutOfMemory|^MemoryError|Quota|ResourceExhausted|LimitExceeded
 timeout Time[dD]?[oO]ut|DeadlineExceeded
 permission Permission|AccessDenied|Authenticat|Unauthori[sz]ed|Forbidden|Credential|Token(?:Expired|Provider)|ExpiredToken|^(?:InvalidToken|Refresh)Error|UnrecognizedClient|InsufficientScope|OAuth|JWTExpired|LoadAPIKey
-network [Cc]onnect|Network|Socket|UnknownHost|RouteToHost|gaierror|SSL|TLS|Handshake|Proxy|NameResolution|MaxRetr|RemoteProtocol|IncompleteRead|BrokenPipe|Broker|LivingConn|Unreachable|RootNodes|ClusterAll|Client(?:Closed|Offline)|HTTPParser
-server Internal(?:Server|Error|Failure)|Unavailable|ServerError|Overloaded|BadGateway|EmptyResponse|InvalidResponse|Deserialization|TargetClose`);
+network [Cc]onnect|Network|Socket|UnknownHost|RouteToHost|gaierror|SSL|TLS|Handshake|Proxy|NameResolution|MaxRetr|RemoteProtocol|IncompleteRead|BrokenPipe|Broker|LivingConn|Unreachable|RootNodes|ServerSelection|ClusterAll|Client(?:Closed|Offline)|HTTPParser
+server Internal(?:Server|Error|Failure)|Unavailable|ServerError|Overloaded|BadGateway|EmptyResponse|InvalidResponse|Deserialization|TargetClose|WebDriverEx`);
 
 /** What the name of a class says of an outage; undefined for the rest. */
 export const classMeaning = (name: string): Meaning | undefined => {
@@ -47,7 +47,7 @@ export const classMeaning = (name: string): Meaning | undefined => {
 const CLASS =
   /\b([A-Z][A-Za-z]{2,49}(?:Error|Exception|Time[dD]?[oO]ut|Unavailable|Disconnected|Available)|Throttling|ExpiredToken|gaierror|(?<=\()[A-Z][A-Za-z]{5,49}(?=\) when calling))\b/g;
 const classIn = (text: string): Meaning | undefined =>
-  [...text.matchAll(CLASS)].map(([, name = '']) => classMeaning(name)).find((found) => found !== undefined);
+  [...text.matchAll(CLASS)].map(([name]) => classMeaning(name)).find((found) => found !== undefined);
 
 /** The signs that libraries leave in a text, the most telling first: gRPC, error codes, HTTP statuses, names of classes. */
 export const signsIn = (text: string): readonly Meaning[] =>

@@ -6,7 +6,11 @@ import { ANSWERS, DECLINED, FIRST, type Hint, OUTAGES } from './words.ts';
 
 /** What clients and servers put before a text. */
 const WRAPPED =
-  /^(?:(?:error|MCP error -32(?!60[0-2])\d{3}|error (?:executing|calling|invoking) (?:mcp )?tool '?[\w-]+'?|tool call failed): ?)+/i;
+  /^\s*(?:(?:error|MCP error -32(?!60[0-2])\d{3}|error (?:executing|calling|invoking) (?:mcp )?tool '?[\w-]+'?|tool call failed): ?)*/i;
+
+/** A word in quotes that something is said of is the name of an object, whatever it means. */
+const OBJECT =
+  /(?<!\w)(?:(['"`])[\w ./():-]{1,80}\1|\[[\w ./-]{1,60}\])(?= (?:not|do|does|did|is|was|has|already|cannot|of|in)\b)/g;
 
 /** Whether a meaning is an outage, unless a tool says otherwise. */
 export const isOutage = ({ category }: Meaning): boolean => DEFAULT_JUDGEMENT[category] === 'failure';
@@ -16,10 +20,8 @@ export const isOutage = ({ category }: Meaning): boolean => DEFAULT_JUDGEMENT[ca
  * the signs that libraries leave; words of an outage; words about what was asked for.
  */
 export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 'hard'>) | undefined => {
-  const said = text
-    .trim()
-    .replaceAll(/\\[nrt]/g, ' ')
-    .replace(WRAPPED, '');
+  const plain = text.replaceAll(/\\[nrt]/g, ' ').replace(OBJECT, '…');
+  const said = plain.replace(WRAPPED, '');
   const first = hintIn(FIRST, said);
   if (first) return first;
   const unserved = kind === 'fetch' && /\b(?!https?:)[a-z]{2,10}:\/\/\S/i.test(said);
@@ -48,7 +50,6 @@ const bestOf = ([first, ...others]: readonly Meaning[], outage: Hint | undefined
 /** HTTP 400, 402 and 403 are said of arguments and of accounts. */
 const isRefusal = ({ sign }: Meaning): boolean => /^HTTP status 40[023]$/.test(sign);
 const isAccount = ({ category }: Meaning): boolean => /^(?:rate_limit|resource|permission)$/.test(category);
-
 /** What a refusal by status says of the account instead of the arguments: 'your credit balance is too low'. */
 export const readAccount = (status: Meaning, text: string): Meaning | undefined =>
   isRefusal(status) ? hintIn([...DECLINED, ...OUTAGES.filter(isAccount)], text) : undefined;
