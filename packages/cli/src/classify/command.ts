@@ -40,7 +40,7 @@ export const classifyCommand = (
       'texts (one per line), JSON (an error or a result, or an array of them), or JSONL; - for standard input',
     )
     .option('--thrown', 'texts were thrown; default: they were returned as errors', false)
-    .option('--whole', 'a text file is one text', false)
+    .option('--whole', 'read the whole file as one message', false)
     .option('--tool <name>', 'the name of the tool, or its kind: runner, fetch or browser')
     .option('--json', 'print one JSON document, an array of ClassifyReport', false)
     .showHelpAfterError('(breakerbox classify --help lists what there is)')

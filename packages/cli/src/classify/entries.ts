@@ -34,13 +34,20 @@ const entryOf = (value: unknown, { thrown }: EntryOptions): Entry => {
   if (typeof text === 'string')
     return { ...textEntry(text, typeof isError === 'boolean' ? isError : thrown ? undefined : true), ...about };
   if (result !== undefined) return { text: shown(result), thrown: false, value: result, ...about };
+  if (typeof error === 'string' && tool !== undefined)
+    return { text: error, thrown: false, value: { error }, ...about };
   // JSON-RPC, and rows that say what was thrown.
   if (isObject(error) && (jsonrpc !== undefined || tool !== undefined))
     return { text: shown(error), thrown: true, value: thrownOf(error), ...about };
   const returned = error !== undefined || 'content' in value || isError !== undefined;
-  const isThrown = !returned && ['message', 'code', 'status', 'stack'].some((key) => key in value);
+  const isThrown = !returned && looksThrown(value);
   return { text: shown(value), thrown: isThrown, value: isThrown ? thrownOf(value) : value, ...about };
 };
+
+/** A result may have a message or a status too. */
+const looksThrown = (value: Readonly<Record<string, unknown>>): boolean =>
+  typeof value.message === 'string' &&
+  (/(?:Error|Exception)$/.test(String(value.name)) || ['stack', 'cause', 'errno'].some((key) => key in value));
 
 const textEntry = (text: string, isError: boolean | undefined): Entry =>
   isError === undefined
