@@ -32,7 +32,9 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 const fail = (session: Session, tool: string): void =>
-  session.acquire(tool).settle({ error: new Error('connect ECONNREFUSED 192.0.2.1:443') });
+  session
+    .acquire(tool)
+    .settle({ error: Object.assign(new Error('connect ECONNREFUSED 192.0.2.1:443'), { code: 'ECONNREFUSED' }) });
 
 /** Anything that moves a terminal's cursor, or begins a new line of a prompt. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

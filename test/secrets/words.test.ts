@@ -20,7 +20,7 @@ const wordsOf = (session: Session, tool: string): readonly string[] => {
 
 describe('R3: words of others are no words of ours', () => {
   const error = Object.assign(new Error(ORDER, { cause: new Error(ORDER) }), { name: ORDER, code: ORDER, status: 503 });
-  const inBand = { isError: true, content: [{ type: 'text', text: `ECONNREFUSED ${ORDER}` }] };
+  const inBand = { isError: true, code: 'ECONNREFUSED', content: [{ type: 'text', text: `ECONNREFUSED ${ORDER}` }] };
 
   test.each([
     ['an error', { error }],

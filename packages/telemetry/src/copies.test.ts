@@ -21,7 +21,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-const OURS = Symbol.for('@breakerbox/core:telemetry:2');
+const OURS = Symbol.for('@breakerbox/core:telemetry:3');
 
 const copyOfAnotherShape = async () => {
   const globals = globalThis as Record<symbol, unknown>;
