@@ -38,8 +38,13 @@ import type { Observer } from './telemetry/witness.ts';
 import type { CircuitSpec } from './tool.ts';
 import { type TrackedCircuit, takeOver } from './tracked.ts';
 
-/** C9: what a probe that never settled has come to. */
-export const LAPSED: Judged = { outcome: 'failure', category: 'timeout' };
+/** C14: a probe of a key alone costs what any call does. */
+const probesTool = ({ lease, passes }: SessionPermit): boolean => lease !== undefined || holdsShared(passes);
+
+/** C9: what a probe that never settled has come to: a failure of the tool, or of the key alone where it probed nothing else (C14). */
+export const lapseOf = (permit: SessionPermit): Judged => (probesTool(permit) ? LAPSED : LAPSED_KEY);
+const LAPSED: Judged = { outcome: 'failure', category: 'timeout' };
+const LAPSED_KEY: Judged = { outcome: 'ignored', category: 'timeout', blames: 'key' };
 
 /**
  * The circuits that a session goes by, its own or those of its box (C12): moves them, enters in the accounts what opened
@@ -209,8 +214,7 @@ export class Circuits {
       const hasCircuit = seat.tracked !== undefined;
       const mayWait = seat.tracked?.tool.policy.failureThreshold ?? 0;
       const group = seat.group?.tool.name;
-      // C14: a probe of a key alone costs what any call does.
-      const isProbe = permit.lease !== undefined || holdsShared(permit.passes);
+      const isProbe = probesTool(permit);
       const failure = { tool: seat.tool, category, tokens, at, hasCircuit, isProbe, mayWait, group };
       this.#accounts.failed(observed, failure, this.#box.clock.unixNow());
     }

@@ -6,7 +6,7 @@ import type { CallInput } from './call-input.ts';
 import { checkTasks, planScope, type ScopePlan, type Task } from './capability/scope.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import { type ProbeWait, probeWait } from './circuit/schedule.ts';
-import { Circuits, LAPSED } from './circuits.ts';
+import { Circuits, lapseOf } from './circuits.ts';
 import { type Moment, UNTIMED } from './clock.ts';
 import type { SessionContext } from './context.ts';
 import { CountedErrors } from './counted-errors.ts';
@@ -176,7 +176,7 @@ export class Expeditor implements Session, PermitOwner {
   }
 
   lapsed(permit: SessionPermit, atMs: number): void {
-    if (permit.close()) this.#conclude(permit, LAPSED, undefined, this.#moment(atMs));
+    if (permit.close()) this.#conclude(permit, lapseOf(permit), undefined, this.#moment(atMs));
   }
 
   flush(): void {
@@ -353,7 +353,7 @@ export class Expeditor implements Session, PermitOwner {
       // Another session pays for its own probes.
       if (permit.owner !== this) others ??= aheadOf(freshMemory(createBudget({}), at.ms).books);
       const { circuits } = permit.owner === this ? own : (others ?? own);
-      if (!circuits.back(permit)) circuits.settle(permit, LAPSED, this.#moment(atMs));
+      if (!circuits.back(permit)) circuits.settle(permit, lapseOf(permit), this.#moment(atMs));
     };
     own.circuits.settleDue(at, lapse, true);
     const outlook = new Outlook(box, own.circuits, own.accounts, this.#history, this.#allowed);

@@ -1,5 +1,5 @@
 import { diag } from '@opentelemetry/api';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { closedCircuit, isLate } from './circuit/circuit.ts';
 import { resolveKeyPolicy, resolvePolicy } from './circuit/policy.ts';
 import {
@@ -186,6 +186,31 @@ describe('C14: the key of a call', () => {
     expect(new Set(all).size).toBe(4);
     for (const one of all) expect(one).toMatch(/^[0-9a-f]{32}$/);
     expect(named((input) => String(input), 'x', 'y')).toBe(all[0]);
+  });
+
+  test('C14: its first 1,024 characters count', () => {
+    const start = 'x'.repeat(1_023);
+    expect(named(undefined, undefined, `${start}ya`)).toBe(named(undefined, undefined, `${start}yb`));
+    expect(named(undefined, undefined, `${start}y`)).not.toBe(named(undefined, undefined, `${start}z`));
+    for (let n = 0; n < 5_000; n += 1) expect(named(undefined, undefined, `${n}`)).toHaveLength(32); // Some hold surrogates.
+  });
+
+  test('Q2, E5: of what a key function threw the name is told, not the text, which may quote the input', async () => {
+    const error = watchDiag();
+    const secret = 'secret.example?token=1';
+    const misnamed = Object.assign(new Error('x'), { name: secret });
+    const throwing = (thrown: unknown) => () => {
+      throw thrown;
+    };
+    expect(named((input) => new URL(String(input)).host, secret)).toBeUndefined();
+    for (const thrown of [misnamed, secret]) expect(named(throwing(thrown), secret)).toBeUndefined();
+    expect(named((async () => new URL(secret).host) as never, secret)).toBeUndefined();
+    await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(5));
+    const what = "Breakerbox: the key of tool 'a' threw; the tool call goes on as if it hadn't.";
+    const promise = 'TypeError: It gave a promise. Give a string, or undefined for no key.';
+    expect(error.mock.calls.map(([said, thrown]: unknown[]) => [said, String(thrown)])).toEqual(
+      ['TypeError', 'object', 'string', promise, 'TypeError'].map((one) => [what, one]),
+    );
   });
 
   test('C14, E5: of a tool that names none, or nonsense, there is none; nonsense is told', () => {

@@ -3,9 +3,10 @@ import type { CircuitPolicy } from './circuit/policy.ts';
 import type { Moment } from './clock.ts';
 import { digest } from './digest.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
+import { read } from './outcome/untrusted.ts';
 import type { Pass } from './passes.ts';
 import type { Judged } from './settlement.ts';
-import { atOnce, safely } from './telemetry/safely.ts';
+import { reportThrown } from './telemetry/safely.ts';
 import type { CircuitSpec, ToolSettings } from './tool.ts';
 
 /** The circuits of one tool's keys (C14): of those that were blamed for a failure, and have not been dropped since. */
@@ -34,8 +35,9 @@ const SEED = 14;
  * accounts out of logs, reports and stored snapshots. It is no cryptography: a reader of a snapshot who guesses a key can check the guess.
  */
 const hashOf = (agent: string, tool: string, key: string): string =>
-  Array.from({ length: 8 }, (_, index) => digest([agent, tool, key], SEED).charCodeAt(index))
-    .map((code) => code.toString(16).padStart(4, '0'))
+  digest([agent, tool, key.slice(0, 1_024)], SEED) // No more of a key counts.
+    .split('') // By 16 bits: spread, two of them may be one character.
+    .map((one) => one.charCodeAt(0).toString(16).padStart(4, '0'))
     .join('');
 
 /** C14: the hash of a call's key. The tool's own setting comes first, then what the adapter says; undefined where neither names one. */
@@ -50,14 +52,23 @@ export const keyOf = (
   return typeof named === 'string' && named !== '' ? hashOf(agent, name, named) : undefined;
 };
 
-/** E5: what throws, or gives no string, is told. */
+/** E5: what throws, or gives no string, is told: by the name of the error alone, because its text may quote the input (Q2). */
 const askedFor = (tool: string, ask: () => unknown): unknown => {
   const what = `the key of tool '${tool}'`;
-  return safely(what, () => {
-    const key = atOnce(what, ask());
+  const threw = (error: unknown) => {
+    const name = read(error, 'name');
+    reportThrown(what, typeof name === 'string' && /^\w{1,64}$/.test(name) ? name : typeof error);
+  };
+  try {
+    const key = ask();
     if (key === undefined || key === null || typeof key === 'string') return key;
-    throw new TypeError(`It gave a ${typeof key}. Give a string, or undefined for no key.`);
-  });
+    Promise.resolve(key).then(undefined, threw);
+    const gave = key instanceof Promise ? 'promise' : typeof key;
+    reportThrown(what, new TypeError(`It gave a ${gave}. Give a string, or undefined for no key.`));
+  } catch (error) {
+    threw(error);
+  }
+  return undefined;
 };
 
 export const keyPolicyOf = ({ tool }: Pick<Keyed, 'tool'>): CircuitPolicy => tool.keyPolicy ?? tool.policy;

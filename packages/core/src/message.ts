@@ -52,14 +52,15 @@ export interface Grounds extends Held {
 /** The message of a skip or a pause (R3). */
 export const rejectionText = (grounds: Grounds): string => {
   if (isPause(grounds)) return [pauseText(grounds), ...insteadOnPause([grounds])].join(' ');
-  const { reason, tool, key } = grounds;
+  const { reason, tool, key, circuit } = grounds;
   if (reason === 'repeat') {
     const advice = 'Do not repeat it: change the arguments, or do something else first.';
     return `Tool ${quoteTool(tool)} was not called: ${whyOf(grounds)}. ${advice} ${insteadOf(grounds)}`;
   }
   const again = againOf(grounds);
   const advice = again === undefined ? 'Do not retry it.' : `Do not retry it now; ${again}.`;
-  const [target, others] = key === undefined ? ['', ''] : [' for this target', ' Other targets still work.'];
+  const target = key === undefined ? '' : ' for this target';
+  const others = key !== undefined && circuit?.state === 'closed' ? ' Other targets still work.' : '';
   return `Tool ${quoteTool(tool)} is unavailable${target}: ${whyOf(grounds)}. ${advice}${others} ${insteadOf(grounds)}`;
 };
 

@@ -22,7 +22,7 @@ export type Settlement = SettledAs & {
   /**
    * `group`: the failure shows that all tools of the group are unreachable, such as the end of an MCP server's transport. Its circuit
    * opens at once (C13). `key`: it is about the one host, account or file that the call chose, and counts there alone (C14). Ignored unless
-   * the call failed.
+   * the call failed: where `outcome` is `ignored`, or the category `cancelled` or `denied`, it counts nowhere.
    */
   readonly blames?: 'group' | 'key' | undefined;
   /** What the executor knows of how current the result is, for tools with `labelFreshness` (F1). */
@@ -111,7 +111,8 @@ const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged 
     const { tokens, durationMs, blames } = settlement;
     if (tokens === undefined && durationMs === undefined && blames === undefined) return judged; // As nearly always.
     return {
-      ...blamed(judged, blames),
+      ...judged,
+      ...(blames === 'group' && judged.outcome === 'failure' && { blames }),
       ...bounded('tokens', tokens),
       ...bounded('durationMs', durationMs),
     };
@@ -121,10 +122,10 @@ const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged 
   }
 };
 
-/** C13, C14: what the executor says that a failure is about. */
-const blamed = (judged: Judged, blames: unknown): Judged => {
-  if (blames === 'key' && judged.outcome !== 'success') return { ...judged, outcome: 'ignored', blames };
-  return blames === 'group' && judged.outcome === 'failure' ? { ...judged, blames } : judged;
+/** C14: what blames the key. A call that was ended from outside says nothing of it. */
+const ofKey = ({ category, retryAfterMs }: Judged): Judged => {
+  const isFailure = category !== 'cancelled' && category !== 'denied';
+  return { outcome: 'ignored', category, retryAfterMs, ...(isFailure && { blames: 'key' }) };
 };
 
 /** So that sums stay finite: metrics and snapshots hold them. */
@@ -145,7 +146,9 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
     if (outcome !== 'failure' && outcome !== 'ignored') {
       return unclear(tool, 'its outcome is none of success, failure and ignored');
     }
-    return { outcome, category: categoryOf(settlement, tool), retryAfterMs: sane(read(settlement, 'retryAfterMs')) };
+    const wait = sane(read(settlement, 'retryAfterMs'));
+    const told: Judged = { outcome, category: categoryOf(settlement, tool), retryAfterMs: wait };
+    return outcome === 'failure' && read(settlement, 'blames') === 'key' ? ofKey(told) : told;
   }
   if (!says) {
     return unclear(
@@ -153,7 +156,7 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
       `an object with ${someNames(readKeys(settlement)) || 'nothing in it'} doesn't say how the call went`,
     );
   }
-  const found =
+  const found: Found | undefined =
     'error' in settlement
       ? (byUser(settlement.error, false, tool, settings) ??
         given(settlement.verdict, `the verdict on tool '${tool}'`) ??
@@ -163,14 +166,17 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
         }))
       : classifiedResult(settlement, tool, settings, clock);
   if (found === undefined) return SUCCESS;
-  const { category, retryAfterMs: wait, blames } = found;
-  const retryAfterMs = sane(wait);
+  const { category, isFailure } = found;
+  const retryAfterMs = sane(found.retryAfterMs);
+  const outcome = isFailure ? 'failure' : settings.outcomes[category];
+  const blames = read(settlement, 'blames');
   // The end of a transport is about the group, whatever its text names.
-  if (blames === 'key' && read(settlement, 'blames') !== 'group') {
-    return { outcome: 'ignored', category, retryAfterMs, blames };
-  }
-  return { outcome: settings.outcomes[category], category, retryAfterMs };
+  const isOfKey = blames === 'key' || (found.blames === 'key' && blames !== 'group');
+  return isOfKey ? ofKey({ outcome, category, retryAfterMs }) : { outcome, category, retryAfterMs };
 };
+
+/** What was read of a call. `isFailure`: it is one, whatever the tool's `outcomes` say (O7). */
+type Found = Classification & { readonly isFailure?: boolean };
 
 /** What says nothing of the tool neither opens a circuit nor closes one. Values aren't told: they may be secrets (Q2). */
 const unclear = (tool: string, why: string): Judged => {
@@ -198,10 +204,10 @@ const classifiedResult = (
   tool: string,
   settings: ToolSettings,
   clock: Clock,
-): Classification | undefined => {
+): Found | undefined => {
   const failed = settings.isFailure && failedBy(settings.isFailure, result, tool);
-  if (failed === false) return undefined;
-  const found = failed ?? byUser(result, true, tool, settings);
+  if (failed !== undefined) return failed ? { ...failed, isFailure: true } : undefined;
+  const found = byUser(result, true, tool, settings);
   if (found !== undefined || verdict === null) return found;
   const said = given(verdict, `the verdict on tool '${tool}'`);
   if (said !== undefined || readErrorResult(result) === undefined) return said; // Almost every result: the clock isn't read for it.

@@ -70,9 +70,9 @@ const anyName: Check = (path, value) =>
     : [{ path, message: `is ${show(value)}. Set a text of at most 256 characters${AS_WRITTEN}` }];
 
 const hex =
-  (digits: number): Check =>
+  (digits: number, form = /^[0-9a-f]+$/i): Check =>
   (path, value) =>
-    typeof value === 'string' && value.length === digits && /^[0-9a-f]+$/i.test(value)
+    typeof value === 'string' && value.length === digits && form.test(value)
       ? []
       : [{ path, message: `is ${show(value)}. Set ${digits} hexadecimal digits${AS_WRITTEN}` }];
 
@@ -152,7 +152,7 @@ const circuit = complete({
   by: nullable(list(anyName)),
   counts: checkCounts,
   openedBy: nullable(complete({ traceId: hex(32), spanId: hex(16), traceFlags: count })),
-  keys: optional(list(complete({ ...state, key: hex(32) } satisfies Checks<KeySnapshot>))),
+  keys: optional(list(complete({ ...state, key: hex(32, /^[0-9a-f]+$/) } satisfies Checks<KeySnapshot>))),
 } satisfies Checks<CircuitSnapshot>);
 
 const snapshotChecks = {

@@ -80,6 +80,7 @@ const ofKey = fc.constantFrom<Ended>(
   { ...network, blames: 'key' },
   { ...unknown, blames: 'key', tokens: 9 },
   { outcome: 'ignored', category: 'tool_error', blames: 'key' },
+  { outcome: 'failure', category: 'cancelled', blames: 'key' },
   { outcome: 'failure', category: 'rate_limit', retryAfterMs: 70_000, blames: 'key' },
 );
 
@@ -92,6 +93,7 @@ const returned: fc.Arbitrary<Returned> = fc.record(
       null,
       { category: 'server' },
       { category: 'timeout', blames: 'key' },
+      { category: 'denied', blames: 'key' },
       { category: 'tool_error', blames: 'tool' },
     ),
     blames: fc.constantFrom(undefined, undefined, 'group' as const),

@@ -15,7 +15,7 @@ export const arrive = (model: Model, session: ModelSession): void => {
   const { home } = session;
   for (let hung = firstHung(home, model.ms); hung; hung = firstHung(home, model.ms)) {
     hung.settled = true;
-    conclude(model, hung, { outcome: 'failure', category: 'timeout' }, hung.leaseMs ?? 0);
+    conclude(model, hung, lapsed(hung), hung.leaseMs ?? 0);
     show(model, hung.session);
   }
   pass(model, session);
@@ -26,6 +26,12 @@ export const arrive = (model: Model, session: ModelSession): void => {
   if (event === undefined || afterMs === undefined) return;
   if (model.ms - latestOf(event).at.ms >= afterMs) recovered(model, session, 'time'); // S5
 };
+
+/** C9, C14: a probe of a key alone has failed for the key alone. */
+const lapsed = ({ group, own, gate }: ModelPermit): Ended =>
+  [group, own, gate].some((one) => one?.holdsSlot)
+    ? { outcome: 'failure', category: 'timeout' }
+    : { outcome: 'ignored', category: 'timeout', blames: 'key' };
 
 /** `hint`: what the adapter says of the key (C14). */
 export const acquire = (

@@ -18,13 +18,19 @@ const IGNORED: readonly ErrorCategory[] = ['invalid_input', 'denied', 'cancelled
 
 /** O1, O7, C14: what a settlement comes to. */
 export const judged = ({ config }: Model, tool: string, how: How): Ended => {
-  if (!('says' in how)) return how.blames === 'key' ? { ...how, outcome: 'ignored' } : how;
+  if (!('says' in how)) return how.blames === 'key' ? ofKey(how) : how;
   const says = config.tools?.[tool]?.isFailure === undefined ? undefined : how.says;
   const { category, blames } = saidBy(says) ?? how.verdict ?? {};
   if (says === false || category === undefined) return { outcome: 'success' };
-  if (blames === 'key' && how.blames !== 'group') return { outcome: 'ignored', category, blames };
-  const outcome = IGNORED.includes(category) ? 'ignored' : 'failure';
+  if (blames === 'key' && how.blames !== 'group') return ofKey({ outcome: 'failure', category, blames });
+  const outcome = IGNORED.includes(category) && saidBy(says) === undefined ? 'ignored' : 'failure';
   return { outcome, category, ...(outcome === 'failure' && how.blames && { blames: how.blames }) };
+};
+
+/** C14: what is ignored already, and what ended the call from outside, counts nowhere. */
+const ofKey = ({ blames, ...how }: Ended): Ended => {
+  const counts = how.outcome === 'failure' && how.category !== 'cancelled' && how.category !== 'denied';
+  return { ...how, outcome: 'ignored', ...(counts && blames && { blames }) };
 };
 
 const saidBy = (says: Returned['says']): Classification | undefined => {

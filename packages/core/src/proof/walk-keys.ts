@@ -145,11 +145,13 @@ const watchedKey = (
   return { ...state, rows: { ...state.rows, [key]: opens ? 0 : failures } };
 };
 
-/** C9: calls whose lease has ended have failed. */
+/** C9, C14: calls whose lease has ended have failed: for the key alone where they probed no more than that. */
 const lapse = (state: KeyState, rules: KeyRules, ms: number): KeyState => {
   const untilMs = ({ own, pass }: Call) => own.lease?.untilMs ?? pass.lease?.untilMs ?? Number.POSITIVE_INFINITY;
   const hung = state.underWay.find((one) => untilMs(one) <= ms);
-  return hung === undefined ? checked(state) : lapse(checked(settle(state, hung, 'tool fails', rules, ms)), rules, ms);
+  if (hung === undefined) return checked(state);
+  const how = hung.own.lease === undefined ? 'key fails' : 'tool fails';
+  return lapse(checked(settle(state, hung, how, rules, ms)), rules, ms);
 };
 
 /** C1: the tool and its keys begin again, and no result of before is in time. */

@@ -35,12 +35,17 @@ export const headlineOf = (known: Known): string => {
     return `${out} of ${counted(tools.length, 'tool')} ${out === 1 ? 'is' : 'are'} out: ${listed(outs(known))}${deferred}.`;
   }
   if (tools.length === 0) return waiting === 0 ? 'No tool has been used yet.' : `${counted(waiting, 'task')} deferred.`;
-  const closed = tools.length === 1 ? 'The only tool works' : `All ${tools.length} tools work`;
+  const all = tools.length === 1 ? 'The only tool works' : `All ${tools.length} tools work`;
+  const partly = tools.filter((tool) => tool.state === 'closed' && tool.openKeys > 0);
+  const closed = partly.length === 0 ? all : listed(partly.map(outOfTargets));
   const rejected = leftOut.reduce((sum, one) => (one.kind === 'held_up' ? sum + one.skipped + one.paused : sum), 0);
   const were = rejected === 1 ? 'was' : 'were';
   const remark = rejected === 0 ? '' : `; ${counted(rejected, 'call')} of this run ${were} skipped or paused`;
   return `${closed}${remark}${deferred}.`;
 };
+
+const outOfTargets = ({ tool, openKeys }: ToolReport): string =>
+  `${named(tool)}: ${counted(openKeys, 'target')} ${openKeys === 1 ? 'is' : 'are'} out`;
 
 /** What is out, with the cause: groups, then tools that are out by themselves. */
 const outs = ({ tools, groups }: Known): readonly string[] => [

@@ -67,6 +67,7 @@ describe('Q1: reports as data', () => {
       nextProbe: { steps: 1, ms: 22_000, notBeforeMs: 0 },
       generation: 1,
       failuresInRow: 0,
+      openKeys: 0,
       calls: { made: 12, succeeded: 9, failed: 3, ignored: 0 },
       heldUp: {
         skipped: 7,
@@ -318,6 +319,13 @@ describe('Q1: what is wrong, and what to do next', () => {
     expect(headline({ circuits: [probing, off] })).toBe(
       '2 of 2 tools are out: b (server, probing) and c (switched off).',
     );
+    const partly = { ...closed('fetch_page'), openKeys: 2 };
+    const observed = { ...partly, state: 'observe_only' as const };
+    expect(headline({ circuits: [closed('a'), partly] })).toBe('fetch_page: 2 targets are out.');
+    expect(headline({ circuits: [{ ...partly, tool: 'b', openKeys: 1 }, partly] })).toBe(
+      'b: 1 target is out and fetch_page: 2 targets are out.',
+    );
+    expect(headline({ circuits: [observed] })).toBe('The only tool works.');
     const many = Array.from('abcdefg', (tool) => open(tool, 'server', 1, 1));
     expect(headline({ circuits: many })).toBe('7 of 7 tools are out: a (server), b (server), c (server) and 4 more.');
   });

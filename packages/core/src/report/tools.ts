@@ -31,6 +31,8 @@ export interface ToolReport {
   readonly generation: number | null;
   /** Failures in a row while closed. */
   readonly failuresInRow: number;
+  /** How many of its keys have a circuit that is not closed (C14). */
+  readonly openKeys: number;
   readonly calls: CallReport;
   /** Calls that were not made, by reason, and where they were sent instead (R2). */
   readonly heldUp: HeldUpReport;
@@ -109,6 +111,7 @@ const reportTool = (tool: string, { circuit, group, tally, systemic }: ToolFacts
     nextProbe: circuit?.nextProbe === undefined ? null : probeReport(circuit.nextProbe),
     generation: circuit?.generation ?? null,
     failuresInRow: circuit?.failures ?? 0,
+    openKeys: circuit?.openKeys ?? 0,
     calls: {
       made: sum(isExecuted),
       succeeded: tally?.succeeded ?? 0,

@@ -23,7 +23,7 @@ describe('O7: a tool says what counts as failure in its results', () => {
   test.each<[unknown, string]>([
     [true, 'failure server'],
     ['resource', 'failure resource'],
-    ['tool_error', 'ignored tool_error'],
+    ['tool_error', 'failure tool_error'],
     [false, 'success'],
     [undefined, 'success'],
   ])('O7: %j of a plain result', (answer, outcome) => {
@@ -53,10 +53,13 @@ describe('O7: a tool says what counts as failure in its results', () => {
     expect(isFailure.mock.calls).toEqual([[undefined], [7]]);
   });
 
-  test('O1, O7: outcomes decide what a category counts as; defaults apply to all tools', () => {
-    expect(judgedAs({ ...says('tool_error'), outcomes: { tool_error: 'failure' } }, { result: 1 })).toBe(
-      'failure tool_error',
-    );
+  test('O1, O7: it is a failure or a success, whatever the outcomes say; defaults apply to all tools', () => {
+    const outcomes = { server: 'ignored', network: 'ignored' } as const;
+    expect(judgedAs({ ...says(true), outcomes }, { result: 1 })).toBe('failure server');
+    expect(judgedAs({ ...says('network'), outcomes }, { result: 1 })).toBe('failure network');
+    const verdict = { category: 'network' } as const;
+    expect(judgedAs({ ...says(undefined), outcomes }, { result: 1, verdict })).toBe('ignored network');
+    expect(judgedAs({ classify: () => 'network', outcomes }, { result: 1 })).toBe('ignored network');
     const { session } = bench({ tools: { a: {}, b: says(false) }, defaults: { ...says(true), failureThreshold: 1 } });
     for (const tool of ['a', 'b']) session.acquire(tool).settle({ result: 1 });
     expect([session.peek('a')?.state, session.peek('b')?.state]).toEqual(['open', 'closed']);

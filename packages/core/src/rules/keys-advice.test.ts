@@ -23,6 +23,18 @@ describe('R3, R2, F2: instead of a call whose key is open', () => {
     expect([session.note(), session.unavailable()]).toEqual(['', []]);
   });
 
+  test('R3: while the tool itself is not closed, it is not said that other targets work', () => {
+    const { session } = keyed();
+    const limited = { outcome: 'failure', category: 'rate_limit', retryAfterMs: 500_000, blames: 'key' } as const;
+    for (let i = 0; i < 3; i += 1) visit(session, 'a', 'x.example', limited);
+    trip(session, 'a');
+    steps(session, 3);
+    const permit = session.acquire('a', { input: at('x.example') });
+    expect([permit.reason, permit.state]).toEqual(['key_open', 'open']);
+    expect(permit.message).toMatch(/^Tool 'a' is unavailable for this target: /);
+    expect(permit.message).not.toContain('Other targets');
+  });
+
   test('R3: where the tool itself is what rejects, nothing is said of a target', () => {
     const { session } = keyed();
     openKey(session, 'x.example');
@@ -109,6 +121,10 @@ test('Q1, Q2, C14: the report says how many calls were skipped for a target, and
   expect(report.tools[0]?.heldUp).toMatchObject({ skipped: 2, reasons: { key_open: 2 } });
   const text = formatReport(report);
   expect(text).toContain('Calls skipped for one target, while others go on: a 2.');
+  expect(report).toMatchObject({
+    headline: 'a: 1 target is out; 2 calls of this run were skipped or paused.',
+    tools: [{ openKeys: 1 }],
+  });
   const all = [
     text,
     JSON.stringify([report, skipped, session.view(), session.explain('a', at('secret.example'))]),

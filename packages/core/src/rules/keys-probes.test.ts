@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { byHost } from '../by-host.ts';
+import type { Settlement } from '../settlement.ts';
 import { failOnce, steps, trip } from '../test-support.ts';
-import { at, bringDown, DEAD, DOWN, failAll, keyed, notClosed, openKey, two, visit } from './test-support.ts';
+import { at, bringDown, DEAD, DOWN, failAll, hear, keyed, notClosed, openKey, two, visit } from './test-support.ts';
 
 const remaining = (session: ReturnType<typeof keyed>['session']) => session.view().budget.remaining;
 
@@ -63,21 +64,81 @@ describe('C15: a call passes group, tool, then key', () => {
     expect(visit(session, 'a', 'x.example')).toBe('key_probe_due');
   });
 
-  test('C9: a probe that hangs has failed when its lease ends, for the key and as a time-out of the tool', () => {
-    const { session, clock } = keyed();
+  test('C9, C14: a probe of a key alone that hangs has failed when its lease ends, for the key alone', () => {
+    const { session, clock, box } = keyed();
     openKey(session, 'x.example');
     steps(session, 3);
+    const heard = hear(box, 'outcome');
     const hung = session.acquire('a', { input: at('x.example') });
     clock.advance(59_999);
     expect(visit(session, 'a', 'x.example')).toBe('probe_in_flight');
     clock.advance(1);
     expect(session.peek('a', at('x.example'))).toMatchObject({
-      failures: 1,
+      failures: 0,
       key: { state: 'open', category: 'timeout' },
     });
     expect(visit(session, 'a', 'x.example')).toBe('key_open');
     hung.settle({ outcome: 'success' });
-    expect(session.peek('a', at('x.example'))?.key?.state).toBe('open');
+    expect(session.peek('a', at('x.example'))).toMatchObject({ failures: 0, key: { state: 'open' } });
+    expect(heard.map(({ outcome, category }) => [outcome, category])).toEqual([['ignored', 'timeout']]);
+  });
+
+  test.each(['window', 'strict'] as const)(
+    'C9, C14, B3: hung probes of three keys cost nothing and open no tool: %s',
+    (rule) => {
+      const { session, clock } = keyed({ tools: { a: { key: byHost(), group: 'g' } }, budget: { rule } });
+      for (const host of ['x.example', 'y.example', 'z.example']) openKey(session, host);
+      steps(session, 3);
+      for (const host of ['x.example', 'y.example', 'z.example']) session.acquire('a', { input: at(host) });
+      clock.advance(60_000);
+      session.step();
+      expect(session.peek('a')).toMatchObject({ state: 'closed', failures: 0, openKeys: 3 });
+      expect([session.peek('group:g')?.failures, remaining(session), session.view().systemic]).toEqual([
+        0,
+        5,
+        undefined,
+      ]);
+    },
+  );
+
+  test('C9, C15: a hung probe of the tool, or of its group, and of the key has failed for both', () => {
+    const { session, clock } = keyed();
+    openKey(session, 'x.example');
+    trip(session, 'a');
+    steps(session, 3);
+    expect(session.acquire('a', { input: at('x.example') }).reason).toBe('probe_due');
+    clock.advance(60_000);
+    const timedOut = { state: 'open', category: 'timeout' };
+    expect(session.peek('a', at('x.example'))).toMatchObject({ ...timedOut, key: timedOut });
+    const grouped = keyed({ tools: { a: { key: byHost(), group: 'g' }, b: { group: 'g' } } });
+    openKey(grouped.session, 'x.example');
+    grouped.session.acquire('b').settle({ ...DOWN, blames: 'group' });
+    steps(grouped.session, 3);
+    expect(grouped.session.acquire('a', { input: at('x.example') }).reason).toBe('group_probe_due');
+    grouped.clock.advance(60_000);
+    expect(grouped.session.peek('group:g')).toMatchObject(timedOut);
+    expect(grouped.session.peek('a', at('x.example'))).toMatchObject({ failures: 0, key: timedOut });
+  });
+
+  test('C8, C14: what is ignored, cancelled or denied releases the slot, also where it blames the key', () => {
+    const { session } = keyed();
+    openKey(session, 'x.example');
+    steps(session, 3);
+    const ended: readonly Settlement[] = [
+      { outcome: 'ignored', category: 'network', blames: 'key' },
+      { outcome: 'failure', category: 'cancelled', blames: 'key' },
+      { outcome: 'failure', category: 'denied', blames: 'key' },
+      { error: new Error('x'), verdict: { category: 'cancelled', blames: 'key' } },
+      { error: new Error('x'), verdict: { category: 'denied' }, blames: 'key' },
+      { outcome: 'broken' as 'ignored', blames: 'key' },
+    ];
+    for (const how of ended) {
+      expect(visit(session, 'a', 'x.example', how)).toBe('key_probe_due');
+      expect(session.peek('a', at('x.example'))?.key?.state).toBe('half_open');
+      for (let i = 0; i < 3; i += 1) visit(session, 'a', 'y.example', how);
+      expect(session.peek('a', at('y.example'))?.key).toBeUndefined();
+    }
+    expect([remaining(session), session.peek('a')?.failures]).toEqual([5, 0]);
   });
 
   test('C15: if tool and key are due, one call probes both, and its result settles each', () => {

@@ -151,7 +151,7 @@ export const visit = (
 };
 
 /** A failure that blames the key. */
-export const DEAD: Settlement = { outcome: 'ignored', category: 'network', blames: 'key' };
+export const DEAD: Settlement = { outcome: 'failure', category: 'network', blames: 'key' };
 
 /** A failure that blames the tool. */
 export const DOWN: Settlement = { outcome: 'failure', category: 'network' };
