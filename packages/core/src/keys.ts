@@ -13,7 +13,7 @@ import type { CircuitSpec, ToolSettings } from './tool.ts';
 export interface KeyCircuits {
   /** By the hash of the key, the least recently moved first. */
   readonly circuits: Map<string, Circuit>;
-  /** With what a circuit begins: more than a dropped one had, so that a late result moves none (C7). */
+  /** The generation of a new circuit. It is higher than that of any dropped circuit, so a late result changes nothing (C7). */
   generation: number;
 }
 
@@ -32,7 +32,7 @@ const SEED = 14;
 
 /**
  * The hash that a key goes by, in snapshots too: the same in each process, another one for each agent and tool. It keeps names of hosts and
- * accounts out of logs, reports and stored snapshots. It is no cryptography: a reader of a snapshot who guesses a key can check the guess.
+ * accounts out of logs, reports and stored snapshots. The hash is not cryptographic: who guesses a key can check the guess.
  */
 const hashOf = (agent: string, tool: string, key: string): string =>
   digest([agent, tool, key.slice(0, 1_024)], SEED) // No more of a key counts.
@@ -52,7 +52,7 @@ export const keyOf = (
   return typeof named === 'string' && named !== '' ? hashOf(agent, name, named) : undefined;
 };
 
-/** E5: what throws, or gives no string, is told: by the name of the error alone, because its text may quote the input (Q2). */
+/** E5: a key function that throws or gives no string is reported to `diag`: only the error's name, because its text may quote the input (Q2). */
 const askedFor = (tool: string, ask: () => unknown): unknown => {
   const what = `the key of tool '${tool}'`;
   const threw = (error: unknown) => {
@@ -145,7 +145,7 @@ export const forgetKeys = (keys: KeyCircuits | undefined): KeyCircuits | undefin
 const highest = ({ circuits, generation }: KeyCircuits): number =>
   Math.max(generation, ...[...circuits.values()].map((one) => one.generation));
 
-/** C11: as they were kept, under the policy of this process. */
+/** C11: restores the circuits of the keys, and applies the policy of this process. */
 export const adoptKeys = (keys: KeyCircuits, of: Pick<Keyed, 'tool'>, ms: number): KeyCircuits => ({
   ...keys,
   circuits: new Map([...keys.circuits].map(([key, circuit]) => [key, adopted(circuit, keyPolicyOf(of), ms)])),

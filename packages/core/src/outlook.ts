@@ -192,7 +192,7 @@ export class Outlook {
   /** What rejects a call of a tool beside its own circuit. */
   heldBy(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Held {
     const { group, tracked } = asked;
-    // The key is asked last: it is what rejects the call if without it nothing would say the same.
+    // The key is asked last: it rejects the call if the reason changes without it.
     const isKey =
       call.key !== undefined &&
       this.reason(asked, mode, call, at) !== this.reason(asked, mode, { ...call, key: undefined }, at);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CIRCUIT_MODES, type CircuitMode } from './circuit/mode.ts';
 import { circuitNameOf, countsForGroup, groupNameOf } from './groups.ts';
 import { ERROR_CATEGORIES } from './outcome/taxonomy.ts';
-import { feeds, rejects } from './passes.ts';
+import { feeds, NO_PASSES, rejects } from './passes.ts';
 import type { TrackedCircuit } from './tracked.ts';
 
 /** Modes of a tool for which it is so, beside a group in each mode. */
@@ -13,6 +13,10 @@ const table = (check: (group: TrackedCircuit, mode: CircuitMode) => boolean) =>
       return [mode, CIRCUIT_MODES.filter((one) => check(group, one))];
     }),
   );
+
+test('C15: a call that no other circuit lets through passes none', () => {
+  expect(NO_PASSES).toEqual([]);
+});
 
 test('C1, C13: whose calls move the circuit of a group: observed tools move none that decides', () => {
   expect(table(feeds)).toEqual({

@@ -234,7 +234,7 @@ const byUser = (
   return safely(what, () => given(atOnce(what, classify(value, { returned })), what));
 };
 
-/** A category, or a classification, as a user or an executor gave it: anything else is told, and counts as not said (E5). */
+/** A category, or a classification, as a user or an executor gave it: any other value is reported to `diag` and has no effect (E5). */
 const given = (answer: unknown, what: string): Classification | undefined => {
   if (answer === undefined) return undefined;
   const { category, retryAfterMs, blames } = (
@@ -242,7 +242,9 @@ const given = (answer: unknown, what: string): Classification | undefined => {
   ) as Partial<Classification>;
   const valid = known(category);
   if (valid === undefined) {
-    warn(`${what} gave no category, so it says nothing. Give one of ${ERROR_CATEGORIES.join(', ')}, or undefined.`);
+    warn(
+      `${what} gave a value that is not a category, so it is ignored. Give one of ${ERROR_CATEGORIES.join(', ')}, or undefined.`,
+    );
   }
   return (
     valid && {

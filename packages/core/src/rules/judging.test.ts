@@ -78,7 +78,9 @@ describe('O7: a tool says what counts as failure in its results', () => {
     const warned = heardWarnings();
     for (const nonsense of ['down', 7, null, {}]) expect(judgedAs(says(nonsense), { result: 1 })).toBe('success');
     expect(warned()).toHaveLength(4);
-    expect(warned()[0]).toContain("isFailure of tool 'a' gave no category, so it says nothing. Give one of network,");
+    expect(warned()[0]).toContain(
+      "isFailure of tool 'a' gave a value that is not a category, so it is ignored. Give one of network,",
+    );
   });
 });
 
@@ -127,7 +129,7 @@ describe('O2: who is asked, in that order', () => {
       expect(judgedAs({}, { result: 'fine', verdict: nonsense as never })).toBe('success');
     }
     expect(warned()).toHaveLength(6);
-    expect(warned()[0]).toContain("the verdict on tool 'a' gave no category");
+    expect(warned()[0]).toContain("the verdict on tool 'a' gave a value that is not a category");
   });
 
   test('C14: a classification may blame the key: then the outcome is ignored', () => {
