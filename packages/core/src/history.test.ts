@@ -152,7 +152,7 @@ describe('O5: large arguments', () => {
     }
   });
 
-  test('Q2: whoever keeps a permit keeps no arguments', async () => {
+  test('Q2: a permit that is kept keeps no arguments', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const session = sessionOf();

@@ -140,7 +140,7 @@ class ToolJudge implements Judge {
     const read = readReturned(evidence, this.#context(input));
     if (read === undefined) return null;
     const verdict = verdictOn(read, input);
-    // Nobody of ours aborted, or the signal would have said so before.
+    // The call was not aborted: the signal would have said so before.
     return verdict.category === 'cancelled' ? { ...verdict, category: 'tool_error' } : verdict;
   }
 

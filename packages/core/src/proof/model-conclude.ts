@@ -110,7 +110,7 @@ const move = (
   toldMove(model, session, circuit, state, category);
 };
 
-/** C14: the circuit of the call's key. It is told to nobody. */
+/** C14: the circuit of the call's key. It is not reported. */
 const moveKey = (
   model: Model,
   { session, tool, key, keyName }: ModelPermit,
