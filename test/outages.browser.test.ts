@@ -61,10 +61,15 @@ const browsing = async () => {
   const guarded = guardMcpClient(server.client, seen.session);
   const call = (name: string, given: Record<string, unknown>) => guarded.callTool({ name, arguments: given });
   const open = (url: string) => call('browser_navigate', { url });
-  /** Opens a page after a dead link. Chromium may still be on the way to its own page about the dead link, and gives up the next one. */
+  /**
+   * Opens a page after a dead link. Chromium may still be on the way to its own page about the dead link, and gives up the next one: then
+   * the browser gets a second to come to rest.
+   */
   const openNext = async (url: string, attempt = 1): Promise<string> => {
     const text = textOf(await open(`${url}?attempt=${attempt}`));
-    return attempt < 5 && text.includes('interrupted by another navigation') ? openNext(url, attempt + 1) : text;
+    if (attempt === 10 || !text.includes('interrupted by another navigation')) return text;
+    await server.client.callTool({ name: 'browser_wait_for', arguments: { time: 1 } });
+    return openNext(url, attempt + 1);
   };
   const killBrowser = async (): Promise<void> => {
     for (const child of childrenOf(server.pid, /chrom/)) await kill(child);
