@@ -1,7 +1,19 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const conditions = ['breakerbox-source'];
 const resolve = { resolve: { conditions }, ssr: { resolve: { conditions, externalConditions: conditions } } };
+
+/** Half of the tests wait for servers most of the time, so two of them share even a single core. */
+const maxWorkers = Math.max(2, availableParallelism() - 1);
+
+/** Real servers on a busy machine: CI gives a test that failed one more try, and the report says so. */
+const retry = process.env.CI === 'true' ? 1 : 0;
+
+/** What `npm test` leaves to `npm run test:all`: endurance, and packages and programs in blank projects. */
+const SLOW = ['soak', 'newcomer', 'packaging.{beside,install,otel,release,tarballs,use}'].map(
+  (name) => `test/${name}.test.ts`,
+);
 
 export default defineConfig({
   test: {
@@ -15,9 +27,11 @@ export default defineConfig({
             'packages/*/src/**/*.test.ts',
             '{dashboards,alerts,stack,docs,examples,bench,test/frameworks,test/hostile,test/hostile-telemetry,test/secrets}/**/*.test.ts',
           ],
+          maxWorkers,
           // Tests that start servers and tools share two cores in CI.
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          retry,
           // From 1: what has no order of its own, which is 0, runs last where there is a single worker.
           sequence: { groupOrder: 1 },
         },
@@ -27,12 +41,26 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'test/{frameworks,hostile,hostile-telemetry,secrets}/**'],
-          // Prometheus, Alertmanager and a fleet of agents in real time: one after the other, with the machine to themselves.
+          exclude: [...configDefaults.exclude, ...SLOW, 'test/{frameworks,hostile,hostile-telemetry,secrets}/**'],
+          // Prometheus, Alertmanager and a fleet of agents in real time: they mostly wait.
+          maxWorkers: 2,
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+          retry,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        ...resolve,
+        test: {
+          name: 'slow',
+          include: SLOW,
+          // One after the other, with the machine to themselves: npm installs, and memory is measured.
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 2 },
+          retry,
+          sequence: { groupOrder: 3 },
         },
       },
     ],
