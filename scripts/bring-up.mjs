@@ -11,25 +11,39 @@ import { fileURLToPath } from 'node:url';
 
 const PNPM = 'pnpm@12.21.0';
 /**
- * Debian's packages, by the programs in them; some go by another name elsewhere. `service`: Debian starts it at once. `tasks`:
- * what needs it. A browser draws the pictures of the dashboards, and the tests put a guard before a browser and a database.
+ * Debian packages, with the programs in them (some have another name elsewhere). `service`: Debian starts it at once. `tasks`:
+ * the tasks that use it, where `test` includes `test:all`. `checks`: what is left out without it.
  */
 const DEBIAN = [
-  { name: 'prometheus', programs: [['prometheus'], ['promtool']], service: true, tasks: ['demo', 'test', 'preview'] },
+  {
+    name: 'prometheus',
+    programs: [['prometheus'], ['promtool']],
+    service: true,
+    tasks: ['demo', 'test', 'preview'],
+    checks: 'alert rules and metrics in a real Prometheus',
+  },
   {
     name: 'prometheus-alertmanager',
     programs: [['prometheus-alertmanager', 'alertmanager'], ['amtool']],
     service: true,
     tasks: ['demo', 'test', 'preview'],
+    checks: 'alerts as Alertmanager delivers them',
   },
   {
     name: 'chromium',
     programs: [['chromium', 'chromium-browser', 'google-chrome']],
     service: false,
     tasks: ['test', 'preview'],
+    checks: 'a browser tool, and pictures of the dashboards',
   },
   // Its servers are in a folder of their version, which is not on PATH.
-  { name: 'postgresql', programs: [['pg_ctlcluster', 'initdb']], service: true, tasks: ['test'] },
+  {
+    name: 'postgresql',
+    programs: [['pg_ctlcluster', 'initdb']],
+    service: true,
+    tasks: ['test'],
+    checks: 'a database tool',
+  },
 ];
 
 /** In the order in which they are built: each sees the types of those before it. */
@@ -47,12 +61,16 @@ const cache = join(root, 'node_modules', '.cache', 'breakerbox');
 const node = join(root, 'node_modules', 'node', 'bin', 'node');
 const source = '--conditions=breakerbox-source';
 
+const vitest = (...args) => [[join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args]];
+
 /** What can be started, as arguments for the workspace's own Node. */
 const tasks = {
   demo: (args) => [[source, join(root, 'packages/cli/src/main.ts'), 'demo', ...args]],
   bundle: (args) => [[source, join(root, 'packages/cli/src/main.ts'), 'bundle', ...args]],
   example: ([name, ...args]) => [[source, example(name), ...args]],
-  test: (args) => [[join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args]],
+  // Files that are named run wherever they belong.
+  test: (args) => vitest(...(args.length === 0 ? ['--project', 'parts', '--project', 'whole'] : args)),
+  'test:all': (args) => vitest(...args),
   preview: (args) => [[source, join(root, 'dashboards/preview/src/main.ts'), ...args]],
   bench: (args) => [[source, join(root, 'bench/src/main.ts'), ...args]],
   check: () => [
@@ -121,27 +139,32 @@ const install = () => {
 };
 
 /**
- * Installs what the task needs of Debian's packages where this is root on Debian, and says what to do where it isn't. Only the programs
- * are wanted: their services, which listen on all interfaces, are neither left running nor enabled.
+ * Installs the Debian packages that the task uses, as root on Debian. It says so first, asks where there is a terminal, and leaves no
+ * new service running or enabled.
  */
 const debianPackages = async () => {
   const wanted = DEBIAN.filter(
-    ({ programs, tasks }) => tasks.includes(task) && !programs.every((names) => names.some(found)),
+    ({ programs, tasks }) => tasks.includes(task.split(':')[0]) && !programs.every((names) => names.some(found)),
   );
-  const missing = wanted.map(({ name }) => name);
-  if (missing.length === 0) return;
-  const names = missing.join(' ');
+  if (wanted.length === 0) return;
+  const names = wanted.map(({ name }) => name).join(' ');
+  const leftOut = `Left out without them: ${wanted.map(({ checks }) => checks).join('; ')}.`;
+  if (process.env.BREAKERBOX_INSTALL === '0') return say(`${names}: not installed (BREAKERBOX_INSTALL=0). ${leftOut}`);
   if (!found('apt-get') || process.getuid?.() !== 0) {
     const how = found('apt-get')
       ? `Run \`sudo apt-get install ${names}\``
       : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH, for tests and pictures chromium too, for tests initdb and postgres of PostgreSQL';
-    say(`${missing.join(', ')} not found. ${how} to see alerts and to pass all tests; the demo works without.`);
-    return;
+    return say(`${names}: not found. ${how}. ${leftOut}`);
   }
-  say(`installing Debian's ${missing.join(', ')} …`);
-  const services = wanted.filter(({ service }) => service).map(({ name }) => name);
+  const why = `\`npm run ${task}\` uses these programs, and they are not on PATH: ${names}`;
+  say(
+    `${why}. apt-get installs them; their services are not left running. To refuse, set BREAKERBOX_INSTALL=0. ${leftOut}`,
+  );
+  if (!(await agreed())) return say(`nothing installed. ${leftOut}`);
+  const services = wanted.filter(({ service, name }) => service && !serviceExists(name)).map(({ name }) => name);
   const { code, output } = await withoutServices(services, async () => {
-    const install = ['install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', ...missing];
+    const packages = wanted.map(({ name }) => name);
+    const install = ['install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', ...packages];
     const first = await quietly('apt-get', install);
     if (first.code === 0) return first;
     await quietly('apt-get', ['update', '-o', 'DPkg::Lock::Timeout=120']); // A fresh machine has no lists yet.
@@ -149,20 +172,35 @@ const debianPackages = async () => {
   });
   if (code === 0) return;
   process.stderr.write(output);
-  say(`apt-get could not install ${names}, see above. The demo works without; tests that need them will fail.`);
+  say(`apt-get could not install ${names}, see above. The demo works without them; tests that need them will fail.`);
 };
+
+/** Asks where a person can answer; elsewhere the two commands must set up everything by themselves. */
+const agreed = async () => {
+  if (!process.stdin.isTTY || !process.stderr.isTTY || process.env.CI === 'true') return true;
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question('breakerbox: install them now? [Y/n] ');
+  terminal.close();
+  return !/^\s*n/i.test(answer);
+};
+
+const underSystemd = () => existsSync('/run/systemd/system');
+
+/** A service that was there before belongs to this machine's owner, and is left as it is. */
+const serviceExists = (name) =>
+  underSystemd() ? spawnSync('systemctl', ['cat', name]).status === 0 : existsSync(`/etc/init.d/${name}`);
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** Debian starts the services of what it installs. A signal meanwhile waits, so that nothing stays half done. */
+/** Debian starts the services that it installs. A signal waits until these are stopped, so that nothing is left half done. */
 const withoutServices = async (services, install) => {
   let signalled;
   const wait = (signal) => {
     signalled = signal;
   };
   for (const signal of SIGNALS) process.on(signal, wait);
-  const systemd = existsSync('/run/systemd/system');
-  const managed = systemd && services.length > 0;
+  const managed = underSystemd() && services.length > 0;
   if (managed) await quietly('systemctl', ['mask', ...services]);
   const result = await install();
   if (managed) {

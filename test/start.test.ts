@@ -1,7 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -54,6 +64,8 @@ interface Start {
   readonly env?: NodeJS.ProcessEnv;
   /** What comes after the task. */
   readonly args?: readonly string[];
+  /** What is typed. */
+  readonly input?: string;
 }
 
 const argsOf = (task: string, preload: string): string[] => [
@@ -62,11 +74,12 @@ const argsOf = (task: string, preload: string): string[] => [
   task,
 ];
 
-const start = (folder: string, task: string, { preload = '', env = {}, args = [] }: Start = {}) => {
+const start = (folder: string, task: string, { preload = '', env = {}, args = [], input = '' }: Start = {}) => {
   const { status, stderr } = spawnSync(process.execPath, [...argsOf(task, preload), ...args], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, ...env },
+    input,
   });
   return { status, stderr };
 };
@@ -98,7 +111,7 @@ describe('a wrong start says what to do', () => {
     const { status, stderr } = start(bareClone(), 'dmeo');
     expect(status).toBe(1);
     expect(stderr).toContain(
-      "'dmeo' is nothing that can be started. Known: demo, bundle, example, test, preview, bench, check.",
+      "'dmeo' is nothing that can be started. Known: demo, bundle, example, test, test:all, preview, bench, check.",
     );
   });
 });
@@ -148,10 +161,53 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
     const folder = installedClone('console.error("tests ran")');
     const PATH = programs(folder, { 'apt-get': aptLog, systemctl: 'exit 0', service: 'echo "$@" >> service.log' });
     const { status, stderr } = start(folder, 'test', { preload: as('root'), env: { PATH } });
-    expect([status, stderr]).toEqual([0, expect.stringContaining('tests ran')]);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/not on PATH: prometheus prometheus-alertmanager chromium postgresql\..*tests ran/s);
+    expect(stderr).toContain('To refuse, set BREAKERBOX_INSTALL=0. Left out without them: alert rules');
     expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(
       /^install --yes --no-install-recommends .*prometheus prometheus-alertmanager chromium postgresql\n$/,
     );
+  });
+
+  test('are not installed with BREAKERBOX_INSTALL=0, and the checks that are left out are named', () => {
+    const folder = installedClone('console.error("tests ran")');
+    const PATH = programs(folder, { 'apt-get': aptLog });
+    const env = { PATH, BREAKERBOX_INSTALL: '0' };
+    const { status, stderr } = start(folder, 'test', { preload: as('root'), env });
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/Left out without them: alert rules .*; a database tool\.\ntests ran/);
+    expect(existsSync(join(folder, 'apt.log'))).toBe(false);
+  });
+
+  test.each([
+    ['n', false],
+    ['', true],
+  ])('a terminal is asked: %j', (answer, installs) => {
+    const folder = installedClone('console.error("tests ran")');
+    const PATH = programs(folder, { 'apt-get': aptLog, systemctl: 'exit 0', service: 'exit 0' });
+    const terminal = `${as('root')}; process.stdin.isTTY = process.stderr.isTTY = true`;
+    const env = { PATH, CI: '' };
+    const { status, stderr } = start(folder, 'test', { preload: terminal, env, input: `${answer}\n` });
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/install them now\? \[Y\/n\].*tests ran/s);
+    expect(existsSync(join(folder, 'apt.log'))).toBe(installs);
+  });
+
+  test.each([true, false])('a service is stopped after its installation unless it was there before: %j', (wasThere) => {
+    const folder = installedClone('');
+    const PATH = programs(folder, { 'apt-get': aptLog, service: 'echo "$@" >> services.log' });
+    const preload = `
+      import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      const { existsSync } = fs;
+      fs.existsSync = (path) => String(path).startsWith('/etc/init.d/') ? ${wasThere} : existsSync(path) && path !== '/run/systemd/system';
+      syncBuiltinESMExports();
+      ${as('root')};`;
+    expect(start(folder, 'test', { preload, env: { PATH } }).status).toBe(0);
+    expect(existsSync(join(folder, 'apt.log'))).toBe(true);
+    const log = join(folder, 'services.log');
+    const said = existsSync(log) ? readFileSync(log, 'utf8') : '';
+    expect(said).toBe(wasThere ? '' : 'prometheus stop\nprometheus-alertmanager stop\npostgresql stop\n');
   });
 
   test('are asked for elsewhere, and the task runs all the same', () => {
@@ -159,9 +215,7 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
     const PATH = programs(folder, { 'apt-get': aptLog });
     const { status, stderr } = start(folder, 'test', { preload: as('somebody'), env: { PATH } });
     expect(status).toBe(0);
-    expect(stderr).toContain(
-      'Run `sudo apt-get install prometheus prometheus-alertmanager chromium postgresql` to see alerts',
-    );
+    expect(stderr).toContain('Run `sudo apt-get install prometheus prometheus-alertmanager chromium postgresql`. Left');
     expect(stderr).toContain('tests ran');
   });
 
