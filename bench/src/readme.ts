@@ -1,7 +1,7 @@
-import { about, exact, figure, kib, micro, milli, sure } from './figures.ts';
-import { type CaseResult, isClose, type Results, type Row, type Verdict } from './results.ts';
+import { about, figure, kib, micro, milli } from './figures.ts';
+import type { CaseResult, Results, Row } from './results.ts';
 
-/** A line of the table: a case, and the rows of it that stand in the columns. What nobody does, or nobody measured, is left out. */
+/** A line of the overview: a case, and its rows in the columns. A column without a measurement shows a dash. */
 interface Line {
   readonly title: string;
   /** case/sdk, as in the results. */
@@ -40,7 +40,7 @@ const rowOf = (cases: readonly CaseResult[], of: string, id: string): Row => {
   const row = cases.find((one) => `${one.id}/${one.sdk}` === of)?.rows.find((one) => one.id === id);
   if (row === undefined)
     throw new Error(
-      `README.md wants the row ${id} of ${of}, and the results have none. Run "npm run bench -- --write".`,
+      `README.md shows the row ${id} of ${of}, and the results have no such row. Run "npm run bench -- --write".`,
     );
   return row;
 };
@@ -51,17 +51,10 @@ const lineText = ({ title, of, hand, context, guard, peers = [] }: Line, cases: 
   return `| ${[title, ...cells].join(' | ')} |`;
 };
 
-const summary = (cases: readonly CaseResult[]): string => {
-  const guarded = (sdk: string) => micro(rowOf(cases, `closed/${sdk}`, 'guard'));
-  return `**Through \`guard()\` a call costs ${guarded('none')} µs, ${guarded('metrics')} µs with metrics on, and ${guarded('sampled')} µs with metrics and a sampled span.** A
-tool takes milliseconds.`;
-};
-
-const LEGEND = `Microseconds for one call, itself included, beside the circuit breakers that one would take otherwise. *By hand* is \`acquire\` and \`settle\`; *in
-its context* is the same with the call inside \`context.with(permit.context, …)\`, which is for traces, so that the tool's spans belong to the
-decision's, and can be left out without them. \`guard()\` always gives the context, classifies what comes back, and looks for calls that repeat themselves. The
-peers have no context and no spans, keep no failure budget and classify nothing; cockatiel and opossum alone have no metrics. Their refusal is
-an error with a stack, some 2 µs; ours has none, and makes its text when it is read.`;
+const LEGEND = `Microseconds for one call, the call of the tool included. *By hand* is \`acquire\` and \`settle\`. *In its context* runs the call inside
+\`context.with(permit.context, …)\`, so that the tool's spans nest under the decision's. \`guard()\` always does that; it also classifies the result
+and looks for repeated calls. cockatiel and opossum have no spans, no failure budget and no classifier, and without opossum-prometheus no metrics.
+They reject a call with an error that has a stack (about 2 µs). Ours has no stack, and its text is made when it is read.`;
 
 /** What is no call: the crowd at a probe, sessions, memory, and a scrape. */
 const atLarge = (cases: readonly CaseResult[]): readonly string[] => {
@@ -89,42 +82,10 @@ const atLarge = (cases: readonly CaseResult[]): readonly string[] => {
   ];
 };
 
-/** The ratio in as few digits as say that it is above the limit. */
-const ratioText = ({ measured, quartiles: [p25, p75] = [measured, measured], limit }: Verdict): string => {
-  const texts = [sure({ median: measured, p25, p75 }), figure(measured)];
-  return texts.find((text) => Number(text) > limit) ?? exact(measured);
-};
-
-const missText = (one: Verdict): string => {
-  const is = one.quartiles === undefined ? `It is ${figure(one.measured)}` : `It is ${ratioText(one)} ×`;
-  return `- ${one.says}. ${is}${isClose(one) ? ', and the limit lies within the spread' : ''}.`;
-};
-
-const LEAN = "by hand without the context, with a refusal's text unread, and a circuit weighed alone";
-const FULL = 'in the context, with the text read, and the circuit weighed with its share of the session';
-
-/** How many of the targets are met, read in the one way and in the other; a line for each that isn't. */
-export const verdictsText = (targets: readonly Verdict[]): string => {
-  const read = (reading: Verdict['reading']) =>
-    targets.filter((one) => one.reading === undefined || one.reading === reading);
-  const [lean, full] = [read('lean'), read('full')];
-  const met = (all: readonly Verdict[]) => all.filter((one) => one.met).length;
-  const twofold = targets.filter((one) => one.reading === 'full').length;
-  const missed = targets.filter((one) => !one.met);
-  const close = targets.filter((one) => one.met && isClose(one));
-  return [
-    `${lean.length} targets were set for it, of which ${twofold} can be read in two ways. ${met(lean)} of ${lean.length} are met ${LEAN};`,
-    `${met(full)} of ${full.length} are met ${FULL}.${missed.length > 0 ? ' Missed:' : ''}`,
-    ...(missed.length > 0 ? ['', ...missed.map(missText)] : []),
-    ...(close.length > 0 ? ['', 'Met, with the limit within the spread, so that another run may miss it:', ''] : []),
-    ...close.map((one) => `- ${one.says}.`),
-  ].join('\n');
-};
-
-/** What stands between the markers of the repository's README, in Markdown. */
-export const readmeText = ({ cases, targets, machine, date }: Results): string =>
+/** The table of all calls, and what is not a call: for bench/README.md. */
+export const overviewText = ({ cases, machine }: Results): string =>
   [
-    summary(cases),
+    '### Overview',
     '',
     `| µs | by hand | in its context | \`guard()\` | cockatiel ${machine.versions.cockatiel} | opossum ${machine.versions.opossum} | opossum + opossum-prometheus |`,
     '|---|--:|--:|--:|--:|--:|--:|',
@@ -133,10 +94,26 @@ export const readmeText = ({ cases, targets, machine, date }: Results): string =
     LEGEND,
     '',
     ...atLarge(cases),
-    '',
-    `Medians of a run on ${date}, Node ${machine.node}, ${machine.cpu}, ${machine.cores} cores, with no more digits than the spread leaves standing. \`npm run bench\` measures it where
-you are: in one run, everybody in the same processes and taking turns. [\`bench/\`](bench/README.md) has every number with its spread and its
-ratios, the floor under each missed target, how each is set up, and what is not measured.`,
-    '',
-    verdictsText(targets),
   ].join('\n');
+
+/** The rows of the repository's README. */
+const SHORT: readonly (readonly [title: string, of: string])[] = [
+  ['a call that succeeds', 'closed/none'],
+  ['a call that succeeds, with metrics', 'closed/metrics'],
+  ['a call that is rejected', 'open/none'],
+  ['a call that fails', 'failure/none'],
+];
+
+/** The text between the markers of the repository's README, in Markdown. */
+export const readmeText = ({ cases, machine, date }: Results): string => {
+  const { cockatiel, opossum } = machine.versions;
+  const cells = (of: string) => ['guard', ...PEERS].map((id) => micro(rowOf(cases, of, id)));
+  return [
+    `| µs for one call | \`guard()\` | cockatiel ${cockatiel} | opossum ${opossum} | opossum + opossum-prometheus |`,
+    '|---|--:|--:|--:|--:|',
+    ...SHORT.map(([title, of]) => `| ${[title, ...cells(of)].join(' | ')} |`),
+    '',
+    `Medians of one run on ${date}: Node ${machine.node}, ${machine.cpu}, ${machine.cores} cores. [\`bench/\`](bench/README.md) has every number and every target,
+met and missed; \`npm run bench\` measures on your machine.`,
+  ].join('\n');
+};

@@ -1,5 +1,6 @@
 import { SDK_TITLES } from './cases.ts';
 import { exact, figure, sure } from './figures.ts';
+import { overviewText } from './readme.ts';
 import { BASELINES, type CaseResult, isClose, type Results, type Row, type Verdict } from './results.ts';
 
 /*
@@ -67,14 +68,17 @@ const targetsText = (targets: readonly Verdict[]): string =>
     ...targets.map(verdictText),
   ].join('\n');
 
-/** What stands between the markers of bench/README.md, in Markdown. */
-export const benchText = ({ cases, targets, machine, date, tookSeconds }: Results): string =>
-  [
+/** The text between the markers of bench/README.md, in Markdown. */
+export const benchText = (results: Results): string => {
+  const { cases, targets, machine, date, tookSeconds } = results;
+  return [
     `A run of ${tookSeconds} s on ${date}: ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.platform}, Node ${machine.node}, load ${machine.load.before} before and ${machine.load.after} after;
 ${Object.entries(machine.versions)
   .map(([name, version]) => `${name} ${version}`)
   .join(', ')}.
 Ratios have no more digits than their own spread leaves standing.`,
+    overviewText(results),
     targetsText(targets),
     ...cases.map(caseText),
   ].join('\n\n');
+};

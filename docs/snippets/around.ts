@@ -8,7 +8,6 @@ export interface Around {
 
 export const AROUND: readonly Around[] = [
   { file: 'README.md', has: 'guardTools(tools, session), stopWhen', gives: 'chat' },
-  { file: 'README.md', has: 'serveStaleMs: 600_000', gives: 'box' },
   { file: 'packages/core/README.md', has: 'serveStaleMs: 600_000', gives: 'box' },
   { file: 'packages/instrumentation/README.md', has: 'guardTools(ownTools, currentSession)', gives: 'chat' },
   { file: 'packages/instrumentation/README.md', has: '/langchain', gives: 'langchain' },

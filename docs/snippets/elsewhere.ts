@@ -35,18 +35,6 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     by: 'test/readme.test.ts',
     words: 'ten lines of the README',
   },
-  {
-    file: 'README.md',
-    has: 'agent           tool              state',
-    by: 'test/demo.test.ts',
-    words: 'list_deployments',
-  },
-  {
-    file: 'README.md',
-    has: 'PAUSED, systemic failure: get_weather and web_search',
-    by: 'test/demo.test.ts',
-    words: 'egress-proxy',
-  },
   frameworks('// agent.ts\n'),
   frameworks('npm install @breakerbox/core @breakerbox/instrumentation @breakerbox/telemetry @opentelemetry/api'),
   instrumentation("'fetch_page'"),
