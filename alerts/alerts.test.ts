@@ -31,14 +31,14 @@ const managed = (text: string): { title: string; for: string; expr: string }[] =
   );
 };
 
-/** Every series name that the code can emit. */
+/** Every series name that core can emit. */
 const seriesNames = new Set(
   Object.values<MetricDefinition>(METRIC).flatMap(({ prometheus, kind }) =>
     kind === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => prometheus + end) : [prometheus],
   ),
 );
 const recordedNames = new Set(recordings.map(({ record }) => record));
-/** OpenTelemetry's attributes as Prometheus writes them, and the labels that Prometheus adds. */
+/** OpenTelemetry's attributes in Prometheus' notation, and the labels that Prometheus adds. */
 const labelNames = new Set(['job', 'le', ...Object.values(ATTR).map((name) => name.replaceAll('.', '_'))]);
 
 function expectKnownNames(expression: string, recorded: ReadonlySet<string> = recordedNames): void {
@@ -49,7 +49,7 @@ function expectKnownNames(expression: string, recorded: ReadonlySet<string> = re
   for (const name of labels) expect(labelNames.has(name), `label ${name} in: ${expression}`).toBe(true);
 }
 
-/** The queries inside a template, which promtool doesn't check: printf `…` args | query. */
+/** The queries inside a template (printf `…` args | query), which promtool does not check. */
 function queriesOf(template: string): string[] {
   return [...template.matchAll(/printf\s+`([^`]+)`[^}]*\|\s*query/g)].map((match) =>
     (match[1] ?? '').replaceAll('%q', '"x"').replaceAll('%%', '%'),
@@ -58,7 +58,7 @@ function queriesOf(template: string): string[] {
 const annotationQueries = (of: readonly PrometheusRule[]): string[] =>
   of.flatMap(({ annotations }) => Object.values(annotations ?? {}).flatMap(queriesOf));
 
-/** Where a person finds this repository, by the root's package.json: https://host/owner/name. */
+/** Address of this repository, from the root's package.json: https://host/owner/name. */
 function repository(): string {
   const { repository }: { repository: { url: string } } = JSON.parse(read('../package.json'));
   expect(repository.url).toMatch(/^git\+https:.+\.git$/);
@@ -72,21 +72,21 @@ describe('the files', () => {
     { path: `grafana/${grafana.name}`, text: grafana.text },
   ];
 
-  it.each(files)('$path is what alerts/src gives', ({ path, text }) => {
+  it.each(files)('$path matches what alerts/src generates', ({ path, text }) => {
     expect(
       read(path),
-      `alerts/${path} was edited by hand, or not generated again: run "pnpm generate" and commit the result`,
+      `alerts/${path} was edited by hand, or not generated after a change: run "pnpm generate" and commit the result`,
     ).toBe(text);
   });
 
-  it('are all that there are', () => {
+  it('are the only files in their folders', () => {
     const found = ['rules', 'grafana'].flatMap((folder) =>
       readdirSync(`${here}/${folder}`).map((name) => `${folder}/${name}`),
     );
     expect(found.sort()).toEqual(files.map(({ path }) => path).sort());
   });
 
-  it('say nothing of where others lie: they are copied, and in a bundle they lie elsewhere', () => {
+  it('name no paths in their comments, because copies and bundles have other paths', () => {
     for (const { path, text } of files) {
       const comments = text.split('\n').filter((line) => /^\s*#/.test(line));
       expect(comments.join('\n'), path).not.toMatch(/\.\.\/|README|alerts\/|\bsrc\b/);
@@ -110,39 +110,39 @@ describe('the files', () => {
     expect(output).toContain('SUCCESS');
   });
 
-  it('are not taken for wrong where the tool was ended', async () => {
+  it('are not reported as invalid when promtool was killed', async () => {
     await expect(runTool('sh', ['-c', 'echo so far; kill -KILL $$'])).rejects.toThrow(
-      'sh was ended by SIGKILL.\nso far',
+      'sh was killed by SIGKILL.\nso far',
     );
   });
 
-  it('says how to get promtool where it is missing', async () => {
+  it('tells you how to get promtool if it is missing', async () => {
     await expect(runTool('promtool-that-is-not-there', [])).rejects.toThrow(/not on PATH.*npm test/);
   });
 });
 
 describe('names', () => {
-  it.each(rules.map((rule) => [rule.record ?? rule.alert, rule.expr]))('of %s are the code’s', (_, expression) => {
+  it.each(rules.map((rule) => [rule.record ?? rule.alert, rule.expr]))('of %s exist in the code', (_, expression) => {
     expectKnownNames(expression ?? '');
   });
 
   it.each(managed(grafanaAlerting().text))(
-    'of $title in Grafana are the code’s, and none that is recorded',
+    'of $title in Grafana exist in the code, and are not recorded series',
     ({ expr }) => {
       expectKnownNames(expr, new Set());
     },
   );
 
-  it('of recorded series are level:metric:operation, by which the expression groups', () => {
+  it('of recorded series are level:metric:operation, and the expression groups by the level', () => {
     const levels: Readonly<Record<string, string>> = {
       job: 'job',
       agent: 'gen_ai_agent_name',
       tool: 'gen_ai_tool_name',
       error: 'error_type',
     };
-    // An expression says what it groups by, or reads what is grouped so.
+    // An expression names the labels that it groups by, or reads a series that is grouped by them.
     const byName = new Map(recordings.map(({ record, expr }) => [record, expr]));
-    // A rule may read what it recorded itself a moment ago.
+    // A rule may read its own value of the last evaluation.
     const grouping = (expr: string): string[] => [
       ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].map((match) => match[1] ?? ''),
       ...[...namesIn(expr).metrics].flatMap((name) => {
@@ -160,18 +160,18 @@ describe('names', () => {
     }
   });
 
-  it('inside annotations are the code’s too', () => {
+  it('inside annotations exist in the code too', () => {
     const queries = annotationQueries(alerts);
     expect(queries).toHaveLength(4);
     for (const query of queries) expectKnownNames(query);
   });
 
-  it('refuses a name nobody emits, and a typing error', () => {
+  it('rejects a name that core does not emit, and a syntax error', () => {
     expect(() => expectKnownNames('breakerbox_circuit_state > 0')).toThrow(/breakerbox_circuit_state/);
     expect(() => namesIn('sum by (job (breakerbox_circuits)')).toThrow(/syntax error/);
   });
 
-  it('leave out no metric, but those that tell nobody to get up', () => {
+  it('cover every metric except those that need no action', () => {
     const read = new Set(
       rules.flatMap(({ expr }) => [...namesIn(expr).metrics]).map((name) => name.replace(/_(bucket|count)$/, '')),
     );
@@ -189,13 +189,13 @@ describe('names', () => {
     ]);
   });
 
-  it('that are recorded are each read by an alert, or said to be for dashboards', () => {
+  it('of recorded series are each read by a rule', () => {
     const used = new Set(rules.flatMap(({ expr }) => [...namesIn(expr).metrics]));
     for (const { record } of recordings) expect(used.has(record), record).toBe(true);
   });
 });
 
-describe('a selector of one’s own', () => {
+describe('your own selector', () => {
   const selector = 'job=~"agents-.+", cluster!="100% `test`"';
   const options = { selector };
   const narrowed = (expr: string): void => {
@@ -203,11 +203,11 @@ describe('a selector of one’s own', () => {
     for (const { text } of own) expect(text).toContain(selector);
   };
 
-  it('is in every selector of a raw series, and nowhere else', () => {
+  it('is in every selector of a raw series, and in no other', () => {
     const own = rulesOf(ruleFiles(options));
     expect(own).toHaveLength(rules.length);
     for (const { expr } of own) narrowed(expr);
-    // Longer selectors are broken into lines elsewhere.
+    // Longer selectors are broken into several lines.
     const squeezed = (expr: string): string => expr.replaceAll(/\s+/g, '');
     const without = (expr: string): string =>
       squeezed(expr.replaceAll(`{${selector}}`, '').replaceAll(`, ${selector}`, ''));
@@ -215,7 +215,7 @@ describe('a selector of one’s own', () => {
     for (const { expr } of managed(grafanaAlerting(options).text)) narrowed(expr);
   });
 
-  it('is in the queries of the texts, safe from printf and the end of the string', () => {
+  it('is in the queries of the texts, escaped for printf and for the end of the string', () => {
     const own = annotationQueries(rulesOf(ruleFiles(options)));
     expect(own).toHaveLength(4);
     for (const query of own) {
@@ -225,7 +225,7 @@ describe('a selector of one’s own', () => {
 });
 
 describe('each alert', () => {
-  it('is tested', () => {
+  it('has a test', () => {
     const tests = readdirSync(`${here}/tests`)
       .filter((name) => name.endsWith('.test.ts'))
       .map((name) => read(`tests/${name}`))
@@ -247,17 +247,17 @@ describe('each alert', () => {
     );
   });
 
-  it('leads where one says, and to runbooks elsewhere', () => {
+  it('links to your Grafana and to your runbooks', () => {
     const options = { grafanaUrl: 'https://grafana.example.com/', runbookUrl: 'https://wiki.example.com/books' };
     for (const { alert, annotations } of rulesOf(ruleFiles(options))) {
       if (alert === undefined) continue;
       expect(annotations?.dashboard_url).toMatch(/^https:\/\/grafana\.example\.com\/d\/breakerbox-/);
       expect(annotations?.runbook_url).toBe(`https://wiki.example.com/books/${alert}.md`);
     }
-    expect(() => ruleFiles({ grafanaUrl: 'grafana' })).toThrow(/grafanaUrl: is "grafana".*leads nowhere/);
+    expect(() => ruleFiles({ grafanaUrl: 'grafana' })).toThrow(/grafanaUrl: is "grafana".*https:/);
   });
 
-  it('says the same summary for all that Alertmanager groups under it', () => {
+  it('has one summary for all alerts that Alertmanager groups', () => {
     for (const { annotations } of alerts) {
       const labels = [...(annotations?.summary ?? '').matchAll(/\$labels\.(\w+)/g)].map((match) => match[1]);
       expect(['gen_ai_agent_name', 'job']).toEqual(expect.arrayContaining(labels));
@@ -265,7 +265,7 @@ describe('each alert', () => {
     }
   });
 
-  it('is asked in Grafana about each minute of an hour or less, or what lasts a minute would be overlooked', () => {
+  it('is evaluated in Grafana for each minute of an hour or less, so that a condition of one minute is not missed', () => {
     const steps = managed(grafanaAlerting().text).flatMap(({ expr }) => [...expr.matchAll(/\[(\w+):(\w+)\]/g)]);
     expect(steps.length).toBeGreaterThan(10);
     for (const [text, range = '', step = ''] of steps) {
@@ -274,7 +274,7 @@ describe('each alert', () => {
     }
   });
 
-  it('has to last before it is kept, in Grafana’s query too: else what is kept would count as lasting', () => {
+  it('must last before it is kept, in Grafana’s query too, so that kept time does not count as lasting', () => {
     const grafana = managed(grafanaAlerting().text);
     const both = alerts.filter((rule) => rule.for !== undefined && rule.keep_firing_for !== undefined);
     expect(both.map(({ alert }) => alert)).toEqual(['BreakerboxCircuitOpen']);
@@ -293,15 +293,18 @@ describe('each alert', () => {
 describe('the README', () => {
   const text = read('README.md').replaceAll(/ +/g, ' ');
 
-  it.each(ALERTS)('has $name, and when it fires', ({ name, severity, says }) => {
+  it.each(ALERTS)('lists $name, and when it fires', ({ name, severity, says }) => {
     expect(text).toContain(`| [${name}](runbooks/${name}.md) | ${severity} | ${says} |`);
   });
 
-  it.each(settingDocs())('has the setting $name, its default and why', ({ name, default: value, meaning }) => {
-    expect(text).toContain(`| \`${name}\` | \`${value}\` | ${meaning} |`);
-  });
+  it.each(settingDocs())(
+    'lists the setting $name with its default and meaning',
+    ({ name, default: value, meaning }) => {
+      expect(text).toContain(`| \`${name}\` | \`${value}\` | ${meaning} |`);
+    },
+  );
 
-  it('has every recorded series', () => {
+  it('lists every recorded series', () => {
     for (const { record } of recordings) expect(text).toContain(`\`${record}\``);
   });
 });

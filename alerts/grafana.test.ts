@@ -7,12 +7,12 @@ import { grafanaAlerting } from './src/grafana.ts';
 import { ALERT_DEFINITIONS } from './src/rules.ts';
 
 const duration = z.string().regex(/^(\d+[smhdw])+$/);
-/** Grafana puts its environment's variables into most strings, for `$name` and `${name}`. */
+/** Grafana replaces `$name` and `${name}` in most strings with variables of its environment. */
 const plain = z
   .string()
   .min(1)
   .regex(/^[^$]*$/);
-/** Annotations are left alone, but for `${name}` from 13 on. */
+/** In annotations it does so only from 13 on, and only for `${name}`. */
 const template = z
   .string()
   .min(1)
@@ -82,7 +82,7 @@ const parsed = file.parse(parse(grafanaAlerting().text));
 const rules = parsed.groups.flatMap((group) => group.rules);
 
 describe('Grafana-managed rules', () => {
-  it('are all the alerts, each with a uid and a title of its own', () => {
+  it('include all alerts, each with its own uid and title', () => {
     expect(rules.map(({ title }) => title.replace(/ .*/, '')).sort()).toEqual(
       ALERT_DEFINITIONS.map(({ name }) => name).sort(),
     );
@@ -94,7 +94,7 @@ describe('Grafana-managed rules', () => {
     expect(() => namesIn(model.expr)).not.toThrow();
   });
 
-  it.each(rules)('$title has texts in Grafana’s dialect', ({ annotations }) => {
+  it.each(rules)('the texts of $title are in Grafana’s dialect', ({ annotations }) => {
     for (const text of Object.values(annotations)) {
       expect(text).not.toMatch(/\| query\b|\$externalLabels|\$value\b/);
       const used = [...text.matchAll(/\$(\w+)(?:\.(\w+))?/g)].map((match) =>
@@ -103,11 +103,11 @@ describe('Grafana-managed rules', () => {
       for (const name of used) expect(name).toMatch(/^\$(values|labels\.\w+)$/);
     }
     expect(annotations.dashboard_url).toMatch(/^\{\{ reReplaceAll "\/\+\$" "" externalURL \}\}\/d\/breakerbox-/);
-    // Grafana refuses __dashboardUid__ without __panelId__, and panels may move.
+    // Grafana rejects __dashboardUid__ without __panelId__, and panels may move.
     expect(Object.keys(annotations)).not.toContain('__dashboardUid__');
   });
 
-  it('say nothing where there is nothing, and one of them that Prometheus can’t be asked', () => {
+  it('do not fire without data, and one of them reports that Grafana cannot query Prometheus', () => {
     expect(new Set(rules.map(({ noDataState }) => noDataState))).toEqual(new Set(['OK']));
     expect(rules.filter(({ execErrState }) => execErrState === 'Error').map(({ uid }) => uid)).toEqual([
       'breakerbox-telemetry-absent',

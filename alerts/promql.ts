@@ -1,14 +1,14 @@
-/** What a PromQL expression mentions, by the grammar of Prometheus' own web interface. */
+/** The names in a PromQL expression, parsed with the grammar of Prometheus' own web interface. */
 import { parser } from '@prometheus-io/lezer-promql';
 
 /** Names that an expression mentions. */
 export interface PromqlNames {
   readonly metrics: ReadonlySet<string>;
-  /** In matchers and in `by`, `on` and the like. */
+  /** In matchers and in `by`, `on` and similar clauses. */
   readonly labels: ReadonlySet<string>;
 }
 
-/** A selector as it stands in an expression. */
+/** A selector as the expression contains it. */
 export interface PromqlSelector {
   readonly metric: string;
   /** With its braces. */
@@ -18,7 +18,7 @@ export interface PromqlSelector {
 /**
  * Parses an expression and collects its names.
  *
- * @throws where the expression has a syntax error, with the place of it.
+ * @throws Error if the expression has a syntax error, with its position.
  */
 export function namesIn(expression: string): PromqlNames {
   const metrics = new Set<string>();

@@ -21,7 +21,7 @@ const firsts = (text: string, pattern: RegExp): string[] => all(text, pattern).m
 
 interface Rule {
   readonly alert: string;
-  /** What Grafana calls it: the same, and its scope. */
+  /** The title in Grafana: the alert's name and its scope. */
   readonly title: string;
   readonly expr: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ const rules = list('alerts/rules', '.yml').flatMap((file) =>
   (parse(read(file)) as Groups).groups.flatMap((group) => group.rules),
 );
 const alerts = rules.filter((rule): rule is Rule => rule.alert !== undefined);
-/** The same alerts as Grafana evaluates them: whatever else stands there, these are their links. */
+/** The same alerts as Grafana evaluates them, with their links. */
 const grafana = list('alerts/grafana', '.yml').flatMap((file) =>
   (parse(read(file)) as Groups).groups.flatMap((group) => group.rules),
 );
@@ -50,10 +50,10 @@ interface Dashboard extends Panel {
 const dashboards = list('dashboards/generated', '.json').map((file): Dashboard => JSON.parse(read(file)));
 const panelsOf = (panel: Panel): readonly string[] =>
   (panel.panels ?? []).flatMap((one) => [one.title ?? '', ...panelsOf(one)]);
-/** Without the product's name, as runbooks say it. */
+/** Without the product's name, as runbooks write it. */
 const nameOf = ({ title = '' }: Dashboard): string => title.replace('Breakerbox · ', '');
 
-/** The text of a runbook, and what the checks look at. */
+/** The text of a runbook, and the parts that the tests check. */
 const runbookOf = (file: string) => {
   const text = read(file);
   const prose = text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
@@ -78,9 +78,9 @@ const pages = list('alerts/runbooks', '.md').map(runbookOf);
 const runbooks = pages.filter(({ alert }) => alert !== 'README');
 const each = runbooks.map((runbook) => [runbook.alert, runbook] as const);
 
-/** Where a person finds this repository's files, by the root's package.json. */
+/** Address of this repository's files, from the root's package.json. */
 const blob = `${JSON.parse(read('package.json')).repository.url.replace(/^git\+|\.git$/g, '')}/blob/main/`;
-/** A heading as GitHub makes an anchor of it. */
+/** The anchor that GitHub makes of a heading. */
 const anchor = (heading: string): string =>
   heading
     .toLowerCase()
@@ -88,7 +88,7 @@ const anchor = (heading: string): string =>
     .replaceAll(' ', '-');
 const anchorsOf = (text: string): string[] => firsts(text, /^#+ (.+)$/gm).map(anchor);
 
-/** Seconds of `5 min`, `1 week`, `2 min 30 s`; undefined for what is no time. */
+/** Seconds of `5 min`, `1 week`, `2 min 30 s`; undefined if it is not a time. */
 const secondsIn = (text: string): number | undefined => {
   const units = new Map([
     ['s', 1],
@@ -104,29 +104,29 @@ const secondsIn = (text: string): number | undefined => {
     ? parts.reduce((sum, [count, unit = '']) => sum + Number(count) * (units.get(unit) ?? 0), 0)
     : undefined;
 };
-/** A number as a person writes it: a time in seconds, a share as a part of 1. */
+/** A number as a text writes it: a time in seconds, a share as a part of 1. */
 const numberIn = (text: string): number | undefined => {
   const [, share] = /^([\d.]+) %$/.exec(text) ?? [];
   return share === undefined ? (secondsIn(text) ?? Number(text)) : Number(share) / 100;
 };
 
 describe('runbooks', () => {
-  it('are one for each alert', () => {
+  it('exist for each alert', () => {
     expect(runbooks.map(({ alert }) => alert).sort()).toEqual([...new Set(alerts.map(({ alert }) => alert))].sort());
   });
 
-  it('stand in the index', () => {
+  it('are listed in the index', () => {
     const index = pages.find(({ alert }) => alert === 'README');
     for (const { alert } of runbooks) expect(index?.text).toContain(`(${alert}.md)`);
   });
 
-  it('explain each number of the rules, under its name', () => {
+  it('explain each number of the rules, with its setting', () => {
     const explained = new Set(runbooks.flatMap(({ numbers }) => numbers.map(([, , setting]) => setting)));
     for (const setting of Object.keys(DEFAULT_SETTINGS)) expect(explained, setting).toContain(setting);
   });
 
   it.each(pages.map((page) => [page.file, page] as const))(
-    '%s leads to files and headings that are there',
+    'all links of %s lead to existing files and headings',
     (_, page) => {
       for (const target of firsts(page.prose, /\]\(([^)]+)\)/g)) {
         const [path = '', heading] = target.split('#');
@@ -145,16 +145,16 @@ describe('links of the rules', () => {
     ({ alert, title = alert, annotations }) => [title, annotations?.runbook_url, annotations?.dashboard_url] as const,
   );
 
-  it('are there for Prometheus and for Grafana', () => {
+  it('exist for Prometheus and for Grafana', () => {
     expect(grafana.filter(({ annotations }) => annotations?.runbook_url !== undefined)).toHaveLength(alerts.length);
   });
 
-  it.each(linked)('%s has its runbook at %s', (title, url) => {
+  it.each(linked)('%s links to its runbook at %s', (title, url) => {
     expect(url).toBe(`${blob}alerts/runbooks/${title?.split(' ')[0]}.md`);
     expect(runbooks.map(({ file }) => blob + file)).toContain(url);
   });
 
-  it.each(linked)('%s has a dashboard, by variables that it has', (_, runbook = '', url = '') => {
+  it.each(linked)('%s links to a dashboard, with variables that the dashboard has', (_, runbook = '', url = '') => {
     const link = new URL(url.replaceAll(/\{\{.*?\}\}/g, ''), 'http://grafana');
     const dashboard = dashboards.find(({ uid }) => link.pathname === `/d/${uid}`);
     const variables = dashboard?.templating.list.map(({ name }) => `var-${name}`);
@@ -168,7 +168,7 @@ describe('links of the rules', () => {
 describe.each(each)('%s', (alert, runbook) => {
   const own = alerts.filter((one) => one.alert === alert);
 
-  it('says all there is to say, in the order of the others', () => {
+  it('has all sections, in the same order as the others', () => {
     for (const { labels, annotations } of own) {
       expect(runbook.text.startsWith(`# ${alert}\n\n**Severity** ${labels.severity}. **Labels** \``)).toBe(true);
       for (const name of firsts(Object.values(annotations).join(), /\$labels\.(\w+)/g)) {
@@ -183,12 +183,12 @@ describe.each(each)('%s', (alert, runbook) => {
       'What to do',
       'Recovered when',
       "What it doesn't see",
-      'Beside other alerts',
+      'Related alerts',
     ]);
     expect(runbook.section("What it doesn't see")).toContain('False alarms');
   });
 
-  it('gives the numbers that the rules have', () => {
+  it('gives the numbers of the rules', () => {
     expect(runbook.numbers.length).toBeGreaterThan(0);
     expect(firsts(runbook.section('What it means'), /^(\|(?! number|[ -]+\|).+)$/gm)).toHaveLength(
       runbook.numbers.length,
@@ -196,7 +196,7 @@ describe.each(each)('%s', (alert, runbook) => {
     for (const [, value = '', name = ''] of runbook.numbers) expect(numberIn(value), name).toBe(numberCalled(name));
   });
 
-  it('says no other times and shares in its prose', () => {
+  it('gives no other times and shares in its prose', () => {
     const known = runbook.numbers.map(([, value = '']) => numberIn(value));
     const prose = runbook.section('What it means').replaceAll(/^\|.*$|\([^)]*by default[^)]*\)/gm, '');
     for (const number of firsts(prose, /(\d[\d.]* (?:%|(?:s|min|h|days?|week)\b)(?: \d+ s\b)?)/g)) {
@@ -212,8 +212,8 @@ describe.each(each)('%s', (alert, runbook) => {
     }
   });
 
-  // On nothing that is recorded: whoever has Grafana evaluate the alerts has no recorded series.
-  it('has queries that parse, on names and values of the code', () => {
+  // No recorded series, because Grafana-managed alerts work without them.
+  it('has queries that parse, with names and values of the code', () => {
     for (const section of ['First look', 'Recovered when']) expect(runbook.section(section)).toContain('```promql');
     for (const query of runbook.blocks('promql')) {
       const { metrics, labels } = namesIn(query);
@@ -226,7 +226,7 @@ describe.each(each)('%s', (alert, runbook) => {
     }
   });
 
-  it('has searches for traces by attributes that spans have', () => {
+  it('searches for traces by attributes that spans have', () => {
     expect(runbook.blocks('traceql').length).toBeGreaterThan(0);
     for (const search of runbook.blocks('traceql')) {
       const attributes = firsts(search, /span\.([\w.]+)/g);
@@ -235,25 +235,25 @@ describe.each(each)('%s', (alert, runbook) => {
     }
   });
 
-  it('knows each category of error', () => {
+  it('covers each error category', () => {
     const causes = runbook.section('Likely causes');
     if (alert === 'BreakerboxTelemetryAbsent') return expect(causes).toContain('no part in this alert');
     for (const category of ERROR_CATEGORIES) expect(causes, category).toContain(`\`${category}\``);
   });
 });
 
-describe('words in code marks', () => {
-  it.each(pages.map((page) => [page.file, page] as const))('of %s are names, and calls that can be made', (_, page) => {
+describe('names in code marks', () => {
+  it.each(pages.map((page) => [page.file, page] as const))('of %s exist, and the calls work', (_, page) => {
     for (const text of new Set(firsts(page.prose, /`([^`]+)`/g))) {
       if (!existsSync(join(root, text))) checkWords(text);
     }
   });
 
-  it('are refused where nobody knows them', () => {
-    expect(() => checkWords('session.reset()')).toThrow('nothing can be called by session.reset()');
+  it('are rejected if they do not exist', () => {
+    expect(() => checkWords('session.reset()')).toThrow('session.reset() is not a call');
     expect(() => tryCall("session.control('TOOL', 'shut')")).toThrow(/shut/);
-    expect(() => tryCall('session.view().colour')).toThrow('comes to nothing');
-    expect(() => checkWords("mode: 'shut'")).toThrow(/Mend it/);
+    expect(() => tryCall('session.view().colour')).toThrow('gives no value');
+    expect(() => checkWords("mode: 'shut'")).toThrow(/Correct it/);
     expect(() => checkWords('cooldownSeconds')).toThrow(/cooldownSeconds/);
   });
 });

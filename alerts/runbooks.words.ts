@@ -1,4 +1,4 @@
-/** Which words in code marks a runbook may use: names that exist, and calls that can be made. */
+/** Which names in code marks a runbook may use: names that exist, and calls that work. */
 import { readFileSync } from 'node:fs';
 import * as core from '../packages/core/src/index.ts';
 import {
@@ -17,10 +17,10 @@ import { ATTR, EVENT, METRIC, MIXED_CATEGORY, OTHER_TOOL } from '../packages/cor
 import { secondsOf } from './src/duration.ts';
 import { DEFAULT_SETTINGS, WINDOW } from './src/settings.ts';
 
-/** OpenTelemetry's name as Prometheus writes it. */
+/** OpenTelemetry's name in Prometheus' notation. */
 const label = (name: string): string => name.replaceAll('.', '_');
 
-/** The values that a label can have; for others anything goes. */
+/** The values that a label can have; undefined if it can have any. */
 export const LABEL_VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [
     label(ATTR.state),
@@ -36,17 +36,17 @@ export const LABEL_VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [label(ATTR.errorType), new Set<string>([...ERROR_CATEGORIES, MIXED_CATEGORY, 'CATEGORY'])],
 ]);
 
-/** Labels that series have: OpenTelemetry's attributes, and what Prometheus adds. */
+/** Labels of series: OpenTelemetry's attributes, and those that Prometheus adds. */
 export const LABELS: ReadonlySet<string> = new Set(['job', 'instance', 'le', ...Object.values(ATTR).map(label)]);
 
-/** Series that the code can emit. */
+/** Series that core can emit. */
 export const SERIES: ReadonlySet<string> = new Set(
   Object.values(METRIC).flatMap(({ prometheus, kind }) =>
     kind === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => prometheus + end) : [prometheus],
   ),
 );
 
-/** The settings that a place of the configuration knows, by what it says when it refuses one. */
+/** The settings that exist at this place of the configuration, read from the error message for an unknown setting. */
 const knownSettings = (config: object): readonly string[] => {
   try {
     createBreakerbox({ agent: 'runbooks', ...config } as BreakerboxConfig);
@@ -68,7 +68,7 @@ const OPTIONS: ReadonlySet<string> = new Set([
   ...knownSettings({ groups: { NAME: nothing } }),
 ]);
 
-/** Whether a setting with its value, such as `mode: 'forced_open'`, is accepted by the box or for a tool. */
+/** Whether the box or a tool accepts a setting with its value, such as `mode: 'forced_open'`. */
 const isAccepted = (name: string, value: string): boolean =>
   [{ [name]: value }, { tools: { TOOL: { [name]: value } } }].some((config) => {
     try {
@@ -79,7 +79,7 @@ const isAccepted = (name: string, value: string): boolean =>
     }
   });
 
-/** A session that is paused, because two of its tools failed together: everything that a runbook looks at is there. */
+/** A session that is paused because two of its tools failed together. It has every value that a runbook reads. */
 const pausedSession = (): { readonly box: Breakerbox; readonly session: Session } => {
   const box = createBreakerbox({ agent: 'runbooks', tools: { TOOL: { group: 'NAME' }, OTHER: {} } });
   const session = box.session();
@@ -90,17 +90,17 @@ const pausedSession = (): { readonly box: Breakerbox; readonly session: Session 
 };
 
 /**
- * Makes the call that a runbook tells its reader to make, such as `session.control('TOOL', 'forced_open')`; without brackets the
- * name must be there.
+ * Makes a call that a runbook tells the reader to make, such as `session.control('TOOL', 'forced_open')`. Without brackets, the
+ * name must exist.
  *
- * @throws where there is no such function, where it refuses the arguments, and where a property after it is missing.
+ * @throws Error if the function does not exist, if it rejects the arguments, or if a property after it is missing.
  */
 export const tryCall = (text: string): void => {
   const { box, session } = pausedSession();
   const [, object, method = '', args, path] = /^(session|box)\.(\w+)(\([^()]*\))?((?:\.\w+)*)$/.exec(text) ?? [];
   const target = object === 'box' ? box : session;
   const found: unknown = Reflect.get(target, method);
-  if (object === undefined || typeof found !== 'function') throw new Error(`nothing can be called by ${text}`);
+  if (object === undefined || typeof found !== 'function') throw new Error(`${text} is not a call`);
   if (args === undefined) return;
   const given = [...args.matchAll(/'([^']*)'/g)].map((match) => match[1]);
   const properties = (path ?? '').split('.').slice(1);
@@ -108,7 +108,7 @@ export const tryCall = (text: string): void => {
     (value, name) => Reflect.get(Object(value), name),
     found.apply(target, given),
   );
-  if (properties.length > 0 && result === undefined) throw new Error(`${text} comes to nothing`);
+  if (properties.length > 0 && result === undefined) throw new Error(`${text} gives no value`);
 };
 
 function prefixed(prefix: string, values: object): Record<string, unknown> {
@@ -117,14 +117,14 @@ function prefixed(prefix: string, values: object): Record<string, unknown> {
 
 const TELEMETRY_README = readFileSync(`${import.meta.dirname}/../packages/telemetry/README.md`, 'utf8');
 
-/** What numbers of a runbook are called: settings of the rules, their fixed windows, and the engine's own defaults. */
+/** Names of the numbers in a runbook: settings of the rules, their fixed windows, and the engine's own defaults. */
 const NUMBERS: Readonly<Record<string, unknown>> = {
   ...DEFAULT_SETTINGS,
   ...prefixed('WINDOW', WINDOW),
   ...prefixed('systemic', DEFAULT_SYSTEMIC),
 };
 
-/** The value of such a number, durations in seconds; undefined where there is none of that name. */
+/** The value of such a number, durations in seconds; undefined if no number has this name. */
 export const numberCalled = (name: string): number | undefined => {
   const value = NUMBERS[name];
   return typeof value === 'string' ? secondsOf(value) : typeof value === 'number' ? value : undefined;
@@ -140,18 +140,18 @@ const WORDS: ReadonlySet<string> = new Set<string>([
   ...Object.values(ATTR).map((name) => `span.${name}`),
   ...Object.keys(core),
   OTHER_TOOL,
-  // Whose circuits are, in the configuration of a box.
+  // Whether circuits belong to a session or to the process, in the configuration of a box.
   ...['session', 'process'],
-  // Of the rules and of Prometheus itself.
+  // Names of the rules and of Prometheus itself.
   ...['scope', 'agent', 'fleet', 'up', 'for', 'runbook_url', 'dashboard_url', 'metric_expiration', 'WINDOW'],
-  // Placeholders, and where to ask an agent for its metrics.
+  // Placeholders, and the address of an agent's metrics.
   ...['JOB', 'AGENT', 'TOOL', 'CATEGORY', 'group:NAME', 'http://HOST:9464/metrics', 'breakerbox bundle'],
 ]);
 
 /**
- * Looks whether the words in code marks mean something.
+ * Checks that the names in code marks exist.
  *
- * @throws where they mean nothing that is known, or say a call that can't be made.
+ * @throws Error if a name is unknown, or a call does not work.
  */
 export const checkWords = (text: string): void => {
   if (/^(session|box)\./.test(text)) {
@@ -163,6 +163,6 @@ export const checkWords = (text: string): void => {
   if (/^OTEL_[A-Z_]+$/.test(text) && TELEMETRY_README.includes(`\`${text}`)) return;
   if (WORDS.has(text) || /^Breakerbox[A-Z]/.test(text) || numberCalled(text) !== undefined) return;
   throw new Error(
-    `\`${text}\` is no name that the code, the contract or the rules' settings have. Mend it or leave it out.`,
+    `\`${text}\` is not a name in the code, the contract or the rules' settings. Correct it or remove it.`,
   );
 };

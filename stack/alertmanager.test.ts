@@ -1,4 +1,4 @@
-/** The repository's alertmanager.yml in a real Alertmanager: what it mutes, and what it lets through. */
+/** The repository's alertmanager.yml in a real Alertmanager: the alerts that it mutes, and those that it sends. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,14 +22,14 @@ let alertmanager: RunningAlertmanager;
 
 const fire = (alerts: readonly Labels[]): Promise<void> => alertmanager.post(alerts.map((labels) => ({ labels })));
 
-/** Both as Prometheus does: the same alerts again, with an end. */
+/** Sends as Prometheus does: for a resolved alert, the same labels again with an end. */
 const end = (alerts: readonly Labels[]): Promise<void> =>
   alertmanager.post(alerts.map((labels) => ({ labels, endsAt: new Date().toISOString() })));
 
 const fits = (labels: Labels, wanted: Labels): boolean =>
   Object.entries(wanted).every(([name, value]) => labels[name] === value);
 
-/** The alert with these labels, once Alertmanager has decided what to do with it. */
+/** The alert with these labels, after Alertmanager has decided whether to mute it. */
 const decided = (wanted: Labels): Promise<ApiAlert> =>
   until(async () => {
     const alerts = (await (await fetch(`${alertmanager.url}/api/v2/alerts`)).json()) as ApiAlert[];
@@ -85,7 +85,7 @@ const everywhere = (name: string): Labels => ({
   gen_ai_tool_name: name,
 });
 
-/** A cause, what it mutes, and what is still to be heard. */
+/** A cause, the alerts that it mutes, and the alerts that are still sent. */
 interface Muting {
   readonly sources: readonly Labels[];
   readonly muted: readonly Labels[];
@@ -107,15 +107,15 @@ const MUTINGS: readonly (readonly [string, Muting])[] = [
         circuitOpen('other', 'web_search'),
         circuitOpen('struck', 'web_search', 'another-job'),
         agentAlert('BreakerboxBudgetExhausted', 'struck'),
-        // Names a tool, and is critical all the same: no cause mutes that.
+        // Has a tool label but is critical: no cause mutes it.
         { ...circuitOpen('struck', 'payments'), severity: 'critical' },
-        // A warning, but of no tool.
+        // A warning without a tool.
         { ...agentAlert('BreakerboxTelemetryAbsent', 'struck'), severity: 'warning' },
       ],
     },
   ],
   [
-    'openings that correlate on one agent do the same, and mute no systemic failure',
+    'correlated openings on one agent do the same, and mute no systemic failure',
     {
       sources: [correlated('linked')],
       muted: [circuitOpen('linked', 'fetch'), tool('BreakerboxCircuitFlapping', 'linked', 'fetch')],
@@ -123,7 +123,7 @@ const MUTINGS: readonly (readonly [string, Muting])[] = [
     },
   ],
   [
-    'a tool that fails on many agents mutes its warnings on each of them, and those of no other tool',
+    'a tool that fails on many agents mutes its warnings on each of them, but not those of other tools',
     {
       sources: [everywhere('shared_search')],
       muted: [circuitOpen('left', 'shared_search'), circuitOpen('right', 'shared_search', 'another-job')],
@@ -131,7 +131,7 @@ const MUTINGS: readonly (readonly [string, Muting])[] = [
     },
   ],
   [
-    'a budget that burns fast mutes that it burns slowly',
+    'a fast burn mutes the slow burn',
     {
       sources: [agentAlert('BreakerboxBudgetBurnFast', 'spender')],
       muted: [{ ...agentAlert('BreakerboxBudgetBurnSlow', 'spender'), severity: 'warning' }],
@@ -144,8 +144,8 @@ const MUTINGS: readonly (readonly [string, Muting])[] = [
 ];
 
 describe.each(MUTINGS)('%s', (_, { sources, muted, heard }) => {
-  it('while it lasts', async () => {
-    // Sources first, as in life: the others wait for minutes, the sources don't.
+  it('while it fires', async () => {
+    // Sources first, as in production: the others fire minutes later.
     await fire(sources);
     for (const source of sources) await hasArrived(source, 'firing');
     await fire([...muted, ...heard]);
@@ -156,13 +156,13 @@ describe.each(MUTINGS)('%s', (_, { sources, muted, heard }) => {
     for (const labels of heard) await hasArrived(labels, 'firing');
   });
 
-  it('and when it ends, what it muted has ended before: nothing bursts out', async () => {
+  it('and when it ends, the muted alerts have ended before, so none of them is sent', async () => {
     await end([...muted, ...heard]);
     for (const labels of heard) await hasArrived(labels, 'resolved');
-    // The very evaluation that resolves the last of them may resolve the source.
+    // The source may resolve in the same evaluation as the last muted alert.
     await end(sources);
     for (const source of sources) await hasArrived(source, 'resolved');
-    // Whatever was to be told of the muted ones would be told by now: their groups are as old as those of the heard ones.
+    // By now, muted alerts would have been sent, because their groups are as old as those of the sent ones.
     const control = circuitOpen(`control of ${sources[0]?.alertname} ${sources[0]?.scope}`, 'a');
     await fire([control]);
     await hasArrived(control, 'firing');
@@ -170,7 +170,7 @@ describe.each(MUTINGS)('%s', (_, { sources, muted, heard }) => {
   });
 });
 
-it('what came a moment before its cause waits in its group, and is muted too', async () => {
+it('an alert that fires a moment before its cause waits in its group, and is muted too', async () => {
   const late = agentAlert('BreakerboxSystemicFailure', 'tardy');
   const early = circuitOpen('tardy', 'fetch');
   await fire([early]);
@@ -183,7 +183,7 @@ it('what came a moment before its cause waits in its group, and is muted too', a
   expect(arrived(early)).toEqual([]);
 });
 
-it('what still fires when its cause ends is a fault of its own, and is heard then', async () => {
+it('an alert that still fires when its cause ends is a separate fault, and is sent then', async () => {
   const cause = agentAlert('BreakerboxSystemicFailure', 'twice');
   const own = circuitOpen('twice', 'fetch');
   await fire([cause]);
@@ -194,7 +194,7 @@ it('what still fires when its cause ends is a fault of its own, and is heard the
   await hasArrived(own, 'firing');
 });
 
-it('sends one notification for an alert of an agent and job, with all its tools', async () => {
+it('sends one notification per alert, agent and job, with all its tools', async () => {
   const tools = ['a', 'b', 'c'].map((name) => circuitOpen('grouped', name));
   await fire([...tools, circuitOpen('grouped', 'a', 'another-job')]);
   const of = (job: string) =>
@@ -207,7 +207,7 @@ it('sends one notification for an alert of an agent and job, with all its tools'
   }
 });
 
-it('finds Alertmanager by the name of Debian or of upstream, and says how to get it', () => {
+it('finds Alertmanager under its Debian or upstream name, and says how to get it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-path-'));
   const upstream = join(folder, 'alertmanager');
   writeFileSync(upstream, '#!/bin/sh\n');

@@ -1,4 +1,4 @@
-/** The configuration files of the stack, read as far as the tests look into them. */
+/** The configuration files of the stack, with types for the parts that the tests read. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -76,7 +76,7 @@ export interface Compose {
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 
-/** From a span to metrics. */
+/** Queries from a span to metrics. */
 export interface TracesToMetrics {
   readonly datasourceUid: string;
   readonly tags: readonly { readonly key: string; readonly value: string }[];
@@ -91,7 +91,7 @@ export interface DataSource {
   readonly jsonData: Readonly<Record<string, unknown>>;
 }
 
-/** Where something takes OTLP. */
+/** A receiver for OTLP. */
 export interface OtlpProtocols {
   readonly grpc: { readonly endpoint: string };
   readonly http: { readonly endpoint: string };

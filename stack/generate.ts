@@ -1,5 +1,5 @@
 /*
- * Writes stack/prometheus/demo-rules/. With `--check` it writes nothing, and fails where a file isn't what alerts/rules/ gives.
+ * Writes stack/prometheus/demo-rules/. With `--check` it writes nothing, and fails if a file differs from what alerts/rules/ gives.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -17,7 +17,7 @@ if (process.argv.includes('--check')) {
   );
   for (const name of [...stale.map((file) => file.name), ...leftOver]) {
     process.stderr.write(
-      `${DEMO_RULES}/${name} isn't what alerts/rules gives: it was edited by hand, or not generated again after a change. Run "pnpm generate" and commit the result.\n`,
+      `${DEMO_RULES}/${name} differs from what alerts/rules gives: someone edited it by hand, or did not generate it after a change. Run "pnpm generate" and commit the result.\n`,
     );
   }
   process.exitCode = stale.length + leftOver.length === 0 ? 0 : 1;

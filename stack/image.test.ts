@@ -1,4 +1,4 @@
-/** The image of the demo agents and the pager, as far as it can be seen without Docker. */
+/** The image of the demo agents and the pager, checked without Docker. */
 import { globSync, readdirSync } from 'node:fs';
 import { matchesGlob, posix, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const folders = globSync(
   { cwd: ROOT },
 ).map(posix.dirname);
 
-/** Folders of a package and of those in the workspace that it needs. */
+/** Folders of a package and of the workspace packages that it depends on. */
 const withDependencies = (name: string): Set<string> => {
   const folder = folders.find((one) => manifest(one).name === name);
   if (folder === undefined) return new Set();
@@ -34,7 +34,7 @@ const PATTERNS = readText('.dockerignore')
   .filter((line) => line !== '' && !line.startsWith('#'))
   .map((line) => ({ keeps: line.startsWith('!'), pattern: line.replace(/^!/, '') }));
 
-/** As Docker reads .dockerignore: the last line that fits a path, or a folder above it, decides. */
+/** .dockerignore as Docker reads it: the last line that matches a path, or a folder above it, decides. */
 const isIgnored = (path: string): boolean => {
   const parts = path.split('/');
   const paths = parts.map((_, end) => parts.slice(0, end + 1).join('/'));
@@ -57,7 +57,7 @@ describe('the image of the demo agents', () => {
     expect(lines).toContain(`RUN npm install --global ${version}`);
   });
 
-  it('installs the command and what it is made of, before it has any source', () => {
+  it('installs the command and its packages before it copies any source', () => {
     expect(INSTALL).toBeGreaterThan(0);
     expect(INSTALL).toBeLessThan(COPY_ALL);
     expect(lines[INSTALL]).toBe("RUN pnpm install --frozen-lockfile --prod --filter-prod 'breakerbox...'");
@@ -68,7 +68,7 @@ describe('the image of the demo agents', () => {
     ]);
   });
 
-  it('has every source that runs in it', () => {
+  it('contains every source that runs in it', () => {
     const sources = [...installed.flatMap(sourcesOf), 'stack/pager.ts'];
     expect(sources.length).toBeGreaterThan(100);
     const started = [...lines, ...(readCompose().services.pager?.entrypoint ?? [])].join(' ');
@@ -95,7 +95,7 @@ describe('the image of the demo agents', () => {
     expect(isIgnored(path)).toBe(true);
   });
 
-  it('runs as somebody who isn’t root', () => {
+  it('runs as a user other than root', () => {
     expect(lines).toContain('USER node');
     expect(lines.indexOf('USER node')).toBeGreaterThan(COPY_ALL);
   });

@@ -1,4 +1,4 @@
-/** What people read: the templates in a real Alertmanager, by a Slack webhook and by mail, against texts that were read by one. */
+/** The templates in a real Alertmanager, for a Slack webhook and for mail, compared with golden texts that a person has read. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -73,15 +73,15 @@ const everywhere = (tool: string): PostedAlert =>
     {
       summary: `Tool ${tool} has opened on several agents within 2 minutes`,
       description: `Tool ${tool} has opened on 3 agents <all> by errors of category network.`,
-      // Relative, as long as Prometheus has no grafana_url.
+      // Relative, because Prometheus has no grafana_url here.
       dashboard_url: `/d/breakerbox-correlated-failures?var-tool=${tool}`,
     },
   );
 
-/** What is posted in one go, and how the message that is awaited counts the alerts of the group. */
+/** The alerts that are posted together, and the counts of the message to wait for. */
 type Turn = readonly [alerts: readonly PostedAlert[], counts: string];
 
-/** Each is one group of Alertmanager's. `about`: stands in its messages and in no others. */
+/** Each is one group of Alertmanager. `about` occurs only in its messages. */
 const SITUATIONS: readonly { readonly name: string; readonly about: string; readonly turns: readonly Turn[] }[] = [
   { name: 'firing', about: 'research-agent', turns: [[[systemic('research-agent')], '1 firing']] },
   {
@@ -143,7 +143,7 @@ let alertmanager: RunningAlertmanager;
 let smtp: SMTPServer;
 const mails: Mail[] = [];
 
-/** The receiver in the comments of alertmanager.yml, as somebody would fill it in. */
+/** The mail receiver from the comments of alertmanager.yml, filled in. */
 const emailReceiver = (): Record<string, unknown> => {
   const lines = readText('stack/alertmanager/alertmanager.yml').split('\n');
   const from = lines.findIndex((line) => line.trim() === '# email_configs:');
@@ -209,7 +209,7 @@ afterAll(async () => {
   await new Promise<void>((resolve) => smtp?.close(resolve));
 });
 
-/** Whether a text begins with these counts, and they end there: the job follows, the runbook, or a line. */
+/** Whether a text begins with these counts, followed by the job, the runbook, or the end of the line. */
 const counts = (text: string, wanted: string): boolean => text.split(/, job | · |\n/)[0] === wanted;
 
 describe.each(SITUATIONS)('$name', ({ name, about, turns }) => {
@@ -235,7 +235,7 @@ describe.each(SITUATIONS)('$name', ({ name, about, turns }) => {
     await expect(`${JSON.stringify(slackBody, null, 2)}\n`).toMatchFileSnapshot(`golden/${name}.slack.txt`);
   });
 
-  it('on a terminal, as the pager of docker-compose.yml and the demo print it', async () => {
+  it('on a terminal, as printed by the pager of docker-compose.yml and the demo', async () => {
     const text = formatMessage(parseMessage(JSON.stringify(slackBody)), 100);
     await expect(`${text}\n`).toMatchFileSnapshot(`golden/${name}.terminal.txt`);
   });

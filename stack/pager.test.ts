@@ -1,4 +1,4 @@
-/** The pager: prints what Alertmanager sends, and nothing else. */
+/** The pager prints the messages of Alertmanager, and nothing else. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -37,7 +37,7 @@ it('prints a message with its time, as in the golden text', async () => {
   expect(printed).toMatch(/No longer:\n.*query_logs/);
 });
 
-it('answers a health check, and says to what is no message that it is none', async () => {
+it('answers a health check, and rejects a body that is not a message', async () => {
   const before = printed;
   expect((await fetch(url)).status).toBe(200);
   for (const body of ['hello', '{}', JSON.stringify({ attachments: [{}] }), `"${'x'.repeat(1_000_001)}"`]) {
@@ -48,7 +48,7 @@ it('answers a health check, and says to what is no message that it is none', asy
   expect(printed).toBe(before);
 });
 
-it('runs as a process, and ends when it is told to', async () => {
+it('runs as a process, and ends on request', async () => {
   const port = await freePort();
   const child = spawn(process.execPath, ['--conditions=breakerbox-source', resolve(ROOT, 'stack/pager.ts')], {
     env: { ...process.env, PAGER_PORT: String(port) },

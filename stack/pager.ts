@@ -1,5 +1,5 @@
 /**
- * The person on call of docker-compose.yml: takes the messages of Alertmanager, in Slack's form, and prints them.
+ * The receiver of docker-compose.yml: accepts the messages of Alertmanager, in Slack's format, and prints them.
  *
  * `node --conditions=breakerbox-source stack/pager.ts` listens on all addresses, on port 9095 or PAGER_PORT.
  */
@@ -7,28 +7,28 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { formatMessage, parseMessage } from '../packages/cli/src/demo/message.ts';
 
-/** Where Alertmanager finds it: api_url in stack/alertmanager/alertmanager.yml. */
+/** The path that Alertmanager uses: api_url in stack/alertmanager/alertmanager.yml. */
 export const PAGER_PORT = 9095;
 
 const COLUMNS = 120;
 const RULE = '─'.repeat(COLUMNS);
-/** More than any message; a body beyond it is none. */
+/** More bytes than any message has. A longer body is rejected. */
 const MOST_BYTES = 1_000_000;
 
-/** How the pager runs. */
+/** Options of the pager. */
 export interface PagerOptions {
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 selects a free one. */
   readonly port: number;
-  /** Takes each message as it is to be read, with its time and a line around it. */
+  /** Receives each message as it should be read, with its time and a line around it. */
   print(text: string): void;
-  /** Default: the system's. */
+  /** Default: the system's clock. */
   now?(): Date;
 }
 
 /**
- * Opens the pager. It answers 200 to a message, 400 to anything else that is posted, and 200 to a GET, which is its health
- * check. Rejects when the port can't be had.
+ * Starts the pager. It answers 200 to a message, 400 to any other body that is posted, and 200 to a GET, which is its health check.
+ * Rejects if the port is not available.
  *
  * @example
  * const pager = await startPager({ host: '127.0.0.1', port: 0, print: (text) => process.stdout.write(text) });
@@ -57,7 +57,7 @@ const bodyOf = async (request: AsyncIterable<Buffer>): Promise<string> => {
   let bytes = 0;
   for await (const part of request) {
     bytes += part.length;
-    if (bytes > MOST_BYTES) throw new Error(`a message has at most ${MOST_BYTES} bytes`);
+    if (bytes > MOST_BYTES) throw new Error(`a message may have at most ${MOST_BYTES} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');
@@ -67,7 +67,7 @@ if (import.meta.main) {
   const print = (text: string): void => void process.stdout.write(text);
   const port = Number(process.env.PAGER_PORT || PAGER_PORT);
   const server = await startPager({ host: '0.0.0.0', port, print });
-  print(`Nobody has been called yet. Listening on port ${port} for what Alertmanager has to say.\n`);
+  print(`No messages yet. Listening on port ${port} for messages from Alertmanager.\n`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       server.close();

@@ -1,4 +1,4 @@
-/** Real programs for the tests of the stack: Alertmanager with a configuration of choice, and places for what it sends. */
+/** Real programs for the tests of the stack: an Alertmanager with any configuration, and receivers for its messages. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,27 +12,27 @@ import { freePort } from '../packages/cli/src/demo/child.ts';
 import { type AlertmanagerConfig, TEMPLATES } from './files.ts';
 import { ALERTMANAGER, requireProgram } from './tools.ts';
 
-/** An alert as Alertmanager's API takes it. */
+/** An alert in the format of Alertmanager's API. */
 export interface PostedAlert {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   /** RFC 3339. Default: now. */
   readonly startsAt?: string;
-  /** RFC 3339; in the past: it is resolved. Default: it fires. */
+  /** RFC 3339. In the past: the alert is resolved. Default: it fires. */
   readonly endsAt?: string;
 }
 
-/** An Alertmanager that runs. */
+/** A running Alertmanager. */
 export interface RunningAlertmanager {
   readonly url: string;
   /** Its log so far. */
   readonly log: string;
-  /** Sends it alerts. @throws Error when it refuses them. */
+  /** Sends it alerts. @throws Error if it rejects them. */
   post(alerts: readonly PostedAlert[]): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Polls until the answer is there; vitest's time-out is the limit. */
+/** Polls until the answer is available; vitest's timeout is the limit. */
 export async function until<T>(ask: () => T | undefined | Promise<T | undefined>): Promise<T> {
   for (;;) {
     const answer = await ask();
@@ -44,7 +44,7 @@ export async function until<T>(ask: () => T | undefined | Promise<T | undefined>
 /**
  * Starts Alertmanager on loopback, with the repository's templates.
  *
- * @throws Error when it isn't on PATH, or ends before it is ready, with its log.
+ * @throws Error if it is not on PATH, or ends before it is ready; the message contains its log.
  */
 export async function startAlertmanager(config: AlertmanagerConfig): Promise<RunningAlertmanager> {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-alertmanager-'));
@@ -56,7 +56,7 @@ export async function startAlertmanager(config: AlertmanagerConfig): Promise<Run
     `--config.file=${file}`,
     `--storage.path=${join(folder, 'data')}`,
     `--web.listen-address=127.0.0.1:${port}`,
-    // Goes into messages: it must not name this machine.
+    // Part of the messages, so it must not name this machine.
     '--web.external-url=http://alertmanager.example',
     '--web.route-prefix=/',
     '--cluster.listen-address=',
@@ -76,7 +76,7 @@ export async function startAlertmanager(config: AlertmanagerConfig): Promise<Run
     return response?.ok === true ? true : undefined;
   });
   await Promise.race([ready, failed, ended]);
-  // Both go on for the life of the process; its end in stop() is no error.
+  // Both watch for the life of the process. The end in stop() is not an error.
   failed.catch(() => undefined);
   ended.catch(() => undefined);
 
@@ -91,7 +91,7 @@ export async function startAlertmanager(config: AlertmanagerConfig): Promise<Run
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(alerts),
       });
-      if (!response.ok) throw new Error(`Alertmanager refused the alerts: ${await response.text()}`);
+      if (!response.ok) throw new Error(`Alertmanager rejected the alerts: ${await response.text()}`);
     },
     stop: async () => {
       if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
@@ -100,15 +100,15 @@ export async function startAlertmanager(config: AlertmanagerConfig): Promise<Run
   };
 }
 
-/** A place on loopback that takes JSON. */
+/** A receiver on loopback that accepts JSON. */
 export interface Receiver<Body> {
   readonly url: string;
-  /** What has arrived, in order. */
+  /** The received bodies, in order. */
   readonly bodies: readonly Body[];
   close(): Promise<void>;
 }
 
-/** Opens a place that says 200 to any JSON, and keeps it. */
+/** Starts a receiver that answers 200 to any JSON, and stores it. */
 export async function startReceiver<Body>(): Promise<Receiver<Body>> {
   const bodies: Body[] = [];
   const server = createServer((request, response) => {

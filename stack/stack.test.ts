@@ -38,7 +38,7 @@ describe('docker-compose.yml', () => {
   it('follows the compose schema and good practice', () => {
     const off = ['service-keys-order', 'require-quotes-in-ports'];
     const rules = Object.fromEntries(off.map((name) => [name, 0 as const]));
-    // dclint's own types don't resolve under nodenext.
+    // dclint's own types do not resolve under nodenext.
     const results: readonly { readonly messages: readonly unknown[] }[] = new DCLinter({
       rules,
       quiet: true,
@@ -49,7 +49,7 @@ describe('docker-compose.yml', () => {
     expect(results.flatMap(({ messages }) => messages)).toEqual([]);
   });
 
-  it('has three demo agents, somebody to call, and what watches them', () => {
+  it('has three demo agents, a pager, and the programs that observe them', () => {
     expect(services.map(([name]) => name)).toEqual([
       'agent-ops',
       'agent-research',
@@ -81,7 +81,7 @@ describe('docker-compose.yml', () => {
       }
     });
 
-    it('publishes on 127.0.0.1 alone', () => {
+    it('publishes only on 127.0.0.1', () => {
       expect(service.ports?.length ?? 0).toBe(
         service.ports?.filter((port) => port.startsWith('127.0.0.1:')).length ?? 0,
       );
@@ -94,7 +94,7 @@ describe('docker-compose.yml', () => {
       expect(service.mem_limit).toMatch(/^\d+m$/);
     });
 
-    it('waits for services that are there, and for health only where there is a check', () => {
+    it('waits only for existing services, and for health only with a check', () => {
       for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
         expect(compose.services[other], other).toBeDefined();
         if (condition === 'service_healthy') expect(compose.services[other]?.healthcheck, other).toBeDefined();
@@ -102,7 +102,7 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('builds its own image once, with whatever is started, and never asks a registry for it', () => {
+  it('builds its own image once, with any service that is started, and never pulls it from a registry', () => {
     const own = services.filter(([name]) => name === 'pager' || name.startsWith('agent-'));
     expect(new Set(own.map(([, { image }]) => image)).size).toBe(1);
     expect(own.every(([, service]) => service.pull_policy === 'never')).toBe(true);
@@ -111,18 +111,18 @@ describe('docker-compose.yml', () => {
     for (const [name, { depends_on = {} }] of own) expect([name, ...Object.keys(depends_on)]).toContain(builders[0]);
   });
 
-  it('goes on without Tempo: nobody waits for its health', () => {
+  it('works without Tempo: no service waits for its health', () => {
     const conditions = services.flatMap(([, { depends_on = {} }]) => depends_on.tempo?.condition ?? []);
     expect(conditions).toEqual(['service_started', 'service_started']);
   });
 
-  it('lets nobody into Grafana without a password', () => {
+  it('requires a password for Grafana', () => {
     const environment = compose.services.grafana?.environment ?? {};
     expect(Object.keys(environment).filter((name) => /ANONYMOUS|DISABLE_LOGIN|AUTH_PROXY/.test(name))).toEqual([]);
     expect(environment.GF_SECURITY_ADMIN_PASSWORD).toMatch(/^\$\{GRAFANA_ADMIN_PASSWORD:-.+\}$/);
   });
 
-  it('gives the metrics of each demo agent one way: two are scraped, one pushes', () => {
+  it('exports the metrics of each demo agent in one way: two are scraped, one pushes', () => {
     const scraped = prometheus.scrape_configs.flatMap((job) => job.static_configs.flatMap(({ targets }) => targets));
     for (const [name, { environment = {} }] of AGENTS) {
       const isScraped = scraped.some((target) => target.startsWith(`${name}:`));
@@ -135,13 +135,13 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  it('pushes as often as Prometheus scrapes, or panels have gaps', () => {
+  it('pushes as often as Prometheus scrapes, so that panels have no gaps', () => {
     const [[, ops] = []] = AGENTS.filter(([, { environment }]) => environment?.OTEL_METRICS_EXPORTER === 'otlp');
     const seconds = Number.parseInt(prometheus.global.scrape_interval, 10);
     expect(Number(ops?.environment?.OTEL_METRIC_EXPORT_INTERVAL)).toBe(seconds * 1000);
   });
 
-  it('has each agent of the fleet once, all at one pace, with traces and logs pushed under a name of its own', async () => {
+  it('has each agent of the fleet once, all at the same pace, with traces and logs under its own name', async () => {
     const run: DemoOptions[] = [];
     for (const [, { command = [] }] of AGENTS) {
       const demo = demoCommand(async (options) => void run.push(options));
@@ -157,8 +157,8 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('loads rules that are as much faster as outages must be to be told of, and be over, within a round', () => {
-    // By calculation: CircuitOpen waits for half the median's window and for its `for`; a circuit opens after 3 failures.
+  it('loads rules that are fast enough for each outage to be reported and resolved within a round', () => {
+    // Calculated: CircuitOpen waits for half of the median's window and for its `for`. A circuit opens after 3 failures.
     const pace = Number(AGENTS[0]?.[1].command?.at(AGENTS[0][1].command.indexOf('--pace') + 1));
     const minute = 60_000 * COMPOSE_SCALE.factor;
     const gap = Math.max(2.5 * minute, COMPOSE_SCALE.leastRangeMs);
@@ -168,17 +168,17 @@ describe('docker-compose.yml', () => {
       const untilOpened = 3000 * pace;
       const lasts = ((incident?.endMs ?? 0) - (incident?.beginMs ?? 0)) * pace;
       expect(lasts - untilOpened, title).toBeGreaterThanOrEqual(0);
-      // It is open until the first probe after its end; that alone is as long as the cooldown, 3 s at pace 1.
+      // The circuit is open until the first probe after the outage. That alone takes as long as the cooldown, 3 s at pace 1.
       expect(lasts - untilOpened + 3000 * pace, title).toBeGreaterThan(untilFired);
     }
-    // Systemic failures are told of for 10 minutes more, and the quiet after the last incident is longer.
+    // Systemic failures are reported for 10 minutes more, and the quiet time after the last incident is longer.
     const last = Math.max(...INCIDENTS.map(({ endMs }) => endMs));
     expect((CYCLE_MS - last) * pace).toBeGreaterThan(10 * minute);
   });
 });
 
 describe('the parts of the files', () => {
-  it('believes the job label of what the Collector exports', () => {
+  it('keeps the job label of the metrics that the Collector exports', () => {
     const job = prometheus.scrape_configs.find(({ job_name }) => job_name === 'otel-collector');
     expect(job?.honor_labels).toBe(true);
   });
@@ -193,7 +193,7 @@ describe('the parts of the files', () => {
     expect(collector.service.extensions).toEqual(Object.keys(collector.extensions));
   });
 
-  it('tells Grafana the interval that Prometheus has', () => {
+  it('gives Grafana the scrape interval of Prometheus', () => {
     const source = dataSources.find(({ type }) => type === 'prometheus');
     expect(source?.jsonData.timeInterval).toBe(prometheus.global.scrape_interval);
   });
@@ -211,7 +211,7 @@ describe('the parts of the files', () => {
     expect(uids).toEqual(expect.arrayContaining(named));
   });
 
-  it('asks for series that the code emits, from a span', () => {
+  it('queries series that core emits, from a span', () => {
     const names = Object.values(METRIC).map(({ prometheus: name }): string => name);
     const text = readText('stack/grafana/provisioning/datasources/breakerbox.yml');
     const used = [...text.matchAll(/(?:breakerbox|gen_ai)_\w+(?=\{)/g)].map(([name]) => name.replace(/_bucket$/, ''));
@@ -226,7 +226,7 @@ describe('the parts of the files', () => {
     expect(queries.every(({ query }) => query.includes('$$__tags'))).toBe(true);
   });
 
-  it('has the dashboards in the folder of Grafana’s own alerts, which names it by its title', () => {
+  it('has the dashboards in the folder of Grafana’s own alerts, identified by its title', () => {
     const { groups }: { groups: { folder: string }[] } = parse(readText('alerts/grafana/breakerbox-alerting.yml'));
     const [provider, ...others] = readDashboardProviders();
     expect(others).toEqual([]);
@@ -236,12 +236,12 @@ describe('the parts of the files', () => {
 });
 
 describe('the rules of the demonstration', () => {
-  it('are what generate.ts makes of alerts/rules: else run it, and commit the result', () => {
+  it('are what generate.ts makes of alerts/rules (otherwise run it, and commit the result)', () => {
     const onDisk = readdirSync(resolve(ROOT, DEMO_RULES)).map((name) => [name, readText(join(DEMO_RULES, name))]);
     expect(Object.fromEntries(onDisk)).toEqual(Object.fromEntries(demoRules().map(({ name, text }) => [name, text])));
   });
 
-  it('look at three scrapes at least', () => {
+  it('read at least three scrapes', () => {
     const seconds = Number.parseInt(prometheus.global.scrape_interval, 10);
     expect(COMPOSE_SCALE.leastRangeMs).toBeGreaterThanOrEqual(3 * seconds * 1000);
     const text = demoRules()
@@ -256,7 +256,7 @@ describe('the rules of the demonstration', () => {
     expect(text).not.toMatch(/expr:[\s\S]*?\* 60\b/);
   });
 
-  it('have every alert of the real ones', () => {
+  it('contain every alert of the real rules', () => {
     const names = (text: string): readonly string[] =>
       [...text.matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? '');
     const made = demoRules().flatMap(({ text }) => names(text));
@@ -266,7 +266,7 @@ describe('the rules of the demonstration', () => {
   });
 });
 
-describe('the files, by the programs that read them', () => {
+describe('the files, checked by the programs that read them', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'breakerbox-stack-'));
@@ -284,7 +284,7 @@ describe('the files, by the programs that read them', () => {
   it.each([
     ['both tags', 'gen_ai_agent_name="ops-agent", gen_ai_tool_name="fetch"'],
     ['none', ''],
-  ])('what a span asks Prometheus, with %s', async (_, tags) => {
+  ])('the queries of a span’s menu, with %s', async (_, tags) => {
     const file = join(folder, 'queries.yml');
     const rules = tracesToMetrics.queries.map(({ query }, n) => ({
       record: `query_${n}`,

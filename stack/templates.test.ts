@@ -1,4 +1,4 @@
-/** What single templates of Alertmanager's messages say, as amtool renders them. */
+/** The texts of single templates of Alertmanager's messages, rendered by amtool. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,11 +25,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Those pairs that all have. */
+/** The pairs that all have in common. */
 const common = (all: readonly Pairs[]): Pairs =>
   Object.fromEntries(Object.entries(all[0] ?? {}).filter(([key, value]) => all.every((one) => one[key] === value)));
 
-/** What a text with templates in it says of a group. */
+/** A text with templates, rendered for a group. */
 const render = async (text: string, alerts: readonly Alert[]): Promise<string> => {
   const file = join(folder, 'data.json');
   const data = {
@@ -61,7 +61,7 @@ const resolved = (labels: Pairs, endsAt = UNTIL): Alert => ({
   endsAt,
 });
 
-describe('an alert that is over is told of in words of its own', () => {
+describe('a resolved alert has its own words', () => {
   const of = 'of agent ops-agent';
   it.each([
     [
@@ -115,12 +115,12 @@ describe('an alert that is over is told of in words of its own', () => {
     );
   });
 
-  it('of somebody else by its summary', async () => {
+  it('of another product by its summary', async () => {
     expect(await render(TITLE, [resolved({ alertname: 'Other' })])).toBe('Resolved: It is bad');
   });
 });
 
-describe('what Slack gets', () => {
+describe('the message for Slack', () => {
   const nasty = '<!channel> & co';
   const [config] = readAlertmanager().receivers.flatMap((one) => one.slack_configs ?? []);
   const { title = '', text = '', fallback = '' } = config ?? {};
@@ -140,12 +140,15 @@ describe('what Slack gets', () => {
     ['fires', [firing]],
     ['fires without annotations', [noted(firing, {})]],
     ['fires with a summary each', [noted(firing, { summary: nasty }), noted(firing, { summary: '<@U1>' })]],
-    ['is partly over', [firing, withTool(ended), ended]],
-    ['is over', [withTool(ended)]],
-    ['is over, and goes by another name', [{ ...ended, labels: { alertname: nasty } }]],
-    ['is over, of a known name', [withTool({ ...ended, labels: { ...labels, alertname: 'BreakerboxCircuitOpen' } })]],
-    ['is over, of all tools', [{ ...ended, labels: { ...labels, alertname: 'BreakerboxSystemicFailure' } }]],
-  ])('calls no channel by a name: %s', async (_, alerts) => {
+    ['is partly resolved', [firing, withTool(ended), ended]],
+    ['is resolved', [withTool(ended)]],
+    ['is resolved, and has another name', [{ ...ended, labels: { alertname: nasty } }]],
+    [
+      'is resolved, with a known name',
+      [withTool({ ...ended, labels: { ...labels, alertname: 'BreakerboxCircuitOpen' } })],
+    ],
+    ['is resolved, for all tools', [{ ...ended, labels: { ...labels, alertname: 'BreakerboxSystemicFailure' } }]],
+  ])('notifies no channel through a name: %s', async (_, alerts) => {
     for (const template of [title, text, fallback]) {
       const said = await render(template, alerts);
       const links = /<https?:[^<>|&]+(?:&(?:amp|lt|gt);[^<>|&]*)*\|[A-Za-z ]+>/g;
@@ -155,19 +158,19 @@ describe('what Slack gets', () => {
     expect(await render(`${title} ${text}`, alerts)).toContain('&lt;!channel&gt; &amp; co');
   });
 
-  it('isn’t what a mail has as its subject', async () => {
+  it('is not escaped in the subject of a mail', async () => {
     expect(await render(TITLE, [noted(firing, annotations)])).toContain(': It is <!channel> & co');
     const over = withTool({ ...ended, labels: { ...labels, alertname: 'BreakerboxCircuitOpen' } });
     expect(await render(TITLE, [over])).toContain('tool <!channel> & co of agent <!channel> & co is no longer');
   });
 
-  it('has the runbook in its first line, before what Slack hides', async () => {
+  it('has the runbook in its first line, before the part that Slack hides', async () => {
     const runbook_url = 'https://runbooks.example/a.md';
     const said = await render(text, [noted(firing, { ...annotations, runbook_url })]);
     expect(said.split('\n')[0]).toMatch(/^1 firing, job .* · <https:\/\/runbooks\.example\/a\.md\|Runbook>$/);
   });
 
-  it.each([text, '{{ template "breakerbox.plain" . }}'])('is cut where a description is very long: %s', async (one) => {
+  it.each([text, '{{ template "breakerbox.plain" . }}'])('is cut if a description is very long: %s', async (one) => {
     const described = (description: string): Promise<string> => render(one, [noted(firing, { description })]);
     expect(await described(`${'ä'.repeat(599)}\n`)).toContain(`${'ä'.repeat(599)}\n`);
     const cut = await described(`${'ä'.repeat(599)}&\n<!here> ${'ö'.repeat(2000)}`);
@@ -180,7 +183,7 @@ it.each([
   ['2026-11-20T18:07:30Z', 'Nov 20 18:00 to 18:07 UTC'],
   ['2026-11-22T20:07:30Z', 'Nov 20 18:00 to Nov 22 20:07 UTC'],
   ['2027-11-20T18:07:30Z', 'Nov 20 18:00 to Nov 20 18:07 UTC'],
-])('what ended at %s is told with the day of its end where that is another', async (endsAt, span) => {
+])('an alert that ended at %s shows the day of its end if that is another day', async (endsAt, span) => {
   const labels = { alertname: 'BreakerboxCircuitOpen', gen_ai_tool_name: 'fetch' };
   const alerts = [resolved(labels, endsAt)];
   expect(await render('{{ range .Alerts }}{{ template "breakerbox.span" . }}{{ end }}', alerts)).toBe(span);

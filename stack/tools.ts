@@ -1,30 +1,30 @@
-/** Running the Prometheus tools that the tests of `alerts/` and `stack/` check files with. */
+/** Runs the Prometheus tools with which the tests of `alerts/` and `stack/` check files. */
 import { type ExecFileException, execFile } from 'node:child_process';
 import { findProgram } from '../packages/cli/src/demo/child.ts';
 
-/** The slowest check takes a sixth of it, on two cores that others share. */
+/** The slowest check takes a sixth of this, on two cores that other tests use too. */
 const LIMIT_MS = 55_000;
 
-/** How a tool ended. */
+/** The result of a tool. */
 export interface ToolResult {
   /** Exit code; 0 is success. */
   readonly code: number;
-  /** Standard output, then standard error: promtool complains on either. */
+  /** Standard output, then standard error, because promtool reports on either. */
   readonly output: string;
 }
 
-/** What to say when a binary is missing. */
+/** The message for a missing program. */
 export function missingTool(name: string): string {
-  return `${name} is not on PATH, and this test checks files with it. 'npm test' brings it (Debian packages prometheus and prometheus-alertmanager); elsewhere, install Prometheus and Alertmanager from https://prometheus.io/download.`;
+  return `${name} is not on PATH, but this test needs it. 'npm test' installs it (Debian packages prometheus and prometheus-alertmanager). On other systems, install Prometheus and Alertmanager from https://prometheus.io/download.`;
 }
 
 const endedBy = (name: string, { killed, signal }: ExecFileException): string =>
-  killed ? `${name} took more than ${LIMIT_MS / 1000} s, and was ended.` : `${name} was ended by ${signal}.`;
+  killed ? `${name} took more than ${LIMIT_MS / 1000} s, and was killed.` : `${name} was killed by ${signal}.`;
 
 /**
  * Runs a command-line tool to its end. A non-zero exit is a result, not an error.
  *
- * @throws when the tool isn't on PATH, or was ended before it could say anything: a check that can't run must fail, not pass.
+ * @throws Error if the tool is not on PATH or was killed, so that a check that cannot run fails.
  */
 export function runTool(name: string, args: readonly string[], cwd?: string): Promise<ToolResult> {
   return new Promise((resolve, reject) => {
@@ -38,14 +38,14 @@ export function runTool(name: string, args: readonly string[], cwd?: string): Pr
   });
 }
 
-/** Alertmanager's names: Debian's, and upstream's. */
+/** Names of Alertmanager's program: Debian's and upstream's. */
 export const ALERTMANAGER = ['prometheus-alertmanager', 'alertmanager'] as const;
 
 /**
- * The path of the first of these programs that PATH has.
+ * The path of the first of these programs that is on PATH.
  *
- * @param path Folders to look in, as in the environment's PATH, which is the default.
- * @throws when there is none, with how to get it.
+ * @param path folders to search, in the format of PATH. Default: the environment's PATH.
+ * @throws Error if none is found, with instructions to install it.
  * @example requireProgram(ALERTMANAGER) // '/usr/bin/prometheus-alertmanager'
  */
 export function requireProgram(names: readonly string[], path?: string): string {

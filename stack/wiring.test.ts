@@ -1,4 +1,4 @@
-/** Whether the parts of docker-compose.yml meet: each path where something is mounted, each port where somebody listens. */
+/** Whether the parts of docker-compose.yml fit together: each path is mounted, and each port has a listener. */
 import { existsSync, readdirSync } from 'node:fs';
 import { posix, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ const service = (name: string) => {
   return found;
 };
 
-/** The value of an option in a service's command, with one dash or two. */
+/** The value of an option in a service's command, with one or two dashes. */
 const option = (name: string, key: string): string | undefined =>
   service(name)
     .command?.find((word) => word.replace(/^--?/, '').startsWith(`${key}=`))
@@ -39,7 +39,7 @@ const mountsOf = (name: string): { source: string; target: string }[] =>
     return { source: source.startsWith('.') ? posix.normalize(source) : source, target };
   });
 
-/** What a path in a container is outside: a path from the root of the repository, or in a named volume. */
+/** Where a path of a container is outside: a path from the root of the repository, or in a named volume. */
 function outside(name: string, path = `an option that ${name} isn't given`): string | undefined {
   const [mount] = mountsOf(name)
     .filter(({ target }) => path === target || path.startsWith(`${target}/`))
@@ -47,11 +47,11 @@ function outside(name: string, path = `an option that ${name} isn't given`): str
   return mount && posix.join(mount.source, path.slice(mount.target.length));
 }
 
-/** Where the image of Grafana looks, unless GF_PATHS_… says otherwise. */
+/** Where the image of Grafana looks by default, if no GF_PATHS_… is set. */
 const GRAFANA = { provisioning: '/etc/grafana/provisioning', data: '/var/lib/grafana' };
 
 describe('mounts', () => {
-  /** Every file or folder that a service reads, as the service names it, and what must be there. */
+  /** Every file or folder that a service reads, by the service's path, and what must be there. */
   const read: [name: string, path: string | undefined, source: string][] = [
     ['alertmanager', posix.dirname(option('alertmanager', 'config.file') ?? ''), 'stack/alertmanager'],
     ['prometheus', option('prometheus', 'config.file'), 'stack/prometheus/prometheus.yml'],
@@ -91,7 +91,7 @@ describe('mounts', () => {
     expect(readdirSync(resolve(ROOT, 'dashboards/generated')).join()).toMatch(/\.json/);
   });
 
-  it('hold the templates where alertmanager.yml has them', () => {
+  it('hold the templates at the path in alertmanager.yml', () => {
     const { templates } = readAlertmanager();
     expect(templates).toEqual(['templates/*.tmpl']);
     const folder = posix.join(posix.dirname(option('alertmanager', 'config.file') ?? ''), 'templates');
@@ -99,13 +99,13 @@ describe('mounts', () => {
     expect(readdirSync(resolve(ROOT, source))).toEqual(['breakerbox.tmpl']);
   });
 
-  it('hold what Grafana shows first', () => {
+  it('hold the dashboard that Grafana shows first', () => {
     const path = service('grafana').environment?.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH;
     const { uid }: { uid: string } = JSON.parse(readText(outside('grafana', path) ?? ''));
     expect(uid).toBe('breakerbox-fleet-overview');
   });
 
-  it('leave Grafana’s own alerts out, and say in a comment where they would go', () => {
+  it('do not mount Grafana’s own alerts, and have a comment with their path', () => {
     const [, source = '', target = ''] =
       /^ +# - \.\/(alerts\/grafana):(\S+):ro$/m.exec(readText('docker-compose.yml')) ?? [];
     expect(existsSync(resolve(ROOT, source, 'breakerbox-alerting.yml'))).toBe(true);
@@ -127,14 +127,14 @@ describe('mounts', () => {
 const portOf = (address: string): number => Number(address.split(':').pop());
 const { protocols } = collector.receivers.otlp;
 
-/** Where a demo agent has its /metrics, by its command. */
+/** The address of a demo agent's /metrics, from its command. */
 const agentPort = (name: string): number => {
   const words = service(name).command ?? [];
   return Number(words[words.indexOf('--port') + 1]);
 };
 const AGENTS = Object.keys(compose.services).filter((name) => name.startsWith('agent-'));
 
-/** Where each service listens: by its command or configuration, else by its program's default. */
+/** The ports of each service: from its command or configuration, or its program's default. */
 const PORT = {
   alertmanager: { http: portOf(option('alertmanager', 'web.listen-address') ?? ':9093') },
   ...Object.fromEntries(AGENTS.map((name) => [name, { http: agentPort(name) }])),
@@ -197,7 +197,7 @@ describe('ports', () => {
     expect(named).toEqual(listened);
   });
 
-  it('that the agents speak HTTP to is the one for HTTP', () => {
+  it('that the agents use with HTTP is the one for HTTP', () => {
     for (const name of AGENTS) {
       expect(service(name).environment?.OTEL_EXPORTER_OTLP_PROTOCOL, name).toBe('http/protobuf');
     }
@@ -219,7 +219,7 @@ describe('ports', () => {
   });
 
   describe.each([...listening])('%s', (name, ports) => {
-    it('publishes ports on which it listens, under the same number', () => {
+    it('publishes only ports on which it listens, under the same number', () => {
       for (const published of service(name).ports ?? []) {
         const [, host, container] = published.split(':').map(Number);
         expect(ports, published).toContain(container);
@@ -227,7 +227,7 @@ describe('ports', () => {
       }
     });
 
-    it('is checked, and found by links, where it listens', () => {
+    it('is checked and linked at the port on which it listens', () => {
       const text = [...(service(name).healthcheck?.test ?? []), option(name, 'web.external-url') ?? ''].join(' ');
       for (const [, port] of text.matchAll(/(?:127\.0\.0\.1|localhost):(\d+)/g)) expect(ports).toContain(Number(port));
     });

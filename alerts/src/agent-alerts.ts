@@ -13,14 +13,14 @@ const burnFast: AlertDefinition = {
   severity: 'critical',
   dashboard: 'breakerbox-failure-budget',
   says: ({ burnFastRatio, burnFastLeastSessions }) =>
-    `more than ${burnFastRatio * 100} % of the sessions fell to one failure left in their budget or none, over 1 hour and over 5 minutes (${burnFastLeastSessions} sessions at least)`,
+    `more than ${burnFastRatio * 100} % of the sessions fell to at most one failure left in their budget, over 1 hour and over 5 minutes (at least ${burnFastLeastSessions} sessions)`,
   comment:
-    'How the share is measured is above the recorded series. One dead tool costs a session one failure, so it does not fire this alert.',
+    'The comment above the recorded series says how the share is measured. One dead tool costs a session one failure, so it does not fire this alert.',
   expr: ({ read }) => `round(${read.now('burn1h')}, 0.01)\nand ${read.now('burnFast')} > 0`,
   keepFiringFor: ({ burnFastKeep }) => burnFastKeep,
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} use up their failure budgets`,
   description: ({ dialect, settings }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour fell to one failure left in their budget, or none. At the pace of the last 5 minutes it is more than ${settings.burnFastRatio * 100} %. The next failure pauses such a session.`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour fell to at most one failure left in their budget. At the pace of the last 5 minutes, the share is more than ${settings.burnFastRatio * 100} %. The next failure pauses such a session.`,
 };
 
 const burnSlow: AlertDefinition = {
@@ -29,9 +29,9 @@ const burnSlow: AlertDefinition = {
   severity: 'warning',
   dashboard: 'breakerbox-failure-budget',
   says: ({ burnSlowRatio, burnSlowLeastSessions }) =>
-    `more than ${burnSlowRatio * 100} % of the sessions fell to one failure left in their budget or none, over 6 hours and over 30 minutes (${burnSlowLeastSessions} sessions at least), and no fast burn was in the last 30 minutes`,
+    `more than ${burnSlowRatio * 100} % of the sessions fell to at most one failure left in their budget, over 6 hours and over 30 minutes (at least ${burnSlowLeastSessions} sessions), with no fast burn in the last 30 minutes`,
   comment:
-    'Silent while BreakerboxBudgetBurnFast is true, and until a fast burn has left the 30 minutes: otherwise it would fire when the fast burn is over. It is kept for a while after it was true. The expression keeps it, not `keep_firing_for`, so that what it saw of a fast burn is not kept.',
+    'Silent while BreakerboxBudgetBurnFast is true and for 30 minutes after. Otherwise it would fire when the fast burn ends. The alert stays for a while after it was last true. The expression does that, not `keep_firing_for`, which would also keep what the expression saw of a fast burn.',
   expr: ({ read, settings: { burnSlowKeep } }) => {
     const fast = (range: string): string => `max_over_time(${read.over('burnFast', range)}) > 0`;
     const kept = durationOf(seconds(burnSlowKeep) + seconds(WINDOW.half));
@@ -44,10 +44,10 @@ const burnSlow: AlertDefinition = {
   },
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} have been short of failure budget for hours`,
   description: ({ dialect, settings }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours fell to one failure left in their budget, or none. At the pace of the last 30 minutes it is more than ${settings.burnSlowRatio * 100} %. The next failure pauses such a session.`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours fell to at most one failure left in their budget. At the pace of the last 30 minutes, the share is more than ${settings.burnSlowRatio * 100} %. The next failure pauses such a session.`,
 };
 
-/** What is true now, and the counter beside it: the state is of this moment, the counter of a few minutes ago. */
+/** True now by the gauge, or true within the last minutes by the counter. */
 const isOrWas = (
   { series, settings }: Ground,
   state: string,
@@ -66,9 +66,9 @@ const budgetExhausted: AlertDefinition = {
   severity: 'critical',
   dashboard: 'breakerbox-failure-budget',
   says: ({ exhaustedWithin, exhaustedKeep }) =>
-    `sessions are paused because their failure budget is used up, or one ran out of it within ${inWords(exhaustedWithin)}; kept for ${inWords(exhaustedKeep)} after`,
+    `sessions are paused because their failure budget is used up, or one ran out within ${inWords(exhaustedWithin)}; kept firing for ${inWords(exhaustedKeep)} after`,
   comment:
-    'The state, and the counter beside it: an unattended agent often ends its session the moment it is paused, and between two scrapes that session is never seen in the gauge. Neither gives a number for the texts: what a counter gained is an estimate. Kept firing, for an unattended agent runs out of it every few minutes, and each would be an alert of its own: the texts must be true then too. The state is looked at across a missed scrape.',
+    'Reads the gauge and the counter. An unattended agent often ends its session as soon as it is paused, so the gauge may never show that session between two scrapes. The texts give no number, because the increase of a counter is an estimate. The alert keeps firing, because an unattended agent runs out every few minutes and each time would be a new alert. The texts must be true during that time too. The gauge is read across one missed scrape.',
   expr: (ground) => {
     const paused = ground.series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] });
     return isOrWas(ground, paused, METRIC.budgetExhaustions, ground.settings.exhaustedWithin);
@@ -76,7 +76,7 @@ const budgetExhausted: AlertDefinition = {
   keepFiringFor: ({ exhaustedKeep }) => exhaustedKeep,
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} have used up their failure budget`,
   description: ({ dialect, settings }) =>
-    `At least one session of agent ${dialect.label('agent')} (job ${dialect.label('job')}) is paused with no failure budget left, or ran out of it within the last ${inWords(durationOf(seconds(settings.exhaustedWithin) + seconds(settings.exhaustedKeep)))} and has been resumed or ended since. A paused session calls no tool until you resume it.`,
+    `At least one session of agent ${dialect.label('agent')} (job ${dialect.label('job')}) is paused with no failure budget left, or ran out within the last ${inWords(durationOf(seconds(settings.exhaustedWithin) + seconds(settings.exhaustedKeep)))} and was resumed or ended since. A paused session calls no tool until you resume it.`,
 };
 
 const systemicFailure: AlertDefinition = {
@@ -85,9 +85,9 @@ const systemicFailure: AlertDefinition = {
   severity: 'critical',
   dashboard: 'breakerbox-correlated-failures',
   says: ({ systemicWithin, systemicKeep }) =>
-    `a systemic event is active: several tools failed together; or one was within ${inWords(systemicWithin)}; kept for ${inWords(systemicKeep)} after`,
+    `several tools failed together: a systemic event is active, or was within the last ${inWords(systemicWithin)}; kept firing for ${inWords(systemicKeep)} after`,
   comment:
-    'Rests on the state: how many events are not over. Kept firing after the last of them is over: Alertmanager mutes the alerts of single tools meanwhile, and the tools need time for the probes that close them. When it lapses too soon, every muted alert goes out at once. A tool that is still open after that is a fault of its own. The counter is for an event that is over before a scrape sees it, as above. The list of tools comes from the raw series: the recorded one may lag by an evaluation, and the first notification would name none.',
+    'Reads the gauge of active events. The alert keeps firing after the last event is over, because probes need time to close the circuits, and Alertmanager mutes the alerts of single tools during that time. If it resolved too soon, all muted alerts would be sent at once. A tool that is still open after that has a separate fault. The counter catches an event that is over before a scrape sees it, as above. The list of tools comes from the raw series: the recorded one may lag by one evaluation, and then the first notification would name no tool.',
   expr: (ground) =>
     isOrWas(ground, ground.series(METRIC.systemicActive), METRIC.systemicEvents, ground.settings.systemicWithin),
   keepFiringFor: ({ systemicKeep }) => systemicKeep,
@@ -110,13 +110,13 @@ const telemetryAbsent: AlertDefinition = {
   severity: 'warning',
   dashboard: 'breakerbox-fleet-overview',
   says: ({ absentFor, absentLeastReported }) =>
-    `an agent that reported for ${inWords(absentLeastReported)} of the last hour or more reports nothing for ${inWords(absentFor)}, and isn’t one that comes and goes`,
+    `an agent has reported nothing for ${inWords(absentFor)}, after it reported for at least ${inWords(absentLeastReported)} of the last hour, and it is not an agent that comes and goes`,
   comment:
-    'The first side remembers the hour, so that the alert doesn’t lapse the moment the agent is gone for as long as it had to be there. The second is the raw series over a range: with a scrape that fails and with a push that doesn’t come, nothing is nothing, and a missed one is bridged. The last side knows agents that come and go, a nightly job for one: mostly not there in the time since they were first seen, of which the first hours are left out, for nothing is a habit yet. `for` lets a Prometheus that was restarted scrape first.',
+    'The first operand remembers the last hour, so that the alert lasts for longer than the agent has to be absent. The second reads the raw series over a range, so that one missed scrape or push does not count as absence. The last operand leaves out agents that come and go, such as a nightly job: since they were first seen, they were absent for most of the time. The first hours do not count, because they are too short to show a habit. `for` gives a restarted Prometheus time to scrape first.',
   expr: ({ read, series, settings }) => {
     const { gap, absentLeastReported, absentHabit, absentHabitShare } = settings;
     const habit = seconds(absentHabit);
-    // Nothing is a habit before; and the hour that is still remembered of an agent that has gone lies within.
+    // Too early to know a habit. At least an hour, because the first operand remembers a vanished agent for that long.
     const grace = Math.max(habit / 4, seconds(WINDOW.hour));
     const firstSeen = `min_over_time(timestamp(${read.now('sessions')})[${durationOf(2 * habit)}:10m])`;
     const known = `clamp_max((time() - ${asSeconds(durationOf(grace))} - ${firstSeen}) / (10 * 60), ${habit / 600})`;
@@ -127,9 +127,9 @@ const telemetryAbsent: AlertDefinition = {
     ].join('\n');
   },
   for: ({ absentFor, gap }) => durationOf(seconds(absentFor) - seconds(gap)),
-  summary: ({ dialect }) => `Agent ${dialect.label('agent')} reports nothing any more`,
+  summary: ({ dialect }) => `Agent ${dialect.label('agent')} has stopped reporting`,
   description: ({ dialect, settings }) =>
-    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it had for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or can’t be reached; no other alert can speak of it now. This one resolves by itself within the hour, though nobody mended it.`,
+    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it reported for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert can see this agent now. This alert resolves by itself within the hour, even if nothing was repaired.`,
 };
 
 /** Alerts about one agent. */

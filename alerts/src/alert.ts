@@ -4,34 +4,34 @@ import type { RuleSettings } from './settings.ts';
 
 export type Severity = 'critical' | 'warning';
 
-/** What texts are written with. */
+/** What the texts of an alert are made from. */
 export interface TextGround {
   readonly settings: RuleSettings;
   readonly dialect: Dialect;
-  /** Matchers of one's own, for queries inside texts; starts with a comma, or is empty. */
+  /** The caller's own matchers, for queries inside texts. Starts with a comma, or is empty. */
   readonly andSelector: string;
 }
 
-/** An alert, before it is a rule of Prometheus or of Grafana. */
+/** An alert, before it becomes a rule of Prometheus or of Grafana. */
 export interface AlertDefinition {
   /** `Breakerbox…`; the runbook has the same name. */
   readonly name: string;
-  /** `critical`: a run stands still, or is about to. `warning`: an agent works with less. */
+  /** `critical`: a run has stopped, or is about to. `warning`: an agent works with fewer tools. */
   readonly severity: Severity;
-  /** Two rules of one alert differ by it, in the label `scope`. */
+  /** Tells two rules of one alert apart, in the label `scope`. */
   readonly scope?: string;
-  /** What it says, in a line for tables. */
+  /** When the alert fires, in one line for tables. */
   says(settings: RuleSettings): string;
-  /** Where `dashboard_url` leads. */
+  /** The dashboard that `dashboard_url` opens. */
   readonly dashboard: DashboardUid;
   /** The labels of its expression. */
   readonly labels: readonly AlertLabel[];
-  /** Why the rule is as it is; stands above it in the file. */
+  /** Why the rule is written this way. It becomes the comment above the rule in the file. */
   readonly comment: string;
   expr(ground: Ground): string;
   for?(settings: RuleSettings): string;
   keepFiringFor?(settings: RuleSettings): string;
-  /** One sentence for the whole group that Alertmanager sends: alertname, agent, job. */
+  /** One sentence for the whole group (alertname, agent, job) that Alertmanager sends. */
   summary(ground: TextGround): string;
   description(ground: TextGround): string;
 }

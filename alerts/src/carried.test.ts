@@ -6,13 +6,13 @@ import { ALERTS } from './rules.ts';
 
 const config = readFileSync(new URL('../../stack/alertmanager/alertmanager.yml', import.meta.url), 'utf8');
 
-it('has a runbook for each alert', () => {
+it('lists a runbook for each alert', () => {
   const names = runbooks().map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(ALERTS.map(({ name }) => `${name}.md`)));
   expect(names).toEqual(names.toSorted());
 });
 
-it('has the inhibition of the stack with its comments, and nothing else of it', () => {
+it('inhibit_rules.yml contains the inhibition rules of the stack with their comments, and nothing else', () => {
   const { inhibitRules, groupBy } = alertmanagerParts();
   const { inhibit_rules, route } = parse(config);
   expect(parse(inhibitRules.text)).toEqual({ inhibit_rules });
@@ -23,13 +23,13 @@ it('has the inhibition of the stack with its comments, and nothing else of it', 
   expect(inhibitRules.text).toMatch(/^[#i]/);
 });
 
-it('has the templates, by their own names', () => {
+it('lists the templates by file name', () => {
   expect(alertmanagerParts().templates).toEqual([
     { name: 'breakerbox.tmpl', text: expect.stringContaining('{{ define "breakerbox.title"') },
   ]);
 });
 
-it('has the receivers of the stack, with nothing of its pager', () => {
+it('receivers.yml contains the receivers of the stack, without its pager', () => {
   const { text } = alertmanagerParts().receivers;
   const [{ slack_configs }] = parse(config).receivers;
   const { api_url, ...slack } = slack_configs[0];

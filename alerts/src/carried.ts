@@ -4,15 +4,15 @@ import { parse, parseDocument, stringify } from 'yaml';
 import type { NamedText } from './prometheus.ts';
 
 /*
- * What this package carries as files beside its code, which stands in src/ or in dist/: both have the package's root above them.
+ * Files that this package ships beside its code. The code is in src/ or in dist/, and the package's root is above both.
  */
 
-/** One for each alert, named as the alert; `runbook_url` leads there. */
+/** One runbook per alert, named like the alert. `runbook_url` points there. */
 const RUNBOOKS = new URL('../runbooks/', import.meta.url);
 
 /**
- * Where Alertmanager's files are: the repository's stack runs with them, and the published package takes a copy along (`prepack`
- * in package.json), so that they are written once.
+ * Where Alertmanager's files are. The repository's stack uses them, and `prepack` in package.json copies them into the published
+ * package, so that there is one source.
  */
 const ALERTMANAGER = [
   new URL('../../stack/alertmanager/', import.meta.url),
@@ -22,30 +22,30 @@ const ALERTMANAGER = [
 /** The runbooks, by name. */
 export const runbooks = (): readonly NamedText[] => filesIn(RUNBOOKS, '.md');
 
-/** What belongs into a team's own Alertmanager. */
+/** The parts that you copy into your own Alertmanager. */
 export interface AlertmanagerParts {
-  /** A YAML file of nothing but `inhibit_rules`, with its comments. */
+  /** A YAML file that contains only `inhibit_rules`, with its comments. */
   readonly inhibitRules: NamedText;
-  /** A YAML file of nothing but `receivers`: one for Slack, one for mail, with addresses to fill in. */
+  /** A YAML file that contains only `receivers`: one for Slack and one for mail, with addresses to fill in. */
   readonly receivers: NamedText;
-  /** Templates that make readable messages. */
+  /** Templates for readable messages. */
   readonly templates: readonly NamedText[];
-  /** What the stack groups notifications by, and the inhibition is made for. */
+  /** The labels that the stack groups notifications by. The inhibition rules expect them. */
   readonly groupBy: readonly string[];
 }
 
-/** The receivers of the file, by name. */
+/** The names of the receivers in the file. */
 export const RECEIVERS = { slack: 'breakerbox-slack', mail: 'breakerbox-mail' } as const;
 
 /**
- * The parts of the stack's Alertmanager configuration that are about Breakerbox' alerts and no one installation.
- * @throws Error where the package was put together without them
+ * The parts of the stack's Alertmanager configuration that concern Breakerbox' alerts and fit any installation.
+ * @throws Error if the package was built without these files
  */
 export const alertmanagerParts = (): AlertmanagerParts => {
   const folder = ALERTMANAGER.find((one) => filesIn(one, '.yml').length > 0);
   if (folder === undefined) {
     throw new Error(
-      '@breakerbox/alerts: its folder alertmanager/ is missing, which is copied from stack/alertmanager when the package is packed. Install the package anew, or pack it with pnpm.',
+      '@breakerbox/alerts: the folder alertmanager/ is missing. Packing copies it from stack/alertmanager. Install the package again, or pack it with pnpm.',
     );
   }
   const text = readFileSync(new URL('alertmanager.yml', folder), 'utf8');
@@ -63,13 +63,13 @@ interface Receiver {
   readonly email_configs: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The stack's Slack goes to a pager of its own, and its mail is in a comment, for it has no server to send by. */
+/** The stack sends Slack messages to its own pager. Its mail receiver is commented out, because the stack has no mail server. */
 const MAIL = /^( *)# email_configs:\n(?:\1# {3}.*\n)+/m;
 
-const RECEIVERS_HEADER = `# Receivers of Breakerbox' alerts, for Alertmanager 0.25 and later: put one of them, or both, under receivers in alertmanager.yml.
-# The address of Slack's incoming webhook is in the file that api_url_file names, where it isn't read by everybody. A mail: fill
+const RECEIVERS_HEADER = `# Receivers of Breakerbox' alerts, for Alertmanager 0.25 and later: copy one or both to receivers in alertmanager.yml.
+# Put the address of Slack's incoming webhook into the file that api_url_file names, so that few people can read it. For mail, fill
 # in to, from, smarthost and the user.
-# PagerDuty, Opsgenie, Teams and the rest take breakerbox.title as description or title, and breakerbox.plain as text.
+# PagerDuty, Opsgenie, Teams and others: use breakerbox.title as description or title, and breakerbox.plain as text.
 `;
 
 const receiversOf = (config: string): NamedText => {
@@ -99,7 +99,7 @@ const inhibitRulesOf = (config: string): NamedText => {
   return { name: 'inhibit_rules.yml', text: `${text.trim()}\n` };
 };
 
-/** Those of all folders below, each with its own name alone. */
+/** The files of all folders below, each under its file name without the folder. */
 const filesIn = (folder: URL, end: string): readonly NamedText[] =>
   namesIn(folder)
     .filter((name) => name.endsWith(end))

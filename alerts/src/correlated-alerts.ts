@@ -6,18 +6,18 @@ import { NO_OTHER } from './recording-correlation.ts';
 import type { RuleSettings } from './settings.ts';
 
 const COMMENT =
-  'It holds on while as many are still out of use, so that what Alertmanager mutes meanwhile doesn’t all come out when the openings are old; `keep_firing_for` lets the last of them resolve.';
+  'The alert holds while as many are still out of use. Otherwise Alertmanager would send all muted alerts as soon as the openings are old. `keep_firing_for` gives the last of them time to resolve.';
 
 const common = {
   name: 'BreakerboxCorrelatedOpenings',
   severity: 'critical',
   dashboard: 'breakerbox-correlated-failures',
   says: ({ correlatedTools, correlatedAgents, correlatedShare, correlatedWithin }: RuleSettings): string =>
-    `${correlatedTools} tools of one agent, or one tool on ${correlatedAgents} agents (and ${correlatedShare * 100} % of those that have it), opened within ${inWords(correlatedWithin)} with one error category; stays while they are out of use`,
+    `${correlatedTools} tools of one agent, or one tool on ${correlatedAgents} agents (and at least ${correlatedShare * 100} % of the agents that have it), opened within ${inWords(correlatedWithin)} with one error category; holds while they are out of use`,
   keepFiringFor: ({ correlatedKeep }: RuleSettings): string => correlatedKeep,
 } as const;
 
-/** The names of those that opened of late, or are still not closed. */
+/** The names of the tools or agents that opened recently or are still not closed. */
 const names = (
   dialect: Dialect,
   list: 'agent' | 'tool',
@@ -40,23 +40,23 @@ const ofOneAgent: AlertDefinition = {
   ...common,
   scope: 'agent',
   labels: ['job', 'agent', 'error'],
-  comment: `Several tools of one agent, seen across its processes: within one session the engine finds that out itself. ${COMMENT}`,
+  comment: `Several tools of one agent, across its processes. Within one session, the session itself detects this. ${COMMENT}`,
   expr: ({ read }) => read.now('correlatedToolsHeld'),
   summary: ({ dialect }) => `Several tools of agent ${dialect.label('agent')} opened together`,
   description: ({ dialect, settings, andSelector }) =>
-    `${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} by errors of category ${dialect.label('error')}, or are still out of use since${names(dialect, 'tool', `job=%q, ${AGENT}=%q, ${NO_OTHER}`, ['job', 'agent'], andSelector)}. Look for what they share: their own warnings are held back meanwhile.`,
+    `${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or have been out of use since then${names(dialect, 'tool', `job=%q, ${AGENT}=%q, ${NO_OTHER}`, ['job', 'agent'], andSelector)}. Look for what they share. Alertmanager mutes their own warnings during this alert.`,
 };
 
 const onSeveralAgents: AlertDefinition = {
   ...common,
   scope: 'fleet',
   labels: ['tool', 'error'],
-  comment: `One tool that several agents lose: the service behind it, not an agent. ${COMMENT}`,
+  comment: `One tool that opened on several agents. The cause is the service behind it, not an agent. ${COMMENT}`,
   expr: ({ read }) => read.now('correlatedAgentsHeld'),
   summary: () => 'A tool opened on several agents together',
   description: ({ dialect, settings, andSelector }) =>
-    `Tool ${dialect.label('tool')} opened on ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} by errors of category ${dialect.label('error')}, or is still out of use there since${names(dialect, 'agent', `${TOOL}=%q`, ['tool'], andSelector)}. Look at the service behind it: the warnings of the single agents are held back meanwhile.`,
+    `Tool ${dialect.label('tool')} opened on ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or has been out of use there since then${names(dialect, 'agent', `${TOOL}=%q`, ['tool'], andSelector)}. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.`,
 };
 
-/** Alerts about openings that belong together. */
+/** Alerts about circuits that opened together. */
 export const CORRELATED_ALERTS: readonly AlertDefinition[] = [ofOneAgent, onSeveralAgents];

@@ -1,21 +1,21 @@
 import { AGENT, ERROR, TOOL } from './promql.ts';
 
-/** Dashboards that alerts lead to, by uid. */
+/** Dashboards that alerts link to, by uid. */
 export type DashboardUid =
   | 'breakerbox-fleet-overview'
   | 'breakerbox-tool-detail'
   | 'breakerbox-failure-budget'
   | 'breakerbox-correlated-failures';
 
-/** Labels of alerts, and the dashboards' variables that they fill. */
+/** Labels of alerts, and the dashboard variables that take their values. */
 const VARIABLES = { job: 'job', [AGENT]: 'agent', [TOOL]: 'tool' } as const;
 export type AlertLabel = 'job' | 'agent' | 'tool' | 'error';
 const LABEL: Readonly<Record<AlertLabel, string>> = { job: 'job', agent: AGENT, tool: TOOL, error: ERROR };
 
-/** A query inside a text: what of its result is shown, between which words. Left out where the result is empty. */
+/** A query inside a text, with the words before and after its result. The text omits all of it if the result is empty. */
 export interface InText {
   readonly before: string;
-  /** PromQL in which `%q` stands for each of `args` in turn. */
+  /** PromQL in which each `%q` is replaced by one of `args`, in order. */
   readonly query: string;
   readonly args: readonly AlertLabel[];
   /** The label whose values are listed. */
@@ -23,12 +23,12 @@ export interface InText {
   readonly after: string;
 }
 
-/** How texts of alerts are written: Prometheus and Grafana have different templates. */
+/** How the texts of alerts are written. Prometheus and Grafana have different templates. */
 export interface Dialect {
   label(name: AlertLabel): string;
-  /** The value of the expression: a whole number, a share as per cent, or a length of time in seconds. */
+  /** The value of the expression: a whole number, a share in per cent, or a duration in seconds. */
   value(as: 'count' | 'percentage' | 'duration'): string;
-  /** What a query gives at the time of the alert; nothing where templates can't ask. */
+  /** The result of a query at the time of the alert; empty if the templates cannot query. */
   query(text: InText): string;
   dashboardUrl(uid: DashboardUid, labels: readonly AlertLabel[]): string;
 }
@@ -54,7 +54,7 @@ const formatted = (value: string, as: 'count' | 'percentage' | 'duration'): stri
 /**
  * Prometheus' templates.
  *
- * @param grafanaUrl Grafana's address without a slash at the end; by default the external label that Prometheus is given.
+ * @param grafanaUrl Grafana's address without a slash at the end. Default: the external label `grafana_url` of Prometheus.
  */
 export const prometheusDialect = (grafanaUrl = '{{ $externalLabels.grafana_url }}'): Dialect => ({
   label: (name) => `{{ $labels.${LABEL[name]} }}`,
@@ -66,9 +66,9 @@ export const prometheusDialect = (grafanaUrl = '{{ $externalLabels.grafana_url }
 });
 
 /**
- * Grafana's templates: values by the query's letter, and no queries of their own.
+ * Grafana's templates. They read values by the query's letter and cannot query.
  *
- * @param grafanaUrl by default what Grafana itself knows as its address.
+ * @param grafanaUrl Grafana's address without a slash at the end. Default: the address that Grafana is configured with.
  */
 export const grafanaDialect = (grafanaUrl = '{{ reReplaceAll "/+$" "" externalURL }}'): Dialect => ({
   label: (name) => `{{ $labels.${LABEL[name]} }}`,

@@ -4,8 +4,8 @@ import { grafanaAlerting } from './grafana.ts';
 import { ruleFiles } from './prometheus.ts';
 
 /*
- * Writes the rules that Prometheus loads and the alert rules that Grafana is provisioned with. With `--check` it writes
- * nothing, and fails where a file isn't what the source gives.
+ * Writes the rules for Prometheus and the alert rules for Grafana's provisioning. With `--check` it writes nothing, and fails if
+ * a file differs from what the source gives.
  */
 
 const folder = new URL('../', import.meta.url);
@@ -29,7 +29,7 @@ if (process.argv.includes('--check')) {
   const stale = files.filter(({ path, text }) => onDisk(path) !== text);
   for (const { path } of stale) {
     process.stderr.write(
-      `alerts/${path} isn't what alerts/src gives: it was edited by hand, or not generated again after a change. Run "pnpm generate" and commit the result.\n`,
+      `alerts/${path} differs from what alerts/src generates: someone edited it by hand, or did not generate it after a change. Run "pnpm generate" and commit the result.\n`,
     );
   }
   process.exitCode = stale.length === 0 ? 0 : 1;
@@ -38,5 +38,5 @@ if (process.argv.includes('--check')) {
     mkdirSync(new URL('.', new URL(path, folder)), { recursive: true });
     writeFileSync(new URL(path, folder), text);
   }
-  process.stdout.write(`Wrote ${files.length} files of rules to ${fileURLToPath(folder)}\n`);
+  process.stdout.write(`Wrote ${files.length} rule files to ${fileURLToPath(folder)}\n`);
 }

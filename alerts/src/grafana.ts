@@ -9,17 +9,17 @@ import type { Ground, Reader, RecordKey } from './record.ts';
 import { RECORDINGS } from './recording.ts';
 import { ALERT_DEFINITIONS, annotationsOf, groundOf, type Resolved, type RuleOptions, resolved } from './rules.ts';
 
-/** What Grafana-managed rules need beside what all rules do. */
+/** Options of Grafana-managed rules, in addition to those of all rules. */
 export interface GrafanaOptions extends RuleOptions {
   /** Uid of the Prometheus data source in Grafana. Default `breakerbox-prometheus`. */
   readonly dataSourceUid?: string;
-  /** Title of the folder that the rules are put in. Default `Breakerbox`. */
+  /** Title of the folder that contains the rules. Default `Breakerbox`. */
   readonly folder?: string;
 }
 
 /**
- * How densely a subquery asks: as often as rules are evaluated where the range is short, seldom where it is long, for each
- * step costs a query. In 6 hours something must be found that was true for some minutes.
+ * The step of a subquery. Short ranges use the interval at which Grafana evaluates rules. Long ranges use a longer step, because each
+ * step costs a query. In 6 hours, the step must still find a condition that was true for some minutes.
  */
 const stepFor = (range: string): string => {
   const steps = [
@@ -31,11 +31,11 @@ const stepFor = (range: string): string => {
   return steps.find(([longest]) => seconds(range) <= longest)?.[1] ?? '1h';
 };
 
-/** What is recorded elsewhere stands in the expression itself: there is no ruler that would record it. */
+/** Writes the definition of a recorded series into the expression, because Grafana records nothing. */
 export const inlined = (options: Resolved): Ground => {
   const definition = (key: RecordKey): string => {
     const found = RECORDINGS.find((one) => one.key === key);
-    if (found === undefined) throw new Error(`alerts: nothing records ${key}; add it to RECORDINGS.`);
+    if (found === undefined) throw new Error(`alerts: no recording rule for ${key}. Add it to RECORDINGS.`);
     return bracketed(found.expr(ground));
   };
   const read: Reader = { now: definition, over: (key, range) => `${definition(key)}[${range}:${stepFor(range)}]` };
@@ -43,7 +43,7 @@ export const inlined = (options: Resolved): Ground => {
   return ground;
 };
 
-/** Only where it has been true for so long: before it is kept, or what is kept would count as true. */
+/** True only if the expression has been true for this long. Applied before the keeping, so that kept time does not count as true. */
 const lasted = (expr: string, lasting: string | undefined): string => {
   if (lasting === undefined) return expr;
   const step = stepFor(lasting);
@@ -52,8 +52,8 @@ const lasted = (expr: string, lasting: string | undefined): string => {
 };
 
 /**
- * The expression of a Grafana-managed rule. How long an alert is kept after it was last true is part of it: Grafana knows
- * `keepFiringFor` from 12.0 on, and 11 would pass over it in silence. Then so is how long it must have been true, which comes first.
+ * The expression of a Grafana-managed rule. The time that an alert is kept after it was last true is part of the expression: Grafana
+ * supports `keepFiringFor` from 12.0 on, and 11 ignores it silently. The time that it must have been true comes first, inside.
  */
 export const grafanaExpr = (alert: AlertDefinition, ground: Ground): string => {
   const expr = alert.expr(ground);
@@ -68,17 +68,17 @@ const uidOf = ({ name, scope }: AlertDefinition): string => {
   return scope === undefined ? words : `${words}-${scope}`;
 };
 
-/** Every other rule reads an hour at most, or little of it; this one a week, each time anew. */
+/** Every other rule reads at most an hour, or few samples. This one reads a week at each evaluation. */
 const READS_A_WEEK = 'BreakerboxToolSlow';
 
 const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string): object => ({
   uid: uidOf(alert),
-  // Titles are unique in a folder.
+  // Titles must be unique within a folder.
   title: alert.scope === undefined ? alert.name : `${alert.name} (${alert.scope})`,
   condition: 'C',
   for: (alert.keepFiringFor === undefined ? alert.for?.(options.settings) : undefined) ?? '0s',
   noDataState: 'OK',
-  // While Prometheus can't be asked, alerts stay as they are, and one rule of all says so.
+  // While Grafana cannot query Prometheus, alerts keep their state, and only one rule reports the fault.
   execErrState: alert.name === 'BreakerboxTelemetryAbsent' ? 'Error' : 'KeepLast',
   labels: { severity: alert.severity, ...(alert.scope !== undefined && { scope: alert.scope }) },
   annotations: { ...annotationsOf(alert, options, grafanaDialect(options.grafanaUrl)) },
@@ -98,7 +98,7 @@ const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string
       },
     },
     {
-      // Whatever the query returns is to fire; Grafana wants that said as a comparison.
+      // Every series that the query returns fires. Grafana needs a comparison to express that.
       refId: 'C',
       relativeTimeRange: { from: 0, to: 0 },
       datasourceUid: '__expr__',
@@ -112,13 +112,13 @@ const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string
   ],
 });
 
-const HEADER = `Alerts of Breakerbox for Grafana's own alerting, for those without a Prometheus that evaluates rules. Use these or the rules for Prometheus, not both. Put this file into Grafana's provisioning/alerting folder. Grafana 11 to 13.
-${GENERATED} Why a rule is as it is stands in the rules for Prometheus.
+const HEADER = `Alerts of Breakerbox for Grafana's own alerting, if no Prometheus of yours evaluates rules. Use these or the rules for Prometheus, not both. Put this file into Grafana's provisioning/alerting folder. Grafana 11 to 13.
+${GENERATED} The comments in the rules for Prometheus explain each rule.
 
-Every alert is one query: what Prometheus' rules record is written out in it, as subqueries where it is looked at over time. That costs more at each evaluation than recorded series do; with hundreds of agents, take the rules for Prometheus.
-Grafana's templates can't ask queries: the texts name the dashboard instead of the tools.`;
+Every alert is one query. It contains the definitions of the series that Prometheus' rules record, as subqueries over time ranges. That costs more at each evaluation than recorded series do. With hundreds of agents, use the rules for Prometheus.
+Grafana's templates cannot query, so the texts do not list tools; the dashboard shows them.`;
 
-/** Strings of several lines as they are; sentences folded at the margin. */
+/** Writes strings of several lines as they are, and folds long sentences. */
 const laidOut = (node: unknown): void => {
   if (isSeq(node)) for (const one of node.items) laidOut(one);
   if (!isMap(node)) return;
@@ -131,16 +131,16 @@ const laidOut = (node: unknown): void => {
 };
 
 /**
- * The same alerts as Grafana-managed rules, as a provisioning file: from the same source, with what is recorded written out.
+ * The same alerts as Grafana-managed rules, in a provisioning file. The expressions contain the definitions of recorded series.
  *
- * @throws RuleOptionsError where the options can't work: what, where, why, and how to mend it.
+ * @throws RuleOptionsError that lists all faults: what is wrong, where, why, and how to fix it.
  * @example const { name, text } = grafanaAlerting({ dataSourceUid: 'prometheus', folder: 'Agents' });
  */
 export const grafanaAlerting = (options: GrafanaOptions = {}): NamedText => {
   const { dataSourceUid = 'breakerbox-prometheus', folder = 'Breakerbox', ...others } = options;
   const issues = [
     ...checkedText(dataSourceUid, 'dataSourceUid', 'the uid that Grafana shows in the address of the data source'),
-    ...checkedText(folder, 'folder', 'the title of a folder; Grafana makes it where there is none'),
+    ...checkedText(folder, 'folder', 'the title of a folder; Grafana creates it if it does not exist'),
   ];
   if (issues.length > 0) throw new RuleOptionsError(issues);
   const known = resolved(others);

@@ -20,11 +20,11 @@ export const AGENT = label(ATTR.agent);
 export const TOOL = label(ATTR.tool);
 export const ERROR = label(ATTR.errorType);
 
-/** What series are grouped by, always named, so that instances and library versions never split one. */
+/** The labels that series are grouped by. Naming them keeps instances and library versions from splitting a series. */
 export const BY_AGENT = `job, ${AGENT}`;
 export const BY_TOOL = `job, ${AGENT}, ${TOOL}`;
 
-/** Values that core can emit; a misspelt one would never match, and nobody would notice. */
+/** Values that core can emit. The types catch a misspelt value, which would never match. */
 interface Values {
   readonly [ATTR.state]: ReportedState;
   readonly [ATTR.stateFrom]: ReportedState;
@@ -36,13 +36,13 @@ interface Values {
 }
 export type Matchers = { readonly [Key in keyof Values]?: readonly Values[Key][] };
 
-/** The states in which a circuit is kept from normal use. */
+/** The states in which a circuit keeps calls from the tool. */
 export const NOT_CLOSED: readonly ReportedState[] = ['open', 'half_open', 'forced_open'];
 
 const matcher = (key: string, values: readonly string[]): string =>
   values.length === 1 ? `${key}="${values[0]}"` : `${key}=~"${values.join('|')}"`;
 
-/** Writes selectors of raw series. Every one of the rules comes from here, so that a selector of one's own is in each. */
+/** Writes selectors of raw series. All rules use it, so that your own selector is in each query. */
 export type Series = (
   metric: MetricDefinition,
   matchers?: Matchers,
@@ -50,7 +50,7 @@ export type Series = (
   suffix?: '' | '_bucket' | '_count',
 ) => string;
 
-/** @param selector matchers that each selector is narrowed by, such as `job=~"agents-.+"`. */
+/** @param selector matchers that narrow each selector, such as `job=~"agents-.+"`. */
 export const seriesWith =
   (selector: string): Series =>
   (metric, matchers = {}, extra = '', suffix = '') => {
@@ -63,7 +63,7 @@ export const seriesWith =
 
 export const indented = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
 
-/** An expression in brackets, on one line where it is short. */
+/** An expression in brackets, on one line if it is short. */
 export const bracketed = (expr: string): string =>
   expr.includes('\n') || expr.length > 100 ? `(\n${indented(expr)}\n)` : `(${expr})`;
 
@@ -71,18 +71,18 @@ export const bracketed = (expr: string): string =>
 export const aggregated = (operator: 'sum' | 'max' | 'count', by: string, expr: string): string =>
   `${operator} by (${by}) ${bracketed(expr)}`;
 
-/** One operand a line. */
+/** One operand per line. */
 export const joined = (operator: string, ...operands: readonly string[]): string => operands.join(`\n${operator}\n`);
 
 /**
- * What counters gained in a window, summed: what they grew by, and what series that appeared in it were born with.
- * `increase()` sees nothing of a first sample, and a process that runs one session is often scraped for the first time after
- * that session's budget has been granted, or its circuit has opened.
+ * The increase of counters in a window, summed, including the first value of series that appeared in the window. `increase()`
+ * ignores a first sample. But a process that runs one session is often scraped for the first time after the session's budget was
+ * granted or its circuit opened.
  *
- * Born in the window means: not seen in the hours before it, while others of the same agent were, then and some minutes
- * earlier. Where the whole agent wasn't seen either, there was a hole in the scrapes, or the agent is new to this Prometheus,
- * and what its counters have gathered in their lives mustn't count as new. The minutes are for a Prometheus that has just
- * been started: it finds the processes of an agent one after the other.
+ * A series counts as new if it was not seen in the hours before the window, while other series of the same agent were seen at the
+ * start of the window and some minutes before. If the whole agent was not seen, scrapes were missing, or the agent is new to this
+ * Prometheus. Then the totals that its counters bring must not count as new. The minutes are for a Prometheus that has just
+ * started: it finds the processes of an agent one after the other.
  */
 export const gained = (series: Series, counter: string, by: string, window: string): string =>
   aggregated(
@@ -95,12 +95,12 @@ export const gained = (series: Series, counter: string, by: string, window: stri
     ),
   );
 
-/** How far back a series is looked for. A day would be four times as dear: every sample in it is read at each evaluation. */
+/** How far back a series is looked up. A day would cost four times as much: each evaluation reads every sample in it. */
 const LIFE_BEFORE = '6h';
-/** Within this time, a Prometheus that starts has found all processes of an agent. */
+/** Within this time, a Prometheus that starts finds all processes of an agent. */
 const ALL_FOUND = '3m';
 
-/** The label keeps what was born apart from what grew, or `or` would take one of the two. */
+/** The label keeps new series apart from grown ones; otherwise `or` would drop one of the two. */
 const born = (series: Series, counter: string, window: string): string =>
   [
     `min_over_time(${counter}[${window}])`,

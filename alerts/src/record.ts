@@ -1,7 +1,7 @@
 import type { Series } from './promql.ts';
 import type { RuleSettings } from './settings.ts';
 
-/** Every series that is recorded: level:metric:operation, where the level says which labels are left. */
+/** Every recorded series: level:metric:operation. The level lists the labels that remain. */
 export const RECORDED = {
   circuits: 'job_agent_tool:breakerbox_circuits:sum',
   notClosed: 'job_agent_tool:breakerbox_circuits_not_closed:sum',
@@ -47,7 +47,7 @@ export const RECORDED = {
 export type RecordKey = keyof typeof RECORDED;
 
 /**
- * How an expression reads what is recorded: by its name, or, where nobody records (Grafana-managed rules), by its definition.
+ * How an expression reads a recorded series: by its name, or by its definition if nothing records it (Grafana-managed rules).
  */
 export interface Reader {
   now(key: RecordKey): string;
@@ -55,19 +55,19 @@ export interface Reader {
   over(key: RecordKey, range: string): string;
 }
 
-/** What rules are written with. */
+/** What expressions are made from. */
 export interface Ground {
   readonly settings: RuleSettings;
   readonly series: Series;
   readonly read: Reader;
-  /** Whether a rule can read what it has recorded itself a moment ago. */
+  /** Whether a rule can read its own recorded value of the last evaluation. */
   readonly recorded: boolean;
 }
 
 /** A recording rule. */
 export interface Recording {
   readonly key: RecordKey;
-  /** Why it is as it is; stands above it in the file. */
+  /** Why the rule is written this way. It becomes the comment above the rule in the file. */
   readonly comment: string;
   expr(ground: Ground): string;
 }

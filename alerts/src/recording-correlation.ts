@@ -18,15 +18,15 @@ import type { Ground, Recording, RecordKey } from './record.ts';
 import { WINDOW } from './settings.ts';
 
 /**
- * A duration as the number of seconds that Unix times are compared with, written so that whoever lets time run faster for a
- * demonstration finds it: `2 * 60`.
+ * A duration as a number of seconds to compare Unix times with, written as a product (`2 * 60`), so that it is easy to find and
+ * scale in a faster demonstration.
  */
 export const asSeconds = (duration: string): string => `${seconds(duration) / 60} * 60`;
 
-/** All that has no name of its own is no tool. */
+/** `_OTHER` collects all tools without a name of their own, so it is not a tool. */
 export const NO_OTHER = `${TOOL}!="${OTHER_TOOL}"`;
 
-/** How many of `members` opened at most the given time before the latest of their group. */
+/** How many of `members` opened at most this long before the latest of their group. */
 const together = (by: string, members: string, within: string): string =>
   aggregated(
     'count',
@@ -37,11 +37,11 @@ const together = (by: string, members: string, within: string): string =>
 const recent = (by: string, members: string, age: string): string =>
   `${aggregated('max', by, members)} >= time() - ${asSeconds(age)}`;
 
-/** The last openings by agent, tool and category, whatever the job: an agent in two jobs is one agent. */
+/** The last openings by agent, tool and category, across jobs: an agent in two jobs is one agent. */
 const byAgent = ({ read }: Ground): string =>
   aggregated('max', `${AGENT}, ${TOOL}, ${ERROR}`, read.now('lastOpenings'));
 
-/** From how many agents on: the least number, or the share of all agents that have the tool. */
+/** How many agents are needed: the least number, or the share of all agents that have the tool. */
 const enoughAgents = ({ read, settings }: Ground): string => {
   const { correlatedAgents, correlatedShare, correlatedMemory } = settings;
   const all = `count by (${AGENT}, ${TOOL}) (last_over_time(${read.over('circuits', correlatedMemory)}))`;
@@ -49,8 +49,8 @@ const enoughAgents = ({ read, settings }: Ground): string => {
 };
 
 /**
- * Found, or held: as many are still out of use that opened with this category, and it has been found or held all along.
- * Grafana's rules record nothing that could tell: there, it was found within the hour.
+ * Found now, or held: as many tools or agents that opened with this category are still out of use, and the rule held at each
+ * evaluation since. Grafana records nothing, so there the rule holds if it was found within the last hour.
  *
  * @param members groups of series of the last opening
  */
@@ -70,12 +70,12 @@ const held = (
   return `${read.now(key.found)}\nor\n${bracketed(holds)}`;
 };
 
-/** Of the same tool of the same process, because each one takes back openings of its own. */
+/** The same tool of the same process: each process takes back only its own openings. */
 const SAME_PROCESS = `ignoring (${ERROR}, ${label(ATTR.stateFrom)}, ${label(ATTR.stateTo)})`;
 
 /**
- * The openings of the last minutes, without those that were taken back. An opening is taken back where the tool has opened, by
- * its counter, and the gauge says nothing or 0. The newest value counts, because 0 is less than the time before.
+ * The openings of the last minutes, without those that were taken back. An opening is taken back if the counter shows it while the
+ * gauge has no value or 0. The newest value counts, because 0 is lower than the earlier time.
  */
 const remembered = ({ series, settings: { correlatedMemory } }: Ground): string => {
   const opened = series(METRIC.openedTime, {}, NO_OTHER);
@@ -93,7 +93,7 @@ const remembered = ({ series, settings: { correlatedMemory } }: Ground): string 
 export const CORRELATION: readonly Recording[] = [
   {
     key: 'lastOpenings',
-    comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter: it has a first-ever opening, and one right after a restart. Remembered for a while, in case the process has gone or a scrape is missed. Not remembered is what the process has taken back: when the circuit of a group opens, its tools have no openings of their own any more, though their counters say that they have opened. Left out are tools of which so few circuits opened that it is chance: among hundreds of sessions each tool opens somewhere all the time. ${OTHER_TOOL} is no tool.`,
+    comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter, because the gauge also shows a first opening and one right after a restart. The series remembers an opening for a while, in case the process ends or a scrape is missed. It does not remember openings that the process took back: when the circuit of a group opens, its tools lose their own openings, although their counters have counted them. Tools of which very few circuits opened are left out as chance: among hundreds of sessions, each tool is always open in some session. ${OTHER_TOOL} is not a tool.`,
     expr: (ground) => {
       const { read, settings } = ground;
       const { openShare, correlatedMemory } = settings;
@@ -108,7 +108,7 @@ export const CORRELATION: readonly Recording[] = [
   {
     key: 'correlatedTools',
     comment:
-      'Tools of one agent whose circuits opened close together with one category. Close to the LATEST of them: how late a scrape or a push brings them doesn’t matter, and the openings of an hour ago don’t either.',
+      'Tools of one agent whose circuits opened close together with one category. Close to the LATEST of them, so that the delay of a scrape or push does not matter, and neither do openings of an hour ago.',
     expr: ({ read, settings: { correlatedTools, correlatedWithin, correlatedRecent } }) => {
       const by = `${BY_AGENT}, ${ERROR}`;
       return joined(
@@ -121,7 +121,7 @@ export const CORRELATION: readonly Recording[] = [
   {
     key: 'correlatedAgents',
     comment:
-      'Agents whose circuits of one tool opened close together with one category. Of hundreds of agents with a popular tool some always do: it must be a share of those that have the tool.',
+      'Agents whose circuits of one tool opened close together with one category. Among hundreds of agents with a popular tool, some always do, so a share of the agents that have the tool is required.',
     expr: (ground) => {
       const by = `${TOOL}, ${ERROR}`;
       const { correlatedWithin, correlatedRecent } = ground.settings;
@@ -135,7 +135,7 @@ export const CORRELATION: readonly Recording[] = [
   {
     key: 'correlatedToolsHeld',
     comment:
-      'The same, held on to for as long as as many are still out of use that opened with this category, by what this rule itself said a moment ago: where it was over in between, tools that fail later for reasons of their own don’t bring it back.',
+      'The same, held while as many tools or agents that opened with this category are still out of use. The rule reads its own last value, so that once it is over, later failures with other causes do not bring it back.',
     expr: (ground) =>
       held(
         ground,

@@ -20,11 +20,11 @@ import { WINDOW } from './settings.ts';
 
 const { short, quarter, half, hour, long, week } = WINDOW;
 
-/** A gauge by its last sample, where that is no older than a hole may be; and gone at once where a scrape finds it gone. */
+/** A gauge by its last sample, if that is at most `gap` old. It ends at once when a scrape no longer finds the series. */
 const fresh = ({ settings }: Ground, gauge: string): string =>
   `${gauge}\nand last_over_time(${gauge}[${settings.gap}])`;
 
-/** 1 for a tool whose keys are nearly all out of use. */
+/** 1 for a tool of which nearly all keys are out of use. */
 const keysOutOfUse = ({ series, settings }: Ground): string => {
   const decisions = (matchers?: Matchers): string =>
     aggregated('sum', BY_TOOL, `increase(${series(METRIC.decisions, matchers)}[${short}])`);
@@ -37,20 +37,20 @@ const CIRCUITS: readonly Recording[] = [
   {
     key: 'circuits',
     comment:
-      'How many circuits of a tool there are, whatever their state. 0 is reported for a tool that no live session has. Of a process that pushed and was replaced nothing says that it has gone: what has had no sample for longer than a hole may be isn’t counted.',
+      'Circuits of a tool in any state. 0 means that no live session has the tool. If a process pushes its metrics and is replaced, nothing reports its end. So series without a sample for longer than the permitted gap do not count.',
     expr: (ground) => aggregated('sum', BY_TOOL, fresh(ground, ground.series(METRIC.circuits))),
   },
   {
     key: 'notClosed',
     comment:
-      'How many circuits of a tool are kept from normal use: open, probing, or forced open by hand. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open.',
+      'Circuits of a tool that are out of use: open, probing, or forced open by hand. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open.',
     expr: (ground) =>
       aggregated('sum', BY_TOOL, fresh(ground, ground.series(METRIC.circuits, { [ATTR.state]: NOT_CLOSED }))),
   },
   {
     key: 'outOfUse',
     comment:
-      'The same, looked at across holes, and 0 where it is chance. The median is above 0 where a circuit was out of use in half of the samples or more. That bridges a missed scrape, and the moment between two short sessions, in each of which the circuit starts closed. And among hundreds of sessions a tool that fails now and then always has some circuit open: it is out of use from the given share of its circuits on. What is bridged also makes it half as late, at the beginning and at the end alike. Of an agent that has gone nothing is left a little later than that, or its last samples would be the median for as long as they are in the window. Circuits of keys have no series. So a tool counts as one circuit that is out of use, too, while nearly all of its decisions skip a call for its key.',
+      'The same across gaps, and 0 if it may be chance. The median is above 0 if a circuit was out of use in at least half of the samples. That bridges a missed scrape and the moment between two short sessions, because each session starts with a closed circuit. Among hundreds of sessions, a tool that fails now and then always has an open circuit somewhere, so it counts only from the given share of its circuits on. The median delays the start and the end by half of the gap. The series of a vanished agent ends shortly after that, because otherwise its last samples would remain the median while they are in the window. Circuits of keys have no series. So a tool also counts as one circuit out of use while nearly all of its decisions skip a call for its key.',
     expr: (ground) => {
       const { read, settings } = ground;
       const { gap, openShare } = settings;
@@ -63,12 +63,12 @@ const CIRCUITS: readonly Recording[] = [
   {
     key: 'outOfUseAllAlong',
     comment:
-      'Above 0 where the tool has been out of use for as long as BreakerboxCircuitOpen wants it: by this, other alerts know that it fires, in Grafana-managed rules too, where there is no ALERTS to ask.',
+      'Above 0 if the tool has been out of use for as long as BreakerboxCircuitOpen requires. Other alerts read this to know that it fires, also in Grafana-managed rules, which have no ALERTS series.',
     expr: ({ read, settings }) => `min_over_time(${read.over('outOfUse', settings.openFor)})`,
   },
 ];
 
-/** From closed alone: a failed probe opens a circuit again that was never in use in between. */
+/** Only openings from closed: after a failed probe, the circuit opens again without having been in use. */
 const openings = ({ series }: Ground, window: string): string =>
   gained(
     series,
@@ -81,14 +81,14 @@ const OPENINGS: readonly Recording[] = [
   {
     key: 'openings5m',
     comment:
-      'How often circuits of a tool went from closed to open. A failed probe is no opening. What is born is for a process whose first scrape already has an opening: increase() sees nothing of a first sample. It counts where other processes of the agent were seen before the window, and this one not in the hours before it; so a hole in the scrapes brings nothing up again.',
+      'How often circuits of a tool went from closed to open. A failed probe is not an opening. The part labelled born is for a process whose first scrape already has an opening, because increase() ignores a first sample. It counts if other processes of the agent were seen before the window and this one was not seen in the hours before. So old openings do not count again after a gap in the scrapes.',
     expr: (ground) => openings(ground, short),
   },
   { key: 'openings15m', comment: 'The same over 15 minutes.', expr: (ground) => openings(ground, quarter) },
   {
     key: 'openingsPerCircuit',
     comment:
-      'Openings per circuit, so that one outage of 500 parallel sessions is one opening, and a tool that is dead in one short session after the other is many. The most circuits that there were at a time, for sessions end.',
+      'Openings per circuit, so that one outage of 500 parallel sessions is one opening, and a tool that fails in many short sessions in turn is many. Divided by the highest number of circuits at one time, because sessions end.',
     expr: ({ read }) => `${read.now('openings15m')}\n/ (max_over_time(${read.over('circuits', quarter)}) > 0)`,
   },
 ];
@@ -101,13 +101,13 @@ const ERRORS: readonly Recording[] = [
   { key: 'failures1h', comment: '', expr: (ground) => outcomes(ground, ['failure'], hour) },
   {
     key: 'executions5m',
-    comment: 'Calls that were made and say something of the tool: ignored outcomes are the caller’s own doing.',
+    comment: 'Executed calls whose outcome says something about the tool. Ignored outcomes are caused by the caller.',
     expr: (ground) => outcomes(ground, ['success', 'failure'], short),
   },
   { key: 'executions1h', comment: '', expr: (ground) => outcomes(ground, ['success', 'failure'], hour) },
   {
     key: 'errorRatio5m',
-    comment: 'Failures over executed calls, 0 to 1. Nothing where nothing was called.',
+    comment: 'Failures over executed calls, 0 to 1. No value without calls.',
     expr: ({ read }) => `${read.now('failures5m')}\n/ (${read.now('executions5m')} > 0)`,
   },
   {
@@ -124,20 +124,20 @@ const DURATIONS: readonly Recording[] = [
   {
     key: 'p95Short',
     comment:
-      'The time that 95 % of the executed calls stayed below, in seconds; `>= 0` drops the NaN of no call at all.',
+      'The time in seconds that 95 % of the executed calls stayed below. `>= 0` drops the NaN that results without calls.',
     expr: (ground) => p95(ground, short),
   },
   { key: 'p95', comment: 'The same over 15 minutes.', expr: (ground) => p95(ground, quarter) },
   {
     key: 'p95Sampled',
     comment:
-      'What is usual needs a week, and a week of samples every few seconds is too much to read at each evaluation: one minute of each quarter of an hour is kept for it.',
+      'The usual p95 needs a week. A week of samples every few seconds is too much to read at each evaluation, so this series keeps one minute of each quarter of an hour.',
     expr: ({ read }) => `${read.now('p95')}\nand on () (minute() % 15 == 0)`,
   },
   {
     key: 'p95Usual',
     comment:
-      'The median of the week: an outage, or a slow day, hardly moves it. Nothing before there is enough history, for the first hour of a tool would be its own measure.',
+      'The median of the week, which an outage or a slow day hardly changes. No value before there is enough history, because the first hour of a tool would be compared with itself.',
     expr: ({ read, settings: { slowLeastHistory } }) =>
       joined(
         'and',
@@ -156,7 +156,7 @@ const sessionsThat = (key: 'low' | 'started', window: Window, comment = ''): Rec
     gained(series, series(key === 'low' ? METRIC.budgetLow : METRIC.sessionsStarted), BY_AGENT, window),
 });
 
-/** Two figures of an agent, put together: a label keeps them apart, so that each is asked for once. */
+/** Combines two figures of an agent. A label keeps them apart, so that each is queried once. */
 const both = (operator: 'sum' | 'max', one: string, other: string): string =>
   aggregated(operator, BY_AGENT, joined('or', `label_replace(\n${indented(`${one},\n"of", "one", "", ""`)}\n)`, other));
 
@@ -190,13 +190,13 @@ const BUDGET: readonly Recording[] = [
   {
     key: 'sessions',
     comment:
-      'Live sessions of an agent, whatever their state. 0 is reported: no series means that the agent is not there.',
+      'Live sessions of an agent, in any state. An agent without sessions reports 0, so a missing series means that the agent is gone.',
     expr: ({ series }) => aggregated('sum', BY_AGENT, series(METRIC.sessions)),
   },
   sessionsThat(
     'low',
     short,
-    'Sessions that fell to one failure left in their budget, or none. A session counts again once its budget was full in between. As above, with what a new process is first seen with.',
+    'Sessions that fell to at most one failure left in their budget. A session counts again once its budget was full in between. The first value of a new process counts, as above.',
   ),
   sessionsThat('low', half),
   sessionsThat('low', hour),
@@ -207,13 +207,13 @@ const BUDGET: readonly Recording[] = [
   sessionsThat('started', long),
   lived(
     hour,
-    'Sessions that were live at some time in the window: those that were live when it began, and those that were started in it. At least as many as were live at one time: an agent that has just been found was not there when the window began.',
+    'Sessions that were live at some time in the window: those that were live when it began plus those that started in it. At least as many as were live at one time, because a new agent has no value for the beginning of the window.',
   ),
   lived(long),
   burn(
     short,
     hour,
-    'The share of the sessions that fell low. A short window says whether sessions still fall, and at what pace. Most sessions that were live in it fall at another time, so it is measured by the sessions that were started in it, or by the long window’s pace, whichever is more. Nothing where there were no sessions. At most 1, because a session may fall low, recover, and fall again.',
+    'The share of the sessions that fell low. A short window says whether sessions still fall, and how fast. Most sessions that are live in it fall at another time. So the short window divides by the sessions that started in it, or by the pace of the long window, whichever is more. No value without sessions. At most 1, because a session may fall low, recover, and fall again.',
   ),
   burn(half, long),
   burnOfBase(hour),
@@ -221,7 +221,7 @@ const BUDGET: readonly Recording[] = [
   {
     key: 'burnFast',
     comment:
-      'What the alerts on burn ask for, as 1 or 0: each must know of the other, in Grafana-managed rules too. Two windows: the long one says that it matters, the short one that it still goes on. And a least number of sessions, because one of one is 100 % too.',
+      'The condition of a burn alert as 1 or 0, because each of the two alerts reads the other, also in Grafana-managed rules. The long window says that the burn matters, the short one that it continues. A least number of sessions is required, because one of one is 100 % too.',
     expr: ({ read, settings }) =>
       [
         `(round(${read.now('burn1h')}, 0.01) > bool ${settings.burnFastRatio})`,
@@ -232,7 +232,7 @@ const BUDGET: readonly Recording[] = [
   {
     key: 'burnSlow',
     comment:
-      'Half of the sessions must have fallen before the last hour: an agent that has just been started has only one short outage in its 6 hours.',
+      'Half of the sessions must have fallen before the last hour: the 6 hours of a new agent may contain only one short outage.',
     expr: ({ read, settings }) =>
       [
         `(round(${read.now('burn6h')}, 0.01) > bool ${settings.burnSlowRatio})`,
@@ -243,7 +243,7 @@ const BUDGET: readonly Recording[] = [
   },
 ];
 
-/** Every recording rule, in an order in which each only reads what comes before it. */
+/** Every recording rule. Each one reads only the rules before it. */
 export const RECORDINGS: readonly Recording[] = [
   ...CIRCUITS,
   ...OPENINGS,

@@ -9,25 +9,25 @@ import { checkedSelector, inTemplate } from './selector.ts';
 import { DEFAULT_SETTINGS, type RuleSettings } from './settings.ts';
 import { TOOL_ALERTS } from './tool-alerts.ts';
 
-/** What rules are made of, for a team of its own. Everything has a default. */
+/** What you can change in the rules. Everything has a default. */
 export interface RuleOptions {
   /** Thresholds that differ from {@link DEFAULT_SETTINGS}. */
   readonly settings?: Partial<RuleSettings>;
-  /** PromQL matchers that each query is narrowed by, such as `job=~"agents-.+"`. Default: none. */
+  /** PromQL matchers that narrow each query, such as `job=~"agents-.+"`. Default: none. */
   readonly selector?: string;
   /**
-   * Where Grafana is, such as `https://grafana.example.com`: `dashboard_url` begins with it. Default: for Prometheus its
-   * external label `grafana_url`, for Grafana its own address.
+   * Grafana's address, such as `https://grafana.example.com`, which `dashboard_url` begins with. Default: for Prometheus its external
+   * label `grafana_url`, for Grafana its own address.
    */
   readonly grafanaUrl?: string;
-  /** Where the runbooks are: `runbook_url` is this, a slash, and the alert's name with `.md`. Default: the repository. */
+  /** Address of the runbooks: `runbook_url` is this, a slash, and the alert's name with `.md`. Default: the repository. */
   readonly runbookUrl?: string;
 }
 
 /** The runbooks of the repository. */
 export const RUNBOOK_URL = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks';
 
-/** The options, checked, and what follows from them. */
+/** The checked options and what follows from them. */
 export interface Resolved {
   readonly settings: RuleSettings;
   readonly selector: string;
@@ -42,12 +42,12 @@ const checkedUrl = (text: string, path: string, like: string): string => {
   throw new RuleOptionsError([
     {
       path,
-      message: `is ${JSON.stringify(text)}, and a link that begins so leads nowhere. Write an address with http or https, such as ${like}.`,
+      message: `is ${JSON.stringify(text)}, which is not a usable beginning of a link. Write an address with http or https, such as ${like}.`,
     },
   ]);
 };
 
-/** @throws RuleOptionsError where rules can't be made of them. */
+/** @throws RuleOptionsError if the options are wrong. */
 export const resolved = ({ settings, selector = '', grafanaUrl, runbookUrl = RUNBOOK_URL }: RuleOptions): Resolved => ({
   settings: checkSettings(settings),
   selector: checkedSelector(selector),
@@ -56,13 +56,13 @@ export const resolved = ({ settings, selector = '', grafanaUrl, runbookUrl = RUN
   runbookUrl: checkedUrl(runbookUrl, 'runbookUrl', RUNBOOK_URL),
 });
 
-/** Recorded series by their names: there is a ruler. */
+/** Recorded series by name, for Prometheus. */
 const BY_NAME: Reader = {
   now: (key) => RECORDED[key],
   over: (key, range) => `${RECORDED[key]}[${range}]`,
 };
 
-/** What expressions are written with; `read` says how they come by what is recorded. */
+/** What expressions are made from. `read` decides how they read recorded series. */
 export const groundOf = ({ settings, selector }: Resolved, read: Reader = BY_NAME): Ground => ({
   recorded: read === BY_NAME,
   settings,
@@ -70,7 +70,7 @@ export const groundOf = ({ settings, selector }: Resolved, read: Reader = BY_NAM
   read,
 });
 
-/** Every alert, in the order in which they are listed. Two of them may have one name, and differ by `scope`. */
+/** Every alert, in the order of the lists. Two rules may share a name and differ by `scope`. */
 export const ALERT_DEFINITIONS: readonly AlertDefinition[] = [...TOOL_ALERTS, ...AGENT_ALERTS, ...CORRELATED_ALERTS];
 
 /** The texts of an alert. */
@@ -81,7 +81,7 @@ export interface Annotations {
   readonly dashboard_url: string;
 }
 
-/** The texts of an alert, in the dialect of who sends it. */
+/** The texts of an alert, in the dialect of the sender. */
 export const annotationsOf = (alert: AlertDefinition, options: Resolved, dialect: Dialect): Annotations => {
   const andSelector = options.selector === '' ? '' : `, ${inTemplate(options.selector)}`;
   const ground: TextGround = { settings: options.settings, dialect, andSelector };
@@ -93,19 +93,19 @@ export const annotationsOf = (alert: AlertDefinition, options: Resolved, dialect
   };
 };
 
-/** An alert, for lists of them. */
+/** An alert, for lists. */
 export interface AlertEntry {
   readonly name: string;
   readonly severity: Severity;
-  /** When it fires, by the default thresholds. */
+  /** When it fires, with the default thresholds. */
   readonly says: string;
-  /** The dashboard that it leads to, by uid. */
+  /** The dashboard that it links to, by uid. */
   readonly dashboard: DashboardUid;
-  /** The labels that its instances differ by. Of two scopes, those of both. */
+  /** The labels that tell its instances apart. For an alert with two scopes, the labels of both. */
   readonly labels: readonly AlertLabel[];
 }
 
-/** Every alert by its name, once. */
+/** Every alert once, by name. */
 export const ALERTS: readonly AlertEntry[] = [...new Set(ALERT_DEFINITIONS.map(({ name }) => name))].map((name) => {
   const rules = ALERT_DEFINITIONS.filter((one) => one.name === name);
   const [first] = rules;

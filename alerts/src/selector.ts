@@ -3,10 +3,10 @@ import { RuleOptionsError } from './check-settings.ts';
 const MATCHER = /^[A-Za-z_]\w*\s*(?:=~|!~|!=|=)\s*"(?:[^"\\\n]|\\.)*"\s*/;
 
 /**
- * Matchers of one's own, such as `job=~"agents-.+"`, as they stand between the braces of every selector of the rules.
+ * Your own matchers, such as `job=~"agents-.+"`, in the form that goes between the braces of every selector.
  *
- * @param path where they were given, for the error.
- * @throws RuleOptionsError where they are no list of matchers: the rules would be refused, or mean something else.
+ * @param path where they were given, for the error message.
+ * @throws RuleOptionsError if they are not a list of matchers: Prometheus would reject the rules or read other series.
  * @example checkedSelector('{job="a", cluster!="test"}') // 'job="a", cluster!="test"'
  */
 export const checkedSelector = (text: string, path = 'selector'): string => {
@@ -20,7 +20,7 @@ export const checkedSelector = (text: string, path = 'selector'): string => {
       throw new RuleOptionsError([
         {
           path,
-          message: `${JSON.stringify(text)} is no list of matchers, at ${JSON.stringify(rest)}. It is written into every query, and Prometheus would refuse the rules. Write label="value" with double quotes, several with a comma between them, such as job=~"agents-.+", cluster="eu".`,
+          message: `${JSON.stringify(text)} is not a list of matchers, at ${JSON.stringify(rest)}. It goes into every query, and Prometheus would reject the rules. Write label="value" with double quotes, separated by commas, such as job=~"agents-.+", cluster="eu".`,
         },
       ]);
     }
@@ -31,7 +31,7 @@ export const checkedSelector = (text: string, path = 'selector'): string => {
 };
 
 /**
- * The same matchers inside a Go template's raw string that `printf` formats: neither may end the string or be taken for a
- * verb.
+ * The same matchers inside the raw string of a Go template that `printf` formats. Escapes characters that would end the string
+ * or that `printf` would read as a verb.
  */
 export const inTemplate = (selector: string): string => selector.replaceAll('%', '%%').replaceAll('`', '\\x60');

@@ -4,13 +4,13 @@ import { DEFAULT_SETTINGS } from './settings.ts';
 
 const docs = settingDocs();
 
-it('has every setting, with a meaning of its own', () => {
+it('lists every setting, each with its own meaning', () => {
   expect(docs.map(({ name }) => name)).toEqual(Object.keys(DEFAULT_SETTINGS));
   expect(new Set(docs.map(({ meaning }) => meaning)).size).toBe(docs.length);
   for (const { meaning, name } of docs) expect(meaning, name).toMatch(/^[A-Z][^`{}*]{15,}\.$/);
 });
 
-it('gives each its unit', () => {
+it('gives the unit of each setting', () => {
   const unit = Object.fromEntries(docs.map((doc) => [doc.name, doc.unit]));
   expect(unit).toMatchObject({
     gap: 'duration',

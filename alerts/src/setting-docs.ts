@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { DEFAULT_SETTINGS, type RuleSettings } from './settings.ts';
 
-/** A setting, for people. */
+/** A setting, for documentation. */
 export interface SettingDoc {
   readonly name: keyof RuleSettings;
   readonly default: string | number;
-  /** `duration`: as Prometheus writes it, `2m30s`. `share`: from 0 to 1. */
+  /** `duration`: in Prometheus' notation, `2m30s`. `share`: from 0 to 1. */
   readonly unit: 'duration' | 'share' | 'seconds' | 'times' | 'number';
-  /** Which alert it is of, what it says, and why it is as it is. */
+  /** The alert it belongs to, its meaning, and the reason for its value. */
   readonly meaning: string;
 }
 
-/** The package carries its sources: seen from src/ and from dist/, they are there. */
+/** The package ships its sources, at the same place relative to src/ and dist/. */
 const SOURCE = new URL('../src/settings.ts', import.meta.url);
 
 const DOCUMENTED = /\/\*\*(?<comment>(?:[^*]|\*(?!\/))*)\*\/\s*readonly (?<name>\w+): (?:string|number);/g;
 
-/** A comment as running text: no stars, no marks of code, links by their name. */
+/** A comment as plain text: without asterisks and code marks, links by name. */
 const textOf = (comment: string): string =>
   comment
     .replaceAll(/^\s*\*/gm, ' ')
@@ -33,8 +33,8 @@ const unitOf = (value: string | number, meaning: string): SettingDoc['unit'] => 
 };
 
 /**
- * All settings with their meanings, which are the comments in settings.ts: each threshold is explained once, where it stands.
- * @example settingDocs()[0] // { name: 'gap', default: '2m30s', unit: 'duration', meaning: 'How long a hole may be …' }
+ * All settings with their meanings, which are the comments in settings.ts, so that each threshold is explained in one place.
+ * @example settingDocs()[0] // { name: 'gap', default: '2m30s', unit: 'duration', meaning: 'The longest gap that is bridged …' }
  */
 export const settingDocs = (): readonly SettingDoc[] => {
   const comments = new Map(

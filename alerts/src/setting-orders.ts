@@ -3,68 +3,68 @@ import { durationOf, seconds } from './duration.ts';
 import { DEFAULT_SETTINGS, type RuleSettings, WINDOW } from './settings.ts';
 
 /*
- * What only works in one order: settings among each other, and settings with the windows that no setting changes. The other way
- * round Prometheus takes the rules as well, and an alert is off, or never silent, and nobody is told.
+ * Conditions between settings, and between settings and the fixed windows. Prometheus accepts rules that violate them, but then an
+ * alert never fires, or never resolves, without any error.
  */
 
 type Key = keyof RuleSettings;
-/** Durations. */
+/** Settings that are durations. */
 type DurationKey = { [K in Key]: RuleSettings[K] extends string ? K : never }[Key];
 
 interface Pair {
   readonly long: DurationKey;
   readonly short: DurationKey;
-  /** Twice as long even. */
+  /** Whether the first must be longer than twice the second. */
   readonly twice?: true;
   readonly why: string;
 }
 
-/** The first must be longer than the second. */
+/** The first setting must be longer than the second. */
 const PAIRS: readonly Pair[] = [
-  { long: 'openFor', short: 'gap', why: 'a single hole would be taken for an opening' },
+  { long: 'openFor', short: 'gap', why: 'a single gap would count as an opening' },
   {
     long: 'correlatedKeep',
     short: 'openKeep',
-    why: 'what is muted would come out when that ends, and only because it is kept for longer',
+    why: 'muted alerts would be sent when that ends, only because they are kept for longer',
   },
   {
     long: 'systemicKeep',
     short: 'openKeep',
-    why: 'what is muted would come out when that ends, and only because it is kept for longer',
+    why: 'muted alerts would be sent when that ends, only because they are kept for longer',
   },
-  { long: 'absentFor', short: 'gap', why: 'a missed scrape would be taken for an agent that has gone' },
+  { long: 'absentFor', short: 'gap', why: 'a missed scrape would count as a vanished agent' },
   {
     long: 'starvedFor',
     short: 'gap',
     twice: true,
-    why: 'skips are counted in its latter half, and where a scrape is missed, none would be seen in less',
+    why: 'skips are counted in its latter half, and with a missed scrape a shorter time would show none',
   },
   {
     long: 'exhaustedWithin',
     short: 'gap',
-    why: 'where a scrape is missed, nothing would be known to have grown in that time',
+    why: 'with a missed scrape, no counter would be seen to grow in that time',
   },
   {
     long: 'systemicWithin',
     short: 'gap',
-    why: 'where a scrape is missed, nothing would be known to have grown in that time',
+    why: 'with a missed scrape, no counter would be seen to grow in that time',
   },
-  { long: 'correlatedRecent', short: 'gap', why: 'an opening would be too old by the time a late scrape brings it' },
+  { long: 'correlatedRecent', short: 'gap', why: 'an opening would be too old when a late scrape reports it' },
   {
     long: 'correlatedMemory',
     short: 'correlatedWithin',
-    why: 'an opening would be forgotten before its companions come',
+    why: 'an opening would be forgotten before the others open',
   },
   {
     long: 'correlatedMemory',
     short: 'correlatedRecent',
     why: 'an opening would be forgotten while it is still recent',
   },
-  { long: 'correlatedHold', short: 'correlatedRecent', why: 'the alert would be let go before the openings are old' },
+  { long: 'correlatedHold', short: 'correlatedRecent', why: 'the alert would end before the openings are old' },
   {
     long: 'slowLeastHistory',
     short: 'slowFor',
-    why: 'a tool with no more history than that would have slowness for its usual before the alert fires',
+    why: 'a tool with only that much history would count slow calls as usual before the alert fires',
   },
 ];
 
@@ -75,34 +75,34 @@ interface Bound {
   readonly why: string;
 }
 
-/** Against what no setting changes. */
+/** Limits of single settings, given by the fixed windows. */
 const BOUNDS: readonly Bound[] = [
   {
     key: 'gap',
     most: WINDOW.short,
-    why: 'with scrapes that far apart the windows of 5 minutes hold one sample, in which nothing is seen to grow: alerts on errors, openings and budgets would be off',
+    why: 'with scrapes that far apart, a window of 5 minutes contains one sample, which shows no increase: alerts on errors, openings and budgets would never fire',
   },
   {
     key: 'afterOpen',
     least: WINDOW.quarter,
-    why: 'the windows of 15 minutes would still hold the outage, and warn when it is over',
+    why: 'the windows of 15 minutes would still contain the outage, and alerts would fire after it',
   },
   {
     key: 'slowLeastHistory',
     most: WINDOW.week,
-    why: 'what is usual is read from one week, and of a longer history nothing is asked',
+    why: 'the usual p95 is read from one week only',
   },
   {
     key: 'slowFor',
     most: '3d',
-    why: 'after half a week of slowness that is the usual time of the week, and the alert would never fire',
+    why: 'after half a week, slow calls are the usual p95 of the week, and the alert would never fire',
   },
 ];
 
-/** How long TelemetryAbsent is to be there at least, so that somebody sees it. */
+/** The shortest time, in seconds, that TelemetryAbsent must fire, so that an operator sees it. */
 const ABSENT_SEEN = 15 * 60;
 
-/** The hour that is looked back at empties while the agent is gone: from then on, it was never there. */
+/** The rule looks back one hour. That hour empties while the agent is absent, until it no longer shows that the agent ever reported. */
 const wrongAbsence = ({ absentFor, absentLeastReported }: RuleSettings, given: ReadonlySet<string>): RuleIssue[] => {
   const hour = seconds(WINDOW.hour);
   if (seconds(absentFor) + seconds(absentLeastReported) <= hour - ABSENT_SEEN) return [];
@@ -113,46 +113,46 @@ const wrongAbsence = ({ absentFor, absentLeastReported }: RuleSettings, given: R
   return [
     {
       path: `settings.${key}`,
-      message: `is ${values[key]}, and with settings.${other} (${values[other]}) more than ${durationOf(hour - ABSENT_SEEN)}: both lie in the hour that is looked back at, and the alert would never fire, or be gone before somebody sees it. Shorten one of them.`,
+      message: `is ${values[key]}. Together with settings.${other} (${values[other]}) it is more than ${durationOf(hour - ABSENT_SEEN)}. Both must fit into the last hour: the alert would never fire, or would end before an operator sees it. Shorten one of them.`,
     },
   ];
 };
 
-/** An agent that has gone loses its habit by the hour; the alert must be over before that. */
+/** With each hour of absence, an agent looks more like one that comes and goes. The alert must be over before it does. */
 const wrongHabit = ({ absentHabit, absentHabitShare }: RuleSettings, given: ReadonlySet<string>): RuleIssue[] => {
   if (seconds(absentHabit) * (1 - absentHabitShare) >= seconds(WINDOW.hour)) return [];
-  const why = `An agent that has gone would at once count as one that comes and goes, and the alert be off`;
+  const why = `A vanished agent would at once count as one that comes and goes, and the alert would never fire`;
   return [
     given.has('absentHabit')
       ? {
           path: 'settings.absentHabit',
-          message: `is ${absentHabit}, of which settings.absentHabitShare (${absentHabitShare}) leaves less than an hour to be away. ${why}. Lengthen absentHabit; the default is ${DEFAULT_SETTINGS.absentHabit}.`,
+          message: `is ${absentHabit}. With settings.absentHabitShare (${absentHabitShare}), that leaves less than one hour of absence. ${why}. Lengthen absentHabit; the default is ${DEFAULT_SETTINGS.absentHabit}.`,
         }
       : {
           path: 'settings.absentHabitShare',
-          message: `is ${absentHabitShare}, which of settings.absentHabit (${absentHabit}) leaves less than an hour to be away. ${why}. Write less; the default is ${DEFAULT_SETTINGS.absentHabitShare}.`,
+          message: `is ${absentHabitShare}. With settings.absentHabit (${absentHabit}), that leaves less than one hour of absence. ${why}. Write a lower value; the default is ${DEFAULT_SETTINGS.absentHabitShare}.`,
         },
   ];
 };
 
-/** A fast burn mutes a slow one. */
+/** BudgetBurnFast mutes BudgetBurnSlow. */
 const wrongBurn = ({ burnFastRatio, burnSlowRatio }: RuleSettings, given: ReadonlySet<string>): RuleIssue[] => {
   if (burnSlowRatio < burnFastRatio) return [];
-  const why = 'what burns slowly would always burn fast as well, and BudgetBurnSlow, which that mutes, be off';
+  const why = 'every slow burn would also be a fast one, which mutes BudgetBurnSlow, so that it never fires';
   return [
     given.has('burnSlowRatio')
       ? {
           path: 'settings.burnSlowRatio',
-          message: `is ${burnSlowRatio}, not less than settings.burnFastRatio (${burnFastRatio}): ${why}. Write less.`,
+          message: `is ${burnSlowRatio}, not less than settings.burnFastRatio (${burnFastRatio}): ${why}. Write a lower value.`,
         }
       : {
           path: 'settings.burnFastRatio',
-          message: `is ${burnFastRatio}, not more than settings.burnSlowRatio (${burnSlowRatio}): ${why}. Write more, or less for burnSlowRatio.`,
+          message: `is ${burnFastRatio}, not more than settings.burnSlowRatio (${burnSlowRatio}): ${why}. Write a higher value, or lower burnSlowRatio.`,
         },
   ];
 };
 
-/** Told of the setting that was given, for whoever gave it. */
+/** Reports the fault at the setting that the caller gave. */
 const wrongPair = (settings: RuleSettings, { long, short, twice, why }: Pair, given: ReadonlySet<string>): RuleIssue =>
   given.has(short) && !given.has(long)
     ? {
@@ -166,8 +166,8 @@ const wrongPair = (settings: RuleSettings, { long, short, twice, why }: Pair, gi
 
 const wrongBound = (settings: RuleSettings, { key, least, most, why }: Bound): RuleIssue[] => {
   const found = seconds(settings[key]);
-  const issue = (than: string, mend: string): RuleIssue[] => [
-    { path: `settings.${key}`, message: `is ${settings[key]}, ${than}: ${why}. ${mend}.` },
+  const issue = (than: string, fix: string): RuleIssue[] => [
+    { path: `settings.${key}`, message: `is ${settings[key]}, ${than}: ${why}. ${fix}.` },
   ];
   if (least !== undefined && found < seconds(least)) return issue(`shorter than ${least}`, `Write ${least} or more`);
   if (most !== undefined && found > seconds(most)) return issue(`longer than ${most}`, `Write ${most} or less`);
@@ -175,10 +175,10 @@ const wrongBound = (settings: RuleSettings, { key, least, most, why }: Bound): R
 };
 
 /**
- * What is in the wrong order, each told of a setting that was given.
+ * All violated conditions, each reported at a setting that the caller gave.
  *
- * @param settings all of them, each checked by itself
- * @param given names of those that aren't left at their defaults
+ * @param settings all settings, each checked by itself
+ * @param given names of the settings that the caller gave
  */
 export const wrongOrders = (settings: RuleSettings, given: ReadonlySet<string>): readonly RuleIssue[] => [
   ...PAIRS.filter(

@@ -1,114 +1,113 @@
 /**
- * Every threshold of the rules, in one place. A rule has no number of its own.
+ * Every threshold of the rules, in one place. The rules contain no other numbers.
  *
- * Durations are Prometheus' (`5m`, `2m30s`). The windows that stand in the names of recorded series (`…:increase5m`) are not
- * among the settings: dashboards ask for those series by name. They are {@link WINDOW}.
+ * Durations are in Prometheus' notation (`5m`, `2m30s`). The windows in the names of recorded series (`…:increase5m`) are not
+ * settings, because dashboards query those series by name. They are {@link WINDOW}.
  */
 export interface RuleSettings {
   /**
-   * How long a hole may be that a state is looked at across: a missed scrape, the moment between two sessions. The state of
-   * a tool is the median over this time, so a bridged hole is half as long. At least two and a half scrape intervals: with
-   * 2m30s one scrape in a row may be missing at 60 s.
+   * The longest gap that is bridged when a state is read: a missed scrape, or the moment between two sessions. The state of a tool
+   * is the median over this time, so the bridged gap is half as long. At least two and a half scrape intervals: with 2m30s, one
+   * scrape in a row may be missing at 60 s.
    */
   readonly gap: string;
-  /** CircuitOpen: how long a tool must have been out of use. Longer than the detection of what tools share. */
+  /** CircuitOpen: how long a tool must have been out of use. Longer than the detection of shared causes takes. */
   readonly openFor: string;
-  /** CircuitOpen: how long it stays after the last moment it was true. Longer than a tool works between two outages. */
+  /** CircuitOpen: how long it is kept after it was last true. Longer than a tool works between two outages. */
   readonly openKeep: string;
   /**
-   * The share (0 to 1) of a tool's circuits from which on the tool counts as out of use, or as hit by an event. Among 500
-   * sessions a tool that fails now and then always has some circuit open; up to 20 sessions, one circuit is 5 %.
+   * The share (0 to 1) of a tool's circuits from which the tool counts as out of use, or as part of a shared event. Among 500
+   * sessions, a tool that fails now and then always has some circuit open. Up to 20 sessions, one circuit is 5 %.
    */
   readonly openShare: number;
-  /** CircuitOpen: the share (0 to 1) of a tool's decisions within 5 minutes that skip the call for its key, such as a host, from which on the tool counts as out of use. */
+  /** CircuitOpen: the share (0 to 1) of a tool's decisions within 5 minutes that skip the call for its key, such as a host. From this share on, the tool counts as out of use. */
   readonly keyOpenShare: number;
-  /** CircuitOpen: decisions within 5 minutes, below which that share says nothing. */
+  /** CircuitOpen: the least number of decisions within 5 minutes for that share. */
   readonly keyOpenLeastDecisions: number;
   /** CircuitFlapping: openings per circuit in 15 minutes. */
   readonly flappingOpenings: number;
-  /** CircuitFlapping: how long it stays after the last moment it was true. A flapping tool is sometimes still. */
+  /** CircuitFlapping: how long it is kept after it was last true. A flapping tool pauses at times. */
   readonly flappingKeep: string;
   /** ProbeStarved: how long a circuit must have been open without a probe. Twice the longest wait between probes (300 s). */
   readonly starvedFor: string;
-  /** ProbeStarved: skips in the latter half of that time. By then a probe was due, and somebody asked for the tool. */
+  /** ProbeStarved: the least number of skips in the latter half of that time. By then a probe was due, and the agent asked for the tool. */
   readonly starvedLeastSkips: number;
-  /** ToolErrorRateHigh: failures over executed calls (0 to 1), over 5 minutes and over 1 hour. */
+  /** ToolErrorRateHigh: failures per executed call (0 to 1), over 5 minutes and over 1 hour. */
   readonly errorRatio: number;
-  /** ToolErrorRateHigh: how long both must have been above. Longer than CircuitOpen takes: that one speaks first. */
+  /** ToolErrorRateHigh: how long both ratios must have been above it. Longer than CircuitOpen takes, so that CircuitOpen fires first. */
   readonly errorFor: string;
-  /** ToolErrorRateHigh: executed calls in 1 hour, below which a ratio says nothing. */
+  /** ToolErrorRateHigh: the least number of executed calls in 1 hour. */
   readonly errorLeastCalls: number;
-  /** ToolErrorRateHigh: failures in 5 minutes, below which it is over. */
+  /** ToolErrorRateHigh: the least number of failures in 5 minutes. With fewer, the alert resolves. */
   readonly errorLeastFailures: number;
-  /** ToolSlow: how many times its own usual p95. */
+  /** ToolSlow: how many times its usual p95 the p95 of a tool must be. */
   readonly slowFactor: number;
-  /** ToolSlow: seconds below which no tool is slow, whatever it was before. */
+  /** ToolSlow: seconds of p95 up to which no tool counts as slow. */
   readonly slowFloor: number;
-  /** ToolSlow: how long. */
+  /** ToolSlow: how long the tool must have been slow. */
   readonly slowFor: string;
-  /** ToolSlow: executed calls in 15 minutes, below which a p95 is one call's. */
+  /** ToolSlow: the least number of executed calls in 15 minutes. With fewer, a p95 is the time of one call. */
   readonly slowLeastCalls: number;
-  /** ToolSlow: how much of the week must have been seen before it is taken for usual. */
+  /** ToolSlow: the history that is needed before its median counts as usual. */
   readonly slowLeastHistory: string;
   /**
-   * How long ToolErrorRateHigh, ToolSlow and CircuitFlapping stay silent about a tool after CircuitOpen has fired for it:
-   * their windows still hold the outage, and there would be a burst of warnings when it is over. At least 15 minutes, the
-   * longest of those windows.
+   * How long ToolErrorRateHigh, ToolSlow and CircuitFlapping stay silent about a tool after CircuitOpen fired for it. Their
+   * windows still contain the outage, and all of them would fire after it. At least 15 minutes, the longest of those windows.
    */
   readonly afterOpen: string;
   /**
-   * BudgetBurnFast: share (0 to 1) of the sessions that fell to one failure left in their budget, or none, over 1 hour and over
+   * BudgetBurnFast: share (0 to 1) of the sessions that fell to at most one failure left in their budget, over 1 hour and over
    * 5 minutes.
    */
   readonly burnFastRatio: number;
-  /** BudgetBurnFast: sessions that fell so low in 1 hour, below which a share says nothing. */
+  /** BudgetBurnFast: the least number of sessions that fell so low in 1 hour. */
   readonly burnFastLeastSessions: number;
-  /** BudgetBurnFast: how long it stays after the last moment it was true. A few sessions fall low in bursts. */
+  /** BudgetBurnFast: how long it is kept after it was last true. A few sessions fall low at irregular times. */
   readonly burnFastKeep: string;
   /** BudgetBurnSlow: the same share, over 6 hours and over 30 minutes. */
   readonly burnSlowRatio: number;
   /**
-   * BudgetBurnSlow: sessions that fell so low in 6 hours, half of them before the last hour. An agent that was started an hour ago
-   * burns fast or not at all.
+   * BudgetBurnSlow: the least number of sessions that fell so low in 6 hours, half of them before the last hour. An agent that
+   * started an hour ago can only burn fast.
    */
   readonly burnSlowLeastSessions: number;
-  /** BudgetBurnSlow: how long it stays after the last moment it was true, where no fast burn was near. */
+  /** BudgetBurnSlow: how long it is kept after it was last true, if there was no fast burn. */
   readonly burnSlowKeep: string;
-  /** BudgetExhausted: how long a session is told of that ran out and was resumed or ended before a scrape saw it. */
+  /** BudgetExhausted: how long it reports a session that ran out and was resumed or ended before a scrape saw it. */
   readonly exhaustedWithin: string;
-  /** BudgetExhausted: how long it stays after the last moment it was true. An unattended agent runs out every few minutes. */
+  /** BudgetExhausted: how long it is kept after it was last true. An unattended agent runs out every few minutes. */
   readonly exhaustedKeep: string;
-  /** SystemicFailure: how long an event is told of that was over before a scrape saw it. */
+  /** SystemicFailure: how long it reports an event that was over before a scrape saw it. */
   readonly systemicWithin: string;
-  /** SystemicFailure: how long it stays, while the tools recover and their own alerts are muted. */
+  /** SystemicFailure: how long it is kept while the tools recover and their own alerts are muted. */
   readonly systemicKeep: string;
-  /** CorrelatedOpenings: how many tools of one agent. */
+  /** CorrelatedOpenings: the least number of tools of one agent. */
   readonly correlatedTools: number;
-  /** CorrelatedOpenings: how many agents that lose the same tool. */
+  /** CorrelatedOpenings: the least number of agents on which the same tool opens. */
   readonly correlatedAgents: number;
-  /** CorrelatedOpenings: and at least this share (0 to 1) of the agents that have the tool. Of 500, three are chance. */
+  /** CorrelatedOpenings: the least share (0 to 1) of the agents that have the tool. Three of 500 agents may be chance. */
   readonly correlatedShare: number;
-  /** CorrelatedOpenings: how far apart the openings may lie. */
+  /** CorrelatedOpenings: the longest time between the openings. */
   readonly correlatedWithin: string;
-  /** CorrelatedOpenings: how old the latest of them may be when it is first seen. More than a scrape, a push and two evaluations. */
+  /** CorrelatedOpenings: how old the latest opening may be when it is first seen. Longer than a scrape, a push and two evaluations. */
   readonly correlatedRecent: string;
-  /** CorrelatedOpenings: how long an opening is remembered whose process has gone. More than the two before together. */
+  /** CorrelatedOpenings: how long an opening of a vanished process is remembered. Longer than the two before together. */
   readonly correlatedMemory: string;
-  /** CorrelatedOpenings: how long it stays at most while as many tools are still out of use. In Grafana an hour at most. */
+  /** CorrelatedOpenings: the longest time that it holds while as many tools are still out of use. In Grafana at most an hour. */
   readonly correlatedHold: string;
-  /** CorrelatedOpenings: how long it stays after that, so that what it mutes doesn't all come out at once. */
+  /** CorrelatedOpenings: how long it is kept after that, so that the alerts it mutes are not all sent at once. */
   readonly correlatedKeep: string;
-  /** TelemetryAbsent: for how long an agent must have reported nothing. More than `gap`. */
+  /** TelemetryAbsent: how long an agent must have reported nothing. Longer than `gap`. */
   readonly absentFor: string;
-  /** TelemetryAbsent: for how long it must have reported in the hour before; shorter runs may end. */
+  /** TelemetryAbsent: how long it must have reported in the hour before. An agent with a shorter run may end without an alert. */
   readonly absentLeastReported: string;
-  /** TelemetryAbsent: the time from which an agent's habit is read. Its first quarter makes none, and twice of it is remembered. */
+  /** TelemetryAbsent: the time over which an agent's habit is read. The first quarter of it does not count, and twice of it is remembered. */
   readonly absentHabit: string;
-  /** TelemetryAbsent: an agent that has reported less than this share (0 to 1) of the time since it was first seen comes and goes. */
+  /** TelemetryAbsent: an agent that reported for less than this share (0 to 1) of the time since it was first seen comes and goes. */
   readonly absentHabitShare: number;
 }
 
-/** The thresholds as they are shipped. */
+/** The default thresholds. */
 export const DEFAULT_SETTINGS: RuleSettings = {
   gap: '2m30s',
   openFor: '5m',
@@ -154,18 +153,18 @@ export const DEFAULT_SETTINGS: RuleSettings = {
   absentHabitShare: 0.5,
 };
 
-/** Windows that stand in the names of recorded series, so that no setting may change them. */
+/** Windows that are part of the names of recorded series, so that no setting changes them. */
 export const WINDOW = {
-  /** Errors, openings, burn: is it still going on? */
+  /** Errors, openings, burn: does it continue? */
   short: '5m',
   /** Openings of a flapping circuit; p95. */
   quarter: '15m',
   /** The short window of the slow burn. */
   half: '30m',
-  /** Errors and fast burn: is it worth a word? */
+  /** Errors and fast burn: does it matter? */
   hour: '1h',
   /** The slow burn. */
   long: '6h',
-  /** What is usual for a tool. */
+  /** The usual p95 of a tool. */
   week: '1w',
 } as const;

@@ -14,11 +14,11 @@ const common = {
   labels: ['job', 'agent', 'tool'],
 } as const;
 
-/** BreakerboxCircuitOpen speaks of the tool, or has done so, and the windows of others still hold the outage. */
+/** BreakerboxCircuitOpen fires for the tool, or did so recently, and the windows of other alerts still contain the outage. */
 const spokenOf = ({ read, settings: { afterOpen } }: Ground): string =>
   `max_over_time(${read.over('outOfUseAllAlong', afterOpen)}) > 0`;
 
-/** The same of the circuit of the tool's group: no label says which that is, but its calls were skipped, or probes, for the group. */
+/** The same for the tool's group. No label names the group, but decisions skipped or probed calls of the tool for it. */
 const groupSpokenOf = (ground: Ground): string => {
   const { series, settings } = ground;
   const forGroup = series(METRIC.decisions, { [ATTR.reason]: ['group_open', 'group_probe_due'] });
@@ -31,7 +31,7 @@ const groupSpokenOf = (ground: Ground): string => {
   ].join('\n');
 };
 
-/** Silent there, and where BreakerboxCircuitOpen is about to speak: nothing else fires before it. */
+/** Silent in that case, and while BreakerboxCircuitOpen is about to fire, so that no other alert fires before it. */
 const unlessOpen = (ground: Ground): string =>
   `unless ${bracketed(joined('or', `${ground.read.now('outOfUse')} > 0`, spokenOf(ground), groupSpokenOf(ground)))}`;
 
@@ -39,9 +39,9 @@ const circuitOpen: AlertDefinition = {
   ...common,
   name: 'BreakerboxCircuitOpen',
   says: ({ openFor, openShare, keyOpenShare }) =>
-    `a tool has been out of use (open, half open or forced open) for ${inWords(openFor)}, short holes aside, in ${openShare * 100} % of its circuits or more, or ${keyOpenShare * 100} % of its calls are skipped for their keys`,
+    `a tool has been out of use (open, half open or forced open) for ${inWords(openFor)}, short gaps aside, in at least ${openShare * 100} % of its circuits, or at least ${keyOpenShare * 100} % of its calls are skipped for their keys`,
   comment:
-    'What out of use means, and what of it is bridged, stands above the recorded series. Here it must have lasted. Kept firing, for a tool that works for a minute between two outages would be an alert of its own each time.',
+    'The comment above the recorded series defines out of use and the gaps that are bridged. This rule requires that it has lasted. The alert keeps firing, because otherwise a tool that works for a minute between two outages would cause a new alert each time.',
   expr: ({ read }) => `${read.now('outOfUse')} > 0`,
   for: ({ openFor }) => openFor,
   keepFiringFor: ({ openKeep }) => openKeep,
@@ -51,14 +51,14 @@ const circuitOpen: AlertDefinition = {
     const { dialect, andSelector, settings } = ground;
     const of = `job=%q, gen_ai_agent_name=%q, gen_ai_tool_name=%q${andSelector}`;
     const openedBy = dialect.query({
-      before: '; last opened by errors of category',
-      // What somebody took out by hand was opened by nothing.
+      before: '; last opened with errors of category',
+      // A circuit that was forced open by hand was not opened by an error.
       query: `topk(1, max by (${ERROR}) (${METRIC.openedTime.prometheus}{${of}} > 0)) and on () (sum(${METRIC.circuits.prometheus}{${of}, breakerbox_state=~"open|half_open"}) > 0)`,
       args: ['job', 'agent', 'tool', 'job', 'agent', 'tool'],
       list: 'error',
       after: '',
     });
-    return `${dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} are open, probing without success, or taken out by hand, or were so within the last ${inWords(settings.openKeep)}${openedBy}. Calls to it are skipped meanwhile. A name that begins with ${GROUP_PREFIX} is the circuit of a group: calls of all of its tools are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.`;
+    return `${dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} are open, probing without success, or forced open by hand, or were within the last ${inWords(settings.openKeep)}${openedBy}. Calls to the tool are skipped. A name that begins with ${GROUP_PREFIX} is the circuit of a group: calls to all tools of the group are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.`;
   },
 };
 
@@ -66,24 +66,24 @@ const circuitFlapping: AlertDefinition = {
   ...common,
   name: 'BreakerboxCircuitFlapping',
   says: ({ flappingOpenings }) =>
-    `the circuits of a tool have opened ${flappingOpenings} times each within 15 minutes, without being out of use for long`,
+    `each circuit of a tool opened ${flappingOpenings} times within 15 minutes, and none stayed open for long`,
   comment:
-    'It opens, closes, and opens again. Or the tool is dead, and used only in sessions so short that its circuit is open for less than half of the time, which BreakerboxCircuitOpen doesn’t see. Where that one fires or is about to, this one is silent.',
+    'The circuit opens, closes, and opens again. Or the tool is down, and sessions are so short that its circuit is open for less than half of the time, which BreakerboxCircuitOpen does not see. Silent while that alert fires or is about to fire.',
   expr: (ground) =>
     `${ground.read.now('openingsPerCircuit')} >= ${ground.settings.flappingOpenings}\n${unlessOpen(ground)}`,
   keepFiringFor: ({ flappingKeep }) => flappingKeep,
   summary: ({ dialect }) => `Circuits of agent ${dialect.label('agent')} open again and again`,
   description: (ground) =>
-    `Each circuit of tool ${SUBJECT(ground)} has opened ${ground.dialect.value('count')} times within 15 minutes. Either the tool fails and recovers by turns, or it is dead and every new session finds that out for itself.`,
+    `Each circuit of tool ${SUBJECT(ground)} has opened ${ground.dialect.value('count')} times within 15 minutes. Either the tool fails and recovers in turn, or it is down and each new session has to find that out.`,
 };
 
 const probeStarved: AlertDefinition = {
   ...common,
   name: 'BreakerboxProbeStarved',
   says: ({ starvedFor }) =>
-    `a circuit has been open for ${inWords(starvedFor)}, calls are skipped, and not one probe has been made`,
+    `a circuit has been open for ${inWords(starvedFor)}, calls are skipped, and no probe was made`,
   comment:
-    'The circuit must be open now and have been so at the beginning, with no opening in between: then no circuit is open that wasn’t all along, whatever other sessions do. Skips in the latter half alone, for by then the longest wait (300 s) is over and the next call should have been a probe; and some of them, for probes can be due by steps. forced_open is left out: who did that wants no probes. A Retry-After of the service may be longer than this.',
+    'The circuit must be open now and at the beginning, with no opening in between. Then it was open all the time, regardless of other sessions. Only skips in the latter half count, because by then the longest wait (300 s) is over and the next call should have been a probe. Several skips are required, because probes can be due by steps. forced_open does not count, because it is meant to stop probes. A Retry-After of the service may be longer than this.',
   expr: ({ series, settings }) => {
     const { gap, starvedFor, starvedLeastSkips } = settings;
     const open = series(METRIC.circuits, { [ATTR.state]: ['open'] });
@@ -102,16 +102,16 @@ const probeStarved: AlertDefinition = {
   },
   summary: ({ dialect }) => `Open circuits of agent ${dialect.label('agent')} are not probed`,
   description: (ground) =>
-    `${ground.dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} have been open for ${inWords(ground.settings.starvedFor)}. The agent asks for the tool, its calls are skipped, and none is let through as a probe, so that nothing can find out that the tool works again.`,
+    `${ground.dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} have been open for ${inWords(ground.settings.starvedFor)}. The agent asks for the tool, but its calls are skipped and none runs as a probe. Without a probe, Breakerbox cannot see that the tool works again.`,
 };
 
 const toolErrorRateHigh: AlertDefinition = {
   ...common,
   name: 'BreakerboxToolErrorRateHigh',
   says: ({ errorRatio, errorLeastCalls, errorLeastFailures }) =>
-    `more than ${errorRatio * 100} % of a tool’s executed calls have failed, over 5 minutes and over 1 hour (${errorLeastCalls} calls and ${errorLeastFailures} failures at least), and BreakerboxCircuitOpen and BreakerboxCircuitFlapping don’t say it already`,
+    `more than ${errorRatio * 100} % of a tool’s executed calls have failed, over 5 minutes and over 1 hour (at least ${errorLeastCalls} calls and ${errorLeastFailures} failures), and neither BreakerboxCircuitOpen nor BreakerboxCircuitFlapping fires for it`,
   comment:
-    'Two windows: the hour says that it is worth a word, the 5 minutes that it is still going on. Silent where BreakerboxCircuitOpen or BreakerboxCircuitFlapping say it already, and until an outage has left the windows: it would burst out when that is over. A tool that is out of use by turns, and never for long enough, is told of here: so `for` is longer than that of BreakerboxCircuitOpen, which speaks first of one that is out for good.',
+    'The hour says that it matters, the 5 minutes that it continues. Silent while BreakerboxCircuitOpen or BreakerboxCircuitFlapping fires for the tool, and until an outage has left the windows, because otherwise it would fire after the outage. This alert also covers a tool that is out of use again and again, but never for long enough. So `for` is longer than that of BreakerboxCircuitOpen, which fires first for a tool that stays out of use.',
   expr: (ground) => {
     const { read, settings } = ground;
     return [
@@ -126,16 +126,16 @@ const toolErrorRateHigh: AlertDefinition = {
   for: ({ errorFor }) => errorFor,
   summary: ({ dialect }) => `Tools of agent ${dialect.label('agent')} fail too often`,
   description: (ground) =>
-    `${ground.dialect.value('percentage')} of the calls of tool ${SUBJECT(ground)} have failed over the last 5 minutes, and more than ${ground.settings.errorRatio * 100} % over the last hour. Too few in a row to keep a circuit open for long: the agent works on, and pays for each.`,
+    `${ground.dialect.value('percentage')} of the calls to tool ${SUBJECT(ground)} have failed over the last 5 minutes, and more than ${ground.settings.errorRatio * 100} % over the last hour. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget.`,
 };
 
 const toolSlow: AlertDefinition = {
   ...common,
   name: 'BreakerboxToolSlow',
   says: ({ slowFactor, slowFloor, slowLeastCalls, slowFor, slowLeastHistory }) =>
-    `the p95 of a tool has been above ${slowFactor} times its usual one of the week and above ${slowFloor} s for ${inWords(slowFor)}, with ${slowLeastCalls} calls in 15 minutes at least and ${inWords(slowLeastHistory)} of history`,
+    `the p95 of a tool has been above ${slowFactor} times its usual value of the last week and above ${slowFloor} s for ${inWords(slowFor)}, with at least ${slowLeastCalls} calls in 15 minutes and ${inWords(slowLeastHistory)} of history`,
   comment:
-    'Measured by its own week, for what is slow for a calculator is fast for a search. The 15 minutes say how slow, the 5 that it still is: without them a few slow minutes would stay in the window for as long as `for`. The histogram ends at 81.92 s: a tool that usually takes more than a third of that can’t be three times slower.',
+    'Compared with the tool’s own week, because slow for a calculator is fast for a search. The 15 minutes say how slow, the 5 minutes that it continues. Without them, a few slow minutes would stay in the window for as long as `for`. The histogram ends at 81.92 s, so a tool that usually takes more than a third of that cannot become three times slower.',
   expr: (ground) => {
     const { read, series, settings } = ground;
     const calls = aggregated(
@@ -154,7 +154,7 @@ const toolSlow: AlertDefinition = {
   for: ({ slowFor }) => slowFor,
   summary: ({ dialect }) => `Tools of agent ${dialect.label('agent')} are much slower than usual`,
   description: (ground) =>
-    `One call in twenty of tool ${SUBJECT(ground)} takes ${ground.dialect.value('duration')} or longer, which is more than ${ground.settings.slowFactor} times what was usual in the last week.`,
+    `One in twenty calls to tool ${SUBJECT(ground)} takes at least ${ground.dialect.value('duration')}. That is more than ${ground.settings.slowFactor} times the usual value of the last week.`,
 };
 
 /** Alerts about one tool of one agent. */

@@ -1,4 +1,4 @@
-/** Runs the rules by promtool over what simulated processes export, and checks which alerts fire when, and that no other does. */
+/** Runs the rules with promtool over the metrics of simulated processes. Checks which alerts fire and when, and that no other does. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import { type PrometheusRule, ruleFiles } from '../src/prometheus.ts';
 import type { RuleOptions } from '../src/rules.ts';
 import type { SimulatedProcess } from './process.ts';
 
-// The time is promtool's. Two runs at a time, for CI has two cores; and their garbage is small: seldom collected, a fifth less.
+// promtool uses most of the time. Two runs at a time, because CI has two cores. Rare garbage collection saves a fifth.
 vi.setConfig({ maxConcurrency: 2 });
 process.env.GOGC ??= '400';
 
-/** An alert that must fire: silent until `after`, firing from `by` until `until`, silent from `gone` on. Seconds. */
+/** An alert that must fire, in seconds: silent until `after`, firing from `by` until `until`, silent from `gone` on. */
 export interface Firing {
-  /** Without the prefix. */
+  /** The name without the prefix. */
   readonly alert: string;
   readonly scope?: string;
-  /** How many at the time. Default 1. */
+  /** How many instances fire. Default 1. */
   readonly count?: number;
   readonly after: number;
   readonly by: number;
@@ -33,22 +33,22 @@ export interface Scenario {
   readonly lasts: number;
   /** Seconds between two scrapes, and between two evaluations. */
   readonly interval: number;
-  /** Between two evaluations, where they are another. */
+  /** Seconds between two evaluations, if it differs from the scrape interval. */
   readonly evaluation?: number;
   readonly processes: readonly SimulatedProcess[];
   /** What happens in each second. */
   second(now: number): void;
-  /** Whether the scrape at this second finds nobody. */
+  /** Whether the scrape at this second fails. */
   missed?(now: number): boolean;
-  /** No marks of staleness: the way of OTLP. Default: a scrape. */
+  /** Whether series end without staleness markers, as with OTLP. Default: false, as with a scrape. */
   readonly pushed?: boolean;
   readonly firing?: readonly Firing[];
-  /** Labels and texts of an alert, exactly. */
+  /** The exact labels and texts of an alert. */
   readonly exactly?: readonly { readonly at: number; readonly alert: string; readonly alerts: readonly ExactAlert[] }[];
-  /** Queries that give nothing at any moment. */
+  /** Queries that must have no result at any time. */
   readonly never?: readonly string[];
   readonly options?: RuleOptions;
-  /** Only these alerts, and what they read: 45 rules a second take their time. Default: all. */
+  /** Only these alerts and the rules that they read, because all 45 rules take time at each second. Default: all. */
   readonly of?: readonly string[] | undefined;
   readonly externalLabels?: Readonly<Record<string, string>>;
 }
@@ -58,7 +58,7 @@ export interface ExactAlert {
   readonly exp_annotations: Readonly<Record<string, string>>;
 }
 
-/** What each scrape sees, by series, in promtool's notation. */
+/** The samples of all scrapes by series, in promtool's notation. */
 const recorded = ({ lasts, interval, processes, second, missed, pushed }: Scenario): Map<string, string[]> => {
   const seen = new Map<string, string[]>();
   const scrapes = Math.floor(lasts / interval) + 1;
@@ -81,7 +81,7 @@ const recorded = ({ lasts, interval, processes, second, missed, pushed }: Scenar
   return seen;
 };
 
-/** `1 1 1` as `1x2`: promtool repeats, and the files stay small. */
+/** `1 1 1` as `1x2`, promtool's notation for repetition, which keeps the files small. */
 const compact = (samples: readonly string[]): string => {
   const runs: { value: string; more: number }[] = [];
   for (const value of samples) {
@@ -94,20 +94,20 @@ const compact = (samples: readonly string[]): string => {
     .join(' ');
 };
 
-/** What promtool is given of the scenario. */
+/** The input of promtool for the scenario. */
 export const seriesOf = (scenario: Scenario): { series: string; values: string }[] =>
   [...recorded(scenario)].map(([series, samples]) => ({ series, values: compact(samples) }));
 
 const idOf = ({ alert, scope }: Pick<Firing, 'alert' | 'scope'>): string =>
   `Breakerbox${alert}${scope ? `/${scope}` : ''}`;
 
-/** The evaluations that are looked at: all, or where there are very many, one in ten seconds. */
+/** The evaluations to check: all, or one in ten seconds if there are very many. */
 const moments = ({ lasts, interval, evaluation = interval }: Scenario): number[] => {
   const step = Math.max(evaluation, evaluation * Math.ceil(10 / evaluation));
   return Array.from({ length: Math.floor(lasts / step) + 1 }, (_, index) => index * step);
 };
 
-/** At each evaluation, who fires for certain; whoever is between two moments is left out. */
+/** The alerts that must fire at each evaluation. An alert that may start or end there is left out. */
 const expectations = (scenario: Scenario) =>
   moments(scenario).map((now) => {
     const { firing = [], lasts } = scenario;
@@ -142,7 +142,7 @@ interface RuleFile {
 
 const parsed = new Map<string, { name: string; file: RuleFile }[]>();
 
-/** All rules, made once for the same options. */
+/** All rules, generated once per options. */
 const rulesBy = (options: RuleOptions | undefined): { name: string; file: RuleFile }[] => {
   const key = JSON.stringify(options ?? {});
   const found =
@@ -151,7 +151,7 @@ const rulesBy = (options: RuleOptions | undefined): { name: string; file: RuleFi
   return found;
 };
 
-/** The rules as files that promtool reads (JSON is YAML): all, or those that some alerts need. */
+/** The rules as files that promtool reads (JSON is YAML): all, or those that the given alerts need. */
 export const filesOf = ({ options, of }: Scenario): { name: string; text: string }[] => {
   const files = rulesBy(options);
   const rules = files.flatMap(({ file }) => file.groups.flatMap((group) => group.rules));
@@ -171,16 +171,16 @@ export const filesOf = ({ options, of }: Scenario): { name: string; text: string
   }));
 };
 
-/** Prometheus runs groups side by side: the alerts see a recorded series at once, or an evaluation late. Both must do. */
+/** Prometheus runs groups in parallel: alerts see a recorded series at once or one evaluation later. Both must work. */
 const ORDERS = [
   ['breakerbox.recording', 'breakerbox.alerts'],
   ['breakerbox.alerts', 'breakerbox.recording'],
 ];
 
 /**
- * Runs a scenario. Evaluated every 60 s with the groups in both orders: there an evaluation more or less is a minute.
+ * Runs a scenario. At 60 s it runs with both orders of the groups, because one evaluation more or less is a minute there.
  *
- * @param orders how many of them, where it is to be another number.
+ * @param orders how many orders to run, if not the default
  */
 export async function run(
   scenario: Scenario,
@@ -225,9 +225,9 @@ export async function run(
   }
 }
 
-/** Intervals at which every alert must do: a demonstration's, the usual one, and the longest. */
+/** Intervals at which every alert must work: a demonstration's, the usual one, and the longest. */
 export const INTERVALS = [1, 15, 60] as const;
 
-/** At 60 s with all rules, so that no other alert fires; oftener with what the alerts read, for all take their time. */
+/** At 60 s with all rules, so that no other alert fires. At shorter intervals with the rules that the alerts read, to save time. */
 export const among = (interval: number, ...alerts: readonly string[]): readonly string[] | undefined =>
   interval === 60 ? undefined : alerts;

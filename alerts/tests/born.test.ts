@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { run } from './bench.ts';
 import { SimulatedProcess } from './process.ts';
 
-/** At work for a day: sessions have run out, events have been, circuits have opened. All of it is over. */
+/** A process that has worked for a day. Sessions ran out, events happened, circuits opened, and all of it is over. */
 const experienced = (instance: string): SimulatedProcess => {
   const one = new SimulatedProcess({ instance });
   one.begin();
@@ -17,7 +17,7 @@ const experienced = (instance: string): SimulatedProcess => {
   return one;
 };
 
-/** What a scrape finds of it, as long as it is found at all. */
+/** The samples of a scrape while the process is up. */
 const foundWhile = (one: SimulatedProcess, found: () => boolean): SimulatedProcess => {
   const read = one.read.bind(one);
   one.read = () => (found() ? read() : new Map());
@@ -26,8 +26,8 @@ const foundWhile = (one: SimulatedProcess, found: () => boolean): SimulatedProce
 
 const OF = ['BudgetExhausted', 'SystemicFailure', 'CircuitFlapping', 'BudgetBurnFast', 'BudgetBurnSlow'];
 
-describe.concurrent.each([15, 60])('what counters have gathered in their lives is no news, every %i s', (interval) => {
-  it('to a fresh Prometheus, which finds the processes of an agent one after the other', async () => {
+describe.concurrent.each([15, 60])('totals of old counters fire no alert, every %i s', (interval) => {
+  it('when a new Prometheus finds the processes of an agent one after the other', async () => {
     let time = 0;
     const late = foundWhile(experienced('2'), () => time >= interval);
     const later = foundWhile(experienced('3'), () => time >= 2 * interval);
@@ -45,7 +45,7 @@ describe.concurrent.each([15, 60])('what counters have gathered in their lives i
     );
   });
 
-  it('when one replica is found again after 80 minutes, and the others were there all along', async () => {
+  it('when one replica comes back after 80 minutes, and the others were there all the time', async () => {
     let time = 0;
     const lost = foundWhile(experienced('2'), () => time < 1800 || time >= 6600);
     await run(

@@ -4,7 +4,7 @@ import { SimulatedProcess } from './process.ts';
 
 const HOUR = 3600;
 
-/** Sessions one after the other, each as long. Of ten, so many fall to one failure left, late in their time. */
+/** Sessions of equal length, one after the other. Of ten, this many fall to one failure left, late in their time. */
 const burn = (one: SimulatedProcess, now: number, lasts: number, low: number): void => {
   if (now % lasts === 0) {
     if (now > 0) one.end();
@@ -19,7 +19,7 @@ const burn = (one: SimulatedProcess, now: number, lasts: number, low: number): v
 describe.concurrent.each(INTERVALS)('BreakerboxBudgetBurnFast, every %i s', (interval) => {
   const of = among(interval, 'BudgetBurnFast');
 
-  it('fires where sessions fall low, and resolves 20 minutes after the last has', async () => {
+  it('fires when sessions fall low, and resolves 20 minutes after the last one', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -37,7 +37,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetBurnFast, every %i s', (int
     });
   });
 
-  it('is silent where fewer than half of the sessions do', async () => {
+  it('is silent when fewer than half of the sessions do', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -54,7 +54,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetBurnFast, every %i s', (int
 describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (interval) => {
   const of = ['BudgetBurnFast'];
 
-  it('fires where each process runs one session, and is first seen with it', async () => {
+  it('fires when each process runs one session and is first scraped with it', async () => {
     const old = new SimulatedProcess({ instance: 'old' });
     const batch = Array.from({ length: 90 }, (_, index) => new SimulatedProcess({ instance: `batch-${index}` }));
     for (const one of batch) one.stop();
@@ -76,7 +76,7 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (inte
     });
   });
 
-  it('fires where sessions last for longer than both windows, and most of them fall within the hour', async () => {
+  it('fires when sessions last longer than both windows, and most of them fall within the hour', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -87,7 +87,7 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (inte
         if (now === 0) one.begin(50);
         if (now > HOUR && now <= 2 * HOUR && now % 90 === 0) one.fallLow();
       },
-      // 25 of 50 are half of them, and more than half is asked for.
+      // 25 of 50 are exactly half; the alert needs more than half.
       firing: [
         { alert: 'BudgetBurnFast', after: HOUR + 2200, by: HOUR + 2700, until: 2 * HOUR, gone: 2 * HOUR + 1400 },
       ],
@@ -115,7 +115,7 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (inte
     });
   });
 
-  it('is silent where a fleet goes home: the last sessions fall, and none is started', async () => {
+  it('is silent when a fleet ends its work: the last sessions fall, and no session starts', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -123,7 +123,7 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (inte
       lasts: 3 * HOUR,
       processes: [one],
       second: (now) => {
-        // Sessions of half an hour, one begun each 20 seconds until half past one; one in three falls.
+        // Sessions of half an hour, one started every 20 seconds until 1:30; one in three falls.
         if (now % 20 !== 0) return;
         if (now < 1.5 * HOUR) one.begin();
         if (now >= 0.5 * HOUR && now < 2 * HOUR) one.end();
@@ -136,12 +136,12 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (inte
 describe.concurrent.each([15, 60])('BreakerboxBudgetBurnSlow, every %i s', (interval) => {
   const of = ['BudgetBurnSlow'];
 
-  it('fires where sessions fall low for hours, and resolves an hour and a half after', async () => {
+  it('fires when sessions fall low for hours, and resolves an hour and a half after', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
       of,
-      // At 15 s as far as that it fires: hours take their time.
+      // At 15 s only until it fires, because hours take time.
       lasts: (interval === 15 ? 2.5 : 7) * HOUR,
       processes: [one],
       second: (now) => {
@@ -159,7 +159,7 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnSlow, every %i s', (inte
     });
   });
 
-  it('is silent about one in five, about few sessions, and about an agent that has just been started', async () => {
+  it('is silent about one in five, about few sessions, and about an agent that has just started', async () => {
     const less = new SimulatedProcess({ agent: 'less' });
     const few = new SimulatedProcess({ agent: 'few' });
     const young = new SimulatedProcess({ agent: 'young' });
@@ -183,7 +183,7 @@ describe.concurrent('BreakerboxBudgetBurnSlow after a fast burn of two hours', (
   const end = 2 * HOUR;
   const fast = { alert: 'BudgetBurnFast', after: 285, by: 660, until: end, gone: end + 1300 };
 
-  it('is silent, though the burn is in its windows still, where sessions are well again', async () => {
+  it('is silent while the burn is still in its windows, if sessions work again', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -198,7 +198,7 @@ describe.concurrent('BreakerboxBudgetBurnSlow after a fast burn of two hours', (
     });
   });
 
-  it('fires half an hour later, where they go on to fall, though fewer of them', async () => {
+  it('fires half an hour later, if fewer sessions continue to fall', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -213,7 +213,7 @@ describe.concurrent('BreakerboxBudgetBurnSlow after a fast burn of two hours', (
   });
 });
 
-it.concurrent('shares are nothing, and not NaN, where there were no sessions; and never above 1', async () => {
+it.concurrent('shares have no value, and not NaN, without sessions, and are never above 1', async () => {
   const idle = new SimulatedProcess({ agent: 'idle' });
   const late = new SimulatedProcess({ agent: 'late' });
   const again = new SimulatedProcess({ agent: 'again' });
@@ -225,16 +225,16 @@ it.concurrent('shares are nothing, and not NaN, where there were no sessions; an
     processes: [idle, late, again],
     second: (now) => {
       if (now > HOUR && now < 1.5 * HOUR) burn(late, now - HOUR, 60, 2);
-      // One session that falls, has a full budget again, and falls again.
+      // One session that falls, recovers its full budget, and falls again.
       if (now === 0) again.begin();
       if (now > HOUR && now % 1800 === 0) again.fallLow();
     },
-    // Nothing but NaN differs from itself.
+    // Only NaN differs from itself.
     never: shares.flatMap((name) => [`${name} != ${name}`, `${name} > 1`, `${name}{gen_ai_agent_name="idle"}`]),
   });
 });
 
-it.concurrent('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
+it.concurrent('BreakerboxBudgetBurnFast and …Slow say the share', async () => {
   const [fast, slow] = ['fast', 'slow'].map((agent) => new SimulatedProcess({ agent }));
   if (fast === undefined || slow === undefined) return;
   const link = '/d/breakerbox-failure-budget?var-job=fleet&var-agent=';
@@ -262,7 +262,7 @@ it.concurrent('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
             exp_annotations: {
               summary: 'Sessions of agent fast use up their failure budgets',
               description:
-                '98% of the sessions that agent fast (job fleet) had in the last hour fell to one failure left in their budget, or none. At the pace of the last 5 minutes it is more than 50 %. The next failure pauses such a session.',
+                '98% of the sessions that agent fast (job fleet) had in the last hour fell to at most one failure left in their budget. At the pace of the last 5 minutes, the share is more than 50 %. The next failure pauses such a session.',
               runbook_url: `${runbook}/BreakerboxBudgetBurnFast.md`,
               dashboard_url: `${link}fast`,
             },
@@ -278,7 +278,7 @@ it.concurrent('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
             exp_annotations: {
               summary: 'Sessions of agent slow have been short of failure budget for hours',
               description:
-                '30% of the sessions that agent slow (job fleet) had in the last 6 hours fell to one failure left in their budget, or none. At the pace of the last 30 minutes it is more than 25 %. The next failure pauses such a session.',
+                '30% of the sessions that agent slow (job fleet) had in the last 6 hours fell to at most one failure left in their budget. At the pace of the last 30 minutes, the share is more than 25 %. The next failure pauses such a session.',
               runbook_url: `${runbook}/BreakerboxBudgetBurnSlow.md`,
               dashboard_url: `${link}slow`,
             },
@@ -289,7 +289,7 @@ it.concurrent('BreakerboxBudgetBurnFast and …Slow say how much', async () => {
   });
 });
 
-it.concurrent('BreakerboxBudgetBurnSlow is silent where most sessions are older than the window, and few of them fall', async () => {
+it.concurrent('BreakerboxBudgetBurnSlow is silent when most sessions are older than the window, and few of them fall', async () => {
   const one = new SimulatedProcess();
   await run({
     interval: 60,

@@ -20,7 +20,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitFlapping, every %i s', (in
         if (now % 60 >= 50 || now % 180 < 60) one.call('t', 'success');
       },
       firing: [
-        // From the fourth (600 s) on; at 960 s the first leaves the window, and it is kept for 5 minutes more.
+        // From the fourth (600 s) on. At 960 s the first leaves the window, and the alert is kept for 5 more minutes.
         {
           alert: 'CircuitFlapping',
           after: 600,
@@ -48,7 +48,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitFlapping, every %i s', (in
     });
   });
 
-  it('fires where a dead tool is found out again by each short session', async () => {
+  it('fires when each short session finds a dead tool again', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -71,7 +71,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitFlapping, every %i s', (in
 });
 
 describe.concurrent.each([15, 60])('BreakerboxCircuitFlapping in a fleet, every %i s', (interval) => {
-  it('is silent about one outage of 500 sessions, and about probes that fail', async () => {
+  it('is silent about one outage in 500 sessions, and about failed probes', async () => {
     const fleet = new SimulatedProcess({ agent: 'fleet' });
     const probing = new SimulatedProcess({ agent: 'probing' });
     await run({
@@ -91,7 +91,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitFlapping in a fleet, every 
     });
   });
 
-  it('is silent when processes come back after a hole of two hours, with the openings of their lives', async () => {
+  it('is silent when processes come back after a gap of two hours, with their old openings', async () => {
     const one = new SimulatedProcess();
     await run({
       interval: 60,
@@ -107,7 +107,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitFlapping in a fleet, every 
     });
   });
 
-  it('is silent about a dead tool that each session finds out anew, where BreakerboxCircuitOpen sees it', async () => {
+  it('is silent about a dead tool that each session finds again, if BreakerboxCircuitOpen sees it', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -126,7 +126,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitFlapping in a fleet, every 
     });
   });
 
-  it('is silent where restarts take the counters away', async () => {
+  it('is silent when restarts reset the counters', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -145,7 +145,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitFlapping in a fleet, every 
   });
 });
 
-it.concurrent('BreakerboxCircuitFlapping sees processes of one session each, whose first scrape has the opening', async () => {
+it.concurrent('BreakerboxCircuitFlapping counts processes of one session each, whose first scrape has the opening', async () => {
   const old = new SimulatedProcess({ instance: 'old', tools: [] });
   const batch = Array.from({ length: 24 }, (_, index) => new SimulatedProcess({ instance: `batch-${index}` }));
   for (const one of batch) one.stop();
@@ -166,7 +166,7 @@ it.concurrent('BreakerboxCircuitFlapping sees processes of one session each, who
   });
 });
 
-it.concurrent('BreakerboxCircuitFlapping says how often', async () => {
+it.concurrent('BreakerboxCircuitFlapping says the number of openings', async () => {
   const one = new SimulatedProcess();
   await run({
     interval: 15,
@@ -189,7 +189,7 @@ it.concurrent('BreakerboxCircuitFlapping says how often', async () => {
             exp_annotations: {
               summary: 'Circuits of agent a open again and again',
               description:
-                'Each circuit of tool t of agent a (job fleet) has opened 4 times within 15 minutes. Either the tool fails and recovers by turns, or it is dead and every new session finds that out for itself.',
+                'Each circuit of tool t of agent a (job fleet) has opened 4 times within 15 minutes. Either the tool fails and recovers in turn, or it is down and each new session has to find that out.',
               runbook_url:
                 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitFlapping.md',
               dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',

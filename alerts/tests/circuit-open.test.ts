@@ -23,7 +23,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interv
     });
   });
 
-  it('is silent about four and a half minutes', async () => {
+  it('is silent about an outage of four and a half minutes', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -38,7 +38,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interv
     });
   });
 
-  it('lives through missed scrapes, and half a minute between two sessions', async () => {
+  it('continues across missed scrapes, and half a minute between two sessions', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -57,7 +57,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interv
     });
   });
 
-  it('C14: fires where nine of ten calls are skipped for their keys, though the circuit of the tool is closed', async () => {
+  it('C14: fires when nine of ten calls are skipped for their keys, though the circuit of the tool is closed', async () => {
     const some = new SimulatedProcess({ agent: 'some' });
     const most = new SimulatedProcess({ agent: 'most' });
     await run({
@@ -76,7 +76,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interv
     });
   });
 
-  it('is silent where a restart or the end of the process comes first', async () => {
+  it('is silent when the process restarts or ends first', async () => {
     const restarted = new SimulatedProcess({ agent: 'restarted' });
     const gone = new SimulatedProcess({ agent: 'gone' });
     await run({
@@ -96,7 +96,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interv
 });
 
 describe.concurrent.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s', (interval) => {
-  it('is silent where 500 sessions always have some circuit open, fires where they have many', async () => {
+  it('is silent when 500 sessions always have some circuit open, and fires when they have many', async () => {
     const chance = new SimulatedProcess({ agent: 'chance' });
     const dead = new SimulatedProcess({ agent: 'dead' });
     await run({
@@ -106,7 +106,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s
       processes: [chance, dead],
       second: (now) => {
         if (now === 0) for (const one of [chance, dead]) one.begin(500);
-        // Each of the 3 open ones closes after a minute, and another opens.
+        // Each of the 3 open circuits closes after a minute, and another one opens.
         if (now % 60 === 10) {
           if (now > 10) chance.probe('t', 'success', 3);
           chance.open(now, 't', 'network', 3);
@@ -117,7 +117,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s
     });
   });
 
-  it('is one alert where the tool works for a minute and a half between two outages', async () => {
+  it('is one alert when the tool works for a minute and a half between two outages', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -135,7 +135,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s
     });
   });
 
-  it('is silent where the process that had it open for a minute pushed, and was replaced', async () => {
+  it('is silent when the process that had it open for a minute pushed, and was replaced', async () => {
     const [old, fresh] = [new SimulatedProcess({ instance: 'old' }), new SimulatedProcess({ instance: 'new' })];
     fresh.stop();
     await run({
@@ -156,7 +156,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s
     });
   });
 
-  it('counts half open and forced open, and adds up instances; agents are apart', async () => {
+  it('counts half open and forced open, adds up instances, and keeps agents apart', async () => {
     const [first, second] = ['1', '2'].map((instance) => new SimulatedProcess({ instance }));
     const other = new SimulatedProcess({ agent: 'b' });
     if (first === undefined || second === undefined) return;
@@ -182,7 +182,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s
               exp_annotations: {
                 summary: 'Tools of agent a have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '3 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
+                  '3 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or forced open by hand, or were within the last 2 minutes. Calls to the tool are skipped. A name that begins with group: is the circuit of a group: calls to all tools of the group are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
                 runbook_url:
                   'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
                 dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
@@ -211,7 +211,7 @@ describe.concurrent.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s
   });
 });
 
-it.concurrent('BreakerboxCircuitOpen says nothing of errors where somebody took the tool out by hand', async () => {
+it.concurrent('BreakerboxCircuitOpen names no error category if the tool was forced open by hand', async () => {
   const one = new SimulatedProcess();
   await run(
     {
@@ -236,7 +236,7 @@ it.concurrent('BreakerboxCircuitOpen says nothing of errors where somebody took 
               exp_annotations: {
                 summary: 'Tools of agent a have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '1 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
+                  '1 circuit(s) of tool t of agent a (job fleet) are open, probing without success, or forced open by hand, or were within the last 2 minutes. Calls to the tool are skipped. A name that begins with group: is the circuit of a group: calls to all tools of the group are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
                 runbook_url:
                   'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
                 dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
@@ -250,7 +250,7 @@ it.concurrent('BreakerboxCircuitOpen says nothing of errors where somebody took 
   );
 });
 
-it.concurrent('BreakerboxCircuitOpen says which tool and why, and where to look', async () => {
+it.concurrent('BreakerboxCircuitOpen says which tool, with which error, and where to look', async () => {
   const one = new SimulatedProcess({ agent: 'research agent', tools: ['web_search'] });
   await run(
     {
@@ -261,7 +261,7 @@ it.concurrent('BreakerboxCircuitOpen says which tool and why, and where to look'
       externalLabels: { grafana_url: 'http://grafana.example' },
       second: (now) => {
         if (now === 0) one.begin();
-        // By a time-out first, and by the network now: the newest counts.
+        // First with a timeout, now with a network error: the newest counts.
         if (now === 15) one.open(now, 'web_search', 'timeout');
         if (now === 45) one.probe('web_search', 'success');
         if (now === 75) one.open(now, 'web_search', 'network');
@@ -282,7 +282,7 @@ it.concurrent('BreakerboxCircuitOpen says which tool and why, and where to look'
               exp_annotations: {
                 summary: 'Tools of agent research agent have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '1 circuit(s) of tool web_search of agent research agent (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes; last opened by errors of category network. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
+                  '1 circuit(s) of tool web_search of agent research agent (job fleet) are open, probing without success, or forced open by hand, or were within the last 2 minutes; last opened with errors of category network. Calls to the tool are skipped. A name that begins with group: is the circuit of a group: calls to all tools of the group are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
                 runbook_url:
                   'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxCircuitOpen.md',
                 dashboard_url:

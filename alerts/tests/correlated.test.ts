@@ -12,7 +12,7 @@ const three = (options: 'instances' | 'agents', tools: readonly string[] = TOOLS
       new SimulatedProcess(options === 'agents' ? { agent: `agent-${name}`, tools } : { instance: name, tools }),
   );
 
-/** Each opens a tool of its own at its time; later all of them recover. */
+/** Each process opens its own tool at its time; later all of them recover. */
 const eachOpens =
   (processes: readonly SimulatedProcess[], at: readonly number[], recover = Number.POSITIVE_INFINITY) =>
   (now: number): void => {
@@ -21,7 +21,7 @@ const eachOpens =
       if (now === 0) one.begin();
       if (now === at[index]) one.open(now, tool);
       if (now === recover) one.probe(tool, 'success');
-      // Otherwise alive and well.
+      // Otherwise the process works normally.
       if (now % 15 === 0) for (const other of TOOLS) if (other !== tool) one.call(other, 'success');
     });
   };
@@ -30,12 +30,12 @@ describe.concurrent.each(INTERVALS)('BreakerboxCorrelatedOpenings of one agent, 
   const of = among(interval, 'CorrelatedOpenings');
   const fires = { alert: 'CorrelatedOpenings', scope: 'agent' };
 
-  it('fires when three processes have each opened a tool, holds on while they are open, then resolves', async () => {
+  it('fires when three processes have each opened a tool, holds while the circuits are open, then resolves', async () => {
     const processes = three('instances');
     await run({
       interval,
       of,
-      // At 1 s as far as that it fires: the rest takes its time.
+      // At 1 s only until it fires, because the rest takes time.
       lasts: interval === 1 ? 760 : 2400,
       processes,
       second: eachOpens(processes, [605, 640, 700], 1500),
@@ -67,7 +67,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCorrelatedOpenings of one agent, 
 describe.concurrent.each([15, 60])('BreakerboxCorrelatedOpenings of one agent, every %i s', (interval) => {
   const fires = { alert: 'CorrelatedOpenings', scope: 'agent' };
 
-  it('is silent about two tools, about three further apart, and about three categories', async () => {
+  it('is silent about two tools, about three that open further apart, and about three categories', async () => {
     const two = new SimulatedProcess({ agent: 'two', tools: ['a', 'b'] });
     const apart = new SimulatedProcess({ agent: 'apart', tools: TOOLS });
     const mixed = new SimulatedProcess({ agent: 'mixed', tools: ['k', 'l', 'm'] });
@@ -91,7 +91,7 @@ describe.concurrent.each([15, 60])('BreakerboxCorrelatedOpenings of one agent, e
     });
   });
 
-  it('sees first-ever openings of processes that are gone a moment later, and one right after a restart', async () => {
+  it('counts first openings of processes that end a moment later, and one right after a restart', async () => {
     const gone = ['1', '2'].map((instance) => new SimulatedProcess({ instance, tools: TOOLS }));
     const restarted = new SimulatedProcess({ instance: '3', tools: TOOLS });
     for (const one of gone) one.stop();
@@ -105,24 +105,24 @@ describe.concurrent.each([15, 60])('BreakerboxCorrelatedOpenings of one agent, e
         if (now === 0) restarted.begin();
         if (now === 600) for (const one of gone) one.start();
         if (now === 601) for (const one of gone) one.begin();
-        // Each is scraped once with its opening, which is there from the first sample on or nearly so.
+        // Each is scraped once with its opening, in its first samples.
         if (now === 601) x?.open(now, 'x');
         if (now === 601) y?.open(now, 'y');
         if (now === 665) for (const one of gone) one.stop();
-        // It had opened before, and counts 1 again after the restart.
+        // The circuit opened before, and the counter is 1 again after the restart.
         if (now === 60) restarted.open(now, 'z');
         if (now === 665) restarted.start();
         if (now === 666) restarted.begin();
         if (now === 667) restarted.open(now, 'z');
       },
-      // Nobody is open for long: it is let go 5 minutes after the last opening, and kept for 5 more.
+      // No circuit stays open for long: the alert ends 5 minutes after the last opening, and is kept for 5 more.
       firing: [{ ...fires, after: 667, by: 670 + 2 * interval, until: 1200, gone: 1270 + 2 * interval }],
     });
   });
 });
 
 describe.concurrent.each([15, 60])('BreakerboxCorrelatedOpenings by push, every %i s', (interval) => {
-  it('fires though each push comes a minute late and one is missing', async () => {
+  it('fires when each push comes a minute late and one is missing', async () => {
     const processes = three('instances');
     await run({
       interval: 60,
@@ -182,7 +182,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCorrelatedOpenings of a fleet, ev
   });
 });
 
-describe.concurrent('BreakerboxCorrelatedOpenings, where openings are chance', () => {
+describe.concurrent('BreakerboxCorrelatedOpenings, when circuits open by chance', () => {
   it('is silent among 500 sessions of which some always open, and fires when many do', async () => {
     const one = new SimulatedProcess({ tools: TOOLS });
     await run({
@@ -192,7 +192,7 @@ describe.concurrent('BreakerboxCorrelatedOpenings, where openings are chance', (
       processes: [one],
       second: (now) => {
         if (now === 0) one.begin(500);
-        // Every 40 s two circuits of each tool open, and are closed by their probes.
+        // Every 40 s, two circuits of each tool open, and probes close them.
         if (now % 40 === 5 && now < 1500) {
           for (const tool of TOOLS) {
             if (now > 5) one.probe(tool, 'success', 2);
@@ -205,7 +205,7 @@ describe.concurrent('BreakerboxCorrelatedOpenings, where openings are chance', (
     });
   });
 
-  it('is silent where three of 100 agents lose the same tool', async () => {
+  it('is silent when three of 100 agents lose the same tool', async () => {
     const agents = Array.from(
       { length: 100 },
       (_, index) => new SimulatedProcess({ agent: `a${index}`, tools: ['x'] }),
@@ -251,7 +251,7 @@ describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
               exp_annotations: {
                 summary: 'Several tools of agent a opened together',
                 description:
-                  '3 tools of agent a (job fleet) opened within 2 minutes by errors of category network, or are still out of use since: x y z. Look for what they share: their own warnings are held back meanwhile.',
+                  '3 tools of agent a (job fleet) opened within 2 minutes with errors of category network, or have been out of use since then: x y z. Look for what they share. Alertmanager mutes their own warnings during this alert.',
                 runbook_url: RUNBOOK,
                 dashboard_url: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
               },
@@ -262,7 +262,7 @@ describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
     });
   });
 
-  it('which agents, in hours that are held too', async () => {
+  it('which agents, also hours later while it holds', async () => {
     const agents = three('agents', ['x']);
     await run({
       interval: 60,
@@ -287,7 +287,7 @@ describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
               exp_annotations: {
                 summary: 'A tool opened on several agents together',
                 description:
-                  'Tool x opened on 3 agents within 2 minutes by errors of category server, or is still out of use there since: agent-1 agent-2 agent-3. Look at the service behind it: the warnings of the single agents are held back meanwhile.',
+                  'Tool x opened on 3 agents within 2 minutes with errors of category server, or has been out of use there since then: agent-1 agent-2 agent-3. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.',
                 runbook_url: RUNBOOK,
                 dashboard_url: '/d/breakerbox-correlated-failures?var-tool=x',
               },

@@ -1,4 +1,4 @@
-/** Each Grafana-managed rule fires when Prometheus' own does: what is recorded there is written out here. */
+/** Each Grafana-managed rule fires when Prometheus' own rule does, without recorded series. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { filesOf, type Scenario, seriesOf } from './bench.ts';
 import { SimulatedProcess } from './process.ts';
 
 const HOUR = 3600;
-/** A day of history takes a while to evaluate; an hour of it tells the same. */
+/** A shorter history: a day takes long to evaluate, and an hour tests the same. */
 const options = { settings: { slowLeastHistory: '1h' } };
 
 interface GrafanaFile {
@@ -24,7 +24,7 @@ interface GrafanaFile {
   }[];
 }
 
-/** Grafana's rules as Prometheus would run them: the query, and `for`. How long they are kept is in the query. */
+/** Grafana's rules as Prometheus would run them: the query and `for`. The query contains the time that they are kept. */
 const asPrometheus = (file: GrafanaFile): PrometheusRule[] =>
   file.groups.flatMap(({ rules }) =>
     rules.map((rule) => ({
@@ -42,7 +42,7 @@ interface Case {
   second(now: number, one: SimulatedProcess): void;
 }
 
-/** Sessions of a minute; of five, so many fall to one failure left. */
+/** Sessions of one minute. Of five, this many fall to one failure left. */
 const burnt = (one: SimulatedProcess, now: number, low: number): void => {
   if (now > 0 && now % 60 === 0) one.end();
   if (now > 0 && now % 60 === 0) one.begin();
@@ -53,7 +53,7 @@ const between = (now: number, from: number, to: number): boolean => now > from &
 const [first, second, third] = ['1', '2', '3'].map((name) => new SimulatedProcess({ agent: name }));
 const fleet = [first, second, third].filter((one) => one !== undefined);
 
-/** Each goes wrong after half an hour or so, and well again. An agent or three: promtool holds 10,000 samples a query. */
+/** Each scenario fails after about half an hour, and recovers. One to three agents, because promtool holds 10,000 samples per query. */
 const CASES: readonly Case[] = [
   {
     alert: 'CircuitOpen',
@@ -61,7 +61,7 @@ const CASES: readonly Case[] = [
     second: (now, one) => {
       if (now === 605) one.open(now, 't');
       if (now === 2005) one.probe('t', 'success');
-      // Too short; what is kept after it must not make it long enough.
+      // Too short. The time that it is kept must not make it long enough.
       if (now === 2905) one.open(now, 't');
       if (now === 3105) one.probe('t', 'success');
     },
@@ -125,7 +125,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    // There for longer than a habit takes, and without a break.
+    // There without a break, for longer than a habit takes.
     alert: 'TelemetryAbsent',
     lasts: 14 * HOUR,
     second: (now, one) => {
@@ -158,7 +158,7 @@ const CASES: readonly Case[] = [
 const BY = 'alertname, scope, job, gen_ai_agent_name, gen_ai_tool_name, error_type';
 
 it.concurrent.each(CASES)(
-  '$alert fires at the same times, but for two evaluations',
+  '$alert fires at the same times, within two evaluations',
   async ({ alert, lasts, processes, second }) => {
     const folder = mkdtempSync(join(tmpdir(), 'breakerbox-rules-'));
     const all = processes ?? [new SimulatedProcess()];

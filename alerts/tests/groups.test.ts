@@ -11,7 +11,7 @@ const withGroup = (agent = 'a', others: readonly string[] = []): SimulatedProces
   new SimulatedProcess({ agent, tools: [...FILES, ...others, GROUP] });
 
 describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
-  it('is one BreakerboxCircuitOpen under its own name, and its tools are silent', async () => {
+  it('C13: fires one BreakerboxCircuitOpen under its own name, and none for its tools', async () => {
     const one = withGroup('a', ['calculator']);
     await run({
       interval,
@@ -22,12 +22,12 @@ describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
         if (now === 0) one.begin();
         const isOut = now >= 605 && now < 2405;
         if (now % 20 === 0 && !isOut) for (const tool of FILES) one.call(tool, 'success');
-        // The tools failed in turns; one of them opened by itself a moment before.
+        // The tools fail in turn. One of them opened by itself a moment before.
         if (now === 600) one.open(now, 'read');
         if (now === 604) for (const tool of ['write', 'list']) one.call(tool, 'network');
         if (now === 605) one.openGroup(now, GROUP, ['read']);
         if (isOut && now % 20 === 0) for (const tool of FILES) one.skip(tool, 1, 'group_open');
-        // Sessions probe by steps, and often: one tool for the whole group.
+        // Sessions probe by steps, and often: one tool probes for the whole group.
         if (isOut && now % 60 === 30) one.probeGroup(GROUP, FILES[(now / 30) % 3] ?? 'read', 'network');
         if (now === 2405) one.probeGroup(GROUP, 'read', 'success');
         if (now % 20 === 0) one.call('calculator', 'success');
@@ -43,7 +43,7 @@ describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
               exp_annotations: {
                 summary: 'Tools of agent a have been out of use for 5 minutes, short gaps aside',
                 description:
-                  '1 circuit(s) of tool group:files of agent a (job fleet) are open, probing without success, or taken out by hand, or were so within the last 2 minutes; last opened by errors of category network. Calls to it are skipped meanwhile. A name that begins with group: is the circuit of a group: calls of all of its tools are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
+                  '1 circuit(s) of tool group:files of agent a (job fleet) are open, probing without success, or forced open by hand, or were within the last 2 minutes; last opened with errors of category network. Calls to the tool are skipped. A name that begins with group: is the circuit of a group: calls to all tools of the group are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.',
                 runbook_url: RUNBOOK,
                 dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=group%3Afiles',
               },
@@ -54,7 +54,7 @@ describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
     });
   });
 
-  it('that opens and closes at once hides no tool that fails often', async () => {
+  it('hides no tool that fails often, if it opens and closes at once', async () => {
     const one = withGroup();
     await run({
       interval,
@@ -64,7 +64,7 @@ describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
       second: (now) => {
         if (now === 0) one.begin();
         if (now % 10 === 0) one.call('read', now % 20 === 0 ? 'server' : 'success');
-        // Each twenty minutes the group is out for one.
+        // Every twenty minutes the circuit of the group is open for one minute.
         if (now % 1200 === 605) one.openGroup(now, GROUP, []);
         if (now % 1200 === 630) one.skip('read', 3, 'group_open');
         if (now % 1200 === 665) one.probeGroup(GROUP, 'read', 'success');
@@ -74,11 +74,11 @@ describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
   });
 
   it.each([
-    ['and gone', undefined, false],
+    ['and the series ends', undefined, false],
     ['and 0', 0, false],
-    ['and gone, and the process was restarted', undefined, true],
+    ['and the series ends, and the process restarts', undefined, true],
   ] as const)(
-    'is one opening for BreakerboxCorrelatedOpenings: that of its tool is taken back, %s',
+    'counts as one opening for BreakerboxCorrelatedOpenings; the opening of its tool is taken back, %s',
     async (_, withdrawn, restarts) => {
       const one = withGroup('a', ['search']);
       await run({
@@ -88,7 +88,7 @@ describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
         processes: [one],
         second: (now) => {
           if (now === 0) one.begin();
-          // Prometheus has seen the opening of the tool.
+          // Prometheus has already scraped the opening of the tool.
           if (now === 605) one.open(now, 'read');
           if (now === 665) one.openGroup(now, GROUP, ['read'], 'network', withdrawn);
           if (now === 700) one.open(now, 'search');
@@ -99,7 +99,7 @@ describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
     },
   );
 
-  it('counts beside two tools that are not in it', async () => {
+  it('counts together with two tools outside the group', async () => {
     const one = withGroup('a', ['search', 'fetch']);
     await run({
       interval,
@@ -117,7 +117,7 @@ describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
     });
   });
 
-  it('counts a tool that opens again by itself, after its opening was taken back', async () => {
+  it('counts a tool again that opens by itself after its opening was taken back', async () => {
     const one = withGroup('a', ['search', 'fetch']);
     await run({
       interval,
@@ -137,7 +137,7 @@ describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
   });
 });
 
-it.concurrent(`${METRIC.openedTime.prometheus} of 0 is no opening, whatever else is open`, async () => {
+it.concurrent(`${METRIC.openedTime.prometheus} of 0 is not an opening, even if other circuits are open`, async () => {
   const one = withGroup();
   await run({
     interval: 60,

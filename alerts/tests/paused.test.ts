@@ -7,7 +7,7 @@ const RUNBOOKS = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runb
 describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (interval) => {
   const of = among(interval, 'BudgetExhausted');
 
-  it('fires while sessions are paused, through a missed scrape, and is kept for a quarter of an hour after', async () => {
+  it('fires while sessions are paused, across a missed scrape, and is kept for 15 minutes after', async () => {
     const [first, second] = ['1', '2'].map((instance) => new SimulatedProcess({ instance }));
     if (first === undefined || second === undefined) return;
     await run({
@@ -34,7 +34,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (in
               exp_annotations: {
                 summary: 'Sessions of agent a have used up their failure budget',
                 description:
-                  'At least one session of agent a (job fleet) is paused with no failure budget left, or ran out of it within the last 18 minutes and has been resumed or ended since. A paused session calls no tool until you resume it.',
+                  'At least one session of agent a (job fleet) is paused with no failure budget left, or ran out within the last 18 minutes and was resumed or ended since. A paused session calls no tool until you resume it.',
                 runbook_url: `${RUNBOOKS}/BreakerboxBudgetExhausted.md`,
                 dashboard_url: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a',
               },
@@ -45,7 +45,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (in
     });
   });
 
-  it('doesn’t miss a session that ends at once, between two scrapes; a restart doesn’t bring it up again', async () => {
+  it('sees a session that ends between two scrapes, and does not fire again after a restart', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -66,7 +66,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (in
     });
   });
 
-  it('is silent about a budget with one left, and about long ago', async () => {
+  it('is silent about a budget with one failure left, and about old exhaustions', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -85,7 +85,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (in
 describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (interval) => {
   const of = among(interval, 'SystemicFailure');
 
-  it('fires at once with the tools by name, keeps firing while they recover, resolves after ten minutes', async () => {
+  it('fires at once with the names of the tools, keeps firing while they recover, and resolves after ten minutes', async () => {
     const one = new SimulatedProcess({ tools: ['web_search', 'fetch_page', 'calculator'] });
     await run({
       interval,
@@ -139,7 +139,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
     });
   });
 
-  it('fires in scope process, where no session is paused, until the event is over', async () => {
+  it('fires in scope process, without paused sessions, until the event is over', async () => {
     const one = new SimulatedProcess({ tools: ['t', 'u', 'v'] });
     await run({
       interval,
@@ -163,7 +163,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
     });
   });
 
-  it('doesn’t miss an event whose session ends at once; two tools that open apart are none', async () => {
+  it('sees an event whose session ends at once; two tools that open apart are not an event', async () => {
     const event = new SimulatedProcess({ agent: 'event' });
     const apart = new SimulatedProcess({ agent: 'apart', tools: ['t', 'u'] });
     await run({
@@ -189,7 +189,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
   });
 });
 
-it.concurrent('sees a new process that is first scraped after its session has run out, beside others of the agent', async () => {
+it.concurrent('sees a new process that is first scraped after its session ran out, if the agent has others', async () => {
   const old = new SimulatedProcess({ instance: 'old' });
   const fresh = new SimulatedProcess({ instance: 'fresh' });
   fresh.stop();
@@ -212,7 +212,7 @@ it.concurrent('sees a new process that is first scraped after its session has ru
 });
 
 it.concurrent.each([15, 60])(
-  'BreakerboxBudgetExhausted is one alert where an agent runs out every 5 minutes, every %i s',
+  'BreakerboxBudgetExhausted is one alert when an agent runs out every 5 minutes, every %i s',
   async (interval) => {
     const one = new SimulatedProcess();
     await run({

@@ -4,7 +4,7 @@ import { SimulatedProcess } from './process.ts';
 
 describe.concurrent.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (interval) => {
   const of = among(interval, 'ProbeStarved');
-  /** A tool that is open for so long is out of use as well. */
+  /** A tool that is open for so long also fires BreakerboxCircuitOpen. */
   const alsoOpen = (after: number, by: number, until?: number, gone?: number) =>
     of === undefined
       ? [{ alert: 'CircuitOpen', after, by: by + 2 * interval, ...(until && { until }), ...(gone && { gone }) }]
@@ -31,7 +31,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (inter
     });
   });
 
-  it('is silent where a probe fails now and then, for an hour', async () => {
+  it('is silent when a probe fails now and then, for an hour', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -48,7 +48,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (inter
     });
   });
 
-  it('is silent where nobody asks any more, after a few skips at the beginning', async () => {
+  it('is silent when the agent stops asking for the tool, after a few skips at the beginning', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -66,7 +66,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (inter
 });
 
 describe.concurrent.each([15, 60])('BreakerboxProbeStarved, every %i s', (interval) => {
-  it('is silent about a tool that somebody has taken out, and one that sessions find dead again and again', async () => {
+  it('is silent about a tool that is forced open, and one that short sessions find dead again and again', async () => {
     const forced = new SimulatedProcess({ agent: 'forced' });
     const short = new SimulatedProcess({ agent: 'short' });
     await run({
@@ -78,7 +78,7 @@ describe.concurrent.each([15, 60])('BreakerboxProbeStarved, every %i s', (interv
         if (now === 0) forced.begin();
         if (now === 5) forced.move('t', 'closed', 'forced_open');
         if (now % 20 === 0) for (const one of [forced, short]) one.skip('t');
-        // Sessions overlap, so that there always is an open circuit, and none lives until its first probe.
+        // Sessions overlap, so that a circuit is always open, and no session lives until its first probe.
         if (now % 30 === 0) {
           if (now >= 60) short.end(1, { t: 'open' });
           short.begin();
@@ -88,7 +88,7 @@ describe.concurrent.each([15, 60])('BreakerboxProbeStarved, every %i s', (interv
     });
   });
 
-  it('is silent where calls are skipped for other reasons than the open circuit', async () => {
+  it('is silent when calls are skipped for other reasons than the open circuit', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -104,7 +104,7 @@ describe.concurrent.each([15, 60])('BreakerboxProbeStarved, every %i s', (interv
     });
   });
 
-  it('is silent about an agent that has just been restarted with its circuit open, for its first 10 minutes', async () => {
+  it('is silent for 10 minutes about an agent that restarts with its circuit open', async () => {
     const one = new SimulatedProcess();
     one.stop();
     await run({
@@ -148,7 +148,7 @@ it.concurrent('BreakerboxProbeStarved says which tool', async () => {
             exp_annotations: {
               summary: 'Open circuits of agent a are not probed',
               description:
-                '1 circuit(s) of tool t of agent a (job fleet) have been open for 10 minutes. The agent asks for the tool, its calls are skipped, and none is let through as a probe, so that nothing can find out that the tool works again.',
+                '1 circuit(s) of tool t of agent a (job fleet) have been open for 10 minutes. The agent asks for the tool, but its calls are skipped and none runs as a probe. Without a probe, Breakerbox cannot see that the tool works again.',
               runbook_url:
                 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxProbeStarved.md',
               dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',

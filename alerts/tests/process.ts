@@ -1,4 +1,4 @@
-/** A process of an agent as Prometheus sees it: its series, and what can happen to them. For tests of rules. */
+/** A simulated agent process as Prometheus sees it: its series, and events that change them. For tests of rules. */
 import {
   ATTR,
   METRIC,
@@ -15,7 +15,7 @@ const STATES: readonly ReportedState[] = ['closed', 'open', 'half_open', 'forced
 const SESSION_STATES: readonly SessionState[] = ['active', 'paused_budget', 'paused_systemic'];
 const CATEGORIES = ['network', 'timeout', 'server'] as const;
 type Category = (typeof CATEGORIES)[number];
-/** Some of the histogram's bounds: enough to tell fast from slow. */
+/** Some bounds of the histogram, enough to tell fast from slow. */
 const BOUNDS = [0.16, 0.64, 1.28, 5.12, 20.48, 81.92];
 
 export interface ProcessOptions {
@@ -26,7 +26,7 @@ export interface ProcessOptions {
   readonly tools?: readonly string[];
 }
 
-/** Counters start at zero, as the real ones do, and are gone with the process. */
+/** Counters start at zero, as real ones do, and end with the process. */
 export class SimulatedProcess {
   readonly #base: Labels;
   readonly #tools: readonly string[];
@@ -39,7 +39,7 @@ export class SimulatedProcess {
     this.start();
   }
 
-  /** What a scrape gives: value by series. Nothing while the process is down. */
+  /** The values of a scrape by series. Empty while the process is down. */
   read(): ReadonlyMap<string, number> {
     return this.#up ? this.#values : new Map();
   }
@@ -49,7 +49,7 @@ export class SimulatedProcess {
     this.#values.clear();
   }
 
-  /** All at zero; also a restart. */
+  /** Sets all to zero; also used for a restart. */
   start(): void {
     this.#up = true;
     this.#values.clear();
@@ -100,27 +100,27 @@ export class SimulatedProcess {
     }
   }
 
-  /** A group has a circuit, and no calls. */
+  /** A group has a circuit but no calls. */
   #declareGroup(on: Labels): void {
     for (const state of ['closed', 'open', 'half_open']) this.#set(METRIC.circuits, { ...on, [ATTR.state]: state }, 0);
     this.#set(METRIC.transitions, { ...on, [ATTR.stateFrom]: 'closed', [ATTR.stateTo]: 'open' }, 0);
   }
 
-  /** Sessions begin: each has a closed circuit of each tool. */
+  /** Starts sessions. Each has a closed circuit of each tool. */
   begin(sessions = 1): void {
     this.#add(METRIC.sessions, { [ATTR.sessionState]: 'active' }, sessions);
     this.#add(METRIC.sessionsStarted, {}, sessions);
     for (const tool of this.#tools) this.#circuit(tool, 'closed', sessions);
   }
 
-  /** Sessions end, and take their circuits along, in the states in which they were. */
+  /** Ends sessions, and removes their circuits from the states that they were in. */
   end(sessions = 1, states: Readonly<Record<string, ReportedState>> = {}, state: SessionState = 'active'): void {
     this.#add(METRIC.sessions, { [ATTR.sessionState]: state }, -sessions);
     if (state === 'paused_systemic') this.#add(METRIC.systemicActive, {}, -sessions);
     for (const tool of this.#tools) this.#circuit(tool, states[tool] ?? 'closed', -sessions);
   }
 
-  /** Active sessions are paused, or others resumed. */
+  /** Pauses active sessions, or resumes paused ones. */
   pause(state: 'paused_budget' | 'paused_systemic', sessions = 1): void {
     this.#add(METRIC.sessions, { [ATTR.sessionState]: 'active' }, -sessions);
     this.#add(METRIC.sessions, { [ATTR.sessionState]: state }, sessions);
@@ -128,7 +128,7 @@ export class SimulatedProcess {
     else if (sessions > 0) this.#add(METRIC.budgetExhaustions, {}, sessions);
   }
 
-  /** Events begin, or are over. In scope process no session is paused. */
+  /** Starts or ends events. In scope process, no session is paused. */
   event(events = 1): void {
     this.#add(METRIC.systemicActive, {}, events);
     if (events > 0) this.#add(METRIC.systemicEvents, { [ATTR.errorType]: 'network' }, events);
@@ -138,12 +138,12 @@ export class SimulatedProcess {
     this.#add(METRIC.budgetConsumed, {}, failures);
   }
 
-  /** Sessions fall to one failure left. */
+  /** Lets sessions fall to one failure left. */
   fallLow(sessions = 1): void {
     this.#add(METRIC.budgetLow, {}, sessions);
   }
 
-  /** Calls that were made. */
+  /** Executes calls. */
   call(tool: string, result: 'success' | Category, calls = 1, took = 0.1): void {
     this.#decide(tool, 'call', 'closed', calls);
     this.#outcome(tool, result, calls, took);
@@ -153,7 +153,7 @@ export class SimulatedProcess {
     this.#decide(tool, 'skip', reason, calls);
   }
 
-  /** A circuit opens, after as many failed calls, at this second. */
+  /** Opens a circuit at this second, after the given number of failed calls. */
   open(second: number, tool: string, category: Category = 'network', circuits = 1): void {
     this.call(tool, category, 3 * circuits);
     this.charge(3 * circuits);
@@ -162,9 +162,9 @@ export class SimulatedProcess {
   }
 
   /**
-   * The circuit of a group opens; those of its tools that are open close, and their openings are taken back.
+   * Opens the circuit of a group. Open circuits of its tools close, and their openings are taken back.
    *
-   * @param withdrawn what is left of these: nothing, or 0 where an SDK exports them.
+   * @param withdrawn the value that remains of these openings: none, or 0 if the SDK exports zeros.
    */
   openGroup(
     second: number,
@@ -184,7 +184,7 @@ export class SimulatedProcess {
     }
   }
 
-  /** A probe of an open circuit: it closes, or is open again. */
+  /** Probes an open circuit: it closes, or opens again. */
   probe(tool: string, result: 'success' | Category, circuits = 1): void {
     this.#decide(tool, 'probe', 'probe_due', circuits);
     this.#outcome(tool, result, circuits, 0.1);
@@ -193,7 +193,7 @@ export class SimulatedProcess {
     if (result !== 'success') this.charge(circuits);
   }
 
-  /** A call of one of its tools probes for a group. */
+  /** A call of one of its tools probes the group. */
   probeGroup(group: string, tool: string, result: 'success' | Category): void {
     this.#decide(tool, 'probe', 'group_probe_due', 1);
     this.#outcome(tool, result, 1, 0.1);
@@ -201,7 +201,7 @@ export class SimulatedProcess {
     this.#move(group, 'half_open', result === 'success' ? 'closed' : 'open', 1);
   }
 
-  /** Between states by hand, or as far as a scrape may see it. */
+  /** Moves circuits between states, by hand or between two scrapes. */
   move(tool: string, from: ReportedState, to: ReportedState, circuits = 1): void {
     this.#move(tool, from, to, circuits);
   }

@@ -1,11 +1,11 @@
-/** What should wake somebody, with all rules: exactly these alerts, at these times, and no other. */
+/** Whole situations with all rules: exactly these alerts fire at these times, and no other. */
 import { describe, it } from 'vitest';
 import { run } from './bench.ts';
 import { SimulatedProcess } from './process.ts';
 
 const TOOLS = ['web_search', 'fetch_page', 'calculator'];
 
-/** Sessions of two minutes, one after the other; between calls of healthy tools one fails now and then. */
+/** Sessions of two minutes, one after the other. Among many successes, a healthy tool fails now and then. */
 const healthy = (one: SimulatedProcess, now: number, except: readonly string[] = []): void => {
   if (now % 120 === 0) {
     if (now > 0) one.end();
@@ -21,7 +21,7 @@ describe.concurrent.each([
 ])('scraped every %i s, evaluated every %i s', (interval, evaluation) => {
   const lag = 2 * evaluation;
 
-  it('a fleet at work wakes nobody, over restarts, missed scrapes, and short openings', async () => {
+  it('a working fleet fires no alert during restarts, missed scrapes and short openings', async () => {
     const fleet = ['research', 'support', 'ops'].map((agent) => new SimulatedProcess({ agent, tools: TOOLS }));
     await run({
       interval,
@@ -32,7 +32,7 @@ describe.concurrent.each([
         fleet.forEach((one, index) => {
           if (now === 3600 + index * 300) one.start();
           healthy(one, (now - (now >= 3600 + index * 300 ? index * 300 : 0)) % 3600);
-          // One opening each half an hour, over after a minute.
+          // One opening every half hour, over after a minute.
           if (now % 1800 === 610 + index * 240) one.open(now, 'web_search', 'timeout');
           if (now % 1800 === 670 + index * 240) one.probe('web_search', 'success');
         });
@@ -41,7 +41,7 @@ describe.concurrent.each([
     });
   });
 
-  it('an outage of one tool: BreakerboxCircuitOpen alone, while it lasts', async () => {
+  it('an outage of one tool fires only BreakerboxCircuitOpen, while it lasts', async () => {
     const [hit, other] = ['research', 'support'].map((agent) => new SimulatedProcess({ agent, tools: TOOLS }));
     if (hit === undefined || other === undefined) return;
     const [from, to] = [1810, 3610];
@@ -52,7 +52,7 @@ describe.concurrent.each([
       processes: [hit, other],
       second: (now) => {
         healthy(other, now);
-        // One long session, in which a probe is made each 5 minutes.
+        // One long session that probes every 5 minutes.
         if (now === 0) hit.begin(3);
         if (now % 10 === 5) for (const tool of TOOLS) if (tool !== 'web_search') hit.call(tool, 'success');
         if (now % 10 === 5 && (now < from || now > to)) hit.call('web_search', 'success');
@@ -65,7 +65,7 @@ describe.concurrent.each([
     });
   });
 
-  it('a budget burn: BreakerboxBudgetBurnFast and BreakerboxBudgetExhausted, and the slow one not beside them', async () => {
+  it('a budget burn fires BreakerboxBudgetBurnFast and BreakerboxBudgetExhausted, but not BreakerboxBudgetBurnSlow', async () => {
     const one = new SimulatedProcess({ tools: TOOLS });
     const from = 3600;
     await run({
@@ -74,7 +74,7 @@ describe.concurrent.each([
       lasts: 3 * 3600,
       processes: [one],
       second: (now) => {
-        // Five failures of different tools among twenty calls, then the session is paused, and somebody resumes a new one.
+        // Five failures of different tools among twenty calls. Then the session is paused, and an operator resumes a new one.
         if (now % 120 === 0) {
           if (now > from) one.end(1, {}, 'paused_budget');
           else if (now > 0) one.end();
@@ -96,7 +96,7 @@ describe.concurrent.each([
     });
   });
 
-  it('one cause across three processes: BreakerboxCorrelatedOpenings, and the tools beneath it', async () => {
+  it('one cause in three processes fires BreakerboxCorrelatedOpenings, and the alerts of the tools that it mutes', async () => {
     const processes = ['1', '2', '3'].map((instance) => new SimulatedProcess({ instance, tools: TOOLS }));
     const [from, to] = [1810, 3010];
     await run({
@@ -125,7 +125,7 @@ describe.concurrent.each([
           until: to + 250,
           gone: to + 400 + lag,
         },
-        // Muted by Alertmanager; all of them have resolved before what mutes them does.
+        // Alertmanager mutes them. All of them resolve before the alert that mutes them does.
         {
           alert: 'CircuitOpen',
           count: 3,
@@ -138,7 +138,7 @@ describe.concurrent.each([
     });
   });
 
-  it('one service lost by three agents: BreakerboxCorrelatedOpenings of the fleet, and the tool of each beneath it', async () => {
+  it('one failed service on three agents fires BreakerboxCorrelatedOpenings of scope fleet, and the alerts of the agents that it mutes', async () => {
     const agents = ['research', 'support', 'ops'].map(
       (agent, index) => new SimulatedProcess({ agent, job: `job-${index}`, tools: TOOLS }),
     );
@@ -181,7 +181,7 @@ describe.concurrent.each([
     });
   });
 
-  it('an agent that vanishes in the middle of its work: BreakerboxTelemetryAbsent alone', async () => {
+  it('an agent that vanishes during its work fires only BreakerboxTelemetryAbsent', async () => {
     const fleet = ['research', 'support', 'ops'].map((agent) => new SimulatedProcess({ agent, tools: TOOLS }));
     await run({
       interval,

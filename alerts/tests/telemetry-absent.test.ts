@@ -7,7 +7,7 @@ const HOUR = 3600;
 describe.concurrent.each(INTERVALS)('BreakerboxTelemetryAbsent, every %i s', (interval) => {
   const of = among(interval, 'TelemetryAbsent');
 
-  it('fires after 5 minutes of nothing, and resolves when the agent is back', async () => {
+  it('fires after 5 minutes without data, and resolves when the agent is back', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -56,7 +56,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxTelemetryAbsent, every %i s', (in
 });
 
 describe.concurrent.each([15, 60])('BreakerboxTelemetryAbsent by push, evaluated every %i s', (interval) => {
-  it('fires 5 minutes after the last push, though Prometheus shows it for as long', async () => {
+  it('fires 5 minutes after the last push, although Prometheus returns that push for 5 minutes', async () => {
     const one = new SimulatedProcess();
     await run({
       interval: 60,
@@ -74,7 +74,7 @@ describe.concurrent.each([15, 60])('BreakerboxTelemetryAbsent by push, evaluated
   });
 });
 
-it.concurrent('BreakerboxTelemetryAbsent knows an agent that comes and goes, and one that was always there, for however long', async () => {
+it.concurrent('BreakerboxTelemetryAbsent is silent about an agent that comes and goes, and fires for one that was always there', async () => {
   const end = 75 * HOUR;
   const nightly = new SimulatedProcess({ agent: 'nightly' });
   const steady = [10, 13, 20, 30, 72].map((hours) => ({
@@ -97,14 +97,14 @@ it.concurrent('BreakerboxTelemetryAbsent knows an agent that comes and goes, and
       }
     },
     firing: [
-      // A first time is no habit.
+      // One absence is not a habit.
       { alert: 'TelemetryAbsent', after: 2.5 * HOUR + 280, by: 2.5 * HOUR + 720, until: 3 * HOUR, gone: 3.6 * HOUR },
       { alert: 'TelemetryAbsent', count: steady.length, after: end + 280, by: end + 720 },
     ],
   });
 });
 
-it.concurrent('BreakerboxTelemetryAbsent says who', async () => {
+it.concurrent('BreakerboxTelemetryAbsent names the agent', async () => {
   const one = new SimulatedProcess();
   await run({
     interval: 60,
@@ -124,9 +124,9 @@ it.concurrent('BreakerboxTelemetryAbsent says who', async () => {
           {
             exp_labels: { job: 'fleet', gen_ai_agent_name: 'a', severity: 'warning' },
             exp_annotations: {
-              summary: 'Agent a reports nothing any more',
+              summary: 'Agent a has stopped reporting',
               description:
-                'Agent a (job fleet) has reported nothing for 5 minutes, after it had for 21 of the last 60 minutes. It has ended, hangs, or can’t be reached; no other alert can speak of it now. This one resolves by itself within the hour, though nobody mended it.',
+                'Agent a (job fleet) has reported nothing for 5 minutes, after it reported for 21 of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert can see this agent now. This alert resolves by itself within the hour, even if nothing was repaired.',
               runbook_url:
                 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxTelemetryAbsent.md',
               dashboard_url: '/d/breakerbox-fleet-overview?var-job=fleet&var-agent=a',

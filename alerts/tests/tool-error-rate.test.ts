@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { among, INTERVALS, run } from './bench.ts';
 import { SimulatedProcess } from './process.ts';
 
-/** A call each 10 seconds, of which so many in ten fail, never three in a row. */
+/** A call every 10 seconds. Of ten, this many fail, never three in a row. */
 const calls = (one: SimulatedProcess, now: number, failing: number): void => {
   if (now % 10 !== 0) return;
   one.call('t', ((now / 10) * failing) % 10 < failing ? 'server' : 'success');
@@ -11,12 +11,12 @@ const calls = (one: SimulatedProcess, now: number, failing: number): void => {
 describe.concurrent.each(INTERVALS)('BreakerboxToolErrorRateHigh, every %i s', (interval) => {
   const of = among(interval, 'ToolErrorRateHigh');
 
-  it('fires after 10 minutes of 40 %, through a missed scrape, and resolves when the failures have left 5 minutes', async () => {
+  it('fires after 10 minutes of 40 % failures, across a missed scrape, and resolves when they have left the 5 minutes', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
       of,
-      // At 1 s as far as that it fires: the rest takes its time.
+      // At 1 s only until it fires, because the rest takes time.
       lasts: interval === 1 ? 860 : 1500,
       processes: [one],
       second: (now) => {
@@ -35,7 +35,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxToolErrorRateHigh, every %i s', (
     });
   });
 
-  it('is silent about 20 %', async () => {
+  it('is silent about 20 % failures', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -51,7 +51,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxToolErrorRateHigh, every %i s', (
 });
 
 describe.concurrent.each([15, 60])('BreakerboxToolErrorRateHigh and an outage, every %i s', (interval) => {
-  it('is silent during an outage and after it, where BreakerboxCircuitOpen has spoken', async () => {
+  it('is silent during an outage and after it, if BreakerboxCircuitOpen fired', async () => {
     const one = new SimulatedProcess();
     const { open, over } = { open: 120, over: 900 };
     await run({
@@ -69,7 +69,7 @@ describe.concurrent.each([15, 60])('BreakerboxToolErrorRateHigh and an outage, e
     });
   });
 
-  it('fires where a tool is out for half of the time, and never for long enough for BreakerboxCircuitOpen', async () => {
+  it('fires when a tool is out of use half of the time, but never long enough for BreakerboxCircuitOpen', async () => {
     const one = new SimulatedProcess();
     await run({
       interval,
@@ -129,7 +129,7 @@ describe.concurrent.each([15, 60])('BreakerboxToolErrorRateHigh, every %i s', (i
   });
 });
 
-it.concurrent('BreakerboxToolErrorRateHigh says how many', async () => {
+it.concurrent('BreakerboxToolErrorRateHigh says the share', async () => {
   const one = new SimulatedProcess();
   await run({
     interval: 60,
@@ -151,7 +151,7 @@ it.concurrent('BreakerboxToolErrorRateHigh says how many', async () => {
             exp_annotations: {
               summary: 'Tools of agent a fail too often',
               description:
-                '50% of the calls of tool t of agent a (job fleet) have failed over the last 5 minutes, and more than 25 % over the last hour. Too few in a row to keep a circuit open for long: the agent works on, and pays for each.',
+                '50% of the calls to tool t of agent a (job fleet) have failed over the last 5 minutes, and more than 25 % over the last hour. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget.',
               runbook_url:
                 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxToolErrorRateHigh.md',
               dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',

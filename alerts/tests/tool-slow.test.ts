@@ -3,7 +3,7 @@ import { run } from './bench.ts';
 import { SimulatedProcess } from './process.ts';
 
 const HOUR = 3600;
-/** A day of history takes a while to evaluate; an hour of it tells the same. */
+/** A shorter history: a day takes long to evaluate, and an hour tests the same. */
 const options = { settings: { slowLeastHistory: '1h' } };
 
 interface Slow {
@@ -31,7 +31,7 @@ const scenario = ({ interval, took, every = 10, lasts = 3 * HOUR, missed }: Slow
 };
 
 describe.concurrent.each([15, 60])('BreakerboxToolSlow, every %i s', (interval) => {
-  it('fires after 15 minutes, through a missed scrape, and resolves when 5 minutes were fast', () =>
+  it('fires after 15 minutes, across a missed scrape, and resolves after 5 fast minutes', () =>
     run({
       ...scenario({
         interval,
@@ -49,7 +49,7 @@ describe.concurrent.each([15, 60])('BreakerboxToolSlow, every %i s', (interval) 
       ],
     }));
 
-  it('is silent about twice as slow, about a slow minute, and about what is fast all the same', async () => {
+  it('is silent about twice the usual time, about one slow minute, and about slower calls that are still fast', async () => {
     await run(scenario({ interval, took: (now) => (now >= 1.5 * HOUR ? 1.28 : 0.6) }));
     await run(scenario({ interval, took: (now) => (now >= 1.5 * HOUR && now < 1.5 * HOUR + 240 ? 20 : 0.5) }));
     await run(scenario({ interval, took: (now) => (now >= 1.5 * HOUR ? 0.6 : 0.1) }));
@@ -61,7 +61,7 @@ describe.concurrent.each([15, 60])('BreakerboxToolSlow, every %i s', (interval) 
   });
 });
 
-it.concurrent('BreakerboxToolSlow is silent about time-outs of which BreakerboxCircuitOpen speaks, and when they are over', async () => {
+it.concurrent('BreakerboxToolSlow is silent about timeouts during BreakerboxCircuitOpen, and when they are over', async () => {
   const one = new SimulatedProcess();
   const outage = (now: number): boolean => now >= 1.5 * HOUR && now < 1.5 * HOUR + 1200;
   await run({
@@ -90,14 +90,14 @@ it.concurrent('BreakerboxToolSlow is silent about time-outs of which BreakerboxC
   });
 });
 
-it.concurrent('BreakerboxToolSlow works at 1 s, on less time', () =>
+it.concurrent('BreakerboxToolSlow works at 1 s, with shorter times', () =>
   run({
     ...scenario({ interval: 1, lasts: 1290, took: (now) => (now >= 965 ? 4 : 0.5) }),
     options: { settings: { slowLeastHistory: '10m', slowFor: '3m' } },
     firing: [{ alert: 'ToolSlow', after: 1145, by: 1250 }],
   }));
 
-it.concurrent('BreakerboxToolSlow says how slow', () =>
+it.concurrent('BreakerboxToolSlow says the p95', () =>
   run({
     ...scenario({ interval: 60, lasts: 2.5 * HOUR, took: (now) => (now >= 1.5 * HOUR ? 4 : 0.5) }),
     firing: [{ alert: 'ToolSlow', after: 1.5 * HOUR + 900, by: 1.5 * HOUR + 1080 }],
@@ -111,7 +111,7 @@ it.concurrent('BreakerboxToolSlow says how slow', () =>
             exp_annotations: {
               summary: 'Tools of agent a are much slower than usual',
               description:
-                'One call in twenty of tool t of agent a (job fleet) takes 4.928s or longer, which is more than 3 times what was usual in the last week.',
+                'One in twenty calls to tool t of agent a (job fleet) takes at least 4.928s. That is more than 3 times the usual value of the last week.',
               runbook_url: 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxToolSlow.md',
               dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
             },

@@ -8,11 +8,11 @@ import { findChromium } from './src/browser.ts';
 import { type DashboardReport, preview, readDashboards } from './src/preview.ts';
 import { FLEET, HISTORY_MS, type History, SCRAPE_MS, startHistory } from './test-history.ts';
 
-/** In CI there has to be a Chromium; the preview's own error says how to get one. */
+/** CI must have a Chromium. The preview's own error says how to install one. */
 const canDraw = findChromium() !== undefined || process.env.CI === 'true';
-const WITHOUT = 'This machine has no chromium on PATH, which draws the pictures: apt-get install chromium';
+const WITHOUT = 'This machine has no chromium on PATH to draw the pictures: apt-get install chromium';
 const WIDTH = 1600;
-/** A browser on two cores that other tests use too. */
+/** Starting a browser takes long on two cores that other tests use too. */
 const SLOW_MS = 120_000;
 const SIGNATURE = '89504e470d0a1a0a';
 
@@ -20,7 +20,7 @@ interface Png {
   readonly signature: string;
   readonly width: number;
   readonly height: number;
-  /** How many different bytes its picture is made of: one or two if it is blank. */
+  /** The number of different bytes in a picture: one or two if it is blank. */
   readonly variety: number;
 }
 
@@ -55,7 +55,7 @@ const draw = (list: readonly DashboardJson[]): Promise<readonly DashboardReport[
 describe('preview', () => {
   beforeAll(async () => {
     if (!canDraw) {
-      // Reporters don't say why a test is passed by.
+      // Reporters do not say why a test is skipped.
       process.stderr.write(`preview.test.ts: ${WITHOUT}\n`);
       return;
     }
@@ -83,7 +83,7 @@ describe('preview', () => {
     expect(reports.length).toBeGreaterThan(0);
   });
 
-  test('a picture has the size that it should, and is not blank', async () => {
+  test('a picture has the right size, and is not blank', async () => {
     for (const { png, uid, width, height } of reports) {
       const picture = await readPng(png);
       expect({ uid, ...picture }).toMatchObject({ uid, signature: SIGNATURE, width: WIDTH, height });
@@ -92,7 +92,7 @@ describe('preview', () => {
     }
   });
 
-  test('a picture says what it is, and has every title, the variables and names from the data', () => {
+  test('a picture says that it is a preview, and shows every title, the variables and names from the data', () => {
     for (const { text, title, panels } of reports) {
       expect(text).toContain('Preview drawn with @grafana/ui, not Grafana');
       expect(text).toContain(title);
@@ -103,7 +103,7 @@ describe('preview', () => {
   });
 
   test(
-    'what cannot be drawn, is refused, or has no data is said in the picture and in the report',
+    'panels that cannot be drawn, were rejected, or have no data are named in the picture and in the report',
     async () => {
       const grid = (x: number) => ({ x, y: 0, w: 6, h: 6 });
       const target = (expr: string) => [{ refId: 'A', expr, range: true, legendFormat: '{{job}}' }];
@@ -119,8 +119,8 @@ describe('preview', () => {
               type: 'timeseries',
               title: 'Empty',
               gridPos: grid(12),
-              targets: target('nobody_has_it'),
-              fieldConfig: { defaults: { noValue: 'Nobody reports' }, overrides: [] },
+              targets: target('unknown_series'),
+              fieldConfig: { defaults: { noValue: 'No agent reports' }, overrides: [] },
             },
             {
               id: 4,
@@ -141,7 +141,7 @@ describe('preview', () => {
       ]);
       expect(report?.text).toContain("can't draw a panel of type geomap");
       expect(report?.text).toContain('parse error');
-      expect(report?.text).toContain('Nobody reports');
+      expect(report?.text).toContain('No agent reports');
       expect(report?.text).toMatch(/42\.4\s*%/);
     },
     SLOW_MS,

@@ -1,4 +1,4 @@
-// A Prometheus with ten minutes of a fleet behind it, made in a second: what tests of the pictures are drawn from.
+// A Prometheus with ten minutes of a fleet's history, made in a second, for tests of the pictures.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,13 +12,13 @@ import { ATTR, label, METRIC, type MetricDefinition } from '../src/names.ts';
 export const SCRAPE_MS = 10_000;
 export const HISTORY_MS = 600_000;
 
-/** What each agent calls. */
+/** The tools of each agent. */
 export const FLEET: Readonly<Record<string, readonly string[]>> = {
   'research-agent': ['web_search', 'get_weather'],
   'ops-agent': ['query_logs', 'web_search'],
 };
 
-/** Some values of each attribute, those that say that something went wrong among them. */
+/** Some values of each attribute, including those of faults. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   [ATTR.decision]: ['call', 'skip'],
   [ATTR.reason]: ['closed', 'open'],
@@ -51,7 +51,7 @@ const scoped = (scope: MetricDefinition['scope']): readonly Labels[] =>
     return scope === 'agent' ? [own] : tools.map((tool) => ({ ...own, [label(ATTR.tool)]: tool }));
   });
 
-/** Grows faster for some series than for others; for states, one at a time is 1. */
+/** Grows at a different rate per series. For states, one at a time is 1. */
 const sampleOf = (metric: MetricDefinition, index: number, states: number, at: number, toMs: number): number => {
   const step = Math.round((HISTORY_MS - (toMs - at)) / SCRAPE_MS);
   if (metric === METRIC.openedTime) return (toMs - 120_000) / 1000;
@@ -68,7 +68,7 @@ const samplesOf = (metric: MetricDefinition, toMs: number): readonly string[] =>
   const own = combined(metric.attributes);
   const all = scoped(metric.scope).flatMap((one) => own.map((more) => ({ ...one, ...more })));
   const times = Array.from({ length: HISTORY_MS / SCRAPE_MS + 1 }, (_, index) => toMs - HISTORY_MS + index * SCRAPE_MS);
-  // OpenMetrics wants all samples of a series together.
+  // OpenMetrics needs all samples of a series together.
   return all.flatMap((labels, index) => {
     const at = (name: string, more: Labels, factor: number): readonly string[] =>
       times.map((time) =>
@@ -85,10 +85,10 @@ const samplesOf = (metric: MetricDefinition, toMs: number): readonly string[] =>
 
 const run = promisify(execFile);
 
-/** A Prometheus that knows the past and scrapes nothing. */
+/** A Prometheus with a history that scrapes nothing. */
 export interface History {
   readonly url: string;
-  /** Its last sample. */
+  /** Time of its last sample. */
   readonly toMs: number;
   stop(): Promise<void>;
 }

@@ -2,15 +2,15 @@ import { type DashboardJson, isObject, type Json, type JsonObject } from './fini
 import { ATTR, JOB, label, METRIC, type MetricDefinition } from './names.ts';
 
 /*
- * What makes a finished dashboard a team's own. It works on the JSON, so that whatever a builder made, by whichever way, is
- * reached: panels, variables, annotations.
+ * Adapts a finished dashboard to your installation. It works on the JSON, so that it reaches everything that any builder made: panels,
+ * variables, annotations.
  */
 
-/** A data source of Grafana's. */
+/** A data source of Grafana. */
 export interface DataSource {
   /** As in its address, `/connections/datasources/edit/<uid>`. */
   readonly uid: string;
-  /** As people see it. Default: the uid, until Grafana knows better. */
+  /** The displayed name. Default: the uid, until Grafana looks up the name. */
   readonly name?: string;
 }
 
@@ -21,7 +21,7 @@ const onTexts = (value: Json, change: (text: string) => string): Json => {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, onTexts(one, change)]));
 };
 
-/** Every selector of the dashboards begins so: see `series()` in promql.ts and variables.ts. */
+/** Every selector of the dashboards begins like this: see `series()` in promql.ts and variables.ts. */
 const SELECTOR = /(?<series>[\w:]+)\{job=~"(?<orNone>\$job\|")?/g;
 
 const MATCHER = /(?<label>\w+)\s*(?<operator>=~|!~|!=|=)\s*(?<value>"(?:[^"\\]|\\.)*")/g;
@@ -29,28 +29,28 @@ const MATCHER = /(?<label>\w+)\s*(?<operator>=~|!~|!=|=)\s*(?<value>"(?:[^"\\]|\
 interface Matcher {
   readonly label: string;
   readonly operator: string;
-  /** In its quotes. */
+  /** A value in quotes. */
   readonly value: string;
 }
 
-/** What agents report has every label that a scrape gave it. */
+/** Series that agents report have every label of their scrape. */
 const REPORTED: readonly string[] = Object.values<MetricDefinition>(METRIC).flatMap(({ prometheus }) =>
   ['', '_bucket', '_sum', '_count'].map((suffix) => prometheus + suffix),
 );
-/** What the rules make of it, recorded series and alerts, has these of them. */
+/** Series that rules write, recorded series and alerts, have these labels of them. */
 const KEPT: readonly string[] = [JOB, label(ATTR.agent)];
 
-/** The same, and true of a series without the label as well: an alert about many agents is about no one job. */
+/** The same, but a series without the label also matches: an alert about many agents has no single job. */
 const orNone = ({ label: name, operator, value }: Matcher): Matcher => {
   if (operator === '=~') return { label: name, operator, value: `"(?:${value.slice(1, -1)})|"` };
   if (operator !== '=') return { label: name, operator, value };
-  // A backslash of the regular expression is two in quotes; one of the value, which is two there already, becomes four.
+  // A backslash of the regular expression is written as two in quotes. A backslash of the value, already two there, is written as four.
   const escaped = value.slice(1, -1).replaceAll(/\\\\|[.*+?()[\]{}|^$]/g, (one) => `\\\\${one}`);
   return { label: name, operator: '=~', value: `"${escaped}|"` };
 };
 
 /**
- * Narrows every query of panels, variables and annotations.
+ * Adds the selector to every query of panels, variables and annotations.
  * @param selector PromQL matchers, without braces and with values in double quotes, such as `job=~"agents-.+"`
  */
 export const narrowed = (dashboard: DashboardJson, selector: string): DashboardJson => {
@@ -65,7 +65,7 @@ export const narrowed = (dashboard: DashboardJson, selector: string): DashboardJ
   ) as DashboardJson;
 };
 
-/** Chooses a data source beforehand. Whoever looks can still choose another. */
+/** Selects a data source. Users can still select another one. */
 export const withDataSource = (dashboard: DashboardJson, { uid, name = uid }: DataSource): DashboardJson => {
   const templating = isObject(dashboard.templating) ? dashboard.templating : {};
   const list = Array.isArray(templating.list) ? templating.list : [];

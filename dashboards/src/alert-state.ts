@@ -7,19 +7,19 @@ import { orZero, series, sumBy, zeroNamed } from './promql.ts';
 import type { StateName } from './state-timeline.ts';
 
 /**
- * What alerts a Prometheus has of the rules that it evaluates itself. These series are Prometheus' own, and so no names of
- * the telemetry contract: `ALERTS` is 1 for each alert that is pending or firing, `ALERTS_FOR_STATE` is since when, in Unix
- * time. A panel of Grafana's own for alerts would show those of a ruler only where the data source has one to ask.
+ * The alerts of the rules that a Prometheus evaluates itself. These series belong to Prometheus, so they are not in the telemetry contract.
+ * `ALERTS` is 1 for each pending or firing alert. `ALERTS_FOR_STATE` is the Unix time since when. Grafana's own alert panel would show
+ * alerts of a ruler only if the data source can query one.
  */
 export type AlertSeries = 'ALERTS' | 'ALERTS_FOR_STATE';
 
-/** The recorded series by which one sees that the rules are loaded: it is there as soon as an agent has circuits. */
+/** The recorded series that shows that the rules are loaded: it exists as soon as an agent has circuits. */
 export const RULES_LOADED = 'job_agent_tool:breakerbox_circuits_not_closed:sum';
 
 /** Labels of an alert. */
 export const ALERT = { name: 'alertname', severity: 'severity', state: 'alertstate' } as const;
 
-/** Alerts of several tools at once. */
+/** Alerts about several tools at once. */
 export const SHARED_CAUSE = 'BreakerboxSystemicFailure|BreakerboxCorrelatedOpenings';
 const ANY = 'Breakerbox.+';
 
@@ -29,7 +29,7 @@ const alertSeries = (
   matchers: Readonly<Partial<Record<keyof typeof ALERT, string>>>,
 ): string =>
   `${of}{${[
-    // An alert about one tool of several agents has no agent and no job, one about an agent no tool: hence the empty ones.
+    // An alert about one tool of several agents has no agent and no job, and an alert about an agent has no tool. So empty values match too.
     `${JOB}=~"$job|"`,
     `${label(ATTR.agent)}=~"$agent|"`,
     `${label(ATTR.tool)}=~"$tool|"`,
@@ -42,15 +42,15 @@ const BY = [ALERT.name, ...AGENT_TOOL.map(label)].join(', ');
 
 const rulesLoaded = (): string => `${sumBy([], `${RULES_LOADED}{${JOB}=~"$job"}`)} * 0`;
 
-/** What stands in the place of an alert's name where there is none. */
+/** Shown instead of an alert's name if no alert fires. */
 const NONE = 'none';
 export const NO_RULES = 'no rules here';
 
-/** Where there are no alerts: one zero that says so, or that nothing here evaluates the rules. */
+/** If there are no alerts: one zero that says so, or says that this Prometheus does not evaluate the rules. */
 const orNone = (expr: string): string =>
   `${expr} or on () label_replace(${rulesLoaded()}, "${ALERT.name}", "${NONE}", "", "") or on () ${zeroNamed(ALERT.name, NO_RULES)}`;
 
-/** Labels for links alone: the uid of the dashboard to which an alert leads, and what to choose there. */
+/** Labels that only links use: the uid of the dashboard that an alert links to, and the values to select there. */
 export const LINK = {
   dashboard: 'link_dashboard',
   [JOB]: 'link_job',
@@ -58,10 +58,10 @@ export const LINK = {
   [ATTR.tool]: 'link_tool',
 } as const;
 
-/** What Grafana takes for all values of a variable in a URL. Not `.*`: of a variable of many values it would escape that. */
+/** The URL value for all values of a variable in Grafana. Not `.*`, which Grafana would escape for a variable with several values. */
 const ALL = 'All';
 
-/** With labels for links: what an alert isn't about is all of it. */
+/** Adds labels for links: all values for every label that the alert does not have. */
 const linked = (expr: string): string => {
   const chosen = AGENT_TOOL.reduce(
     (built, one) =>
@@ -80,21 +80,21 @@ const linked = (expr: string): string => {
   );
 };
 
-/** The numbers of {@link firingAlerts}. */
+/** The values of {@link firingAlerts}. */
 export const SEVERITIES: readonly StateName[] = [
   { value: 0, text: '–', colour: 'transparent' },
   { value: 1, text: 'warning', colour: COLOUR.orange },
   { value: 2, text: 'critical', colour: COLOUR.vermilion },
 ];
 
-/** Each alert that fires by name, agent and tool, with the number of its severity. */
+/** Each firing alert by name, agent and tool, with the number of its severity. */
 export const firingAlerts = (): string => {
   const firing = (severity: string): string =>
     `max by (${BY}) (${alertSeries('ALERTS', ANY, { state: FIRING, severity })})`;
   return linked(orNone(`2 * ${firing('="critical"')} or ${firing('!="critical"')}`));
 };
 
-/** For how many seconds the reason of each alert that fires has been there; 0 where there is none. */
+/** How many seconds the condition of each firing alert has been true; 0 without a firing alert. */
 export const firingFor = (): string => {
   const since = alertSeries('ALERTS_FOR_STATE', ANY, {});
   const firing = alertSeries('ALERTS', ANY, { state: FIRING });
@@ -105,14 +105,14 @@ export const firingFor = (): string => {
 export const sharedCauseCount = (): string =>
   orZero(`count(${alertSeries('ALERTS', SHARED_CAUSE, { state: FIRING })})`);
 
-/** The numbers of {@link sharedCause}. */
+/** The values of {@link sharedCause}. */
 export const ALERT_STATES: readonly StateName[] = [
   { value: 0, text: 'none', colour: COLOUR.grey },
   { value: 1, text: 'pending', colour: COLOUR.orange },
   { value: 2, text: 'firing', colour: COLOUR.vermilion },
 ];
 
-/** Alerts of several tools at once, over time; one band that says so where there were none in all that is shown. */
+/** Alerts about several tools at once, over time. If the time range has none, one band that says so. */
 export const sharedCause = (): string => {
   const inState = (state: string): string => `max by (${BY}) (${alertSeries('ALERTS', SHARED_CAUSE, { state })})`;
   const any = `count(last_over_time(${alertSeries('ALERTS', SHARED_CAUSE, {})}[$__range] @ end()))`;
@@ -122,8 +122,8 @@ export const sharedCause = (): string => {
 };
 
 /**
- * For a mark: how many alerts of several tools at once fire, by name. Where this Prometheus has none of them, the systemic
- * events that are not over are counted, so that the mark is there without rules, too.
+ * For a mark: how many alerts about several tools at once fire, by name. If this Prometheus has no such alerts, it counts active systemic
+ * events, so that the mark exists without rules too.
  */
 export const sharedCauseMark = (): string => {
   const firing = `count by (${ALERT.name}) (${alertSeries('ALERTS', SHARED_CAUSE, { state: FIRING })})`;

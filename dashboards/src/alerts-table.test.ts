@@ -30,7 +30,7 @@ const columnsIn = (url: string): readonly string[] =>
 describe('a click on a firing alert', () => {
   const shown = ['Alert', 'Agent', 'Tool'];
 
-  it.each(shown)('in the column %s reads hidden columns alone, which have no dash in them', (column) => {
+  it.each(shown)('in the column %s reads only hidden columns, which contain no dash', (column) => {
     const read = linksOf(column).flatMap(({ url }) => columnsIn(url));
     expect(read.length).toBeGreaterThan(1);
     const renamed = transformations.find(({ id }) => id === 'organize')?.options.renameByName ?? {};
@@ -43,12 +43,12 @@ describe('a click on a firing alert', () => {
     }
   });
 
-  it('narrows Tool detail down to job, agent and tool', () => {
+  it('filters Tool detail by job, agent and tool', () => {
     const [{ url } = { url: '' }] = linksOf('Tool');
     expect(columnsIn(url)).toEqual(['Job of the link', 'Agent of the link', 'Tool of the link']);
   });
 
-  it('leads where the alert’s own link does, for every alert there is', () => {
+  it('opens the same dashboard as the alert’s own link, for every alert', () => {
     const [{ url } = { url: '' }] = linksOf('Alert');
     expect(url).toMatch(/^\/d\/\$\{__data\.fields\["Dashboard of the alert"\]/);
     for (const { expr } of targets) {

@@ -8,7 +8,7 @@ import { DATASOURCE } from './variables.ts';
 const agent = label(ATTR.agent);
 const tool = label(ATTR.tool);
 
-/** Marks across all graphs. Grafana draws those points whose value is above zero, and joins neighbours to one region. */
+/** Marks across all graphs. Grafana draws points with a value above zero, and joins neighbours into one region. */
 export const annotations = (): AnnotationQueryBuilder[] => [
   // One mark for the whole fleet, not one for each of 500 agents.
   new AnnotationQueryBuilder()
@@ -17,11 +17,11 @@ export const annotations = (): AnnotationQueryBuilder[] => [
     .enable(true)
     .iconColor(COLOUR.vermilion)
     .expr(sharedCauseMark())
-    // Grafana looks once a minute by default, and goes past what was shorter. Over long ranges it takes longer steps by itself.
+    // By default, Grafana evaluates once a minute and misses shorter events. For long ranges it uses longer steps by itself.
     .step('15s')
     .titleFormat(`{{${ALERT.name}}}`)
-    .textFormat('Several tools failed as one event. Correlated failures has the tools and agents.'),
-  // Off at first: in a large fleet there are many. The value is the very time of the opening, in ms.
+    .textFormat('Several tools failed as one event. The dashboard Correlated failures lists the tools and agents.'),
+  // Off by default, because a large fleet has many. The value is the exact time of the opening, in ms.
   new AnnotationQueryBuilder()
     .name('Openings')
     .datasource(DATASOURCE)

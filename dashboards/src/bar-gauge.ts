@@ -15,7 +15,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { type Face, faced, instantNamed, type Line } from './panels.ts';
 
-/** A bar for each series, of now, from 0 to `max`. */
+/** One bar per series with the current value, from 0 to `max`. */
 export const barGauge = (face: Face, line: Line, limits: ThresholdsConfigBuilder, max: number): BarGaugeBuilder =>
   faced(new BarGaugeBuilder(), face)
     .min(0)
@@ -27,7 +27,7 @@ export const barGauge = (face: Face, line: Line, limits: ThresholdsConfigBuilder
     .valueMode(BarGaugeValueMode.Text)
     .namePlacement(BarGaugeNamePlacement.Left)
     .showUnfilled(true)
-    // Bars of one height, whether there are three or twelve.
+    // Bars of equal height, for any number of them.
     .sizing(BarGaugeSizing.Manual)
     .minVizWidth(8)
     .minVizHeight(16)

@@ -4,12 +4,12 @@ import { CALM, COLOUR } from './palette.ts';
 import { series, sumBy } from './promql.ts';
 import type { StateName } from './state-timeline.ts';
 
-/** An agent, as alerts tell it apart from one of the same name in another job. */
+/** The labels of an agent. As in the alerts, agents of one name in different jobs are different agents. */
 export const AGENT = [JOB, ATTR.agent] as const;
-/** What identifies a circuit on the dashboards. A tool of an agent has one for each session, or one for all. */
+/** The labels of a circuit. A tool of an agent has one circuit per session, or one for all. */
 export const AGENT_TOOL = [...AGENT, ATTR.tool] as const;
 
-/** The numbers of {@link worstState}, and how each is written and coloured. A higher one is worse. */
+/** The values of {@link worstState}, with text and colour. A higher value is worse. */
 export const CIRCUIT_STATES: readonly StateName[] = [
   { value: 0, text: 'closed', colour: COLOUR.green },
   { value: 1, text: 'by hand', colour: COLOUR.purple },
@@ -18,17 +18,17 @@ export const CIRCUIT_STATES: readonly StateName[] = [
   { value: 5, text: 'open, others half-open', colour: COLOUR.yellow },
 ];
 
-/** The same for tables: closed is what is expected, and without a colour the others stand out. */
+/** The same for tables: closed is expected and has no colour, so that the other states stand out. */
 export const CIRCUIT_STATES_IN_TABLE: readonly StateName[] = CIRCUIT_STATES.map((state) =>
   state.value === 0 ? { ...state, colour: CALM } : state,
 );
 
 /**
- * The worst state among the circuits of each group, as a number of {@link CIRCUIT_STATES}. By hand: none is open, and
- * somebody has switched one off or only observes it.
+ * The worst state among the circuits of each group, as a value of {@link CIRCUIT_STATES}. By hand: no circuit is open, and one is
+ * switched off or only observes.
  */
 export const worstState = (by: readonly GroupKey[] = AGENT_TOOL): string => {
-  // Dropping zeros before they are summed makes this several times as fast in a fleet of 500 agents.
+  // Dropping zeros before the sum makes this several times faster in a fleet of 500 agents.
   const anyIn = (states: readonly ReportedState[]): string =>
     sumBy(by, `${series(METRIC.circuits, { [ATTR.state]: states })} > 0`);
   const [open, halfOpen, byHand] = [anyIn(OPEN_STATES), anyIn(['half_open']), anyIn(MANUAL_STATES)];

@@ -23,7 +23,7 @@ describe('correlated failures', () => {
     targets.some(({ expr }) => expr.includes('[$__range:$__interval]')),
   );
 
-  it('looks at a range in steps that no event falls between: none is shorter than an event, and rates reach one more back', () => {
+  it('evaluates a range in steps that miss no event: no step is shorter than an event, and each looks back one more', () => {
     expect(looking.map(({ title }) => title)).toEqual([
       'Most tools of one agent',
       'Most agents with one tool',
@@ -36,11 +36,11 @@ describe('correlated failures', () => {
     expect(own.find(({ title }) => title === 'Last openings')?.interval).toBe('180s');
   });
 
-  it('looks at no more moments of a long range than of a short one', () => {
+  it('evaluates no more points of a long range than of a short one', () => {
     for (const { maxDataPoints } of looking) expect(maxDataPoints).toBe(60);
   });
 
-  it('has the columns of its two matrices in one order', () => {
+  it('has the columns of its two matrices in the same order', () => {
     const orders = panelsOf()
       .flatMap(({ transformations = [] }) => transformations)
       .filter(({ id }, index, all) => id === 'organize' && all[index - 1]?.id === 'groupingToMatrix')

@@ -8,14 +8,14 @@ import { byAgent, byError, lastOpenings } from './rows/correlated-failures/openi
 import { active, events } from './rows/correlated-failures/systemic.ts';
 import { alerts, circuits } from './rows/correlated-failures/timelines.ts';
 
-/** Failures that share a cause: which tools and agents went down together. */
+/** Failures with a shared cause: which tools and agents failed together. */
 export const correlatedFailures = (settings: RuleSettings = DEFAULT_SETTINGS): Dashboard => {
   const together = togetherOf(settings);
   return assembled({
     uid: UID.correlatedFailures,
     title: 'Correlated failures',
     description:
-      'Failures that share a cause: which tools of which agents went down together, when, and with what error.',
+      'Failures with a shared cause: which tools of which agents failed together, when, and with which error.',
     rows: [
       { title: 'Is it one cause', panels: [...now(together), alerts()] },
       {

@@ -4,17 +4,17 @@ import { ATTR, type AttributeKey, type GroupKey, label, METRIC } from './names.t
 import { series, type Window, zeroNamed } from './promql.ts';
 
 /**
- * Openings that belong together, from the time of each tool's last opening: that gauge has the error, sees a circuit's first
- * opening ever, and lives through restarts and several instances, which counters don't.
+ * Openings that belong together, from the gauge with the time of each tool's last opening. That gauge has the error, shows a circuit's
+ * first opening, and survives restarts and several instances. Counters do not.
  */
 
-/** What stands in the place of a tool or an agent where nothing opened. */
+/** Shown instead of a tool or an agent if nothing opened. */
 const NOTHING = 'nothing opened';
 
-/** What opened: a tool of an agent, by the error with which it did. */
+/** One opened tool of an agent, with the error that opened it. */
 export const OPENING = [...AGENT_TOOL, ATTR.errorType] as const;
 
-/** Where an expression is evaluated: at each step, or at the end of what is shown, the same for each step. */
+/** Where an expression is evaluated: at each step, or at the end of the time range, with the same result for each step. */
 type At = '' | ' @ end()';
 
 const listed = (keys: readonly GroupKey[]): string => keys.map(label).join(', ');
@@ -28,16 +28,16 @@ const opened = (by: readonly GroupKey[], gauge: string, window: Window, at: At =
 
 /**
  * The tools that opened in the window: by job, agent, tool and error, the Unix time of the last opening in it. A tool counts
- * once, however many sessions it opened in.
+ * once, even if it opened in many sessions.
  *
- * Opened means: the gauge shows a later time than in the hour before the window, or wasn't there then. As clocks aren't
- * compared, an agent's clock may be wrong, and a push be late.
+ * A tool opened if the gauge shows a later time than in the hour before the window, or did not exist then. Clocks are not
+ * compared, so an agent's clock may be wrong and a push may be late.
  */
 export const openedIn = (window: Window, at: At = ''): string => opened(OPENING, series(METRIC.openedTime), window, at);
 
 /**
- * What opens together, with one error: several tools of one agent, or one tool of several agents. As the alert has it, an agent
- * in two jobs is two agents where its tools are counted, and one where agents are.
+ * Openings that belong together, with one error: several tools of one agent, or one tool of several agents. Like the alert, it counts
+ * an agent in two jobs as two agents when it counts tools, and as one when it counts agents.
  */
 export type Shared = typeof ATTR.agent | typeof ATTR.tool;
 
@@ -50,22 +50,21 @@ const MEMBER = { [ATTR.agent]: OPENING, [ATTR.tool]: [ATTR.agent, ATTR.tool, ATT
 const groupOf = (shared: Shared): string => listed(GROUP[shared]);
 
 /**
- * Panels of {@link togetherBy} and {@link togetherAt} look at so many moments of the range at most, and no more often than the
- * openings of one event may lie apart, which has to be their shortest interval. A panel's shortest interval is for Grafana the
- * scrape interval as well, and so each looks back by one step and another shortest interval: an event that lies across the
- * border of two steps is seen whole by the second one.
+ * The most points that panels of {@link togetherBy} and {@link togetherAt} evaluate. Their shortest interval is the longest time between
+ * the openings of one event. Grafana also uses a panel's shortest interval as the scrape interval. So each point looks back by one
+ * step and one more shortest interval: if an event crosses the border of two steps, the second one sees all of it.
  */
 export const LOOKS = 60;
-/** Seconds between samples that a panel's shortest interval must not fall below, since it takes the place of the data source's. */
+/** The lower limit of a panel's shortest interval, in seconds between samples, because it replaces the interval of the data source. */
 const LONGEST_SCRAPE = 60;
 export const shortestStep = (seconds: number): string => `${Math.max(seconds, LONGEST_SCRAPE)}s`;
 
 /**
- * Those whose opening lies at most so many seconds before the latest one of the same agent (or tool) with the same error. The
- * alert on correlated openings counts in the same way.
+ * The openings that are at most this many seconds before the latest one of the same agent (or tool) with the same error. The alert on
+ * correlated openings counts in the same way.
  */
 const nearTheLatest = (shared: Shared, seconds: number): string => {
-  // What stands for all tools beyond the limit of cardinality is no tool.
+  // The series that collects all tools beyond the limit of labels is not a tool.
   const gauge = series(METRIC.openedTime, {}, '', [`${label(ATTR.tool)}!="${OTHER_TOOL}"`]);
   const members = opened(MEMBER[shared], gauge, '$__rate_interval');
   const group = groupOf(shared);
@@ -76,20 +75,20 @@ const countedBy = (shared: Shared, seconds: number): string =>
   `count by (${groupOf(shared)}) (${nearTheLatest(shared, seconds)})`;
 
 /**
- * The most in the range: what opens alone later doesn't hide that others opened together before. Looked at in steps, and now as
- * well: the last step may be a minute ago, and what has just opened is why somebody looks.
+ * The highest value in the time range, so that a later single opening does not hide an event. Evaluated in steps and also now, because the
+ * last step may be a minute ago and the newest opening matters most.
  */
 const mostInRange = (expr: string): string => {
   const most = `max_over_time((${expr})[$__range:$__interval])`;
   return `((${expr}) >= ${most} or ${most} or (${expr}))`;
 };
 
-/** How many tools of an agent (agents with a tool) opened together, by job and agent (tool) and error. */
+/** How many tools of an agent (agents with a tool) opened together, by job, agent (tool) and error. */
 export const togetherBy = (shared: Shared, seconds: number): string => mostInRange(countedBy(shared, seconds));
 
 /**
- * The same for a matrix of agents (tools) by error: the `limit` highest, the highest first, and a zero where nothing opened. Of
- * an agent in two jobs it is the higher one.
+ * The same for a matrix of agents (tools) by error: the `limit` highest values, sorted, and a zero if nothing opened. For an agent in two
+ * jobs, the higher value.
  */
 export const togetherMatrix = (shared: Shared, seconds: number, limit: number): string => {
   const most = `max by (${listed([shared, ATTR.errorType])}) (${togetherBy(shared, seconds)})`;
@@ -97,7 +96,7 @@ export const togetherMatrix = (shared: Shared, seconds: number, limit: number): 
   return `sort_desc(topk(${limit}, ${most}) or on () ${none})`;
 };
 
-/** The same figure at each opening in the range that was one of them. */
+/** The same number at each opening in the time range that counted for it. */
 export const togetherAt = (shared: Shared, seconds: number): string => {
   const near = nearTheLatest(shared, seconds);
   const members = `(${near}) * 0 + on (${groupOf(shared)}) group_left () ${countedBy(shared, seconds)}`;
@@ -108,12 +107,12 @@ export const togetherAt = (shared: Shared, seconds: number): string => {
 export const openedBy = (attribute: AttributeKey, window: Window, at: At = ''): string =>
   `count by (${label(attribute)}) (${openedIn(window, at)})`;
 
-/** The label by which {@link inOrderOfOpening} sorts: Prometheus gives series by their labels, and this is the first. */
+/** The label that {@link inOrderOfOpening} sorts by. Prometheus sorts series by their labels, and this label comes first. */
 export const OPENED_AT = 'at';
 
 /**
- * The series of a graph, by job, agent and tool, for the `limit` tools that opened last in what is shown; those that opened first
- * come first. Grafana draws series in the order in which it gets them.
+ * The series of a graph, by job, agent and tool, for the `limit` tools that opened last in the time range. The tools that opened first
+ * come first, because Grafana draws series in the order in which it receives them.
  */
 export const inOrderOfOpening = (expr: string, limit: number): string => {
   const by = listed(AGENT_TOOL);
@@ -121,5 +120,5 @@ export const inOrderOfOpening = (expr: string, limit: number): string => {
   return `(${expr}) * on (${by}) group_left (${OPENED_AT}) count_values by (${by}) ("${OPENED_AT}", ${lastOpened})`;
 };
 
-/** Where nothing opened: one zero that says so in the place of the tool. */
+/** If nothing opened: one zero whose tool label says so. */
 export const orNothingOpened = (expr: string): string => `(${expr}) or on () ${zeroNamed(label(ATTR.tool), NOTHING)}`;

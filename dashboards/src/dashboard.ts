@@ -9,19 +9,19 @@ import { type DashboardUid, TAG, topLinks } from './links.ts';
 import type { Row } from './panels.ts';
 import { type VariableName, variables } from './variables.ts';
 
-/** What differs from one dashboard to the next. */
+/** The options of a dashboard. */
 export interface DashboardSource {
   readonly uid: DashboardUid;
   /** Without the product's name, such as `Tool detail`. */
   readonly title: string;
-  /** A sentence or two: which question it answers. */
+  /** One or two sentences: the question that it answers. */
   readonly description: string;
   readonly rows: readonly Row[];
   /** Variables beyond data source, job, instance, agent and tool. */
   readonly moreVariables?: readonly VariableName[];
 }
 
-/** A dashboard as the SDK builds it: `finished()` makes it what Grafana reads. */
+/** A dashboard as built with the SDK. `finished()` turns it into Grafana's format. */
 export const assembled = ({ uid, title, description, rows, moreVariables = [] }: DashboardSource): Dashboard => {
   const builder = new DashboardBuilder(`Breakerbox · ${title}`)
     .uid(uid)

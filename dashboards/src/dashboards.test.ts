@@ -65,14 +65,14 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
   const panels = dashboardPanels(built) as unknown as readonly PanelJson[];
   const drawn = panels.filter(({ type }) => type !== 'row');
   const named = drawn.map((panel) => [panel.title, panel] as const);
-  it('is committed as the source gives it', () => {
+  it('is committed as the source generates it', () => {
     expect(
       readFileSync(new URL(`../generated/${uid}.json`, import.meta.url), 'utf8'),
       'run "pnpm generate" and commit the result',
     ).toBe(rendered(built));
   });
 
-  it('has its keys in one order', () => {
+  it('has its keys in a fixed order', () => {
     expect(Object.keys(built)).toEqual(Object.keys(built).toSorted());
   });
 
@@ -80,7 +80,7 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     expect(built).toMatchObject({ uid, id: null, editable: false, schemaVersion: 42 });
   });
 
-  it('offers a data source, and job, instance, agent and tool, each within those before it', () => {
+  it('offers a data source, and job, instance, agent and tool, each filtered by those before it', () => {
     const { list } = (built.templating ?? {}) as { list: readonly DashboardJson[] };
     expect(list.map(({ name }) => name).slice(0, 5)).toEqual(['datasource', 'job', 'instance', 'agent', 'tool']);
     expect(list[0]).toMatchObject({ type: 'datasource', query: 'prometheus' });
@@ -89,7 +89,7 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
         type: 'query',
         multi: true,
         includeAll: true,
-        // No plus where links to traces have it in their URL.
+        // No plus in variables that links to traces put into a URL.
         allValue: variable.name === 'agent' || variable.name === 'tool' ? '.*' : '.+',
         datasource: CHOSEN,
       });
@@ -110,7 +110,7 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     ]);
   });
 
-  it('names no data source but the chosen one', () => {
+  it('names no data source except the selected one', () => {
     const uids = [...rendered(built).matchAll(/"uid": "([^"]*)"/g)].map(([, uid]) => uid);
     expect(new Set(uids)).toEqual(new Set([CHOSEN.uid, uid]));
   });
@@ -119,25 +119,25 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     expect(rendered(built)).not.toContain('inControlsMenu');
   });
 
-  it('has no two queries of one panel with one refId', () => {
+  it('has unique refIds within each panel', () => {
     const ids = dashboardQueries(built)
       .filter(({ kind }) => kind !== 'annotation')
       .map(({ panel, refId }) => `${panel} ${refId}`);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('leads to the other dashboards with the time range and the variables', () => {
+  it('links to the other dashboards with the time range and the variables', () => {
     expect(built.links).toMatchObject([
       { type: 'dashboards', tags: ['breakerbox'], includeVars: true, keepTime: true },
     ]);
     expect(built.tags).toContain('breakerbox');
   });
 
-  it('has panels with ids from 1 up, each its own', () => {
+  it('has panels with unique ids from 1 up', () => {
     expect(panels.map(({ id }) => id)).toEqual(panels.map((_, index) => index + 1));
   });
 
-  it('has panels that lie on the grid of 24 columns without a gap or an overlap', () => {
+  it('has panels on the grid of 24 columns without a gap or an overlap', () => {
     const taken = new Map<string, string>();
     for (const { title, gridPos } of panels) {
       for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
@@ -152,15 +152,15 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     expect(taken.size).toBe(24 * bottom);
   });
 
-  it.each(named)('%s says what it shows, in which unit, and what it means when there is nothing', (_, panel) => {
+  it.each(named)('%s has a description, a unit, and a text for no value', (_, panel) => {
     expect(panel.title).not.toBe('');
     expect(panel.description ?? '').toMatch(/\w.{20,}\.$/);
     expect(panel.fieldConfig?.defaults.unit).toBeTruthy();
-    // A histogram has no zero that it could report.
+    // A histogram cannot report a zero.
     expect(panel.fieldConfig?.defaults.noValue).toBe(panel.type === 'heatmap' ? 'No calls' : 'No telemetry');
   });
 
-  it.each(named)('%s asks the chosen data source', (_, panel) => {
+  it.each(named)('%s queries the selected data source', (_, panel) => {
     expect(panel.datasource).toEqual(CHOSEN);
     expect(panel.targets?.length).toBeGreaterThan(0);
     for (const target of panel.targets ?? []) {
@@ -178,7 +178,7 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
   );
 
   it.each(named.filter(([, { type }]) => type === 'timeseries'))(
-    '%s draws a grey zero and no name where nothing happened',
+    '%s draws a grey zero without a name if nothing happened',
     (_, panel) => {
       const none = panel.fieldConfig?.overrides?.find(({ matcher }) => matcher.options === NONE);
       expect(none?.properties).toMatchObject([
@@ -193,7 +193,7 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     expect(Math.max(0, ...most)).toBeLessThanOrEqual(panel.options?.perPage ?? 0);
   });
 
-  // With thresholds and merged values, a real Grafana draws the bands black.
+  // With thresholds and merged values, Grafana draws the bands black.
   it.each(named.filter(([, { options }]) => options?.mergeValues === true))(
     '%s merges equal states by their mapped colours, not by thresholds',
     (_, { type, fieldConfig }) => {
@@ -202,40 +202,43 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     },
   );
 
-  it.each(named.filter(([, { type }]) => type === 'timeseries'))('%s has marks at its axis', (_, { fieldConfig }) => {
-    // Without decimals Grafana marks shares at 0 and 100 % alone.
-    const { unit, decimals } = fieldConfig?.defaults ?? {};
-    if (unit === 'percentunit') expect(decimals).toBeUndefined();
-  });
+  it.each(named.filter(([, { type }]) => type === 'timeseries'))(
+    '%s has several ticks on its axis',
+    (_, { fieldConfig }) => {
+      // Without decimals, Grafana only labels shares at 0 and 100 %.
+      const { unit, decimals } = fieldConfig?.defaults ?? {};
+      if (unit === 'percentunit') expect(decimals).toBeUndefined();
+    },
+  );
 
   it.each(named.filter(([, { targets }]) => targets?.some(({ range }) => range)))(
-    '%s leaves it to the data source how often samples come',
+    '%s leaves the scrape interval to the data source',
     (_, { interval }) => {
       expect(interval).toBeUndefined();
     },
   );
 
   it.each(named.filter(([, { fieldConfig }]) => fieldConfig?.defaults.custom?.drawStyle === 'bars'))(
-    '%s has bars that can be seen, with samples each second too',
+    '%s has visible bars, also with a sample each second',
     (_, { maxDataPoints }) => {
       expect(maxDataPoints).toBeLessThanOrEqual(120);
     },
   );
 
-  it('looks back for an hour or more at each step of a graph but a few times, for 500 agents', () => {
+  it('rarely looks back for an hour or more at each step of a graph, for 500 agents', () => {
     for (const { panel, expr, kind } of dashboardQueries(built)) {
       if (kind !== 'range') continue;
-      // With `@ end()` it is asked once.
+      // With `@ end()`, the query runs once.
       const long = [...expr.matchAll(/\[(?:\d+h|\$__range)(?::[^\]]*)?\](?! @ end\(\))/g)];
       expect(long.length, panel).toBeLessThanOrEqual(7);
     }
   });
 
-  it('asks anew once a minute', () => {
+  it('refreshes once a minute', () => {
     expect(built.refresh).toBe('1m');
   });
 
-  it('has panels with titles of their own', () => {
+  it('has panels with unique titles', () => {
     expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
   });
 });

@@ -7,7 +7,7 @@ import { DEFAULT_SETTINGS, type RuleSettings } from './limits.ts';
 import { type DashboardUid, UID } from './links.ts';
 import { toolDetail } from './tool-detail.ts';
 
-/** Every dashboard, from the one to open first down to the details. */
+/** Every dashboard: first the one to open first, then the details. */
 const SOURCES: readonly { readonly uid: DashboardUid; build(settings: RuleSettings): Dashboard }[] = [
   { uid: UID.fleetOverview, build: fleetOverview },
   { uid: UID.toolDetail, build: toolDetail },
@@ -15,15 +15,15 @@ const SOURCES: readonly { readonly uid: DashboardUid; build(settings: RuleSettin
   { uid: UID.correlatedFailures, build: correlatedFailures },
 ];
 
-/** A dashboard as Grafana reads it. */
+/** A dashboard in Grafana's format. */
 export interface BuiltDashboard {
   readonly uid: DashboardUid;
   readonly json: DashboardJson;
 }
 
 /**
- * All dashboards as Grafana reads them.
- * @param settings thresholds, those of the alerts
+ * All dashboards in Grafana's format.
+ * @param settings the thresholds of the alerts
  */
 export const builtDashboards = (settings: RuleSettings = DEFAULT_SETTINGS): readonly BuiltDashboard[] =>
   SOURCES.map(({ uid, build }) => ({ uid, json: finished(build(settings)) }));

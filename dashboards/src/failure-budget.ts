@@ -8,12 +8,12 @@ import { nowRow } from './rows/failure-budget/now.ts';
 import { sessionsRow } from './rows/failure-budget/sessions.ts';
 import { spendersRow } from './rows/failure-budget/spenders.ts';
 
-/** What failures cost: the budget, the sessions that are paused, the tokens. */
+/** The cost of failures: budgets, paused sessions, tokens. */
 export const failureBudget = (settings: RuleSettings = DEFAULT_SETTINGS): Dashboard =>
   assembled({
     uid: UID.failureBudget,
     title: 'Failure budget',
     description:
-      'What failures cost: how fast budgets burn and what burns them, which sessions are paused, what was put off, and tokens. Budgets belong to agents: Tool narrows down failures, routes and tokens alone.',
+      'The cost of failures: how fast budgets burn and what burns them, which sessions are paused, which work was deferred, and tokens. Budgets belong to agents, so Tool filters only failures, routes and tokens.',
     rows: [nowRow(), burnRow(settings), sessionsRow(), spendersRow(), deferredRow(), tokensRow()],
   });

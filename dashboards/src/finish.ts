@@ -1,20 +1,20 @@
 import type { Dashboard, Panel, RowPanel } from '@grafana/grafana-foundation-sdk/dashboard';
 
-/** A value as JSON has it. */
+/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** An object of it. */
+/** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json };
-/** A dashboard as Grafana reads it from a file. */
+/** A dashboard in the format that Grafana reads from a file. */
 export type DashboardJson = JsonObject;
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The SDK's default for what isn't said; Grafana 11 doesn't know it, and later ones would hide things in a menu. */
+/** The SDK's default for an unset option. Grafana 11 does not know it, and later versions would hide things in a menu. */
 const HIDDEN_IN_MENU = 'inControlsMenu';
 
-/** Objects by key, so that two runs never differ, without the SDK's functions and what it leaves undefined. */
+/** Sorts objects by key, so that two runs give the same output, and drops the SDK's functions and undefined values. */
 const plain = (value: unknown): Json => {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value === 'object' && value !== null) {
@@ -28,21 +28,21 @@ const plain = (value: unknown): Json => {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new Error(
-    `dashboards: ${String(value)} can't be written as JSON. Grafana would read something else than was meant; mend the panel that sets it.`,
+    `dashboards: ${String(value)} cannot be written as JSON, so Grafana would read another value. Correct the panel that sets it.`,
   );
 };
 
 const isHidden = (key: string, value: unknown): boolean => key === 'placement' && value === HIDDEN_IN_MENU;
 
 const withLegend = (panel: Panel | RowPanel): Panel | RowPanel => {
-  // A heatmap's legend is of another kind.
+  // The legend of a heatmap has another format.
   if (!('options' in panel) || panel.options?.legend === undefined || 'show' in panel.options.legend) return panel;
   return { ...panel, options: { ...panel.options, legend: { ...panel.options.legend, showLegend: true } } };
 };
 
 /**
- * What the SDK's output still needs before Grafana may have it: panel ids, which it leaves out (and gives every row 0);
- * legends, which it turns off; no hidden placement; and keys in one order.
+ * Completes the SDK's output: panel ids, which it leaves out (every row gets 0); legends, which it turns off; no hidden placement; and
+ * keys in a fixed order.
  */
 export const finished = (dashboard: Dashboard): DashboardJson =>
   plain({
@@ -51,5 +51,5 @@ export const finished = (dashboard: Dashboard): DashboardJson =>
     panels: (dashboard.panels ?? []).map((panel, index) => ({ ...withLegend(panel), id: index + 1 })),
   }) as DashboardJson;
 
-/** The text of the file. */
+/** The text for the file. */
 export const rendered = (dashboard: DashboardJson): string => `${JSON.stringify(dashboard, null, 2)}\n`;

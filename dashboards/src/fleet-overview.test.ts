@@ -14,7 +14,7 @@ interface PanelJson {
 
 const panels = dashboardPanels(finished(fleetOverview())) as unknown as readonly PanelJson[];
 
-/** A window, Grafana's own bars on top (its menu, the variables), and a row of its grid with the gap below; pixels. */
+/** Pixels of a window, of Grafana's own bars at the top (menu, variables), and of a row of its grid with the gap below. */
 const [WINDOW, BARS, ROW] = [900, 120, 38];
 
 describe('the fleet overview', () => {
@@ -25,7 +25,7 @@ describe('the fleet overview', () => {
     expect(panels.filter(({ type }) => type === 'row')).toEqual([]);
   });
 
-  it('is red only where a person should act', () => {
+  it('is red only if a person should act', () => {
     const red = panels
       .filter((panel) => [COLOUR.vermilion, COLOUR.rust].some((colour) => JSON.stringify(panel).includes(colour)))
       .map(({ title }) => title);
@@ -40,13 +40,13 @@ describe('the fleet overview', () => {
     ]);
   });
 
-  it('gives lines with names of their own the first four colours of Grafana’s palette, for the fifth is a red', () => {
+  it('gives lines named by data the first four colours of Grafana’s palette, because the fifth is a red', () => {
     const graphs = panels.filter(({ type }) => type === 'timeseries').map((panel) => JSON.stringify(panel));
     const limits = graphs.flatMap((panel) => [...panel.matchAll(/topk\((\d+)/g)].map(([, limit]) => Number(limit)));
     expect(limits).toEqual([4]);
   });
 
-  it('draws its thresholds where the alerts have theirs', () => {
+  it('draws its thresholds at those of the alerts', () => {
     const own = {
       ...DEFAULT_SETTINGS,
       errorRatio: 0.4,

@@ -8,13 +8,13 @@ import { decisionsByKind, failureRates, whyNotMade } from './rows/fleet-overview
 import { now } from './rows/fleet-overview/now.ts';
 import { health, states } from './rows/fleet-overview/tools.ts';
 
-/** Is anything wrong, and where: one screen without headings, red only when a person should act. */
+/** Is anything wrong, and where? One screen without headings, red only if a person must act. */
 export const fleetOverview = (settings: RuleSettings = DEFAULT_SETTINGS): Dashboard => {
   const absent = absentOf(settings);
   return assembled({
     uid: UID.fleetOverview,
     title: 'Fleet overview',
-    description: 'Is anything wrong with the tools of the agents, and where. No colour means that nobody needs to act.',
+    description: 'Is anything wrong with the tools of the agents, and where? Without colour, no action is needed.',
     rows: [
       { panels: now(absent) },
       { panels: [health(), alerts()] },

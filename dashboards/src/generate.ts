@@ -4,8 +4,8 @@ import { builtDashboards } from './dashboards.ts';
 import { rendered } from './finish.ts';
 
 /*
- * Writes the dashboards that Grafana is provisioned with. With `--check` it writes nothing, and fails where a file isn't
- * what the source gives.
+ * Writes the dashboards for Grafana's provisioning. With `--check` it writes nothing, and fails if a file differs from what the source
+ * generates.
  */
 
 const folder = new URL('../generated/', import.meta.url);
@@ -30,7 +30,7 @@ if (process.argv.includes('--check')) {
   const stale = files.filter(({ name, content }) => onDisk(name) !== content);
   for (const { name } of stale) {
     process.stderr.write(
-      `dashboards/generated/${name} isn't what dashboards/src gives: it was edited by hand, or not generated again after a change. Run "pnpm generate" and commit the result.\n`,
+      `dashboards/generated/${name} differs from what dashboards/src generates: someone edited it by hand, or did not generate it after a change. Run "pnpm generate" and commit the result.\n`,
     );
   }
   process.exitCode = stale.length === 0 ? 0 : 1;

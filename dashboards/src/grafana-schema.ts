@@ -8,21 +8,21 @@ import type * as table from '@grafana/grafana-foundation-sdk/table';
 import type * as text from '@grafana/grafana-foundation-sdk/text';
 import type * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 
-/** Settings of fields that a kind of panel doesn't have. */
+/** Settings of fields, for a kind of panel that has none of its own. */
 type None = Record<string, never>;
 
 /**
- * Grafana's own schema of what the dashboards use, as its SDK has it in types. The builders are typed, but what is handed to
- * them as plain data is not, nor what is changed after them: schema.test.ts makes JSON schema of these types, and holds the
- * finished files to it.
+ * Grafana's own schema for the parts that the dashboards use, from the types of its SDK. The builders are typed, but plain data that
+ * is passed to them is not, and neither are later changes. schema.test.ts makes a JSON schema from these types, and checks the
+ * finished files against it.
  */
 export interface GrafanaSchema {
-  // Panels and their queries are checked one by one: the SDK's own types for them inside a dashboard are open ones.
+  // Panels and their queries are checked one by one, because the SDK's types for them inside a dashboard accept anything.
   readonly dashboard: Omit<dashboard.Dashboard, 'panels'>;
   readonly row: dashboard.RowPanel;
   readonly panel: Omit<dashboard.Panel, 'targets'>;
   readonly target: prometheus.Dataquery;
-  /** What a panel has under `options` and `fieldConfig.defaults.custom`, by its type. */
+  /** The types of `options` and `fieldConfig.defaults.custom` of a panel, by panel type. */
   readonly panels: {
     readonly bargauge: { readonly options: bargauge.Options; readonly custom: None };
     readonly heatmap: { readonly options: heatmap.Options; readonly custom: heatmap.FieldConfig };

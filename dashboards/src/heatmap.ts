@@ -17,9 +17,9 @@ import {
 import { type Face, faced, heatmapBuckets } from './panels.ts';
 
 /**
- * Buckets of a classic histogram over time: the brighter, the more observations a second. The unit of the face is that of the
+ * Buckets of a classic histogram over time: the brighter a cell, the more observations per second. The unit of the panel is that of the
  * axis.
- * @param nothing said where there are none: a histogram has no zero, and is not there before its first observation
+ * @param nothing text for a histogram without series: it has no zero, and does not exist before its first observation
  */
 export const heatmap = (face: Face, expr: string, nothing: string): HeatmapBuilder =>
   faced(new HeatmapBuilder(), face)
@@ -31,7 +31,7 @@ export const heatmap = (face: Face, expr: string, nothing: string): HeatmapBuild
     .color(
       new HeatmapColorOptionsBuilder()
         .mode(HeatmapColorMode.Scheme)
-        // Even to the eye, and with any kind of colour vision.
+        // Perceptually uniform, and readable with any kind of colour vision.
         .scheme('Viridis')
         .scale(HeatmapColorScale.Exponential)
         .exponent(0.5)

@@ -1,31 +1,31 @@
 import { DEFAULT_SETTINGS, type RuleSettings, seconds } from '@breakerbox/alerts';
 
-/** Thresholds that alerts have, too, come from their settings: a line in a graph is where the alert is due. */
+/** Thresholds that panels share with alerts come from the settings of the alerts: a line in a graph shows where the alert fires. */
 export { DEFAULT_SETTINGS, type RuleSettings };
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** When an agent that reports nothing is missed. */
+/** When a silent agent counts as absent. */
 export interface Absent {
   /** For how many minutes of the last hour it must have reported. */
   readonly minutes: number;
-  /** For how long it must be silent, as PromQL has it. */
+  /** How long it must have been silent, as a PromQL duration. */
   readonly silence: string;
-  /** The time from which its habit is read, as PromQL has it and in seconds; and the time that is looked back for its first. */
+  /** The time over which its habit is read, as a PromQL duration and in seconds, and the time to look back for its first report. */
   readonly habit: string;
   readonly habitSeconds: number;
   readonly memory: string;
-  /** It comes and goes if it reported less than this share (0 to 1) of the time since it was first seen. */
+  /** It comes and goes if it reported for less than this share (0 to 1) of the time since it was first seen. */
   readonly share: number;
-  /** What of that time counts for nothing, since nothing is a habit yet. */
+  /** The beginning of that time that does not count, because it is too short to show a habit. */
   readonly graceSeconds: number;
 }
 
 const duration = (length: number): string => (length % DAY === 0 ? `${length / DAY}d` : `${length}s`);
 
-/** As the alert on absent telemetry has it. */
+/** The limits of the alert on absent telemetry. */
 export const absentOf = (settings: RuleSettings): Absent => {
   const habitSeconds = seconds(settings.absentHabit);
   return {
@@ -39,17 +39,17 @@ export const absentOf = (settings: RuleSettings): Absent => {
   };
 };
 
-/** When openings are taken for one event. */
+/** When openings count as one event. */
 export interface Together {
-  /** How far apart they may lie. */
+  /** The longest time between them. */
   readonly seconds: number;
-  /** How many tools of one agent. */
+  /** The least number of tools of one agent. */
   readonly tools: number;
-  /** On how many agents one tool. */
+  /** The least number of agents with one tool. */
   readonly agents: number;
 }
 
-/** What the alert on correlated openings takes for one event. */
+/** The limits of the alert on correlated openings. */
 export const togetherOf = ({ correlatedWithin, correlatedTools, correlatedAgents }: RuleSettings): Together => ({
   seconds: seconds(correlatedWithin),
   tools: correlatedTools,

@@ -14,10 +14,10 @@ import {
 import { ATTR } from './names.ts';
 import { AGENT_COLUMNS } from './table.ts';
 
-/** What is chosen on top of the dashboard: several values, or the text that stands for all. */
+/** The selection at the top: several values, or the text for all. */
 type Chosen = readonly string[] | string;
 
-/** What Grafana's formats do, as far as these links need them. All that has a text of its own is never formatted. */
+/** Grafana's formats, as far as these links need them. Grafana never formats a value with a text of its own. */
 const formatted = (name: string, chosen: Chosen, format: string | undefined): string => {
   const values = typeof chosen === 'string' ? [chosen] : chosen;
   if (format === 'queryparam') {
@@ -26,14 +26,14 @@ const formatted = (name: string, chosen: Chosen, format: string | undefined): st
   }
   if (format === 'percentencode') return encodeURIComponent(values.join(','));
   if (format === 'pipe') return values.join('|');
-  // Grafana's own format for links, which leaves what has a meaning in a URL.
+  // Grafana's own format for links, which keeps characters that have a meaning in a URL.
   if (format === undefined) return encodeURI(values.join(','));
-  throw new Error(`no link has needed the format ${format} before: say here what Grafana does for it`);
+  throw new Error(`the format ${format} is new: add here what Grafana does for it`);
 };
 
 const TIMES = { __from: '1700000000000', __to: '1700003600000' };
 
-/** Replaces variables as Grafana does, with its own regular expression for them. */
+/** Replaces variables as Grafana does, with Grafana's own regular expression for them. */
 const followed = ({ url }: DataLink, chosen: Readonly<Record<string, Chosen>>): URL => {
   const values: Readonly<Record<string, Chosen>> = { ...TIMES, ...chosen };
   const href = url.replace(
@@ -41,7 +41,7 @@ const followed = ({ url }: DataLink, chosen: Readonly<Record<string, Chosen>>): 
     (written, bare?: string, name?: string, path?: string, format?: string) => {
       if (name === '__url_time_range') return `from=${TIMES.__from}&to=${TIMES.__to}`;
       const value = values[[bare ?? name, path].filter((part) => part !== undefined).join('.')];
-      if (value === undefined) throw new Error(`Grafana would leave ${written} in the link`);
+      if (value === undefined) throw new Error(`Grafana would not replace ${written} in the link`);
       return formatted(bare ?? name ?? '', value, format);
     },
   );
@@ -78,7 +78,7 @@ const pane = (query: string) => ({
 });
 
 describe('a link to traces', () => {
-  it('opens Explore with what is chosen on top, and is in no organisation of its own', () => {
+  it('opens Explore with the selection at the top, and names no organisation', () => {
     const url = followed(tracesLink('Failed calls', 'status = error'), ON_TOP);
     expect(url.pathname).toBe('/explore');
     expect([...url.searchParams.keys()]).toEqual(['schemaVersion', 'panes']);
@@ -90,20 +90,20 @@ describe('a link to traces', () => {
     );
   });
 
-  it('is still a link with names that are patterns or marks to a regular expression, which then match other names, or none', () => {
+  it('remains a link with names that contain special characters of regular expressions, which then match other names or none', () => {
     const url = followed(tracesLink('All'), { ...ON_TOP, agent: ['team/a (EU)'], tool: ['fs.read', 'a-b_c'] });
     expect(panesOf(url)).toEqual(
       pane('{ span.gen_ai.agent.name =~ "team/a (EU)" && span.gen_ai.tool.name =~ "fs.read|a-b_c" }'),
     );
   });
 
-  it('has a pane with an id that Explore takes as it is', () => {
+  it('has a pane with an id that Explore keeps', () => {
     expect(Object.keys(panesOf(followed(tracesLink('All'), ON_TOP)) as object)).toEqual([
       expect.stringMatching(/^[a-z]{3}$/),
     ]);
   });
 
-  it('names the agent and the tool of the row that was clicked, to the letter', () => {
+  it('contains the exact agent and tool of the row that was clicked', () => {
     const url = followed(rowTracesLink('Traces', { [ATTR.agent]: 'Agent', [ATTR.tool]: 'Tool' }), {
       ...ON_TOP,
       '__data.fields["Agent"]': 'R&D + ops #1',
@@ -114,7 +114,7 @@ describe('a link to traces', () => {
     );
   });
 
-  it('names the tool of the line that was clicked, and the agents on top', () => {
+  it('contains the tool of the line that was clicked, and the agents selected at the top', () => {
     const url = followed(seriesTracesLink('Traces', [ATTR.tool], 'span.breakerbox.decision = "probe"'), {
       ...ON_TOP,
       '__field.labels.gen_ai_tool_name': 'web_search',
@@ -128,7 +128,7 @@ describe('a link to traces', () => {
 });
 
 describe('a link to another dashboard', () => {
-  it('hands on time range and variables, and narrows down to the line', () => {
+  it('passes on time range and variables, and filters by the line', () => {
     const url = followed(fromSeries(UID.toolDetail, 'Tool detail', ATTR.tool), {
       ...ON_TOP,
       '__field.labels.gen_ai_tool_name': 'R&D',
@@ -146,7 +146,7 @@ describe('a link to another dashboard', () => {
     ]);
   });
 
-  it('narrows down to the row', () => {
+  it('filters by the row', () => {
     const url = followed(fromRow(UID.failureBudget, 'Failure budget', { [ATTR.agent]: 'Agent' }), {
       ...ON_TOP,
       '__data.fields["Agent"]': 'a+b',
@@ -155,7 +155,7 @@ describe('a link to another dashboard', () => {
     expect(url.searchParams.getAll('var-tool')).toEqual(['$__all']);
   });
 
-  it('narrows down to the job, too, where an agent of another job may have the name', () => {
+  it('also filters by the job, because an agent of another job may have the same name', () => {
     const url = followed(fromRow(UID.failureBudget, 'Failure budget', AGENT_COLUMNS), {
       ...ON_TOP,
       '__data.fields["Job"]': 'prod',
@@ -165,7 +165,7 @@ describe('a link to another dashboard', () => {
     expect(url.searchParams.getAll('var-agent')).toEqual(['a']);
   });
 
-  it('leads to the dashboard that the row names', () => {
+  it('opens the dashboard that the row names', () => {
     const url = followed(fromRowTo('Dashboard', 'Its dashboard', { [ATTR.tool]: 'Tool' }), {
       ...ON_TOP,
       '__data.fields["Dashboard"]': UID.failureBudget,
@@ -177,7 +177,7 @@ describe('a link to another dashboard', () => {
 });
 
 describe('the links of the dashboards', () => {
-  it('are in no format that Grafana would spoil in a URL', () => {
+  it('use no format that Grafana breaks in a URL', () => {
     for (const { json } of builtDashboards()) {
       const formats = [...rendered(json).matchAll(/\$\{[^}:]+:([^}]+)\}/g)].map(([, format]) => format);
       for (const format of formats) expect(['queryparam', 'percentencode', 'pipe']).toContain(format);

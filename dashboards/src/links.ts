@@ -1,7 +1,7 @@
 import { type DashboardLink, DashboardLinkBuilder, DashboardLinkType } from '@grafana/grafana-foundation-sdk/dashboard';
 import { ATTR, type AttributeKey, JOB, label } from './names.ts';
 
-/** The dashboards by what they are about. Links and alerts lead to these uids; they never change. */
+/** The uids of the dashboards. Links and alerts use them, so they never change. */
 export const UID = {
   fleetOverview: 'breakerbox-fleet-overview',
   toolDetail: 'breakerbox-tool-detail',
@@ -10,10 +10,10 @@ export const UID = {
 } as const;
 export type DashboardUid = (typeof UID)[keyof typeof UID];
 
-/** Every dashboard has it, and the links on top of each lead to all that have it. */
+/** The tag that every dashboard has. The links at the top of a dashboard list all dashboards with this tag. */
 export const TAG = 'breakerbox';
 
-/** On top of each dashboard: the others, with the time range and the variables of this one. */
+/** The links at the top: the other dashboards, with the time range and the variables of this one. */
 export const topLinks = (): DashboardLinkBuilder[] => [
   new DashboardLinkBuilder('Breakerbox')
     .type(DashboardLinkType.Dashboards)
@@ -23,18 +23,18 @@ export const topLinks = (): DashboardLinkBuilder[] => [
     .keepTime(true),
 ];
 
-/** A link that Grafana completes from the point or the row that was clicked. */
+/** A link that Grafana completes from the point or row that was clicked. */
 export type DataLink = Pick<DashboardLink, 'title'> & { readonly url: string };
 
-/** What a dashboard hands on as it stands: time range, data source and instance. */
+/** What a dashboard passes on unchanged: time range, data source and instance. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variables, not ours.
 const KEPT = '${__url_time_range}&${datasource:queryparam}&${instance:queryparam}';
 
-/** The variable of a dashboard that a label fills. */
+/** The dashboard variable that takes the value of a label. */
 const VARIABLE = { [JOB]: 'job', [ATTR.agent]: 'agent', [ATTR.tool]: 'tool' } as const;
 export type LinkedAttribute = keyof typeof VARIABLE;
 
-// One value each, so that it can be encoded whole; Grafana would leave an ampersand as it is.
+// One value each, so that the link can encode all of it. Grafana would not encode an ampersand.
 const valueOfSeries = (attribute: LinkedAttribute): string => `\${__field.labels.${label(attribute)}:percentencode}`;
 const valueOfRow = (column: string): string => `\${__data.fields["${column}"]:percentencode}`;
 
@@ -56,13 +56,13 @@ const linkTo = (
 });
 
 /**
- * From a line of a graph to another dashboard, narrowed down to the line's agent or tool.
+ * From a line of a graph to another dashboard, filtered by the line's agent or tool.
  * @example lines(…).dataLinks(…) takes dashboardLinks([fromSeries(UID.toolDetail, 'Tool detail', ATTR.tool)])
  */
 export const fromSeries = (uid: DashboardUid, title: string, ...attributes: readonly LinkedAttribute[]): DataLink =>
   linkTo(uid, title, attributes, valueOfSeries);
 
-/** From a row of a table, whose columns of these attributes have these titles. */
+/** From a row of a table whose columns of these attributes have these titles. */
 export const fromRow = (
   uid: DashboardUid,
   title: string,
@@ -70,7 +70,7 @@ export const fromRow = (
 ): DataLink =>
   linkTo(uid, title, Object.keys(columns) as LinkedAttribute[], (attribute) => valueOfRow(columns[attribute] ?? ''));
 
-/** The same, to the dashboard whose uid stands in a column of this title. */
+/** The same, to the dashboard whose uid is in the column with this title. */
 export const fromRowTo = (
   uidColumn: string,
   title: string,
@@ -80,7 +80,7 @@ export const fromRowTo = (
     valueOfRow(columns[attribute] ?? ''),
   );
 
-/** What a panel builder takes as its links and data links: Grafana's schema has one type for these and for those on top. */
+/** The type that panel builders accept for links and data links: Grafana's schema has one type for these and for dashboard links. */
 export const dashboardLinks = (links: readonly DataLink[]): DashboardLinkBuilder[] =>
   links.map(({ title, url }) => new DashboardLinkBuilder(title).type(DashboardLinkType.Link).url(url));
 
@@ -88,11 +88,11 @@ export const dashboardLinks = (links: readonly DataLink[]): DashboardLinkBuilder
 const spanAttribute = (attribute: AttributeKey): string => `span.${attribute}`;
 
 /**
- * How a link's TraceQL names what is chosen on top of the dashboard. By `pipe`, for the names end up in a string of
- * TraceQL in a string of JSON in a URL, and Grafana can apply one format alone: `regex` would write `\\.`, which is no
- * JSON; `percentencode` would write `{a,b}`, which is no regular expression. A dot in a name matches any character, then,
- * and `&`, `#`, `+` and `%` are not encoded: README.md says so, and that links of rows and lines name theirs to the letter.
- * "All" of agent and tool is `.*` and not `.+`, for a plus in a URL is a space.
+ * How a link's TraceQL contains the names that are selected at the top. Uses the format `pipe`, because the names are inside a TraceQL
+ * string, inside a JSON string, inside a URL, and Grafana applies only one format. `regex` would write `\\.`, which is not valid JSON.
+ * `percentencode` would write `{a,b}`, which is not a regular expression. So a dot in a name matches any character, and `&`, `#`, `+` and
+ * `%` are not encoded. README.md documents that, and that links of rows and lines use exact names. "All" of agent and tool is `.*`, not
+ * `.+`, because a plus in a URL is a space.
  */
 const chosenOnTop = (attribute: TracedAttribute): string =>
   `${spanAttribute(attribute)} =~ "\${${VARIABLE[attribute]}:pipe}"`;
@@ -114,7 +114,7 @@ const inExplore = (title: string, conditions: readonly string[]): DataLink => {
     range: { from: '${__from}', to: '${__to}' },
   };
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as above.
-  // Encoded but for the variables, which Grafana must find.
+  // Encoded, except for the variables, which Grafana must find.
   const panes = encodeURIComponent(JSON.stringify({ bbx: pane })).replaceAll(
     /%24%7B(.*?)%7D/g,
     (_, name: string) => `\${${decodeURIComponent(name).replaceAll('\\"', '"')}}`,
@@ -139,16 +139,16 @@ const tracesOf = (
   ]);
 
 /**
- * To the traces of what the dashboard shows, in Grafana's Explore: needs the variable `traces`, a Tempo data source.
+ * To the traces of the selected agents and tools, in Grafana's Explore. Needs the variable `traces`, a Tempo data source.
  * @param condition more TraceQL, such as `status = error`
  */
 export const tracesLink = (title: string, condition?: string): DataLink => tracesOf(title, condition, () => undefined);
 
-/** From a line of a graph to the traces of its agent or tool; otherwise as {@link tracesLink}. */
+/** From a line of a graph to the traces of its agent or tool. Otherwise like {@link tracesLink}. */
 export const seriesTracesLink = (title: string, attributes: readonly LinkedAttribute[], condition?: string): DataLink =>
   tracesOf(title, condition, (attribute) => (attributes.includes(attribute) ? valueOfSeries(attribute) : undefined));
 
-/** From a row of a table, whose columns of these attributes have these titles; otherwise as {@link tracesLink}. */
+/** From a row of a table whose columns of these attributes have these titles. Otherwise like {@link tracesLink}. */
 export const rowTracesLink = (
   title: string,
   columns: Readonly<Partial<Record<LinkedAttribute, string>>>,

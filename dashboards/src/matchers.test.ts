@@ -18,7 +18,7 @@ import { dashboardQueries } from './queries.ts';
 
 const queries = builtDashboards().flatMap(({ json }) => dashboardQueries(json));
 
-// Core has these as types alone; the compiler sees to it that none has one too many or too few.
+// Core has these only as types. The compiler checks that no list has one too many or too few.
 const STATES = Object.keys({
   closed: true,
   open: true,
@@ -47,7 +47,7 @@ const LABELS = Object.keys({
   freshness_unknown: true,
 } satisfies Record<FreshnessKind, true>);
 
-/** Every label with a closed set of values, and what core can emit as its value. */
+/** Every label with a fixed set of values, and the values that core can emit. */
 const EMITTED: Readonly<Record<string, readonly string[]>> = {
   [label(ATTR.decision)]: Object.values(REASONS),
   [label(ATTR.reason)]: Object.keys(REASONS),
@@ -69,7 +69,7 @@ interface Matcher {
   readonly values: readonly string[];
 }
 
-/** The matchers of a query, those of regular expressions as their alternatives. */
+/** The matchers of a query. For regular expressions, their alternatives. */
 const matchersIn = (expr: string): readonly Matcher[] => {
   const found: Matcher[] = [];
   parser.parse(expr).iterate({
@@ -89,21 +89,21 @@ const matchersIn = (expr: string): readonly Matcher[] => {
   return found;
 };
 
-/** Values that a query asks for and that nothing can ever have. */
+/** Values that a query selects and that no series can have. */
 const neverEmitted = (expr: string): readonly string[] =>
   matchersIn(expr).flatMap(({ name, values }) =>
     values.filter((value) => EMITTED[name]?.includes(value) === false).map((value) => `${name}=${value}`),
   );
 
-describe('what the queries of the dashboards match', () => {
+describe('the matchers of the dashboards', () => {
   it.each(queries.map(({ dashboard, panel, refId, expr }) => [`${dashboard}: ${panel} ${refId}`, expr] as const))(
-    '%s asks for values that core can emit, and for no others',
+    '%s only selects values that core can emit',
     (_, expr) => {
       expect(neverEmitted(expr)).toEqual([]);
     },
   );
 
-  it('is found by the parser to the last matcher, so that the check above is never one of nothing', () => {
+  it('are all found by the parser, so that the check above never checks nothing', () => {
     const found = queries.flatMap(({ expr }) => matchersIn(expr)).filter(({ name }) => EMITTED[name] !== undefined);
     const written = queries.flatMap(({ expr }) => expr.match(/\b(breakerbox_[a-z_]+|error_type)(=~?|!=|!~)"/g) ?? []);
     expect(found).toHaveLength(written.length);
@@ -123,7 +123,7 @@ describe('what the queries of the dashboards match', () => {
     );
   });
 
-  it('would be caught if core never emitted it: alone, among others, negated', () => {
+  it('fail with a value that core never emits: alone, among others, negated', () => {
     expect(neverEmitted('sum(a{breakerbox_decision=~"skip|paused", gen_ai_tool_name="skipped"})')).toEqual([
       'breakerbox_decision=paused',
     ]);
@@ -145,14 +145,14 @@ describe('what the queries of the dashboards match', () => {
     ).toHaveLength(3);
   });
 
-  it('counts the modes among the states, as core does', () => {
+  it('include the modes in the states, as core does', () => {
     expect(STATES).toEqual(expect.arrayContaining(CIRCUIT_MODES.filter((mode) => mode !== 'automatic')));
   });
 });
 
 describe('a matcher in the source', () => {
   it('compiles only with values that core can emit', () => {
-    // Each comment would be an error of the compiler itself if the line below it compiled.
+    // Each comment would be a compiler error if the line below it compiled.
     // @ts-expect-error: the decision is `skip`.
     series(METRIC.decisions, { [ATTR.decision]: ['skipped'] });
     // @ts-expect-error: the reason is `open`.
@@ -179,7 +179,7 @@ describe('a matcher in the source', () => {
     series(METRIC.freshness, { [ATTR.freshnessLabel]: ['unknown'] });
     // @ts-expect-error: the availability is `unavailable`.
     series(METRIC.prechecks, { [ATTR.availability]: ['down'] });
-    // @ts-expect-error: agents are the dashboard's variable's business.
+    // @ts-expect-error: agents are selected by the dashboard's variable.
     series(METRIC.sessions, { [ATTR.agent]: ['one'] });
     expect(series(METRIC.decisions, { [ATTR.decision]: ['skip', 'pause'] })).toContain(
       'breakerbox_decision=~"skip|pause"',

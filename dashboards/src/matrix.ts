@@ -5,29 +5,29 @@ import type { DataLink } from './links.ts';
 import { type AttributeKey, label } from './names.ts';
 import { type Face, faced, instantRows, thresholds } from './panels.ts';
 
-/** What each row is about. */
+/** The subject of each row. */
 export interface MatrixRow {
   readonly attribute: AttributeKey;
-  /** Of its column. */
+  /** Title of its column. */
   readonly title: string;
   /** Where a click on it leads. */
   readonly links: readonly DataLink[];
 }
 
-/** What the columns are. */
+/** The columns. */
 export interface MatrixColumns {
   readonly attribute: AttributeKey;
-  /** In their order, whichever of them there are: two matrices side by side have one order. */
+  /** All columns in this order, so that two matrices side by side have the same order. */
   readonly values: readonly string[];
 }
 
-/** An empty cell; 0 is written like it. */
+/** Text of an empty cell; 0 has the same text. */
 const NOTHING = '·';
 
 /**
- * A table of one query whose columns are the values of an attribute, so that one sees at a glance which rows have a column in
- * common. Rows come in the order of the query.
- * @param alarm colours the cells from a value upwards
+ * A table of one query with a column per value of an attribute, which shows at a glance which rows have a column in common. Rows keep the
+ * order of the query.
+ * @param alarm colours cells from this value upwards
  */
 export const matrix = (
   face: Face,

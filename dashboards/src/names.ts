@@ -15,15 +15,15 @@ import {
   type SessionState,
 } from '@breakerbox/core';
 
-/** The dashboards know no other names than these: the telemetry contract's. */
+/** The names of the telemetry contract. The dashboards use no others. */
 export { ATTR, METRIC, type MetricDefinition };
 
 export type AttributeKey = (typeof ATTR)[keyof typeof ATTR];
 
-/** Prometheus' own label for what runs an agent. Two jobs may have agents of one name. */
+/** Prometheus' own label for the program that runs an agent. Agents in two jobs may have the same name. */
 export const JOB = 'job';
 
-/** What series are grouped by. */
+/** The attributes that series are grouped by. */
 export type GroupKey = AttributeKey | typeof JOB;
 
 /**
@@ -39,10 +39,10 @@ export const label = (attribute: GroupKey): string => attribute.replaceAll('.', 
 export const legend = (...attributes: readonly GroupKey[]): string =>
   attributes.map((attribute) => `{{${label(attribute)}}}`).join(' · ');
 
-/** What becomes of a planned task. */
+/** The possible results for a planned task. */
 export type Disposition = Exclude<keyof ScopePlan, 'decision'>;
 
-/** The attributes with a closed set of values, and the values that core can emit. `_MIXED`: of systemic events alone. */
+/** The attributes with a fixed set of values, and the values that core can emit. Only systemic events have `_MIXED`. */
 export interface AttributeValues {
   readonly [ATTR.decision]: Decision;
   readonly [ATTR.reason]: Reason;
@@ -59,8 +59,8 @@ export interface AttributeValues {
   readonly [ATTR.availability]: Availability;
 }
 
-/** The states in which calls are rejected. */
+/** The states that reject calls. */
 export const OPEN_STATES: readonly ReportedState[] = ['open', 'forced_open'];
 
-/** The states in which calls pass whatever happens. */
+/** The states in which all calls run. */
 export const MANUAL_STATES: readonly ReportedState[] = ['disabled', 'observe_only'];

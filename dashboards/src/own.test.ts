@@ -19,7 +19,7 @@ interface Selector {
   readonly matchers: readonly string[];
 }
 
-/** Every selector in a query, by Prometheus' own grammar. */
+/** Every selector in a query, parsed with Prometheus' own grammar. */
 const selectorsOf = (expr: string): readonly Selector[] => {
   const selectors: { metric: string; matchers: string[] }[] = [];
   parser.parse(expr).iterate({
@@ -44,12 +44,12 @@ const exprsOf = (json: Parameters<typeof dashboardQueries>[0]): readonly string[
 const plain = builtDashboards();
 
 describe('dashboards()', () => {
-  it('gives those of the repository where nothing is chosen', () => {
+  it('returns those of the repository without options', () => {
     expect(dashboards().map(({ text }) => text)).toEqual(plain.map(({ json }) => rendered(json)));
     expect(dashboards().map(({ title }) => title)).toEqual(plain.map(({ json }) => json.title));
   });
 
-  it('narrows every selector of every panel, variable and annotation, and changes nothing else in them', () => {
+  it('adds the matchers to every selector of every panel, variable and annotation, and changes nothing else', () => {
     const selector = 'job=~"agents-.+", cluster="eu", gen_ai_agent_name!="a\\\\.b"';
     const added = ['job=~"agents-.+"', 'cluster="eu"', 'gen_ai_agent_name!="a\\\\.b"'];
     const kept = added.filter((one) => !one.startsWith('cluster'));
@@ -70,7 +70,7 @@ describe('dashboards()', () => {
     expect(narrowedOnes).toBeGreaterThan(200);
   });
 
-  it('narrows what variables show as their definition, too', () => {
+  it('adds the matchers to the definitions that variables show', () => {
     for (const { text } of dashboards({ selector: 'job="a"' })) {
       expect(text.replaceAll('{job=\\"a\\", job=~', '')).not.toMatch(/breakerbox_\w+\{/);
       expect(text).toContain('label_values(breakerbox_sessions{job=\\"a\\", job=~\\".+\\"}, job)');
@@ -89,13 +89,13 @@ describe('dashboards()', () => {
     expect(narrowed({ expr }, selector)).toEqual({ expr: `ALERTS{${added}job=~"$job|", alertname="x"}` });
   });
 
-  it('puts a dollar and the like in as they stand', () => {
+  it('adds a dollar and other special characters unchanged', () => {
     expect(narrowed({ expr: 'breakerbox_sessions{job=~"$job"}' }, 'job="$&$1"')).toEqual({
       expr: 'breakerbox_sessions{job="$&$1", job=~"$job"}',
     });
   });
 
-  it('chooses the data source, and none for the queries', () => {
+  it('selects the data source, and names none in the queries', () => {
     for (const { text, json } of dashboards({ dataSource: { uid: 'prometheus-eu', name: 'Prometheus EU' } })) {
       const { list } = json.templating as { list: readonly { name: string; current?: object }[] };
       expect(list.find(({ name }) => name === 'datasource')?.current).toEqual({
@@ -110,12 +110,12 @@ describe('dashboards()', () => {
     expect(first?.text).toContain('"text": "p"');
   });
 
-  it('shows the thresholds that the rules have', () => {
+  it('shows the thresholds of the rules', () => {
     const [overview] = dashboards({ settings: { absentLeastReported: '20m' } });
     expect(overview?.text).not.toBe(dashboards()[0]?.text);
   });
 
-  it('refuses what the rules would refuse', () => {
+  it('rejects the options that the rules reject', () => {
     expect(() => dashboards({ selector: 'job=a' })).toThrow(RuleOptionsError);
     expect(() => dashboards({ settings: { openFor: 'soon' } })).toThrow(RuleOptionsError);
   });

@@ -3,29 +3,29 @@ import { type DataSource, narrowed, withDataSource } from './adapt.ts';
 import { type BuiltDashboard, builtDashboards } from './dashboards.ts';
 import { type DashboardJson, rendered } from './finish.ts';
 
-/** What makes the dashboards a team's own. */
+/** Options that adapt the dashboards to your installation. */
 export interface DashboardOptions {
   /**
-   * PromQL matchers without braces, such as `job=~"agents-.+"`, put into every query of panels, variables and annotations as they
-   * stand. Default: all jobs.
+   * PromQL matchers without braces, such as `job=~"agents-.+"`, added unchanged to every query of panels, variables and
+   * annotations. Default: all jobs.
    */
   readonly selector?: string;
-  /** Chosen beforehand; whoever looks can choose another. Default: whatever Grafana has as its default. */
+  /** The data source that is selected first. Users can select another one. Default: Grafana's default. */
   readonly dataSource?: DataSource;
-  /** Thresholds of the rules, where a panel shows them. Default: DEFAULT_SETTINGS of `@breakerbox/alerts`. */
+  /** Thresholds of the rules, for panels that show them. Default: DEFAULT_SETTINGS of `@breakerbox/alerts`. */
   readonly settings?: Partial<RuleSettings>;
 }
 
-/** A dashboard to put into Grafana. */
+/** A dashboard to import into Grafana. */
 export interface DashboardFile extends BuiltDashboard {
   readonly title: string;
-  /** The JSON as a file has it. */
+  /** The JSON as text for a file. */
   readonly text: string;
 }
 
 /**
- * All dashboards, for a team's own Grafana.
- * @throws RuleOptionsError (of `@breakerbox/alerts`) for settings or a selector that can't work
+ * All dashboards, for your own Grafana.
+ * @throws RuleOptionsError (of `@breakerbox/alerts`) if the settings or the selector are wrong
  * @example
  * ```ts
  * for (const { uid, text } of dashboards({ dataSource: { uid: 'prometheus-eu' } })) await writeFile(`${uid}.json`, text);

@@ -13,10 +13,9 @@ import type {
 import type { Disposition } from './names.ts';
 
 /**
- * Okabe and Ito's palette, which people with any kind of colour vision can tell apart. Vermilion, its red, is kept for
- * what a person has to act on: a session that stays paused until somebody resumes it. Where two kinds of that stand side by
- * side, `rust`, a dark vermilion that is not of the palette, is the second: paused as systemic. In the same way `plum` stands beside purple: key_open
- * beside group_open.
+ * The palette of Okabe and Ito, whose colours people with any kind of colour vision can tell apart. Vermilion, its red, is only for states
+ * that need a person, such as a session that is paused until you resume it. If two such states are shown together, the second (paused as
+ * systemic) has `rust`, a dark vermilion outside the palette. In the same way, `plum` (key_open) goes with purple (group_open).
  */
 export const COLOUR = {
   orange: '#E69F00',
@@ -31,7 +30,7 @@ export const COLOUR = {
   grey: '#999999',
 } as const;
 
-/** No colour at all: nothing to see here. */
+/** No colour: nothing needs attention. */
 export const CALM = 'transparent';
 
 export const DECISION_COLOURS: Readonly<Record<Decision, string>> = {
@@ -41,7 +40,7 @@ export const DECISION_COLOURS: Readonly<Record<Decision, string>> = {
   pause: COLOUR.vermilion,
 };
 
-/** Of calls that were not run. What the circuit does by itself is orange and blue; vermilion waits for a person. */
+/** Colours of calls that did not run. Orange and blue: the circuit handles it. Vermilion: a person must act. */
 export const REASON_COLOURS = {
   open: COLOUR.orange,
   group_open: COLOUR.purple,
@@ -76,7 +75,7 @@ export const SESSION_COLOURS: Readonly<Record<SessionState, string>> = {
   paused_systemic: COLOUR.rust,
 };
 
-// None of what follows needs a person at once: no vermilion.
+// None of these needs a person at once: no vermilion.
 
 export const ROUTE_COLOURS: Readonly<Record<Route['kind'], string>> = {
   alternative: COLOUR.green,
@@ -110,8 +109,8 @@ export const AVAILABILITY_COLOURS: Readonly<Record<Availability, string>> = {
 };
 
 /**
- * Colours of error categories, by the words of `error.type`. Those that are ignored by default are shades of grey, for
- * they are the model's or the user's doing and no outage.
+ * Colours of error categories, by the values of `error.type`. Categories that are ignored by default are shades of grey: the model or the
+ * user caused them, and they are not outages.
  */
 export const CATEGORY_COLOURS: Readonly<Record<ErrorCategory | '_MIXED', string>> = {
   network: COLOUR.blue,

@@ -30,27 +30,27 @@ import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-s
 import { CALM, COLOUR } from './palette.ts';
 import { DATASOURCE } from './variables.ts';
 
-/** Shown wherever a query gives nothing: what exists is exported as zero, so nothing means that nobody reports. */
+/** Shown if a query has no result. Existing series are exported as zero, so no result means that no agent reports. */
 export const NO_TELEMETRY = 'No telemetry';
 
-/** A panel of a row: the row lays them out from left to right. */
+/** A panel of a row. The row arranges its panels from left to right. */
 export type PanelSource = Builder<Panel>;
 
 /** A row of the dashboard. */
 export interface Row {
-  /** Without one the row has no heading: on a dashboard of one screen, headings take the place of a panel. */
+  /** Without a title the row has no heading, which saves room on a dashboard of one screen. */
   readonly title?: string;
   readonly panels: readonly PanelSource[];
 }
 
-/** What every panel says of itself. */
+/** Options of every panel. */
 export interface Face {
   readonly title: string;
-  /** One or two sentences: what is shown, and what to make of it. */
+  /** One or two sentences: what is shown, and how to read it. */
   readonly description: string;
   /** Grafana's id of a unit. */
   readonly unit: string;
-  /** Columns of 24. */
+  /** Width in columns of 24. */
   readonly width: number;
   readonly height: number;
 }
@@ -67,18 +67,18 @@ const query = (refId: string, expr: string): DataqueryBuilder =>
 /** `A`, `B`, … */
 export const refIdOf = (index: number): string => String.fromCharCode('A'.charCodeAt(0) + index);
 
-/** Value of now. */
+/** A current value. */
 export const instant = (refId: string, expr: string): Builder<Dataquery> => query(refId, expr).instant();
 
-/** Values of now, each with a name. */
+/** Current values, each with a name. */
 export const instantNamed = (refId: string, { expr, legend }: Line): Builder<Dataquery> =>
   query(refId, expr).instant().legendFormat(legend);
 
-/** Buckets of a classic histogram over time; Grafana takes from each what those below it have. */
+/** Buckets of a classic histogram over time. Grafana subtracts the buckets below from each one. */
 export const heatmapBuckets = (refId: string, expr: string): Builder<Dataquery> =>
   query(refId, expr).range().format(PromQueryFormat.Heatmap).legendFormat('{{le}}');
 
-/** Value of now, a row for each series. */
+/** Current values, one row per series. */
 export const instantRows = (refId: string, expr: string): Builder<Dataquery> =>
   query(refId, expr).instant().format(PromQueryFormat.Table);
 
@@ -86,7 +86,7 @@ export const instantRows = (refId: string, expr: string): Builder<Dataquery> =>
 export const overTime = (refId: string, { expr, legend }: Line): Builder<Dataquery> =>
   query(refId, expr).range().legendFormat(legend);
 
-/** What the builders of all kinds of panels can be told. */
+/** Options of the builders of all kinds of panels. */
 interface PanelBuilder {
   title(text: string): this;
   description(text: string): this;
@@ -97,7 +97,7 @@ interface PanelBuilder {
   noValue(text: string): this;
 }
 
-/** A panel with its face, on the dashboard's data source. */
+/** A panel with its options, on the dashboard's data source. */
 export const faced = <Panel extends PanelBuilder>(panel: Panel, face: Face): Panel =>
   panel
     .title(face.title)
@@ -108,17 +108,17 @@ export const faced = <Panel extends PanelBuilder>(panel: Panel, face: Face): Pan
     .unit(face.unit)
     .noValue(NO_TELEMETRY);
 
-/** Colours from `[from, colour]` steps upwards; below the first one there is no colour. */
+/** Colours in steps `[from, colour]` upwards. Below the first step there is no colour. */
 export const thresholds = (...steps: readonly (readonly [from: number, colour: string])[]): ThresholdsConfigBuilder =>
   new ThresholdsConfigBuilder()
     .mode(ThresholdsMode.Absolute)
     .steps([{ value: null, color: CALM }, ...steps.map(([value, color]): Threshold => ({ value, color }))]);
 
-/** Draws the thresholds of a graph as lines across it. */
+/** Draws the thresholds of a graph as lines. */
 export const thresholdLines = (): GraphThresholdsStyleConfigBuilder =>
   new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed);
 
-/** One number; its background is coloured when it crosses a threshold. */
+/** One number. Its background gets a colour when it crosses a threshold. */
 export const stat = (face: Face, expr: string, limits: ThresholdsConfigBuilder): StatBuilder =>
   faced(new StatBuilder(), face)
     .thresholds(limits)
@@ -128,7 +128,7 @@ export const stat = (face: Face, expr: string, limits: ThresholdsConfigBuilder):
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('').values(false))
     .withTarget(instant('A', expr));
 
-/** A legend below, with the last and the highest value of each line. */
+/** A legend below the graph, with the last and the highest value of each line. */
 export const legendBelow = (): VizLegendOptionsBuilder =>
   new VizLegendOptionsBuilder()
     .showLegend(true)
@@ -137,19 +137,19 @@ export const legendBelow = (): VizLegendOptionsBuilder =>
     .calcs(['lastNotNull', 'max']);
 
 /**
- * Points of a graph of events that are rare, or small. With scrapes each second, a step and its rate interval would otherwise
- * be so short that each event were a needle; and Prometheus has less to do. Not a shortest interval (`interval`): a panel's
- * takes the place of the data source's, which is how often samples come, and rates over less than that are empty.
+ * The number of points of a graph of rare events, or of a small graph. With a scrape each second, a step and its rate interval would be so
+ * short that each event were a needle, and Prometheus would have more work. Not a shortest interval (`interval`): that of a panel replaces
+ * the scrape interval of the data source, and rates over a shorter time are empty.
  */
 export const EVENT_POINTS = 120;
 
-/** Names alone, below the graph: for kinds of events, of which there are few, and whose last value says little. */
+/** Only names, below the graph: for kinds of events, of which there are few and whose last value means little. */
 export const legendOfNames = (): VizLegendOptionsBuilder => legendBelow().displayMode(LegendDisplayMode.List).calcs([]);
 
-/** The last and the highest value of each line, beside the graph: for lines that may be ten. */
+/** The last and the highest value of each line, beside the graph: for up to ten lines. */
 export const legendTableBeside = (): VizLegendOptionsBuilder => legendBelow().placement(LegendPlacement.Right);
 
-/** Names alone, beside the graph: for a graph that is wide and low. */
+/** Only names, beside the graph: for a wide and low graph. */
 export const legendBeside = (): VizLegendOptionsBuilder =>
   new VizLegendOptionsBuilder()
     .showLegend(true)
@@ -157,15 +157,15 @@ export const legendBeside = (): VizLegendOptionsBuilder =>
     .placement(LegendPlacement.Right)
     .calcs([]);
 
-/** The name of the zero that is drawn where nothing happened. */
+/** The name of the zero that is drawn if nothing happened. */
 export const NONE = 'none';
 
 /** Lines over time. */
 export const lines = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
   faced(new TimeseriesBuilder(), face)
     .min(0)
-    // For lines with names of their own, such as agents: Grafana's palette in turn, which Grafana 11 to 13 all have. A hash of
-    // the name gives neighbours the same shade, and shades of one colour can't be told apart.
+    // For lines named by data, such as agents: the colours of Grafana's palette in order, which Grafana 11 to 13 all have. A colour by hash of
+    // the name may give neighbours the same shade, and shades of one colour are hard to tell apart.
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassic))
     .drawStyle(GraphDrawStyle.Line)
     .lineWidth(2)
@@ -179,7 +179,7 @@ export const lines = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder 
       { id: 'custom.hideFrom', value: { legend: true, tooltip: false, viz: false } },
     ]);
 
-/** Filled lines, one upon the other. */
+/** Stacked, filled lines. */
 export const stacked = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
   lines(face, ...shown)
     .lineWidth(1)
@@ -187,7 +187,7 @@ export const stacked = (face: Face, ...shown: readonly Line[]): TimeseriesBuilde
     .legend(legendOfNames())
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
 
-/** Bars, one upon the other: for events that come now and then. */
+/** Stacked bars, for rare events. */
 export const bars = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
   stacked(face, ...shown)
     .maxDataPoints(EVENT_POINTS)
@@ -195,7 +195,7 @@ export const bars = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =
     .showPoints(VisibilityMode.Never)
     .fillOpacity(80);
 
-/** Gives each named line its colour, whether or not the others are there. */
+/** Fixes the colour of each named line, regardless of the other lines. */
 export const coloured = (panel: TimeseriesBuilder, colours: Readonly<Record<string, string>>): TimeseriesBuilder =>
   Object.entries(colours).reduce(
     (built, [name, fixedColor]) =>

@@ -43,15 +43,15 @@ const seriesOf = (metric: MetricDefinition): readonly string[] =>
 const definitionOf = (name: string): MetricDefinition | undefined =>
   definitions.find((metric) => seriesOf(metric).includes(name));
 
-/** Labels of a metric beside `job`, `instance` and `le`. */
+/** Labels of a metric in addition to `job`, `instance` and `le`. */
 const labelsOf = (metric: MetricDefinition): readonly string[] =>
   [ATTR.agent, ...(metric.scope === 'tool' ? [ATTR.tool] : []), ...metric.attributes].map((one) =>
     label(one as Parameters<typeof label>[0]),
   );
 
 /**
- * What isn't of the contract, with the labels that it has: Prometheus' own series about alerts, which are there when one is
- * pending or fires, and the recorded series by which one sees that the rules are loaded at all. No other may be asked for.
+ * Series outside the contract, with their labels: Prometheus' own series of pending and firing alerts, and the recorded series that shows
+ * that the rules are loaded. No other series may be queried.
  */
 const ABOUT_ALERTS: Readonly<Record<string, readonly string[]>> = {
   ALERTS: [JOB, label(ATTR.agent), label(ATTR.tool), ...Object.values(ALERT)],
@@ -69,7 +69,7 @@ describe.each(cases)('the query of %s', (_, expr) => {
     expect(nodes[0]?.name).toBe('PromQL');
   });
 
-  it('asks for metrics and labels of the contract alone', () => {
+  it('reads only metrics and labels of the contract', () => {
     expect(selectors.length).toBeGreaterThan(0);
     for (const { text } of selectors) {
       const metric = definitionOf(nameOf(text));
@@ -84,10 +84,10 @@ describe.each(cases)('the query of %s', (_, expr) => {
     }
   });
 
-  it('is narrowed by the variables, and by no fixed job or instance', () => {
+  it('is filtered by the variables, and by no fixed job or instance', () => {
     for (const text of expr.match(/[\w:]+\{[^}]*\}/g) ?? []) {
       const narrowed = ABOUT_ALERTS[nameOf(text)]
-        ? // Alerts have no instance, and those about several agents or tools have neither agent nor tool.
+        ? // Alerts have no instance, and alerts about several agents or tools have neither agent nor tool.
           /\{job=~"\$job(\|", gen_ai_agent_name=~"\$agent\|", gen_ai_tool_name=~"\$tool\|", alertname=~"Breakerbox.+"|"\})/
         : /\{job=~"\$job", instance=~"\$instance", gen_ai_agent_name=~"\$agent"/;
       expect(text).toMatch(narrowed);
@@ -95,7 +95,7 @@ describe.each(cases)('the query of %s', (_, expr) => {
     expect(expr).not.toMatch(/(job|instance)=~?"(?!\$(job|instance)\|?")/);
   });
 
-  it('takes no counter as it stands', () => {
+  it('never shows the raw value of a counter', () => {
     const gains = ['rate', 'increase', 'min_over_time', 'max_over_time', 'resets', 'last_over_time'];
     for (const { text, ancestors } of selectors) {
       const kind = definitionOf(nameOf(text))?.kind;
@@ -107,7 +107,7 @@ describe.each(cases)('the query of %s', (_, expr) => {
     }
   });
 
-  it('aggregates before anything is joined or drawn, so that scopes and instances split no series', () => {
+  it('aggregates before it joins or draws, so that scopes and instances split no series', () => {
     for (const { text, ancestors } of selectors) expect(ancestors, text).toContain('AggregateExpr');
   });
 
@@ -119,7 +119,7 @@ describe.each(cases)('the query of %s', (_, expr) => {
 });
 
 describe('the queries together', () => {
-  it('use every metric of the contract that has something to show', () => {
+  it('use every metric of the contract that panels can show', () => {
     const text = [
       ...queries.map(({ expr }) => expr),
       ...dashboards.flatMap(variableQueries).map(({ selector }) => selector),
@@ -128,14 +128,14 @@ describe('the queries together', () => {
     expect(unused).toEqual([]);
   });
 
-  it('use every window that there is', () => {
+  it('use every window of the type', () => {
     const used = new Set(
       queries.flatMap(({ expr }) => [...expr.matchAll(/\[([^\]]+)\]/g)].map(([, window]) => window)),
     );
     expect(used).toEqual(new Set(WINDOWS));
   });
 
-  it('divide by nothing that may be zero', () => {
+  it('never divide by zero', () => {
     for (const { expr } of queries) {
       const divisors = [...expr.matchAll(/ \/ (.{0,12})/g)].map(([, divisor]) => divisor);
       for (const divisor of divisors) expect(divisor, expr).toMatch(/^(\(|clamp_min\()/);

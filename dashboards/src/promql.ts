@@ -10,20 +10,20 @@ import {
 } from './names.ts';
 
 /**
- * PromQL in the forms that the dashboards need. Three habits run through them: aggregations always name what they keep,
- * so that `otel_scope_*` labels and instances never split a series; a share has no NaN when nothing happened; and what
- * might not exist yet is drawn as zero as long as the agents report at all, so that 'no data' means 'no telemetry'.
+ * PromQL in the forms that the dashboards need. Three rules hold throughout. Aggregations name the labels that they keep, so that
+ * `otel_scope_*` labels and instances never split a series. A share is never NaN when nothing happened. Series that may not exist yet are
+ * drawn as zero while agents report, so that 'no data' means 'no telemetry'.
  */
 
 /**
- * Values that an attribute may have. Only those that core can emit compile: zero is drawn for what isn't there, so a
- * misspelt one would give a panel that shows zero for ever, and no error.
+ * The possible values of an attribute. Only values that core can emit compile. A missing series is drawn as zero, so a misspelt value would
+ * give a panel that always shows zero, without an error.
  */
 export type Matchers = { readonly [Key in keyof AttributeValues]?: readonly AttributeValues[Key][] };
 
 /**
- * `$__rate_interval` follows the zoom and the scrape interval, `$__range` is all that the dashboard shows. The others are
- * those of the alerts, whatever is shown; after a colon, how often to look.
+ * `$__rate_interval` follows the zoom and the scrape interval, and `$__range` is the whole time range shown. The other windows are those of
+ * the alerts, for any time range. The part after a colon is the step.
  */
 export const WINDOWS = [
   '$__rate_interval',
@@ -44,8 +44,8 @@ const matcher = (name: string, values: readonly string[]): string =>
   values.length === 1 ? `${name}="${values[0]}"` : `${name}=~"${values.join('|')}"`;
 
 /**
- * Series of a metric, narrowed by the dashboard's variables: by `$tool` too where the metric has tools.
- * @param more matchers as PromQL has them
+ * Series of a metric, filtered by the dashboard's variables, and by `$tool` if the metric has tools.
+ * @param more matchers in PromQL
  */
 export const series = (
   metric: MetricDefinition,
@@ -64,31 +64,30 @@ export const series = (
 
 const grouping = (keys: readonly string[]): string => keys.join(', ');
 
-/** `sum by (…)`; without attributes one total. */
+/** `sum by (…)`; one total without attributes. */
 export const sumBy = (by: readonly GroupKey[], expr: string): string =>
   by.length === 0 ? `sum(${expr})` : `sum by (${grouping(by.map(label))}) (${expr})`;
 
-/** Events a second. */
+/** Events per second. */
 export const rate = (metric: MetricDefinition, window: Window, matchers?: Matchers): string =>
   `rate(${series(metric, matchers)}[${window}])`;
 
 /**
- * What a counter gained in the window, and what it was born with. `increase()` sees nothing of a series whose first
- * sample isn't zero, and a short-lived agent is often scraped for the first time after its first session has been
- * started. And it stretches what it saw to the whole window, so that one event would read 1.33: that is rounded.
- * Over longer windows, where counts are large and must be what the engine counted, it is the counter's last value less the
- * one before the window, and `increase()` only where the counter was started anew.
+ * The increase of a counter in the window, including its first value. `increase()` ignores the first sample of a series, and a
+ * short-lived agent is often scraped for the first time after its first session started. It also extrapolates to the whole window, so
+ * that one event would be 1.33; the result is rounded. Over longer windows, where counts are large and must match the engine's, it is the
+ * last value minus the value before the window, and `increase()` is used only if the counter restarted.
  *
- * Born means: not seen in the hour before the window. A counter that comes back after a gap in the scrapes counts nothing
- * twice while the gap is shorter than that hour; after a longer one all that it ever counted shows as new, once. To look
- * back further would make each graph read that much more at each of its steps.
+ * The first value counts if the series was not seen in the hour before the window. A counter that comes back after a gap in the scrapes
+ * counts nothing twice if the gap is shorter than that hour. After a longer gap, its whole total counts as new, once. Looking back further
+ * would make each step of a graph read that much more.
  */
 export const gained = (metric: MetricDefinition, window: Window, matchers?: Matchers): string => {
   const counter = series(metric, matchers);
   const least = `min_over_time(${counter}[${window}])`;
   const before = `last_over_time(${counter}[1h] offset ${window})`;
   const increase = `round(increase(${counter}[${window}]))`;
-  // At each step of a graph nothing is asked twice: a label keeps apart what `or` would take one of. It is to be summed.
+  // A label keeps apart series of which `or` would drop one, so that each step of a graph queries nothing twice. The caller sums it.
   if (window === '$__rate_interval') {
     return `(${increase} or label_replace(${least} unless ${before}, "born", "yes", "", ""))`;
   }
@@ -99,48 +98,48 @@ export const gained = (metric: MetricDefinition, window: Window, matchers?: Matc
 };
 
 /**
- * What a counter grew by around each point of a graph. Without what it was born with: for counters with so many series that
- * {@link gained} is too much to ask at every step, and that are mostly there before they have something to tell.
+ * The increase of a counter around each point of a graph, without its first value. For counters with so many series that {@link gained}
+ * would cost too much at every step. Such counters usually exist before they count anything.
  */
 export const grew = (metric: MetricDefinition, matchers?: Matchers): string =>
   `round(increase(${series(metric, matchers)}[$__rate_interval]))`;
 
-/** A share from 0 to 1, and 0 where the whole is nothing. Both sides keep the same labels. */
+/** A share from 0 to 1, and 0 if the whole is zero. Both sides keep the same labels. */
 export const share = (part: string, whole: string): string => `${part} / (${whole} > 0) or ${whole} * 0`;
 
 const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;
 const SUCCESS = { [ATTR.outcome]: ['success'] } satisfies Matchers;
-/** Ignored outcomes are the caller's own doing: they say nothing of the tool. */
+/** Without ignored outcomes, which the caller causes: they say nothing about the tool. */
 const JUDGED = { [ATTR.outcome]: ['success', 'failure'] } satisfies Matchers;
 const NOT_RUN = { [ATTR.decision]: ['skip', 'pause'] } satisfies Matchers;
 
-/** Failures over calls that succeeded or failed, as the alert on error rates has it. */
+/** Failures divided by calls that succeeded or failed, as in the alert on error rates. */
 export const failedShare = (by: readonly GroupKey[], window: Window): string =>
   `${sumBy(by, rate(METRIC.outcomes, window, FAILURE))} / (${sumBy(by, rate(METRIC.outcomes, window, JUDGED))} > 0) or ${sumBy(by, rate(METRIC.outcomes, window, SUCCESS))} * 0`;
 
-/** The same over all that is shown, the same at each step: something to rank by. */
+/** The same over the whole time range, with the same result at each step, for ranking. */
 export const failedOverall = (by: readonly GroupKey[]): string =>
   share(sumBy(by, overall(METRIC.outcomes, FAILURE)), sumBy(by, overall(METRIC.outcomes, JUDGED)));
 
-/** Skips and pauses a second. */
+/** Skips and pauses per second. */
 export const notRun = (window: Window): string => rate(METRIC.decisions, window, NOT_RUN);
 
-/** Skips and pauses over all decisions. */
+/** Skips and pauses divided by all decisions. */
 export const notRunShare = (by: readonly GroupKey[], window: Window): string =>
   share(sumBy(by, notRun(window)), sumBy(by, rate(METRIC.decisions, window)));
 
-/** Zero for whatever agents report at all. */
+/** Zero while agents report. */
 const silence = (): string => `sum(${series(METRIC.sessions)}) * 0`;
 
-/** One total; 0 where the series don't exist while agents report. */
+/** One total; 0 if the series do not exist while agents report. */
 export const orZero = (expr: string): string => `${expr} or ${silence()}`;
 
-/** Zero while agents report, with a label that says of what. */
+/** Zero while agents report, with a label for its name. */
 export const zeroNamed = (attribute: string, text: string): string =>
   `label_replace(${silence()}, "${attribute}", "${text}", "", "")`;
 
 /**
- * Several series; where there are none while agents report, one zero whose `attribute` says so.
+ * Several series. If they do not exist while agents report, one zero with this `attribute`.
  * @param text shown in the legend, such as `none`
  */
 export const orZeroNamed = (expr: string, attribute: AttributeKey, text: string): string =>
@@ -149,51 +148,51 @@ export const orZeroNamed = (expr: string, attribute: AttributeKey, text: string)
 const GROUPS = `${label(ATTR.tool)}=~"${GROUP_PREFIX}.+"`;
 const NO_GROUPS = `${label(ATTR.tool)}!~"${GROUP_PREFIX}.+"`;
 
-/** The name of a zero that is drawn where nothing but circuits of groups is chosen, and calls are asked for. */
+/** The name of the zero that is drawn if only circuits of groups are selected and a panel queries calls. */
 export const GROUP_NOTE = 'a group has no calls of its own';
 
-/** Circuits of groups, where nothing else is chosen. */
+/** Circuits of groups, if nothing else is selected. */
 const groupsAlone = (): string =>
   `(${sumBy([], series(METRIC.circuits, {}, '', [GROUPS]))} unless on () ${sumBy([], series(METRIC.circuits, {}, '', [NO_GROUPS]))})`;
 
-/** Agents whose circuits of groups are chosen. */
+/** Agents whose circuits of groups are selected. */
 export const agentsOfGroups = (by: readonly GroupKey[]): string =>
   `count(${sumBy(by, series(METRIC.circuits, {}, '', [GROUPS]))})`;
 
-/** One total about calls; -1 where only groups are chosen, which have none. */
+/** One total of calls; -1 if only groups are selected, because groups have no calls. */
 export const orGroup = (expr: string): string => `(${expr}) or (${groupsAlone()} * 0 - 1) or ${silence()}`;
 
-/** Several series about calls; where only groups are chosen, one zero that says so, and else as {@link orZeroNamed}. */
+/** Several series of calls. If only groups are selected, one zero that says so; otherwise like {@link orZeroNamed}. */
 export const orGroupNamed = (expr: string, attribute: AttributeKey, text: string): string =>
   `(${expr}) or on () label_replace(${groupsAlone()} * 0, "${label(attribute)}", "${GROUP_NOTE}", "", "") or on () ${zeroNamed(label(attribute), text)}`;
 
-/** Circuits in the given states; 0 for tools that have none, or whose agents don't know these states. */
+/** Circuits in the given states; 0 for tools that have none, or whose agents do not know these states. */
 export const circuitsIn = (by: readonly GroupKey[], states: readonly ReportedState[]): string =>
   `${sumBy(by, series(METRIC.circuits, { [ATTR.state]: states }))} or ${sumBy(by, series(METRIC.circuits))} * 0`;
 
 /**
- * Keeps those `limit` groups that rank highest. The rank must not change from one step of a graph to the next, or
- * hundreds of lines would each have their moment: let it look at the end of the range, with `[$__range] @ end()`.
+ * Keeps the `limit` groups that rank highest. The rank must be the same at all steps of a graph; otherwise hundreds of lines would each
+ * appear for a moment. So evaluate it at the end of the range, with `[$__range] @ end()`.
  */
 export const highest = (expr: string, limit: number, by: readonly GroupKey[], rank: string): string =>
   `(${expr}) and on (${grouping(by.map(label))}) topk(${limit}, ${rank})`;
 
-/** Events a second over all that is shown, the same at each step: something to rank by. */
+/** Events per second over the whole time range, with the same result at each step, for ranking. */
 export const overall = (metric: MetricDefinition, matchers?: Matchers, suffix: '' | '_sum' = ''): string =>
   `rate(${series(metric, matchers, suffix)}[$__range] @ end())`;
 
-/** How many circuits weren't closed, on average over all that is shown: something to rank by. */
+/** The mean number of circuits that were not closed in the whole time range, for ranking. */
 export const trouble = (by: readonly GroupKey[]): string =>
   sumBy(
     by,
     `avg_over_time(${series(METRIC.circuits, { [ATTR.state]: ['open', 'half_open', 'forced_open'] })}[$__range] @ end())`,
   );
 
-/** Observations a second in the buckets of a classic histogram, each with those below it. */
+/** Observations per second in the buckets of a classic histogram. Each bucket includes those below it. */
 export const buckets = (metric: MetricDefinition, by: readonly GroupKey[], window: Window): string =>
   `sum by (${grouping(['le', ...by.map(label)])}) (rate(${series(metric, {}, '_bucket')}[${window}]))`;
 
-/** A quantile of a classic histogram. `>= 0` drops the NaN of a group with no observation. */
+/** A quantile of a classic histogram. `>= 0` drops the NaN of a group without observations. */
 export const quantile = (
   q: number,
   metric: MetricDefinition,

@@ -7,13 +7,13 @@ import { dashboardQueries, QUIET_QUERIES, showsSomething, substitute, variableQu
 const times = { rateInterval: '4s', range: '60s' };
 
 describe('substitute', () => {
-  it('gives Grafana’s own variables their times, and the dashboard’s its "All"', () => {
+  it('fills in times for Grafana’s own variables, and "All" for those of the dashboard', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
     const expr = 'sum(rate(a{job=~"$job"}[$__rate_interval])) + sum(increase(b{x=~"${tool}"}[$__range] @ end()))';
     expect(substitute(expr, times)).toBe('sum(rate(a{job=~".+"}[4s])) + sum(increase(b{x=~".*"}[60s] @ end()))');
   });
 
-  it('steps as Grafana does when it shows every sample', () => {
+  it('uses the step with which Grafana shows every sample', () => {
     const expr = 'count_over_time(a[$__range:$__interval]) * $__interval_ms * 0.001 / $__range_s';
     expect(substitute(expr, times)).toBe('count_over_time(a[60s:1000ms]) * 1000 * 0.001 / 60');
     expect(substitute(expr, { rateInterval: '4m', range: '1h30m' })).toBe(
@@ -21,12 +21,12 @@ describe('substitute', () => {
     );
   });
 
-  it('takes chosen values', () => {
+  it('uses selected values', () => {
     expect(substitute('a{x=~"$agent"}', { ...times, variables: { agent: 'one|two' } })).toBe('a{x=~"one|two"}');
   });
 
-  it('refuses a variable that Grafana would leave in the query', () => {
-    expect(() => substitute('a{x=~"$cluster"}', times)).toThrow(/"\$cluster".*is no variable/);
+  it('rejects a variable that Grafana would not replace', () => {
+    expect(() => substitute('a{x=~"$cluster"}', times)).toThrow(/"\$cluster".*is not a variable/);
   });
 });
 
@@ -51,7 +51,7 @@ describe('dashboardQueries', () => {
     templating: { list: [{ type: 'datasource', name: 'datasource', query: 'prometheus' }] },
   };
 
-  it('finds those of panels, of panels inside rows, and of annotations', () => {
+  it('finds queries of panels, of panels inside rows, and of annotations', () => {
     expect(dashboardQueries(dashboard)).toEqual([
       { dashboard: 'd', panel: 'Inside', refId: 'A', expr: 'up', kind: 'instant' },
       { dashboard: 'd', panel: 'Graph', refId: 'A', expr: 'a', kind: 'range' },
@@ -67,9 +67,9 @@ describe('dashboardQueries', () => {
 });
 
 describe('variableQueries', () => {
-  it('refuses a form that it cannot ask Prometheus for', () => {
+  it('rejects a form that it cannot send to Prometheus', () => {
     const list = [{ type: 'query', name: 'agent', query: 'metrics(.*)' }];
-    expect(() => variableQueries({ templating: { list } })).toThrow(/agent asks "metrics/);
+    expect(() => variableQueries({ templating: { list } })).toThrow(/agent has the query "metrics/);
   });
 });
 
@@ -77,14 +77,14 @@ describe('showsSomething', () => {
   const queries = builtDashboards().flatMap(({ json }) => dashboardQueries(json));
   const quiet = queries.filter((query) => !showsSomething(query));
 
-  it('excuses queries that exist, by panel and refId, and says why', () => {
+  it('only excludes queries that exist, by panel and refId, with a reason', () => {
     const named = ({ dashboard, panel, refId }: (typeof QUIET_QUERIES)[number] | (typeof quiet)[number]) =>
       `${dashboard}: ${panel} ${refId}`;
     expect(quiet.map(named).toSorted()).toEqual(QUIET_QUERIES.map(named).toSorted());
     for (const { why } of QUIET_QUERIES) expect(why).toMatch(/\w.{20,}/);
   });
 
-  it('excuses what probes alone or people bring about, alerts and vanished agents, and nothing else', () => {
+  it('excludes alerts and vanished agents, and nothing else', () => {
     const excused = /breakerbox_state=~?"(half_open|disabled\|observe_only)"|ALERTS(_FOR_STATE)?\{|\[1h:1m\]/;
     for (const { expr } of quiet) expect(expr).toMatch(excused);
     expect(showsSomething({ dashboard: UID.fleetOverview, panel: 'Why calls were not made', refId: 'A' })).toBe(true);
@@ -92,8 +92,8 @@ describe('showsSomething', () => {
 });
 
 describe('finished', () => {
-  it('refuses a number that JSON cannot hold', () => {
+  it('rejects a number that JSON cannot represent', () => {
     const broken = { schemaVersion: 42, templating: {}, annotations: {}, version: Number.NaN };
-    expect(() => finished(broken)).toThrow(/NaN can't be written as JSON/);
+    expect(() => finished(broken)).toThrow(/NaN cannot be written as JSON/);
   });
 });

@@ -1,7 +1,7 @@
 import { type DashboardJson, isObject, type Json, type JsonObject } from './finish.ts';
 import { UID } from './links.ts';
 
-/** A query of a dashboard, its Grafana variables not yet replaced. */
+/** A query of a dashboard, before its Grafana variables are replaced. */
 export interface DashboardQuery {
   /** Uid of the dashboard. */
   readonly dashboard: string;
@@ -9,18 +9,18 @@ export interface DashboardQuery {
   readonly panel: string;
   readonly refId: string;
   readonly expr: string;
-  /** `instant`: asked for now alone. */
+  /** `instant`: evaluated only now. */
   readonly kind: 'range' | 'instant' | 'annotation';
 }
 
-/** What a variable offers: the values of `label` among the series of `selector`. */
+/** The values that a variable offers: those of `label` among the series of `selector`. */
 export interface VariableQuery {
   readonly variable: string;
   readonly label: string;
   readonly selector: string;
 }
 
-/** What stands in for Grafana. */
+/** The values that Grafana would fill in. */
 export interface Substitution {
   /** For `$__rate_interval`: at least four scrapes, such as `4s` or `4m`. */
   readonly rateInterval: string;
@@ -35,7 +35,7 @@ const objects = (value: Json | undefined): readonly JsonObject[] =>
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-/** All panels, those inside collapsed rows too. */
+/** All panels, including those in collapsed rows. */
 export const dashboardPanels = (dashboard: DashboardJson): readonly JsonObject[] =>
   objects(dashboard.panels).flatMap((panel) => [panel, ...objects(panel.panels)]);
 
@@ -67,19 +67,19 @@ export const dashboardQueries = (dashboard: DashboardJson): readonly DashboardQu
   ),
 ];
 
-/** A query that may give nothing but zeros though a fleet has had failures. */
+/** A query that may return only zeros for a fleet with failures. */
 export interface QuietQuery extends Pick<DashboardQuery, 'dashboard' | 'panel' | 'refId'> {
   readonly why: string;
 }
 
-const ALERTS_TAKE_TIME = 'alerts are there only where rules are loaded, and fire after minutes';
+const ALERTS_TAKE_TIME = 'alerts exist only if rules are loaded, and fire after minutes';
 
 const FLEET = { dashboard: UID.fleetOverview };
 const CORRELATED = { dashboard: UID.correlatedFailures };
 
 /** All such queries. */
 export const QUIET_QUERIES: readonly QuietQuery[] = [
-  { ...FLEET, panel: 'Agents vanished', refId: 'A', why: 'its agents report to the end' },
+  { ...FLEET, panel: 'Agents vanished', refId: 'A', why: 'the agents of the fleet report to the end' },
   { ...FLEET, panel: 'Firing alerts', refId: 'A', why: ALERTS_TAKE_TIME },
   { ...FLEET, panel: 'Firing alerts', refId: 'B', why: ALERTS_TAKE_TIME },
   { ...CORRELATED, panel: 'Alerts of a shared cause', refId: 'A', why: ALERTS_TAKE_TIME },
@@ -87,11 +87,11 @@ export const QUIET_QUERIES: readonly QuietQuery[] = [
 ];
 
 /**
- * Whether a query must have given something other than zero at some time, once circuits have
- * opened and closed again, a budget has run out, a systemic event has been found, failed calls have said what they cost, calls
- * have been sent elsewhere, tasks been planned, results been labelled, and a pre-call check has answered. Zero is drawn for
- * what isn't there, so one that shows zeros throughout asks for what nobody emits. Ask for all of that time (`query_range`),
- * the `instant` ones too: now alone, a fleet that has recovered has neither open circuits nor paused sessions.
+ * Whether a query must return a value other than zero at some time. The fleet must have had all of these: circuits that opened and closed
+ * again, an exhausted budget, a systemic event, failed calls with costs, calls sent to alternatives, planned tasks, labelled results, and an
+ * answer of a pre-call check. A missing series is drawn as zero, so a query that returns only zeros reads a series that core does not emit.
+ * Query the whole time (`query_range`), also for `instant` queries: a fleet that has recovered has neither open circuits nor paused
+ * sessions now.
  */
 export const showsSomething = ({
   dashboard,
@@ -103,8 +103,7 @@ export const showsSomething = ({
 const LABEL_VALUES = /^label_values\((?<selector>.+), (?<label>\w+)\)$/;
 
 /**
- * Every query with which the dashboard fills its variables: `selector` is the `match[]` of Prometheus'
- * `/api/v1/label/<label>/values`.
+ * Every query that fills a variable of the dashboard. `selector` is the `match[]` of Prometheus' `/api/v1/label/<label>/values`.
  */
 export const variableQueries = (dashboard: DashboardJson): readonly VariableQuery[] =>
   (isObject(dashboard.templating) ? objects(dashboard.templating.list) : [])
@@ -115,7 +114,7 @@ export const variableQueries = (dashboard: DashboardJson): readonly VariableQuer
       const { selector, label } = LABEL_VALUES.exec(query)?.groups ?? {};
       if (selector === undefined || label === undefined) {
         throw new Error(
-          `dashboards: the variable ${name} asks "${query}", which isn't label_values(selector, label); teach variableQueries() this form.`,
+          `dashboards: the variable ${name} has the query "${query}", which is not label_values(selector, label). Add this form to variableQueries().`,
         );
       }
       return { variable: name, label, selector };
@@ -131,7 +130,7 @@ const BUILT_IN = {
 
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Milliseconds of a duration as Prometheus writes it, such as `1h30m`. */
+/** Milliseconds of a duration in Prometheus' notation, such as `1h30m`. */
 const msOf = (duration: string): number =>
   [...duration.matchAll(/(\d+)(ms|[smhd])/g)].reduce(
     (sum, [, count, unit]) => sum + Number(count) * MS[unit as keyof typeof MS],
@@ -139,11 +138,11 @@ const msOf = (duration: string): number =>
   );
 
 /**
- * Replaces Grafana's variables as Grafana would, so that Prometheus can read the query.
- * @throws Error for one that Grafana wouldn't know either
+ * Replaces Grafana's variables as Grafana would, so that Prometheus can parse the query.
+ * @throws Error for a variable that Grafana does not know either
  */
 export const substitute = (expr: string, { rateInterval, range, variables = {} }: Substitution): string => {
-  // As it is when Grafana shows every sample: rate intervals are four scrapes then.
+  // The value when Grafana shows every sample: rate intervals are then four scrapes.
   const intervalMs = String(Math.max(1, Math.round(msOf(rateInterval) / 4)));
   const values: Readonly<Record<string, string>> = {
     job: '.+',
@@ -161,7 +160,7 @@ export const substitute = (expr: string, { rateInterval, range, variables = {} }
     const value = values[braced ?? bare ?? ''];
     if (value === undefined) {
       throw new Error(
-        `dashboards: "${written}" in the query ${expr} is no variable of the dashboard. Declare it in variables.ts or mend the query.`,
+        `dashboards: "${written}" in the query ${expr} is not a variable of the dashboard. Declare it in variables.ts or correct the query.`,
       );
     }
     return value;

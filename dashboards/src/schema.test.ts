@@ -7,14 +7,14 @@ import { dashboardPanels } from './queries.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** JSON schema of Grafana's types, which lets nothing pass that they don't name. */
+/** A JSON schema of Grafana's types. It rejects properties that they do not name. */
 const schema = createGenerator({
   path: path('grafana-schema.ts'),
   tsconfig: path('../../tsconfig.json'),
   type: 'GrafanaSchema',
   additionalProperties: false,
   skipTypeCheck: true,
-  // Two of the SDK's modules have types of one name.
+  // Two modules of the SDK have types of the same name.
   expose: 'none',
 }).createSchema('GrafanaSchema');
 
@@ -23,7 +23,7 @@ const ajv = new Ajv({ strict: false, allErrors: true, allowUnionTypes: true }).a
   'grafana',
 );
 
-/** What is wrong with a value, by the part of the schema at this path; nothing if all is well. */
+/** The faults of a value against the part of the schema at this path; empty if it is valid. */
 const faults = (part: string, value: unknown): readonly string[] => {
   const check = ajv.getSchema(`grafana#/definitions/GrafanaSchema/${part}`);
   if (check === undefined) return [`the schema has no ${part}: add this kind of panel to grafana-schema.ts`];
@@ -44,20 +44,20 @@ interface PanelJson {
 describe.each(builtDashboards().map(({ uid, json }) => [uid, json] as const))('%s', (_, json) => {
   const panels = dashboardPanels(json) as unknown as readonly PanelJson[];
 
-  it('is a dashboard by Grafana’s schema', () => {
+  it('is a valid dashboard in Grafana’s schema', () => {
     const { panels: _, ...rest } = json;
     expect(faults('properties/dashboard', rest)).toEqual([]);
   });
 
   it.each(panels.filter(({ type }) => type === 'row').map((row) => [row.title, row] as const))(
-    '%s is a row by it',
+    '%s is a valid row',
     (_title, row) => {
       expect(faults('properties/row', row)).toEqual([]);
     },
   );
 
   it.each(panels.filter(({ type }) => type !== 'row').map((panel) => [panel.title, panel] as const))(
-    '%s has the options, fields and queries of its kind',
+    '%s has valid options, fields and queries for its type',
     (_title, { targets = [], ...panel }) => {
       const { type, options, fieldConfig } = panel;
       expect(faults('properties/panel', panel)).toEqual([]);
@@ -70,7 +70,7 @@ describe.each(builtDashboards().map(({ uid, json }) => [uid, json] as const))('%
 });
 
 describe('the schema', () => {
-  it('lets nothing pass that Grafana doesn’t know, nor what is of another type', () => {
+  it('rejects properties that Grafana does not know, and values of another type', () => {
     expect(faults('properties/dashboard', { titel: 'x' }).join()).toContain('titel');
     expect(faults('properties/dashboard', { schemaVersion: '42' }).join()).toContain('must be number');
     const kind = 'properties/panels/properties/timeseries/properties';

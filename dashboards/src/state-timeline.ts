@@ -14,14 +14,14 @@ import {
 import { PanelBuilder as StateTimelineBuilder } from '@grafana/grafana-foundation-sdk/statetimeline';
 import { type Face, faced, type Line, legendBelow, overTime, thresholds } from './panels.ts';
 
-/** What a value of the query means. */
+/** Text and colour of a value of the query. */
 export interface StateName {
   readonly value: number;
   readonly text: string;
   readonly colour: string;
 }
 
-/** What Grafana has to know to write the values of states as texts, in their colours. */
+/** Mappings with which Grafana writes the values of states as texts, in their colours. */
 export const stateMapping = (names: readonly StateName[]): ValueMap => ({
   type: MappingType.ValueToText,
   options: Object.fromEntries(
@@ -29,12 +29,12 @@ export const stateMapping = (names: readonly StateName[]): ValueMap => ({
   ),
 });
 
-/** How many bands there may be: Grafana 12 would put more onto pages. */
+/** The most bands: Grafana 12 would put more on further pages. */
 export const BANDS = 20;
 
 /**
- * A band for each series, coloured by state. The colours are those of the mappings: with the mode `thresholds`, Grafana merges
- * equal values by their threshold, and draws all bands black.
+ * One band per series, coloured by state. The colours are those of the mappings. With the mode `thresholds`, Grafana merges equal values
+ * by their threshold and draws all bands black.
  */
 export const stateTimeline = (face: Face, line: Line, names: readonly StateName[]): StateTimelineBuilder =>
   faced(new StateTimelineBuilder(), face)

@@ -16,54 +16,54 @@ import { type StateName, stateMapping } from './state-timeline.ts';
 export interface Column {
   readonly title: string;
   readonly expr: string;
-  /** Grafana's id of a unit. Default: that of the table. */
+  /** Grafana's id of a unit. Default: the unit of the table. */
   readonly unit?: string;
   readonly decimals?: number;
   /** Colours the cell from this value upwards. */
   readonly alarm?: { readonly from: number; readonly colour: string };
-  /** What to say instead of 0. */
+  /** Text for the value 0. */
   readonly zero?: string;
-  /** What the values mean: each is written as its text, on its colour. Not together with `alarm` and `zero`. */
+  /** Texts and colours for the values. Not together with `alarm` and `zero`. */
   readonly states?: readonly StateName[];
-  /** Drawn as a bar from 0 to 1 in this colour. */
+  /** Draws the value as a bar from 0 to 1 in this colour. */
   readonly gauge?: string;
-  /** The same from 0 to the highest value: of a table with this one query. */
+  /** The same from 0 to the highest value, for a table with one query. */
   readonly bar?: string;
-  /** What to say in a row for which the query gives nothing. */
+  /** Text for a row for which the query has no value. */
   readonly absent?: string;
-  /** Pixels. */
+  /** Width in pixels. */
   readonly width?: number;
   /** Where a click on a cell leads. */
   readonly links?: readonly DataLink[];
 }
 
-/** A label of the series that becomes a column of its own. */
+/** A label of the series that becomes its own column. */
 export interface Key {
   readonly label: string;
   readonly title: string;
-  /** Left of the values, which is what identifies a row, or right of them. */
+  /** Left of the values, for labels that identify a row, or right of them. */
   readonly side: 'left' | 'right';
-  /** Pixels. */
+  /** Width in pixels. */
   readonly width?: number;
-  /** What to say in a row without this label. */
+  /** Text for a row without this label. */
   readonly absent?: string;
-  /** What all values begin with, and what needn't be read again and again. */
+  /** A prefix that all values share, and that the table does not repeat. */
   readonly prefix?: string;
   /** Where a click on a cell leads. */
   readonly links?: readonly DataLink[];
-  /** Not drawn: for the links of other columns alone. */
+  /** Not drawn: only links of other columns read it. */
   readonly hidden?: true;
 }
 
 /** Titles of the columns that name an agent, for links. */
 export const AGENT_COLUMNS = { [JOB]: 'Job', [ATTR.agent]: 'Agent' } as const;
-/** The same of a tool of an agent. */
+/** The same for a tool of an agent. */
 export const AGENT_TOOL_COLUMNS = { ...AGENT_COLUMNS, [ATTR.tool]: 'Tool' } as const;
 
-/** For a table that has little room: names get less of it at least, and the heads of columns no sign for a filter. */
+/** For a table with little room: name columns have a smaller minimum width, and column heads have no filter symbol. */
 export const tight = (panel: TableBuilder): TableBuilder => panel.filterable(false).minWidth(95);
 
-/** Beside the name of an agent, which another job may have as well. */
+/** The job, beside the name of an agent that another job may have too. */
 export const JOB_KEY: Key = { label: label(JOB), title: AGENT_COLUMNS[JOB], side: 'left', width: 90 };
 
 type Property = { id: string; value: unknown };
@@ -78,7 +78,7 @@ const shape = ({ width, absent, links }: Pick<Column, 'width' | 'absent' | 'link
 
 const keyProperties = ({ prefix, hidden, ...rest }: Key): Property[] => [
   ...shape(rest),
-  // Grafana 12 has moved what was `hidden` before.
+  // Grafana 12 moved the setting `hidden`.
   ...(hidden === undefined
     ? []
     : [
@@ -137,11 +137,11 @@ const properties = ({ unit, decimals, alarm, zero, states, gauge, bar = gauge, .
 ];
 
 /**
- * A table of now: each query gives one column, and rows with the same labels become one. The labels that all queries
- * keep identify the row.
+ * A table of current values: each query fills one column, and rows with the same labels are merged. The labels that all queries keep
+ * identify the row.
  */
 export const table = (face: Face, keys: readonly Key[], columns: readonly Column[], sortBy: string): TableBuilder => {
-  // Grafana leaves out which query a value is of where there is but one.
+  // With only one query, Grafana does not name the value after its query.
   const valueName = (index: number): string => (columns.length === 1 ? 'Value' : `Value #${refIdOf(index)}`);
   const order = [
     ...keys.filter(({ side }) => side === 'left').map(({ label }) => label),

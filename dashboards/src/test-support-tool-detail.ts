@@ -1,7 +1,7 @@
 import { UID } from './links.ts';
 import { exprOf, type Sample, SOURCE } from './test-support.ts';
 
-// What the samples and queries of Tool detail are written with.
+// Samples and queries of the Tool detail tests.
 export const of = (panel: string, refId = 'A'): string => exprOf(UID.toolDetail, panel, refId);
 
 export const from = (agent: string, instance = 'i'): string =>

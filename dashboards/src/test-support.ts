@@ -7,27 +7,27 @@ import { builtDashboards } from './dashboards.ts';
 import type { DashboardUid } from './links.ts';
 import { dashboardQueries, substitute } from './queries.ts';
 
-/** What a query has to give. */
+/** The expected result of a query. */
 export interface Sample {
   readonly labels: string;
   readonly value: number;
 }
 
-/** A query, what Prometheus had got, and what it has to give. */
+/** A query, the samples that Prometheus has, and the expected result. */
 export interface Case {
-  /** By selector; one sample a minute in promtool's notation, where `_` is a scrape that is missing. */
+  /** By selector; one sample per minute in promtool's notation, in which `_` is a missing scrape. */
   readonly samples: Readonly<Record<string, string>>;
   readonly expr: string;
-  /** Such as `2h10m`, counted from the first sample. */
+  /** A duration such as `2h10m`, from the first sample. */
   readonly at: string;
-  /** What is shown, up to `at`. Default: `10m`. */
+  /** The time range shown, up to `at`. Default: `10m`. */
   readonly range?: string;
   /** Four of Grafana's steps. Default: `10m`. */
   readonly rateInterval?: string;
   readonly gives: readonly Sample[];
 }
 
-/** Asks Prometheus' own engine what a query gives: promtool takes JSON for YAML. */
+/** Evaluates a query with Prometheus' own engine. promtool accepts JSON as YAML. */
 export const proved = async ({
   samples,
   expr,
@@ -55,7 +55,7 @@ export const proved = async ({
 const queries = builtDashboards().flatMap(({ json }) => dashboardQueries(json));
 
 /**
- * The query of a panel.
+ * @throws Error for a panel that does not exist, so that no test passes without a query
  * @throws Error for a panel that isn't there, so that no test proves something about nothing
  */
 export const exprOf = (dashboard: DashboardUid, panel: string, refId = 'A'): string => {
@@ -63,9 +63,9 @@ export const exprOf = (dashboard: DashboardUid, panel: string, refId = 'A'): str
     (query) => query.dashboard === dashboard && query.panel === panel && query.refId === refId,
   );
   if (found === undefined)
-    throw new Error(`no panel "${panel}" with a query ${refId} on ${dashboard}: name one that is there`);
+    throw new Error(`no panel "${panel}" with a query ${refId} on ${dashboard}. Name an existing panel`);
   return found.expr;
 };
 
-/** Labels of a series of agent `a`, beyond those that are given. */
+/** Labels of a series of agent `a`, in addition to the given ones. */
 export const SOURCE = 'job="j", instance="i", gen_ai_agent_name="a"';

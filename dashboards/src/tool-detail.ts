@@ -9,13 +9,13 @@ import { inItsPlaceRow } from './rows/tool-detail/in-its-place.ts';
 import { latencyRow } from './rows/tool-detail/latency.ts';
 import { nowRow } from './rows/tool-detail/now.ts';
 
-/** One tool: what its circuit did, why, and what the agents did instead. */
+/** One tool: the states of its circuit, why, and what the agents did instead. */
 export const toolDetail = (settings: RuleSettings = DEFAULT_SETTINGS): Dashboard =>
   assembled({
     uid: UID.toolDetail,
     title: 'Tool detail',
     description:
-      'One tool, or a few: choose them on top. What its circuits did and why, how it answers, how it recovers, what was done in its place, and its traces. group:NAME is the circuit of a group of tools, such as those of one MCP server.',
+      'One tool, or a few: select them at the top. Shows the states of its circuits and why, how it answers, how it recovers, what was done instead, and its traces. group:NAME is the circuit of a group of tools, such as those of one MCP server.',
     rows: [nowRow(), circuitsRow(), callsRow(settings), latencyRow(), agentsRow(), inItsPlaceRow()],
     moreVariables: ['traces'],
   });

@@ -14,14 +14,14 @@ const count = (value: number) => [{ labels: '{}', value }];
 describe('tools that opened in the time range shown', () => {
   const expr = exprOf(PAGE, 'Tools that opened');
 
-  // Shown are the last ten minutes.
+  // The time range shown is the last ten minutes.
   it.each<[string, Readonly<Record<string, string>>, string, number]>([
-    ['the first opening ever, of which no counter tells', { [gauge('a', 't')]: '_x84 5000x5' }, '90m', 1],
+    ['the first opening, which no counter shows', { [gauge('a', 't')]: '_x84 5000x5' }, '90m', 1],
     ['one that opened again', { [gauge('a', 't')]: '900x84 5000x5' }, '90m', 1],
     ['one that a restarted process opened', { [gauge('a', 't')]: '900x50 _x34 5000x5' }, '90m', 1],
-    ['one of a process that has gone since', { [gauge('a', 't')]: '900x82 5000x2' }, '90m', 1],
+    ['one of a process that has ended since', { [gauge('a', 't')]: '900x82 5000x2' }, '90m', 1],
     [
-      'one, though a new instance opened it',
+      'one, although a new instance opened it',
       { [gauge('a', 't')]: '900x90', [gauge('a', 't', 'network', '2')]: '_x84 5000x5' },
       '90m',
       1,
@@ -32,21 +32,21 @@ describe('tools that opened in the time range shown', () => {
       '90m',
       2,
     ],
-    ['none that opened before', { [gauge('a', 't')]: '900x90' }, '90m', 0],
+    ['not one that opened before', { [gauge('a', 't')]: '900x90' }, '90m', 0],
     [
-      'none that another instance opened later',
+      'not one that another instance opened later',
       { [gauge('a', 't')]: '5000x90', [gauge('a', 't', 'network', '2')]: '_x84 900x5' },
       '90m',
       0,
     ],
     ['none, if a scrape is missing', { [gauge('a', 't')]: '900x70 _x12 900x8' }, '90m', 0],
-    // The limit that the comment and the README own up to.
-    ['one that was away for more than an hour', { [gauge('a', 't')]: '900x10 _x74 900x5' }, '90m', 1],
+    // The limit that the comment and the README document.
+    ['one that was absent for more than an hour', { [gauge('a', 't')]: '900x10 _x74 900x5' }, '90m', 1],
   ])('count %s', async (_, samples, at, value) => {
     await proved({ samples: { ...REPORTING, ...samples }, expr, at, gives: count(value) });
   });
 
-  it('are counted by error and by agent, each once in each window', async () => {
+  it('are counted by error and by agent, once per window', async () => {
     const samples = {
       ...REPORTING,
       [gauge('a', 't')]: '_x84 5000x5',
@@ -66,9 +66,9 @@ describe('tools that opened in the time range shown', () => {
   });
 });
 
-describe('what opened together', () => {
-  it('is seen at once, though the looks at the range are two and a half minutes apart', async () => {
-    // The last look is at 10m, and the openings are a sample later.
+describe('tools that opened together', () => {
+  it('show at once, although the steps are two and a half minutes apart', async () => {
+    // The last step is at 10m, and the openings are one sample later.
     const samples = { ...REPORTING, [gauge('a', 't')]: '_x11 640x3', [gauge('a', 'u')]: '_x11 641x3' };
     await proved({ samples, expr: exprOf(PAGE, 'Most tools of one agent'), at: '11m', gives: count(2) });
   });
@@ -82,26 +82,26 @@ describe('what opened together', () => {
   it.each<[string, Readonly<Record<string, number>>, number, number]>([
     ['three tools of one agent', { [gauge('a', 't')]: 1000, [gauge('a', 'u')]: 1060, [gauge('a', 'v')]: 1120 }, 3, 1],
     [
-      'two, if the first lies one second too far back',
+      'two, if the first is one second too early',
       { [gauge('a', 't')]: 999, [gauge('a', 'u')]: 1060, [gauge('a', 'v')]: 1120 },
       2,
       1,
     ],
     ['one tool of three agents', { [gauge('a', 't')]: 1000, [gauge('b', 't')]: 1001, [gauge('c', 't')]: 1002 }, 1, 3],
     [
-      'nothing where errors differ',
+      'nothing if errors differ',
       { [gauge('a', 't')]: 1000, [gauge('a', 'u', 'timeout')]: 1001, [gauge('b', 't', 'server')]: 1002 },
       1,
       1,
     ],
     [
-      'one tool once, whatever its instances',
+      'one tool once, for any number of instances',
       { [gauge('a', 't', 'network', '1')]: 1000, [gauge('a', 't', 'network', '2')]: 1010 },
       1,
       1,
     ],
     [
-      'no three tools of an agent where each job has an agent of the name, and one agent as for the alert',
+      'not three tools of an agent if each job has an agent of that name, and one agent as in the alert',
       {
         [gauge('a', 't', 'network', 'i', 'prod')]: 1000,
         [gauge('a', 'u', 'network', 'i', 'staging')]: 1001,
@@ -111,18 +111,18 @@ describe('what opened together', () => {
       1,
     ],
     [
-      'nothing where it is what stands for all other tools',
+      'nothing for the series that collects all other tools',
       { [gauge('a', '_OTHER')]: 1000, [gauge('b', '_OTHER')]: 1001, [gauge('c', '_OTHER')]: 1002 },
       0,
       0,
     ],
-    ['nothing where nothing opened', {}, 0, 0],
+    ['nothing if nothing opened', {}, 0, 0],
   ])('is %s', async (_, times, tools, agents) => {
     await proved({ samples: opened(times), expr: exprOf(PAGE, 'Most tools of one agent'), at, gives: count(tools) });
     await proved({ samples: opened(times), expr: exprOf(PAGE, 'Most agents with one tool'), at, gives: count(agents) });
   });
 
-  it('is still told of when another has opened alone since, and not before the time range shown', async () => {
+  it('still show after another tool opened alone, and not before the time range shown', async () => {
     const samples = {
       ...REPORTING,
       [gauge('a', 't')]: '_x20 1200x99',
@@ -135,7 +135,7 @@ describe('what opened together', () => {
     await proved({ samples, expr, at: '60m', range: '20m', gives: count(1) });
   });
 
-  it('stands at each tool that is one of them, and at no other', async () => {
+  it('are counted at each tool that is one of them, and at no other', async () => {
     const samples = opened({
       [gauge('a', 't')]: 1000,
       [gauge('a', 'u')]: 1060,
@@ -152,7 +152,7 @@ describe('what opened together', () => {
     await proved({ samples, expr: exprOf(PAGE, 'Last openings', 'C'), at, gives: agents });
   });
 
-  it('is one figure for each agent (tool) and error', async () => {
+  it('are one number for each agent (tool) and error', async () => {
     const samples = opened({ [gauge('a', 't')]: 1000, [gauge('a', 'u')]: 1001, [gauge('b', 't', 'timeout')]: 1002 });
     const byAgent = [
       { labels: '{gen_ai_agent_name="a", error_type="network"}', value: 2 },
@@ -179,7 +179,7 @@ describe('circuits in the order of their opening', () => {
   const circuits = (agent: string, name: string, state: string) =>
     `breakerbox_circuits{${tool(agent, name)}, breakerbox_state="${state}"}`;
 
-  it('have their state, and the time of opening as the label that sorts them', async () => {
+  it('show their state, and are sorted by the label with the time of opening', async () => {
     const samples = {
       ...REPORTING,
       [circuits('a', 'z', 'open')]: '1x10',
@@ -215,7 +215,7 @@ describe('alerts of a shared cause', () => {
   };
   const at = '10m';
 
-  it('are pending or fire, and are counted when they fire', async () => {
+  it('are shown as pending or firing, and are counted when they fire', async () => {
     const gives = [
       { labels: '{alertname="BreakerboxSystemicFailure", job="j", gen_ai_agent_name="a"}', value: 1 },
       { labels: '{alertname="BreakerboxCorrelatedOpenings", gen_ai_tool_name="t"}', value: 2 },
@@ -226,7 +226,7 @@ describe('alerts of a shared cause', () => {
     await proved({ samples: loaded, expr: exprOf(PAGE, 'Alerts of a shared cause'), at, gives: count(0) });
   });
 
-  it('say that there were none only where there were none in all that is shown', async () => {
+  it('say none only if there were none in the time range shown', async () => {
     const expr = exprOf(PAGE, 'Alerts over time');
     const over = {
       ...loaded,
@@ -238,7 +238,7 @@ describe('alerts of a shared cause', () => {
     await proved({ samples: REPORTING, expr, at, gives: unruled });
   });
 
-  it('are one mark for the fleet, for which systemic events that last are taken where there are no alerts', async () => {
+  it('are one mark for the fleet, which shows active systemic events if there are no alerts', async () => {
     const expr = exprOf(PAGE, 'Systemic or correlated failure', 'annotation');
     const marked = [{ labels: '{alertname="BreakerboxCorrelatedOpenings"}', value: 2 }];
     await proved({ samples, expr, at, gives: marked });

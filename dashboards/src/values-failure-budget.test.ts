@@ -25,12 +25,12 @@ const avoided = (agent: string, tool: string) =>
 
 const one = (value: number): readonly Sample[] => [{ labels: '{}', value }];
 const agent = (name: string, value: number): Sample => ({ labels: `{job="j", gen_ai_agent_name="${name}"}`, value });
-/** Of what is no job's alone. */
+/** Labels without a job. */
 const named = (name: string, value: number): Sample => ({ labels: `{gen_ai_agent_name="${name}"}`, value });
 const at = '10m';
 
 describe('the budget in the time range', () => {
-  // Two agents of several instances: one there all along, one born with its first session, one started again.
+  // Two agents of several instances: one there all the time, one whose first scrape has its first session, one restarted.
   const samples = {
     [limit('a', 'i1')]: '15x4 20x5',
     [remaining('a', 'i1')]: '15x4 12x5',
@@ -57,8 +57,8 @@ describe('the budget in the time range', () => {
     ['Fell low', 1],
     ['Ran out', 1],
     ['Budget left', (12 + 3 + 9) / (20 + 5 + 10)],
-  ])('is to the last failure what the agents counted: %s', async (panel, value) => {
-    // What was there before the range is known by an earlier sample.
+  ])('is exactly the count of the agents: %s', async (panel, value) => {
+    // An earlier sample gives the value before the range.
     await proved({ samples, expr: of(panel), at: '9m', range: '8m', gives: one(value) });
   });
 
@@ -95,7 +95,7 @@ describe('the budget in the time range', () => {
       });
   });
 
-  it('is all of it where no session is live, and 0 where all of them have run out', async () => {
+  it('is full without live sessions, and 0 if all of them have run out', async () => {
     const samples = {
       [limit('a')]: '0x10',
       [remaining('a')]: '0x10',
@@ -106,7 +106,7 @@ describe('the budget in the time range', () => {
     await proved({ samples, expr: of('Budget left'), at, gives: one(0) });
   });
 
-  it('is told of paused agents first, then of those with the least left', async () => {
+  it('lists agents with paused sessions first, then those with the least left', async () => {
     const samples = {
       [sessions('a')]: '1x10',
       [sessions('a', 'paused_budget')]: '0x10',
@@ -121,14 +121,14 @@ describe('the budget in the time range', () => {
       [limit('c')]: '10x10',
       [remaining('c')]: '1x10',
     };
-    // promtool doesn't look at the order: so the first alone, and the first two.
+    // promtool ignores the order, so this checks the first row alone and the first two.
     const first = (rows: number): string => of('Budget by agent').replace('topk(100,', `topk(${rows},`);
     await proved({ samples, expr: first(1), at, gives: [agent('b', 1)] });
     await proved({ samples, expr: first(2), at, gives: [agent('b', 1), agent('c', 0)] });
   });
 
   it.each(['Charged', 'Fell low', 'Ran out', 'Paused on budget', 'Tokens wasted', 'Tokens avoided (est.)'])(
-    'says 0 while agents report and nothing happens, and nothing if they do not: %s',
+    'shows 0 while agents report and nothing happens, and no value if they do not: %s',
     async (panel) => {
       await proved({ samples: { [sessions('a')]: '1x10' }, expr: of(panel), at, gives: one(0) });
       await proved({ samples: { up: '1x10' }, expr: of(panel), at, gives: [] });
@@ -149,8 +149,8 @@ describe('burn', () => {
     ['30m', 0.54],
     ['1h', 0.39],
     ['6h', 0.27],
-  ] as const)('is the share of the sessions that fell low within its own window: %s', async (window, value) => {
-    // One live all along, and four started a minute; one of them falls, two in the last half hour, three in the last five minutes.
+  ] as const)('show the share of the sessions that fell low within their own window: %s', async (window, value) => {
+    // One live all the time, and four started per minute. One of them falls, two in the last half hour, three in the last five minutes.
     const samples = {
       [sessions('a')]: '1x480',
       [started('a')]: '0+4x480',
@@ -164,7 +164,7 @@ describe('burn', () => {
     ['5m', '0+2x55 110x4', '0x57 1 2', 2 / (111 / 12)],
     ['30m', '0+2x330 660x29', '0x329 0+1x30', 29 / (661 / 12)],
   ] as const)(
-    'goes by the pace of the long window where none was started in a short one: %s',
+    'use the pace of the long window if no session started in the short one: %s',
     async (window, starts, falls, value) => {
       const samples = { [sessions('a')]: '1x360', [started('a')]: starts, [low('a')]: falls };
       const gives = [agent('a', Math.round(20 * value) / 20)];
@@ -174,7 +174,7 @@ describe('burn', () => {
   );
 
   it.each(['Fast burn: over the last hour', 'Slow burn: over the last 6 hours'])(
-    'counts sessions that were started before: %s',
+    'count sessions that started before: %s',
     async (panel) => {
       // Ten chats of a day; six of them fall within the window.
       const samples = { [sessions('a')]: '10x1440', [started('a')]: '10x1440', [low('a')]: '2x1437 4 6 8' };
@@ -183,9 +183,9 @@ describe('burn', () => {
   );
 
   it.each(Object.values(panels))(
-    'has what short-lived processes were first seen with, as the alerts have it: %s',
+    'include first values of short-lived processes, as the alerts do: %s',
     async (panel) => {
-      // A process of old with 20 sessions of which 2 fall; and two that are first seen with 5 sessions of which 3 have fallen.
+      // An old process with 20 sessions of which 2 fall, and two new ones with 5 sessions of which 3 have fallen.
       const samples = {
         [sessions('a')]: '0x500',
         [started('a')]: '0x476 20x4',
@@ -199,7 +199,7 @@ describe('burn', () => {
     },
   );
 
-  it.each(Object.values(panels))('is never above 1, and 0 where none fell: %s', async (panel) => {
+  it.each(Object.values(panels))('are never above 1, and 0 if no session fell: %s', async (panel) => {
     const samples = {
       [sessions('a')]: '1x600',
       [started('a')]: '0+5x600',
@@ -212,7 +212,7 @@ describe('burn', () => {
   });
 });
 
-describe('what burns the budget', () => {
+describe('failures that burn the budget', () => {
   const samples = {
     [sessions('a')]: '1x10',
     [outcome('a', 'search', 'failure', 'server')]: '0x5 4x5',
@@ -223,7 +223,7 @@ describe('what burns the budget', () => {
     [outcome('a', 'mail', 'failure', 'timeout')]: '0x10',
   };
 
-  it('is told by agent, tool and category, and only failures', async () => {
+  it('are listed by agent, tool and category, without other outcomes', async () => {
     const cause = (name: string, category: string, value: number): Sample => ({
       labels: `{job="j", gen_ai_agent_name="${name}", gen_ai_tool_name="search", error_type="${category}"}`,
       value,
@@ -232,7 +232,7 @@ describe('what burns the budget', () => {
     await proved({ samples, expr: of('What burns the budget'), at, gives });
   });
 
-  it('is drawn by tool, and by category', async () => {
+  it('are drawn by tool and by category', async () => {
     await proved({
       samples,
       expr: of('Failures by tool'),
@@ -250,14 +250,14 @@ describe('what burns the budget', () => {
     });
   });
 
-  it('is none where nothing failed', async () => {
+  it('show none without failures', async () => {
     const quiet = { [sessions('a')]: '1x10', [outcome('a', 'search', 'failure', 'server')]: '7x10' };
     await proved({ samples: quiet, expr: of('What burns the budget'), at, gives: [named('none', 0)] });
   });
 });
 
 describe('deferred work', () => {
-  it('is a share of what was planned, of each agent, and 0 while nothing is', async () => {
+  it('is a share of the planned tasks of each agent, and 0 without tasks', async () => {
     const samples = {
       [tasks('a', 'achievable')]: '0+3x10',
       [tasks('a', 'deferred')]: '0+1x10',

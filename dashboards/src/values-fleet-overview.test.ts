@@ -15,11 +15,11 @@ describe('the state of a circuit over time', () => {
     ['half-open', { closed: 1, half_open: 1 }, 2],
     ['open', { closed: 1, open: 1 }, 3],
     ['open, others half-open', { open: 2, half_open: 1 }, 5],
-    ['open where somebody has forced it', { forced_open: 1 }, 3],
-    ['by hand where it is switched off, not closed', { disabled: 2 }, 1],
-    ['by hand where it is only observed, not closed', { closed: 1, observe_only: 1 }, 1],
-    ['the worse one, where another is open', { disabled: 1, open: 1 }, 3],
-    ['closed where a tool has no circuit', {}, 0],
+    ['open if it is forced open', { forced_open: 1 }, 3],
+    ['by hand if it is switched off, not closed', { disabled: 2 }, 1],
+    ['by hand if it only observes, not closed', { closed: 1, observe_only: 1 }, 1],
+    ['the worse one if another is open', { disabled: 1, open: 1 }, 3],
+    ['closed if a tool has no circuit', {}, 0],
   ])('is %s', async (_, counts, value) => {
     const samples = Object.fromEntries(
       ALL.map((state) => [
@@ -51,7 +51,7 @@ describe('agents', () => {
   it.each<[string, Readonly<Record<string, string>>, string, number]>([
     ['one that reported for long and stopped', { [agent('a')]: '1x20', [agent('b')]: '1x40' }, '40m', 1],
     ['one that is down in one of its jobs', { [agent('a')]: '1x20', [agent('a', 'k')]: '1x40' }, '40m', 1],
-    ['all, so that nobody reports at all', { [agent('a')]: '1x20', [agent('b')]: '1x20' }, '40m', 2],
+    ['all, so that no agent reports', { [agent('a')]: '1x20', [agent('b')]: '1x20' }, '40m', 2],
     ['none that reports', { [agent('a')]: '1x40' }, '40m', 0],
     ['none that ran for a short while and ended', { [agent('a')]: '1x6', [agent('b')]: '1x40' }, '40m', 0],
     ['none whose restart takes three minutes', { [agent('a')]: '1x20 _x3 0x10' }, '23m', 0],
@@ -62,8 +62,8 @@ describe('agents', () => {
     await proved({ samples, expr: exprOf(FLEET, 'Agents vanished'), at, gives: total(value) });
   });
 
-  it('that come and go have not vanished: a nightly job of half an hour is none, once it has been seen for long', async () => {
-    // One night after the other, and another agent that was there all along.
+  it('that come and go have not vanished: a nightly job of half an hour does not count once it has been seen for long', async () => {
+    // Several nights, and another agent that was there all the time.
     const night = `1x29 _x1409 1x29 _x1409 1x29 _x60`;
     const samples = {
       [sessions(agent('nightly'))]: night,
@@ -77,7 +77,7 @@ describe('agents', () => {
     await proved({ samples, expr: exprOf(FLEET, 'Agents'), at: '2920m', gives });
   });
 
-  it('are what the worst of their sessions are, and are named when they have vanished', async () => {
+  it('have the state of their worst session, and are listed when they have vanished', async () => {
     const samples = {
       [sessions(agent('working'))]: '2x40',
       [sessions(agent('working'), 'paused_budget')]: '0x40',
@@ -127,7 +127,7 @@ describe('tool health', () => {
     await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'E'), at: '10m', gives });
   });
 
-  it('has what is open now first, then what was open for longest', async () => {
+  it('lists tools that are open now first, then those that were open longest', async () => {
     const states = (name: string, open: string) => ({
       [`breakerbox_circuits{${tool(name, 'breakerbox_state="open"')}}`]: open,
       [`breakerbox_circuits{${tool(name, 'breakerbox_state="closed"')}}`]: '1x10',
@@ -142,7 +142,7 @@ describe('tool health', () => {
     await proved({ samples, expr: order, at: '10m', range: '9m', gives });
   });
 
-  it('has shares of what was run and of what was decided, over all instances, and none of nothing', async () => {
+  it('shows shares of executed calls and of decisions over all instances, and none without calls', async () => {
     const outcomes = (outcome: string, instance: string) =>
       `breakerbox_outcomes_total{${tool('t', `breakerbox_outcome="${outcome}"`, instance)}}`;
     const samples = {
@@ -162,7 +162,7 @@ describe('tool health', () => {
 });
 
 describe('the failure rate by tool', () => {
-  it('is that of the alert: what was ignored says nothing of the tool', async () => {
+  it('is the rate of the alert, without ignored outcomes', async () => {
     const came = (outcome: string) =>
       `breakerbox_outcomes_total{${agent('a')}, gen_ai_tool_name="t", breakerbox_outcome="${outcome}"}`;
     const samples = {
@@ -185,7 +185,7 @@ describe('firing alerts', () => {
   const alert = (name: string, severity: string, more = '', state = 'firing') =>
     `ALERTS{alertname="${name}", severity="${severity}", alertstate="${state}"${more}}`;
 
-  it('have their severity, whether they are about one tool, one agent or several', async () => {
+  it('have their severity, for one tool, one agent or several', async () => {
     const samples = {
       ...loaded,
       ...reporting,
@@ -204,7 +204,7 @@ describe('firing alerts', () => {
       ].join(', ')}}`,
       value,
     });
-    // What an alert isn't about is all of it, in a link: the dash of an empty cell would choose nothing.
+    // In a link, a label that the alert does not have means all values. The dash of an empty cell would select nothing.
     const gives = [
       row('BreakerboxCircuitOpen', UID.toolDetail, 1, ['j', 'a', 't']),
       row('BreakerboxBudgetExhausted', UID.failureBudget, 2, ['j', 'a', 'All']),
@@ -213,7 +213,7 @@ describe('firing alerts', () => {
     await proved({ samples, expr, at: '10m', gives });
   });
 
-  it('are none where the rules are loaded, and else it says that they are not', async () => {
+  it('show none if the rules are loaded, and otherwise say that they are not', async () => {
     const links = 'link_dashboard="breakerbox-fleet-overview", link_job="All", link_agent="All", link_tool="All"';
     const none = (alertname: string) => [{ labels: `{alertname="${alertname}", ${links}}`, value: 0 }];
     await proved({ samples: { ...loaded, ...reporting }, expr, at: '10m', gives: none('none') });
@@ -221,7 +221,7 @@ describe('firing alerts', () => {
     expect(exprOf(FLEET, 'Firing alerts', 'B')).toContain(NO_RULES);
   });
 
-  it('have been so since the reason was there', async () => {
+  it('show how long their condition has been true', async () => {
     const labels = 'alertname="BreakerboxCircuitOpen", severity="warning", job="j", gen_ai_agent_name="a"';
     const samples = {
       ...reporting,

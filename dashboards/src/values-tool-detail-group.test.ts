@@ -6,7 +6,7 @@ import { cameOf, circuits, decided, moved, of, one, opened, sessions } from './t
 const GROUP = `${SOURCE}, gen_ai_tool_name="group:files"`;
 const at = '10m';
 
-describe('a group that is chosen alone', () => {
+describe('a group that is selected alone', () => {
   const samples = {
     [sessions]: '1x10',
     [circuits('closed', GROUP)]: '1x2 0x8',
@@ -20,16 +20,16 @@ describe('a group that is chosen alone', () => {
 
   it.each<[string, string, number]>([
     ['State', 'A', 3],
-    ['Out since', 'A', 100_000],
+    ['Open since', 'A', 100_000],
     ['Agents using it', 'A', 1],
     ['Probes and how they ended', 'A', 0],
     ['Probes and how they ended', 'B', 2],
     ['Probes and how they ended', 'C', 2],
-  ])('has what a circuit has: %s %s', async (panel, refId, value) => {
+  ])('shows the values of its circuit: %s %s', async (panel, refId, value) => {
     await proved({ samples, expr: of(panel, refId), at, gives: one(value) });
   });
 
-  it.each(['Failed', 'Not run', 'p95'])('says of %s that it is a matter of its tools', async (panel) => {
+  it.each(['Failed', 'Not run', 'p95'])('refers to its tools for %s', async (panel) => {
     await proved({ samples, expr: of(panel), at, gives: one(-1) });
   });
 
@@ -38,13 +38,13 @@ describe('a group that is chosen alone', () => {
     ['Why calls were not run', 'breakerbox_reason'],
     ['Outcomes', 'breakerbox_outcome'],
     ['Error categories', 'error_type'],
-    ['Where held-up calls went', 'breakerbox_route'],
+    ['Where rejected calls went', 'breakerbox_route'],
     ['Pre-call checks by answer', 'breakerbox_availability'],
-  ])('says of %s that it has no calls', async (panel, label) => {
+  ])('says that it has no calls for %s', async (panel, label) => {
     await proved({ samples, expr: of(panel), at, gives: [{ labels: `{${label}="${GROUP_NOTE}"}`, value: 0 }] });
   });
 
-  it('changes nothing beside a tool', async () => {
+  it('changes nothing if a tool is selected too', async () => {
     const tool = { [circuits('closed')]: '1x10', [decided('call')]: '0+60x10', [cameOf('success')]: '0+60x10' };
     const both = { ...samples, ...tool };
     await proved({ samples: both, expr: of('Failed'), at, gives: one(0) });
@@ -66,7 +66,7 @@ describe('a group that is chosen alone', () => {
 });
 
 describe('an opening that was taken back', () => {
-  it('is none: neither now, nor as the last error', async () => {
+  it('does not count: neither now, nor as the last error', async () => {
     const samples = {
       [sessions]: '1x10',
       [circuits('closed')]: '1x10',
@@ -74,6 +74,6 @@ describe('an opening that was taken back', () => {
       [opened('network')]: '100x4 0x6',
     };
     await proved({ samples, expr: of('Last error'), at, gives: [{ labels: '{error_type="none yet"}', value: 0 }] });
-    await proved({ samples, expr: of('Out since'), at, gives: one(0) });
+    await proved({ samples, expr: of('Open since'), at, gives: one(0) });
   });
 });

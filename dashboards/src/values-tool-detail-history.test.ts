@@ -3,7 +3,7 @@ import { UID } from './links.ts';
 import { exprOf, proved } from './test-support.ts';
 import { decided, moved, of, one, sessions, TOOL } from './test-support-tool-detail.ts';
 
-describe('what circuits did', () => {
+describe('the changes of circuits', () => {
   const at = '10m';
   const samples = {
     [moved('closed', 'open')]: '0x5 1x5',
@@ -13,7 +13,7 @@ describe('what circuits did', () => {
     [decided('probe')]: '0x6 3x4',
   };
 
-  it('is told from state to state in one name', async () => {
+  it('are drawn as one name with both states', async () => {
     const gives = [
       { labels: '{breakerbox_state_from="closed → open", breakerbox_state_to="open"}', value: 1 },
       { labels: '{breakerbox_state_from="open → half_open", breakerbox_state_to="half_open"}', value: 2 },
@@ -23,7 +23,7 @@ describe('what circuits did', () => {
     await proved({ samples, expr: of('Transitions'), at, gives });
   });
 
-  it('is none where nothing moved', async () => {
+  it('show none without changes', async () => {
     const quiet = { [sessions]: '1x10', [moved('closed', 'open')]: '4x10' };
     const gives = [{ labels: '{breakerbox_state_from="none"}', value: 0 }];
     await proved({ samples: quiet, expr: of('Transitions'), at, gives });
@@ -35,7 +35,7 @@ describe('what circuits did', () => {
     });
   });
 
-  it('counts an opening between two scrapes, and a probe that failed as another one', async () => {
+  it('count an opening between two scrapes, and a failed probe as another opening', async () => {
     const gives = [{ labels: '{gen_ai_agent_name="a"}', value: 2 }];
     await proved({ samples, expr: of('Openings by agent'), at, gives });
   });
@@ -44,15 +44,15 @@ describe('what circuits did', () => {
     ['A', 1],
     ['B', 1],
     ['C', 3],
-  ])('tells how probes ended, and how many there were: %s', async (refId, value) => {
+  ])('show the results of probes and their number: %s', async (refId, value) => {
     await proved({ samples, expr: of('Probes and how they ended', refId), at, gives: one(value) });
   });
 });
 
-describe('where held-up calls went', () => {
+describe('where rejected calls went', () => {
   const routes = (labels: string) => `breakerbox_routes_total{${TOOL}, breakerbox_route=${labels}}`;
   const perMinute = (per: number) => per / 60;
-  // Seven alternatives a minute, four of them of low degradation; nothing was ever deferred.
+  // Seven alternatives per minute, four of them of low degradation; nothing was ever deferred.
   const samples = {
     [sessions]: '1x10',
     [routes('"alternative", breakerbox_degradation="low"')]: '0+4x10',
@@ -61,15 +61,15 @@ describe('where held-up calls went', () => {
     [routes('"stale"')]: '0+6x10',
   };
 
-  it('is drawn by kind, whatever the degradation, and only for kinds that occurred', async () => {
+  it('is drawn by kind for any degradation, and only for kinds that occurred', async () => {
     const gives = [
       { labels: '{breakerbox_route="alternative"}', value: perMinute(7) },
       { labels: '{breakerbox_route="stale"}', value: perMinute(6) },
     ];
-    await proved({ samples, expr: of('Where held-up calls went'), at: '10m', gives });
+    await proved({ samples, expr: of('Where rejected calls went'), at: '10m', gives });
   });
 
-  it('is drawn by degradation for alternatives alone', async () => {
+  it('is drawn by degradation only for alternatives', async () => {
     const gives = [
       { labels: '{breakerbox_degradation="low"}', value: perMinute(4) },
       { labels: '{breakerbox_degradation="high"}', value: perMinute(3) },
@@ -78,15 +78,15 @@ describe('where held-up calls went', () => {
   });
 
   it.each([
-    ['Where held-up calls went', 'breakerbox_route'],
+    ['Where rejected calls went', 'breakerbox_route'],
     ['Alternatives by degradation', 'breakerbox_degradation'],
-  ])('says none where nothing was: %s', async (title, label) => {
+  ])('shows none without such calls: %s', async (title, label) => {
     const gives = [{ labels: `{${label}="none"}`, value: 0 }];
     await proved({ samples: { [sessions]: '1x10' }, expr: of(title), at: '10m', gives });
   });
 
   it('is the same query on the failure budget', () => {
-    for (const panel of ['Where held-up calls went', 'Alternatives by degradation']) {
+    for (const panel of ['Where rejected calls went', 'Alternatives by degradation']) {
       expect(exprOf(UID.failureBudget, panel)).toBe(of(panel));
     }
   });

@@ -3,7 +3,7 @@ import { proved, type Sample } from './test-support.ts';
 import { cameOf, circuits, decided, from, moved, of, one, opened, sessions, TOOL } from './test-support-tool-detail.ts';
 
 describe('time to recovery', () => {
-  // Sixty samples, one a minute: with a whole hour Prometheus 2 would look at sixty-one, and Prometheus 3 at sixty.
+  // Sixty samples, one per minute: over a whole hour, Prometheus 2 would read sixty-one, and Prometheus 3 sixty.
   const hour = { at: '1h', range: '59m59s', rateInterval: '4m' } as const;
   const expr = `round(${of('Time to recovery')})`;
   const CLOSED_TO_OPEN = moved('closed', 'open');
@@ -16,7 +16,7 @@ describe('time to recovery', () => {
       540,
     ],
     [
-      'as long with the probes in between, which are no new outage when they fail',
+      'the same with failed probes in between, which are not new outages',
       {
         [circuits('open')]: '0x19 1x2 0 1x2 0 0x40',
         [circuits('half_open')]: '0x19 0x2 1 0x2 1 0x40',
@@ -26,11 +26,11 @@ describe('time to recovery', () => {
       480,
     ],
     [
-      'what lies inside of an outage that was there before',
+      'the part inside the range of an outage that began before',
       { [circuits('open')]: '1x10 0x50', [CLOSED_TO_OPEN]: '1x60' },
       600,
     ],
-    ['so far, of an outage that goes on', { [circuits('open')]: '0x50 1x9', [CLOSED_TO_OPEN]: '0x50 1x9' }, 600],
+    ['so far, of an outage that continues', { [circuits('open')]: '0x50 1x9', [CLOSED_TO_OPEN]: '0x50 1x9' }, 600],
     [
       'the mean over agents and their instances',
       {
@@ -43,7 +43,7 @@ describe('time to recovery', () => {
     ],
     [
       // The mean of three samples is 1/3: of three minutes, not of the hour.
-      'right for an agent that was there for three minutes',
+      'right for an agent that reported for three minutes',
       {
         [circuits('open')]: '_x29 0 1 0 stale',
         [CLOSED_TO_OPEN]: '_x29 0 1 1 stale',
@@ -51,7 +51,7 @@ describe('time to recovery', () => {
       60,
     ],
     [
-      'right over a restart, which takes circuits along and counts anew',
+      'right across a restart, which ends circuits and resets counters',
       {
         [circuits('open', from('a', 'old'))]: '0x9 1x5 stale',
         [moved('closed', 'open', from('a', 'old'))]: '0x9 1x5 stale',
@@ -60,9 +60,9 @@ describe('time to recovery', () => {
       },
       540,
     ],
-    ['0 where nothing was out', { [circuits('open')]: '0x60', [CLOSED_TO_OPEN]: '3x60' }, 0],
+    ['0 if nothing was open', { [circuits('open')]: '0x60', [CLOSED_TO_OPEN]: '3x60' }, 0],
     [
-      'not longer for what somebody holds open by hand',
+      'not longer for a circuit that is forced open',
       { [circuits('open')]: '0x60', [circuits('forced_open')]: '1x60', [CLOSED_TO_OPEN]: '0x60' },
       0,
     ],
@@ -70,7 +70,7 @@ describe('time to recovery', () => {
     await proved({ ...hour, samples, expr, gives: one(value) });
   });
 
-  it('has those on top that are out now, were it for a minute, and of those the ones that were out longest', async () => {
+  it('lists agents that are open now first, even for one minute, those that were open longest on top', async () => {
     const samples = {
       [circuits('closed', from('a'))]: '0x50 1x10',
       [circuits('open', from('a'))]: '1x50 0x10',
@@ -83,17 +83,17 @@ describe('time to recovery', () => {
       labels: `{job="j", gen_ai_agent_name="${agent}", gen_ai_tool_name="t"}`,
       value: 3,
     });
-    // promtool doesn't look at the order: so the first alone, and the first two.
+    // promtool ignores the order, so this checks the first row alone and the first two.
     const first = (rows: number): string => of('Agents that use it').replace('topk(100,', `topk(${rows},`);
     await proved({ ...hour, samples, expr: first(1), gives: [row('c')] });
     await proved({ ...hour, samples, expr: first(2), gives: [row('c'), row('b')] });
   });
 
-  it('is nothing where nobody reports', async () => {
+  it('has no value if no agent reports', async () => {
     await proved({ ...hour, samples: { up: '1x60' }, expr, gives: [] });
   });
 
-  it('is told for each agent and tool', async () => {
+  it('is shown for each agent and tool', async () => {
     const gives = [
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"}', value: 360 },
       { labels: '{job="j", gen_ai_agent_name="b", gen_ai_tool_name="t"}', value: 0 },
@@ -110,12 +110,12 @@ describe('time to recovery', () => {
   });
 });
 
-describe('what a tool is at now', () => {
+describe('the current state of a tool', () => {
   const at = '10m';
 
   it.each<[string, Readonly<Record<string, string>>, number]>([
     ['closed', { [circuits('closed')]: '2x10', [circuits('open')]: '0x10' }, 0],
-    ['open if one of many is', { [circuits('closed')]: '9x10', [circuits('open', from('b'))]: '1x10' }, 3],
+    ['open if one of many circuits is', { [circuits('closed')]: '9x10', [circuits('open', from('b'))]: '1x10' }, 3],
   ])('is %s', async (_, samples, value) => {
     await proved({ samples, expr: of('State'), at, gives: one(value) });
   });
@@ -123,8 +123,8 @@ describe('what a tool is at now', () => {
   const OUT = { [circuits('open')]: '1x10', [opened('server')]: '100x10' };
 
   it.each<[string, Readonly<Record<string, string>>, number]>([
-    ['when it went out', OUT, 100_000],
-    ['that while a probe is on its way', { [circuits('half_open')]: '1x10', [opened('server')]: '100x10' }, 100_000],
+    ['when it opened', OUT, 100_000],
+    ['the same while a probe runs', { [circuits('half_open')]: '1x10', [opened('server')]: '100x10' }, 100_000],
     [
       'the earliest of several',
       {
@@ -137,21 +137,25 @@ describe('what a tool is at now', () => {
     ],
     ['the latest opening of one tool', { ...OUT, [opened('timeout')]: '130x10' }, 130_000],
     [
-      'not the opening of one that is closed again',
+      'not the opening of a tool that is closed again',
       { ...OUT, [circuits('open', from('b'))]: '0x10', [opened('network', from('b'))]: '40x10' },
       100_000,
     ],
     [
-      '1, held by hand, though it was out by itself before',
+      '1, forced open, although it opened by itself before',
       { [circuits('forced_open')]: '1x10', [circuits('open')]: '0x10', [opened('server')]: '100x10' },
       1,
     ],
-    ['itself and not the hand, if both are', { ...OUT, [circuits('forced_open', from('b'))]: '1x10' }, 100_000],
-    ['2, not known, of one that never opened by itself', { [circuits('half_open')]: '1x10' }, 2],
+    [
+      'the opening by failures, if another circuit is forced open',
+      { ...OUT, [circuits('forced_open', from('b'))]: '1x10' },
+      100_000,
+    ],
+    ['2, not known, if no opening was reported', { [circuits('half_open')]: '1x10' }, 2],
     ['0 once it has closed', { [circuits('open')]: '0x10', [opened('server')]: '100x10' }, 0],
-    ['0 if it never was out', { [circuits('open')]: '0x10' }, 0],
-  ])('says since when it is out: %s', async (_, samples, value) => {
-    await proved({ samples, expr: of('Out since'), at, gives: one(value) });
+    ['0 if it was never open', { [circuits('open')]: '0x10' }, 0],
+  ])('says since when it is open: %s', async (_, samples, value) => {
+    await proved({ samples, expr: of('Open since'), at, gives: one(value) });
   });
 
   it.each<[string, Readonly<Record<string, string>>, Sample]>([
@@ -161,16 +165,16 @@ describe('what a tool is at now', () => {
       { labels: '{error_type="network"}', value: 160 },
     ],
     [
-      'of what is out now, though another tool opened later and is closed again',
+      'of the tool that is open now, although another opened later and is closed again',
       { ...OUT, [circuits('open', from('b'))]: '0x10', [opened('network', from('b'))]: '160x10' },
       { labels: '{error_type="server"}', value: 100 },
     ],
     ['none yet', { [sessions]: '1x10' }, { labels: '{error_type="none yet"}', value: 0 }],
-  ])('names the error: %s', async (_, samples, sample) => {
+  ])('names the error %s', async (_, samples, sample) => {
     await proved({ samples, expr: of('Last error'), at, gives: [sample] });
   });
 
-  it('shares out calls and decisions', async () => {
+  it('divides failures by calls, and skips by decisions', async () => {
     const samples = {
       [cameOf('success')]: '0+6x10',
       [cameOf('failure')]: '0+1x10',
@@ -188,9 +192,9 @@ describe('what a tool is at now', () => {
     ['A', 0.71],
     ['B', 0.17],
   ])(
-    'has the failure rate as the alert has it, over 5 minutes and 1 hour, without what was ignored: %s',
+    'counts the failure rate like the alert, over 5 minutes and 1 hour, without ignored outcomes: %s',
     async (refId, value) => {
-      // One success a minute, and twelve failures in the last five minutes.
+      // One success per minute, and twelve failures in the last five minutes.
       const samples = {
         [cameOf('success')]: '0+1x60',
         [cameOf('failure')]: '0x55 0+3x5',
@@ -200,15 +204,12 @@ describe('what a tool is at now', () => {
     },
   );
 
-  it.each(['Failed', 'Not run', 'p95', 'Agents using it'])(
-    'says 0 and not NaN while nothing is called: %s',
-    async (panel) => {
-      const samples = { [sessions]: '1x10', [cameOf('success')]: '5x10', [decided('call')]: '5x10' };
-      await proved({ samples, expr: of(panel), at, gives: one(0) });
-    },
-  );
+  it.each(['Failed', 'Not run', 'p95', 'Agents using it'])('shows 0 and not NaN without calls: %s', async (panel) => {
+    const samples = { [sessions]: '1x10', [cameOf('success')]: '5x10', [decided('call')]: '5x10' };
+    await proved({ samples, expr: of(panel), at, gives: one(0) });
+  });
 
-  it('counts the agents that asked for it, whatever they were told, and each once', async () => {
+  it('counts each agent that asked for it once, for any decision', async () => {
     const samples = {
       [decided('call', from('a', 'i1'))]: '0+1x10',
       [decided('call', from('a', 'i2'))]: '0+1x10',

@@ -6,12 +6,12 @@ import { series, sumBy } from './promql.ts';
 const LOOKED_AT = 10 * 60;
 
 /**
- * Agents of jobs that reported for a while in the last hour and nothing since, and that don't come and go: the value says for
- * how many minutes of the hour. It is what the alert on absent telemetry is due for, without its recorded series.
+ * Agents that reported for a while in the last hour and nothing since, and that do not come and go. The value is the number of minutes
+ * of that hour. It is the condition of the alert on absent telemetry, without recorded series.
  */
 export const vanished = ({ minutes, silence, habit, habitSeconds, memory, share, graceSeconds }: Absent): string => {
   const sessions = series(METRIC.sessions);
-  // One state stands for all three, which are always reported together: this reads days.
+  // One session state is enough, because all three are always reported together. This query reads days.
   const there = sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['active'] }));
   const firstSeen = `min_over_time(timestamp(${there})[${memory}:10m])`;
   const known = `clamp_max((time() - ${graceSeconds} - ${firstSeen}) * ${1 / LOOKED_AT}, ${habitSeconds / LOOKED_AT})`;

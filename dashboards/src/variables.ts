@@ -6,7 +6,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { ATTR, label, METRIC } from './names.ts';
 
-/** Every query goes to whatever Prometheus the reader has chosen: no data source is named, so none can be missing. */
+/** Every query uses the Prometheus that the user selected. The file names no data source, so none can be missing. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
 export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' } as const;
 
@@ -25,7 +25,7 @@ const chained = (
     new QueryVariableBuilder(name)
       .label(title)
       .datasource(DATASOURCE)
-      // The object is what Grafana's own editor saves: query type 1 is "label values".
+      // The object that Grafana's own editor saves: query type 1 is "label values".
       .query({ query, qryType: 1, refId: 'PrometheusVariableQueryEditor-VariableQuery' })
       .definition(query)
       .multi(true)
@@ -39,18 +39,18 @@ const chained = (
 
 const [job, instance, agent] = ['job=~"$job"', 'instance=~"$instance"', `${label(ATTR.agent)}=~"$agent"`] as const;
 const { sessions, circuits } = METRIC;
-/** "All" of what links to traces name too: in a URL the plus of `.+` would be a space. */
+/** "All" for variables that links to traces contain: in a URL, the plus of `.+` would be a space. */
 const ANY_NAME = '.*';
 
-/** Variables that not every dashboard has. */
+/** Variables that only some dashboards have. */
 export type VariableName = 'traces';
 
 const MORE: Readonly<Record<VariableName, () => DatasourceVariableBuilder>> = {
-  // For links alone: without a Tempo it is empty, and nothing else misses it.
+  // Only for links: without a Tempo it is empty, and nothing else uses it.
   traces: () => new DatasourceVariableBuilder('traces').label('Traces').type('tempo'),
 };
 
-/** The variables on top of the dashboard; each offers what those before it leave. */
+/** The variables at the top of the dashboard. Each offers only values that match the variables before it. */
 export const variables = (more: readonly VariableName[]): (DatasourceVariableBuilder | QueryVariableBuilder)[] => [
   new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'),
   chained('job', 'Job', sessions.prometheus, ['job=~".+"'], 'job'),

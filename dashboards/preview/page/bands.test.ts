@@ -13,17 +13,17 @@ const drawn = (times: number[], values: (number | null)[], merge: boolean) =>
   bandsOf(...frame(times, values), 45, merge).map(({ fromMs, toMs, display: { text } }) => [text, fromMs, toMs]);
 
 describe('bands', () => {
-  test('equal neighbours are one', () => {
+  test('equal neighbours are one band', () => {
     expect(drawn([0, 10, 20, 30, 40], [0, 0, 1, 1, 0], true)).toEqual([
       ['closed', 0, 20],
       ['open', 20, 40],
       ['closed', 40, 45],
     ]);
   });
-  test('or each by itself', () => {
+  test('or one band each', () => {
     expect(drawn([0, 10, 20, 30, 40], [0, 0, 1, 1, 0], false)).toHaveLength(5);
   });
-  test('nothing is drawn where there is nothing, and a missing sample ends a band', () => {
+  test('nothing is drawn without samples, and a missing sample ends a band', () => {
     expect(drawn([0, 10, 30, 40], [0, null, 1, 1], true)).toEqual([
       ['closed', 0, 10],
       ['open', 30, 45],
@@ -35,13 +35,13 @@ describe('bands', () => {
   });
 });
 
-test('a time axis is marked at round moments', () => {
+test('a time axis has ticks at round times', () => {
   const minute = 60_000;
   expect(timeTicks(30_000, 10 * minute, 6)).toEqual([2, 4, 6, 8, 10].map((at) => at * minute));
   expect(timeTicks(0, 4000, 5)).toEqual([0, 1000, 2000, 3000, 4000]);
 });
 
-test('of labels that would touch each other, those nearest to the last are kept', () => {
+test('if labels would touch each other, those nearest to the last are kept', () => {
   expect(roomy([10, 14, 30, 50, 60], 12)).toEqual([1, 2, 4]);
   expect(roomy([], 12)).toEqual([]);
 });

@@ -1,17 +1,17 @@
 import type { DataFrame, DisplayValue, Field } from '@grafana/data';
 
-/** A stretch of time in which a field says the same. */
+/** A period in which a field has the same value. */
 export interface Band {
   readonly fromMs: number;
   readonly toMs: number;
   readonly display: DisplayValue;
 }
 
-/** A sample stands for the time until the next one, if that comes when it should: not much later than this many steps. */
+/** A sample is valid until the next one, if that follows within this many steps. */
 const MISSED = 1.5;
 
 /**
- * What a field says over time. Equal neighbours are one band when `merge` is set.
+ * The values of a field over time. Merges equal neighbours into one band if `merge` is set.
  * @param toMs where the last band ends, if samples reach that far
  */
 export const bandsOf = (frame: DataFrame, field: Field, toMs: number, merge: boolean): readonly Band[] => {
@@ -36,7 +36,7 @@ export const bandsOf = (frame: DataFrame, field: Field, toMs: number, merge: boo
 
 const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
 
-/** Round moments for the marks of a time axis, so many at most. Unix milliseconds. */
+/** Round times for the ticks of a time axis, at most this many. Unix milliseconds. */
 export const timeTicks = (fromMs: number, toMs: number, most: number): readonly number[] => {
   const step = 1000 * (STEPS_S.find((one) => (toMs - fromMs) / 1000 / one <= most) ?? 7 * 86_400);
   const first = Math.ceil(fromMs / step) * step;
@@ -44,9 +44,9 @@ export const timeTicks = (fromMs: number, toMs: number, most: number): readonly 
 };
 
 /**
- * Which labels can be written without touching each other: the last always, then each that has room.
- * @param places where each is, in pixels
- * @param room what each takes
+ * The labels that can be written without touching each other: always the last, and each one that has room.
+ * @param places positions in pixels
+ * @param room width of each in pixels
  */
 export const roomy = (places: readonly number[], room: number): readonly number[] => {
   const kept: number[] = [];

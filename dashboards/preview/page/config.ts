@@ -14,7 +14,7 @@ import {
 } from '@grafana/data';
 import type { PanelJson } from '../src/scene.ts';
 
-/** Options of a field that every panel has; what is not listed is the panel's own, under `custom`. */
+/** Options of a field that every panel has. Options that are not listed belong to the panel, under `custom`. */
 const STANDARD = [
   'unit',
   'min',
@@ -49,13 +49,13 @@ const property = (id: string): FieldConfigPropertyItem => {
     isCustom,
     process: (value: unknown) => (isThresholds(id, value) ? withBase(value) : value),
     shouldApply: () => true,
-    // Grafana's app edits options with these; nothing is edited here.
+    // Grafana's app edits options with these. The preview edits nothing.
     override: () => null,
     editor: () => null,
   };
 };
 
-/** In Grafana each panel plugin registers the options that it has; here, those that this panel's JSON names. */
+/** In Grafana, each panel plugin registers its options. Here, the options that this panel's JSON names are registered. */
 const registryFor = ({ defaults, overrides }: FieldConfigSource): FieldConfigOptionsRegistry => {
   const custom = Object.keys(defaults.custom ?? {}).map((key) => `custom.${key}`);
   const overridden = overrides.flatMap(({ properties }) => properties.map(({ id }) => id));
@@ -63,7 +63,7 @@ const registryFor = ({ defaults, overrides }: FieldConfigSource): FieldConfigOpt
   return new FieldConfigOptionsRegistry(() => ids.map(property));
 };
 
-/** What Grafana's panels colour by when the JSON doesn't say. */
+/** The colours of Grafana's panels if the JSON sets none. */
 const COLOUR: Readonly<Record<string, string>> = {
   timeseries: 'palette-classic',
   barchart: 'palette-classic',
@@ -87,9 +87,9 @@ export const fieldConfigOf = ({ type, fieldConfig }: PanelJson): FieldConfigSour
   overrides: (fieldConfig?.overrides ?? []) as ConfigOverrideRule[],
 });
 
-/** Lets `transformations` of a dashboard be applied; Grafana's app does it when it starts. */
+/** Registers the transformations of dashboards, which Grafana's app does when it starts. */
 export const registerTransformers = (): void => {
-  // One of them stands there under two names.
+  // One of them is registered under two names.
   const byId = new Map(Object.values(standardTransformers).map((one) => [one.id, one]));
   standardTransformersRegistry.setInit(() =>
     [...byId.values()].map((transformer) => ({
@@ -104,7 +104,7 @@ export const registerTransformers = (): void => {
 
 const unchanged = (text: string): string => text;
 
-/** Frames as the panel gets to see them: transformed, and with units, colours, mappings and thresholds on each field. */
+/** Frames as the panel receives them: transformed, with units, colours, mappings and thresholds on each field. */
 export const prepared = async (panel: PanelJson, frames: DataFrame[], theme: GrafanaTheme2): Promise<DataFrame[]> => {
   const steps = (panel.transformations ?? []).map((one) => ({ options: {}, ...one }));
   const transformed = await new Promise<DataFrame[]>((next, error) => {
@@ -119,7 +119,7 @@ export const prepared = async (panel: PanelJson, frames: DataFrame[], theme: Gra
     theme,
     timeZone: 'browser',
   });
-  // A table reads its headings from there alone.
+  // A table reads its headings only from here.
   cacheFieldDisplayNames(ready);
   return ready;
 };

@@ -14,12 +14,12 @@ const one = (metric: Series['metric'], ...values: (number | null)[]): Series => 
 const columns = (frames: ReturnType<typeof framesOf>) =>
   frames.map(({ fields }) => Object.fromEntries(fields.map(({ name, values }) => [name, values])));
 
-test('a legend is filled in, and a series without one is written out', () => {
+test('a legend is filled in, and a series without one has its labels as name', () => {
   expect(legend('{{tool}} of {{ agent }}{{none}}', { tool: 'a', agent: 'b' })).toBe('a of b');
   expect(legend(undefined, { __name__: 'up', job: 'x' })).toBe('up{job="x"}');
 });
 
-test('a series over time is a frame of its own, named by its legend', () => {
+test('a series over time is its own frame, named by its legend', () => {
   const [frame] = framesOf([answer({ legendFormat: '{{tool}}' }, one({ __name__: 'x', tool: 'a' }, 1, null))]);
   expect(frame).toMatchObject({
     refId: 'A',
@@ -33,17 +33,17 @@ test('a series over time is a frame of its own, named by its legend', () => {
 
 describe('a table', () => {
   const first = answer({ format: 'table' }, one({ tool: 'a' }, 1), one({ tool: 'b', job: 'j' }, 2));
-  test('has a column for each label, in their order', () => {
+  test('a table has a column for each label, in their order', () => {
     const frames = framesOf([first]);
     expect(columns(frames)).toEqual([{ Time: [0, 0], job: ['', 'j'], tool: ['a', 'b'], Value: [1, 2] }]);
     expect(Object.keys(columns(frames)[0] ?? {})).toEqual(['Time', 'job', 'tool', 'Value']);
   });
-  test('of several queries names values by query, one without an answer counted', () => {
+  test('a table of several queries names values by query, and counts one without an answer', () => {
     expect(columns(framesOf([first, answer({ format: 'table', refId: 'B' })]))[0]).toHaveProperty('Value #A');
   });
 });
 
-test('buckets of a heatmap are sorted, and each holds what is in it alone', () => {
+test('buckets of a heatmap are sorted, and each contains only its own observations', () => {
   const buckets = [one({ le: '+Inf' }, 9, 9), one({ le: '1' }, 4, null), one({ le: '0.5' }, 1, 3)];
   expect(columns(framesOf([answer({ format: 'heatmap' }, ...buckets)]))).toEqual([
     { Time: [0, 5000], '0.5': [1, 3], '1': [3, null], '+Inf': [5, 9] },

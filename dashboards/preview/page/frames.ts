@@ -1,7 +1,7 @@
 import type { DataFrame, Field, FieldType, Labels } from '@grafana/data';
 import type { Answer, Series } from '../src/scene.ts';
 
-// Grafana's enum at run time is text: naming it so keeps this file free of Grafana's code, and tests of it fast.
+// Grafana's enum is a string at run time. Written as a string, it keeps this file free of Grafana's code, and its tests fast.
 const TIME = 'time' as FieldType.time;
 const NUMBER = 'number' as FieldType.number;
 const STRING = 'string' as FieldType.string;
@@ -12,7 +12,7 @@ const written = ({ __name__ = '', ...labels }: Readonly<Record<string, string>>)
   return `${__name__}{${pairs.join(', ')}}`;
 };
 
-/** What Grafana calls a series. */
+/** Grafana's name for a series. */
 export const legend = (format: string | undefined, metric: Readonly<Record<string, string>>): string =>
   format === undefined || format === '' || format === '__auto'
     ? written(metric)
@@ -45,7 +45,7 @@ const seriesFrame = ({ metric, points }: Series, { target, stepMs }: Answer): Da
   ],
 });
 
-/** A row for each sample, a column for each label; the value's column is named after its query when there are several. */
+/** A row per sample and a column per label. With several queries, the value's column is named after its query. */
 const tableFrame = ({ target, series, stepMs }: Answer, several: boolean): DataFrame => {
   const rows = series.flatMap(({ metric, points }) => points.map(([at, value]) => ({ metric, at, value })));
   const labels = [...new Set(series.flatMap(({ metric }) => Object.keys(metric)))].sort();
@@ -75,7 +75,7 @@ const tableFrame = ({ target, series, stepMs }: Answer, several: boolean): DataF
 
 const bound = ({ metric }: Series): number => Number((metric.le ?? '').replace('Inf', 'Infinity'));
 
-/** Buckets count everything below them; a heatmap shows what is in each, so from each what is in the one below is taken. */
+/** Each bucket includes those below it. A heatmap shows only its own observations, so the bucket below is subtracted. */
 const heatmapFrame = ({ target, series, stepMs }: Answer): DataFrame => {
   const buckets = [...series].sort((a, b) => bound(a) - bound(b));
   const times = [...new Set(buckets.flatMap(({ points }) => points.map(([at]) => at)))].sort((a, b) => a - b);
@@ -99,7 +99,7 @@ const heatmapFrame = ({ target, series, stepMs }: Answer): DataFrame => {
   };
 };
 
-/** Prometheus' answers as Grafana's data source makes frames of them. */
+/** Makes frames of Prometheus' answers, as Grafana's data source does. */
 export const framesOf = (answers: readonly Answer[]): DataFrame[] => {
   const tables = answers.filter(({ target }) => target.format === 'table').length;
   return answers

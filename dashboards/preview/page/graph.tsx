@@ -52,9 +52,9 @@ interface MarksProps {
   readonly theme: GrafanaTheme2;
 }
 
-/** Annotations: Grafana's app draws them with a plugin of its own, which is in no library. */
+/** Annotations. Grafana's app draws them with its own plugin, which no library contains. */
 const Marks = ({ builder, marks, theme }: MarksProps): null => {
-  // Before the plot around it is made, as its plugins do.
+  // Before the plot is created around it, as Grafana's plugins do.
   useLayoutEffect(() => {
     builder.addHook('draw', (plot) => {
       for (const mark of marks) drawMark(plot, mark, theme);

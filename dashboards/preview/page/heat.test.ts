@@ -3,7 +3,7 @@ import { paletteOf, shade } from './heat.ts';
 
 const alpha = (color: string, opacity: number): string => `${color}/${opacity}`;
 
-test('a scheme that is made for dark grounds stays as it is, and others are turned around', () => {
+test('a scheme for dark backgrounds stays as it is, and others are reversed', () => {
   const viridis = paletteOf({ scheme: 'Viridis', steps: 2 }, alpha);
   expect(viridis).toEqual(['#440154', '#fde725']);
   expect(paletteOf({ scheme: 'Viridis', steps: 2, reverse: true }, alpha)).toEqual([...viridis].reverse());
@@ -11,7 +11,7 @@ test('a scheme that is made for dark grounds stays as it is, and others are turn
   expect(paletteOf({ scheme: 'Oranges', steps: 3 }, alpha).at(-1)).toBe(light);
 });
 
-test('one colour, more or less of it', () => {
+test('one colour with varying opacity', () => {
   expect(paletteOf({ mode: 'opacity', fill: 'blue', steps: 3, exponent: 2 }, alpha)).toEqual([
     'blue/0',
     'blue/0.25',

@@ -1,6 +1,6 @@
 import * as chromatic from 'd3-scale-chromatic';
 
-/** How the panel wants its cells coloured. */
+/** The colour options of the panel's cells. */
 export interface HeatColor {
   readonly mode: 'scheme' | 'opacity';
   readonly scheme: string;
@@ -13,12 +13,12 @@ export interface HeatColor {
   readonly max?: number;
 }
 
-/** Schemes that go from dark to bright by themselves; Grafana turns all others around on a dark ground. */
+/** Schemes that go from dark to bright. Grafana reverses all others on a dark background. */
 const NEVER_TURNED = ['Turbo', 'Cividis', 'Viridis', 'Magma', 'Inferno', 'Plasma', 'Warm', 'Cool', 'CubehelixDefault'];
 
 const interpolators: Readonly<Record<string, unknown>> = chromatic;
 
-/** Colours from the least to the most. `withAlpha` gives the fill its opacity, from 0 to 1. */
+/** Colours from the lowest to the highest value. `withAlpha` sets the opacity of the fill, from 0 to 1. */
 export const paletteOf = (
   { mode = 'scheme', scheme = 'Oranges', fill = 'dark-orange', scale = 'exponential', ...color }: Partial<HeatColor>,
   withAlpha: (color: string, opacity: number) => string,
@@ -34,6 +34,6 @@ export const paletteOf = (
   return turned !== reverse ? palette.reverse() : palette;
 };
 
-/** Which colour of so many a value gets. */
+/** The index of the colour for a value. */
 export const shade = (value: number, min: number, max: number, colours: number): number =>
   Math.min(colours - 1, Math.max(0, Math.floor((colours * (value - min)) / (max - min || 1))));

@@ -13,12 +13,12 @@ interface HeatmapOptions {
   readonly legend: { readonly show: boolean };
 }
 
-/** What is so little is nothing. */
+/** A share below this counts as zero. */
 const HIDDEN = 1e-9;
 const LEGEND = 36;
 const BAR = { width: 240, height: 8 } as const;
 
-/** Buckets over time: @grafana/ui has no heatmap, so it is drawn plainly, with Grafana's colours. */
+/** Buckets over time. @grafana/ui has no heatmap, so the preview draws it plainly, with Grafana's colours. */
 export const HeatmapView = ({ panel, frames, width, height, timeRange, theme, marks }: VizProps): JSX.Element => {
   const { color = {}, yAxis = {}, cellGap = 1, filterValues, legend, cellValues } = optionsOf<HeatmapOptions>(panel);
   const frame = frames[0];

@@ -1,9 +1,9 @@
-/** Plots and tables measure what has been laid out, and draw again. */
+/** Waits until plots and tables, which measure the layout and draw again, are finished. */
 const QUIET_FRAMES = 6;
-/** About ten seconds. An icon that there isn't stays empty for ever. */
+/** About ten seconds. An icon that does not exist stays empty forever. */
 const MOST_FRAMES = 600;
 
-/** An icon of @grafana/ui is an empty drawing until its file has come. */
+/** An icon of @grafana/ui is empty until its file has loaded. */
 const isLoading = (): boolean => document.querySelector('svg:empty') !== null;
 
 /** Resolves once everything on the page has been drawn. */

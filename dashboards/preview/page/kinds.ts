@@ -2,7 +2,7 @@ import type { DataFrame, FieldConfigSource, GrafanaTheme2, TimeRange } from '@gr
 import type { JSX } from 'react';
 import type { Mark, PanelJson } from '../src/scene.ts';
 
-/** What every kind of panel is drawn from. */
+/** The input of every kind of panel. */
 export interface VizProps {
   readonly panel: PanelJson;
   readonly fieldConfig: FieldConfigSource;
@@ -18,11 +18,11 @@ export interface VizProps {
 export interface Kind {
   readonly drawnBy: '@grafana/ui' | 'preview';
   readonly View: (props: VizProps) => JSX.Element;
-  /** Draws something of its own when no query has data. Default: the panel says so. */
+  /** Draws its own text if no query has data. Default: the panel says so. */
   readonly drawsNothing?: boolean;
   /** Has no queries. */
   readonly isText?: boolean;
 }
 
-/** The options of a panel, as the component that draws it knows them. */
+/** The options of a panel, with the type of the component that draws it. */
 export const optionsOf = <T>(panel: PanelJson): Partial<T> => (panel.options ?? {}) as Partial<T>;

@@ -8,7 +8,7 @@ import { idle } from './idle.ts';
 import { type Ready, reportOf } from './panel.tsx';
 
 declare global {
-  /** What the command waits for: it is there once everything has been drawn. */
+  /** Set when everything is drawn. The command waits for it. */
   var previewReport: readonly PanelReport[] | undefined;
 }
 
@@ -22,7 +22,7 @@ const ready = async (one: PanelScene): Promise<Ready> => {
   }
 };
 
-/** Letters on a canvas don't change once their font arrives, so it has to be there before. */
+/** Text on a canvas does not change when its font arrives, so the fonts must load first. */
 const fontsLoaded = (): Promise<unknown> =>
   Promise.all([400, 500].map((weight) => document.fonts.load(`${weight} 12px Inter`)));
 

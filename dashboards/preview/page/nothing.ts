@@ -1,4 +1,4 @@
-// Stands in for what is too big to bundle and never asked for.
+// Replaces modules that are too big to bundle and never used.
 export const loader = {};
 export const languages = {};
 export default {};

@@ -23,10 +23,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   heatmap: { drawnBy: 'preview', View: HeatmapView },
 };
 
-/** A panel with its frames as it gets to see them. */
+/** A panel with the frames that it receives. */
 export interface Ready extends PanelScene {
   readonly frames: DataFrame[];
-  /** What went wrong before it could be drawn. */
+  /** An error before drawing. */
   readonly error?: string;
 }
 
@@ -35,7 +35,7 @@ const VALUES = [...NUMBERS, 'string', 'boolean'];
 
 const has = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
 
-/** What there is to be seen in a panel. */
+/** The visible content of a panel. */
 export const reportOf = ({ panel, row, frames, answers, error }: Ready, failure?: string): PanelReport => {
   const kind = KINDS[panel.type];
   const fields = frames.flatMap((frame) => frame.fields.filter(({ type }) => VALUES.includes(type)));
@@ -67,7 +67,7 @@ interface CatchProps {
   readonly onError: (message: string) => void;
 }
 
-/** Keeps one panel's failure from taking the others along. */
+/** Keeps the failure of one panel from affecting the others. */
 class Catch extends Component<CatchProps, { readonly message?: string }> {
   override state: { readonly message?: string } = {};
   static getDerivedStateFromError(error: unknown): { readonly message: string } {
@@ -105,7 +105,7 @@ interface Props {
   readonly onError: (message: string) => void;
 }
 
-/** A panel in its frame. */
+/** A panel with its border. */
 export const PanelView = ({ ready, theme, timeRange, marks, onError }: Props): JSX.Element => {
   const { panel, box, frames } = ready;
   const kind = KINDS[panel.type];

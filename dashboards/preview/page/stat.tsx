@@ -39,7 +39,7 @@ interface StatOptions extends SingleStatBaseOptions {
   readonly wideLayout: boolean;
 }
 
-/** One number or some, big. */
+/** One or several big numbers. */
 export const StatView = (props: VizProps): JSX.Element => {
   const { panel, width, height, theme, timeRange, fieldConfig } = props;
   const options = optionsOf<StatOptions>(panel);

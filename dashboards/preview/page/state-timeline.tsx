@@ -32,7 +32,7 @@ const linesOf = (frames: DataFrame[], toMs: number, merge: boolean): readonly Li
     })),
   );
 
-/** One entry for each state that was seen, as Grafana does. */
+/** One entry for each state that occurred, as in Grafana. */
 const legendOf = (lines: readonly Line[]): VizLegendItem[] => {
   const states = new Map<string, string>();
   for (const { display } of lines.flatMap(({ bands }) => bands)) {
@@ -41,7 +41,7 @@ const legendOf = (lines: readonly Line[]): VizLegendItem[] => {
   return [...states].map(([label, color]) => ({ label, color, yAxis: 1 }));
 };
 
-/** Bands of colour over time: @grafana/ui has none, so they are drawn plainly, and only the legend is Grafana's. */
+/** Bands of colour over time. @grafana/ui has none, so the preview draws them plainly; only the legend is Grafana's. */
 const timeline =
   (isHistory: boolean) =>
   ({ panel, frames, width, height, timeRange, theme, marks }: VizProps): JSX.Element => {

@@ -12,7 +12,7 @@ interface TableOptions {
   readonly sortBy: TableSortByFieldState[];
 }
 
-/** Rows and columns: Grafana's own table. */
+/** Rows and columns, with Grafana's own table. */
 export const TableView = ({ panel, frames, width, height, timeRange, fieldConfig }: VizProps): JSX.Element => {
   const options = optionsOf<TableOptions>(panel);
   const frame = frames[options.frameIndex ?? 0] ?? frames[0] ?? { fields: [], length: 0 };
@@ -28,7 +28,7 @@ export const TableView = ({ panel, frames, width, height, timeRange, fieldConfig
       structureRev={1}
       timeRange={timeRange}
       fieldConfig={fieldConfig}
-      // Whatever is outside of the view is in the picture all the same, as far as it fits.
+      // Rows outside of the view are drawn too, as far as they fit into the picture.
       enableVirtualization={false}
       {...(fieldConfig.defaults.noValue !== undefined && { noValue: fieldConfig.defaults.noValue })}
     />

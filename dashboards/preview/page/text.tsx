@@ -3,7 +3,7 @@ import { RenderUserContentAsHTML } from '@grafana/ui';
 import type { JSX } from 'react';
 import { optionsOf, type VizProps } from './kinds.ts';
 
-/** Words: Markdown as Grafana renders it. */
+/** Text: Markdown as Grafana renders it. */
 export const TextView = ({ panel }: VizProps): JSX.Element => {
   const { content = '', mode = 'markdown' } = optionsOf<{ content: string; mode: string }>(panel);
   return mode === 'markdown' ? (

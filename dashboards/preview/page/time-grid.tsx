@@ -7,17 +7,17 @@ import { roomy, timeTicks } from './bands.ts';
 export const FONT = 12;
 const AXIS = 20;
 const LABEL_GAP = 8;
-/** A time of day, and room around it. */
+/** Room for a time of day. */
 const TICK_WIDTH = 70;
-/** Labels take no more of the width. */
+/** Labels take at most this share of the width. */
 const MOST = 0.35;
 
-/** Where a grid's content is. Pixels. */
+/** The area of a grid's content, in pixels. */
 export interface Area {
   readonly left: number;
   readonly width: number;
   readonly height: number;
-  /** Horizontal place of a time, kept within the area. */
+  /** Horizontal position of a time, kept within the area. */
   x(ms: number): number;
 }
 
@@ -26,9 +26,9 @@ interface Props {
   readonly height: number;
   readonly theme: GrafanaTheme2;
   readonly timeRange: TimeRange;
-  /** On the left, from top to bottom. */
+  /** Labels on the left, from top to bottom. */
   readonly labels: readonly string[];
-  /** Vertical place of a label, from 0 (top) to 1. */
+  /** Vertical position of a label, from 0 (top) to 1. */
   readonly place: (index: number) => number;
   readonly marks: readonly Mark[];
   readonly children: (area: Area) => ReactNode;

@@ -7,7 +7,7 @@ import type { PanelReport, Scene } from './scene.ts';
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** The Chromium on PATH; undefined where there is none. */
+/** The Chromium on PATH; undefined if it is missing. */
 export const findChromium = (path = process.env.PATH ?? ''): string | undefined =>
   path
     .split(delimiter)
@@ -24,7 +24,7 @@ const isExecutable = (file: string): boolean => {
   }
 };
 
-/** A dashboard that has been drawn. */
+/** A drawn dashboard. */
 export interface Drawn {
   readonly png: Buffer;
   readonly panels: readonly PanelReport[];
@@ -38,24 +38,24 @@ export interface Drawing {
   close(): Promise<void>;
 }
 
-/** Nobody listens there: every request is answered by this process, and what it hasn't got is refused. */
+/** A host name without a server: this process answers every request, and rejects unknown ones. */
 const ORIGIN = 'http://preview.invalid';
 const PATIENCE_MS = 60_000;
 
 /**
  * Starts a headless Chromium with the page in it.
- * @throws PreviewError when there is no Chromium, or it doesn't start
+ * @throws PreviewError if there is no Chromium, or it does not start
  */
 export const startDrawing = async (): Promise<Drawing> => {
   const executablePath = findChromium();
   if (executablePath === undefined) {
     throw new PreviewError(
-      `none of ${PROGRAMS.join(', ')} is on PATH, and a browser draws the pictures. On Debian: apt-get install chromium`,
+      `none of ${PROGRAMS.join(', ')} is on PATH, but a browser must draw the pictures. On Debian: apt-get install chromium`,
     );
   }
   const assets = await bundle();
   const browser = await chromium
-    // Chromium's sandbox doesn't start as root, as which CI runs. The page is our own and has no network.
+    // Chromium's sandbox does not start as root, and CI runs as root. The page is our own and has no network.
     .launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
     .catch((error: unknown) => {
       throw new PreviewError(
@@ -98,7 +98,7 @@ const serve = async (page: Page, scene: Scene, assets: Awaited<ReturnType<typeof
 };
 
 const reportOf = async (page: Page, errors: readonly string[]): Promise<readonly PanelReport[]> => {
-  // The page sets it once everything is drawn.
+  // The page sets it when everything is drawn.
   await page
     .waitForFunction('globalThis.previewReport !== undefined', undefined, { timeout: PATIENCE_MS })
     .catch(() => {

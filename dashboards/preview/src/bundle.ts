@@ -4,20 +4,20 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** A file that the page asks for. */
+/** A file that the page requests. */
 export interface Asset {
   readonly type: string;
   readonly body: Buffer;
 }
 
-/** The page and all that it needs, by path; undefined for what there isn't. Nothing comes from the network. */
+/** The page and its files, by path; undefined for a path without a file. Nothing comes from the network. */
 export type Assets = (path: string) => Promise<Asset | undefined>;
 
 const from = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const resolve = createRequire(import.meta.url).resolve;
 const folderOf = (name: string): string => dirname(resolve(`${name}/package.json`));
 
-/** Where @grafana/ui asks for its fonts, and what stands in: Inter, which Grafana is set in. */
+/** The addresses at which @grafana/ui requests fonts, and the files to answer with: Inter, which Grafana uses. */
 const FONTS: Readonly<Record<string, string>> = {
   '/public/fonts/inter/Inter-Regular.woff2': 'inter-latin-400-normal.woff2',
   '/public/fonts/inter/Inter-Medium.woff2': 'inter-latin-500-normal.woff2',
@@ -44,7 +44,7 @@ export const bundle = async (): Promise<Assets> => {
     jsx: 'automatic',
     legalComments: 'none',
     define: { 'process.env.NODE_ENV': '"production"', global: 'globalThis' },
-    // The code editor is big, and no panel has one.
+    // The code editor is big, and no panel uses it.
     alias: { 'monaco-editor': from('../page/nothing.ts'), '@monaco-editor/react': from('../page/nothing.ts') },
     logLevel: 'error',
   });

@@ -7,13 +7,13 @@ import type { Answer, Mark, PanelJson, PanelScene, Scene, TargetJson } from './s
 import { parseDuration, stepMs } from './steps.ts';
 import { type Choice, type Chosen, choices, interpolated, readable } from './variables.ts';
 
-/** What a picture is made of. */
+/** The input of a picture. */
 export interface Wish {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Pixels. */
+  /** Width in pixels. */
   readonly width: number;
-  /** How often is scraped. Default: what Prometheus says of its targets, else Grafana's 15 s. */
+  /** The scrape interval. Default: that of Prometheus' targets, or else Grafana's 15 s. */
   readonly scrapeMs?: number | undefined;
   readonly chosen?: Chosen;
 }
@@ -28,8 +28,8 @@ interface Around {
 }
 
 /**
- * Asks Prometheus for everything on a dashboard.
- * @throws PreviewError when Prometheus isn't there; what it has against a single query is in the answer to that query
+ * Queries Prometheus for everything on a dashboard.
+ * @throws PreviewError if Prometheus does not answer. The error of a single query is in the answer to that query.
  */
 export const collect = async (dashboard: DashboardJson, prometheus: Prometheus, wish: Wish): Promise<Scene> => {
   const scrapeMs = wish.scrapeMs ?? (await prometheus.scrapeMs()) ?? GRAFANA_SCRAPE_MS;
@@ -105,7 +105,7 @@ const marks = async (dashboard: DashboardJson, around: Around): Promise<readonly
       const series = await around.prometheus.range(expr, { fromMs, toMs, stepMs: step }).catch((error: unknown) => {
         const why = error instanceof Error ? error.message : String(error);
         throw new PreviewError(
-          `the annotation "${annotation.name}" of ${String(dashboard.uid)} can't be asked for: ${why}`,
+          `the annotation "${annotation.name}" of ${String(dashboard.uid)} cannot be queried: ${why}`,
         );
       });
       return marksOf(annotation, series, step);

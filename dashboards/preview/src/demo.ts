@@ -4,28 +4,28 @@ import { fileURLToPath } from 'node:url';
 import { PreviewError } from './errors.ts';
 
 const MAIN = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url));
-/** Two rounds of the demo's script, so that everything has happened once at least, and most has ended again. */
+/** Two rounds of the demo's script, so that every incident has happened, and most are over. */
 export const DEMO_MS = 150_000;
-/** Longer than any picture takes: it is stopped once they are there. */
+/** Longer than any picture takes. The demo is stopped when the pictures are done. */
 const LONGEST = '15m';
 const START_MS = 30_000;
 
 /** `breakerbox demo`, running. */
 export interface Demo {
-  /** Where its Prometheus answers. */
+  /** Address of its Prometheus. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
 /**
  * Starts the demo with a Prometheus of its own.
- * @throws PreviewError when it ends, or has no Prometheus
+ * @throws PreviewError if the demo ends, or has no Prometheus
  */
 export const startDemo = async (): Promise<Demo> => {
   const child = spawn(
     process.execPath,
     ['--conditions=breakerbox-source', MAIN, 'demo', '--port', '0', '--for', LONGEST, '--no-color'],
-    // It ends by itself should this process be killed.
+    // The demo ends by itself if this process is killed.
     { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, BREAKERBOX_PARENT: String(process.pid) } },
   );
   const stop = async (): Promise<void> => {
@@ -42,7 +42,7 @@ export const startDemo = async (): Promise<Demo> => {
   }
 };
 
-/** It says where Prometheus is once that is ready. */
+/** Resolves when the demo prints the address of a ready Prometheus. */
 const prometheusOf = (child: ChildProcess): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = '';
@@ -50,13 +50,13 @@ const prometheusOf = (child: ChildProcess): Promise<string> =>
       clearTimeout(timer);
       reject(
         new PreviewError(
-          `the demo has no Prometheus to ask: ${why}. Is prometheus on PATH (Debian: apt-get install prometheus)? Or name another with --prometheus. It said:\n${text}`,
+          `the demo has no Prometheus: ${why}. Install prometheus on PATH (Debian: apt-get install prometheus), or pass another address with --prometheus. The demo printed:\n${text}`,
         ),
       );
     };
-    const timer = setTimeout(() => fail(`it didn't say where within ${START_MS / 1000} s`), START_MS);
+    const timer = setTimeout(() => fail(`it printed no address within ${START_MS / 1000} s`), START_MS);
     child.on('error', (error) => fail(error.message));
-    child.on('exit', (code) => fail(`it ended with ${code}`));
+    child.on('exit', (code) => fail(`it ended with code ${code}`));
     child.stdout?.setEncoding('utf8').on('data', (part: string) => {
       text += part;
       const [, url] = /prometheus +(http:\/\/[^/\s]+)/.exec(text) ?? [];

@@ -1,4 +1,4 @@
-/** Something that whoever called the command can mend; its message says how. */
+/** An error that the caller of the command can fix. Its message says how. */
 export class PreviewError extends Error {
   override readonly name = 'PreviewError';
 }

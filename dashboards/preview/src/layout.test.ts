@@ -11,12 +11,12 @@ const panel = (id: number, y: number, more: Partial<PanelJson> = {}): PanelJson 
 const row = (id: number, y: number, title: string, panels?: readonly PanelJson[]): PanelJson =>
   panel(id, y, { type: 'row', title, gridPos: { x: 0, y, w: 24, h: 1 }, ...(panels && { collapsed: true, panels }) });
 
-test('a panel takes the pixels that it takes in Grafana', () => {
+test('a panel has the same size as in Grafana', () => {
   expect(boxOf({ x: 0, y: 0, w: 24, h: 1 }, 1568)).toEqual({ x: 0, y: 0, width: 1568, height: 30 });
   expect(boxOf({ x: 12, y: 1, w: 12, h: 8 }, 1568)).toEqual({ x: 788, y: 38, width: 780, height: 296 });
 });
 
-test('panels beside each other keep eight pixels between them', () => {
+test('neighbouring panels are eight pixels apart', () => {
   const left = boxOf({ x: 0, y: 0, w: 7, h: 4 }, 1568);
   const right = boxOf({ x: 7, y: 0, w: 17, h: 4 }, 1568);
   expect(right.x - left.x - left.width).toBeCloseTo(8, 0);
@@ -35,7 +35,7 @@ test('each panel knows its row', () => {
   expect(heightOf(all)).toBe(7 * 38 + 30);
 });
 
-test('a collapsed row is opened, and what comes after it moves down', () => {
+test('a collapsed row is opened, and later panels move down', () => {
   const all = placed([row(1, 0, 'Closed', [panel(2, 1), panel(3, 3)]), row(4, 1, 'Next'), panel(5, 2)], 1000);
   expect(all.map(({ panel: { id, gridPos } }) => [id, gridPos.y])).toEqual([
     [1, 0],

@@ -1,27 +1,27 @@
 import type { Box, GridPos, PanelJson } from './scene.ts';
 
-// Grafana's own measures.
+// Grafana's own sizes.
 const COLUMNS = 24;
 const CELL = 30;
 const GAP = 8;
 
-// Of the page around the panels. Pixels.
+// The page around the panels, in pixels.
 /** Left and right of the panels. */
 export const MARGIN = 16;
 /** Above the panels: title and variables. */
 export const HEAD = 88;
-/** Below them: what this is. */
+/** Below them: the note that this is a preview. */
 export const FOOT = 40;
 
-/** A panel, or the title of a row, in its place. */
+/** A panel, or the title of a row, with its position. */
 export interface Placed {
   readonly panel: PanelJson;
-  /** Title of the row that it is in; empty above the first. */
+  /** Title of its row; empty above the first. */
   readonly row: string;
   readonly box: Box;
 }
 
-/** Pixels of a grid position, in a grid of so many pixels. */
+/** Pixels of a grid position, in a grid of this width. */
 export const boxOf = ({ x, y, w, h }: GridPos, width: number): Box => {
   const column = (width - GAP * (COLUMNS - 1)) / COLUMNS;
   return {
@@ -35,7 +35,7 @@ export const boxOf = ({ x, y, w, h }: GridPos, width: number): Box => {
 const bottom = (panels: readonly PanelJson[]): number =>
   Math.max(0, ...panels.map(({ gridPos }) => gridPos.y + gridPos.h));
 
-/** All rows opened: what is in a collapsed one takes its place, and what comes after moves down. */
+/** Opens all rows: the panels of a collapsed row are placed, and later panels move down. */
 const opened = (panels: readonly PanelJson[]): readonly PanelJson[] => {
   let down = 0;
   return [...panels]
@@ -56,7 +56,7 @@ const lowered = (panel: PanelJson, by: number): PanelJson => ({
   gridPos: { ...panel.gridPos, y: panel.gridPos.y + by },
 });
 
-/** Where everything goes, from top to bottom, with all rows opened. */
+/** Positions of everything from top to bottom, with all rows opened. */
 export const placed = (panels: readonly PanelJson[], width: number): readonly Placed[] => {
   let row = '';
   return opened(panels).map((panel) => {

@@ -16,7 +16,7 @@ const summary = ({ png, width, height, panels }: DashboardReport): string => {
   ].join('\n');
 };
 
-/** Only what can't be drawn or asked is a failure: that nothing happened may well be so. */
+/** Only errors of drawing or querying fail the command, because a panel without data may be correct. */
 const isWrong = ({ panels }: DashboardReport): boolean =>
   panels.some(({ shows }) => shows === 'error' || shows === 'undrawn');
 
@@ -39,12 +39,12 @@ const draw = async (options: Options, demo: Demo | undefined): Promise<void> => 
 const run = async (args: readonly string[]): Promise<void> => {
   const options = parseOptions(args);
   if (options.help) return void process.stdout.write(HELP);
-  // Before the demo's two and a half minutes.
+  // Before the demo, which takes two and a half minutes.
   await readDashboards(options.dashboards);
   if (options.prometheus !== undefined) return draw(options, undefined);
   const demo = await startDemo();
   try {
-    say(`the demo runs for ${DEMO_MS / 1000} s, so that there is something to see; its Prometheus is ${demo.url}`);
+    say(`the demo runs for ${DEMO_MS / 1000} s to produce data; its Prometheus is ${demo.url}`);
     await wait(DEMO_MS);
     await draw(options, demo);
   } finally {

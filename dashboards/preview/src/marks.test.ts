@@ -19,7 +19,7 @@ test('samples above zero that follow each other are one mark, and a gap begins a
   ]);
 });
 
-test('a value that is a time is one mark at that time, however often it was seen, with the labels in its title', () => {
+test('a value that is a time is one mark at that time, for any number of samples, with the labels in its title', () => {
   const series = {
     metric: { tool: 'search' },
     points: [10, 20, 30].map((at) => [at * MINUTE, 5 * MINUTE + 0.5] as const),

@@ -1,6 +1,6 @@
 import type { Mark, Series } from './scene.ts';
 
-/** An annotation query, as dashboard JSON has it. */
+/** An annotation query, from the dashboard JSON. */
 export interface AnnotationJson {
   readonly name: string;
   readonly enable?: boolean;
@@ -12,15 +12,15 @@ export interface AnnotationJson {
   readonly useValueForTime?: boolean | string;
 }
 
-/** Without one of its own, Grafana asks an annotation's query once a minute. */
+/** Grafana evaluates an annotation's query once a minute, unless it sets a step. */
 export const ANNOTATION_STEP_MS = 60_000;
-/** It asks for so many points at most. */
+/** Grafana requests at most this many points. */
 export const ANNOTATION_POINTS = 100;
 
 const filled = (format: string, labels: Readonly<Record<string, string>>): string =>
   format.replaceAll(/\{\{\s*(.+?)\s*\}\}/g, (_, name: string) => labels[name] ?? '');
 
-/** Marks of a query's answer: samples above zero, those that follow each other within a step as one. */
+/** The marks of a query's answer: samples above zero. Samples that follow each other within one step are one mark. */
 export const marksOf = (annotation: AnnotationJson, series: readonly Series[], stepMs: number): readonly Mark[] =>
   series.flatMap(({ metric, points }) => {
     const face = {

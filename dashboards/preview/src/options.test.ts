@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PreviewError } from './errors.ts';
 import { HELP, parseOptions } from './options.ts';
 
-test('nothing said: all dashboards, from a demo, at 1600 pixels', () => {
+test('without options: all dashboards, from a demo, at 1600 pixels', () => {
   expect(parseOptions([])).toEqual({
     prometheus: undefined,
     out: 'dashboards/preview/out',
@@ -16,7 +16,7 @@ test('nothing said: all dashboards, from a demo, at 1600 pixels', () => {
   });
 });
 
-test('everything said', () => {
+test('with all options', () => {
   const args =
     '--prometheus http://127.0.0.1:9090 --out pictures --dashboard a --dashboard b --width 1200 --from 1h30m';
   expect(parseOptions(`${args} --scrape-interval 5s --var tool=x --var tool=y=z --json`.split(' '))).toMatchObject({
@@ -34,17 +34,17 @@ test('everything said', () => {
 test.each([
   ['--width 10', 'whole number of pixels'],
   ['--width wide', 'whole number of pixels'],
-  ['--from soon', '--from soon is no time'],
-  ['--from 0s', '--from 0s is no time'],
+  ['--from soon', '--from soon is not a duration'],
+  ['--from 0s', '--from 0s is not a duration'],
   ['--prometheus 9090', 'http://127.0.0.1:9090'],
   ['--var tool', 'tool=web_search'],
   ['--colour', '--help'],
-])('%s is refused, and what would be right is said', (args, words) => {
+])('%s is rejected, with a correct example', (args, words) => {
   expect(() => parseOptions(args.split(' '))).toThrow(PreviewError);
   expect(() => parseOptions(args.split(' '))).toThrow(words);
 });
 
-test('the help says what it is not, and names every option', () => {
+test('the help says that it is not Grafana, and names every option', () => {
   expect(HELP).toContain('not Grafana');
   for (const option of ['prometheus', 'out', 'dashboard', 'width', 'from', 'scrape-interval', 'var', 'json']) {
     expect(HELP).toContain(`--${option}`);

@@ -3,16 +3,16 @@ import { PreviewError } from './errors.ts';
 import { parseDuration } from './steps.ts';
 import type { Chosen } from './variables.ts';
 
-/** What the command was asked for. */
+/** The options of the command. */
 export interface Options {
-  /** Where Prometheus answers; without it the demo is started. */
+  /** Address of Prometheus. Without it, the command starts the demo. */
   readonly prometheus: string | undefined;
   readonly out: string;
-  /** Uids; empty: all. */
+  /** Uids of the dashboards; empty: all. */
   readonly dashboards: readonly string[];
-  /** Pixels. */
+  /** Width in pixels. */
   readonly width: number;
-  /** How far back. Default: ten minutes, and with the demo as long as it has run. */
+  /** The time range. Default: ten minutes; with the demo, as long as it has run. */
   readonly fromMs: number | undefined;
   readonly scrapeMs: number | undefined;
   readonly chosen: Chosen;
@@ -24,13 +24,13 @@ export const HELP = `Draws each dashboard of dashboards/generated to PNG, from l
 
 Usage: pnpm preview [options]
 
-  --prometheus URL         ask this Prometheus (default: starts the demo with its own, which takes two and a half minutes)
+  --prometheus URL         query this Prometheus (default: starts the demo with its own, which takes two and a half minutes)
   --out DIR                where the pictures go (default: dashboards/preview/out)
   --dashboard UID          only this one; may be given more than once
   --width PIXELS           of the pictures (default: 1600)
   --from DURATION          how far back, such as 10m or 1h (default: 10m; with the demo, as long as it has run)
   --scrape-interval TIME   of the data source, as its settings in Grafana would say (default: that of Prometheus' targets)
-  --var NAME=VALUE         chooses a value of a variable, such as tool=web_search; may be given more than once
+  --var NAME=VALUE         selects a value of a variable, such as tool=web_search; may be given more than once
   --json                   print what each panel showed as JSON
   --help                   print this
 `;
@@ -73,13 +73,13 @@ const parsed = (args: readonly string[]) => {
       },
     });
   } catch (error) {
-    throw new PreviewError(`${error instanceof Error ? error.message : String(error)} --help lists what there is.`);
+    throw new PreviewError(`${error instanceof Error ? error.message : String(error)} --help lists the options.`);
   }
 };
 
 const address = (text: string): string => {
   if (/^https?:\/\/./.test(text) && URL.canParse(text)) return text;
-  throw new PreviewError(`--prometheus ${text} is no address. Write one such as http://127.0.0.1:9090.`);
+  throw new PreviewError(`--prometheus ${text} is not an address. Write one such as http://127.0.0.1:9090.`);
 };
 
 const pixels = (text: string): number => {
@@ -92,7 +92,7 @@ const time = (option: string, text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;
   const ms = parseDuration(text);
   if (ms !== undefined && ms > 0) return ms;
-  throw new PreviewError(`${option} ${text} is no time. Write one such as 30s, 10m or 1h30m.`);
+  throw new PreviewError(`${option} ${text} is not a duration. Write one such as 30s, 10m or 1h30m.`);
 };
 
 const chosenOf = (pairs: readonly string[]): Chosen => {

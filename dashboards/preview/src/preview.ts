@@ -10,7 +10,7 @@ import type { PanelReport } from './scene.ts';
 
 const GENERATED = fileURLToPath(new URL('../../generated', import.meta.url));
 
-/** What came of one dashboard. */
+/** The result of one dashboard. */
 export interface DashboardReport {
   readonly uid: string;
   readonly title: string;
@@ -21,14 +21,14 @@ export interface DashboardReport {
   /** How many annotations were drawn across its graphs. */
   readonly marks: number;
   readonly panels: readonly PanelReport[];
-  /** All words in the picture but those of graphs. */
+  /** All text in the picture except that of graphs. */
   readonly text: string;
 }
 
 /**
  * The generated dashboards.
- * @param uids which ones; none: all
- * @throws PreviewError for one that isn't there
+ * @param uids which ones; empty: all
+ * @throws PreviewError for a uid that does not exist
  */
 export const readDashboards = async (uids: readonly string[]): Promise<readonly DashboardJson[]> => {
   const files = (await readdir(GENERATED)).filter((name) => name.endsWith('.json')).sort();
@@ -46,7 +46,7 @@ export const readDashboards = async (uids: readonly string[]): Promise<readonly 
 
 /**
  * Draws dashboards to PNG files named after their uids.
- * @throws PreviewError when there is no Prometheus or no Chromium
+ * @throws PreviewError if there is no Prometheus or no Chromium
  */
 export const preview = async (
   dashboards: readonly DashboardJson[],

@@ -16,7 +16,7 @@ interface Vector {
   }[];
 }
 
-/** A Prometheus to ask. Every method rejects with PreviewError in Prometheus' words when it refuses. */
+/** A Prometheus to query. Every method rejects with a PreviewError that contains Prometheus' message. */
 export interface Prometheus {
   range(
     expr: string,
@@ -28,11 +28,11 @@ export interface Prometheus {
     selector: string,
     window: { readonly fromMs: number; readonly toMs: number },
   ): Promise<readonly string[]>;
-  /** The longest scrape interval of its targets; undefined when it has none. */
+  /** The longest scrape interval of its targets; undefined without targets. */
   scrapeMs(): Promise<number | undefined>;
 }
 
-/** A query over a big history takes its time; longer than this, something hangs. */
+/** A query over a long history takes time. A longer wait means that something hangs. */
 const PATIENCE_MS = 30_000;
 
 const seconds = (ms: number): string => String(ms / 1000);
@@ -45,7 +45,7 @@ export const prometheusAt = (url: string): Prometheus => {
     const address = `${url.replace(/\/+$/, '')}/api/v1/${path}?${new URLSearchParams(parameters)}`;
     const response = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch((error: unknown) => {
       throw new PreviewError(
-        `no Prometheus answers at ${url} (${error instanceof Error ? error.message : String(error)}). Start it, or say with --prometheus where it is.`,
+        `no Prometheus answers at ${url} (${error instanceof Error ? error.message : String(error)}). Start it, or pass its address with --prometheus.`,
       );
     });
     const text = await response.text();
@@ -64,7 +64,7 @@ export const prometheusAt = (url: string): Prometheus => {
     range: (query, { fromMs, toMs, stepMs }) =>
       series('query_range', {
         query,
-        // Aligned to the step, as Grafana does, so that the picture doesn't depend on the second it is made in.
+        // Aligned to the step, as in Grafana, so that the picture does not depend on the second in which it is made.
         start: seconds(Math.floor(fromMs / stepMs) * stepMs),
         end: seconds(Math.floor(toMs / stepMs) * stepMs),
         step: seconds(stepMs),

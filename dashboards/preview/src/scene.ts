@@ -1,4 +1,4 @@
-// What the command hands to the page that draws it. Types alone: Node and the browser share them, and nothing else.
+// The types of the data that the command passes to the page that draws it, shared by Node and the browser.
 
 /** A rectangle in CSS pixels. */
 export interface Box {
@@ -16,7 +16,7 @@ export interface GridPos {
   readonly h: number;
 }
 
-/** A query of a panel, as dashboard JSON has it. */
+/** A query of a panel, from the dashboard JSON. */
 export interface TargetJson {
   readonly refId: string;
   readonly expr: string;
@@ -29,7 +29,7 @@ export interface TargetJson {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A panel, as dashboard JSON has it; what the preview hands on to Grafana's libraries stays as it is. */
+/** A panel, from the dashboard JSON. Parts that the preview passes on to Grafana's libraries stay unchanged. */
 export interface PanelJson {
   readonly id: number;
   readonly type: string;
@@ -40,7 +40,7 @@ export interface PanelJson {
   readonly interval?: string;
   readonly maxDataPoints?: number;
   readonly collapsed?: boolean;
-  /** Of a collapsed row. */
+  /** The panels of a collapsed row. */
   readonly panels?: readonly PanelJson[];
   readonly targets?: readonly TargetJson[];
   readonly options?: Values;
@@ -48,30 +48,30 @@ export interface PanelJson {
   readonly transformations?: readonly { readonly id: string; readonly options?: unknown }[];
 }
 
-/** A series as Prometheus answers: unix milliseconds, and `null` for NaN. */
+/** A series of an answer: Unix milliseconds, and `null` for NaN. */
 export interface Series {
   readonly metric: Readonly<Record<string, string>>;
   readonly points: readonly (readonly [number, number | null])[];
 }
 
-/** What Prometheus said to one query of a panel. */
+/** Prometheus' answer to one query of a panel. */
 export interface Answer {
   readonly target: TargetJson;
   readonly stepMs: number;
   readonly series: readonly Series[];
-  /** Prometheus' words when it refused. */
+  /** Prometheus' message if it rejected the query. */
   readonly error?: string;
 }
 
 export interface PanelScene {
   readonly panel: PanelJson;
-  /** Title of the row it is in; empty above the first row. */
+  /** Title of its row; empty above the first row. */
   readonly row: string;
   readonly box: Box;
   readonly answers: readonly Answer[];
 }
 
-/** A mark across all graphs, of one moment or from then to then. */
+/** A mark across all graphs, at one time or over a period. */
 export interface Mark {
   readonly name: string;
   readonly color: string;
@@ -80,7 +80,7 @@ export interface Mark {
   readonly title: string;
 }
 
-/** One dashboard with all its data, ready to be drawn. */
+/** One dashboard with all its data, ready to draw. */
 export interface Scene {
   readonly uid: string;
   readonly title: string;
@@ -88,32 +88,32 @@ export interface Scene {
   readonly height: number;
   readonly fromMs: number;
   readonly toMs: number;
-  /** What is chosen in each variable. */
+  /** The selected values of each variable. */
   readonly variables: readonly { readonly label: string; readonly text: string }[];
-  /** On top of the dashboard. */
+  /** Shown at the top of the dashboard. */
   readonly links: readonly string[];
   readonly rows: readonly { readonly title: string; readonly box: Box }[];
   readonly panels: readonly PanelScene[];
   readonly marks: readonly Mark[];
 }
 
-/** What one panel showed. */
+/** The result of one panel. */
 export interface PanelReport {
   readonly id: number;
   readonly title: string;
   readonly type: string;
   readonly row: string;
   /**
-   * `data`: at least one value. `nothing`: no query had any. `error`: a query was refused, or the panel could not be drawn.
-   * `undrawn`: a kind of panel that the preview can't draw. `text`: needs no data.
+   * `data`: at least one value. `nothing`: no query had a value. `error`: a query was rejected, or the panel could not be drawn.
+   * `undrawn`: a kind of panel that the preview cannot draw. `text`: needs no data.
    */
   readonly shows: 'data' | 'nothing' | 'error' | 'undrawn' | 'text';
-  /** Who drew it: a component of @grafana/ui, or the preview's plain drawing. */
+  /** Whether a component of @grafana/ui or the preview's plain drawing drew it. */
   readonly drawnBy: '@grafana/ui' | 'preview';
   /** Series, or columns of a table, that have values. */
   readonly series: number;
-  /** Whether any number was other than 0. */
+  /** Whether any number was not 0. */
   readonly nonZero: boolean;
-  /** Prometheus' words, or those of whoever could not draw. */
+  /** The message of Prometheus, or of the part that could not draw. */
   readonly error?: string;
 }

@@ -10,8 +10,8 @@ describe('step', () => {
     ['six hours over 780 pixels', { rangeMs: 6 * HOUR, points: 780, scrapeMs: 1000 }, 30_000],
     ['a week over 500 pixels', { rangeMs: 168 * HOUR, points: 500, scrapeMs: 1000 }, 20 * MINUTE],
     ['no shorter than a scrape', { rangeMs: 10 * MINUTE, points: 780, scrapeMs: 15_000 }, 15_000],
-    ["the panel's own least instead", { rangeMs: 10 * MINUTE, points: 780, scrapeMs: 15_000, leastMs: 5000 }, 5000],
-    ['no more points than Prometheus gives', { rangeMs: 10 * HOUR, points: 100_000, scrapeMs: 100 }, 4000],
+    ["the panel's own shortest interval", { rangeMs: 10 * MINUTE, points: 780, scrapeMs: 15_000, leastMs: 5000 }, 5000],
+    ['no more points than Prometheus returns', { rangeMs: 10 * HOUR, points: 100_000, scrapeMs: 100 }, 4000],
   ])('%s', (_, asking, expected) => {
     expect(stepMs(asking)).toBe(expected);
   });
@@ -32,10 +32,10 @@ describe('durations', () => {
   ])('%s', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });
-  test.each(['', '5', 's', '5 s', '-5s', '1.5h', 'Infinity'])('"%s" is none', (text) => {
+  test.each(['', '5', 's', '5 s', '-5s', '1.5h', 'Infinity'])('"%s" is not a duration', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
-  test('are written as Prometheus reads them', () => {
+  test('are written in the notation of Prometheus', () => {
     expect([duration(90_000), duration(200)]).toEqual(['90s', '200ms']);
   });
 });

@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Grafana's round intervals: below the first number, the second. */
+/** Grafana's round intervals: below the first number, it uses the second. */
 const ROUND: readonly (readonly [number, number])[] = [
   [10, 1],
   [15, 10],
@@ -35,7 +35,7 @@ const ROUND: readonly (readonly [number, number])[] = [
 ];
 const LONGEST = 7 * DAY;
 
-/** Prometheus gives no more than 11,000 points a series. */
+/** Prometheus returns at most 11,000 points per series. */
 const MOST_POINTS = 11_000;
 
 const UNIT: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY };
@@ -46,21 +46,21 @@ export const parseDuration = (text: string): number | undefined => {
   return parts && [...parts].reduce((sum, [, amount, unit]) => sum + Number(amount) * (UNIT[unit ?? ''] ?? 0), 0);
 };
 
-/** What Prometheus reads: `90s`, `500ms`. */
+/** A duration in Prometheus' notation: `90s`, `500ms`. */
 export const duration = (ms: number): string => (ms % SECOND === 0 ? `${ms / SECOND}s` : `${ms}ms`);
 
-/** What a query is asked with. Milliseconds. */
+/** The times of a query, in milliseconds. */
 export interface Asking {
   readonly rangeMs: number;
-  /** Pixels of the panel, or its `maxDataPoints`. */
+  /** Width of the panel in pixels, or its `maxDataPoints`. */
   readonly points: number;
-  /** Of the data source: how often it is scraped. */
+  /** The scrape interval of the data source. */
   readonly scrapeMs: number;
-  /** The panel's or the query's own least interval, where it has one. */
+  /** The shortest interval that the panel or the query sets. */
   readonly leastMs?: number | undefined;
 }
 
-/** The step that Grafana would ask with: a round part of the range, but none shorter than a scrape. */
+/** The step that Grafana would use: a round part of the range, but not shorter than a scrape. */
 export const stepMs = ({ rangeMs, points, scrapeMs, leastMs }: Asking): number => {
   const raw = rangeMs / Math.max(1, points);
   const rounded = ROUND.find(([below]) => raw < below)?.[1] ?? LONGEST;
@@ -71,5 +71,5 @@ export const stepMs = ({ rangeMs, points, scrapeMs, leastMs }: Asking): number =
   );
 };
 
-/** `$__rate_interval` as Grafana's Prometheus data source has it: four scrapes at least. */
+/** `$__rate_interval` as Grafana's Prometheus data source calculates it: at least four scrapes. */
 export const rateIntervalMs = (step: number, scrapeMs: number): number => Math.max(step + scrapeMs, 4 * scrapeMs);

@@ -17,7 +17,7 @@ const query = (name: string, text: string, more: DashboardJson = {}): DashboardJ
 });
 const dashboard = (...list: DashboardJson[]): DashboardJson => ({ uid: 'one', templating: { list } });
 
-/** A Prometheus that offers three values for every label, and remembers what it was asked. */
+/** A Prometheus that offers three values for every label, and records the queries. */
 const fake = () => {
   const asked: string[] = [];
   const prometheus: Prometheus = {
@@ -36,7 +36,7 @@ const AGENT = query('agent', 'label_values(up, agent)');
 const TOOL = query('tool', 'label_values(up{agent=~"$agent"}, tool)');
 
 describe('choices', () => {
-  test('what the dashboard starts with: all', async () => {
+  test('the default of the dashboard: all', async () => {
     const { prometheus, asked } = fake();
     expect(await choices(dashboard(AGENT, TOOL), {}, prometheus, WINDOW)).toEqual([
       { name: 'agent', label: 'AGENT', text: 'All', value: '.+', hidden: false },
@@ -45,34 +45,34 @@ describe('choices', () => {
     expect(asked).toEqual(['agent of up', 'tool of up{agent=~".+"}']);
   });
 
-  test('what the caller says narrows down what comes after', async () => {
+  test('the selection of the caller filters the later variables', async () => {
     const { prometheus, asked } = fake();
     const made = await choices(dashboard(AGENT, TOOL), { agent: ['a.b', 'c'] }, prometheus, WINDOW);
     expect(made[0]).toMatchObject({ text: 'a.b + c', value: String.raw`(a\\.b|c)` });
     expect(asked[1]).toBe(String.raw`tool of up{agent=~"(a\\.b|c)"}`);
   });
 
-  test('the first that there is, where nothing is chosen and there is no All', async () => {
+  test('the first value, if nothing is selected and there is no All', async () => {
     const lone = query('agent', 'label_values(up, agent)', { includeAll: false, current: {} });
     const [agent] = await choices(dashboard(lone), {}, fake().prometheus, WINDOW);
     expect(agent).toMatchObject({ text: 'a.b', value: String.raw`a\\.b` });
   });
 
-  test('all of them by name, where All has no value of its own', async () => {
+  test('all of them by name, if All has no value of its own', async () => {
     const { allValue, ...named } = AGENT;
     const [agent] = await choices(dashboard(named), {}, fake().prometheus, WINDOW);
     expect(allValue).toBe('.+');
     expect(agent).toMatchObject({ text: 'All', value: String.raw`(a\\.b|c|d)` });
   });
 
-  test('a data source is named by its kind', async () => {
+  test('a data source is selected by its type', async () => {
     const source = { name: 'traces', type: 'datasource', query: 'tempo' };
     expect(await choices(dashboard(source), {}, fake().prometheus, WINDOW)).toMatchObject([
       { label: 'traces', text: 'Tempo' },
     ]);
   });
 
-  test('a variable that the dashboard has not is refused, and those that it has are named', async () => {
+  test('an unknown variable is rejected, with the names of the existing ones', async () => {
     await expect(choices(dashboard(AGENT), { tol: ['x'] }, fake().prometheus, WINDOW)).rejects.toThrow(
       'the dashboard one has no variable "tol". It has: agent.',
     );
@@ -95,10 +95,10 @@ test("Grafana's own variables are those of the query's step", () => {
       timing,
     ),
   ).toBe('rate(x{a=~".+"}[60s]) 5s 5000 600s 600');
-  expect(() => interpolated('$nobody', [], timing)).toThrow('$nobody');
+  expect(() => interpolated('$unknown', [], timing)).toThrow('$unknown');
 });
 
-test('a title shows what is chosen', () => {
+test('a title shows the selection', () => {
   const tool = { name: 'tool', label: 'Tool', text: 'web_search', value: 'web_search', hidden: false };
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as above.
   expect(readable('Calls of $tool, ${tool}, $5', [tool])).toBe('Calls of web_search, web_search, $5');

@@ -4,7 +4,7 @@ import { PreviewError } from './errors.ts';
 import type { Prometheus } from './prometheus.ts';
 import { duration, rateIntervalMs } from './steps.ts';
 
-/** A variable of a dashboard, as its JSON has it. */
+/** A variable of a dashboard, from its JSON. */
 interface VariableJson {
   readonly name: string;
   readonly type: string;
@@ -16,25 +16,25 @@ interface VariableJson {
   readonly current?: { readonly value?: unknown };
 }
 
-/** What is chosen in a variable. */
+/** The selection of a variable. */
 export interface Choice {
   readonly name: string;
   readonly label: string;
-  /** What Grafana shows: `All`, or names. */
+  /** The text that Grafana shows: `All`, or names. */
   readonly text: string;
-  /** What takes its place in a query. */
+  /** The text that replaces it in a query. */
   readonly value: string;
   readonly hidden: boolean;
 }
 
-/** Chosen by the caller: names of variables, with one value or more. */
+/** The caller's selection: names of variables, each with one or more values. */
 export type Chosen = Readonly<Record<string, readonly string[]>>;
 
 const ALL = '$__all';
 /** `$name`, or `${name}` with or without a format. */
 const VARIABLE = /\$(?:\{(\w+)(?::\w+)?\}|(\w+))/g;
 
-/** As Grafana's Prometheus data source escapes a value that goes into `=~`. */
+/** Escapes a value for `=~` as Grafana's Prometheus data source does. */
 export const escaped = (value: string): string =>
   value.replaceAll('\\', '\\\\\\\\').replaceAll(/[$^*{}[\]'+?.()|]/g, '\\\\$&');
 
@@ -49,9 +49,8 @@ const strings = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).filter((one): one is string => typeof one === 'string' && one !== '');
 
 /**
- * What is chosen in each variable: what the caller says, else what the dashboard starts with, else the first value that
- * there is, as Grafana does.
- * @throws PreviewError when the caller names a variable that the dashboard hasn't, or Prometheus refuses
+ * The selection of each variable, as in Grafana: the caller's values, or the default of the dashboard, or the first value.
+ * @throws PreviewError if the caller names a variable that the dashboard does not have, or if Prometheus rejects a query
  */
 export const choices = async (
   dashboard: DashboardJson,
@@ -86,7 +85,7 @@ export const choices = async (
   return made;
 };
 
-/** Data sources of the stack, by kind: which Prometheus is asked is the caller's to say. */
+/** Data sources of the stack, by type. The caller decides which Prometheus is queried. */
 const DATASOURCES: Readonly<Record<string, string>> = { prometheus: 'Prometheus', tempo: 'Tempo' };
 
 const chosenOf = (
@@ -106,7 +105,7 @@ const chosenOf = (
   return { text: values.join(' + ') || 'None', value: type === 'query' ? joined(values) : values.join(',') };
 };
 
-/** Of one query: the time range, the step, and how often is scraped. Milliseconds. */
+/** The times of one query, in milliseconds: the time range, the step, and the scrape interval. */
 export interface Timing {
   readonly fromMs: number;
   readonly toMs: number;
@@ -114,7 +113,7 @@ export interface Timing {
   readonly scrapeMs: number;
 }
 
-/** A query with all of its variables replaced: Grafana's own by the timing of this very query, then the dashboard's. */
+/** A query with all of its variables replaced: first Grafana's own, from the times of this query, then the dashboard's. */
 export const interpolated = (
   expr: string,
   all: readonly Choice[],
@@ -143,7 +142,7 @@ export const interpolated = (
   );
 };
 
-/** Text that a person reads, such as a panel's title: variables as Grafana shows them. */
+/** Text for a reader, such as a panel's title, with variables replaced as Grafana shows them. */
 export const readable = (text: string, all: readonly Choice[]): string =>
   text.replaceAll(VARIABLE, (written, braced?: string, bare?: string) => {
     const choice = all.find(({ name }) => name === (braced ?? bare));

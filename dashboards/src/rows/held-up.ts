@@ -6,15 +6,15 @@ import { type Matchers, orGroupNamed, rate, sumBy } from '../promql.ts';
 type Size = Pick<Face, 'width' | 'height'>;
 const { routes } = METRIC;
 
-/** Where calls went that were not made. */
+/** Where rejected calls went. */
 export const whereCallsWent = (size: Size) =>
   coloured(
     bars(
       {
         ...size,
-        title: 'Where held-up calls went',
+        title: 'Where rejected calls went',
         description:
-          'What the agents were told to do in place of a call: use an alternative, follow the fallback by hand, take the last good result, or put it off. Many deferred ones ask for an alternative or a fallback in the configuration.',
+          'What the agents were told to do instead of a call: use an alternative, follow the manual fallback, use the last good result, or defer the work. If many are deferred, configure an alternative or a fallback.',
         unit: 'ops',
       },
       {
@@ -25,7 +25,7 @@ export const whereCallsWent = (size: Size) =>
     ROUTE_COLOURS,
   );
 
-/** What was lost on the way. */
+/** What alternatives lack. */
 export const degradations = (size: Size) => {
   const byAlternative = { [ATTR.route]: ['alternative'] } satisfies Matchers;
   return coloured(
@@ -34,7 +34,7 @@ export const degradations = (size: Size) => {
         ...size,
         title: 'Alternatives by degradation',
         description:
-          'Calls that were sent to another tool, by what is lost there according to the capability map. The work goes on; with high degradation somebody should know that it is not what was asked for.',
+          'Calls that were sent to another tool, by the degradation in the capability map. The work continues. With high degradation, the result may not be what was asked for.',
         unit: 'ops',
       },
       {

@@ -6,11 +6,11 @@ import { CALM, COLOUR } from '../palette.ts';
 import { type Face, stat, thresholds } from '../panels.ts';
 import { gained, orZero, series, sumBy } from '../promql.ts';
 
-/** Numbers that more than one dashboard has. */
+/** Numbers that several dashboards show. */
 
 type Size = Pick<Face, 'width' | 'height'>;
 
-/** For what waits for a person. */
+/** For states that wait for a person. */
 export const needsAction = () => thresholds([1, COLOUR.vermilion]);
 
 /** Live sessions in any of the states. */
@@ -35,7 +35,7 @@ export const pausedAsSystemic = (size: Size) =>
       ...size,
       title: 'Paused as systemic',
       description:
-        'Sessions that stopped because several of their tools failed as one event, which is charged once. They wait for confirmRecovered(), or for what is configured instead. In scope process no session stops: calls of the affected tools are skipped.',
+        'Sessions that are paused because several of their tools failed as one event, which is charged once. They wait for confirmRecovered() or the configured recovery. In scope process no session is paused: calls of the affected tools are skipped.',
       unit: 'none',
     },
     orZero(sessionsIn([], 'paused_systemic')),
@@ -53,7 +53,7 @@ export const systemicEvents = (size: Size) =>
       ...size,
       title: 'Systemic events',
       description:
-        'Failures of several tools that a session, or in scope process its process, recognised as one event, in the time range shown.',
+        'Failures of several tools that a session (in scope process, the process) recognised as one event, in the time range shown.',
       unit: 'none',
     },
     orZero(sumBy([], gained(METRIC.systemicEvents, '$__range'))),
@@ -62,18 +62,18 @@ export const systemicEvents = (size: Size) =>
     .decimals(0)
     .dataLinks(dashboardLinks([fromSeries(UID.correlatedFailures, 'Correlated failures')]));
 
-/** Orange at most: who has to act is told by what is paused. */
+/** Orange at most: the paused sessions show whether a person must act. */
 export const budgetLeftNow = (title: string, size: Size) =>
   stat(
     {
       ...size,
       title,
       description:
-        'Of the failures that live sessions may have within their budget windows, the share that is left now. 0 % means that every session is paused. What leaves a window comes back.',
+        'The share that is left now of the failures that live sessions may have in their budget windows. 0 % means that every session is paused. A failure that leaves the window no longer counts.',
       unit: 'percentunit',
     },
     budgetLeft([]),
-    // Less is worse: the colour has to be on the lowest step.
+    // A lower value is worse, so the colour is on the lowest step.
     thresholds([0, COLOUR.orange], [0.1, COLOUR.yellow], [0.25, CALM]),
   )
     .decimals(0)

@@ -12,7 +12,7 @@ const ROWS = 50;
 
 const perMinute = (metric: MetricDefinition): string => orZero(`${sumBy([], rate(metric, '$__rate_interval'))} * 60`);
 
-/** Both, of all that is chosen. */
+/** Both, for all selected agents and tools. */
 export const tokens = (size: Size) =>
   coloured(
     lines(
@@ -20,7 +20,7 @@ export const tokens = (size: Size) =>
         ...size,
         title: 'Tokens wasted and avoided per minute',
         description:
-          "Wasted: spent on calls that failed. Avoided is an estimate: each skipped call taken for what the tool's failed calls cost on average. Both are 0 where nobody says what calls cost.",
+          "Wasted: spent on failed calls. Avoided is an estimate: each skipped call counts as much as the tool's failed calls cost on average. Both are 0 if the agents report no costs.",
         unit: 'short',
       },
       { expr: perMinute(tokensWasted), legend: 'wasted' },
@@ -46,7 +46,7 @@ const WHOSE = {
   },
 } as const;
 
-/** Both, in the time range, of each agent or tool. */
+/** Both, in the time range, for each agent or tool. */
 export const tokensBy = (whose: keyof typeof WHOSE, size: Size) => {
   const { by, column, ofOne, keys, link } = WHOSE[whose];
   const rank = `(${sumBy(by, overall(tokensWasted))} + ${sumBy(by, overall(tokensAvoided))})`;
@@ -55,7 +55,7 @@ export const tokensBy = (whose: keyof typeof WHOSE, size: Size) => {
     {
       ...size,
       title: `Tokens by ${ofOne}`,
-      description: `Tokens spent on failed calls, and (an estimate) not spent because calls were skipped, in the time range shown: the ${ROWS} with the most. 0 where nobody says what calls cost.`,
+      description: `Tokens spent on failed calls, and an estimate of the tokens saved by skipped calls, in the time range shown: the ${ROWS} with the most. 0 if the agents report no costs.`,
       unit: 'short',
     },
     [{ label: label(whose), title: column, side: 'left', links: [link] }, ...keys],

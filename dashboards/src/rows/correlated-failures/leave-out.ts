@@ -1,3 +1,3 @@
-/** How the figures differ from what the alert on correlated openings counts, which would be a look back more at each moment. */
+/** How the numbers differ from those of the alert on correlated openings, which looks back further at each evaluation. */
 export const WHAT_ALERTS_LEAVE_OUT =
-  'the alert also leaves out tools of which so few circuits opened that it is chance, of a large fleet it asks for a share of the agents, and of a group whose circuit opened it counts no opening of a single tool.';
+  'The alert also leaves out tools of which very few circuits opened. In a large fleet it needs a share of the agents. When the circuit of a group opens, it does not count openings of its tools.';

@@ -27,12 +27,12 @@ const together = ({ title, description, shared, row, link }: Side, seconds: numb
     .interval(shortestStep(seconds))
     .maxDataPoints(LOOKS);
 
-/** The figure of the alert for an agent: a column that is coloured at many agents is a cause that they share. */
+/** The number that the alert uses for an agent. A column with colour at many agents is a cause that they share. */
 export const toolsOfAgents = ({ seconds, tools: least }: Together) =>
   together(
     {
       title: 'Tools that opened together, by agent and error',
-      description: `The most tools of the agent that opened with this error within ${seconds} s, in the time range shown; the ${CELLS} highest, coloured from ${least} on. A row that is coloured is one agent's trouble, a column that is coloured at several agents is what these agents share.`,
+      description: `The most tools of the agent that opened with this error within ${seconds} s, in the time range shown; the ${CELLS} highest, with colour from ${least} on. Colour in one row: the cause is in that agent. Colour in one column at several agents: they share the cause.`,
       shared: ATTR.agent,
       row: 'Agent',
       link: fromRow(UID.failureBudget, 'Failure budget of the agent', { [ATTR.agent]: 'Agent' }),
@@ -41,12 +41,12 @@ export const toolsOfAgents = ({ seconds, tools: least }: Together) =>
     least,
   );
 
-/** The figure of the alert for the fleet. */
+/** The number that the alert uses for the fleet. */
 export const agentsOfTools = ({ seconds, agents: least }: Together) =>
   together(
     {
       title: 'Agents with one tool, by tool and error',
-      description: `The most agents on which the tool opened with this error within ${seconds} s, in the time range shown; the ${CELLS} highest, coloured from ${least} on: then it is the tool, or the way there, and no agent.`,
+      description: `The most agents on which the tool opened with this error within ${seconds} s, in the time range shown; the ${CELLS} highest, with colour from ${least} on. With colour, the cause is the tool or the network to it, not an agent.`,
       shared: ATTR.tool,
       row: 'Tool',
       link: fromRow(UID.toolDetail, 'Tool detail', { [ATTR.tool]: 'Tool' }),

@@ -13,14 +13,14 @@ const face = { unit: 'none', width: 4, height: 4 } as const;
 
 const largest = (shared: Shared, seconds: number): string => orZero(`max(${togetherBy(shared, seconds)})`);
 
-/** Whether there is, or was, a failure of several at once. */
+/** Whether several tools or agents fail at once, or did. */
 export const now = ({ seconds, tools, agents }: Together) => [
   stat(
     {
       ...face,
       title: 'Alerts of a shared cause',
       description:
-        'Alerts on systemic failures and correlated openings that fire now. From the rules that this Prometheus evaluates; if Grafana evaluates them, look there under Alerting.',
+        'Alerts on systemic failures and correlated openings that fire now, from the rules that this Prometheus evaluates. If Grafana evaluates them, look there under Alerting.',
     },
     sharedCauseCount(),
     needsAction(),
@@ -32,7 +32,7 @@ export const now = ({ seconds, tools, agents }: Together) => [
       ...face,
       title: 'Tools that opened',
       description:
-        'Tools whose circuit opened in the time range shown, by agent and error; each once, however often and in how many sessions it opened.',
+        'Tools whose circuit opened in the time range shown, by agent and error. Each counts once, even if it opened often or in many sessions.',
     },
     orZero(`count(${openedIn('$__range')})`),
     thresholds(),
@@ -41,7 +41,7 @@ export const now = ({ seconds, tools, agents }: Together) => [
     {
       ...face,
       title: 'Most tools of one agent',
-      description: `The most tools of one agent that opened within ${seconds} s and with one error, in the time range shown. From ${tools} on it is taken for one cause; ${WHAT_ALERTS_LEAVE_OUT}`,
+      description: `The most tools of one agent that opened within ${seconds} s with one error, in the time range shown. ${tools} or more count as one cause. ${WHAT_ALERTS_LEAVE_OUT}`,
     },
     largest(ATTR.agent, seconds),
     thresholds([tools, COLOUR.orange]),
@@ -52,7 +52,7 @@ export const now = ({ seconds, tools, agents }: Together) => [
     {
       ...face,
       title: 'Most agents with one tool',
-      description: `The most agents on which one tool opened within ${seconds} s and with one error, in the time range shown. From ${agents} on it is taken for one cause; ${WHAT_ALERTS_LEAVE_OUT}`,
+      description: `The most agents on which one tool opened within ${seconds} s with one error, in the time range shown. ${agents} or more count as one cause. ${WHAT_ALERTS_LEAVE_OUT}`,
     },
     largest(ATTR.tool, seconds),
     thresholds([agents, COLOUR.orange]),

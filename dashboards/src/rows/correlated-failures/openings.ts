@@ -14,7 +14,7 @@ const AGENTS_IN_GRAPH = 10;
 
 const inTable = (expr: string): string => highest(expr, TOOLS_IN_TABLE, OPENING, openedIn('$__range'));
 
-/** State of now, at each error with which the tool opened. */
+/** The current state, for each error that opened the tool. */
 const stateNow = (): string => {
   const by = AGENT_TOOL.map(label).join(', ');
   return `(${openedIn('$__range')}) * 0 + on (${by}) group_left () (${worstState()})`;
@@ -25,7 +25,7 @@ export const lastOpenings = ({ seconds, tools, agents }: Together) =>
   table(
     {
       title: 'Last openings',
-      description: `The last opening of each tool in the time range shown, by error, newest first; at most ${TOOLS_IN_TABLE}. "Tools together": how many tools of this agent opened with this error within ${seconds} s, at most; "Agents together": on how many agents this tool did. From ${tools} tools or ${agents} agents on it is taken for one cause; ${WHAT_ALERTS_LEAVE_OUT}`,
+      description: `The last opening of each tool in the time range shown, by error, newest first; at most ${TOOLS_IN_TABLE}. "Tools together": the most tools of this agent that opened with this error within ${seconds} s. "Agents together": the most agents on which this tool did. ${tools} tools or ${agents} agents or more count as one cause. ${WHAT_ALERTS_LEAVE_OUT}`,
       unit: 'none',
       width: 24,
       height: 9,
@@ -81,7 +81,7 @@ export const byError = () =>
       {
         title: 'Tools that opened, by error',
         description:
-          'Tools whose circuit opened, each once however many sessions it opened in, and drawn as long as the rate interval. One tall bar of one colour is one cause; low ones of many colours are not.',
+          'Tools whose circuit opened. Each counts once, even if it opened in many sessions, and is drawn for one rate interval. One tall bar of one colour suggests one cause. Low bars of many colours do not.',
         unit: 'none',
         width: 12,
         height: 8,
@@ -99,7 +99,7 @@ export const byAgent = () =>
   bars(
     {
       title: 'Tools that opened, by agent',
-      description: `The same tools by agent: the ${AGENTS_IN_GRAPH} agents on which most opened in the time range shown. Several agents in one bar point to what they share.`,
+      description: `The same tools by agent: the ${AGENTS_IN_GRAPH} agents with the most openings in the time range shown. If one bar has several agents, look for what they share.`,
       unit: 'none',
       width: 12,
       height: 8,

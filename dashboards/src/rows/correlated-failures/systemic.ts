@@ -7,14 +7,14 @@ import { gained, highest, orZeroNamed, series, sumBy } from '../../promql.ts';
 
 const AGENTS_IN_GRAPH = 10;
 
-/** What sessions recognised by themselves. */
+/** Events that sessions recognised by themselves. */
 export const events = () =>
   coloured(
     bars(
       {
         title: 'Systemic events by category',
         description:
-          'Failures of several tools that an agent recognised as one event: a network, a host or a credential that they share. Each one is drawn as long as the rate interval. _MIXED: the tools failed in different ways.',
+          'Failures of several tools that an agent recognised as one event, because they share a network, a host or a credential. Each event is drawn for one rate interval. _MIXED: the tools failed in different ways.',
         unit: 'none',
         width: 12,
         height: 8,
@@ -31,12 +31,12 @@ export const events = () =>
     CATEGORY_COLOURS,
   );
 
-/** How long it lasted, and for whom. */
+/** How long events last, and on which agents. */
 export const active = () =>
   lines(
     {
       title: 'Systemic events that last, by agent',
-      description: `Events that are not over: the ${AGENTS_IN_GRAPH} agents with the most. In scope session each pauses its session until the recovery is confirmed; in scope process calls of the affected tools are skipped until a probe succeeds. Several agents at once point to what they share.`,
+      description: `Active events: the ${AGENTS_IN_GRAPH} agents with the most. In scope session, each pauses its session until the recovery is confirmed. In scope process, calls of the affected tools are skipped until a probe succeeds. If several agents are affected at once, look for what they share.`,
       unit: 'none',
       width: 12,
       height: 8,

@@ -5,13 +5,13 @@ import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, JOB, legend } from '../../names.ts';
 import { BANDS, stateTimeline } from '../../state-timeline.ts';
 
-/** When somebody was told. */
+/** When alerts fired. */
 export const alerts = () =>
   stateTimeline(
     {
       title: 'Alerts over time',
       description:
-        'Alerts on systemic failures and correlated openings: pending until they have held for their time, then firing. A band without agent is about a tool of several agents.',
+        'Alerts on systemic failures and correlated openings: pending until they have been true for long enough, then firing. A band without an agent is about a tool of several agents.',
       unit: 'none',
       width: 24,
       height: 5,
@@ -20,12 +20,12 @@ export const alerts = () =>
     ALERT_STATES,
   );
 
-/** What went down with what, and in which order. */
+/** Which circuits opened together, and in which order. */
 export const circuits = () =>
   stateTimeline(
     {
       title: 'Circuits in the order of their opening',
-      description: `The worst state of the ${BANDS} tools that opened last in the time range shown; what opened first is on top. Edges that lie below one another are one event: look at what these tools share.`,
+      description: `The worst state of the ${BANDS} tools that opened last in the time range shown, the first opening at the top. Edges below one another are one event: look for what these tools share.`,
       unit: 'none',
       width: 24,
       height: 11,

@@ -24,19 +24,19 @@ const toOverview = dashboardLinks([fromSeries(UID.fleetOverview, 'Fleet overview
 interface Burn {
   readonly title: string;
   readonly expr: string;
-  /** Which alert, and what it looks at. */
+  /** The alert, and its windows. */
   readonly alert: string;
   readonly limit: number;
   readonly colour: string;
 }
 
-/** One window of an alert that looks at two: it is due while both are above the line. */
+/** One of the two windows of an alert. The alert fires while both are above the line. */
 const burn = ({ title, expr, alert, limit, colour }: Burn) =>
   lines(
     {
       ...size,
       title,
-      description: `Share of the sessions that fell to one failure left in their budget or none, in the time before each point, of the ${LINES} agents with the most. ${alert}`,
+      description: `Share of the sessions that fell to at most one failure left in their budget, in the window before each point: the ${LINES} agents with the highest share. ${alert}`,
       unit: 'percentunit',
     },
     { expr: highest(expr, LINES, AGENT, sumBy(AGENT, overall(budgetLow))), legend: legend(ATTR.agent, JOB) },
@@ -49,11 +49,11 @@ const burn = ({ title, expr, alert, limit, colour }: Burn) =>
     .dataLinks(toOverview);
 
 const SHORT =
-  'Measured by the sessions that were started in the short window, or by the pace of the long one, whichever is more.';
+  'Divided by the sessions that started in the short window, or by the pace of the long one, whichever is more.';
 
 const fast = (limit: number) => {
   const alert =
-    'BreakerboxBudgetBurnFast is due while the last hour and the last 5 minutes are above the line, and enough sessions fell.';
+    'BreakerboxBudgetBurnFast fires while the last hour and the last 5 minutes are above the line, and enough sessions fell.';
   const shared = { limit, colour: COLOUR.vermilion };
   return [
     burn({ ...shared, title: 'Fast burn: over the last hour', expr: burnOver(AGENT, '1h'), alert }),
@@ -68,7 +68,7 @@ const fast = (limit: number) => {
 
 const slow = (limit: number) => {
   const alert =
-    'BreakerboxBudgetBurnSlow is due while the last 6 hours and the last 30 minutes are above the line, and enough sessions fell.';
+    'BreakerboxBudgetBurnSlow fires while the last 6 hours and the last 30 minutes are above the line, and enough sessions fell.';
   const shared = { limit, colour: COLOUR.orange };
   return [
     burn({ ...shared, title: 'Slow burn: over the last 6 hours', expr: burnOver(AGENT, '6h'), alert }),
@@ -81,7 +81,7 @@ const slow = (limit: number) => {
   ];
 };
 
-/** The least of the time that is shown, the same at each step: something to rank by. */
+/** The lowest value in the time range, the same at each step, for ranking. */
 const leastLeft = `-min_over_time(${budgetLeft(AGENT)}[$__range:$__interval] @ end())`;
 
 const left = () =>
@@ -89,7 +89,7 @@ const left = () =>
     {
       ...size,
       title: 'Budget left over time, by agent',
-      description: `Of the failures that the live sessions of an agent may have, the share that is left: the ${LINES} agents that had least at a time. It falls with each failure, and comes back as charges leave the window of the last steps or minutes. While a session is paused nothing comes back.`,
+      description: `The share that is left of the failures that live sessions of an agent may have: the ${LINES} agents with the lowest value in the time range. It falls with each failure, and rises as charges leave the window of the last steps or minutes. While a session is paused, its share does not rise.`,
       unit: 'percentunit',
     },
     { expr: highest(budgetLeft(AGENT), LINES, AGENT, leastLeft), legend: legend(ATTR.agent, JOB) },
@@ -107,7 +107,7 @@ const charged = () =>
         ...size,
         title: 'Failures charged per minute',
         description:
-          'Final charges to the budgets of sessions: one for each failure, and one for a whole outage or systemic event. A failure that may be part of an event is charged when that is known.',
+          'Final charges to the budgets of sessions: one per failure, and one for a whole outage or systemic event. A failure that may be part of an event is charged when that is known.',
         unit: 'none',
       },
       { expr: `${sumBy([], rate(budgetConsumed, '$__rate_interval'))} * 60`, legend: CHARGED },
@@ -120,7 +120,7 @@ const events = (title: string, description: string, metric: typeof budgetLow | t
     {
       ...size,
       title,
-      description: `${description} Each one is drawn as long as the rate interval, of the ${LINES} agents with the most.`,
+      description: `${description} Each is drawn for one rate interval; the ${LINES} agents with the most.`,
       unit: 'none',
     },
     {
@@ -136,14 +136,14 @@ const events = (title: string, description: string, metric: typeof budgetLow | t
 const fellLow = () =>
   events(
     'Sessions that fell low, by agent',
-    'Times a session fell to one failure left in its budget or none: what the alerts on burn count.',
+    'Times a session fell to at most one failure left in its budget. The burn alerts count these.',
     budgetLow,
   );
 
 const exhaustions = () =>
   events('Sessions that ran out, by agent', 'Times a session ran out of failure budget.', budgetExhaustions);
 
-/** How fast failures are spent, against what wakes somebody. */
+/** How fast failures use up the budget, compared with the limits of the alerts. */
 export const burnRow = ({ burnFastRatio, burnSlowRatio }: RuleSettings): Row => ({
   title: 'Burn',
   panels: [...fast(burnFastRatio), ...slow(burnSlowRatio), left(), charged(), fellLow(), exhaustions()],

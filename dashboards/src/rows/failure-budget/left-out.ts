@@ -20,7 +20,7 @@ const planned = () =>
         ...half,
         title: 'Tasks planned',
         description:
-          'Tasks that agents planned with planScope(): achievable with the tools there are, alternatives among them, or deferred until a tool is back. Each one is drawn as long as the rate interval; a task that is planned again counts again.',
+          'Tasks that agents planned with planScope(): achievable with the available tools and alternatives, or deferred until a tool works again. Each task is drawn for one rate interval. A task that is planned again counts again.',
         unit: 'none',
       },
       {
@@ -40,7 +40,7 @@ const deferred = () =>
     {
       ...half,
       title: 'Share of tasks deferred, by agent',
-      description: `Of the tasks planned, the share that had to wait for a tool; 0 while nothing is planned. The ${LINES} agents that deferred most. A share that stays high asks for an alternative of what they wait for.`,
+      description: `The share of planned tasks that had to wait for a tool; 0 without planned tasks. The ${LINES} agents that deferred most. If the share stays high, configure an alternative for the missing tools.`,
       unit: 'percentunit',
     },
     {
@@ -58,13 +58,13 @@ const deferred = () =>
     .legend(legendTableBeside())
     .dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tools of the agent', ATTR.agent)]));
 
-/** What was put off, and where held-up calls went. */
+/** Deferred tasks, and where rejected calls went. */
 export const deferredRow = (): Row => ({
   title: 'Deferred work',
   panels: [planned(), deferred(), whereCallsWent(half), degradations(half)],
 });
 
-/** What the failures cost, and what skipping them saved. */
+/** The tokens that failures cost, and that skips saved. */
 export const tokensRow = (): Row => ({
   title: 'Tokens',
   panels: [tokens(third), tokensBy(ATTR.tool, third), tokensBy(ATTR.agent, third)],

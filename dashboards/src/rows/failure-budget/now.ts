@@ -11,7 +11,7 @@ const inRange = (metric: MetricDefinition): string => orZero(sumBy([], gained(me
 const counted = (width: number, title: string, description: string, metric: MetricDefinition) =>
   stat({ width, height, title, description, unit: 'short' }, inRange(metric), thresholds());
 
-/** What there was, what is left, and who waits. */
+/** Charges, the budget left, and paused sessions. */
 export const nowRow = (): Row => ({
   title: 'Now',
   panels: [
@@ -25,13 +25,13 @@ export const nowRow = (): Row => ({
     counted(
       2,
       'Fell low',
-      'Times a session fell to one failure left in its budget or none, in the time range shown. A session counts again once its budget was full in between.',
+      'Times a session fell to at most one failure left in its budget, in the time range shown. A session counts again once its budget was full in between.',
       budgetLow,
     ),
     counted(
       2,
       'Ran out',
-      'Times a session ran out of failure budget, in the time range shown. Each one paused until it was resumed or ended.',
+      'Times a session ran out of failure budget, in the time range shown. Each paused until it was resumed or ended.',
       budgetExhaustions,
     ),
     pausedOnBudget({ width: 4, height }),
@@ -39,13 +39,13 @@ export const nowRow = (): Row => ({
     counted(
       3,
       'Tokens wasted',
-      'Tokens spent on calls that failed, in the time range shown. 0 where nobody says what calls cost.',
+      'Tokens spent on calls that failed, in the time range shown. 0 if the agents report no costs.',
       tokensWasted,
     ),
     counted(
       4,
       'Tokens avoided (est.)',
-      "An estimate, for the time range shown: each skipped call taken for what the tool's failed calls cost on average.",
+      "An estimate for the time range shown: each skipped call counts as much as the tool's failed calls cost on average.",
       tokensAvoided,
     ),
   ],

@@ -19,12 +19,12 @@ const sessionsOf = (...states: readonly SessionState[]): string =>
   sumBy(AGENT, series(sessions, { [ATTR.sessionState]: states }));
 const PAUSED = sessionsOf('paused_budget', 'paused_systemic');
 
-/** Paused sessions before all, then what is used of the budget. */
+/** Sorts by paused sessions first, then by the used share of the budget. */
 const rank = `1000 * ${PAUSED} + (${budgetUsed(AGENT)} or ${PAUSED} * 0)`;
 const inTable = (expr: string): string => highest(expr, ROWS, AGENT, rank);
-/** Grafana sorts by the paused ones and leaves the others as they come; the first query says how they come. */
+/** Grafana sorts by paused sessions and keeps the order of the other rows, which the first query defines. */
 const pausedFirst = `topk(${ROWS}, ${rank}) * 0 + ${PAUSED}`;
-/** Of the time range shown. */
+/** In the time range shown. */
 const counted = (title: string, metric: MetricDefinition) =>
   ({ title, expr: inTable(sumBy(AGENT, gained(metric, '$__range'))), decimals: 0, width: 95 }) as const;
 
@@ -32,7 +32,7 @@ const agents = () =>
   table(
     {
       title: 'Budget by agent',
-      description: `Sessions and failure budget of each agent, paused ones first, then those with the least left; at most ${ROWS} agents. Paused is for either reason, systemic those of them that several tools' failing together has stopped. Left is of what the live sessions may fail in, now. Started, charged, fell low (to one failure left or none) and ran out are of the time range shown.`,
+      description: `Sessions and failure budget of each agent; first agents with paused sessions, then those with the least budget left; at most ${ROWS} agents. Paused: for any reason. Systemic: paused because several tools failed together. Left: share of the failures that live sessions may have, now. Started, charged, fell low (to at most one failure left) and ran out cover the time range shown.`,
       unit: 'none',
       width: 17,
       height: 9,
@@ -76,7 +76,7 @@ const least = () =>
   barGauge(
     {
       title: 'Least budget left',
-      description: `Of the failures that live sessions may have, the share that is left now: the ${BARS} agents with the least.`,
+      description: `The share that is left now of the failures that live sessions may have: the ${BARS} agents with the least.`,
       unit: 'percentunit',
       width: 7,
       height: 9,
@@ -110,7 +110,7 @@ const paused = () =>
   lines(
     {
       title: 'Sessions paused on budget, by agent',
-      description: `Who waits for resume(), and for how long already: the ${LINES} agents with the most paused sessions. One agent: see what burns its budget below. Many: look for what they share.`,
+      description: `Agents whose sessions wait for resume(), and since when: the ${LINES} agents with the most paused sessions. If it is one agent, see below what burns its budget. If there are many, look for what they share.`,
       unit: 'none',
       width: 12,
       height: 8,
@@ -131,7 +131,7 @@ const paused = () =>
     .legend(legendTableBeside())
     .dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'This agent alone', ...AGENT)]));
 
-/** Who has how much left, and who waits. */
+/** The budget left of each agent, and the paused sessions. */
 export const sessionsRow = (): Row => ({
   title: 'Agents and sessions',
   panels: [agents(), least(), byState(), paused()],

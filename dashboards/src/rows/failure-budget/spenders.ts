@@ -14,15 +14,15 @@ const LINES = 10;
 const ROWS = 50;
 const NAMED = AGENT_TOOL_COLUMNS;
 const DRAWN =
-  'Each one is drawn as long as the rate interval; what a process had counted before its first scrape is in the table below alone.';
+  'Each failure is drawn for one rate interval. Only the table below includes failures before the first scrape of a process.';
 const CHARGES =
-  'Failures alone are charged; those of a tool that is switched off or only observed are not, and all of a systemic event cost one.';
+  'Only failures are charged. Failures of a tool that is switched off or only observes are not charged, and all failures of a systemic event cost one.';
 
 const byTool = () =>
   bars(
     {
       title: 'Failures by tool',
-      description: `Which tools the failures came from, of the ${LINES} with the most. ${CHARGES} ${DRAWN}`,
+      description: `The ${LINES} tools with the most failures. ${CHARGES} ${DRAWN}`,
       unit: 'none',
       width: 12,
       height: 8,
@@ -42,7 +42,7 @@ const byCategory = () =>
     bars(
       {
         title: 'Failures by error category',
-        description: `What kind of failures they were. ${CHARGES} ${DRAWN}`,
+        description: `The error categories of the failures. ${CHARGES} ${DRAWN}`,
         unit: 'none',
         width: 12,
         height: 8,
@@ -59,7 +59,7 @@ const causes = () =>
   table(
     {
       title: 'What burns the budget',
-      description: `Failures in the time range shown by agent, tool and error category: the ${ROWS} with the most. The bars compare them with the first. ${CHARGES}`,
+      description: `Failures in the time range shown by agent, tool and error category: the ${ROWS} with the most. The bars are relative to the first row. ${CHARGES}`,
       unit: 'none',
       width: 24,
       height: 8,
@@ -95,7 +95,7 @@ const causes = () =>
     'Failures',
   );
 
-/** Where it goes. */
+/** What uses up the budget. */
 export const spendersRow = (): Row => ({
   title: 'What burns it',
   panels: [byTool(), byCategory(), causes()],

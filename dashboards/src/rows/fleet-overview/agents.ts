@@ -12,7 +12,7 @@ import { sessionsIn } from '../stats.ts';
 
 const AGENTS_IN_TABLE = 100;
 
-/** What an agent is at, as numbers: a systemic event in scope process ends by itself, the others wait for a person. */
+/** The state of an agent as a number. A systemic event in scope process ends by itself; the other states wait for a person. */
 const AGENT_STATES: readonly StateName[] = [
   { value: 0, text: 'working', colour: CALM },
   { value: 1, text: 'systemic event', colour: COLOUR.orange },
@@ -21,7 +21,7 @@ const AGENT_STATES: readonly StateName[] = [
   { value: 4, text: 'vanished', colour: COLOUR.vermilion },
 ];
 
-/** Of those that report. */
+/** Agents that report. */
 const worstState = [
   `3 * (${sessionsIn(AGENT, 'paused_systemic')} > 0) ^ 0`,
   `2 * (${sessionsIn(AGENT, 'paused_budget')} > 0) ^ 0`,
@@ -31,13 +31,13 @@ const worstState = [
 
 const inTable = (expr: string): string => highest(expr, AGENTS_IN_TABLE, AGENT, worstState);
 
-/** Who is held up, and who may be soon. */
+/** Agents with paused sessions, and agents that are near it. */
 export const agents = (absent: Absent) =>
   tight(
     table(
       {
         title: 'Agents',
-        description: `What each agent's sessions are at, those that wait for a person first; at most ${AGENTS_IN_TABLE} agents, and as many that have vanished: it reported for at least ${absent.minutes} minutes of the last hour, nothing for ${absent.silence}, and doesn't come and go. Systemic event: calls of some tools are skipped, and no session is paused. Budget used is of the failures that live sessions may have, now. A click on an agent leads to its budget.`,
+        description: `The state of each agent's sessions, those that wait for a person first; at most ${AGENTS_IN_TABLE} agents, and as many vanished ones. Vanished: the agent reported for at least ${absent.minutes} minutes of the last hour, nothing for ${absent.silence}, and does not come and go. Systemic event: calls of some tools are skipped, and no session is paused. Budget used: share of the failures that live sessions may have, now. Click an agent for its budget.`,
         unit: 'none',
         width: 9,
         height: 6,

@@ -3,7 +3,7 @@ import { fromRow, fromRowTo, UID } from '../../links.ts';
 import { ATTR, JOB, label } from '../../names.ts';
 import { JOB_KEY, type Key, table, tight } from '../../table.ts';
 
-/** Columns that aren't drawn. */
+/** Columns that are not drawn. */
 const FOR_LINKS = {
   dashboard: 'Dashboard of the alert',
   agent: { [JOB]: 'Job of the link', [ATTR.agent]: 'Agent of the link' },
@@ -46,13 +46,13 @@ const keys: readonly Key[] = [
   hidden(LINK[ATTR.tool], TO_TOOL[ATTR.tool]),
 ];
 
-/** What somebody has been told already. */
+/** The alerts that fire now. */
 export const alerts = () =>
   tight(
     table(
       {
         title: 'Firing alerts',
-        description: `Breakerbox's alerts that fire now, critical ones first, and for how long the reason has been there. A click on one leads where its own link does. From the rules that this Prometheus evaluates: where it says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent, tool and job are left out where an alert is about several.`,
+        description: `Breakerbox's alerts that fire now, critical ones first, and how long their condition has been true. Click an alert to open its dashboard. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent, tool and job are empty if an alert covers several.`,
         unit: 'none',
         width: 9,
         height: 6,

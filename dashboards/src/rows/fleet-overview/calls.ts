@@ -16,11 +16,11 @@ import { failedOverall, failedShare, highest, notRun, orZeroNamed, rate, sumBy }
 
 const { decisions } = METRIC;
 const TOOL = [ATTR.tool] as const;
-/** The fifth colour of Grafana's palette is a red, which would say that somebody has to act. */
+/** The fifth colour of Grafana's palette is a red, which would suggest that a person must act. */
 const TOOLS_IN_GRAPH = 4;
 const size = { width: 8, height: 5 } as const;
 
-/** What the agents were told before their tool calls. */
+/** The decisions before tool calls. */
 export const decisionsByKind = () =>
   coloured(
     stacked(
@@ -28,7 +28,7 @@ export const decisionsByKind = () =>
         ...size,
         title: 'Decisions by kind',
         description:
-          'Before each tool call: call it, probe whether it is back, skip this tool, or pause the session. Skips are the breaker at work; pauses wait for a person.',
+          'The decision before each tool call: call it, probe whether it works again, skip it, or pause the session. Skips are normal work of the breaker. Pauses wait for a person.',
         unit: 'ops',
       },
       { expr: sumBy([ATTR.decision], rate(decisions, '$__rate_interval')), legend: legend(ATTR.decision) },
@@ -38,13 +38,13 @@ export const decisionsByKind = () =>
     .legend(legendBeside())
     .maxDataPoints(EVENT_POINTS);
 
-/** @param limit share from which an alert is due */
+/** @param limit the share from which an alert fires */
 export const failureRates = (limit: number) =>
   lines(
     {
       ...size,
       title: 'Failure rate by tool',
-      description: `Failures over calls that succeeded or failed; 0 while nothing runs, and what was ignored says nothing of the tool. The ${TOOLS_IN_GRAPH} tools with the highest rate over the time range shown. A tool that stays over the line, and whose circuit doesn't open, is what the alert on error rates is for.`,
+      description: `Failures divided by calls that succeeded or failed, without ignored outcomes; 0 without calls. The ${TOOLS_IN_GRAPH} tools with the highest rate in the time range shown. The alert on error rates fires for a tool that stays above the line while its circuit does not open.`,
       unit: 'percentunit',
     },
     {
@@ -67,7 +67,7 @@ export const whyNotMade = () =>
         ...size,
         title: 'Why calls were not made',
         description:
-          'Skips and pauses by reason. The budget stops all tools of a session, healthy ones too, and so does a systemic event; in scope process that one skips the affected tools alone. group_open: the circuit of the group that the tool is in. key_open: the circuit of the key that the call names, such as one host. With unavailable (says a pre-call check), not_allowed (not on the list of tools) and repeat (the model is stuck) the circuit stays as it is.',
+          'Skips and pauses by reason. An exhausted budget stops all tools of a session, also healthy ones. A systemic event does the same, but in scope process it only skips the affected tools. group_open: the circuit of the group that the tool is in. key_open: the circuit of the key that the call uses, such as one host. unavailable (a pre-call check says so), not_allowed (not on the list of tools) and repeat (the model repeats itself) do not change the circuit.',
         unit: 'ops',
       },
       {

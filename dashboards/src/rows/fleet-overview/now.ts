@@ -17,7 +17,7 @@ const reporting = () =>
       ...face,
       title: 'Agents reporting',
       description:
-        'Agents whose telemetry Prometheus has at this moment, each in each of its jobs. Fewer than you run: look at their scrapes first.',
+        'Agents whose telemetry Prometheus has now, counted once per job. If there are fewer than you run, check their scrapes first.',
     },
     `count(${sumBy(AGENT, series(METRIC.sessions))})`,
     thresholds(),
@@ -28,7 +28,7 @@ const gone = (absent: Absent) =>
     {
       ...face,
       title: 'Agents vanished',
-      description: `Agents that reported for at least ${absent.minutes} minutes of the last hour, and nothing for ${absent.silence}: the process, the network or the scrape is down. One that ran for less and ended, or that comes and goes, is not counted; BreakerboxTelemetryAbsent counts in the same way. The table of agents names them.`,
+      description: `Agents that reported for at least ${absent.minutes} minutes of the last hour, and nothing for ${absent.silence}: the process, the network or the scrape is down. Agents that ran for a shorter time or that come and go do not count. BreakerboxTelemetryAbsent counts in the same way. The table of agents names them.`,
     },
     orZero(`count(${vanished(absent)})`),
     needsAction(),
@@ -40,15 +40,15 @@ const openCircuits = () =>
       ...face,
       title: 'Open circuits',
       description:
-        'Circuits that reject calls now, forced ones too. They probe and close by themselves; act when one stays open.',
+        'Circuits that reject calls now, including forced ones. Circuits probe and close by themselves. Act if one stays open.',
     },
     circuitsIn([], OPEN_STATES),
     thresholds([1, COLOUR.orange]),
   ).dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tool detail')]));
 
 /**
- * What one sees at a glance: no colour means that nobody needs to do anything.
- * @param absent when an agent is missed
+ * The numbers at a glance. No colour: no action is needed.
+ * @param absent when an agent counts as absent
  */
 export const now = (absent: Absent) => [
   reporting(),

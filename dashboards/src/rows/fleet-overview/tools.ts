@@ -11,7 +11,7 @@ const { circuits, openedTime } = METRIC;
 const TOOLS_IN_TABLE = 100;
 const TOOLS_IN_TIMELINE = 8;
 
-/** When it opened last and with which category, in ms as Grafana's dates want it; 0 for never. */
+/** Time of the last opening, with its category, in ms for Grafana's dates; 0 for never. */
 const lastOpened = (): string => {
   const by = AGENT_TOOL.map(label).join(', ');
   const latest = `topk by (${by}) (1, max by (${by}, ${label(ATTR.errorType)}) (${series(openedTime)} > 0))`;
@@ -20,13 +20,13 @@ const lastOpened = (): string => {
 
 const { state, inTable } = worstFirst(TOOLS_IN_TABLE);
 
-/** Which tool of which agent, since when, with what error. */
+/** Each tool of each agent, its last opening, and the error. */
 export const health = () =>
   tight(
     table(
       {
         title: 'Tool health',
-        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State is that of its worst circuit, open how many reject calls now. Failed is failures over calls that succeeded or failed in the time range shown (what was ignored says nothing of the tool), not run a share of the decisions. A name that begins with group: is the circuit of a group of tools, which has no calls of its own; while it is open, calls of all of its tools are skipped. A click on a tool leads to its details.`,
+        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Open: the number of circuits that reject calls now. Failed: failures divided by calls that succeeded or failed in the time range shown, without ignored outcomes. Not run: share of the decisions. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
         unit: 'none',
         width: 15,
         height: 6,
@@ -79,18 +79,18 @@ export const health = () =>
     ),
   );
 
-/** The same order, but one for all steps of a graph. */
+/** The same order, with one result for all steps of a graph. */
 const worstAtTheEnd = (): string => {
   const notClosed = series(circuits, { [ATTR.state]: ['open', 'half_open', 'forced_open'] });
   return `1e6 * ${sumBy(AGENT_TOOL, `${notClosed} @ end() > bool 0`)} + ${trouble(AGENT_TOOL)}`;
 };
 
-/** Since when, and what else at the same time. */
+/** When each circuit opened, and which others opened at the same time. */
 export const states = () =>
   stateTimeline(
     {
       title: 'Circuits over time',
-      description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} tools that aren't closed now or were open longest. By hand: none is open, and somebody has switched one off or only observes it; calls pass whatever happens. An opening between two scrapes isn't here; "Last opened" above has it.`,
+      description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} tools that are not closed now or were open longest. By hand: no circuit is open, and one is switched off or only observes, so calls always run. An opening between two scrapes is not shown here. "Last opened" above includes it.`,
       unit: 'none',
       width: 15,
       height: 6,

@@ -20,7 +20,7 @@ const agents = () =>
   table(
     {
       title: 'Agents that use it',
-      description: `Each agent with the tools that are chosen, those that are out now first, then those that were out longest; at most ${ROWS}. State is that of its worst circuit, open how many reject calls now. All else is of the time range shown; failed is failures over calls that succeeded or failed, not run a share of the decisions, and out per outage the mean time to recovery. A group (group:NAME) has circuits and no calls of its own.`,
+      description: `Each agent with the selected tools; first those that are open now, then those that were open longest; at most ${ROWS}. State: the worst circuit. Open: the number of circuits that reject calls now. The other columns cover the time range shown. Failed: failures divided by calls that succeeded or failed. Not run: share of the decisions. Mean outage: the mean time to recovery. A group (group:NAME) has circuits but no calls of its own.`,
       unit: 'none',
       width: 24,
       height: 9,
@@ -78,7 +78,7 @@ const agents = () =>
       },
       { title: 'Outages', expr: inTable(outages(AGENT_TOOL)), decimals: 0, width: 90 },
       {
-        title: 'Out per outage',
+        title: 'Mean outage',
         expr: inTable(timeToRecovery(AGENT_TOOL)),
         unit: 's',
         zero: 'no outage',
@@ -88,5 +88,5 @@ const agents = () =>
     'State',
   ).maxDataPoints(1000);
 
-/** Whom it concerns. */
+/** The agents that an outage affects. */
 export const agentsRow = (): Row => ({ title: 'Agents', panels: [agents()] });

@@ -29,7 +29,7 @@ const decided = () =>
         ...half,
         title: 'Decisions',
         description:
-          'What agents were told when they asked for what is chosen: call it, probe whether it is back, skip it, or pause the session. Skips are the breaker at work; pauses wait for a person, and may be due to other tools. Decisions are those of tools: a group has none.',
+          'The decisions on calls of the selected tools: call it, probe whether it works again, skip it, or pause the session. Skips are normal work of the breaker. Pauses wait for a person, and other tools may have caused them. Only tools have decisions, not groups.',
       },
       {
         expr: orGroupNamed(sumBy([ATTR.decision], rate(decisions, '$__rate_interval')), ATTR.decision, NONE),
@@ -46,7 +46,7 @@ const reasons = () =>
         ...half,
         title: 'Why calls were not run',
         description:
-          'Skips and pauses by reason. open and probe_in_flight: the circuit. group_open: the circuit of the group that the tool is in; choose it by its name, group:NAME. key_open: the circuit of the key that the call names, such as one host; other keys go on. unavailable (says a pre-call check), not_allowed (not on the list of tools) and repeat (the model is stuck) leave the circuit as it is. budget_exhausted stops all tools of a session, and so does systemic; in scope process systemic skips the affected tools alone.',
+          'Skips and pauses by reason. open and probe_in_flight: the circuit of the tool. group_open: the circuit of its group; select it by its name, group:NAME. key_open: the circuit of the key that the call uses, such as one host; other keys continue. unavailable (a pre-call check says so), not_allowed (not on the list of tools) and repeat (the model repeats itself) do not change the circuit. budget_exhausted and systemic stop all tools of a session; in scope process, systemic only skips the affected tools.',
       },
       {
         expr: orGroupNamed(`${sumBy([ATTR.reason], notRun('$__rate_interval'))} > 0`, ATTR.reason, NONE),
@@ -63,7 +63,7 @@ const cameOf = () =>
         ...third,
         title: 'Outcomes',
         description:
-          'What came of the calls that were run, probes too. Failures count for the circuit and the budget; ignored ones, such as bad arguments, a refusal or a business error, count for neither.',
+          'Outcomes of the executed calls, including probes. Failures count for the circuit and the budget. Ignored outcomes, such as wrong arguments, a denied call or a business error, count for neither.',
       },
       {
         expr: orGroupNamed(sumBy([ATTR.outcome], rate(outcomes, '$__rate_interval')), ATTR.outcome, NONE),
@@ -80,9 +80,9 @@ const categories = () =>
         ...third,
         title: 'Error categories',
         description:
-          'Calls that did not succeed, by category. Grey ones are ignored by default: they are the doing of the model or the user, and no outage.',
+          'Calls that did not succeed, by category. Grey categories are ignored by default: the model or the user caused them, and they are not outages.',
       },
-      // A dozen categories are always exported; only those that occur are drawn.
+      // About twelve categories are always exported. Only those that occur are drawn.
       {
         expr: orGroupNamed(
           `${sumBy([ATTR.errorType], rate(outcomes, '$__rate_interval', NO_SUCCESS))} > 0`,
@@ -104,7 +104,7 @@ const failureRate = (limit: number) =>
         ...third,
         title: 'Failure rate',
         description:
-          'Failures over executed calls that did not end as ignored, in the 5 minutes and in the hour before each point. BreakerboxToolErrorRateHigh is due for a tool of an agent while both are above the line, unless its circuit is open; here they are of all that is chosen. A group has no calls of its own.',
+          'Failures divided by executed calls, without ignored outcomes, in the 5 minutes and in the hour before each point. BreakerboxToolErrorRateHigh fires for a tool of an agent while both are above the line, unless its circuit is open. The lines combine all selected agents and tools. A group has no calls of its own.',
         unit: 'percentunit',
       },
       { expr: failedOver('5m'), legend: '5 min' },
@@ -119,7 +119,7 @@ const failureRate = (limit: number) =>
     .legend(legendOfNames())
     .links(dashboardLinks([tracesLink('Traces of failed calls', SPANS.failed)]));
 
-/** What was decided before the calls, and what came of them. */
+/** The decisions before the calls, and the outcomes. */
 export const callsRow = ({ errorRatio }: RuleSettings): Row => ({
   title: 'Calls',
   panels: [decided(), reasons(), cameOf(), categories(), failureRate(errorRatio)],

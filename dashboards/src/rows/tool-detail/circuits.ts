@@ -16,7 +16,7 @@ const states = () =>
   stateTimeline(
     {
       title: 'State over time',
-      description: `The worst state among the circuits of each agent: the ${BANDS} agents whose circuits were out longest. All agents at once: the tool is down. One of them: look at its credentials, network or arguments. A band of group:NAME is the circuit of a group: while it is open, calls of all of its tools are skipped, though their own circuits are closed. An opening between two scrapes is not here; the openings below have it.`,
+      description: `The worst state among the circuits of each agent: the ${BANDS} agents whose circuits were open longest. If all agents are affected at once, the tool is down. If one is, check its credentials, network and arguments. A band of group:NAME is the circuit of a group. While it is open, calls of all of its tools are skipped, although their own circuits are closed. An opening between two scrapes is not shown here. The openings below include it.`,
       unit: 'none',
       width: 24,
       height: 8,
@@ -46,7 +46,7 @@ const openings = () =>
   bars(
     {
       title: 'Openings by agent',
-      description: `From the counter, so that an opening between two scrapes is here too; a failed probe opens a circuit again. Each one is drawn as long as the rate interval, of the ${LINES} agents with the most.`,
+      description: `From the counter, so openings between two scrapes are included. A failed probe opens a circuit again. Each opening is drawn for one rate interval; the ${LINES} agents with the most openings.`,
       unit: 'none',
       width: 12,
       height: 8,
@@ -71,7 +71,7 @@ const openings = () =>
     ]),
   );
 
-/** Both states in one label, for a legend can't leave out what the line of `none` doesn't have. */
+/** Both states in one label, because a legend cannot hide the part that the line `none` does not have. */
 const fromTo = (expr: string): string => {
   const [from, to] = [label(ATTR.stateFrom), label(ATTR.stateTo)];
   return `label_join(${expr}, "${from}", " → ", "${from}", "${to}")`;
@@ -83,7 +83,7 @@ const changes = () =>
       {
         title: 'Transitions',
         description:
-          'Changes of state, from → to. A healthy outage goes closed → open → half_open → closed; many half_open → open are probes that fail. Others are by hand. Each one is drawn as long as the rate interval.',
+          'Changes of state, from → to. A normal outage is closed → open → half_open → closed. Many half_open → open are failed probes. Other changes are made by hand. Each change is drawn for one rate interval.',
         unit: 'none',
         width: 12,
         height: 8,
@@ -108,7 +108,7 @@ const changes = () =>
 const ended = (to: 'open' | 'closed'): string =>
   orZero(sumBy([], gained(transitions, '$__rate_interval', { [ATTR.stateFrom]: ['half_open'], [ATTR.stateTo]: [to] })));
 
-/** The decision about a probe is that of a tool. Of a group alone, the changes to half-open say how often it was probed. */
+/** The decision to probe belongs to a tool. For a group alone, the changes to half-open count its probes. */
 const sent = orZero(
   [
     sumBy([], gained(decisions, '$__rate_interval', { [ATTR.decision]: ['probe'] })),
@@ -122,7 +122,7 @@ const counts = () =>
       {
         title: 'Circuits by state',
         description:
-          'How many circuits there are, one for each live session (or one for all sessions of a process), and in which state. A group has one beside those of its tools. A few that are out among many are the trouble of those sessions; all of them, of the tool.',
+          'The number of circuits in each state, one for each live session (or one for all sessions of a process). A group has its own in addition to those of its tools. If a few of many are open, the cause is in those sessions. If all are, it is the tool.',
         unit: 'none',
         width: 12,
         height: 8,
@@ -142,7 +142,7 @@ const probes = () =>
       {
         title: 'Probes and how they ended',
         description:
-          'Calls that were let through to see whether the tool is back (line), and what came of them (bars): half_open → closed, or half_open → open. More sent than ended: a circuit wants several, or a probe was cancelled or its outcome ignored. A group is probed by a call of one of its tools. Each one is drawn as long as the rate interval.',
+          'Probes: calls that test whether the tool works again (line), and their results (bars): half_open → closed, or half_open → open. If more are sent than end, a circuit needs several, or a probe was cancelled or its outcome ignored. A call of one of its tools probes a group. Each probe is drawn for one rate interval.',
         unit: 'none',
         width: 12,
         height: 8,
@@ -161,7 +161,7 @@ const probes = () =>
     ])
     .links(dashboardLinks([tracesLink('Traces of probes', SPANS.probe)]));
 
-/** What the circuits did, and how they found their way back. */
+/** The changes of the circuits, and how they recovered. */
 export const circuitsRow = (): Row => ({
   title: 'Circuits',
   panels: [states(), counts(), openings(), changes(), probes()],

@@ -16,7 +16,7 @@ const notCurrent = () =>
         ...half,
         title: 'Results that may not be current',
         description:
-          'Results that reached the agent with a label: older than its task or served from the last good one (stale), the same as last time (cached), unverified, or of unknown age. Fresh ones have no label and are not here.',
+          'Results that the agent received with a label: older than the task or taken from the last good result (stale), the same as last time (cached), unverified, or of unknown age. Fresh results have no label and do not count.',
         unit: 'ops',
       },
       {
@@ -38,7 +38,7 @@ const checks = () =>
         ...half,
         title: 'Pre-call checks by answer',
         description:
-          'What pre-call checks said of what is chosen. Degraded: the circuit opens one failure earlier. Unavailable: the tool is not called, and that costs no budget. A check that throws or is late counts as available.',
+          'Answers of the pre-call checks of the selected tools. Degraded: the circuit opens one failure earlier. Unavailable: the tool is not called, which costs no budget. A check that throws or is late counts as available.',
         unit: 'ops',
       },
       {
@@ -53,8 +53,8 @@ const checks = () =>
     AVAILABILITY_COLOURS,
   );
 
-/** What the agents did instead, what that was worth, and what was known beforehand. */
+/** What the agents did instead, its quality, and the answers of pre-call checks. */
 export const inItsPlaceRow = (): Row => ({
-  title: 'In its place',
+  title: 'Fallbacks',
   panels: [whereCallsWent(third), degradations(third), tokensBy(ATTR.tool, third), notCurrent(), checks()],
 });

@@ -20,7 +20,7 @@ const percentiles = () =>
         ...size,
         title: 'Latency percentiles',
         description:
-          'How long executed calls took, failed ones too: p50, half of them took no longer; p95 and p99, all but one in twenty, or in a hundred. A rise of p95 often comes before the timeouts. 0 while nothing is called, and for a group, which has no calls of its own; the highest bucket ends at 81.92 s.',
+          'Duration of executed calls, including failed ones: half of them took at most p50, all but one in twenty at most p95, all but one in a hundred at most p99. A rising p95 often comes before timeouts. 0 without calls, and for a group, which has no calls of its own. The highest bucket ends at 81.92 s.',
       },
       percentile(50),
       percentile(95),
@@ -35,11 +35,11 @@ const spread = () =>
       ...size,
       title: 'Latency heatmap',
       description:
-        'Executed calls a second by how long they took: each row is a bucket, named by its upper bound. Two bands are two kinds of calls, such as cached and not, which percentiles blur; a band at a timeout is calls that hang. Empty until something is called, and for a group.',
+        'Executed calls per second by duration. Each row is a bucket, named by its upper bound. Two bands are two kinds of calls, such as cached and not cached, which percentiles hide. A band at a timeout shows calls that hang. Empty before the first call, and for a group.',
     },
     buckets(METRIC.duration, [], '$__rate_interval'),
     'No calls',
   );
 
-/** How long it takes to answer. */
+/** How long calls take. */
 export const latencyRow = (): Row => ({ title: 'Latency', panels: [percentiles(), spread()] });

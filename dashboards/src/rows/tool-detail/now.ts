@@ -24,19 +24,19 @@ import { stateMapping } from '../../state-timeline.ts';
 const { decisions, duration, openedTime } = METRIC;
 const size = { width: 3, height: 4 } as const;
 
-/** What to say instead of 0, 1, and so on. */
+/** Texts for the values 0, 1, and so on. */
 const instead = (...texts: readonly string[]): ValueMap => ({
   type: MappingType.ValueToText,
   options: Object.fromEntries(texts.map((text, index) => [String(index), { text, index }])),
 });
 
-/** What to say of -1: of circuits of groups alone. */
+/** Text for -1: only circuits of groups are selected. */
 const OF_GROUP: ValueMap = { type: MappingType.ValueToText, options: { '-1': { text: 'see its tools', index: 9 } } };
-const GROUPS = 'A group has no calls of its own: choose its tools.';
+const GROUPS = 'A group has no calls of its own: select its tools.';
 
 const NOW_STATES = CIRCUIT_STATES.map((state) => ({
   ...state,
-  // Open ones heal by themselves; they are marked, and nothing else is.
+  // Open circuits recover by themselves. They have a colour, and no other state has.
   colour: state.text.startsWith('open') ? COLOUR.orange : CALM,
 }));
 
@@ -47,7 +47,7 @@ const state = () =>
       title: 'State',
       unit: 'none',
       description:
-        'The worst state among the circuits of what is chosen. An open circuit probes the tool and closes by itself; act when it stays open. A tool whose name begins with group: is the circuit of a group of tools, such as those of one MCP server: while it is open, calls of all of them are skipped, though their own circuits are closed.',
+        'The worst state among the selected circuits. An open circuit probes the tool and closes by itself. Act if it stays open. A tool whose name begins with group: is the circuit of a group of tools, such as those of one MCP server. While it is open, calls of all of them are skipped, although their own circuits are closed.',
     },
     worstState([]),
     thresholds(),
@@ -56,13 +56,13 @@ const state = () =>
 const TOOL_OF_AGENT = AGENT_TOOL.map(label).join(', ');
 const inState = (by: readonly GroupKey[], ...states: readonly ReportedState[]): string =>
   `${sumBy(by, series(METRIC.circuits, { [ATTR.state]: states }))} > 0`;
-/** Only tools of agents whose circuits are out by themselves. */
+/** Only tools of agents whose circuits are open or half-open, not forced open. */
 const ofWhatIsOut = (expr: string): string =>
   `${expr} and on (${TOOL_OF_AGENT}) ${inState(AGENT_TOOL, 'open', 'half_open')}`;
 
 /**
- * When each tool of an agent left the state closed last, and of those that are out the earliest; in ms, as Grafana's dates
- * are. Nothing says since when somebody holds a circuit open.
+ * When each tool of an agent last left the state closed; of the tools that are open now, the earliest; in ms for Grafana's dates. No metric
+ * says since when a circuit is forced open.
  */
 const outSince = (): string =>
   [
@@ -76,14 +76,14 @@ const since = () =>
   stat(
     {
       ...size,
-      title: 'Out since',
+      title: 'Open since',
       unit: 'dateTimeFromNow',
       description:
-        'When a tool of what is chosen went from closed to open, of those that are out now; the earliest one if several are. Failed probes do not make it later; of one tool in several sessions it is the latest opening. Held by hand: somebody keeps a circuit open, and none is out by itself.',
+        'When a selected tool that is open now went from closed to open; the earliest if several are open. Failed probes do not change it. For one tool in several sessions, it is the latest opening. Forced open: a circuit is forced open by hand, and no other is open.',
     },
     outSince(),
     thresholds(),
-  ).mappings([instead('not out', 'held by hand', 'not known')]);
+  ).mappings([instead('not open', 'forced open', 'not known')]);
 
 const lastOpened = (): string => `max by (${TOOL_OF_AGENT}, ${label(ATTR.errorType)}) (${series(openedTime)} > 0)`;
 const latestError = (opened: string): string => `topk(1, max by (${label(ATTR.errorType)}) (${opened}))`;
@@ -95,7 +95,7 @@ const lastError = () =>
       title: 'Last error',
       unit: 'none',
       description:
-        'The error category with which a circuit opened last: of what is out now, and where nothing is, of all that is chosen and of all time, not of the time range shown.',
+        'The error category of the last opening among the circuits that are open now. If none is open, of all selected circuits at any time, not only in the time range shown.',
     },
     '',
     thresholds(),
@@ -118,7 +118,7 @@ const failed = () =>
       ...size,
       title: 'Failed',
       unit: 'percentunit',
-      description: `Failures over calls that succeeded or failed, in the time range shown. Ignored outcomes, such as bad arguments, say nothing of the tool. ${GROUPS}`,
+      description: `Failures divided by calls that succeeded or failed, in the time range shown. Ignored outcomes, such as wrong arguments, do not count. ${GROUPS}`,
     },
     orGroup(failedShare([], '$__range')),
     thresholds(),
@@ -132,7 +132,7 @@ const p95 = () =>
       ...size,
       title: 'p95',
       unit: 's',
-      description: `One executed call in twenty took longer, in the time range shown. Estimated from the buckets of the histogram, the last of which ends at 81.92 s. ${GROUPS}`,
+      description: `One in twenty executed calls took longer, in the time range shown. Estimated from the buckets of the histogram, which ends at 81.92 s. ${GROUPS}`,
     },
     orGroup(quantile(0.95, duration, [], '$__range')),
     thresholds(),
@@ -144,7 +144,7 @@ const skipped = () =>
       ...size,
       title: 'Not run',
       unit: 'percentunit',
-      description: `Share of the decisions that were skip or pause, in the time range shown: calls that were not tried in vain. ${GROUPS}`,
+      description: `Share of the decisions that were skip or pause, in the time range shown: calls that were not attempted. ${GROUPS}`,
     },
     orGroup(notRunShare([], '$__range')),
     thresholds(),
@@ -159,7 +159,7 @@ const agents = () =>
       title: 'Agents using it',
       unit: 'none',
       description:
-        'Agents that asked for what is chosen, in the time range shown: those that an outage of it concerns. Of a group, those that have it now. The table below has their names.',
+        'Agents that asked for the selected tools in the time range shown, so an outage affects them. For a group, the agents that have it now. The table below lists them.',
     },
     orZero(`count(${sumBy(AGENT, rate(decisions, '$__range'))} > 0) or ${agentsOfGroups(AGENT)}`),
     thresholds(),
@@ -172,18 +172,18 @@ const recovery = () =>
       title: 'Time to recovery',
       unit: 's',
       description:
-        'Mean time for which a circuit stayed out: Σ (mean number of circuits open or half-open × time for which they were reported) ÷ (circuits that went from closed to open in the time range shown + those out when it began). An outage that begins or ends outside the range counts with what lies inside; a session that ends takes its circuits along.',
+        'Mean time that a circuit stayed open: Σ (mean number of open or half-open circuits × time that they were reported) ÷ (circuits that went from closed to open in the time range shown + those open when it began). Only the part of an outage inside the range counts. The circuits of a session end with it.',
     },
     timeToRecovery([]),
     thresholds(),
   )
-    // So that `$__interval`, by which it is measured how long an agent reported, is short.
+    // Keeps `$__interval` short, which measures how long an agent reported.
     .maxDataPoints(1000)
     .mappings([instead('no outage')]);
 
-/** One glance: is it out, since when, with what error, and how much does it matter. */
+/** At a glance: is the tool open, since when, with which error, and how much does it matter? */
 export const nowRow = (): Row => ({
-  // A row can't ask whether one tool is chosen; it can say what is.
-  title: 'Now · $tool (one tool is meant to be chosen on top)',
+  // A row title cannot test whether one tool is selected, but it can name the selection.
+  title: 'Now · $tool (select one tool at the top)',
   panels: [state(), since(), lastError(), failed(), skipped(), p95(), recovery(), agents()],
 });

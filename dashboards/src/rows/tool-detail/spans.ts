@@ -3,7 +3,7 @@ import { ATTR } from '../../names.ts';
 
 const decision = (...decisions: readonly Decision[]): string => `span.${ATTR.decision} =~ "${decisions.join('|')}"`;
 
-/** TraceQL for the spans of decisions. Whatever framework there is, they carry these attributes. */
+/** TraceQL for the spans of decisions. They have these attributes in every framework. */
 export const SPANS = {
   failed: 'status = error',
   probe: decision('probe'),
