@@ -4,14 +4,14 @@ import { startAgent } from './agents.ts';
 import { startMoody } from './moody.ts';
 import { startSpender } from './spender.ts';
 
-/** One agent in a process of its own, under the orders of the test that started it: see agent-process.ts. */
+/** One agent in a process of its own. The test that started it sends it orders: see agent-process.ts. */
 const { agent, job, port, tools, groups, nature } = JSON.parse(process.argv[2] ?? '') as AgentOrders;
 
 const telemetry = startTelemetry({ serviceName: job, prometheus: port === undefined ? false : { port } });
 await telemetry.ready;
 if (port !== undefined && telemetry.metricsUrl === undefined) throw new Error(`nothing listens on port ${port}`);
 
-/** Budget enough for any outage; a session that is paused for want of it is another test's matter. */
+/** Enough budget for any outage. Other tests cover sessions that pause because their budget is spent. */
 const LONG_RUN = { budget: { failures: 500 }, defaults: { probeAfterSteps: 10 } };
 
 const startWork = async () => {
@@ -38,6 +38,6 @@ process.on('message', (message: Message) => {
   else if (message.do === 'resume' && 'resume' in work) work.resume();
   else throw new Error(`${agent} can't be told to ${message.do}`);
 });
-// The test has gone.
+// The test has ended.
 process.on('disconnect', () => process.exit());
 process.send?.(READY);

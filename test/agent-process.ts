@@ -2,46 +2,46 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** What an agent in a process of its own is to do; given to test/agent-child.ts. */
+/** The orders for an agent in a process of its own, for test/agent-child.ts. */
 export interface AgentOrders {
   readonly agent: string;
-  /** Its `service.name`, and so its job where it pushes. */
+  /** Its `service.name`, which is also its job if it pushes. */
   readonly job: string;
-  /** Where it is scraped; without one it pushes by the `OTEL_` variables. */
+  /** The port on which it is scraped. Without one it pushes, as the `OTEL_` variables say. */
   readonly port?: number;
-  /** The services behind its tools: it calls them all, over and over. */
+  /** The services behind its tools. It calls all of them again and again. */
   readonly tools?: Readonly<Record<string, string>>;
-  /** The group of each of these tools that is in one. */
+  /** The group of each of these tools that has one. */
   readonly groups?: Readonly<Record<string, string>>;
-  /** What it does instead: spender.ts, moody.ts. */
+  /** Another kind of agent: spender.ts, moody.ts. */
   readonly nature?: 'spender' | 'moody';
 }
 
-/** What it is told while it runs. */
+/** The messages to a running agent. */
 export type Message =
   | { readonly do: 'heal' | 'resume' | 'stop' }
-  /** Failures of each session from now on; a spender is idle before. */
+  /** Failures of each session from now on. Before this message a spender is idle. */
   | { readonly do: 'spend'; readonly failures: number };
 
-/** It has started, and reports. */
+/** The agent has started, and exports telemetry. */
 export const READY = 'ready';
 
 /** A process with one agent. */
 export interface AgentProcess {
   readonly pid: number;
   tell(message: Message): void;
-  /** Ends it as a deployment does: it finishes, and flushes what it has to tell. */
+  /** Ends it as a deployment does: it finishes its work, and flushes its telemetry. */
   stop(): Promise<void>;
-  /** Ends it as the out-of-memory killer does. */
+  /** Kills it, as the out-of-memory killer does. */
   kill(): Promise<void>;
-  /** Halts it, as a paused virtual machine is: it answers no scrape. */
+  /** Stops it, like a paused virtual machine: it answers no scrape. */
   freeze(): void;
   thaw(): void;
 }
 
 const CHILD = fileURLToPath(new URL('agent-child.ts', import.meta.url));
 
-/** The variables of this process without those that would change a child's telemetry. */
+/** The variables of this process, without those that would change a child's telemetry. */
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OTEL_|NODE_OPTIONS|VITEST)/.test(name)));
 
@@ -50,9 +50,9 @@ const ended = async (child: ChildProcess): Promise<void> => {
 };
 
 /**
- * Starts an agent and waits until it reports.
- * @param variables Where it pushes, if it does.
- * @throws Error with the end of its stderr when it ends before it reports
+ * Starts an agent, and waits until it exports telemetry.
+ * @param variables The address to which it pushes, if it does.
+ * @throws Error with the end of its stderr if it exits before it exports telemetry
  */
 export const startAgentProcess = async (
   orders: AgentOrders,
@@ -67,7 +67,7 @@ export const startAgentProcess = async (
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     words = (words + text).slice(-1000);
   });
-  // What is said to one that has just ended is lost, as it should be.
+  // A message to an agent that has just exited is lost, as it should be.
   child.on('error', () => undefined);
   const ready = once(child, 'message').then(([said]) => said === READY);
   const alive = await Promise.race([ready, ended(child).then(() => false)]);

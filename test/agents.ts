@@ -15,41 +15,41 @@ import { followEvents, type LedgerOfEvents } from './ledger.ts';
 
 /** One of an agent's tools. */
 export interface AgentTool {
-  /** The service behind it, where somebody else runs that. Default: one of the agent's own. */
+  /** The service behind it, if another part of the test runs it. Default: a service of the agent's own. */
   readonly url?: string;
-  /** How the box treats it; may look at the service behind it. Default: as boxes do by default. */
+  /** The tool's configuration in the box. It may use the service behind the tool. Default: the box's defaults. */
   readonly config?: (service: { readonly url: string }) => ToolConfig;
-  /** How it is guarded, beside its time-out. */
+  /** Options of its guard, beside its time-out. */
   readonly guard?: GuardOptions;
-  /** What it is asked for in a turn. Default: something else each time, or the loop guard would step in. */
+  /** The question of a turn. Default: a different one each time, because the loop guard would skip repeats. */
   readonly input?: (turn: number) => unknown;
 }
 
-/** How an agent works beyond calling its tools. */
+/** How an agent works, beside calling its tools. */
 export interface AgentOptions {
-  /** For its box. */
+  /** Configuration of its box. */
   readonly box?: Pick<BreakerboxConfig, 'budget' | 'defaults'>;
-  /** Planned anew with each task that it begins. Default: nothing is planned. */
+  /** Its tasks. It plans them again before each one. Default: it plans nothing. */
   readonly tasks?: readonly Task[];
 }
 
-/** An agent that calls all of its tools over and over until it is stopped. */
+/** An agent that calls all of its tools again and again until it is stopped. */
 export interface RunningAgent {
   readonly box: Breakerbox;
   readonly session: Session;
-  /** What its box has told since it began. */
+  /** All events of its box. */
   readonly events: LedgerOfEvents;
-  /** The HTTP services behind the tools that were given none. */
+  /** The HTTP services behind the tools that have no other service. */
   readonly services: Readonly<Record<string, Service>>;
   /** Every plan that it has made. */
   readonly plans: readonly ScopePlan[];
-  /** Ends its session and its services. Nothing happens the second time. */
+  /** Ends its session and its services. A second call does nothing. */
   stop(): Promise<void>;
 }
 
 /** Milliseconds between two steps. */
 const STEP_MS = 150;
-/** Long enough for a machine that is busy: what comes too late costs budget. */
+/** Long enough for a busy machine, because late answers cost budget. */
 const TIMEOUT_MS = 2_000;
 /** Turns that a task takes. */
 const TASK_TURNS = 8;
@@ -97,7 +97,7 @@ export const startAgent = async (
       }
       for (const call of calls) {
         await call(turn).catch((error) => {
-          // What an agent would tell its model; anything but a refusal or a real failure of the tool is a fault of ours.
+          // What an agent would tell its model. Anything but a rejection or a real failure of the tool is a bug of ours.
           if (!(error instanceof ToolUnavailableError) && !(error instanceof Error)) throw error;
         });
       }
@@ -121,10 +121,10 @@ export const startAgent = async (
   };
 };
 
-/** What each call of the seller costs. */
+/** Tokens of each call of the seller. */
 export const TOKENS = 120;
 
-/** Starts an agent whose calls have somewhere else to go, cost tokens, and give results of doubtful age. */
+/** Starts an agent whose calls have fallbacks, cost tokens, and return results of uncertain age. */
 export const startSeller = (): Promise<RunningAgent> => {
   const tokens = () => TOKENS;
   return startAgent(
@@ -138,7 +138,7 @@ export const startSeller = (): Promise<RunningAgent> => {
         config: () => ({ labelFreshness: true }),
         guard: { tokens, freshness: () => ({ retrievedUnixMs: null }) },
       },
-      // Every other time for the same city: a last good result can answer that.
+      // Every other question is about the same city, so that a last good result can answer it.
       weather: {
         config: () => ({ labelFreshness: true, serveStaleMs: 120_000 }),
         guard: { tokens },
@@ -150,7 +150,7 @@ export const startSeller = (): Promise<RunningAgent> => {
       },
     },
     {
-      // It is to go on through the whole outage: few probes, and failures enough for them.
+      // It must continue through the whole outage, so it has few probes and enough failures for them.
       box: { budget: { failures: 50 }, defaults: { probeAfterSteps: 10 } },
       tasks: [
         { name: 'offer', tools: ['prices'] },

@@ -3,9 +3,9 @@ import { grafanaRules, type ScenarioRun, startScenarios } from './scenario-run.t
 import { BUDGET } from './spender.ts';
 
 /**
- * What wakes somebody, and what doesn't: agents in processes of their own, scraped or pushing, and the repository's rules,
- * routes and inhibition in a real Prometheus and a real Alertmanager. All scenarios run side by side, agents apart by name; the
- * longest begin first.
+ * What alerts people, and what does not: agents in processes of their own, scraped or pushing, and the repository's rules,
+ * routes and inhibition in a real Prometheus and a real Alertmanager. All scenarios run side by side, with different agent names. The
+ * longest ones start first.
  */
 let run: ScenarioRun;
 beforeAll(async () => {
@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => run?.stop());
 
-/** All that anybody should have been told, and all that should have been held back, of all scenarios. */
+/** All expected notifications and all expected inhibitions of all scenarios. */
 const expected = { told: [] as string[], inhibited: [] as string[] };
 
-/** Waits until exactly these have been told to somebody. */
+/** Waits until exactly these alerts have been delivered. */
 const tellsOf = (about: RegExp, alerts: readonly string[]) =>
   run.eventually(() => expect(run.told(about)).toEqual(alerts.toSorted()));
 
-/** Waits until all of it is over; then nothing else may have come out. */
+/** Waits until all of them are resolved. After that, no other alert may have been delivered. */
 const endsWith = async (about: RegExp, told: readonly string[], inhibited: readonly string[] = []): Promise<void> => {
   expected.told.push(...told);
   expected.inhibited.push(...inhibited);
@@ -32,8 +32,8 @@ const endsWith = async (about: RegExp, told: readonly string[], inhibited: reado
   expect(run.inhibited(about)).toEqual(inhibited.toSorted());
 };
 
-describe('who is woken', () => {
-  test.concurrent('nothing is wrong: a scrape gap, a deployment, a crash, and a run of three minutes', async () => {
+describe('alerts that are delivered', () => {
+  test.concurrent('no alert for a scrape gap, a deployment, a crash, and a run of three minutes', async () => {
     const about = /agent=(steady|brief)-agent/;
     const docs = await run.serve('docs');
     const start = (place: string) => run.start(place, { agent: 'steady-agent', job: 'steady' }, { docs });
@@ -47,7 +47,7 @@ describe('who is woken', () => {
     await run.holds(2, nothing);
     first.thaw();
     await run.holds(3, nothing);
-    // A deployment: the new one has started before the old one ends.
+    // A deployment: the new process has started before the old one ends.
     const second = await start('steady-2');
     await first.stop();
     await run.holds(3, nothing);
@@ -58,7 +58,7 @@ describe('who is woken', () => {
     await endsWith(about, []);
   });
 
-  test.concurrent('an agent vanishes that had reported for long enough, scraped or pushing', async () => {
+  test.concurrent('an agent that vanishes after it has reported for long enough, scraped or pushing, raises an alert', async () => {
     const about = /agent=(gone|lost)-agent/;
     const files = await run.serve('files');
     const start = (name: 'gone' | 'lost') => run.start(name, { agent: `${name}-agent`, job: name }, { files });
@@ -75,7 +75,7 @@ describe('who is woken', () => {
     await endsWith(about, absent);
   });
 
-  test.concurrent('sessions lose most of their budget, then all: burn, exhaustion, and no burst at the end', async () => {
+  test.concurrent('sessions that lose most of their budget, and then all, raise burn and exhaustion, with no burst at the end', async () => {
     const about = /agent=spender-agent/;
     const spender = await run.start('spender', { agent: 'spender-agent', job: 'spender', nature: 'spender' });
     await run.reports('spender');
@@ -91,7 +91,7 @@ describe('who is woken', () => {
     await endsWith(about, [fast, exhausted]);
   });
 
-  test.concurrent('tools fail together across three processes: one page for the event, none for each tool', async () => {
+  test.concurrent('tools that fail together across three processes send one page for the event, and none for each tool', async () => {
     const about = /agent=(desk|mail|news|shop)-agent|tool=search/;
     const search = await run.serve('search');
     const [orders, tickets, stock] = await Promise.all(['orders', 'tickets', 'stock'].map(run.serve));
@@ -123,7 +123,7 @@ describe('who is woken', () => {
     ];
     await tellsOf(about, correlated);
     await run.eventually(() => expect(run.inhibited(about)).toEqual(single));
-    // A process that starts anew in the midst of it brings nothing out, and neither does waiting.
+    // A process that restarts during the outage raises no alert, and neither does waiting.
     await shop.kill();
     await run.start('shop-orders', { agent: 'shop-agent', job: 'shop' }, { orders });
     await run.holds(5, () => expect(run.told(about)).toEqual(correlated));
@@ -131,7 +131,7 @@ describe('who is woken', () => {
     await endsWith(about, correlated, single);
   });
 
-  test.concurrent('one tool is out: one warning for it, and nothing follows when it is back', async () => {
+  test.concurrent('one unavailable tool sends one warning, and nothing follows when it works again', async () => {
     const about = /agent=lookup-agent/;
     const [lookup, archive] = [await run.serve('lookup'), await run.serve('archive')];
     await run.start('lookup', { agent: 'lookup-agent', job: 'lookup' }, { lookup, archive });
@@ -142,11 +142,11 @@ describe('who is woken', () => {
     await run.holds(5, () => expect(run.told(about)).toEqual([open]));
     await lookup.mend();
     await endsWith(about, [open]);
-    // As long as a window still holds the outage.
+    // As long as a window still contains the outage.
     await run.holds(16, () => expect(run.told(about)).toEqual([open]));
   });
 
-  test.concurrent('a server of three tools is out: one warning for the group, none for its tools', async () => {
+  test.concurrent('an unavailable server of three tools sends one warning for the group, and none for its tools', async () => {
     const about = /agent=library-agent/;
     const [shelf, index, loans] = await Promise.all(['shelf', 'index', 'loans'].map(run.serve));
     if (shelf === undefined || index === undefined || loans === undefined) throw new Error('no services');
@@ -158,13 +158,13 @@ describe('who is woken', () => {
     for (const service of [shelf, index, loans]) await service.break({ kind: 'refuse' });
     const open = 'BreakerboxCircuitOpen warning agent=library-agent job=library tool=group:books';
     await tellsOf(about, [open]);
-    // For longer than an alert on calls that fail takes.
+    // Longer than an alert on failing calls takes.
     await run.holds(12, () => expect(run.told(about)).toEqual([open]));
     for (const service of [shelf, index, loans]) await service.mend();
     await endsWith(about, [open]);
   });
 
-  test.concurrent('tools that fail now and then, by turns, or unnoticed: each has a warning of its own', async () => {
+  test.concurrent('tools that fail sometimes, in turns, or unnoticed each send a warning of their own', async () => {
     const about = /agent=moody-agent/;
     const moody = await run.start('moody', { agent: 'moody-agent', job: 'moody', nature: 'moody' });
     const warnings = [
@@ -179,8 +179,8 @@ describe('who is woken', () => {
   });
 });
 
-describe('who is not woken', () => {
-  test('nobody has been told anything else, nothing else was held back, and all of it is over', async () => {
+describe('alerts that are not delivered', () => {
+  test('no other alert was delivered or inhibited, and all alerts are resolved', async () => {
     const every = /./;
     await run.eventually(() => expect(run.firing(every)).toEqual([]));
     expect(run.told(every)).toEqual(expected.told.toSorted());
@@ -190,16 +190,16 @@ describe('who is not woken', () => {
   });
 });
 
-describe('for those without a Prometheus that evaluates rules', () => {
+describe('Grafana’s own alert rules', () => {
   test.each(grafanaRules.map((rule) => [rule.title, rule] as const))(
-    'Grafana’s own rule %s has been true where Prometheus’ fired',
+    'the rule %s was true in Grafana when it fired in Prometheus',
     async (_, rule) => {
       const { fired, seen } = await run.compared(rule);
       expect(seen).toEqual(expect.arrayContaining(fired));
     },
   );
 
-  test('nothing that fired is without a rule there', async () => {
+  test('every alert that fired has a rule in Grafana', async () => {
     const fired = (await Promise.all(grafanaRules.map(run.compared))).flatMap((one) => one.fired);
     expect(fired.sort()).toEqual(await run.fired());
   });

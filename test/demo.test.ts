@@ -14,7 +14,7 @@ const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.ur
 interface Demo {
   readonly child: ChildProcess;
   readonly pid: number;
-  /** What it has printed so far. */
+  /** Everything that it has printed so far. */
   text(): string;
   /** Resolves with its exit code. */
   readonly exit: Promise<number | null>;
@@ -32,12 +32,12 @@ const startDemo = ({ onTestFinished }: TestContext, args: readonly string[], env
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const { pid } = child;
-  if (pid === undefined) throw new Error('the demo could not be started');
-  // 'close' and not 'exit': by then all of its output has arrived.
+  if (pid === undefined) throw new Error('the demo did not start');
+  // 'close' and not 'exit', because then all of its output has arrived.
   return { child, pid, text: () => text, exit: once(child, 'close').then(([code]) => code as number | null) };
 };
 
-/** An OTLP receiver that counts the requests it got. */
+/** An OTLP receiver that counts its requests. */
 const startReceiver = async (): Promise<{ server: Server; url: string; requests: () => number }> => {
   let requests = 0;
   const server = createServer((request, response) => {
@@ -49,14 +49,14 @@ const startReceiver = async (): Promise<{ server: Server; url: string; requests:
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests: () => requests };
 };
 
-/** Where the Prometheus of a demo listens; undefined until it is there. */
+/** The URL of a demo's Prometheus; undefined until it runs. */
 const prometheusOf = (demo: Demo): string | undefined => {
   const [pid = 0] = childrenOf(demo.pid, /--storage\.tsdb\.path/);
   const [, address] = /--web\.listen-address=(\S+)/.exec(commandOf(pid) ?? '') ?? [];
   return address && `http://${address}`;
 };
 
-/** The values of an expression by one of its labels. Rejects when Prometheus doesn't answer. */
+/** The values of an expression by one of its labels. Rejects if Prometheus doesn't answer. */
 const query = async (prometheus: string, expression: string, label: string): Promise<Record<string, number>> => {
   const response = await fetch(`${prometheus}/api/v1/query?${new URLSearchParams({ query: expression })}`);
   const { data } = (await response.json()) as {
@@ -65,7 +65,7 @@ const query = async (prometheus: string, expression: string, label: string): Pro
   return Object.fromEntries(data.result.map(({ metric, value }) => [metric[label] ?? '', Number(value[1])]));
 };
 
-/** What Prometheus has of routing, scope and freshness. */
+/** Prometheus' series of routing, scope and freshness. */
 const reading = async (prometheus: string) => {
   const by = (label: string, selector: string) => query(prometheus, `sum by (${label}) (${selector})`, label);
   return {
@@ -80,14 +80,14 @@ const reading = async (prometheus: string) => {
 const positive: number = expect.toSatisfy((value: number) => value > 0, 'is above 0');
 
 describe('breakerbox demo', () => {
-  test.concurrent('in 90 s a circuit opens, probes and closes, a budget runs out, an outage is one event, and alerts arrive', async (context) => {
+  test.concurrent('in 90 s a circuit opens, probes and closes, a budget is exhausted, an outage is one event, and alerts arrive', async (context) => {
     const demo = startDemo(context, ['--for', '90s', '--json']);
     const seen = new Set<number>();
     let last: Awaited<ReturnType<typeof reading>> | undefined;
     const from = Date.now() / 1000;
-    let faults: readonly string[] = ['the panels were not looked at'];
+    let faults: readonly string[] = ['the test did not look at the panels'];
     let looking = false;
-    // Until each panel of each dashboard has shown something: in the last third of the demo all has happened.
+    // Waits until each panel of each dashboard has shown something. In the last third of the demo everything has happened.
     const lookAtPanels = async (prometheus: string): Promise<void> => {
       if (looking || faults.length === 0 || Date.now() / 1000 - from < 60) return;
       looking = true;
@@ -99,7 +99,7 @@ describe('breakerbox demo', () => {
     const watching = setInterval(() => {
       for (const pid of childrenOf(demo.pid)) seen.add(pid);
       const prometheus = prometheusOf(demo);
-      // It isn't there yet, or any more: the latest answer counts.
+      // Prometheus has not started yet, or is gone. The latest answer counts.
       if (prometheus !== undefined) {
         void lookAtPanels(prometheus);
         reading(prometheus).then(
@@ -124,12 +124,12 @@ describe('breakerbox demo', () => {
     expect(of('lookup_order', 'support-agent')).toEqual(
       expect.arrayContaining(['closed>open', 'open>half_open', 'half_open>closed']),
     );
-    // C13: when the MCP server is killed, the group of its tools opens, and one probe brings all of them back.
+    // C13: when the MCP server is killed, the group of its tools opens, and one probe closes it for all of them.
     expect(of('group:everything', 'ops-agent')).toEqual(
       expect.arrayContaining(['closed>open', 'open>half_open', 'half_open>closed']),
     );
     expect(budgets.exhausted).toBeGreaterThanOrEqual(1);
-    // B1: an outage of one tool costs one failure. Only ops-agent, whose budget is strict, runs out.
+    // B1: an outage of one tool costs one failure. Only ops-agent, whose budget is strict, exhausts its budget.
     expect(new Set(budgets.events.map(({ agent }) => agent))).toEqual(new Set(['ops-agent']));
     expect(
       systemic.map(({ agent, category, tools }) => ({ agent, category, tools: [...tools].sort() })),
@@ -168,7 +168,7 @@ describe('breakerbox demo', () => {
     const paused = (state: string) => reports.find(({ report }) => report.state === state)?.report;
     const spent = paused('paused_budget');
     expect(spent).toMatchObject({ agent: 'ops-agent', headline: 'PAUSED, failure budget: all 5 failures are spent.' });
-    // Calls that were under way beside the fifth failure may have failed too.
+    // Calls that were under way at the time of the fifth failure may have failed too.
     expect(spent?.budget?.charges.length).toBeGreaterThanOrEqual(5);
     expect(spent?.scope?.deferred.length).toBeGreaterThan(0);
     expect(paused('paused_systemic')?.systemic).toMatchObject({ category: 'network', dependency: 'egress-proxy' });
@@ -178,16 +178,16 @@ describe('breakerbox demo', () => {
       inPlace: { low: positive },
       tasks: { achievable: positive, deferred: positive },
       labels: { stale: positive },
-      // The scripted model isn't stuck: the loop guard has nothing to say.
+      // The scripted model does not repeat itself, so the loop guard never skips a call.
       reasons: { open: positive, group_open: positive, group_probe_due: positive, repeat: 0 },
     });
 
-    // Prometheus, Alertmanager and the MCP server at least; and nothing is left of them.
+    // Prometheus, Alertmanager and the MCP server at least. None of them is left.
     expect(seen.size).toBeGreaterThanOrEqual(3);
     expect([...seen].filter(isAlive)).toEqual([]);
   });
 
-  test.concurrent('killing Prometheus, Alertmanager and the OTLP receiver disturbs no agent', async (context) => {
+  test.concurrent('killing Prometheus, Alertmanager and the OTLP receiver does not affect the agents', async (context) => {
     const receiver = await startReceiver();
     context.onTestFinished(() => void receiver.server.close());
     const demo = startDemo(context, ['--for', '30s'], {
@@ -198,7 +198,7 @@ describe('breakerbox demo', () => {
     const metrics = await vi.waitFor(
       () => {
         const [, url] = /metrics +(http:\S+)/.exec(demo.text()) ?? [];
-        if (url === undefined) throw new Error('the demo has not said where its metrics are');
+        if (url === undefined) throw new Error('the demo printed no URL for its metrics');
         expect(demo.text()).toMatch(/alertmanager +http/);
         return url;
       },

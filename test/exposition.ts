@@ -27,7 +27,7 @@ export const exposition = (families: readonly Family[]): string => {
     .join('');
 };
 
-/** What a text in Prometheus' format says. */
+/** The content of a text in Prometheus' format. */
 export interface Exposed {
   /** By name. */
   readonly types: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export interface Exposed {
 const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /(\w+)="((?:\\.|[^"\\])*)"/g;
 
-/** Reads a text in Prometheus' format; leaves out labels that `drop` names. */
+/** Reads a text in Prometheus' format, without the labels that `drop` names. */
 export const parseExposition = (text: string, drop: (label: string) => boolean = () => false): Exposed => {
   const types: Record<string, string> = {};
   const series: Record<string, number> = {};

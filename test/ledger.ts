@@ -1,13 +1,13 @@
 import { ATTR, type Breakerbox, METRIC, type MetricDefinition } from '@breakerbox/core';
 import type { RunningAgent } from './agents.ts';
 
-/** Attributes by their OpenTelemetry keys; one that is undefined isn't there. */
+/** Attributes by their OpenTelemetry keys. An undefined attribute is left out. */
 type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** Counts by series, named as in Prometheus without job and instance. Only what isn't zero. */
+/** Counts by series, named as in Prometheus without job and instance. Only counts above zero. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** How a series is named in {@link Counts}. */
+/** The name of a series in {@link Counts}. */
 export const seriesName = (metric: string, labels: Readonly<Record<string, string | undefined>>): string => {
   const pairs = Object.entries(labels).filter(([, value]) => value !== undefined);
   return `${metric}{${pairs
@@ -16,7 +16,7 @@ export const seriesName = (metric: string, labels: Readonly<Record<string, strin
     .join(',')}}`;
 };
 
-/** What an agent's engine told, event by event: what the metrics have to come to. */
+/** The events of an agent's engine, from which the test computes what the metrics must show. */
 export interface LedgerOfEvents {
   counts(): Counts;
 }
@@ -30,7 +30,7 @@ export const followEvents = (box: Breakerbox): LedgerOfEvents => {
     const name = seriesName(metric.prometheus, { [ATTR.agent]: box.agent, ...attributes });
     if (count > 0) counts[name] = (counts[name] ?? 0) + count;
   };
-  /** What the failed calls of a tool cost, of those that said so. */
+  /** The tokens of a tool's failed calls, if they were given. */
   const costs: Record<string, number[]> = {};
   box.on('decision', ({ tool, decision, reason, route }) => {
     const of = { [ATTR.tool]: tool };
@@ -39,7 +39,7 @@ export const followEvents = (box: Breakerbox): LedgerOfEvents => {
     add(METRIC.decisions, { ...of, [ATTR.decision]: decision, [ATTR.reason]: reason });
     if (route === undefined) return;
     add(METRIC.routes, { ...of, [ATTR.route]: route.kind, [ATTR.degradation]: route.degradation });
-    // F2: what is served in its place is always labelled.
+    // F2: a last good result always has a label.
     if (route.kind === 'stale') add(METRIC.freshness, { ...of, [ATTR.freshnessLabel]: 'stale' });
   });
   box.on('outcome', ({ tool, outcome, category, tokens, freshness }) => {
@@ -61,7 +61,7 @@ export const followEvents = (box: Breakerbox): LedgerOfEvents => {
   return { counts: () => counts };
 };
 
-/** What the engine says at the end: its events, the budget of its session, its plans. */
+/** The engine's own numbers at the end: its events, the budget of its session, its plans. */
 export const engineCounts = ({ box, session, plans, events }: RunningAgent): Counts => {
   const { consumed } = session.view().budget;
   const of = { [ATTR.agent]: box.agent };

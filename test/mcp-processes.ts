@@ -15,7 +15,7 @@ import {
 const undo: (() => unknown)[] = [];
 const pids: number[] = [];
 
-/** For a process to end, on a machine that is busy. */
+/** Time limit for a process to end on a busy machine, in milliseconds. */
 const PATIENT = { timeout: 30_000 };
 
 const isRunning = (pid: number): boolean => {
@@ -31,13 +31,13 @@ export const kill = async (pid: number): Promise<void> => {
   await expect.poll(() => isRunning(pid), PATIENT).toBe(false);
 };
 
-/** The server hangs until it gets SIGCONT, at the end of the test at the latest. */
+/** The server hangs until it gets SIGCONT, at the latest at the end of the test. */
 export const hang = (pid: number): void => {
   process.kill(pid, 'SIGSTOP');
   undo.push(() => isRunning(pid) && process.kill(pid, 'SIGCONT'));
 };
 
-/** For `afterEach`: closes all that a test opened. A client that is closed takes its server with it: nothing is left running. */
+/** For `afterEach`: closes everything that a test opened. A closed client ends its server, so nothing keeps running. */
 export const closeAll = async (): Promise<void> => {
   for (const step of undo.splice(0).toReversed()) await step();
   for (const pid of pids.splice(0)) await expect.poll(() => isRunning(pid), PATIENT).toBe(false);
@@ -49,7 +49,7 @@ export const newFolder = async (): Promise<string> => {
   return folder;
 };
 
-/** Starts a server and connects to it over stdio; `restart` does so again once the server is gone. */
+/** Starts a server and connects to it over stdio. `restart` does so again once the server is gone. */
 export const connect = async (sdk: Sdk, server: NpmServer) => {
   const { client, start } = sdk.create();
   undo.push(() => client.close());
@@ -69,7 +69,7 @@ export const serve = async (port?: number) => {
   return server;
 };
 
-/** Connects to it; `reconnect` is what an agent does whose session the server has forgotten. */
+/** Connects to it. `reconnect` is what an agent does if the server has forgotten its session. */
 export const connectTo = async (sdk: Sdk, url: string) => {
   const { client, join } = sdk.create();
   undo.push(() => client.close());
@@ -91,7 +91,7 @@ export const notes = async (sdk: Sdk, session: Session) => {
   return { ...server, read: () => guarded.callTool({ name: 'read_text_file', arguments: { path } }) };
 };
 
-/** A server that nothing happens to, on the same session: what comes back checks that its tool goes on. */
+/** A healthy server on the same session. The returned function checks that its tool still works. */
 export const neighbour = async (sdk: Sdk, session: Session) => {
   const { read } = await notes(sdk, session);
   return async (): Promise<void> => expect(textOf(await read())).toBe('remember the milk');
@@ -101,10 +101,10 @@ export const echo = { name: 'echo', arguments: { message: 'hello' } };
 export const hello = { content: [{ type: 'text', text: 'Echo: hello' }] };
 export const sum = { name: 'get-sum', arguments: { a: 1, b: 2 } };
 export const long = 'trigger-long-running-operation';
-/** The name that the everything server gives itself. */
+/** The everything server's own name. */
 export const EVERYTHING = 'mcp-servers/everything';
 
-/** A call that is under way: the server has told of its progress. */
+/** A call that is under way: the server has reported its progress. */
 export const underWay = async (sdk: Sdk, client: TestClient): Promise<{ readonly call: Promise<unknown> }> => {
   let told = (): void => {};
   const progress = new Promise<void>((resolve) => (told = resolve));
@@ -122,11 +122,11 @@ const refusal = (text: string) => ({
   content: [{ type: 'text', text: expect.stringContaining(`${text}. Do not retry it now`) }],
 });
 
-/** What the model reads of a tool that is unavailable. */
+/** What the model reads about an unavailable tool. */
 export const skipped = (tool: string, category: string) =>
   refusal(`Tool '${tool}' is unavailable: the last calls failed (${category})`);
 
-/** What the model reads of a tool whose server is unavailable. */
+/** What the model reads about a tool whose server is unavailable. */
 export const skippedWith = (tool: string, server: string) =>
   refusal(`Tool '${tool}' is unavailable: the tools of group '${server}' failed (network)`);
 
@@ -134,7 +134,7 @@ export const skippedWith = (tool: string, server: string) =>
 export const stateOf = (session: Session, server: string) =>
   session.view().circuits.find(({ tool }) => tool === `group:${server}`)?.state;
 
-/** The turns of the agent after which a probe is due. */
+/** Turns of the agent until a probe is due. */
 export const turns = (session: Session): void => {
   for (let turn = 0; turn < 3; turn += 1) session.step();
 };

@@ -1,4 +1,4 @@
-/** A real MCP server from npm over streamable HTTP: killed, hung, started again on its port. */
+/** A real MCP server from npm over streamable HTTP that is killed, hangs, and restarts on its port. */
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
 import { afterEach, describe, expect, test } from 'vitest';
 import { sdks } from '../packages/instrumentation/src/test-support/mcp-servers.ts';
@@ -25,7 +25,7 @@ import {
 afterEach(closeAll);
 
 describe.each(Object.entries(sdks))('with %s over streamable HTTP', (_, sdk) => {
-  test('C13: a server that is killed opens its group when two tools have failed; with a new session one probe closes it', async () => {
+  test('C13: a killed server opens its group when two tools have failed, and one probe closes it with a new session', async () => {
     const { session, outcomes, decisions } = watchedSession();
     const { pid, port, url } = await serve();
     const { client, reconnect } = await connectTo(sdk, url);
@@ -62,7 +62,7 @@ describe.each(Object.entries(sdks))('with %s over streamable HTTP', (_, sdk) => 
     ]);
   });
 
-  test('a tool of a server that is killed is skipped after three failures, if the agent calls no other', async () => {
+  test('a tool of a killed server is skipped after three failures, if the agent calls no other tool', async () => {
     const { session } = watchedSession();
     const { pid, url } = await serve();
     const { client } = await connectTo(sdk, url);
@@ -73,7 +73,7 @@ describe.each(Object.entries(sdks))('with %s over streamable HTTP', (_, sdk) => 
     expect(stateOf(session, EVERYTHING)).toBe('closed');
   });
 
-  test('of a server that is killed in the middle of a call, our time-out alone tells', async () => {
+  test('only our time-out notices that a server is killed during a call', async () => {
     const { session, outcomes } = watchedSession();
     const { pid, url } = await serve();
     const { client } = await connectTo(sdk, url);
@@ -84,7 +84,7 @@ describe.each(Object.entries(sdks))('with %s over streamable HTTP', (_, sdk) => 
     expect(outcomes).toEqual([`${long}: failure, timeout`]);
   });
 
-  test('a server that hangs is timed out, and is used again once it goes on', async () => {
+  test('calls to a server that hangs time out, and it is used again once it continues', async () => {
     const { session, outcomes, decisions } = watchedSession();
     const { pid, url } = await serve();
     const { client } = await connectTo(sdk, url);

@@ -1,6 +1,6 @@
 /**
- * Real MCP servers from npm over stdio: killed, hung, started again. What a guard makes of their results is tested beside its
- * source; here the servers themselves go out and come back.
+ * Real MCP servers from npm over stdio that are killed, hang, and restart. Tests beside the guard's source cover its results. Here the
+ * servers themselves fail and recover.
  */
 import { join } from 'node:path';
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
@@ -33,7 +33,7 @@ afterEach(closeAll);
 const everything: NpmServer = { name: 'everything', args: ['stdio'] };
 
 describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
-  test('C13: a server that is killed in the middle of a call opens its group at once; one probe closes it', async () => {
+  test('C13: a server that is killed during a call opens its group at once, and one probe closes it', async () => {
     const { box, session, outcomes } = watchedSession();
     const reasons: string[] = [];
     box.on('decision', ({ tool, decision, reason }) => reasons.push(`${tool}: ${decision}, ${reason}`));
@@ -65,7 +65,7 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
     await othersGoOn();
   });
 
-  test('C13: a server that died before anybody listed its tools opens its group all the same', async () => {
+  test('C13: a server that dies before its tools are listed also opens its group', async () => {
     const { session } = watchedSession();
     const { client, pid } = await connect(sdk, everything);
     const guarded = guardMcpClient(client, session);
@@ -74,7 +74,7 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
     expect(await guarded.callTool(echo)).toEqual(skippedWith('echo', EVERYTHING));
   });
 
-  test('C13: a client that its owner closes opens no group: calls under way cost nothing', async () => {
+  test('C13: closing the client opens no group, and calls under way cost nothing', async () => {
     const { session, outcomes } = watchedSession();
     const { client } = await connect(sdk, everything);
     const guarded = guardMcpClient(client, session);
@@ -86,7 +86,7 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
     expect(stateOf(session, EVERYTHING)).not.toBe('open');
   });
 
-  test('a server that hangs is timed out, by us and by the SDK, and is used again once it goes on', async () => {
+  test('calls to a server that hangs time out, by us or by the SDK, and it is used again once it continues', async () => {
     const { session, outcomes, decisions } = watchedSession();
     const { client, pid } = await connect(sdk, everything);
     const othersGoOn = await neighbour(sdk, session);
@@ -110,7 +110,7 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
     expect(session.peek('echo')?.state).toBe('closed');
   });
 
-  test('C15: a probe of a server that is still gone opens its group again, and costs nothing', async () => {
+  test('C15: a probe of a server that is still down opens its group again, and costs nothing', async () => {
     const { session, decisions, outcomes } = watchedSession();
     const { client, pid, restart } = await connect(sdk, everything);
     const guarded = guardMcpClient(client, session, { tools: ['echo', 'get-sum'] });
@@ -143,7 +143,7 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, sdk) => {
     expect(stateOf(session, 'files')).toBe('closed');
   });
 
-  test('what the memory server wrote before it was killed is read back by the probe', async () => {
+  test('the probe reads back what the memory server wrote before it was killed', async () => {
     const file = join(await newFolder(), 'memory.jsonl');
     const { session, outcomes } = watchedSession();
     const { client, pid, restart } = await connect(sdk, { name: 'memory', env: { MEMORY_FILE_PATH: file } });

@@ -2,21 +2,21 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Breakerbox, createBreakerbox } from '@breakerbox/core';
 import { guard } from '@breakerbox/instrumentation';
 
-/** An agent whose tools fail each in a way of its own. */
+/** An agent whose tools each fail in a different way. */
 export interface Moody {
   readonly box: Breakerbox;
-  /** From now on all is well: a new session, for one of the circuits would never be probed. */
+  /** All tools work from now on. This starts a new session, because one of the circuits would never be probed. */
   heal(): void;
   stop(): Promise<void>;
 }
 
 /** Whether a tool fails in a turn. */
 const FAILS: Readonly<Record<string, (turn: number) => boolean>> = {
-  // Two calls in five, never three running: its circuit stays closed.
+  // Two calls in five, and never three in a row: its circuit stays closed.
   shaky: (turn) => turn % 5 === 0 || turn % 5 === 2,
-  // Three running every so often: its circuit opens, and closes with the first probe.
+  // Sometimes three in a row: its circuit opens, and closes with the first probe.
   jumpy: (turn) => turn % 24 < 3,
-  // Always, and nobody looks whether it is back.
+  // Always, and it is never probed.
   forgotten: () => true,
 };
 
@@ -27,7 +27,7 @@ const NEVER_MS = 3_600_000;
 /** Starts it. */
 export const startMoody = (agent: string): Moody => {
   const tools = { shaky: {}, jumpy: {}, forgotten: { cooldownMs: NEVER_MS } };
-  // What the tools have in common, and what they cost, is other tests' matter.
+  // Other tests cover what the tools have in common, and what they cost.
   const box = createBreakerbox({ agent, tools, systemic: false, budget: { failures: 10_000 } });
   const stopped = new AbortController();
   let well = false;

@@ -5,9 +5,9 @@ import { parseExposition } from './exposition.ts';
 import { type OtlpPrometheus, pushVariables, startOtlpPrometheus } from './otlp-prometheus.ts';
 import { familyName, type OtlpResource } from './otlp-translation.ts';
 
-describe('the name in Prometheus', () => {
+describe('the Prometheus name', () => {
   test.each(Object.values(METRIC).map((metric) => [metric.prometheus, metric] as const))(
-    'is %s by the specification too',
+    'is %s in the specification too',
     (name, { name: otel, unit, kind }) => {
       expect(familyName(otel, unit, kind === 'updowncounter' ? 'gauge' : kind)).toBe(name);
     },
@@ -27,7 +27,7 @@ describe('the name in Prometheus', () => {
     expect(familyName(name, unit, type)).toBe(expected);
   });
 
-  test('is not guessed for a unit that nobody here uses', () => {
+  test('is not guessed for an unknown unit', () => {
     expect(() => familyName('a', 'KiBy/s', 'gauge')).toThrow(/unit "KiBy\/s".*UNITS/);
   });
 });
@@ -71,7 +71,7 @@ describe('the receiver', () => {
     });
   };
 
-  test('shows several processes at once, by job and instance, until one has gone', async () => {
+  test('shows several processes at once by job and instance, and drops one that is gone', async () => {
     let now = 0;
     const receiver = await start(1_000, () => now);
     await push(receiver, 'one', '1', 3);
@@ -97,7 +97,7 @@ describe('the receiver', () => {
     ]);
   });
 
-  test('refuses what it could not name, and says why', async () => {
+  test('refuses a metric that it cannot name, and says why', async () => {
     const receiver = await start(1_000);
     const response = await fetch(receiver.endpoint, {
       method: 'POST',

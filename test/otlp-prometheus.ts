@@ -5,22 +5,22 @@ import { exposition } from './exposition.ts';
 import { type Family, type OtlpResource, sourceOf, translate } from './otlp-translation.ts';
 
 /**
- * Stands in for a Collector, or for Prometheus' own OTLP receiver: takes OTLP/HTTP in JSON from any number of processes, and
- * shows it all on one `/metrics` with the job and instance of each, to be scraped with `honor_labels`.
+ * Replaces a Collector, or Prometheus' own OTLP receiver. It takes OTLP/HTTP in JSON from any number of processes, and shows all
+ * metrics on one `/metrics` with the job and instance of each process, to be scraped with `honor_labels`.
  */
 export interface OtlpPrometheus {
   /** For `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, with `http/json` for the protocol. */
   readonly endpoint: string;
   /** Host and port of `/metrics`. */
   readonly target: string;
-  /** What `/metrics` shows. */
+  /** The text of `/metrics`. */
   text(): string;
-  /** What went wrong with pushes that were refused. */
+  /** Errors of the pushes that were refused. */
   readonly refused: readonly string[];
   close(): Promise<void>;
 }
 
-/** The variables of a process that pushes here. */
+/** The variables of a process that pushes to it. */
 export const pushVariables = ({ endpoint }: Pick<OtlpPrometheus, 'endpoint'>, intervalMs: number) => ({
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: endpoint,
   OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'http/json',
@@ -34,7 +34,7 @@ interface Pushed {
 
 /**
  * Opens the receiver on loopback.
- * @param expireMs A process that hasn't pushed for so long has gone, and its series with it.
+ * @param expireMs After this time without a push, a process counts as gone, and its series are dropped.
  */
 export const startOtlpPrometheus = async (
   expireMs: number,
@@ -47,7 +47,7 @@ export const startOtlpPrometheus = async (
     const type = request.headers['content-type'];
     if (type !== 'application/json') {
       throw new Error(
-        `this receiver reads OTLP in JSON, and this is ${type}. Set OTEL_EXPORTER_OTLP_METRICS_PROTOCOL=http/json.`,
+        `this receiver reads OTLP in JSON, but got ${type}. Set OTEL_EXPORTER_OTLP_METRICS_PROTOCOL=http/json.`,
       );
     }
     const parts: Buffer[] = [];

@@ -1,7 +1,7 @@
 /**
- * OTLP metrics under the names that OpenTelemetry gives them in Prometheus, so that the second way of our metrics can be
- * tested where Prometheus has no OTLP receiver of its own. By the specification (compatibility: Prometheus and OpenMetrics)
- * and Prometheus' default strategy `UnderscoreEscapingWithSuffixes`, which the Collector's exporter shares.
+ * OTLP metrics under the names that OpenTelemetry gives them in Prometheus. With it, tests cover pushed metrics although Prometheus
+ * has no OTLP receiver of its own here. It follows the specification (compatibility: Prometheus and OpenMetrics) and Prometheus'
+ * default strategy `UnderscoreEscapingWithSuffixes`, which the Collector's exporter shares.
  */
 
 type JsonValue = string | number | boolean | readonly JsonValue[] | { readonly [key: string]: JsonValue };
@@ -15,7 +15,7 @@ interface Point {
 }
 interface NumberPoint extends Point {
   readonly asDouble?: number;
-  /** 64 bits: text in JSON. */
+  /** 64 bits, so a string in JSON. */
   readonly asInt?: string | number;
 }
 interface HistogramPoint extends Point {
@@ -28,7 +28,7 @@ interface Temporal {
   /** 2 is cumulative. */
   readonly aggregationTemporality: number;
 }
-/** A metric of an OTLP request in JSON, as far as Breakerbox's kinds go. */
+/** A metric of an OTLP request in JSON, with only the kinds that Breakerbox has. */
 export interface OtlpMetric {
   readonly name: string;
   readonly description?: string;
@@ -37,7 +37,7 @@ export interface OtlpMetric {
   readonly sum?: Temporal & { readonly isMonotonic: boolean; readonly dataPoints: readonly NumberPoint[] };
   readonly histogram?: Temporal & { readonly dataPoints: readonly HistogramPoint[] };
 }
-/** What one process pushed. */
+/** The push of one process. */
 export interface OtlpResource {
   readonly resource: { readonly attributes?: readonly Attribute[] };
   readonly scopeMetrics: readonly { readonly metrics: readonly OtlpMetric[] }[];
@@ -58,22 +58,22 @@ export interface Family {
 }
 
 const CUMULATIVE = 2;
-/** The units of this test's metrics. One of another is refused: guessed names would prove nothing. */
+/** The units of this test's metrics. A metric with another unit is refused, because a guessed name would prove nothing. */
 const UNITS: Readonly<Record<string, string>> = { s: 'seconds', ms: 'milliseconds', By: 'bytes', '1': '' };
 
 const unitWord = (unit: string): string => {
-  // An annotation in braces, such as {call}, is no unit: a count of something has none.
+  // An annotation in braces, such as {call}, is not a unit. A count has no unit.
   const bare = unit.replaceAll(/\{[^}]*\}/g, '');
   const word = bare === '' ? '' : UNITS[bare];
   if (word === undefined) {
     throw new Error(
-      `no Prometheus name is known here for the unit "${unit}". Add it to UNITS in test/otlp-translation.ts as the specification has it.`,
+      `no Prometheus name is known here for the unit "${unit}". Add it to UNITS in test/otlp-translation.ts with its name in the specification.`,
     );
   }
   return word;
 };
 
-/** The name of a metric; one that has the suffix of its unit or kind already gets no second one. */
+/** The name of a metric. A name that already has the suffix of its unit or kind gets no second one. */
 export const familyName = (name: string, unit: string, type: Family['type']): string => {
   const words = name.split(/[^a-zA-Z0-9:]+/).filter((word) => word !== '');
   const suffix = unitWord(unit);
@@ -97,7 +97,7 @@ const familyOf = (metric: OtlpMetric, target: Labels): Family => {
   const { name, unit = '', description: help = '', gauge, sum, histogram } = metric;
   const temporality = sum?.aggregationTemporality ?? histogram?.aggregationTemporality ?? CUMULATIVE;
   if (temporality !== CUMULATIVE) {
-    throw new Error(`${name} is not cumulative, and Prometheus would drop it. Push with cumulative temporality.`);
+    throw new Error(`${name} is not cumulative, so Prometheus would drop it. Push with cumulative temporality.`);
   }
   const labels = ({ attributes }: Point): Labels => ({ ...target, ...labelsOf(attributes) });
   if (histogram !== undefined) {
@@ -129,7 +129,7 @@ const histogramSamples = (name: string, labels: Labels, point: HistogramPoint): 
   return [...buckets, ...sum, { name: `${name}_count`, labels, value: Number(point.count) }];
 };
 
-/** `job` and `instance`, and what else the resource says, for `target_info`. */
+/** `job` and `instance`, and the other resource attributes for `target_info`. */
 const targetOf = ({ resource }: OtlpResource): { readonly target: Labels; readonly info: Labels } => {
   const {
     service_name: service = '',
@@ -145,7 +145,7 @@ export const sourceOf = (pushed: OtlpResource): string => JSON.stringify(targetO
 
 /**
  * The Prometheus metrics of one process's push.
- * @throws Error for what the specification has dropped or what this test can't name
+ * @throws Error for a metric that the specification drops, or that this test cannot name
  */
 export const translate = (pushed: OtlpResource): readonly Family[] => {
   const { target, info } = targetOf(pushed);

@@ -10,23 +10,23 @@ import { connect, newFolder, type Program, scriptOf, sdks, spent, watched } from
 import { serve } from './outages/web.ts';
 import { childrenOf } from './processes.ts';
 
-/** In CI there has to be one. */
+/** CI must have Chromium. */
 const CHROMIUM = findChromium();
 const canRun = CHROMIUM !== undefined || process.env.CI === 'true';
 const WITHOUT = 'This machine has no chromium on PATH: apt-get install chromium';
 
 beforeAll(() => {
-  // Reporters do not say why a test is skipped.
+  // Reporters do not show why a test is skipped.
   if (!canRun) process.stderr.write(`outages.browser.test.ts: ${WITHOUT}\n`);
 });
 beforeEach((context) => {
   if (!canRun) context.skip(WITHOUT);
 });
 
-/** The browser finds the hosts of the tests, and no others. */
+/** The browser resolves the hosts of the tests, and no others. */
 const NAMES = '--host-resolver-rules=MAP *.invalid ~NOTFOUND, MAP *.test 127.0.0.1';
 
-/** A server whose browser is the program at `executable` in its folder: a link, so that a test can take it away. */
+/** A server whose browser is the program at `executable` in its folder. That is a link, so that a test can remove it. */
 const browserServer = async (): Promise<{ readonly program: Program; readonly executable: string }> => {
   const folder = await newFolder();
   const executable = join(folder, 'browser');
@@ -36,7 +36,7 @@ const browserServer = async (): Promise<{ readonly program: Program; readonly ex
   const launchOptions = {
     headless: true,
     executablePath: executable,
-    // Chromium's sandbox does not start as root.
+    // Chromium's sandbox does not work as root.
     chromiumSandbox: process.getuid?.() !== 0,
     args: [NAMES],
   };
@@ -62,8 +62,8 @@ const browsing = async () => {
   const call = (name: string, given: Record<string, unknown>) => guarded.callTool({ name, arguments: given });
   const open = (url: string) => call('browser_navigate', { url });
   /**
-   * Opens a page after a dead link. Chromium may still be on the way to its own page about the dead link, and gives up the next one: then
-   * the browser gets a second to come to rest.
+   * Opens a page after a dead link. Chromium may still be loading its error page for the dead link, and then fails the next navigation. In
+   * that case the browser gets another second.
    */
   const openNext = async (url: string, attempt = 1): Promise<string> => {
     const text = textOf(await open(`${url}?attempt=${attempt}`));
@@ -102,12 +102,12 @@ test('C14: a host that is dead three times is skipped, and other addresses open'
   expect(spent(session)).toBe(0);
 });
 
-test('O2: a browser that was killed costs one failure at most, because its server starts another', async () => {
+test('O2: a killed browser costs at most one failure, because its server starts another', async () => {
   const { session, open, killBrowser, outcomes, port } = await browsing();
   const page = `http://shop.test:${port}/`;
   expect(textOf(await open(page))).toContain('Page Title: Shop');
   await killBrowser();
-  await open(page); // It fails if the server has not noticed yet.
+  await open(page); // Fails if the server has not noticed it yet.
   expect(textOf(await open(page))).toContain('Page Title: Shop');
   expect(outcomes).toHaveLength(3);
   expect(session.peek('browser_navigate')?.state).toBe('closed');
@@ -123,7 +123,7 @@ test.each([
       await chmod(executable, 0o755);
     },
   ],
-])('O2: a browser that was killed and then %s opens the tool; one probe closes it', async (_, replace) => {
+])('O2: a killed browser that then %s opens the circuit, and one probe closes it', async (_, replace) => {
   const { session, open, executable, killBrowser, outcomes, reasons, port } = await browsing();
   const page = (name: string) => `http://shop-${name}.test:${port}/`;
   expect(textOf(await open(page('a')))).toContain('Page Title: Shop');

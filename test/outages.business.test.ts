@@ -1,9 +1,9 @@
-/** An agent with twenty tools that throw their business errors, as most frameworks' tools do. None of them is an outage. */
+/** An agent with twenty tools that throw business errors, as the tools of most frameworks do. None of them is an outage. */
 import { guard } from '@breakerbox/instrumentation';
 import { expect, test } from 'vitest';
 import { spent, watched } from './outages/clients.ts';
 
-/** What a tool throws for one of its inputs. */
+/** The error of a tool for one of its inputs. */
 const TOOLS: Readonly<Record<string, (input: string) => Error>> = {
   get_user: (id) => new Error(`User ${id} not found`),
   cancel_order: (id) => new Error(`Order ${id} cannot be cancelled: it was delivered`),
@@ -31,7 +31,7 @@ const TOOLS: Readonly<Record<string, (input: string) => Error>> = {
 
 const INPUTS = ['a-1', 'b-22', 'c-333', 'd-4444', 'e-55555'];
 
-test('O2: business errors of twenty tools, five times each, open nothing and cost nothing', async () => {
+test('O2: business errors of twenty tools, five times each, open no circuit and cost nothing', async () => {
   const { session, decisions, outcomes } = watched();
   const tools = Object.entries(TOOLS).map(([name, errorFor]) =>
     guard(session, name, ({ id }: { id: string }): string => {

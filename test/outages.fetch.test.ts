@@ -1,4 +1,4 @@
-/** A server that fetches pages: dead addresses are not an outage (C14), and no network is one. */
+/** A server that fetches pages: dead addresses are not an outage (C14), but a missing network is one. */
 import { spawnSync } from 'node:child_process';
 import type { RequestListener } from 'node:http';
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
@@ -8,7 +8,7 @@ import { skipped, textOf, turns } from './mcp-processes.ts';
 import { connect, ownServer, type Program, sdks, spent, watched } from './outages/clients.ts';
 import { serve } from './outages/web.ts';
 
-/** Pages of any host, by what their path says. */
+/** Pages of any host. The path decides the content. */
 const pages: RequestListener = ({ url }, response) => {
   response.statusCode = Number(/\d{3}/.exec(url ?? '')?.[0] ?? 200);
   response.end(`the page ${url}`);
@@ -16,7 +16,7 @@ const pages: RequestListener = ({ url }, response) => {
 
 const HOSTS = ['one', 'two', 'three', 'four'];
 
-/** A network namespace of its own has no network. Not every machine lets a test have one. */
+/** A network namespace of its own has no network. Not every machine allows a test to make one. */
 const UNSHARE = spawnSync('unshare', ['-n', 'true']).status === 0;
 
 const withoutNetwork = ({ command, args }: Program): Program => ({
@@ -33,7 +33,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     return { ...seen, ...server, get };
   };
 
-  test('C14: dead links to different hosts leave the tool as it is', async () => {
+  test('C14: dead links to different hosts do not affect the tool', async () => {
     const { session, get, outcomes, reasons } = await fetching(ownServer({ TEST_NAMES: '1' }));
     const port = await serve(pages);
     const dead = [...HOSTS.map((host) => `http://${host}.invalid/`), `http://127.0.0.1:${await freePort()}/`];
@@ -60,7 +60,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     expect(spent(session)).toBe(0);
   });
 
-  test('C14: a host that answers again is closed by one probe', async () => {
+  test('C14: one probe closes the circuit of a host that answers again', async () => {
     const { session, get, reasons } = await fetching(ownServer({ TEST_NAMES: '1' }));
     const port = await freePort();
     for (const page of [1, 2, 3]) await get(`http://127.0.0.1:${port}/${page}`);
@@ -72,7 +72,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     expect(session.peek('fetch_page')).toMatchObject({ state: 'closed', openKeys: 0 });
   });
 
-  test('C14: pages that do not exist or are forbidden count for their host alone', async () => {
+  test('C14: pages that do not exist or are forbidden count only for their host', async () => {
     const { session, get, reasons } = await fetching(ownServer({ TEST_NAMES: '1' }));
     const port = await serve(pages);
     for (const page of ['404/a', '403/b', '404/c']) {
@@ -88,7 +88,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     ['refuses', 'fetch_page', async () => `http://127.0.0.1:${await freePort()}`],
     ['refuses', 'fetch_html', async () => `http://127.0.0.1:${await freePort()}`],
     ['does not resolve', 'fetch_page', async () => 'http://proxy.invalid:3128'],
-  ])('C14: behind a proxy that %s, %s fails on three hosts, and opens', async (_name, tool, proxyOf) => {
+  ])('C14: behind a proxy that %s, %s fails on three hosts, and its circuit opens', async (_name, tool, proxyOf) => {
     const { session, get, outcomes, reasons, restart } = await fetching(
       ownServer({ NODE_USE_ENV_PROXY: '1', http_proxy: await proxyOf(), TEST_NAMES: '1' }),
     );
@@ -107,7 +107,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
   });
 
   test.skipIf(!UNSHARE).each(['fetch_page', 'fetch_html'])(
-    'C14: without a network %s fails on three hosts, and opens',
+    'C14: without a network %s fails on three hosts, and its circuit opens',
     async (tool) => {
       const { session, get, outcomes } = await fetching(withoutNetwork(ownServer()));
       for (const host of HOSTS.slice(0, 3))

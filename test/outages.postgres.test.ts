@@ -1,4 +1,4 @@
-/** The PostgreSQL server of MCP on a real database: the model's mistakes in SQL, and a database that is gone. */
+/** The PostgreSQL server of MCP on a real database: the model's mistakes in SQL, and a database that is down. */
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { skipped, skippedWith, stateOf, textOf, turns } from './mcp-processes.ts';
@@ -6,7 +6,7 @@ import { connect, type Program, scriptOf, sdks, spent, watched } from './outages
 import { findPostgres, type Postgres, startPostgres } from './outages/postgres.ts';
 import { isAlive } from './processes.ts';
 
-/** In CI there has to be one. */
+/** CI must have PostgreSQL. */
 const canRun = findPostgres() !== undefined || process.env.CI === 'true';
 const WITHOUT = 'This machine has no PostgreSQL: apt-get install postgresql';
 const SERVER = 'example-servers/postgres';
@@ -15,7 +15,7 @@ let postgres: Postgres;
 
 beforeAll(async () => {
   if (canRun) postgres = await startPostgres();
-  else process.stderr.write(`outages.postgres.test.ts: ${WITHOUT}\n`); // Reporters do not say why a test is skipped.
+  else process.stderr.write(`outages.postgres.test.ts: ${WITHOUT}\n`); // Reporters do not show why a test is skipped.
 });
 afterAll(() => postgres?.remove());
 beforeEach(async (context) => {
@@ -52,7 +52,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     return { ...seen, ...server, query };
   };
 
-  test('O2: mistakes in SQL open nothing and cost nothing', async () => {
+  test('O2: mistakes in SQL open no circuit and cost nothing', async () => {
     const { session, query, decisions, outcomes } = await guardedOn(postgres.url());
     for (const [sql, message] of Object.entries(MISTAKES)) await expect(query(sql)).rejects.toThrow(message);
     expect(textOf(await query('SELECT name FROM customers ORDER BY id'))).toContain('Ada');
@@ -61,7 +61,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     expect(spent(session)).toBe(0);
   });
 
-  test('a database that does not answer opens the tool; when it is back, one probe closes it', async () => {
+  test('a database that does not answer opens the circuit, and one probe closes it when the database is up again', async () => {
     await postgres.stop();
     const { session, query, outcomes, reasons } = await guardedOn(postgres.url());
     for (const id of [1, 2, 3]) {
@@ -78,11 +78,11 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     expect(session.peek('query')?.state).toBe('closed');
   });
 
-  test('C13: a database that stops takes its MCP server with it, which opens the group; one probe closes it', async () => {
+  test('C13: a database that stops also ends its MCP server, which opens the group, and one probe closes it', async () => {
     const { session, query, pid, restart, reasons } = await guardedOn(postgres.url());
     expect(textOf(await query('SELECT name FROM customers'))).toContain('Ada');
     await postgres.stop();
-    // The server keeps a connection, and does not survive its end.
+    // The server has an open connection, and exits when that one ends.
     await expect.poll(() => isAlive(pid)).toBe(false);
     await expect(query('SELECT 1')).rejects.toThrow();
     expect(stateOf(session, SERVER)).toBe('open');
@@ -97,7 +97,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     expect(stateOf(session, SERVER)).toBe('closed');
   });
 
-  test('O2: a password that the database rejects opens the tool', async () => {
+  test('O2: a password that the database rejects opens the circuit', async () => {
     const { query, outcomes } = await guardedOn(postgres.url('wrong'));
     for (const id of [1, 2, 3]) {
       await expect(query(`SELECT ${id}`)).rejects.toThrow('password authentication failed for user "agent"');
@@ -106,7 +106,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     expect(await query('SELECT 4')).toEqual(skipped('query', 'permission'));
   });
 
-  test('O2: a database that accepts no more connections opens the tool', async () => {
+  test('O2: a database that accepts no more connections opens the circuit', async () => {
     const limit = (connections: number) => postgres.run(`ALTER ROLE agent CONNECTION LIMIT ${connections}`);
     onTestFinished(() => limit(-1));
     await limit(0);

@@ -1,10 +1,10 @@
-/** A server that runs code: what the user's program prints is no evidence (O2), and a missing interpreter is an outage. */
+/** A server that runs code: the output of the user's program is not evidence (O2), but a missing interpreter is an outage. */
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
 import { describe, expect, test } from 'vitest';
 import { skipped, textOf, turns } from './mcp-processes.ts';
 import { connect, ownServer, type Program, sdks, spent, watched } from './outages/clients.ts';
 
-/** Programs that end with an error. Each is about an outage of something else. */
+/** Programs that end with an error. Each error is about an outage of another system. */
 const PROGRAMS = [
   `console.error('503 Service Unavailable'); process.exit(1)`,
   `throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' })`,
@@ -28,17 +28,20 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     return { ...seen, ...server, run };
   };
 
-  test.each(['run_code', 'execute_code'])('O2: programs that print errors never open %s', async (tool) => {
-    const { session, run, decisions, outcomes } = await running(ownServer());
-    for (const code of PROGRAMS) expect(await run(code, tool)).toMatchObject({ isError: true });
-    expect(textOf(await run('console.log(6 * 7)', tool))).toBe('42\n');
-    expect(outcomes.filter((one) => one.includes('failure'))).toEqual([]);
-    expect(new Set(decisions)).toEqual(new Set([`${tool}: call`]));
-    expect(spent(session)).toBe(0);
-  });
+  test.each(['run_code', 'execute_code'])(
+    'O2: programs that print errors never open the circuit of %s',
+    async (tool) => {
+      const { session, run, decisions, outcomes } = await running(ownServer());
+      for (const code of PROGRAMS) expect(await run(code, tool)).toMatchObject({ isError: true });
+      expect(textOf(await run('console.log(6 * 7)', tool))).toBe('42\n');
+      expect(outcomes.filter((one) => one.includes('failure'))).toEqual([]);
+      expect(new Set(decisions)).toEqual(new Set([`${tool}: call`]));
+      expect(spent(session)).toBe(0);
+    },
+  );
 
   test.each(['run_code', 'execute_code'])(
-    'O2: without an interpreter %s opens; when it is back, one probe closes it',
+    'O2: without an interpreter the circuit of %s opens, and one probe closes it when the interpreter is back',
     async (tool) => {
       const { session, run, outcomes, reasons, restart } = await running(
         ownServer({ INTERPRETER: '/no/such/interpreter' }),

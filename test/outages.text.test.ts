@@ -7,7 +7,7 @@ import { skipped, textOf, turns } from './mcp-processes.ts';
 import { connect, ownServer, sdks, spent, watched } from './outages/clients.ts';
 import { serve } from './outages/web.ts';
 
-/** The documentation service, from here on. */
+/** The documentation service from now on. */
 const serveDocs = (port: number, answer: (query: string, response: ServerResponse) => void): Promise<number> =>
   serve(({ url = '' }, response) => {
     answer(new URL(url, 'http://docs.test').searchParams.get('query') ?? '', response);
@@ -35,7 +35,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     return { ...seen, port, search };
   };
 
-  test('O2: a service that does not answer opens the tool; one probe closes it', async () => {
+  test('O2: a service that does not answer opens the circuit, and one probe closes it', async () => {
     const { session, search, port, outcomes, reasons } = await searching();
     for (const query of ['react', 'vue', 'svelte']) {
       const result = await search(query);
@@ -53,7 +53,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     expect(session.peek('search_libraries')?.state).toBe('closed');
   });
 
-  test('O2: a service that answers 503 opens the tool', async () => {
+  test('O2: a service that answers 503 opens the circuit', async () => {
     const { search, port, outcomes } = await searching();
     await serveDocs(port, (_query, response) => response.writeHead(503).end());
     for (const query of ['react', 'vue', 'svelte']) {
@@ -63,7 +63,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     expect(await search('solid')).toEqual(skipped('search_libraries', 'server'));
   });
 
-  test('O2: results that are about errors are results', async () => {
+  test('O2: results about errors are successes', async () => {
     const { session, search, port, outcomes } = await searching();
     await serveDocs(port, (query, response) => response.end(LIBRARIES[query]));
     for (const [query, text] of Object.entries(LIBRARIES)) expect(textOf(await search(query))).toBe(text);

@@ -11,7 +11,7 @@ import type { PrometheusClient } from './prometheus.ts';
 
 const GENERATED = new URL('../dashboards/generated/', import.meta.url);
 
-/** All that Grafana is provisioned with. */
+/** Everything that Grafana is provisioned with. */
 export const dashboards: readonly DashboardJson[] = readdirSync(GENERATED)
   .filter((name) => name.endsWith('.json'))
   .map((name) => JSON.parse(readFileSync(new URL(name, GENERATED), 'utf8')));
@@ -19,7 +19,7 @@ export const dashboards: readonly DashboardJson[] = readdirSync(GENERATED)
 /** Every query of every panel and annotation. */
 export const panelQueries: readonly DashboardQuery[] = dashboards.flatMap((one) => dashboardQueries(one));
 
-/** Queries that give nothing, nothing finite, or nothing but zeros since `from` where they should; an empty list is well. */
+/** Queries that returned nothing, nothing finite, or only zeros since `from`, although they should return more. Empty: all are fine. */
 export const faultsOf = async (
   prometheus: PrometheusClient,
   from: number,
@@ -30,9 +30,9 @@ export const faultsOf = async (
     const series = await prometheus.range(substitute(query.expr, asked), from);
     const values = series.flatMap((one) => one.values.map(([, value]) => value));
     const fault =
-      (values.length === 0 && 'gives no data') ||
-      (!values.every(Number.isFinite) && 'gives what is no number') ||
-      (showsSomething(query) && values.every((value) => value === 0) && 'gives zeros alone');
+      (values.length === 0 && 'returns no data') ||
+      (!values.every(Number.isFinite) && 'returns a value that is not a number') ||
+      (showsSomething(query) && values.every((value) => value === 0) && 'returns only zeros');
     if (fault) faults.push(`${query.dashboard}: ${query.panel} ${query.refId} ${fault}`);
   }
   return faults;

@@ -7,7 +7,7 @@ interface Process {
   readonly command: string;
 }
 
-/** All processes: from /proc, since a bare Debian has no `ps`; elsewhere from `ps`. */
+/** All processes: from /proc, because a minimal Debian has no `ps`; elsewhere from `ps`. */
 const processes = (): readonly Process[] =>
   existsSync('/proc/self/stat')
     ? readdirSync('/proc')
@@ -19,11 +19,11 @@ const fromProc = (pid: string): readonly Process[] => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (state === 'Z') return []; // Ended; its parent has not looked yet.
+    if (state === 'Z') return []; // It has ended, but its parent has not reaped it yet.
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
     return [{ pid: Number(pid), parent: Number(parent), command }];
   } catch {
-    return []; // It ended while we looked.
+    return []; // It ended in between.
   }
 };
 
@@ -38,8 +38,8 @@ export const childrenOf = (pid: number, command = /./): readonly number[] =>
     .filter((one) => one.parent === pid && command.test(one.command))
     .map((one) => one.pid);
 
-/** The command line of a process; undefined where there is none. */
+/** The command line of a process; undefined if there is no such process. */
 export const commandOf = (pid: number): string | undefined => processes().find((one) => one.pid === pid)?.command;
 
-/** Whether a process is still there. */
+/** Whether a process still exists. */
 export const isAlive = (pid: number): boolean => processes().some((one) => one.pid === pid);

@@ -15,14 +15,14 @@ import { INTERVAL_MS, SCALE } from './walk.ts';
 import { inRun } from './walk-dashboards.ts';
 
 /**
- * One process with three endpoints over the same cells, and a real Prometheus with the repository's rules: what dashboards and
- * alerts find at an application's own prom-client registry is what they find at startTelemetry's.
+ * One process with three endpoints over the same series, and a real Prometheus with the repository's rules. Dashboards and
+ * alerts must find the same at an application's own prom-client registry and at startTelemetry's endpoint.
  */
 const LIMIT_MS = 90_000;
 const JOBS = ['sdk', 'text', 'openmetrics'] as const;
 type Job = (typeof JOBS)[number];
 
-/** A registry as an application serves it. */
+/** A registry that an application serves. */
 const serve = async (registry: Registry<RegistryContentType>) => {
   const server = createServer(async (_, response) => {
     response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics());
@@ -81,7 +81,7 @@ const startRun = async () => {
   return {
     traceIds,
     prometheus: prometheusClient(servers.prometheus),
-    /** Breaks a service behind a tool of any agent. */
+    /** Breaks a service behind a tool of an agent. */
     refuse: async (tool: string) => {
       for (const { services } of agents) await services[tool]?.break({ kind: 'refuse' });
     },
@@ -117,7 +117,7 @@ afterAll(async () => {
 
 const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: LIMIT_MS, interval: 500 });
 
-/** The labels of series but for those that say where they were scraped, or link there. */
+/** The labels of series, without those that say where they were scraped, or that link there. */
 const labelsOf = (series: readonly Series[]): readonly string[] =>
   [
     ...new Set(
@@ -127,10 +127,10 @@ const labelsOf = (series: readonly Series[]): readonly string[] =>
     ),
   ].sort();
 
-/** What is compared is the last seconds: a scrape that is late on a busy machine has to be able to pass out of sight. */
+/** The comparison covers the last seconds. A late scrape on a busy machine drops out of this window after a while. */
 const WINDOW_S = 12;
 
-/** The series that an expression has had of late, which have to be the same at all endpoints. */
+/** The recent series of an expression. They must be the same at all endpoints. */
 const sameEverywhere = async (of: (job: Job) => string): Promise<readonly string[]> => {
   const from = Date.now() / 1000 - WINDOW_S;
   const [sdk, ...bridges] = await Promise.all(JOBS.map(async (job) => labelsOf(await prometheus.range(of(job), from))));
@@ -138,7 +138,7 @@ const sameEverywhere = async (of: (job: Job) => string): Promise<readonly string
   return sdk ?? [];
 };
 
-/** What Grafana would put into the queries, in the time of the rules. */
+/** The variables that Grafana would put into the queries, in the time of the rules. */
 const asked = (job: Job) => ({
   rateInterval: `${(4 * INTERVAL_MS) / SCALE.factor}ms`,
   range: '5h',
@@ -146,7 +146,7 @@ const asked = (job: Job) => ({
 });
 
 describe('an application with a prom-client registry', () => {
-  test('wakes somebody as one with an SDK does: the same alerts fire, for each of the three', async () => {
+  test('raises the same alerts as one with an SDK, for each of the three endpoints', async () => {
     await eventually(async () => {
       expect(await prometheus.instant('sum by (job) (breakerbox_sessions) == 3')).toHaveLength(JOBS.length);
       const rules = await prometheus.rules();
@@ -165,7 +165,7 @@ describe('an application with a prom-client registry', () => {
     });
   });
 
-  test('has the series of the contract, with the same labels', async () => {
+  test('has the series of the telemetry contract, with the same labels', async () => {
     await eventually(async () => {
       const found = await sameEverywhere((job) => `{__name__=~"breakerbox_.+|gen_ai_.+", job="${job}"}`);
       for (const { prometheus: name } of Object.values(METRIC)) expect(found.join('\n')).toContain(`"${name}`);
@@ -174,7 +174,7 @@ describe('an application with a prom-client registry', () => {
 
   let shown = 0;
   test.each(panelQueries.map((query) => [query.dashboard, query.panel, query.refId, query.expr] as const))(
-    'is shown by %s: %s %s as one with an SDK',
+    'has the same values as one with an SDK in %s: %s %s',
     async (_dashboard, _panel, _refId, expr) => {
       await eventually(async () => {
         if ((await sameEverywhere((job) => inRun(expr, asked(job)))).length > 0) shown += 1;
@@ -182,7 +182,7 @@ describe('an application with a prom-client registry', () => {
     },
   );
 
-  test('is shown something by nearly all of them', () => {
+  test('has values in nearly all panels', () => {
     expect(shown).toBeGreaterThan(0.9 * panelQueries.length);
   });
 
@@ -197,7 +197,7 @@ describe('an application with a prom-client registry', () => {
 
 describe('exemplars', () => {
   test.each([METRIC.outcomes.prometheus, `${METRIC.duration.prometheus}_bucket`])(
-    'of %s lead from OpenMetrics to traces that were sampled',
+    'of %s link OpenMetrics to sampled traces',
     async (metric) => {
       await eventually(async () => {
         const found = await run.exemplars(`${metric}{job="openmetrics"}`);
@@ -211,19 +211,19 @@ describe('exemplars', () => {
     },
   );
 
-  test('are failures alone among outcomes', async () => {
+  test('are only on failures among outcomes', async () => {
     const found = await run.exemplars(`${METRIC.outcomes.prometheus}{job="openmetrics"}`);
     expect([...new Set(found.map(({ seriesLabels }) => seriesLabels.breakerbox_outcome))]).toEqual(['failure']);
   });
 
-  test('are none in text, which has no place for them', async () => {
+  test('are not in the text format, which has no place for them', async () => {
     expect(await run.exemplars(`{__name__=~"breakerbox_.+|gen_ai_.+", job=~"text|sdk"}`)).toEqual([]);
   });
 });
 
 describe('an application whose agents have stopped', () => {
-  test('has the same numbers at all three, once each was scraped', async () => {
-    // While agents run, the three are scraped at different moments, and need not agree.
+  test('has the same numbers at all three endpoints, once each was scraped', async () => {
+    // While agents run, the three endpoints are scraped at different moments, and may differ.
     await run.stopAgents();
     const metric = METRIC.outcomes.prometheus;
     await eventually(async () => {

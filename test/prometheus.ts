@@ -1,4 +1,4 @@
-/** What Prometheus answers to a query: series with their samples. */
+/** Prometheus' answer to a query: series with their samples. */
 export interface Series {
   readonly metric: Readonly<Record<string, string>>;
   /** Unix seconds and value; several for a range, one for an instant. */
@@ -14,13 +14,13 @@ interface Answer {
 
 /** A Prometheus to ask. */
 export interface PrometheusClient {
-  /** Evaluates now. @throws Error with Prometheus' words when it refuses the query. */
+  /** Evaluates an expression now. @throws Error with Prometheus' message if it refuses the query. */
   instant(expr: string): Promise<readonly Series[]>;
-  /** Evaluates each second from then until now. */
+  /** Evaluates an expression for each second from then until now. */
   range(expr: string, fromUnixSeconds: number): Promise<readonly Series[]>;
-  /** The sum of a metric now, by two labels; what is 0 is left out. A series without the first label is under ''. */
+  /** The current sum of a metric by two labels, without zeros. A series without the first label is under ''. */
   countsBy(selector: string, first: string, second: string): Promise<Readonly<Record<string, Record<string, number>>>>;
-  /** The same by one label, zeros too. */
+  /** The same by one label, with zeros. */
   totalsBy(selector: string, label: string): Promise<Readonly<Record<string, number>>>;
   labelValues(label: string, selector: string): Promise<readonly string[]>;
   /** The state of all rules. */

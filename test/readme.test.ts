@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
-/** What the snippet expects its reader to have: a model, tools, a prompt and the conversation's id. */
+/** What the snippet expects from the application: a model, tools, a prompt and the conversation's id. */
 const AROUND = `
 import { MockLanguageModelV4 } from 'ai/test';
 import { tool } from 'ai';
@@ -47,7 +47,7 @@ afterAll(async () => {
 test('the ten lines of the README instrument an agent: a dead tool is skipped, and the model reads why', async () => {
   const [snippet = ''] = README.split('```ts\n').filter((block) => block.includes('guardTools(tools, session)'));
   const file = join(folder, 'snippet.ts');
-  // The port alone is changed: 9464 may be taken by an agent of the reader's own.
+  // Only the port is changed, because an agent on this machine may use 9464.
   const ownPort = (snippet.split('```')[0] ?? '').replace(
     "serviceName: 'research-agent'",
     "serviceName: 'research-agent', prometheus: { port: 0 }",

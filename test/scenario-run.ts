@@ -11,14 +11,14 @@ import { pushVariables, startOtlpPrometheus } from './otlp-prometheus.ts';
 import { prometheusClient } from './prometheus.ts';
 import { scaleRule, startServers } from './servers.ts';
 
-/** A minute of the rules. */
+/** A minute of the rules, in milliseconds. */
 const MINUTE_MS = 1500;
-/** Between two scrapes: 20 s in the time of the rules. */
+/** Time between two scrapes: 20 s in the time of the rules. */
 const INTERVAL_MS = 500;
 const LOOK_MS = INTERVAL_MS / 2;
 const LIMIT_MS = 120_000;
 
-/** Processes that are scraped, by job; the others push. A restart takes the place of the one before it, or the next. */
+/** Scraped processes by job. The others push. After a restart, the new process replaces the old one, or is the next one. */
 const PLACES = {
   lookup: ['lookup'],
   spender: ['spender'],
@@ -34,7 +34,7 @@ const SCALE = { factor: MINUTE_MS / 60_000, leastRangeMs: 4 * INTERVAL_MS };
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A rule of the file for Grafana's own alerting, as far as it is looked at. */
+/** A rule of the file for Grafana's own alerting, with the parts that the test uses. */
 interface GrafanaRule {
   readonly title: string;
   readonly labels: Labels;
@@ -45,7 +45,7 @@ const { groups } = parse(readFileSync(GRAFANA_FILE, 'utf8')) as {
   groups: readonly { rules: readonly GrafanaRule[] }[];
 };
 
-/** The alerts for those without a Prometheus that evaluates rules. */
+/** The alerts for users whose Prometheus evaluates no rules. */
 export const grafanaRules = groups.flatMap(({ rules }) => rules);
 
 /** One line of an alert: `BreakerboxCircuitOpen warning agent=a job=j tool=t`. */
@@ -58,10 +58,10 @@ export const line = ({ alertname = '', severity, ...labels }: Labels): string =>
 const lines = (alerts: readonly { readonly labels: Labels }[], about: RegExp): readonly string[] =>
   [...new Set(alerts.map(({ labels }) => line(labels)))].filter((one) => about.test(one)).sort();
 
-/** Agents in processes of their own, and what watches them: real servers with the repository's rules, routes and inhibition. */
+/** Agents in processes of their own, and the programs that watch them: real servers with the repository's rules, routes and inhibition. */
 export type ScenarioRun = Awaited<ReturnType<typeof startScenarios>>;
 
-/** Starts the servers; the scenarios start their agents. @throws Error when a server isn't there */
+/** Starts the servers. The scenarios start their agents. @throws Error if a server is not installed */
 export const startScenarios = async () => {
   const from = Date.now() / 1000;
   const agents: AgentProcess[] = [];
@@ -71,7 +71,7 @@ export const startScenarios = async () => {
   const journal = createJournal();
   journal.begin();
   const watch = await startAlertWatch(journal);
-  // A process that hasn't pushed for five minutes has gone.
+  // A process that has not pushed for five minutes counts as gone.
   const otlp = await startOtlpPrometheus(5 * MINUTE_MS);
   const servers = await startServers({
     webhookUrl: watch.webhookUrl,
@@ -100,13 +100,13 @@ export const startScenarios = async () => {
     prometheus,
     from,
     eventually,
-    /** Starts a service that tools call. */
+    /** Starts a service for tools. */
     serve: async (name: string): Promise<Service> => {
       const service = await startService(name, () => ({ name }));
       services.push(service);
       return service;
     },
-    /** Starts a process in its place among those that are scraped, or one that pushes. */
+    /** Starts a scraped process of a job, or one that pushes. */
     start: async (
       place: string,
       orders: Omit<AgentOrders, 'port' | 'tools'>,
@@ -121,14 +121,14 @@ export const startScenarios = async () => {
       agents.push(process);
       return process;
     },
-    /** Prometheus has heard of a job for so many minutes. */
+    /** Waits until Prometheus has had series of a job for so many minutes. */
     reports: (job: string, minutes = 2) =>
       eventually(async () => {
         const counted = `count_over_time(sum(breakerbox_sessions{job="${job}"})[10m:${INTERVAL_MS}ms])`;
         const [series] = await prometheus.instant(counted);
         expect(series?.values[0]?.[1]).toBeGreaterThanOrEqual((minutes * MINUTE_MS) / INTERVAL_MS);
       }),
-    /** It stays true for so many minutes. */
+    /** Waits until it has been true for so many minutes. */
     holds: async (minutes: number, check: () => void): Promise<void> => {
       const until = performance.now() + minutes * MINUTE_MS;
       while (performance.now() < until) {
@@ -136,21 +136,21 @@ export const startScenarios = async () => {
         await wait(LOOK_MS);
       }
     },
-    /** Alerts that reached somebody. */
+    /** Alerts that were delivered. */
     told: (about: RegExp, status: 'firing' | 'resolved' = 'firing') =>
       lines(
         watch.delivered.filter((one) => one.status === status),
         about,
       ),
-    /** Alerts that Alertmanager held back. */
+    /** Alerts that Alertmanager inhibited. */
     inhibited: (about: RegExp) => lines(watch.inhibited, about),
-    /** Alerts that fire now, whether somebody hears of them or not. */
+    /** Alerts that fire now, delivered or not. */
     firing: (about: RegExp) =>
       lines(
         watch.rows.filter(({ state }) => state !== 'pending'),
         about,
       ),
-    /** Alerts that have fired at some time, by Prometheus' own account. */
+    /** Alerts that have fired at some time, according to Prometheus. */
     fired: async () => {
       const series = await prometheus.range('ALERTS{alertstate="firing"}', from);
       return lines(
@@ -158,7 +158,7 @@ export const startScenarios = async () => {
         /./,
       );
     },
-    /** What Grafana's rule has been true for, `for` aside, and what Prometheus' rule of the same name and labels fired for. */
+    /** Alerts whose rule was true in Grafana, without its `for`, and alerts whose rule of the same name and labels fired in Prometheus. */
     compared: async ({ title, labels, data }: GrafanaRule) => {
       const [{ model: { expr = '' } = {} } = {}] = data;
       const own = Object.entries(labels).map(([name, value]) => `, ${name}="${value}"`);

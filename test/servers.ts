@@ -15,22 +15,22 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-/** Targets that are scraped under one job. */
+/** The targets of one job. */
 export interface ScrapeJob {
   readonly job: string;
   /** Hosts with ports. */
   readonly targets: readonly string[];
-  /** The series bring their own job and instance. */
+  /** The series have their own job and instance. */
   readonly honorLabels?: boolean;
 }
 
 export interface ServerOptions {
   readonly jobs: readonly ScrapeJob[];
-  /** Where Alertmanager sends what it would send to people. */
+  /** The URL to which Alertmanager sends notifications. */
   readonly webhookUrl: string;
   /** How much faster than in production time passes for the rules. */
   readonly scale: Scale;
-  /** Between two scrapes, and between two evaluations. */
+  /** Time between two scrapes, and between two evaluations. */
   readonly intervalMs: number;
 }
 
@@ -40,7 +40,7 @@ const NAMES = { prometheus: ['prometheus'], alertmanager: ['prometheus-alertmana
 
 const read = (...path: string[]) => parse(readFileSync(join(ROOT, ...path), 'utf8'));
 
-/** Unix times are compared with seconds, written `5 * 60` so that they are found here. */
+/** Rules compare Unix times with seconds, written as `5 * 60` so that this pattern finds them. */
 const scaleSeconds = (expr: string, { factor }: Scale): string => expr.replaceAll(/\* 60\b/g, `* ${60 * factor}`);
 
 /** The expression of a rule in the time of a run. */
@@ -56,7 +56,9 @@ const scaleFile = (file: RuleFile, scale: Scale): RuleFile => ({
 const program = (name: keyof typeof NAMES): string => {
   const found = findProgram(NAMES[name]);
   if (found !== undefined) return found;
-  throw new Error(`${name} is not there: \`npm test\` brings it; by hand, put prometheus and alertmanager on PATH`);
+  throw new Error(
+    `${name} is not installed. Run \`npm test\` to install it, or put prometheus and alertmanager on PATH`,
+  );
 };
 
 const writeFiles = (folder: string, alertmanager: string, { jobs, webhookUrl, scale, intervalMs }: ServerOptions) => {
@@ -84,8 +86,8 @@ const writeFiles = (folder: string, alertmanager: string, { jobs, webhookUrl, sc
 };
 
 /**
- * Starts both on loopback and waits until they answer.
- * @throws Error when one isn't installed or doesn't start: a test that needs them fails without them
+ * Starts both on loopback, and waits until they answer.
+ * @throws Error if one is not installed or does not start, because a test that needs them must fail without them
  */
 export const startServers = async (options: ServerOptions): Promise<Servers> => {
   const programs = { prometheus: program('prometheus'), alertmanager: program('alertmanager') };
@@ -97,7 +99,7 @@ export const startServers = async (options: ServerOptions): Promise<Servers> => 
   const flags = {
     prometheus: [
       `--storage.tsdb.path=${join(folder, 'prometheus')}`,
-      // Alertmanager forgets an alert that isn't sent again within four times this.
+      // Alertmanager drops an alert that is not sent again within four times this.
       '--rules.alert.resend-delay=5s',
       // As in docker-compose.yml.
       '--enable-feature=exemplar-storage',
@@ -122,7 +124,7 @@ export const startServers = async (options: ServerOptions): Promise<Servers> => 
   for (const name of ['prometheus', 'alertmanager'] as const) {
     if (await isReady(children[name], `http://${address(name)}/-/ready`, never)) continue;
     await stop();
-    throw new Error(`${name} did not start: ${children[name].lastWords || 'it said nothing'}`);
+    throw new Error(`${name} did not start: ${children[name].lastWords || 'it printed no error'}`);
   }
   return { prometheus: `http://${address('prometheus')}`, alertmanager: `http://${address('alertmanager')}`, stop };
 };

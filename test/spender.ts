@@ -2,32 +2,32 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Breakerbox, createBreakerbox } from '@breakerbox/core';
 import { guard } from '@breakerbox/instrumentation';
 
-/** An agent with one short session after another, each of which loses as many calls as it is told to. */
+/** An agent that runs short sessions one after another. In each, as many calls fail as it is told. */
 export interface Spender {
   readonly box: Breakerbox;
   /**
-   * Failures of each session from now on: all of {@link BUDGET} pause it, and it stays until it is resumed. The first word
-   * begins the sessions; before that it reports zeros.
+   * Failures of each session from now on. As many as {@link BUDGET} pause it until it is resumed. The first message starts the
+   * sessions. Before that it reports zeros.
    */
   spend(failures: number): void;
-  /** Lets a paused session go on. */
+  /** Resumes a paused session. */
   resume(): void;
   stop(): Promise<void>;
 }
 
-/** What a session may lose. */
+/** The failure budget of a session. */
 export const BUDGET = 10;
 
 const TOOLS = ['draft', 'translate', 'index', 'publish'];
-/** Of so many calls one fails. It isn't a divisor of the tools: no tool fails twice in a row, and no circuit opens. */
+/** One call in so many fails. It is not a divisor of the number of tools, so no tool fails twice in a row, and no circuit opens. */
 const EACH = 5;
 const CALLS = BUDGET * EACH;
 const CALL_MS = 6;
 
-/** Starts it, idle. */
+/** Starts it. It is idle at first. */
 export const startSpender = (agent: string): Spender => {
   const tools = Object.fromEntries(TOOLS.map((tool) => [tool, {}]));
-  // B1: no failure leaves the window while a session lasts.
+  // B1: no failure leaves the window during a session.
   const box = createBreakerbox({ agent, budget: { failures: BUDGET, windowSteps: CALLS }, tools });
   const stopped = new AbortController();
   let failures = 0;

@@ -21,7 +21,7 @@ import { freePort } from '../packages/cli/src/demo/child.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK_FILES = ['pnpm-lock.yaml', 'pnpm-workspace.yaml'];
 
-/** A clone as far as starting needs it, with nothing installed. */
+/** The parts of a clone that starting needs, with nothing installed. */
 const bareClone = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-start-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -37,7 +37,7 @@ const write = (path: string, text: string): string => {
   return path;
 };
 
-/** A clone in which everything is installed, and `npm test` runs this instead of the tests. */
+/** A clone in which everything is installed, and in which `npm test` runs this script instead of the tests. */
 const installedClone = (tests: string): string => {
   const folder = bareClone();
   const modules = join(folder, 'node_modules');
@@ -59,12 +59,12 @@ const programs = (folder: string, scripts: Readonly<Record<string, string>>): st
 };
 
 interface Start {
-  /** Runs before anything else. */
+  /** Script that runs before everything else. */
   readonly preload?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** What comes after the task. */
+  /** Arguments after the task. */
   readonly args?: readonly string[];
-  /** What is typed. */
+  /** What the user types. */
   readonly input?: string;
 }
 
@@ -84,7 +84,7 @@ const start = (folder: string, task: string, { preload = '', env = {}, args = []
   return { status, stderr };
 };
 
-describe('a wrong start says what to do', () => {
+describe('a failed start says what to do', () => {
   test('without a network', async () => {
     const folder = bareClone();
     mkdirSync(join(folder, 'cache'));
@@ -117,12 +117,12 @@ describe('a wrong start says what to do', () => {
 });
 
 describe('dependencies', () => {
-  test('are brought once, by whatever is started first', () => {
+  test('are installed once, by the first command that is started', () => {
     const folder = bareClone();
     write(join(folder, 'packages/cli/src/main.ts'), '');
     write(join(folder, 'node_modules/vitest/vitest.mjs'), '');
     const bin = join(folder, 'node_modules/node/bin');
-    // As an installation: takes note of how it was asked for, and brings the Node.
+    // Instead of an installation: records its arguments, and installs Node.
     const npx = `echo "$@" >> npx.log; mkdir -p ${bin}; ln -sf ${process.execPath} ${bin}/node`;
     const PATH = `${programs(folder, { npx })}:${process.env.PATH}`;
     const preload = 'process.getuid = () => 1000';
@@ -146,7 +146,7 @@ describe('an example', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: 'own ran with --loud\n' });
   });
 
-  test.each([[[]], [['onw']]])('is asked for when the name is none: %j', (args) => {
+  test.each([[[]], [['onw']]])('is asked for if there is no such name: %j', (args) => {
     const { status, stderr } = start(withExample(), 'example', { args });
     expect(status).toBe(1);
     expect(stderr).toContain('is no example. Say which: npm run example -- NAME. Known: own.');
@@ -154,10 +154,10 @@ describe('an example', () => {
 });
 
 describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
-  const as = (user: 'root' | 'somebody') => `process.getuid = () => ${user === 'root' ? 0 : 1000}`;
+  const as = (user: 'root' | 'user') => `process.getuid = () => ${user === 'root' ? 0 : 1000}`;
   const aptLog = 'echo "$@" >> apt.log';
 
-  test('are installed where root on Debian lacks them, without their services running', () => {
+  test('are installed for root on Debian, and their services do not run', () => {
     const folder = installedClone('console.error("tests ran")');
     const PATH = programs(folder, { 'apt-get': aptLog, systemctl: 'exit 0', service: 'echo "$@" >> service.log' });
     const { status, stderr } = start(folder, 'test', { preload: as('root'), env: { PATH } });
@@ -169,7 +169,7 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
     );
   });
 
-  test('are not installed with BREAKERBOX_INSTALL=0, and the checks that are left out are named', () => {
+  test('are not installed with BREAKERBOX_INSTALL=0, and the output names the checks that are left out', () => {
     const folder = installedClone('console.error("tests ran")');
     const PATH = programs(folder, { 'apt-get': aptLog });
     const env = { PATH, BREAKERBOX_INSTALL: '0' };
@@ -182,7 +182,7 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
   test.each([
     ['n', false],
     ['', true],
-  ])('a terminal is asked: %j', (answer, installs) => {
+  ])('asks in a terminal: %j', (answer, installs) => {
     const folder = installedClone('console.error("tests ran")');
     const PATH = programs(folder, { 'apt-get': aptLog, systemctl: 'exit 0', service: 'exit 0' });
     const terminal = `${as('root')}; process.stdin.isTTY = process.stderr.isTTY = true`;
@@ -193,7 +193,7 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
     expect(existsSync(join(folder, 'apt.log'))).toBe(installs);
   });
 
-  test.each([true, false])('a service is stopped after its installation unless it was there before: %j', (wasThere) => {
+  test.each([true, false])('stops a service after its installation, unless it was installed before: %j', (wasThere) => {
     const folder = installedClone('');
     const PATH = programs(folder, { 'apt-get': aptLog, service: 'echo "$@" >> services.log' });
     const preload = `
@@ -210,16 +210,16 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
     expect(said).toBe(wasThere ? '' : 'prometheus stop\nprometheus-alertmanager stop\npostgresql stop\n');
   });
 
-  test('are asked for elsewhere, and the task runs all the same', () => {
+  test('are asked for on other systems, and the task still runs', () => {
     const folder = installedClone('console.error("tests ran")');
     const PATH = programs(folder, { 'apt-get': aptLog });
-    const { status, stderr } = start(folder, 'test', { preload: as('somebody'), env: { PATH } });
+    const { status, stderr } = start(folder, 'test', { preload: as('user'), env: { PATH } });
     expect(status).toBe(0);
     expect(stderr).toContain('Run `sudo apt-get install prometheus prometheus-alertmanager chromium postgresql`. Left');
     expect(stderr).toContain('tests ran');
   });
 
-  test('the demo needs no browser and no database', () => {
+  test('are not installed for the demo if only the browser and the database are missing', () => {
     const folder = installedClone('');
     write(join(folder, 'packages/cli/src/main.ts'), 'console.error("demo ran")');
     const PATH = programs(folder, { 'apt-get': aptLog, systemctl: 'exit 0', service: 'exit 0' });
@@ -228,7 +228,7 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
     expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(/prometheus prometheus-alertmanager\n$/);
   });
 
-  test('are found under the names of their makers too', () => {
+  test('are also found under their upstream names', () => {
     const folder = installedClone('console.error("tests ran")');
     const none = 'exit 0';
     const PATH = programs(folder, {
@@ -243,8 +243,8 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
   });
 });
 
-describe('what was started ends with whoever started it', () => {
-  /** Says what reaches it, and lives until told to end. */
+describe('a task ends with its parent', () => {
+  /** Records each signal that it gets, and runs until it gets one. */
   const LISTENER = `
     import { writeFileSync } from 'node:fs';
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -266,21 +266,18 @@ describe('what was started ends with whoever started it', () => {
       env: { ...process.env, ...env },
     });
 
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    '%s is passed on, and the exit code comes back',
-    async (signal) => {
-      const folder = installedClone(LISTENER);
-      const child = launch(folder);
-      await started(folder, child);
-      child.kill(signal);
-      expect(await once(child, 'exit')).toEqual([7, null]);
-      expect(readFileSync(join(folder, 'told'), 'utf8')).toBe(signal);
-    },
-  );
-
-  test('a killed npm, which can pass nothing on, is noticed', async () => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('passes on %s, and returns the exit code', async (signal) => {
     const folder = installedClone(LISTENER);
-    // In npm's place: starts us, and is killed.
+    const child = launch(folder);
+    await started(folder, child);
+    child.kill(signal);
+    expect(await once(child, 'exit')).toEqual([7, null]);
+    expect(readFileSync(join(folder, 'told'), 'utf8')).toBe(signal);
+  });
+
+  test('notices a killed npm, which cannot pass on signals', async () => {
+    const folder = installedClone(LISTENER);
+    // Instead of npm: starts the task, and is killed.
     const script = `import('node:child_process').then(({ spawn }) => spawn(process.execPath, ['scripts/start.cjs', 'test'], { stdio: 'ignore' }))`;
     const npm = spawn(process.execPath, ['-e', `${script}; setInterval(() => {}, 1000)`], {
       cwd: folder,

@@ -7,7 +7,7 @@ import { setup } from './temporary.ts';
 
 const nameOf = (pid: number | string): RegExp => new RegExp(`^breakerbox-tests-${pid}-\\w{6}$`);
 
-/** A folder for temporary folders, in place of the machine's. */
+/** A folder for temporary folders, instead of the machine's. */
 const newParent = (): string => {
   const parent = mkdtempSync(join(tmpdir(), 'parent-'));
   vi.stubEnv('TMPDIR', parent);
@@ -18,13 +18,13 @@ const newParent = (): string => {
   return parent;
 };
 
-test('every test, and what it starts, has the folder of its run for temporary files', () => {
+test('every test and its child processes use the temporary folder of their run', () => {
   expect(basename(tmpdir())).toMatch(nameOf(process.ppid));
   const { stdout } = spawnSync(process.execPath, ['-p', 'os.tmpdir()'], { encoding: 'utf8' });
   expect(stdout.trim()).toBe(tmpdir());
 });
 
-test('the folder goes with the run, and what is in it', () => {
+test('removes the folder and its content after the run', () => {
   const parent = newParent();
   const tearDown = setup();
   expect(dirname(tmpdir())).toBe(parent);
@@ -35,7 +35,7 @@ test('the folder goes with the run, and what is in it', () => {
   expect(tmpdir()).toBe(parent);
 });
 
-test('the folder of a run that was killed goes with the next run; those of others stay', () => {
+test('removes the folder of a killed run at the next run, and keeps the folders of others', () => {
   const parent = newParent();
   const { pid: gone } = spawnSync(process.execPath, ['-e', '']);
   const others = [`breakerbox-tests-${process.ppid}-living`, `breakerbox-${gone}-abcdef`, `breakerbox-tests-${gone}`];

@@ -1,9 +1,9 @@
-/** For vitest.config.ts: the temporary folders of a run stand in one, which goes with it, however the tests in it end. */
+/** For vitest.config.ts: one folder has all temporary folders of a run. It is removed after the run, even if tests fail. */
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Short, for what tests start makes sockets there, whose paths may have 108 characters. */
+/** Short, because tests make sockets there, and a socket's path may have at most 108 characters. */
 const PREFIX = 'breakerbox-tests-';
 const MADE = new RegExp(`^${PREFIX}(\\d+)-\\w{6}$`);
 
@@ -12,11 +12,11 @@ const isGone = (pid: number): boolean => {
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'; // Another user's process is there, too.
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'; // A process of another user also exists.
   }
 };
 
-/** A signal ends the workers and Vitest without a word, so what such a run left is removed by the next. */
+/** A signal can end the workers and Vitest without cleanup, so the next run removes the folder of such a run. */
 const removeLeft = (parent: string): void => {
   for (const name of readdirSync(parent)) {
     const pid = MADE.exec(name)?.[1];
@@ -24,22 +24,22 @@ const removeLeft = (parent: string): void => {
     try {
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
-      // Another user's. Not ours to remove, and no reason not to test.
+      // It belongs to another user. It is not ours to remove, and tests can still run.
     }
   }
 };
 
 /**
- * Makes the folder, for `os.tmpdir()` of this process and of all that it starts.
+ * Makes the folder, for `os.tmpdir()` of this process and of its child processes.
  *
- * @returns what removes it.
+ * @returns A function that removes it.
  */
 export const setup = (): (() => void) => {
   const parent = tmpdir();
   const before = process.env.TMPDIR;
   removeLeft(parent);
   const folder = mkdtempSync(join(parent, `${PREFIX}${process.pid}-`));
-  chmodSync(folder, 0o755); // Some tests look with another user's eyes at what stands in it.
+  chmodSync(folder, 0o755); // Some tests read it as another user.
   process.env.TMPDIR = folder;
   return () => {
     if (before === undefined) delete process.env.TMPDIR;
@@ -47,7 +47,7 @@ export const setup = (): (() => void) => {
     try {
       rmSync(folder, { recursive: true, force: true, maxRetries: 9, retryDelay: 100 });
     } catch {
-      // Something still writes there, which fails no test. The next run removes it.
+      // A process still writes there, which fails no test. The next run removes the folder.
     }
   };
 };

@@ -8,14 +8,14 @@ import { asked, inRun } from './walk-dashboards.ts';
 
 const RULES = new URL('../alerts/rules/', import.meta.url);
 
-/** Every query of every dashboard, on both ways. */
+/** Every query of every dashboard, for both ways. */
 export const describeQueries = (walk: () => Walk): void => {
   const variables = dashboards.flatMap((one) =>
     variableQueries(one).map((query) => ({ ...query, dashboard: String(one.uid) })),
   );
 
-  describe.each(WAY_NAMES)('what Grafana asks for what came by %s', (way) => {
-    // Over the whole run, those of now too: by the end all is well again.
+  describe.each(WAY_NAMES)('Grafana’s queries for metrics that came by %s', (way) => {
+    // Over the whole run, instant queries too, because at the end everything works again.
     test.each(panelQueries.map((query) => [query.dashboard, query.panel, query.refId, query] as const))(
       '%s: the query of panel %s %s returns data, and has shown what happened',
       async (_dashboard, _panel, _refId, query) => {
@@ -38,10 +38,10 @@ export const describeQueries = (walk: () => Walk): void => {
   });
 };
 
-const SCENARIOS = 'alert-scenarios.test.ts has it fire';
-const WEEK = 'it needs a week of history and the minutes of a real hour: alerts/tests';
+const SCENARIOS = 'alert-scenarios.test.ts makes it fire';
+const WEEK = 'it needs a week of history and the minutes of a real hour, see alerts/tests';
 
-/** Rules that need what doesn't happen here, and where it does. */
+/** Rules that need conditions which do not happen here, and the test that has them. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   BreakerboxCircuitFlapping: SCENARIOS,
   BreakerboxProbeStarved: SCENARIOS,
@@ -49,7 +49,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   BreakerboxBudgetBurnFast: SCENARIOS,
   'job_agent_error:breakerbox_correlated_tools:count': SCENARIOS,
   'job_agent_error:breakerbox_correlated_tools_held:count': SCENARIOS,
-  BreakerboxBudgetBurnSlow: 'it takes more than an hour to fire: alerts/tests',
+  BreakerboxBudgetBurnSlow: 'it takes more than an hour to fire, see alerts/tests',
   BreakerboxToolSlow: WEEK,
   'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m_sampled': WEEK,
   'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_median1w': WEEK,
@@ -59,7 +59,7 @@ interface RuleFile {
   readonly groups: readonly { readonly rules: readonly { readonly alert?: string; readonly record?: string }[] }[];
 }
 
-/** Every rule is evaluated without an error, and has had something to say. */
+/** Every rule is evaluated without an error, and has returned data. */
 export const describeRules = (walk: () => Walk): void => {
   const written = readdirSync(RULES)
     .filter((name) => name.endsWith('.yml'))
@@ -67,7 +67,7 @@ export const describeRules = (walk: () => Walk): void => {
     .flatMap(({ rules }) => rules.map(({ alert, record }) => alert ?? record ?? ''));
 
   describe('the rules', () => {
-    test('are all there, and healthy', async () => {
+    test('are all loaded, and healthy', async () => {
       const rules = await walk().prometheus.rules();
       expect(rules.map(({ name }) => name).sort()).toEqual(written.toSorted());
       for (const { name, health, lastError } of rules) {
@@ -75,7 +75,7 @@ export const describeRules = (walk: () => Walk): void => {
       }
     });
 
-    test('are known, where something else is said of them', () => {
+    test('exist, if they are in the list of exceptions', () => {
       expect(written).toEqual(expect.arrayContaining(Object.keys(ELSEWHERE)));
     });
 

@@ -11,11 +11,11 @@ interface Timeline {
   readonly dashboard: string;
   readonly title: string;
   readonly expr: string;
-  /** What a value means. */
+  /** The meaning of a value. */
   readonly texts: Readonly<Record<string, string>>;
 }
 
-/** How panels write the state of a circuit. */
+/** How panels show the state of a circuit. */
 const asText = (state: string): string => state.replace('_', '-');
 
 /** The panels that draw the state of each tool's circuits. */
@@ -28,16 +28,16 @@ const timelines: readonly Timeline[] = dashboards.flatMap((dashboard) =>
       const texts = Object.fromEntries(
         Object.entries(mapping?.options ?? {}).map(([value, option]) => [value, (option as { text: string }).text]),
       );
-      // Others draw alerts.
+      // The others show alerts.
       if (!Object.values(texts).includes(asText('half_open'))) return [];
       return [{ dashboard: String(dashboard.uid), title, expr: targets[0].expr, texts }];
     }),
 );
 
-/** While some tools are out: what the timelines end with is the state that the engine reports. */
+/** While some tools are unavailable, each timeline ends with the state that the engine reports. */
 export const describeEngineInPanels = (walk: () => Walk): void => {
-  describe.each(WAY_NAMES)('while tools are out, what came by %s', (way) => {
-    test('there are timelines to look at', () => {
+  describe.each(WAY_NAMES)('while tools are unavailable, metrics that came by %s', (way) => {
+    test('have timelines', () => {
       expect(timelines.map(({ dashboard }) => dashboard)).toEqual(
         expect.arrayContaining(['breakerbox-fleet-overview', 'breakerbox-tool-detail']),
       );
@@ -46,7 +46,7 @@ export const describeEngineInPanels = (walk: () => Walk): void => {
     test.each([
       ['breakerbox-fleet-overview', 'Failure budget left'],
       ['breakerbox-failure-budget', 'Budget left'],
-    ])('%s: the panel %s shows what the engine says is left', async (dashboard, panel) => {
+    ])('%s: the panel %s shows the engine’s remaining budget', async (dashboard, panel) => {
       const { prometheus, eventually, agents } = walk();
       const shows = panelQueries.find((query) => query.dashboard === dashboard && query.panel === panel);
       await eventually(async () => {
@@ -60,12 +60,12 @@ export const describeEngineInPanels = (walk: () => Walk): void => {
     });
 
     test.each(timelines.map((one) => [one.dashboard, one.title, one] as const))(
-      '%s: the timeline %s ends with the states that the engine reports',
+      '%s: the timeline %s ends with the engine’s states',
       async (_dashboard, _title, { expr, texts }) => {
         const { prometheus, eventually, agents } = walk();
         await eventually(async () => {
           for (const { box, session } of Object.values(agents)) {
-            // One tool at a time, as the dashboard of one tool is looked at.
+            // One tool at a time, as on the dashboard of one tool.
             for (const { tool, state } of session.view().circuits) {
               const chosen = { ...asked(way).variables, agent: box.agent, tool };
               const ends = await prometheus.instant(inRun(expr, { ...asked(way), variables: chosen }));
@@ -79,19 +79,19 @@ export const describeEngineInPanels = (walk: () => Walk): void => {
   });
 };
 
-/** Series without what tells the two ways apart, and without zeros. */
+/** Series without the labels that differ between the two ways, and without zeros. */
 const countsIn = (series: readonly Series[], zeros = false): Counts =>
   Object.fromEntries(
     series.flatMap(({ metric, values }) => {
       const { __name__: name = '', job: _job, instance: _instance, ...labels } = metric;
       const kept = Object.entries(labels).filter(([label]) => !label.startsWith('otel_scope_'));
-      // Sums of seconds were added up in another order on the other way.
+      // The other way added the seconds in another order.
       const value = Number((values[0]?.[1] ?? Number.NaN).toPrecision(9));
       return value === 0 && !zeros ? [] : [[seriesName(name, Object.fromEntries(kept)), value] as const];
     }),
   );
 
-/** The metrics that count what the engine tells event by event. */
+/** The metrics that count the engine's events. */
 const COUNTED = [
   METRIC.decisions,
   METRIC.outcomes,
@@ -115,16 +115,16 @@ const totalOf = (counts: Counts, { prometheus }: Pick<MetricDefinition, 'prometh
 interface Figure {
   readonly dashboard: string;
   readonly panel: string;
-  /** What it comes to by the engine's own numbers. */
+  /** Its value according to the engine's own numbers. */
   engine(total: (metric: MetricDefinition) => number): number;
 }
 
 const FLEET = 'breakerbox-fleet-overview';
 const BUDGET = 'breakerbox-failure-budget';
-/** No session is live that could use any of it. */
+/** No live session could use any of it. */
 const left: Figure['engine'] = () => 1;
 
-/** Panels with one number of all that is shown. */
+/** Panels that show one number for all agents. */
 const FIGURES: readonly Figure[] = [
   { dashboard: FLEET, panel: 'Systemic events', engine: (total) => total(METRIC.systemicEvents) },
   { dashboard: FLEET, panel: 'Failure budget left', engine: left },
@@ -135,10 +135,10 @@ const FIGURES: readonly Figure[] = [
   { dashboard: BUDGET, panel: 'Tokens avoided (est.)', engine: (total) => total(METRIC.tokensAvoided) },
 ];
 
-/** All agents have stopped: the numbers of both ways are the engine's own. */
+/** All agents have stopped: the numbers of both ways equal the engine's own. */
 export const describeNumbersAtRest = (walk: () => Walk): void => {
   describe('at rest', () => {
-    test.each(WAY_NAMES)('what came by %s is what the engine told, no more and no less', async (way) => {
+    test.each(WAY_NAMES)('metrics that came by %s equal the engine’s events', async (way) => {
       const { agents, prometheus, eventually } = walk();
       await Promise.all(Object.values(agents).map((agent) => agent.stop()));
       const told = Object.assign({}, ...Object.values(agents).map(engineCounts));
@@ -158,7 +158,7 @@ export const describeNumbersAtRest = (walk: () => Walk): void => {
     });
 
     test.each(FIGURES.flatMap((one) => WAY_NAMES.map((way) => [one.dashboard, one.panel, way, one] as const)))(
-      '%s: the panel %s shows for what came by %s what the engine says, agent by agent',
+      '%s: the panel %s shows for metrics that came by %s the engine’s numbers, agent by agent',
       async (_dashboard, _panel, way, { dashboard, panel, engine }) => {
         const { agents, prometheus } = walk();
         const shows = panelQueries.find((query) => query.dashboard === dashboard && query.panel === panel);

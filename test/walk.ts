@@ -11,8 +11,8 @@ import { type PrometheusClient, prometheusClient } from './prometheus.ts';
 import { startServers } from './servers.ts';
 
 /**
- * The whole way with real parts: HTTP services that fail, agents, the scrape endpoint and OTLP beside it, Prometheus with the
- * repository's rules, Alertmanager with the repository's inhibition, and a webhook at its end.
+ * The whole way with real parts: HTTP services that fail, agents, the scrape endpoint and OTLP, Prometheus with the
+ * repository's rules, Alertmanager with the repository's inhibition, and a webhook at the end.
  */
 export interface Walk {
   readonly telemetry: TelemetryHandle;
@@ -20,11 +20,11 @@ export interface Walk {
   readonly watch: AlertWatch;
   readonly prometheus: PrometheusClient;
   readonly agents: Readonly<Record<AgentName, RunningAgent>>;
-  /** An agent in a process of its own, on both ways as well: one that can vanish. */
+  /** An agent in a process of its own, also on both ways, that can vanish. */
   readonly visitor: AgentProcess;
-  /** Unix seconds of its beginning. */
+  /** Unix seconds of its start. */
   readonly from: number;
-  /** Waits for something to come true; looks at the alerts meanwhile. */
+  /** Waits until a condition is true, and looks at the alerts in between. */
   eventually(check: () => void | Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface Walk {
 const AGENTS = {
   lookup: () => startAgent('lookup-agent', { lookup: {}, archive: {} }),
   fleet: () => startAgent('fleet-agent', { orders: {}, tickets: {}, search: {} }),
-  // B3: an outage costs one, so that two of them use up a budget of two.
+  // B3: an outage costs one failure, so two of them use up a budget of two.
   spender: () => startAgent('spender-agent', { deploy: {}, logs: {} }, { box: { budget: { failures: 2 } } }),
   seller: startSeller,
   north: () => startAgent('north-agent', { maps: {} }),
@@ -42,20 +42,20 @@ const AGENTS = {
 };
 export type AgentName = keyof typeof AGENTS;
 
-/** The same metrics come to Prometheus on two ways, under two jobs. */
+/** The same metrics reach Prometheus in two ways, under two jobs. */
 export const WAYS = { scrape: 'breakerbox', otlp: 'walking-system' } as const;
 export type Way = keyof typeof WAYS;
 export const WAY_NAMES = ['scrape', 'otlp'] as const satisfies readonly Way[];
 
-/** A minute of the rules is a second here. */
+/** A minute of the rules takes a second here. */
 export const SCALE = { factor: 1 / 60, leastRangeMs: 2000 };
-/** A minute between two scrapes, two pushes and two evaluations: the longest that the rules are made for. */
+/** A minute between two scrapes, two pushes and two evaluations: the longest interval that the rules support. */
 export const INTERVAL_MS = 1_000;
 const LIMIT_MS = 60_000;
-/** A process that hasn't pushed for five minutes of the rules has gone. */
+/** A process that has not pushed for five minutes of the rules counts as gone. */
 const EXPIRE_MS = 5_000;
 
-/** Starts all of it. @throws Error when Prometheus or Alertmanager isn't there */
+/** Starts everything. @throws Error if Prometheus or Alertmanager is not installed */
 export const startWalk = async (): Promise<Walk> => {
   const from = Date.now() / 1000;
   const journal = createJournal();

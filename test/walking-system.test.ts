@@ -22,7 +22,7 @@ afterAll(() => walk?.stop());
 
 const eventually: Walk['eventually'] = (check) => walk.eventually(check);
 
-/** What reached the webhook of one agent, by one of the two ways that its metrics took. */
+/** Notifications of one agent at the webhook, from one of the two ways of its metrics. */
 const delivered = (alertname: string, agent: string, status: 'firing' | 'resolved', way: Way = 'scrape') =>
   walk.watch.delivered.filter(
     ({ labels, status: was }) =>
@@ -32,8 +32,8 @@ const delivered = (alertname: string, agent: string, status: 'firing' | 'resolve
       was === status,
   );
 
-describe('from a tool call that fails to an alert that fires', () => {
-  test('everything is well: series are there at zero, and nobody is woken', async () => {
+describe('from a failing tool call to a firing alert', () => {
+  test('while everything works, series exist at zero, and no alert fires', async () => {
     await eventually(async () => {
       const open = await prometheus.instant('sum(breakerbox_circuits{breakerbox_state="open"})');
       expect(open.map(({ values }) => values[0]?.[1])).toEqual([0]);
@@ -56,7 +56,7 @@ describe('from a tool call that fails to an alert that fires', () => {
     expect(walk.watch.delivered).toEqual([]);
   });
 
-  test('a tool dies: its circuit opens, the other goes on, the alert reaches the webhook; it recovers: the alert resolves', async () => {
+  test('a tool that dies opens its circuit and sends an alert, the other tool continues, and the alert resolves after recovery', async () => {
     await lookup.services.lookup?.break({ kind: 'refuse' });
     await eventually(() => {
       expect(delivered('BreakerboxCircuitOpen', 'lookup-agent', 'firing')[0]?.labels).toMatchObject({
@@ -66,7 +66,7 @@ describe('from a tool call that fails to an alert that fires', () => {
       });
     });
     expect(lookup.session.peek('archive')?.state).toBe('closed');
-    // B3: the outage costs one, however often it is probed; and that one leaves the window.
+    // B3: the outage costs one failure, however often it is probed, and that failure leaves the window.
     expect(lookup.session.view().state).toBe('active');
     expect(lookup.session.view().budget.remaining).toBeGreaterThanOrEqual(4);
     await lookup.services.lookup?.mend();
@@ -74,7 +74,7 @@ describe('from a tool call that fails to an alert that fires', () => {
     await eventually(() => expect(delivered('BreakerboxCircuitOpen', 'lookup-agent', 'resolved')).toHaveLength(1));
   });
 
-  test('a run spends its failure budget: the alert reaches the webhook, and resolves once it is resumed', async () => {
+  test('a run that spends its failure budget sends an alert, which resolves once the run is resumed', async () => {
     await spender.services.deploy?.break({ kind: 'unavailable' });
     await spender.services.logs?.break({ kind: 'hang' });
     await eventually(() => expect(delivered('BreakerboxBudgetExhausted', 'spender-agent', 'firing')).toHaveLength(1));
@@ -85,7 +85,7 @@ describe('from a tool call that fails to an alert that fires', () => {
     await eventually(() => expect(delivered('BreakerboxBudgetExhausted', 'spender-agent', 'resolved')).toHaveLength(1));
   });
 
-  test('several tools fail together: one systemic alert is delivered, those of the single tools are inhibited', async () => {
+  test('several tools that fail together send one systemic alert, and the alerts of the single tools are inhibited', async () => {
     await fleet.services.orders?.break({ kind: 'refuse' });
     await fleet.services.tickets?.break({ kind: 'refuse' });
     await eventually(() => {
@@ -101,7 +101,7 @@ describe('from a tool call that fails to an alert that fires', () => {
     });
   });
 
-  test('one tool fails for three agents at once: that is what is told, and not each of them', async () => {
+  test('one tool that fails for three agents at once sends one alert, and not one per agent', async () => {
     const { north, south, west } = walk.agents;
     for (const { services } of [north, south, west]) await services.maps?.break({ kind: 'refuse' });
     await eventually(() => {
@@ -109,14 +109,14 @@ describe('from a tool call that fails to an alert that fires', () => {
       const correlated = walk.watch.delivered.filter(
         ({ labels }) => labels.alertname === 'BreakerboxCorrelatedOpenings' && labels.scope === 'fleet',
       );
-      // Both ways bring the same three agents: an agent in two jobs is one.
+      // Both ways report the same three agents: an agent in two jobs counts as one.
       expect(correlated.map(({ labels: { gen_ai_tool_name, error_type } }) => [gen_ai_tool_name, error_type])).toEqual([
         ['maps', 'network'],
       ]);
     });
   });
 
-  test.each(WAY_NAMES)('what Prometheus has by %s is what the engine says', async (way) => {
+  test.each(WAY_NAMES)('Prometheus’ metrics by %s equal the engine’s numbers', async (way) => {
     const value = async (expr: string) => (await prometheus.instant(expr))[0]?.values[0]?.[1];
     for (const { box, session } of [lookup, fleet, spender]) {
       const of = `job="${WAYS[way]}", gen_ai_agent_name="${box.agent}"`;
@@ -140,7 +140,7 @@ describe('from a tool call that fails to an alert that fires', () => {
 
   describeEngineInPanels(() => walk);
 
-  test('it is over: probes close the circuits, and the held alerts do not burst out', async () => {
+  test('after the outage, probes close the circuits, and inhibited alerts are not delivered', async () => {
     const { north, south, west } = walk.agents;
     for (const { services } of [north, south, west]) await services.maps?.mend();
     await fleet.services.orders?.mend();
@@ -152,7 +152,7 @@ describe('from a tool call that fails to an alert that fires', () => {
     expect(delivered('BreakerboxCircuitOpen', 'fleet-agent', 'firing')).toEqual([]);
   });
 
-  test('somebody is woken for the same whichever way the metrics took', async () => {
+  test('both ways of the metrics send the same alerts', async () => {
     const told = (way: Way) =>
       walk.watch.delivered
         .filter(({ labels }) => labels.job === WAYS[way])
@@ -163,18 +163,18 @@ describe('from a tool call that fails to an alert that fires', () => {
   });
 });
 
-test('an agent vanishes', async () => {
+test('an agent that vanishes sends an alert', async () => {
   const visited = 'count_over_time(sum by (job) (breakerbox_sessions{gen_ai_agent_name="visitor-agent"})[5m:1s])';
   await eventually(async () => {
     const counts = (await prometheus.instant(visited)).map(({ values }) => values[0]?.[1] ?? 0);
     expect(counts).toHaveLength(2);
-    // Fifteen minutes of the rules, without which it may leave as it likes.
+    // Fifteen minutes of the rules. Before that, it may leave without an alert.
     expect(Math.min(...counts)).toBeGreaterThan(15);
   });
   await walk.visitor.kill();
 });
 
-describe('what was left out', () => {
+describe('fallbacks and plans', () => {
   const heldUp = (tool: string) => seller.session.report().tools.find((one) => one.tool === tool)?.heldUp;
 
   const OF = `{job="${WAYS.scrape}", gen_ai_agent_name="seller-agent"}`;
@@ -183,7 +183,7 @@ describe('what was left out', () => {
   const totalsOf = (metric: 'tokensWasted' | 'tokensAvoided') =>
     prometheus.totalsBy(`${METRIC[metric].prometheus}${OF}`, 'gen_ai_tool_name');
 
-  test('a pre-call check says that a tool is out: its calls go elsewhere, and its circuit hears nothing of it', async () => {
+  test('calls of a tool that fails its pre-call check go elsewhere, and do not affect its circuit', async () => {
     await seller.services.mail?.break({ kind: 'unavailable' });
     await eventually(() => {
       expect(heldUp('mail')).toMatchObject({ reasons: { unavailable: expect.any(Number) } });
@@ -192,7 +192,7 @@ describe('what was left out', () => {
     expect(seller.session.peek('mail')?.state).toBe('closed');
   });
 
-  test('two more tools die: an alternative, a last good result, or later; and a plan that says so', async () => {
+  test('calls of two more dead tools go to an alternative, to a last good result, or are deferred, and the plan says so', async () => {
     await seller.services.prices?.break({ kind: 'refuse' });
     await seller.services.weather?.break({ kind: 'unavailable' });
     await eventually(() => {
@@ -210,7 +210,7 @@ describe('what was left out', () => {
     });
   });
 
-  test('all is well again, and Prometheus has all that the report has', async () => {
+  test('everything works again, and Prometheus has everything that the report has', async () => {
     for (const service of Object.values(seller.services)) await service.mend();
     await eventually(() => {
       expect(seller.session.view().circuits.map(({ state }) => state)).toEqual([
@@ -222,7 +222,7 @@ describe('what was left out', () => {
       expect(seller.session.unavailable()).toEqual([]);
       expect(seller.plans.at(-1)?.decision).toBe('proceed');
     });
-    // From here on nothing changes any more.
+    // From here on no number changes.
     await seller.stop();
     const { tools } = seller.session.report();
     const told = (read: (one: SessionReport['tools'][number]) => unknown) =>
@@ -231,7 +231,7 @@ describe('what was left out', () => {
       expect(await countsOf('routes', 'breakerbox_route')).toEqual(told(({ heldUp: { routes } }) => routes));
       expect(await countsOf('freshness', 'breakerbox_freshness_label')).toEqual(told(({ labels }) => labels));
       expect(await totalsOf('tokensWasted')).toEqual(told(({ tokensWasted }) => tokensWasted));
-      // All failed calls cost the same here, so that the estimate is exact.
+      // All failed calls cost the same here, so the estimate is exact.
       expect(await totalsOf('tokensAvoided')).toMatchObject({
         prices: TOKENS * (heldUp('prices')?.skipped ?? 0),
         weather: TOKENS * (heldUp('weather')?.skipped ?? 0),
@@ -253,15 +253,15 @@ describe('what was left out', () => {
   });
 });
 
-test('the agent that has vanished is missed on both ways', () =>
+test('the agent that has vanished raises an alert on both ways', () =>
   eventually(() => {
     for (const way of WAY_NAMES) {
       expect(delivered('BreakerboxTelemetryAbsent', 'visitor-agent', 'firing', way)).toHaveLength(1);
     }
   }));
 
-describe('what is there to look at', () => {
-  test('the scrape text has the names of the contract, to the letter, and so has what was pushed', async () => {
+describe('the scrape text', () => {
+  test('has exactly the names of the telemetry contract, and so do the pushed metrics', async () => {
     const { telemetry, otlp } = walk;
     const scraped = await (await fetch(telemetry.metricsUrl ?? '')).text();
     for (const text of [scraped, otlp.text()]) {

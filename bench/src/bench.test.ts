@@ -11,13 +11,13 @@ import { TARGETS } from './targets.ts';
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 const RUN = ['--conditions=breakerbox-source', MAIN];
-/** A run of seconds, on a machine that runs other tests. */
+/** Time limit of a quick run, in milliseconds. It takes seconds, but other tests run on the machine at the same time. */
 const RUN_MS = 240_000;
 
 const read = (file: string): Results => JSON.parse(readFileSync(file, 'utf8')) as Results;
 const everything = CASES.flatMap(({ id, sdks }) => sdks.map((sdk) => `${id}/${sdk}`));
 
-/** The targets of the issue, by what they are about. */
+/** The targets of the issue: the rows that they are about. */
 const ASKED = [
   'closed/none/hand',
   'closed/none/hand-context',
@@ -53,14 +53,14 @@ describe('a quick run', () => {
   }, RUN_MS);
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('has every case in every state, and says of every target what it found', () => {
+  it('runs every case in every state, and reports every target', () => {
     expect(results.cases.map(({ id, sdk }) => `${id}/${sdk}`)).toEqual(everything);
     expect(results.targets.map(({ id }) => id)).toEqual(TARGETS.map(({ id }) => id));
     for (const { title } of results.cases) expect(printed).toContain(title);
     for (const { says } of results.targets) expect(printed).toContain(says);
   });
 
-  it('judges nothing, and says of how many it tells', () => {
+  it('judges no target, and names the number of things it measured', () => {
     expect(results.targets.filter((one) => 'met' in one)).toEqual([]);
     expect(printed).toContain('A quick run judges no target');
     expect(printed).not.toMatch(/^(?:met|MISSED)/m);
@@ -69,14 +69,14 @@ describe('a quick run', () => {
     expect(printed).toContain('2,000 sessions through one process');
   });
 
-  it('has each way to call a tool by hand: with its context, and without', () => {
+  it("calls a tool by hand in both ways: with the decision's context, and without", () => {
     for (const { id, sdk, rows } of results.cases.filter((one) => ['closed', 'failure'].includes(one.id))) {
       const ours = rows.filter(({ by }) => by === 'breakerbox').map((row) => row.id);
       expect(ours, `${id}/${sdk}`).toEqual(['hand', 'hand-context', 'guard']);
     }
   });
 
-  it('has numbers everywhere', () => {
+  it('has a number in every row', () => {
     for (const { id, rows } of results.cases) {
       expect(rows.length, id).toBeGreaterThan(0);
       for (const { id: row, median, p25, p75, ratios } of rows) {
@@ -94,21 +94,21 @@ describe('a quick run', () => {
     }
   });
 
-  it('has ratios that agree with one another', () => {
+  it('has ratios that agree with each other', () => {
     for (const { id, rows } of results.cases) {
       const bases = rows.filter((row) => BASELINES.some((base) => base === row.id));
       for (const one of bases) {
         for (const other of bases) {
           const there = one.ratios[other.id as keyof typeof one.ratios]?.median ?? Number.NaN;
           const back = other.ratios[one.id as keyof typeof other.ratios]?.median ?? Number.NaN;
-          // Medians of an odd number of rounds, but for the digits that are not written.
+          // Medians of an odd number of rounds, except for the digits that are not written.
           expect(there * back, `${id}: ${one.id}, ${other.id}`).toBeCloseTo(1, 2);
         }
       }
     }
   });
 
-  it('measured with metrics on where it says so', () => {
+  it('counted every call in the cases that have metrics on', () => {
     for (const { id, sdk, facts } of results.cases) {
       if (sdk === 'none' || sdk === 'metrics-own-sdk') continue;
       expect(facts?.decisions, `${id}/${sdk}`).toBeGreaterThan(0);
@@ -116,7 +116,7 @@ describe('a quick run', () => {
     }
   });
 
-  it('let one caller of a thousand probe, and showed every tool to a scrape', () => {
+  it('lets one caller of a thousand probe, and shows every tool in a scrape', () => {
     const facts = (id: string, row: string) =>
       results.cases.find((one) => one.id === id)?.rows.find((one) => one.id === row)?.facts;
     expect(facts('probe', 'guard')).toEqual({ toolCalls: 1 });
@@ -126,8 +126,8 @@ describe('a quick run', () => {
   });
 });
 
-describe('the results that are written down', () => {
-  it('are of a full run, and stand in README.md and bench/README.md: if not, run "pnpm generate" and commit the result', () => {
+describe('the committed results', () => {
+  it('are of a full run, and match README.md and bench/README.md: if not, run "pnpm generate" and commit the result', () => {
     const results = readResults();
     expect(results.pace).toBe('full');
     expect(results.cases.map(({ id, sdk }) => `${id}/${sdk}`)).toEqual(everything);
@@ -140,7 +140,7 @@ describe('the results that are written down', () => {
     for (const about of ASKED) expect(targets.map((one) => one.about)).toContain(about);
   });
 
-  it('say nothing of whose machine it was', () => {
+  it('do not identify the machine', () => {
     const { machine } = readResults();
     expect(Object.keys(machine).toSorted()).toEqual([
       'cores',
@@ -157,7 +157,7 @@ describe('the results that are written down', () => {
 describe('the command', () => {
   const run = (...args: string[]) => spawnSync(process.execPath, [...RUN, ...args], { encoding: 'utf8' });
 
-  it('writes down no quick run and no part of one', () => {
+  it('refuses --write for a quick run or for some of the cases', () => {
     for (const args of [
       ['--quick', '--write'],
       ['--only', 'closed', '--write'],
@@ -168,7 +168,7 @@ describe('the command', () => {
     }
   });
 
-  it('knows its cases and its options', () => {
+  it('refuses an unknown case and an unknown option', () => {
     const cases = run('--only', 'closed,colsed');
     expect(cases.stderr).toContain('no case is called colsed');
     const options = run('--fast');

@@ -1,6 +1,6 @@
 import type { Case, Sdk } from './contest.ts';
 
-/** Everything that is measured, in the order in which it is told. */
+/** Everything that is measured, in the order of the report. */
 export const CASES: readonly Case[] = [
   {
     id: 'closed',

@@ -1,40 +1,40 @@
-/** Whose cost a row is. `floor`: of a part that nobody can do without, such as a clock read. */
+/** Which contestant a row belongs to. `floor`: a part that every breaker needs, such as a clock read. */
 export type Contender = 'bare' | 'cockatiel' | 'opossum' | 'opossum-prometheus' | 'breakerbox' | 'floor';
 
 /** What is registered with OpenTelemetry while a case runs. */
 export type Sdk = 'none' | 'metrics' | 'metrics-own-sdk' | 'unsampled' | 'sampled';
 
-/** One way of doing the job that a case is about. */
+/** One way of doing the work of a case. */
 export interface Contestant {
-  /** Of the row; a peer in its plain form has the contender's name, and the ratios are to those. */
+  /** The row's id. A peer in its plain form has the contender's name, and ratios refer to those. */
   readonly id: string;
   readonly title: string;
   readonly by: Contender;
 }
 
-/** What a case found in one process. */
+/** The findings of a case in one process. */
 export interface Findings {
   readonly contestants: readonly Contestant[];
-  /** Values by contestant, one for each round: the n-th of all were measured right after one another. */
+  /** Values by contestant, one per round. The n-th values of all contestants were measured right after one another. */
   readonly samples: Readonly<Record<string, readonly number[]>>;
-  /** What else there is to say of a contestant, or of the whole by the name `all`. */
+  /** Other facts of a contestant, or of the whole case under the name `all`. */
   readonly facts?: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 /** How thoroughly a run measures. */
 export interface Pace {
-  /** Processes that each case is run in, one after the other. */
+  /** Processes in which each case runs, one after the other. */
   readonly processes: number;
   readonly rounds: number;
-  /** Milliseconds that each contestant runs before anything is measured. */
+  /** Milliseconds that each contestant runs before the measurement. */
   readonly warmUpMs: number;
-  /** Milliseconds that one contestant's part of a round takes, about. */
+  /** About how many milliseconds one contestant's part of a round takes. */
   readonly batchMs: number;
-  /** Things of a kind that memory is measured over. */
+  /** Things of a kind that a measurement of memory makes. */
   readonly things: number;
   /** Sessions that go through one process. */
   readonly sessions: number;
-  /** Sessions that are made and ended for the heap's sake. */
+  /** Sessions that are made and ended to measure the heap. */
   readonly endedSessions: number;
 }
 
@@ -48,7 +48,7 @@ export const FULL: Pace = {
   endedSessions: 1_000_000,
 };
 
-/** Enough to see that everything works; its numbers are worth little. */
+/** Enough to show that everything works. Its numbers have little value. */
 export const QUICK: Pace = {
   processes: 1,
   rounds: 3,
@@ -62,16 +62,16 @@ export const QUICK: Pace = {
 /** Measures one case in this process. */
 export type Measure = (pace: Pace, sdk: Sdk, running: RunningSdk) => Promise<Findings>;
 
-/** OpenTelemetry as a case runs under it. */
+/** The OpenTelemetry state under which a case runs. */
 export interface RunningSdk {
-  /** Where Prometheus scrapes, if there is such a place. */
+  /** The address that Prometheus scrapes, if there is one. */
   readonly metricsUrl: string | undefined;
-  /** What `/metrics` says at the end: that what was measured was measured with metrics on. Empty without an endpoint. */
+  /** What `/metrics` reports at the end: it shows that metrics were on during the measurement. Empty without an endpoint. */
   facts(): Promise<Record<string, number>>;
   stop(): Promise<void>;
 }
 
-/** Words that say how many, where that depends on the pace. */
+/** Words that name a number that depends on the pace. */
 export type Words = string | ((pace: Pace) => string);
 
 export const inWords = (words: Words, pace: Pace): string => (typeof words === 'string' ? words : words(pace));
@@ -80,12 +80,12 @@ export const inWords = (words: Words, pace: Pace): string => (typeof words === '
 export interface Case {
   readonly id: string;
   readonly title: Words;
-  /** What one value counts. */
+  /** The unit of a value. */
   readonly unit: 'ns' | 'bytes' | 'ms';
-  /** The states of OpenTelemetry that it is measured under, each in processes of its own. */
+  /** The OpenTelemetry states under which it is measured, each in processes of its own. */
   readonly sdks: readonly Sdk[];
-  /** In one process, however many of those the pace asks for. */
+  /** Runs in one process, at every pace. */
   readonly once?: boolean;
-  /** Loads no more than the case needs. */
+  /** Loads only the modules that the case needs. */
   load(): Promise<{ readonly measure: Measure }>;
 }

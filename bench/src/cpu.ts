@@ -3,9 +3,9 @@ const BLINK_MS = 0.02;
 const nobody = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /**
- * Nanoseconds that this process has worked, collecting garbage included. Not the time on the wall: what other processes take of the
- * machine is nobody's cost here, and nothing in a race waits for anything. Linux counts a thread's time up when it stops or when a
- * tick of some milliseconds comes, so it is stopped for a moment first.
+ * Nanoseconds of processor time of this process, garbage collection included. It is not wall-clock time, because other processes
+ * would count too, and because no code in a race waits. Linux adds up a thread's time when the thread stops or at a tick of some
+ * milliseconds, so the thread is stopped for a moment first.
  */
 export const worked = (): number => {
   Atomics.wait(nobody, 0, 0, BLINK_MS);

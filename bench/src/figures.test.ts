@@ -3,7 +3,7 @@ import { about, exact, figure, kib, micro, milli, sure } from './figures.ts';
 
 const spread = (median: number, p25 = median, p75 = median) => ({ median, p25, p75 });
 
-describe('what stands alone', () => {
+describe('a figure without its spread', () => {
   it.each([
     { values: spread(121.4, 120.1, 130.6), text: '0.12' },
     { values: spread(1032, 1017, 1049), text: '1.0' },
@@ -13,11 +13,11 @@ describe('what stands alone', () => {
     { values: spread(27430, 23180, 34070), text: '30' },
     { values: spread(168100, 127600, 231400), text: '200' },
     { values: spread(1_234_000), text: '1,200' },
-  ])('has no digit more than the spread leaves standing: $values is $text', ({ values, text }) => {
+  ])('has only the digits that the spread supports: $values is $text', ({ values, text }) => {
     expect(micro(values)).toBe(text);
   });
 
-  it('has at least one, and its unit', () => {
+  it('has at least one digit, and its unit', () => {
     expect(sure(spread(3, 1, 900))).toBe('3');
     expect(about(88_086)).toBe('88,000');
     expect(kib(spread(1646))).toBe('1.6 KiB');
@@ -25,7 +25,7 @@ describe('what stands alone', () => {
   });
 });
 
-it('what stands beside its spread has three, and a limit four behind the point', () => {
+it('a figure beside its spread has three digits, and a limit has four decimals', () => {
   expect([5606.4, 35.83, 0.03506, 7].map(figure)).toEqual(['5,606', '35.8', '0.035', '7']);
   expect(exact(0.99821)).toBe('0.9982');
 });

@@ -2,10 +2,10 @@ import { worked } from './cpu.ts';
 
 const SETTLING = 3;
 
-/** Bytes of live objects: what is left when everything that nobody holds has been collected. */
+/** Bytes of live objects, after a full garbage collection. */
 export const liveHeap = async (): Promise<number> => {
   if (globalThis.gc === undefined)
-    throw new Error('The heap can only be measured with --expose-gc. `pnpm bench` starts its processes with it.');
+    throw new Error('Measuring the heap needs the Node flag --expose-gc. Run `pnpm bench`, which sets it.');
   for (let left = SETTLING; left > 0; left -= 1) {
     globalThis.gc();
     await new Promise((resolve) => setImmediate(resolve)); // Finalizers and weak references.
@@ -15,17 +15,17 @@ export const liveHeap = async (): Promise<number> => {
 
 const POINTS = 10;
 
-/** How a heap stood while things came and went. */
+/** The size of the heap during a series of actions. */
 export interface HeapWalk {
   /** Live bytes after each tenth. */
   readonly heaps: readonly number[];
-  /** Live bytes that were more at the end than after the first tenth. */
+  /** Bytes by which the live heap was larger at the end than after the first tenth. */
   readonly grownBytes: number;
-  /** Nanoseconds of work that the things took, without the looks at the heap. */
+  /** Nanoseconds of work for the actions, without the measurements of the heap. */
   readonly workedNs: number;
 }
 
-/** Looks at the heap ten times while `count` things are done. The first tenth is warming up. */
+/** Measures the heap ten times while `count` actions run. The first tenth is the warm-up. */
 export const walkHeap = async (count: number, doOne: (index: number) => unknown): Promise<HeapWalk> => {
   const heaps: number[] = [];
   let workedNs = 0;

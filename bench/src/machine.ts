@@ -3,14 +3,14 @@ import { createRequire } from 'node:module';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 
-/** What the numbers were measured on, and with. Nothing that says whose machine it is. */
+/** The machine and the versions of the measurement. It holds nothing that identifies the machine's owner. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGiB: number;
   readonly platform: string;
   readonly node: string;
-  /** Processes that wanted to run in the minute before, and in the last minute; the benchmark itself is one. */
+  /** Load averages before the run and at its end. The benchmark itself counts as one process. */
   readonly load: { readonly before: number; readonly after: number };
   readonly versions: Readonly<Record<string, string>>;
 }
@@ -25,7 +25,7 @@ const PEERS = [
   '@opentelemetry/sdk-trace',
 ];
 
-/** Looked up in the folders, because not every package lets its package.json be imported. */
+/** Looked up in the folders, because some packages do not export their package.json. */
 const versionOf = (name: string): string => {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
   for (const path of paths) {
@@ -33,10 +33,10 @@ const versionOf = (name: string): string => {
       const { version } = JSON.parse(readFileSync(join(path, name, 'package.json'), 'utf8')) as { version: string };
       return version;
     } catch {
-      // Not in this folder: in one further up.
+      // Not in this folder. Look in the next one up.
     }
   }
-  throw new Error(`${name} is not installed for bench. Run the benchmark with \`npm run bench\`, which installs.`);
+  throw new Error(`${name} is not installed for bench. Run \`npm run bench\`, which installs it.`);
 };
 
 const GIB = 2 ** 30;

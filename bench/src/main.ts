@@ -12,10 +12,10 @@ import { TARGETS } from './targets.ts';
 
 const USAGE = `pnpm bench -- [--quick] [--only CASE,…] [--json FILE] [--write]
 
-  --quick      a few seconds: shows that everything works; the numbers are worth little
+  --quick      a few seconds: shows that everything works; the numbers have little value
   --only       some cases: ${CASES.map(({ id }) => id).join(', ')}
   --json FILE  writes the results there
-  --write      writes bench/results.json, and what README.md and bench/README.md say of it; for a full run of all cases on a machine at rest
+  --write      writes bench/results.json, and the figures in README.md and bench/README.md; needs a full run of all cases on an idle machine
 
 pnpm bench -- defaults simulates what the default rules do to runs whose tools fail; \`pnpm bench -- defaults --help\` says more
 `;
@@ -27,7 +27,7 @@ const giveUp = (text: string): never => {
   process.exit(1);
 };
 
-/** pnpm hands the `--` on that npm takes away. */
+/** pnpm passes on the `--` that npm removes. */
 const ownArguments = (): string[] => process.argv.slice(2).filter((one, index) => index > 0 || one !== '--');
 
 const readOptions = () => {
@@ -48,7 +48,7 @@ const readOptions = () => {
   }
 };
 
-/** All first processes of all jobs, then all second ones: what the machine does meanwhile meets each job in a part of it. */
+/** The first process of every job, then the second of every job: other load on the machine is spread over all jobs. */
 const measureAll = async (jobs: readonly Job[], quick: boolean): Promise<readonly Found[]> => {
   const { processes } = quick ? QUICK : FULL;
   const queue = Array.from({ length: processes }, (_, round) =>
@@ -72,7 +72,7 @@ if (options.help) {
 const { quick, write } = options;
 const pace = quick ? QUICK : FULL;
 if (write && (quick || options.only !== undefined))
-  giveUp('--write is for a full run of all cases, whose numbers others will read. Leave out --quick and --only.');
+  giveUp('--write needs a full run of all cases, because its numbers are published. Leave out --quick and --only.');
 const only = options.only?.split(',');
 const unknown = only?.filter((id) => !CASES.some((one) => one.id === id)) ?? [];
 if (unknown.length > 0) giveUp(`no case is called ${unknown.join(', ')}.\n\n${USAGE}`);

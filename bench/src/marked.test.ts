@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { withMarked } from './marked.ts';
 
-it('puts a text between its markers, and leaves all else as it is', () => {
+it('puts a text between its markers, and leaves the rest as it is', () => {
   const page = 'a\n<!-- x:begin -->\nold\n<!-- x:end -->\n<!-- y:begin -->\n<!-- y:end -->\n';
   const made = withMarked(page, 'x', 'new $& text', 'PAGE.md');
   expect(made).toBe(page.replace('old', () => 'new $& text'));
@@ -9,7 +9,7 @@ it('puts a text between its markers, and leaves all else as it is', () => {
 });
 
 it.each(['nothing', '<!-- x:begin -->', '<!-- x:end -->', '<!-- x:end --><!-- x:begin -->'])(
-  'refuses a document with %j alone',
+  'refuses a document that has only %j',
   (page) => {
     expect(() => withMarked(page, 'x', 'new', 'PAGE.md')).toThrow(
       'PAGE.md has no <!-- x:begin --> with a <!-- x:end --> after it',

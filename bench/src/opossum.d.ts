@@ -1,4 +1,4 @@
-// What the benchmark uses of two packages that come without types.
+// The parts that the benchmark uses of two packages without types.
 declare module 'opossum' {
   import type { EventEmitter } from 'node:events';
 
@@ -33,7 +33,7 @@ declare module 'opossum-prometheus' {
   export default class PrometheusMetrics {
     constructor(options: { readonly circuits?: readonly EventEmitter[]; readonly registry: Registry });
     add(circuits: readonly EventEmitter[]): void;
-    /** With the prom-client 12 that it depends on, a text and no promise. */
+    /** With the prom-client 12 that it depends on, this returns a string and not a promise. */
     readonly metrics: string;
   }
 }

@@ -4,16 +4,16 @@ import { NEVER, TOOL } from './tool.ts';
 
 export const AGENT = 'bench-agent';
 
-/** A box with one tool, its defaults untouched; the budget is so large that failures can be measured at all. */
+/** A box with one tool and default settings, except for the budget: it is so large that failures can be measured. */
 export const oneToolBox = (config: ToolConfig = {}): Breakerbox =>
   createBreakerbox({ agent: AGENT, tools: { [TOOL]: config }, budget: { failures: NEVER } });
 
 type Run = (input: number) => Promise<number>;
 
-/** Failures after which somebody says that the run may go on. */
+/** Failures after which the run is resumed. */
 const CYCLE = 100;
 
-/** A budget is for a run of an agent, and begins anew when it is resumed; no run fails a million times in one cycle. */
+/** A budget is for one run of an agent, and resuming refills it. No real run fails a million times without a resume. */
 export const resuming = (session: Session, call: Run): Run => {
   let left = CYCLE;
   return (input) => {
@@ -27,9 +27,9 @@ export const resuming = (session: Session, call: Run): Run => {
 };
 
 const refused = (message: string): Error =>
-  new Error(`the benchmark's own circuit let no call through, so there is nothing to measure: ${message}`);
+  new Error(`the benchmark's own circuit rejects all calls, so there is nothing to measure: ${message}`);
 
-/** A loop of one's own, as the documentation has it, around one call. */
+/** The loop from the documentation, around one call. */
 export const byHand =
   (session: Session, run: Run, name = TOOL) =>
   async (input: number): Promise<number> => {

@@ -8,13 +8,13 @@ import { benchText } from './tables.ts';
 const ROOT = new URL('../../', import.meta.url);
 export const RESULTS = fileURLToPath(new URL('bench/results.json', ROOT));
 
-/** A document that says what was measured. */
+/** A page that shows the results. */
 interface Page {
-  /** In the repository. */
+  /** Its path in the repository. */
   readonly path: string;
-  /** As it is on the disk. */
+  /** Its text on the disk. */
   readonly old: string;
-  /** With what the results say between its markers. */
+  /** Its text with the results between its markers. */
   readonly text: string;
 }
 
@@ -23,7 +23,7 @@ const MADE = [
   { path: 'bench/README.md', make: benchText },
 ];
 
-/** The pages that say what was measured. docs/production.md does too: see docs/reference/cost.ts. */
+/** The pages that show the results. docs/production.md does too: see docs/reference/cost.ts. */
 export const pagesOf = (results: Results): readonly Page[] =>
   MADE.map(({ path, make }) => {
     const old = readFileSync(new URL(path, ROOT), 'utf8');

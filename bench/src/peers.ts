@@ -7,13 +7,13 @@ import type { Registry } from 'prom-client';
 import type { Racer } from './race.ts';
 import { HOUR_MS, TOOL, tool } from './tool.ts';
 
-/** Three failures in a row, as ours; nothing listens to its events. */
+/** Three failures in a row, like ours; nothing listens to its events. */
 export const cockatielCircuit = (breaker: IBreaker = new ConsecutiveBreaker(3)): CircuitBreakerPolicy =>
   circuitBreaker(handleAll, { halfOpenAfter: HOUR_MS, breaker });
 
 /**
- * One for all circuits in place of a timer for each, as opossum's documentation advises. Its buckets turn between batches: they would
- * once a second otherwise, and a loop that never rests keeps that timer from firing.
+ * One for all circuits instead of a timer for each, as opossum's documentation advises. Its buckets turn between batches. With a timer
+ * they would turn once a second, but a loop that never rests keeps that timer from firing.
  */
 const buckets = new EventEmitter().setMaxListeners(0);
 const turnBuckets = (): void => {
@@ -23,7 +23,7 @@ const turnBuckets = (): void => {
 export type Opossum = CircuitBreaker<[number], number>;
 type OpossumOptions = ConstructorParameters<typeof CircuitBreaker>[1];
 
-/** What opossum does for nobody here is off: time-outs, percentiles of latencies, snapshots. */
+/** opossum's features that no case uses are off: time-outs, percentiles of latencies, snapshots. */
 export const opossumCircuit = (action = tool, options: OpossumOptions = {}): Opossum =>
   new CircuitBreaker(action, {
     name: TOOL,
@@ -35,20 +35,20 @@ export const opossumCircuit = (action = tool, options: OpossumOptions = {}): Opo
     ...options,
   });
 
-/** As it comes out of the box, but for the time-out: with percentiles, snapshots and timers of its own. */
+/** Its defaults, except for the time-out: with percentiles, snapshots and timers of its own. */
 export const opossumByDefault = (action = tool, options: OpossumOptions = {}): Opossum =>
   new CircuitBreaker(action, { name: TOOL, timeout: false, resetTimeout: HOUR_MS, ...options });
 
-/** The prom-client that opossum-prometheus depends on is an old one: its registry goes with its metrics only. */
+/** opossum-prometheus depends on an old prom-client, and its metrics need a registry of that version. */
 const oldPromClient = createRequire(createRequire(import.meta.url).resolve('opossum-prometheus'))('prom-client') as {
   Registry: new () => Registry;
 };
 
-/** On a registry of its own, and so without the metrics of the process. Counters and latency summary, which is its default. */
+/** On a registry of its own, without the metrics of the process. Counters and latency summary, which is its default. */
 export const opossumMetrics = (circuits: readonly Opossum[] = []): PrometheusMetrics =>
   new PrometheusMetrics({ circuits, registry: new oldPromClient.Registry() });
 
-/** Both in a race, by what one call of each is. */
+/** Both peers in a race, given one call of each. */
 export const opossumRacers = (plain: Racer['run'], measured: Racer['run']): readonly Racer[] => [
   { id: 'opossum', title: 'opossum', by: 'opossum', run: plain, before: turnBuckets },
   {

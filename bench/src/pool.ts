@@ -8,12 +8,12 @@ export interface Job {
   readonly sdk: Sdk;
 }
 
-/** V8 lets go of code that has not run for a while, megabytes of it, and the heap is measured here. */
+/** V8 drops compiled code that has not run for a while. That is megabytes, and this measures the heap. */
 const V8 = ['--expose-gc', '--no-flush-bytecode'];
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 
-/** Without the variables that would send what is measured elsewhere, or change how it is made. */
+/** Without variables that send telemetry elsewhere, or that change how it is made. */
 const environment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OTEL|NODE)_/.test(name)));
 
@@ -35,7 +35,7 @@ const runJob = ({ one, sdk }: Job, pace: 'full' | 'quick'): Promise<Findings> =>
     });
   });
 
-/** Rounds of several processes as if they were of one; the facts are the last one's. */
+/** Joins the rounds of several processes. The facts are those of the last process. */
 export const joined = (all: readonly Findings[]): Findings => {
   const contestants = all[0]?.contestants ?? [];
   return {
@@ -45,7 +45,7 @@ export const joined = (all: readonly Findings[]): Findings => {
   };
 };
 
-/** Runs jobs, so many at once, and gives what they found in their order. */
+/** Runs jobs, at most so many at once, and returns their findings in the order of the jobs. */
 export const runAll = async (
   jobs: readonly Job[],
   pace: 'full' | 'quick',

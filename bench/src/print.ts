@@ -52,7 +52,7 @@ const floorText = ({ floor }: Verdict): string =>
     ? ''
     : `${figure(floor.median)} (${floor.parts.map(({ title, median }) => `${title} ${figure(median)}`).join(' + ')}), ${figure(floor.above)} above it`;
 
-/** How a target stands, in a word or three. */
+/** Whether a target is met, in up to three words. */
 const standingOf = (one: Verdict): string => {
   if (one.met === undefined) return 'not judged';
   return `${one.met ? 'met' : 'MISSED'}${isClose(one) ? ' narrowly' : ''}`;
@@ -69,11 +69,11 @@ const targetTable = (targets: readonly Verdict[]): string =>
     })
     .join('\n');
 
-/** All that was found, for a terminal. */
+/** All findings, for a terminal. */
 export const report = ({ cases, targets, machine, date, tookSeconds, pace }: Results): string =>
   [
     ...cases.map(caseTable),
-    ...(pace === 'quick' ? ['A quick run judges no target: its numbers are worth little.'] : []),
+    ...(pace === 'quick' ? ['A quick run judges no target: its numbers have little value.'] : []),
     targetTable(targets),
     `${date}, ${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${Object.entries(machine.versions)
       .map(([name, version]) => `${name} ${version}`)

@@ -3,23 +3,23 @@ import { worked } from './cpu.ts';
 
 /** A contestant that is timed. */
 export interface Racer extends Contestant {
-  /** Does the job once. */
+  /** Does the work once. */
   run(): unknown;
-  /** `run` gives no promise, and nothing is awaited. */
+  /** `run` returns no promise, and is not awaited. */
   readonly sync?: boolean;
-  /** Jobs that one `run` does; default 1. */
+  /** Units of work that one `run` does; default 1. */
   readonly jobs?: number;
-  /** Runs in one batch, where the time that a batch takes is not the measure: at most so many. */
+  /** Most runs in one batch, for cases in which the time of a batch does not limit it. */
   readonly atMost?: number;
-  /** Before each batch, outside the clock. */
+  /** Called before each batch, outside the measured time. */
   before?(): unknown;
 }
 
-/** First guess at the runs of a batch. */
+/** First guess at the runs in a batch. */
 const FIRST_RUNS = 16;
 const NS_PER_MS = 1e6;
 
-/** Timers and signals have their turn, and each contestant pays for the garbage that it makes and none for another's. */
+/** Lets timers and signals run, and collects garbage, so that each contestant pays only for its own garbage. */
 const rest = async (): Promise<void> => {
   await new Promise((resolve) => setImmediate(resolve));
   globalThis.gc?.({ type: 'minor' });
@@ -32,35 +32,35 @@ const runAll = async ({ run, sync }: Racer, runs: number): Promise<number> => {
   return worked() - begun;
 };
 
-/** Nanoseconds that one job took, over one batch. */
+/** Nanoseconds for one unit of work, over one batch. */
 const timeBatch = async (racer: Racer, runs: number): Promise<number> => {
   await racer.before?.();
   await rest();
   return (await runAll(racer, runs)) / (runs * (racer.jobs ?? 1));
 };
 
-/** Lets a contestant run until it is compiled, and says how many runs make a batch. */
+/** Runs a contestant until V8 has compiled it, and returns how many runs make a batch. */
 const warmUp = async (racer: Racer, { warmUpMs, batchMs }: Pace): Promise<number> => {
   const { jobs = 1, atMost = Number.POSITIVE_INFINITY } = racer;
   const until = worked() + warmUpMs * NS_PER_MS;
   let runs = Math.min(FIRST_RUNS, atMost);
   for (;;) {
     const ns = await timeBatch(racer, runs);
-    const fitting = Math.round((batchMs * NS_PER_MS) / Math.max(1, ns * jobs)); // A short batch may have taken no time at all.
+    const fitting = Math.round((batchMs * NS_PER_MS) / Math.max(1, ns * jobs)); // A short batch may measure as 0 ns.
     runs = Math.max(1, Math.min(atMost, fitting, runs * 4));
     if (worked() >= until) return runs;
   }
 };
 
-/** From another one each time, so that nobody always follows the same. */
+/** Starts with a different contestant in each round, so that no contestant always follows the same one. */
 const rotated = <T>(all: readonly T[], by: number): readonly T[] => {
   const from = by % all.length;
   return [...all.slice(from), ...all.slice(0, from)];
 };
 
 /**
- * Times contestants against one another: all are warmed up, then run round by round, each a batch a round, the first round
- * thrown away. Nanoseconds for one job.
+ * Times contestants against each other. All are warmed up first. Then each runs one batch per round, and the first round is thrown
+ * away. Returns nanoseconds for one unit of work.
  */
 export const race = async (racers: readonly Racer[], pace: Pace): Promise<Findings> => {
   const sizes = new Map<string, number>();

@@ -4,13 +4,13 @@ import { overviewText, readmeText } from './readme.ts';
 import { benchText } from './tables.ts';
 
 describe('what was measured', () => {
-  it('is four rows in the README', () => {
+  it('has four rows in the README', () => {
     const lines = readmeText(readResults()).split('\n');
     expect(lines.filter((line) => line.startsWith('| a call '))).toHaveLength(4);
     expect(lines.join('\n')).not.toMatch(/NaN|–/);
   });
 
-  it('has an overview in one unit, with the calls alone, each line under a name of its own', () => {
+  it('has an overview in one unit, with the bare calls, and with a different title on each line', () => {
     const lines = overviewText(readResults())
       .split('\n')
       .filter((line) => line.startsWith('| a call '));
@@ -20,7 +20,7 @@ describe('what was measured', () => {
     expect(lines.join('\n')).not.toMatch(/NaN|ns|×/);
   });
 
-  it('stands in bench/README.md row by row, with spread and ratios, and each target with its floor', () => {
+  it('is in bench/README.md row by row with spread and ratios, and each target with its floor', () => {
     const results = readResults();
     const text = benchText(results);
     for (const { title, rows } of results.cases) {
@@ -35,9 +35,9 @@ describe('what was measured', () => {
     expect(text).not.toContain('NaN');
   });
 
-  it('is refused where a row is missing, which says how to have it', () => {
+  it('reports a missing row, and says how to measure it', () => {
     expect(() => readmeText({ ...readResults(), cases: [] })).toThrow(
-      'README.md shows the row guard of closed/none, and the results have no such row. Run "npm run bench -- --write".',
+      'README.md shows the row guard of closed/none, but the results have no such row. Run "npm run bench -- --write".',
     );
   });
 });

@@ -23,9 +23,9 @@ const LINES: readonly Line[] = [
   { ...CALL, title: "a call that succeeds, metrics by the application's own SDK", of: 'closed/metrics-own-sdk' },
   { ...CALL, title: 'a call that succeeds, metrics and a span that is not sampled', of: 'closed/unsampled' },
   { ...CALL, title: 'a call that succeeds, metrics and a sampled span', of: 'closed/sampled' },
-  { ...OPEN, title: 'a call that is refused, no SDK', of: 'open/none' },
+  { ...OPEN, title: 'a call that is rejected, no SDK', of: 'open/none' },
   {
-    title: 'a call that is refused, no SDK, and the text for the model is read',
+    title: 'a call that is rejected, no SDK, and the text for the model is read',
     ...{ of: 'open/none', hand: 'acquire-message', guard: 'guard-message', peers: PEERS },
   },
   { title: 'a call that fails, alone', of: 'failure/none', hand: 'bare' },
@@ -35,12 +35,12 @@ const LINES: readonly Line[] = [
 
 const NONE = '–';
 
-/** @throws Error where a run of a part, or an older one, has no such row. */
+/** @throws Error if the results have no such row, because they are older or of some cases only. */
 const rowOf = (cases: readonly CaseResult[], of: string, id: string): Row => {
   const row = cases.find((one) => `${one.id}/${one.sdk}` === of)?.rows.find((one) => one.id === id);
   if (row === undefined)
     throw new Error(
-      `README.md shows the row ${id} of ${of}, and the results have no such row. Run "npm run bench -- --write".`,
+      `README.md shows the row ${id} of ${of}, but the results have no such row. Run "npm run bench -- --write".`,
     );
   return row;
 };
@@ -51,12 +51,12 @@ const lineText = ({ title, of, hand, context, guard, peers = [] }: Line, cases: 
   return `| ${[title, ...cells].join(' | ')} |`;
 };
 
-const LEGEND = `Microseconds for one call, the call of the tool included. *By hand* is \`acquire\` and \`settle\`. *In its context* runs the call inside
+const LEGEND = `Microseconds for one call, including the tool itself. *By hand* is \`acquire\` and \`settle\`. *In its context* runs the call inside
 \`context.with(permit.context, …)\`, so that the tool's spans nest under the decision's. \`guard()\` always does that; it also classifies the result
 and looks for repeated calls. cockatiel and opossum have no spans, no failure budget and no classifier, and without opossum-prometheus no metrics.
-They reject a call with an error that has a stack (about 2 µs). Ours has no stack, and its text is made when it is read.`;
+They reject a call with an error that has a stack (about 2 µs). Ours has no stack, and builds its text when it is read.`;
 
-/** What is no call: the crowd at a probe, sessions, memory, and a scrape. */
+/** The cases that are not single calls: many callers at a probe, sessions, memory, and a scrape. */
 const atLarge = (cases: readonly CaseResult[]): readonly string[] => {
   const of = (name: string) => (id: string) => rowOf(cases, name, id);
   const [probe, session, memory, scrape] = [
@@ -74,15 +74,15 @@ const atLarge = (cases: readonly CaseResult[]): readonly string[] => {
   const mb = (id: string) => `${about(fact(scrape(id), 'bytes') / 1e6)} MB`;
   const series = (id: string) => `${about(fact(scrape(id), 'series'))} series`;
   return [
-    `- 1,000 callers at once, one of whom probes: ${micro(probe('guard'))} µs each through \`guard()\`, cockatiel ${micro(probe('cockatiel'))} µs, opossum ${micro(probe('opossum'))} µs. Ours and opossum's let one reach the tool, cockatiel's lets all ${figure(fact(probe('cockatiel'), 'toolCalls'))}.`,
-    `- A session made, 20 tools used once each, and ended: ${micro(session('hand'))} µs by hand, ${micro(session('guard'))} µs through \`guard()\`; 20 circuits of cockatiel made and used ${micro(session('cockatiel'))} µs, of opossum ${micro(session('opossum'))} µs. Peers are usually made once for a process: then a session costs them 20 calls.`,
-    `- In memory: a session with one tool in use ${kib(memory('session-one'))}, with 20 tools ${kib(memory('session-used'))}; a circuit of cockatiel ${kib(memory('cockatiel'))}, of opossum ${kib(memory('opossum'))}, with its series ${kib(memory('opossum-prometheus'))}.`,
-    `- ${figure(fact(churn, 'sessions'))} sessions of 20 guarded tools through one process, metrics on: ${about(fact(churn, 'perSecond'))} a second of processor time; heap ${heaps(churn)}. ${figure(fact(ended, 'sessions'))} short ones: ${heaps(ended)}.`,
+    `- 1,000 callers at once, one of whom probes: ${micro(probe('guard'))} µs each through \`guard()\`, cockatiel ${micro(probe('cockatiel'))} µs, opossum ${micro(probe('opossum'))} µs. Breakerbox and opossum let one caller reach the tool, cockatiel lets all ${figure(fact(probe('cockatiel'), 'toolCalls'))}.`,
+    `- A session that uses 20 tools once each, and ends: ${micro(session('hand'))} µs by hand, ${micro(session('guard'))} µs through \`guard()\`; 20 cockatiel circuits made and used ${micro(session('cockatiel'))} µs, 20 opossum circuits ${micro(session('opossum'))} µs. An application usually makes the peers' circuits once per process. Then a session costs them 20 calls.`,
+    `- In memory: a session with one tool in use ${kib(memory('session-one'))}, with 20 tools ${kib(memory('session-used'))}; a cockatiel circuit ${kib(memory('cockatiel'))}, an opossum circuit ${kib(memory('opossum'))}, and with its metrics ${kib(memory('opossum-prometheus'))}.`,
+    `- ${figure(fact(churn, 'sessions'))} sessions of 20 guarded tools through one process, metrics on: ${about(fact(churn, 'perSecond'))} per second of processor time; heap ${heaps(churn)}. ${figure(fact(ended, 'sessions'))} short ones: ${heaps(ended)}.`,
     `- A scrape of 200 tools × 5 agents, ${series('start-telemetry')}: ${milli(scrape('start-telemetry'))}, ${mb('start-telemetry')}; on a prom-client registry ${milli(scrape('prom-client'))}. opossum-prometheus has ${series('opossum-prometheus')}: ${milli(scrape('opossum-prometheus'))}, ${mb('opossum-prometheus')}.`,
   ];
 };
 
-/** The table of all calls, and what is not a call: for bench/README.md. */
+/** The table of all calls, and the other cases: for bench/README.md. */
 export const overviewText = ({ cases, machine }: Results): string =>
   [
     '### Overview',

@@ -28,7 +28,7 @@ const target: Target = {
 };
 
 describe('tell', () => {
-  it('gives medians, quartiles and ratios to the peers that took part', () => {
+  it('has medians, quartiles and ratios to the peers of the case', () => {
     const { rows, facts } = tell(found, FULL);
     expect(rows.map(({ id, median }) => [id, median])).toEqual([
       ['cockatiel', 110],
@@ -59,7 +59,7 @@ describe('judge', () => {
     expect(judge({ ...target, limit: { times: 1.9, of: 'cockatiel' } }, [found], FULL)?.met).toBe(false);
   });
 
-  it('shows the floor, and how far above it the row is', () => {
+  it('shows the floor, and how far the row is above it', () => {
     const verdict = judge({ ...target, floor: ['wrapper', 'clock'] }, [found], FULL);
     expect(verdict?.floor).toEqual({
       parts: [
@@ -71,27 +71,27 @@ describe('judge', () => {
     });
   });
 
-  it('reads what was counted', () => {
+  it('reads a counted fact', () => {
     const limit = { fact: 'grownBytes', atMost: 12 };
     expect(judge({ ...target, limit }, [found], FULL)).toMatchObject({ measured: 12.4, met: false });
   });
 
-  it('is not met by what was not counted', () => {
+  it('is not met if the fact was not counted', () => {
     expect(judge({ ...target, limit: { fact: 'nothing', atMost: 12 } }, [found], FULL)?.met).toBe(false);
   });
 
-  it('says what a quick run found, and judges nothing by it', () => {
+  it('shows the findings of a quick run, and does not judge them', () => {
     expect(judge(target, [found], QUICK)).toMatchObject({ measured: 2, limit: 2 });
     expect(judge(target, [found], QUICK)).not.toHaveProperty('met');
   });
 
-  it('says nothing of a case that was not run', () => {
+  it('leaves out a case that did not run', () => {
     expect(judge({ ...target, sdk: 'metrics' }, [found], FULL)).toBeUndefined();
   });
 });
 
 describe('the targets', () => {
-  it('have as many of one reading as of the other, about other rows of the same cases', () => {
+  it('have as many lean as full readings, on different rows of the same cases', () => {
     const cases = (reading: Target['reading']) =>
       TARGETS.filter((one) => one.reading === reading).map(
         (one) => `${one.case}/${one.sdk} ${JSON.stringify(one.limit)}`,
@@ -100,14 +100,14 @@ describe('the targets', () => {
     expect(cases('full')).toEqual(cases('lean'));
   });
 
-  it('say how many, by the pace', () => {
+  it('name the number of things, which depends on the pace', () => {
     const said = (pace: typeof FULL) => TARGETS.map(({ says }) => inWords(says, pace)).join('\n');
     expect(said(FULL)).toContain('heap flat over 1,000,000 of them');
     expect(said(QUICK)).toContain('heap flat over 20,000 of them');
     expect(said(QUICK)).toContain('2,000 sessions through one process');
   });
 
-  it('are about cases that are run, each under a name of its own', () => {
+  it('refer to cases that exist, and have unique ids', () => {
     for (const one of TARGETS) {
       expect(CASES.find(({ id }) => id === one.case)?.sdks, one.id).toContain(one.sdk);
     }

@@ -3,16 +3,16 @@ import type { Machine } from './machine.ts';
 import { ratioOf, type Spread, spreadOf } from './stats.ts';
 import type { Target } from './targets.ts';
 
-/** Rows that the others of their case are compared with. */
+/** Rows that the other rows of their case are compared with. */
 export const BASELINES = ['bare', 'cockatiel', 'opossum', 'opossum-prometheus'] as const;
 export type Baseline = (typeof BASELINES)[number];
 
-/** One contestant's cost. */
+/** The cost of one contestant. */
 export interface Row extends Spread {
   readonly id: string;
   readonly title: string;
   readonly by: Contender;
-  /** Times the baselines that were measured in the same processes: medians of the ratios of each round. */
+  /** Ratios to the baselines of the same processes: medians of the ratios of each round. */
   readonly ratios: Readonly<Partial<Record<Baseline, Spread>>>;
   readonly facts?: Readonly<Record<string, number>>;
 }
@@ -22,40 +22,40 @@ export interface CaseResult {
   readonly id: string;
   readonly title: string;
   readonly sdk: Sdk;
-  /** Of medians and quartiles. */
+  /** The unit of medians and quartiles. */
   readonly unit: Case['unit'];
   readonly rows: readonly Row[];
-  /** What `/metrics` said at the end, where there was one. */
+  /** What `/metrics` reported at the end, if there was an endpoint. */
   readonly facts?: Readonly<Record<string, number>>;
 }
 
-/** How a target stands. */
+/** Whether a target is met. */
 export interface Verdict {
   readonly id: string;
   readonly says: string;
-  /** The row that it is about: case/sdk/row. */
+  /** The row of the target: case/sdk/row. */
   readonly about: string;
   readonly reading?: Target['reading'];
-  /** A ratio where the target is one, else what was counted. */
+  /** A ratio, or a count if the target is a count. */
   readonly measured: number;
-  /** Of the ratio, where it is one. Where the limit lies between them, another run may end otherwise. */
+  /** Of the ratio, if it is one. If the limit lies between the quartiles, another run may end differently. */
   readonly quartiles?: readonly [number, number];
   readonly limit: number;
-  /** Undefined after a quick run, which judges nothing. */
+  /** Undefined after a quick run, which judges no target. */
   readonly met?: boolean;
-  /** What the parts cost alone, where they were measured, in the unit of the case. */
+  /** The cost of the parts alone in the unit of the case, if they were measured. */
   readonly floor?: {
     readonly parts: readonly { readonly title: string; readonly median: number }[];
     readonly median: number;
-    /** The row's median less the floor. */
+    /** The row's median minus the floor. */
     readonly above: number;
   };
 }
 
-/** Whether another run may well end otherwise. */
+/** Whether another run may end differently. */
 export const isClose = ({ quartiles: [low, high] = [0, 0], limit }: Verdict): boolean => low <= limit && limit <= high;
 
-/** All of one run; `bench/results.json` is one. */
+/** The results of one run; `bench/results.json` is one. */
 export interface Results {
   readonly format: 1;
   readonly date: string;
@@ -66,7 +66,7 @@ export interface Results {
   readonly targets: readonly Verdict[];
 }
 
-/** What was found of one case under one SDK. */
+/** The findings of one case under one SDK. */
 export interface Found {
   readonly one: Case;
   readonly sdk: Sdk;
@@ -74,7 +74,7 @@ export interface Found {
 }
 
 const DIGITS = 4;
-/** Digits that nobody measured are not written. */
+/** Leaves out digits that the measurement does not support. */
 const rounded = (value: number): number => Number(value.toPrecision(DIGITS));
 const roundedSpread = ({ median, p25, p75 }: Spread): Spread => ({
   median: rounded(median),
@@ -119,7 +119,7 @@ const measuredBy = ({ row, limit }: Target, { samples, facts = {} }: Findings) =
   return { measured: median, quartiles: [rounded(p25), rounded(p75)] as const, limit: limit.times };
 };
 
-/** How a target stands; undefined where its case was not run. */
+/** Whether a target is met; undefined if its case did not run. */
 export const judge = (target: Target, all: readonly Found[], pace: Pace): Verdict | undefined => {
   const found = all.find(({ one, sdk }) => one.id === target.case && sdk === target.sdk);
   if (found === undefined) return undefined;

@@ -14,7 +14,7 @@ const throughStartTelemetry = async (): Promise<RunningSdk> => {
   await telemetry.ready;
   const { metricsUrl } = telemetry;
   if (metricsUrl === undefined)
-    throw new Error('startTelemetry() serves no /metrics here, so its cost is not measured.');
+    throw new Error('startTelemetry() serves no /metrics here, so the benchmark cannot measure its cost.');
   return {
     metricsUrl,
     facts: async () => {
@@ -29,7 +29,7 @@ const throughStartTelemetry = async (): Promise<RunningSdk> => {
   };
 };
 
-/** A plain SDK of the application's own, whose histogram has every duration recorded in it. */
+/** A plain SDK of the application's own. Its histogram records every duration. */
 const ownMeterProvider = async (): Promise<RunningSdk> => {
   const { MeterProvider, MetricReader } = await import('@opentelemetry/sdk-metrics');
   class Reader extends MetricReader {
@@ -49,7 +49,7 @@ export interface RecordedSpan {
 let recorded: RecordedSpan | undefined;
 export const lastSpan = (): RecordedSpan | undefined => recorded;
 
-/** Spans are made and recorded; what an exporter does with them later is the same for everybody's spans, and left out. */
+/** Spans are made and recorded. The work of an exporter is left out, because it is the same for all spans. */
 const traces = async (sampled: boolean): Promise<void> => {
   const { AsyncLocalStorageContextManager } = await import('@opentelemetry/context-async-hooks');
   const { AlwaysOffSampler, AlwaysOnSampler, TracerProvider } = await import('@opentelemetry/sdk-trace');
@@ -70,7 +70,7 @@ const traces = async (sampled: boolean): Promise<void> => {
   trace.setGlobalTracerProvider(provider);
 };
 
-/** Registers what the state says, before any box is made. */
+/** Registers the SDK of a state, before any box is made. */
 export const startSdk = async (sdk: Sdk): Promise<RunningSdk> => {
   switch (sdk) {
     case 'none':

@@ -61,9 +61,9 @@ const targetsText = (targets: readonly Verdict[]): string =>
   [
     '### The targets',
     '',
-    'Where one can be used in two ways that cost differently, both are judged. *Narrowly*: the limit lies between the quartiles, and another run may end otherwise.',
+    'If there are two ways of use that differ in cost, each has a target. *Narrowly*: the limit lies between the quartiles, so another run may end differently.',
     '',
-    line(['', '', 'measured', 'p25 – p75', 'limit', 'floor, and how far above it the row is']),
+    line(['', '', 'measured', 'p25 – p75', 'limit', 'floor, and how far the row is above it']),
     line(['---', '---', '--:', '--:', '--:', '---']),
     ...targets.map(verdictText),
   ].join('\n');
@@ -76,7 +76,7 @@ export const benchText = (results: Results): string => {
 ${Object.entries(machine.versions)
   .map(([name, version]) => `${name} ${version}`)
   .join(', ')}.
-Ratios have no more digits than their own spread leaves standing.`,
+Ratios have only the digits that their spread supports.`,
     overviewText(results),
     targetsText(targets),
     ...cases.map(caseText),

@@ -1,28 +1,28 @@
 import type { Sdk, Words } from './contest.ts';
 
-/** What the cost of a row must not go beyond. */
+/** A limit for the cost of a row. */
 export interface Target {
   readonly id: string;
   /** In words. */
   readonly says: Words;
   /**
-   * Where one can be used in two ways that cost differently, each is judged. `lean`: by hand without the decision's context, a refusal
-   * whose text nobody reads, a circuit without its session. `full`: in the context, with the text, with the circuit's share of the
-   * session. Undefined: there is one way.
+   * If there are two ways of use that differ in cost, each is judged. `lean`: by hand without the decision's context, a rejection whose
+   * text is not read, a circuit without its session. `full`: in the context, with the text, with the circuit's share of the session.
+   * Undefined: there is one way.
    */
   readonly reading?: 'lean' | 'full';
   readonly case: string;
   readonly sdk: Sdk;
   readonly row: string;
-  /** Times another row of the same processes, or a fact of the row itself that is at most so much. */
+  /** A multiple of another row of the same processes, or the most that a fact of the row itself may be. */
   readonly limit: { readonly times: number; readonly of: string } | { readonly fact: string; readonly atMost: number };
-  /** Rows of parts that nobody can do without: what the row could cost at least. */
+  /** Rows of parts that every breaker needs: the least that the row can cost. */
   readonly floor?: readonly string[];
 }
 
-/** A heap that has grown by less, after a hundred thousand sessions or more, holds nothing of them. */
+/** Growth of the heap below which ended sessions hold nothing, after a hundred thousand sessions or more. */
 const FLAT_BYTES = 1_048_576;
-/** What two ways of doing the same are measured to differ by. */
+/** The ratio up to which two ways of doing the same count as equal. Measurements differ by as much. */
 const THE_SAME = 1.1;
 
 const many = (count: number): string => count.toLocaleString('en');

@@ -8,16 +8,18 @@ import {
 import { type ScriptedModel, scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import * as newest from 'ai';
 import type { MockLanguageModelV4 } from 'ai/test';
+import * as five from 'ai-5';
 import * as six from 'ai-6';
 import { MockLanguageModelV3 } from 'ai-6/test';
 import * as oldest from 'ai-oldest';
 import * as oldestTest from 'ai-oldest/test';
 import { z } from 'zod';
+import { ModelOf5 } from './ai-5.ts';
 import { contract } from './contract.ts';
 import type { AgentEnd, AgentRun, Harness } from './harness.ts';
 
 type Model = InstanceType<typeof MockLanguageModelV4>;
-/** Versions differ in their types, and not in what is used of them here. */
+/** Versions differ in their types, but not in the parts that these tests use. */
 type Sdk = typeof newest;
 
 interface Version {
@@ -38,9 +40,14 @@ const versions = {
     sdk: { ...six, isStepCount: six.stepCountIs } as unknown as Sdk,
     model: (steps) => scriptedModel(steps, MockLanguageModelV3 as unknown as typeof MockLanguageModelV4),
   },
+  five: {
+    name: 'AI SDK 5.0.30',
+    sdk: { ...five, isStepCount: five.stepCountIs } as unknown as Sdk,
+    model: (steps) => scriptedModel(steps, ModelOf5 as unknown as typeof MockLanguageModelV4),
+  },
 } satisfies Record<string, Version>;
 
-/** How the settings of a call become guarded: as the docs tell users to. */
+/** Guards the settings of a call, as the docs tell users to. */
 type Guard = (tools: newest.ToolSet, run: AgentRun) => Settings;
 type Settings = Pick<Parameters<typeof newest.generateText>[0], 'tools' | 'prepareStep' | 'telemetry'>;
 
@@ -58,7 +65,7 @@ const byTools: Guard = (tools, run) => ({
   telemetry: { integrations: [new OpenTelemetry()] },
 });
 
-/** All at once: `guardTools` decides, and telemetry counts. */
+/** Both ways at once: `guardTools` decides, and telemetry counts. */
 const byBoth: Guard = (tools, run) => ({
   ...byTools(tools, run),
   telemetry: { integrations: [breakerTelemetry(run.session), new OpenTelemetry()] },
@@ -149,7 +156,7 @@ const harness = (version: Version, loop: Loop, guard: Guard, where: string, lack
 });
 
 const lacksOfStreams = (version: Version): Harness['lacks'] =>
-  version === versions.oldest ? { callersSignal: 'Its streams leave a listener of their own on the signal.' } : {};
+  version === versions.oldest ? { callersSignal: 'Its streams leave a listener on the signal.' } : {};
 
 for (const version of [versions.newest, versions.oldest]) {
   contract(harness(version, generating, byTools, 'generateText'));
@@ -158,21 +165,28 @@ for (const version of [versions.newest, versions.oldest]) {
 contract(harness(versions.newest, agent, byTools, 'ToolLoopAgent'));
 const lacksOf6 = {
   nativeSpan: 'The span of AI SDK 6 is called ai.toolCall.',
-  frameworkTimeout: 'AI SDK 6.0 has no time-out of a tool.',
+  frameworkTimeout: 'AI SDK 6.0 has no time-out for tools.',
 };
 contract(harness(versions.six, generating, byTools, 'generateText', lacksOf6));
 contract(harness(versions.six, streaming, byTools, 'streamText', lacksOf6));
 contract(harness(versions.six, agent, byTools, 'ToolLoopAgent', lacksOf6));
+const lacksOf5 = {
+  nativeSpan: 'The span of AI SDK 5 is called ai.toolCall.',
+  frameworkTimeout: 'AI SDK 5 has no time-out for tools.',
+  approval: 'AI SDK 5 has no approval of tool calls.',
+};
+contract(harness(versions.five, generating, byTools, 'generateText', lacksOf5));
+contract(harness(versions.five, streaming, byTools, 'streamText', lacksOf5));
 
 const NO_SIGNAL =
-  'A telemetry integration is not told of the signal of a tool, so that one that takes no notice is waited for.';
+  "A telemetry integration does not get a tool's signal, so the loop waits for a tool that ignores the signal.";
 const lacksOfTelemetry = {
-  timeoutMs: 'A telemetry integration can end no tool.',
+  timeoutMs: 'A telemetry integration cannot end a tool.',
   frameworkTimeout: NO_SIGNAL,
   abort: NO_SIGNAL,
 };
 for (const version of [versions.newest, versions.oldest]) {
-  // A later stream tells of its abort, whatever its tools do.
+  // Later versions report the abort of a stream, even if its tools ignore it.
   const { abort, ...rest } = lacksOfTelemetry;
   const streamed = { ...rest, ...lacksOfStreams(version), ...(version === versions.oldest && { abort }) };
   contract(harness(version, generating, byTelemetry, 'generateText with breakerTelemetry', lacksOfTelemetry));

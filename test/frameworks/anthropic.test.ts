@@ -21,7 +21,7 @@ interface Sdk {
 }
 
 const newest: Sdk = { version: NEWEST, Anthropic: Newest, betaZodTool: newestTool, ToolError: NewestToolError };
-// Its types differ in what the suite doesn't touch.
+// Its types differ in parts that the suite does not use.
 const oldest = {
   version: OLDEST,
   Anthropic: Oldest,
@@ -72,10 +72,10 @@ const harnessOf = (sdk: Sdk, stream: boolean): Harness => ({
   ...(sdk === newest && { nativeSpan: (tool: string) => `anthropic.custom_tool_use ${tool}` }),
   lacks: {
     frameworkTimeout: 'The tool runner has no time-out for tools.',
-    approval: 'The tool runner asks nobody.',
-    generators: 'A tool of the runner answers once.',
-    ...(sdk === oldest && { nativeSpan: 'Spans came with later versions.' }),
-    ...(sdk === oldest && !stream && { callersSignal: 'Each request of the SDK leaves a listener of its own on it.' }),
+    approval: 'The tool runner does not ask for approval.',
+    generators: 'A tool of the runner returns one result.',
+    ...(sdk === oldest && { nativeSpan: 'Only later versions make spans.' }),
+    ...(sdk === oldest && !stream && { callersSignal: 'Each request of the SDK leaves a listener on the signal.' }),
   },
 });
 

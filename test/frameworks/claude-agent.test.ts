@@ -13,7 +13,7 @@ import { type AgentRun, type Harness, type ToolBody, toolsByServer } from './har
 
 type Sdk = typeof newest;
 
-/** The tools of a run are those of MCP servers, whose names Claude Code puts before theirs. */
+/** The tools of a run belong to MCP servers. Claude Code prefixes the names of tools with the names of their servers. */
 const fullName = ({ servers = {} }: AgentRun, tool: string): string => `mcp__${servers[tool] ?? 'tools'}__${tool}`;
 
 const renamed =
@@ -34,7 +34,7 @@ const personSaying =
   (deny: readonly string[]): CanUseTool =>
   async (name, input) =>
     deny.includes(bare(name))
-      ? { behavior: 'deny', message: 'The user refused this call.' }
+      ? { behavior: 'deny', message: 'The user denied this call.' }
       : { behavior: 'allow', updatedInput: input };
 
 const run = async (sdk: Sdk, agentRun: AgentRun) => {
@@ -78,19 +78,20 @@ const versionOf = (name: string): string => {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version;
 };
 
-/** Both run their own binary. */
+/** Each runs its own binary. */
 const harness = (sdk: Sdk, name: string): Harness => ({
   framework: `Claude Agent SDK ${versionOf(name)}`,
   run: (agent) => run(sdk, agent),
+  toolType: 'extension',
   lastTurnUntold: true,
   inBand: (text) => ({ isError: true, content: [{ type: 'text', text }] }),
-  asksInTool: true, // A person is asked after the decision.
+  asksInTool: true, // The person is asked after the decision.
   lacks: {
-    timeoutMs: 'Hooks are told of calls, and cannot end them; MCP_TOOL_TIMEOUT does it for the tools of MCP servers.',
-    generators: 'A tool of MCP answers once.',
-    toolSpansBeneath: 'Claude Code runs the tools, or asks for them, where no context of ours is.',
-    nativeSpan: "Claude Code's spans are made in its own process.",
-    nested: 'Claude Code gives hooks the text of an error alone.',
+    timeoutMs: 'Hooks see calls, but cannot end them. MCP_TOOL_TIMEOUT does that for the tools of MCP servers.',
+    generators: 'An MCP tool returns one result.',
+    toolSpansBeneath: 'Claude Code runs or requests the tools outside of our context.',
+    nativeSpan: 'Claude Code makes its spans in its own process.',
+    nested: 'Claude Code gives hooks only the text of an error.',
   },
 });
 

@@ -1,7 +1,7 @@
-/** What docs/frameworks.md advises servers to do, under "Many conversations". */
+/** The advice for servers in docs/frameworks.md, under "Many conversations". */
 import { createBreakerbox, type Session } from '@breakerbox/core';
-import { currentSession, withSession } from '@breakerbox/instrumentation';
 import { breakerPrepareStep, guardTools } from '@breakerbox/instrumentation/ai-sdk';
+import { currentSession, withSession } from '@breakerbox/instrumentation/session';
 import { type ScriptedStep, scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import { metrics } from '@opentelemetry/api';
 import { generateText, isStepCount, tool } from 'ai';
@@ -43,7 +43,7 @@ const gauges = () => {
 
 afterEach(() => metrics.disable());
 
-test('C12: a session for each conversation: what is out stays out in its next request, and leaves with it', async () => {
+test('C12: a session for each conversation: an unavailable tool stays unavailable in its next request, and ends with it', async () => {
   const { agent, living } = gauges();
   const box = createBreakerbox({ agent });
   const sessions = new Map<string, Session>();
@@ -65,7 +65,7 @@ test('C12: a session for each conversation: what is out stays out in its next re
   expect(await living()).toEqual({ sessions: 0, circuits: {} });
 });
 
-test('C12: a session for each request: circuits are those of the process, and no session stays', async () => {
+test('C12: a session for each request: circuits belong to the process, and no session is left', async () => {
   const { agent, living } = gauges();
   const box = createBreakerbox({ agent, scope: 'process' });
   const chat = async (...queries: readonly string[]) => {

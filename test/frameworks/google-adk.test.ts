@@ -5,7 +5,7 @@ import { withLateTracer } from '../../packages/instrumentation/src/test-support/
 import { contract } from './contract.ts';
 import type { AgentEnd, AgentRun, Harness, ToolBody } from './harness.ts';
 
-// The package manager gives each of these a copy of the types of its own.
+// The package manager gives each of these its own copy of the types.
 const newest = (await withLateTracer(() => import('@google/adk'))) as unknown as Adk;
 const oldest = (await withLateTracer(() => import('google-adk-oldest'))) as unknown as Adk;
 for (const { setLogLevel, LogLevel } of [newest, oldest]) setLogLevel(LogLevel.ERROR);
@@ -15,7 +15,7 @@ const USER = { userId: 'user', sessionId: 'conversation' };
 
 type Context = InstanceType<Adk['Context']>;
 
-/** Before ADK 2, a tool asks for the confirmation itself. */
+/** Before ADK 2, a tool requests the confirmation itself. */
 const asking =
   (body: ToolBody) =>
   (input: { q: string }, context?: Context): unknown => {
@@ -95,10 +95,10 @@ const harnessOf = (adk: Adk, { streaming = false, isOldest = false } = {}): Harn
     ...(isOldest && { asksInTool: true }),
     nativeSpan: (tool) => `execute_tool ${tool}`,
     lacks: {
-      frameworkTimeout: 'ADK has no time-out of a tool',
-      generators: 'tools of ADK give one result; those that stream are of live runs alone',
+      frameworkTimeout: 'ADK has no time-out for tools.',
+      generators: 'ADK tools return one result. Only live runs have streaming tools.',
       ...(isOldest && {
-        unknownTool: 'ADK 1 ends the run with an error when the model calls a tool that is not there',
+        unknownTool: 'ADK 1 ends the run with an error if the model calls a tool that does not exist.',
       }),
     },
   };

@@ -5,9 +5,9 @@ import { contract } from './contract.ts';
 import type { AgentRun, Harness } from './harness.ts';
 import { lastPiece, reply } from './own-loop.ts';
 
-/** What a framework with hooks tells of its calls. */
+/** The hooks of a framework. */
 interface Hooks {
-  /** An answer stands in for the call. */
+  /** An answer replaces the call. */
   before(call: Call): string | undefined;
   after(call: Call, result: unknown): void;
   failed(call: Call, error: unknown): void;
@@ -16,7 +16,7 @@ interface Hooks {
 
 type Limits = Pick<AgentRun, 'frameworkTimeoutMs' | 'signal'>;
 
-/** Rejects when the caller leaves or the time is over, whether the tool listens or not. */
+/** Rejects when the caller aborts or the time is over, even if the tool ignores it. */
 const stopped = ({ frameworkTimeoutMs, signal }: Limits): { signal: AbortSignal; promise: Promise<never> } => {
   const time = frameworkTimeoutMs === undefined ? [] : [AbortSignal.timeout(frameworkTimeoutMs)];
   const either = AbortSignal.any([...(signal ? [signal] : []), ...time]);
@@ -26,7 +26,7 @@ const stopped = ({ frameworkTimeoutMs, signal }: Limits): { signal: AbortSignal;
   return { signal: either, promise };
 };
 
-/** A small framework of that kind: it runs tools itself, in a place that no hook gets hold of. */
+/** A small framework with hooks. It runs tools itself, outside of all hooks. */
 const withHooks = ({ tools, deny = [], frameworkTimeoutMs, signal }: AgentRun, hooks: Hooks) => {
   const run = async (call: Call): Promise<unknown> => {
     const limit = stopped({ ...(frameworkTimeoutMs && { frameworkTimeoutMs }), ...(signal && { signal }) });
@@ -42,12 +42,12 @@ const withHooks = ({ tools, deny = [], frameworkTimeoutMs, signal }: AgentRun, h
   };
   return async (call: Call): Promise<string> => {
     if (tools[call.tool] === undefined) return `There is no tool '${call.tool}'.`;
-    if (typeof (call.input as { q?: unknown }).q !== 'string') return 'Invalid input: q is no text.';
+    if (typeof (call.input as { q?: unknown }).q !== 'string') return 'Invalid input: q is not a string.';
     const answer = hooks.before(call);
     if (answer !== undefined) return answer;
     if (!deny.includes(call.tool)) return reply(() => run(call), signal);
     hooks.denied(call);
-    return 'The user refused this call.';
+    return 'The user denied this call.';
   };
 };
 
@@ -78,7 +78,7 @@ const harness: Harness = {
   lastTurnUntold: true,
   inBand: (error) => ({ error }),
   lacks: {
-    timeoutMs: "Hooks don't run the tool, so that nothing of ours can end it; the framework's own time-out counts.",
+    timeoutMs: "Hooks don't run the tool, so we cannot end it. The framework's own time-out applies.",
     toolSpansBeneath: "A hook before the call can't make the tool run in a context.",
     nativeSpan: 'It depends on the framework.',
   },

@@ -26,7 +26,7 @@ const oldest = oldestParts as unknown as Parts;
 
 const schema = z.object({ q: z.string() });
 
-/** In LangChain what a generator returns is its result; its pieces are progress. */
+/** In LangChain the return value of a generator is its result, and the yielded values are progress. */
 const isGeneratorFunction = (body: ToolBody): boolean =>
   Object.prototype.toString.call(body) === '[object AsyncGeneratorFunction]';
 
@@ -61,7 +61,7 @@ const endOf = (messages: readonly BaseMessage[], heard: readonly string[]): Agen
 
 const ours = ({ timeoutMs, judging }: AgentRun) => ({ ...judging, ...(timeoutMs !== undefined && { timeoutMs }) });
 
-const callersSignal = 'LangGraph leaves a listener of its own on the signal of a run.';
+const callersSignal = 'LangGraph leaves a listener on the signal of a run.';
 
 const createAgentOf = (parts: Parts, version: string): Harness => ({
   framework: `LangChain ${version}, createAgent`,
@@ -70,10 +70,10 @@ const createAgentOf = (parts: Parts, version: string): Harness => ({
     const asked = [...deny, ...approve];
     const { model, heard } = scriptedModel(script);
     const { createAgent, createMiddleware, humanInTheLoopMiddleware, Command, MemorySaver, HumanMessage } = parts;
-    // Each middleware that an error passes may change it.
+    // Each middleware may change an error that passes through it.
     const passing = createMiddleware({ name: 'passing', wrapToolCall: (request, handler) => handler(request) });
     const interruptOn = Object.fromEntries(asked.map((name) => [name, true]));
-    // LangChain's types don't fit one another under exactOptionalPropertyTypes.
+    // LangChain's types are not compatible with each other under exactOptionalPropertyTypes.
     const approval = humanInTheLoopMiddleware({ interruptOn } as never) as unknown as langchain.AgentMiddleware;
     const chain = createAgent({
       model,
@@ -121,7 +121,7 @@ const graphOf = (parts: Parts, version: string): Harness => ({
   lacks: {
     callersSignal,
     nativeSpan: 'LangGraph makes no OpenTelemetry spans.',
-    approval: 'ToolNode asks nobody; put an interrupt() in a node in front of it, or into the tool.',
+    approval: 'ToolNode does not ask for approval. Put an interrupt() in a node before it, or in the tool.',
   },
 });
 

@@ -40,7 +40,7 @@ const oldest = {
 type Agent = agents.Agent;
 type Settings = { readonly maxSteps: number; readonly abortSignal?: AbortSignal };
 
-/** What matters of the end of a run. */
+/** The parts of a run's end that matter here. */
 interface Output {
   readonly text: string;
   readonly finishReason: string | undefined;
@@ -73,7 +73,7 @@ const build = (
   const agent = new Agent({
     id: 'agent',
     name: 'Agent',
-    instructions: 'You are of use.',
+    instructions: 'You are a helpful assistant.',
     model,
     tools: Object.fromEntries(
       Object.entries(tools).map(([id, body]) => [
@@ -90,7 +90,7 @@ const build = (
     hooks: breakerHooks(session, told),
     inputProcessors: [breakerProcessor(session, { ...(timeoutMs !== undefined && { timeoutMs }), ...told })],
   });
-  // A person is asked between two runs: what is between them has to be kept.
+  // A person is asked between two runs, so the state between them is kept.
   if (asked.length > 0) new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });
   return { agent, heard };
 };
@@ -109,17 +109,17 @@ const harness = (version: string, framework: Framework, loop: keyof typeof loops
   },
   inBand: (error) => ({ error }),
   lacks: {
-    frameworkTimeout: 'Mastra has no time-out of its own for tools.',
-    generators: 'A tool of Mastra gives one result; what it tells while it works goes to a writer.',
+    frameworkTimeout: 'Mastra has no time-out for tools.',
+    generators: 'A Mastra tool returns one result. Its progress goes to a writer.',
     nativeSpan:
-      "Mastra's own tracing is not OpenTelemetry's; with its experimental bridge, its span of a tool stands beside ours.",
+      "Mastra's own tracing does not use OpenTelemetry. With its experimental bridge, its span of a tool is beside ours.",
   },
 });
 
 test.each([
   ['1.71.0', newest],
   ['1.42.0', oldest],
-])('O1: a workflow as a tool that failed counts as what its error says, Mastra %s', async (_, framework) => {
+])('O1: a failed workflow that is used as a tool is classified by its error, Mastra %s', async (_, framework) => {
   const { Agent, createStep, createWorkflow } = framework;
   const schemas = { inputSchema: z.object({ q: z.string() }), outputSchema: z.object({ q: z.string() }) };
   const step = createStep({ id: 'step', ...schemas, execute: () => Promise.reject(new Error('HTTP 503')) });
@@ -134,7 +134,7 @@ test.each([
   const agent = new Agent({
     id: 'agent',
     name: 'Agent',
-    instructions: 'You are of use.',
+    instructions: 'You are a helpful assistant.',
     model,
     workflows: { flow },
     hooks: breakerHooks(session),

@@ -17,13 +17,13 @@ import { contract } from './contract.ts';
 import { type AgentRun, type Harness, type ToolBody, toolsByServer } from './harness.ts';
 import { reply } from './own-loop.ts';
 
-/** What the suite needs of a client, of whichever version. */
+/** The parts of a client, of either version, that the suite needs. */
 interface AnyClient extends McpClient {
   connect(transport: never): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A version of an SDK: how to connect its client to a server with the tools of a run, and where its `callTool` takes options. */
+/** A version of an SDK: how to connect its client to a server with the tools of a run, and where `callTool` takes options. */
 interface Sdk {
   connect(tools: AgentRun['tools'], server: string): Promise<{ readonly client: AnyClient; close(): Promise<void> }>;
   readonly optionsAt: 0 | 1;
@@ -37,7 +37,7 @@ const answer = async (body: ToolBody, q: string, signal: AbortSignal): Promise<C
   return { content: [{ type: 'text', text: typeof result === 'string' ? result : JSON.stringify(result) }] };
 };
 
-/** A server as its author would write it: the SDK looks at the arguments, and makes texts of errors. */
+/** A server as its author would write it: the SDK validates the arguments, and turns errors into text. */
 const serve = async (tools: AgentRun['tools'], name: string, transport: Transport): Promise<McpServer> => {
   const server = new McpServer({ ...who, name });
   for (const [name, body] of Object.entries(tools)) {
@@ -63,7 +63,7 @@ const inOneProcess = (optionsAt: 0 | 1, { Client, Pair }: Parts): Sdk => ({
   },
 });
 
-/** SDK 2 on both sides, by the protocol of 2026-07-28: no connection, each request on its own. */
+/** SDK 2 on both sides, with the protocol of 2026-07-28: no connection, each request by itself. */
 const modern: Sdk = {
   optionsAt: 0,
   connect: async (tools, name) => {
@@ -78,13 +78,15 @@ const modern: Sdk = {
     const client = new sdk2.Client(who, { versionNegotiation: { mode: 'auto' } });
     const fetch = (url: string | URL, init?: RequestInit) => handler.fetch(new Request(url, init));
     await client.connect(new sdk2.StreamableHTTPClientTransport(new URL('http://mcp.invalid/'), { fetch }));
-    if (client.getProtocolEra() !== 'modern') throw new Error('The client and the server did not agree.');
+    if (client.getProtocolEra() !== 'modern')
+      throw new Error('The client and the server did not agree on the protocol of 2026-07-28.');
     return { client, close: () => handler.close() };
   },
 };
 
 const harnessOf = (framework: string, { connect, optionsAt }: Sdk): Harness => ({
   framework,
+  toolType: 'extension',
   run: async (agent) => {
     const { session, judging, script, timeoutMs, frameworkTimeoutMs, signal, deny = [] } = agent;
     const { model, heard } = scriptedModel(script);
@@ -101,8 +103,8 @@ const harnessOf = (framework: string, { connect, optionsAt }: Sdk): Harness => (
     const rest = (optionsAt === 0 ? [options] : [undefined, options]) as never[];
     const callTool = ({ tool, input }: { tool: string; input: unknown }): Promise<string> =>
       reply(async () => {
-        if (deny.includes(tool)) return 'The user refused this call.';
-        const guarded = guards.get(tool) ?? first; // A name that the model made up is some server's.
+        if (deny.includes(tool)) return 'The user denied this call.';
+        const guarded = guards.get(tool) ?? first; // A name that the model made up goes to any server.
         return guarded?.callTool({ name: tool, arguments: input } as { name: string }, ...rest);
       }, signal);
     try {
@@ -115,10 +117,10 @@ const harnessOf = (framework: string, { connect, optionsAt }: Sdk): Harness => (
   lastTurnUntold: true,
   inBand: (text) => ({ isError: true, content: [{ type: 'text', text }] }),
   lacks: {
-    generators: 'A tool of MCP answers once.',
-    toolSpansBeneath: "Tools run in the server's process, and the SDKs hand no trace context on.",
+    generators: 'An MCP tool returns one result.',
+    toolSpansBeneath: "Tools run in the server's process, and the SDKs do not propagate trace context.",
     nativeSpan: 'The SDKs make no spans.',
-    nested: 'The server makes a text of the error.',
+    nested: 'The server turns the error into text.',
   },
 });
 

@@ -14,7 +14,7 @@ import { type AgentEnd, type AgentRun, type Harness, toolsByServer } from './har
 
 type Sdk = typeof newest;
 
-/** Runs an agent with the counting of steps that docs/frameworks.md tells of. */
+/** Runs an agent and counts its steps, as docs/frameworks.md tells users to. */
 const runAgent = async (
   sdk: Sdk,
   { session, script, signal, deny = [] }: AgentRun,
@@ -76,7 +76,7 @@ const functionTools = (sdk: Sdk, framework: string, lacks: Harness['lacks'], str
   },
 });
 
-/** The tools of a run behind a real MCP server on loopback; without sessions, which it would need to be told of an abort. */
+/** The tools of a run behind a real MCP server on loopback. Without sessions, because only a session could report an abort. */
 const serveTools = async (tools: AgentRun['tools']) => {
   const server = createServer(async (request, response) => {
     const mcp = new McpServer({ name: 'tools', version: '1.0.0' });
@@ -104,14 +104,15 @@ const asResult = (result: unknown): CallToolResult =>
 
 const mcpTools = (sdk: Sdk, framework: string): Harness => ({
   framework,
+  toolType: 'extension',
   inBand: (text) => ({ isError: true, content: [{ type: 'text', text }] }),
   lacks: {
     generators,
     nativeSpan,
-    approval: 'The SDK asks nobody before it calls a tool of a local MCP server.',
-    toolSpansBeneath: 'The tools run in another process, to which nobody tells the span.',
-    toolSignal: 'The tools run in another process; the SDK ends the request alone.',
-    nested: 'The server makes a text of the error.',
+    approval: 'The SDK does not ask for approval before it calls a tool of a local MCP server.',
+    toolSpansBeneath: 'The tools run in another process, and the SDK does not send the span there.',
+    toolSignal: 'The tools run in another process. The SDK only ends the request.',
+    nested: 'The server turns the error into text.',
   },
   run: async (agent) => {
     const { session, judging, timeoutMs, frameworkTimeoutMs: timeout } = agent;
@@ -133,15 +134,15 @@ const mcpTools = (sdk: Sdk, framework: string): Harness => ({
 });
 
 const lacksOfNewest = {
-  errorText: 'The text that the SDK puts in place of an error leaves it out; an errorFunction of your own may tell it.',
+  errorText: "The SDK's text for an error leaves it out. Your own errorFunction may include it.",
 };
 contract(functionTools(newest, 'OpenAI Agents 0.20.0', lacksOfNewest));
 contract(functionTools(newest, 'OpenAI Agents 0.20.0, streaming', lacksOfNewest, true));
 contract(
   functionTools(oldest as unknown as Sdk, 'OpenAI Agents 0.3.0', {
-    abort: 'Its tools are not told of the abort of a run (those of 0.14 and later are).',
-    frameworkTimeout: 'Its tools have no time-out (those of 0.5 and later have).',
-    unknownTool: 'A name that the model made up ends the run (0.12 and later have toolNotFoundBehavior).',
+    abort: 'Its tools do not learn that a run is aborted. Those of 0.14 and later do.',
+    frameworkTimeout: 'Its tools have no time-out. Those of 0.5 and later do.',
+    unknownTool: 'A tool name that the model made up ends the run. 0.12 and later have toolNotFoundBehavior.',
   }),
 );
 contract(mcpTools(newest, 'OpenAI Agents 0.20.0, MCP server'));

@@ -1,4 +1,4 @@
-/** What a loop of one's own says to its model of a call: the result as text, or the error's message. Ends with the caller. */
+/** What a loop of your own tells its model about a call: the result as text, or the error's message. It stops with the caller. */
 export const reply = async (call: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<string> => {
   try {
     return asText(await call());
@@ -15,7 +15,7 @@ const asText = (result: unknown): string => {
   return content.map((part: { text?: unknown }) => part.text ?? '').join('\n');
 };
 
-/** Reads a generator to its end; anything else is what it is. */
+/** Reads a generator to its end. Returns any other value unchanged. */
 export const lastPiece = async (result: unknown): Promise<unknown> => {
   const pieces = result as Partial<AsyncIterable<unknown>> | null | undefined;
   if (typeof pieces?.[Symbol.asyncIterator] !== 'function') return result;

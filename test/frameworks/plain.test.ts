@@ -8,7 +8,7 @@ import { lastPiece, reply } from './own-loop.ts';
 
 const input = z.object({ q: z.string() });
 
-/** A function that looks at its input itself, as it has no framework to do that. */
+/** A function that validates its input itself, because no framework does that. */
 const checked = (body: ToolBody) => {
   const run = (given: { q: string }, { signal }: { readonly signal: AbortSignal }) => body(input.parse(given), signal);
   return run;
@@ -27,7 +27,7 @@ const harness: Harness = {
       reply(async () => {
         const run = guarded[tool];
         if (run === undefined) return `There is no tool '${tool}'.`;
-        if (deny.includes(tool)) return 'The user refused this call.';
+        if (deny.includes(tool)) return 'The user denied this call.';
         return lastPiece(await run(input, { signal, callId: id }));
       }, signal);
     const text = await runLoop(model, 'Go.', callTool, () =>
@@ -38,14 +38,14 @@ const harness: Harness = {
   lastTurnUntold: true,
   inBand: (error) => ({ error }),
   lacks: {
-    frameworkTimeout: 'A loop of your own has no time-out but ours.',
-    nativeSpan: 'A loop of your own makes no spans.',
+    frameworkTimeout: 'Your own loop has no time-out except ours.',
+    nativeSpan: 'Your own loop makes no spans.',
   },
 };
 
 contract(harness);
 
-test('O1: arguments that were cut off stay what they are, for the loop to tell the model', async () => {
+test('O1: truncated arguments are passed on unchanged, so that the loop can tell the model', async () => {
   onTestFinished(() => void vi.unstubAllGlobals());
   const asked: string[] = [];
   const tool_calls = [{ id: 'call-1', function: { name: 'search', arguments: '{"q":"brea' } }];

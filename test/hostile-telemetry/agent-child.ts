@@ -1,4 +1,4 @@
-/** An agent with telemetry by the environment, in a process of its own: works, prints what its caller saw, and ends by itself. */
+/** An agent in a process of its own, with telemetry configured by the environment. It prints what its caller saw, and exits by itself. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { startTelemetry } from '@breakerbox/telemetry';
 import { DiagLogLevel, diag, metrics, type ObservableCallback } from '@opentelemetry/api';
@@ -25,7 +25,7 @@ const hostile: Readonly<Record<string, () => void>> = {
     };
     const logger = { error: refuse, warn: refuse, info: refuse, debug: refuse, verbose: refuse };
     diag.setLogger(logger, { logLevel: DiagLogLevel.ALL, suppressOverrideMessage: true });
-    live = true; // OpenTelemetry tells a logger of itself, and dies of one that throws then.
+    live = true; // OpenTelemetry logs a line when it sets a logger, and crashes if the logger throws then.
   },
 };
 hostile[process.argv[2] ?? '']?.();

@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
-/** Something at the other end of OTLP that is no collector as it should be. */
+/** A faulty OTLP backend. */
 export type Backend = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What a backend writes that wants to be in our log. */
+/** Words that a backend tries to write into our log. */
 export const WORDS_OF_BACKEND = 'words-of-the-backend';
 
 const MEGABYTE = Buffer.alloc(2 ** 20, 'x');
 
-/** By what it does. None of them answers as OTLP asks. */
+/** Backends by what they do. None of them answers as OTLP requires. */
 export const BACKENDS: Readonly<Record<string, Backend>> = {
   'never answers': () => {},
   'answers 500': (_, response) => void response.writeHead(500).end(WORDS_OF_BACKEND),
@@ -42,11 +42,11 @@ export const BACKENDS: Readonly<Record<string, Backend>> = {
   },
 };
 
-/** The credentials that it was sent, in words that no search for them alone would find as well. */
+/** The credentials from the request, in words that a plain search for the credentials would not find. */
 const echoOf = (credentials = ''): string =>
   `${WORDS_OF_BACKEND} ${credentials} ${Buffer.from(credentials).toString('base64')}`;
 
-/** Backends that say what they were asked where OTLP over HTTP has a place for their words. */
+/** Backends that echo the request in every place that OTLP over HTTP has for words. */
 export const ECHOES: Readonly<Record<string, Backend>> = {
   'the body of a 401': BACKENDS['answers 401 and says what it was asked'] as Backend,
   'the reason of a 401': ({ headers }, response) => void response.writeHead(401, echoOf(headers.authorization)).end(),
@@ -60,11 +60,11 @@ export const ECHOES: Readonly<Record<string, Backend>> = {
 /** A backend on loopback. */
 export interface RunningBackend extends AsyncDisposable {
   readonly url: string;
-  /** How often it was asked. */
+  /** Number of requests. */
   readonly asked: () => number;
 }
 
-/** Has a server listen on loopback. `hangUp` ends the connections that it has. */
+/** Starts a server on loopback. `hangUp` ends its connections. */
 const running = async (
   server: Server | Http2Server,
   asked: () => number,
@@ -88,11 +88,11 @@ export const startBackend = (answer: Backend): Promise<RunningBackend> => {
   let asked = 0;
   const server = createServer((request, response) => {
     asked += 1;
-    for (const one of [request, response]) one.on('error', () => {}); // Whom we were rude to hangs up.
+    for (const one of [request, response]) one.on('error', () => {}); // Clients close connections after such answers.
     request.resume();
     answer(request, response);
   });
-  // Once for a connection, which brings many requests.
+  // Once per connection, which has many requests.
   server.on('connection', (socket) => socket.on('error', () => {}));
   return running(
     server,
@@ -101,7 +101,7 @@ export const startBackend = (answer: Backend): Promise<RunningBackend> => {
   );
 };
 
-/** One that ends every gRPC call with this status, and with the credentials that it was sent for details. */
+/** A backend that ends every gRPC call with this status, with the received credentials in the details. */
 export const startGrpcEcho = (status: string): Promise<RunningBackend> => {
   let asked = 0;
   const sessions = new Set<ServerHttp2Session>();
@@ -123,7 +123,7 @@ export const startGrpcEcho = (status: string): Promise<RunningBackend> => {
   return running(server, () => asked, hangUp);
 };
 
-/** Where nobody listens. */
+/** An address on which no program listens. */
 export const deadUrl = async (): Promise<string> => {
   const backend = await startBackend(() => {});
   await backend[Symbol.asyncDispose]();

@@ -1,4 +1,4 @@
-/** Whatever is at the other end of OTLP: tools give what they give, and the process ends by itself. */
+/** With any faulty OTLP backend, tools return the same results, and the process ends by itself. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { secretOf, secretsIn } from '../secrets/plants.ts';
 import { BACKENDS, deadUrl, ECHOES, startBackend, startGrpcEcho, WORDS_OF_BACKEND } from './backends.ts';
@@ -6,7 +6,7 @@ import { type AgentRun, runAgent } from './run-agent.ts';
 import { workThrough } from './work.ts';
 
 const PLACE = 'header of OTLP';
-/** Beyond it a log is unreadable: an error each 200 ms, for some seconds. */
+/** Most lines of a log. A log with an error every 200 ms for some seconds is unreadable. */
 const READABLE = 100_000;
 
 let undisturbed: readonly string[];
@@ -19,7 +19,7 @@ const note = (warning: Error): void => void warnings.push(warning);
 process.on('warning', note);
 afterAll(() => {
   process.off('warning', note);
-  expect(warnings.map(String)).toEqual([]); // Of the backends, which are here.
+  expect(warnings.map(String)).toEqual([]); // Warnings of the backends, which run in this process.
 });
 
 const expectUndisturbed = ({ code, signal, seen, scraped, log }: AgentRun): void => {
@@ -34,10 +34,10 @@ const expectUndisturbed = ({ code, signal, seen, scraped, log }: AgentRun): void
 
 const KEY = secretOf(PLACE).slice(0, 24);
 const headers = { OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${KEY}` };
-/** Not said, and all of it. */
+/** Not set, and everything. */
 const LEVELS = [{}, { OTEL_LOG_LEVEL: 'all' }];
 
-test('E5: the run has all that telemetry could disturb', () => {
+test('E5: the run has every kind of call that telemetry could disturb', () => {
   for (const one of [
     'call (closed)',
     'skip (open)',
@@ -58,18 +58,18 @@ describe.concurrent('E5: an OTLP endpoint', () => {
     expect(backend.asked()).toBeGreaterThan(0);
   });
 
-  test.each(['http/protobuf', 'grpc'])('E5: where nobody listens: %s', { timeout: 90_000 }, async (protocol) => {
+  test.each(['http/protobuf', 'grpc'])('E5: without a listener: %s', { timeout: 90_000 }, async (protocol) => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: await deadUrl(), OTEL_EXPORTER_OTLP_PROTOCOL: protocol, ...headers };
     expectUndisturbed(await runAgent(env));
   });
 
-  test('E5: that speaks no gRPC', { timeout: 90_000 }, async () => {
+  test('E5: that does not speak gRPC', { timeout: 90_000 }, async () => {
     await using backend = await startBackend(() => {});
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: backend.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', ...headers };
     expectUndisturbed(await runAgent(env));
   });
 
-  test('E5: an observable of the application that never comes back', { timeout: 90_000 }, async () => {
+  test('E5: with an observable of the application that never returns', { timeout: 90_000 }, async () => {
     expectUndisturbed(await runAgent({}, 'hanging metric'));
   });
 
@@ -86,7 +86,7 @@ describe.concurrent('E5: an OTLP endpoint', () => {
   });
 });
 
-describe.concurrent('E5, Q2: credentials of OTLP are not in the log', () => {
+describe.concurrent('E5, Q2: OTLP credentials are not in the log', () => {
   describe.each(LEVELS)('E5, Q2: at the level %j', (level) => {
     test.each(Object.entries(ECHOES))('E5, Q2: echoed in %s', { timeout: 90_000 }, async (_, answer) => {
       await using backend = await startBackend(answer);
@@ -103,12 +103,12 @@ describe.concurrent('E5, Q2: credentials of OTLP are not in the log', () => {
     });
 
     test.each<[string, NodeJS.ProcessEnv]>([
-      ['an address that is none', { OTEL_EXPORTER_OTLP_ENDPOINT: `http://user:${KEY}@127.0.0.1:99999` }],
+      ['an invalid address', { OTEL_EXPORTER_OTLP_ENDPOINT: `http://user:${KEY}@127.0.0.1:99999` }],
       ['an address without a colon', { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `http//user:${KEY}@127.0.0.1:1` }],
       ['an address with a key', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http//127.0.0.1:1?key=${KEY}` }],
       ['a key with a line behind it', { OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${KEY}%0A` }],
       ['a key without a name', { OTEL_EXPORTER_OTLP_HEADERS: `Bearer ${KEY}=1` }],
-    ])('E5, Q2: of a mistake: %s', { timeout: 90_000 }, async (_, mistake) => {
+    ])('E5, Q2: after a mistake in a variable: %s', { timeout: 90_000 }, async (_, mistake) => {
       for (const protocol of ['grpc', 'http/protobuf']) {
         const env = { OTEL_EXPORTER_OTLP_ENDPOINT: await deadUrl(), OTEL_EXPORTER_OTLP_PROTOCOL: protocol };
         const { log } = await runAgent({ ...env, ...level, ...mistake });

@@ -1,4 +1,4 @@
-/** SDKs of the application that throw, or never come back, wherever core asks them (E5). */
+/** SDKs of the application that throw or never return, in every place that core calls (E5). */
 import {
   type ContextManager,
   context,
@@ -25,7 +25,7 @@ const FAILED = 1;
 const refuse = (): never => {
   throw new Error('telemetry is broken');
 };
-/** Anything at all, of which every method throws. */
+/** A value of which every method throws. */
 const broken = <Thing>(): Thing => new Proxy({}, { get: () => refuse }) as Thing;
 
 let undisturbed: readonly string[];
@@ -53,10 +53,7 @@ describe('E5: a provider that throws', () => {
     ['at getTracer', { getTracer: refuse }],
     ['at startSpan', { getTracer: () => ({ startSpan: refuse, startActiveSpan: refuse }) }],
     ['in every method of a span', { getTracer: () => ({ startSpan: broken, startActiveSpan: refuse }) }],
-    [
-      'because there is no span',
-      { getTracer: () => ({ startSpan: () => undefined as never, startActiveSpan: refuse }) },
-    ],
+    ['with no span', { getTracer: () => ({ startSpan: () => undefined as never, startActiveSpan: refuse }) }],
   ])('E5: of traces, %s', async (_, provider) => {
     trace.setGlobalTracerProvider(provider);
     await expectUndisturbed();
@@ -88,7 +85,7 @@ describe('E5: a provider that throws', () => {
     await expectUndisturbed();
   });
 
-  test('E5: of diagnostics, when all the others throw too', async () => {
+  test('E5: of diagnostics, if all the others throw too', async () => {
     trace.setGlobalTracerProvider({ getTracer: refuse });
     metrics.setGlobalMeterProvider({ getMeter: refuse });
     logs.setGlobalLoggerProvider({ getLogger: refuse });
@@ -104,7 +101,7 @@ const processor = (parts: Partial<SpanProcessor>): SpanProcessor => ({
   shutdown: async () => {},
   ...parts,
 });
-/** Works with this processor alone: a second global provider is refused as long as the first is there. */
+/** Works only with this processor: OpenTelemetry refuses a second global provider while the first is set. */
 const working = (spanProcessor: SpanProcessor): Promise<void> => {
   trace.disable();
   expect(trace.setGlobalTracerProvider(new SdkTracerProvider({ spanProcessors: [spanProcessor] }))).toBe(true);
@@ -121,7 +118,7 @@ describe("E5: the SDK's own provider", () => {
 
   describe.each<[string, (exporter: SpanExporter) => SpanProcessor]>([
     ['one by one', (exporter) => new SimpleSpanProcessor({ exporter })],
-    // The next batch waits for the one before: for half a minute by default.
+    // The next batch waits for the one before, by default for up to half a minute.
     [
       'in batches',
       (exporter) => new BatchSpanProcessor({ exporter, scheduledDelayMillis: 1, exportTimeoutMillis: 50 }),
@@ -130,7 +127,7 @@ describe("E5: the SDK's own provider", () => {
     test.each<[string, SpanExporter['export']]>([
       ['throws', refuse],
       ['says that it failed', (_, done) => done({ code: FAILED, error: new Error('no') })],
-      ['never comes back', () => {}],
+      ['never returns', () => {}],
     ])('E5: with an exporter that %s', async (_, send) => {
       const exported = vi.fn(send);
       const goesOn = (before: number): Promise<void> =>

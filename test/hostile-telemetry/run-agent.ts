@@ -5,22 +5,22 @@ import { fileURLToPath } from 'node:url';
 
 const CHILD = fileURLToPath(new URL('agent-child.ts', import.meta.url));
 
-/** How an agent's process went. */
+/** The result of an agent's process. */
 export interface AgentRun {
-  /** 0: it ended by itself, and nothing was unhandled. */
+  /** 0: it ended by itself, without an unhandled error. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   /** What the caller of its tools saw. */
   readonly seen: readonly string[];
   readonly scraped: { readonly status: number; readonly lines: boolean };
-  /** All that is in its log: stderr; and by OTEL_LOG_LEVEL, what OpenTelemetry says by the way, on stdout. */
+  /** Its whole log: stderr, and stdout, where OpenTelemetry writes at some values of OTEL_LOG_LEVEL. */
   readonly log: string;
 }
 
-/** Far beyond every limit of ours: what has not ended by then never will. The test says so rather than waiting. */
+/** Far above all our limits. A process that has not ended by then never will, and the test reports it. */
 const NEVER_MS = 60_000;
 
-/** Exports all the time, and gives each two seconds: telemetry is under way in every call, and at the end. */
+/** Exports all the time, and allows each export two seconds, so that telemetry is under way in every call and at the end. */
 const EAGER = {
   OTEL_METRIC_EXPORT_INTERVAL: '200',
   OTEL_METRIC_EXPORT_TIMEOUT: '150',

@@ -1,4 +1,4 @@
-/** Whoever scrapes is not trusted either: the endpoint tells names and counts, stays up, and holds nothing. */
+/** The client of /metrics is not trusted either: the endpoint shows only names and counts, stays up, and keeps nothing in memory. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createBreakerbox } from '@breakerbox/core';
@@ -36,18 +36,18 @@ const expectServed = async (): Promise<void> => {
   expect(await response.text()).toContain('breakerbox_decisions_total{');
 };
 
-test('listens on loopback alone, with nothing said', () => {
+test('listens only on loopback by default', () => {
   expect(url.hostname).toBe('127.0.0.1');
 });
 
 test.each([
   ['nothing', ''],
-  ['half a request', 'GET /metrics HTTP/1.1\r\nhost: x'],
-  ['no HTTP', '\u0000\u0001 nonsense\r\n\r\n'],
+  ['an incomplete request', 'GET /metrics HTTP/1.1\r\nhost: x'],
+  ['bytes that are not HTTP', '\u0000\u0001 nonsense\r\n\r\n'],
   ['a header of a megabyte', `GET /metrics HTTP/1.1\r\nx: ${'y'.repeat(1_000_000)}\r\n\r\n`],
-  ['a body that never comes', 'POST /metrics HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000\r\n\r\n'],
+  ['a body that never arrives', 'POST /metrics HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000\r\n\r\n'],
   ['200 requests at once', 'GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(200)],
-  ['a path to somewhere else', 'GET /../../etc/passwd HTTP/1.1\r\nhost: x\r\n\r\n'],
+  ['a path outside', 'GET /../../etc/passwd HTTP/1.1\r\nhost: x\r\n\r\n'],
 ])('serves others while a client sends %s', async (_, bytes) => {
   const sockets = await Promise.all(Array.from({ length: 50 }, open));
   for (const socket of sockets) if (bytes !== '') socket.write(bytes);
@@ -56,12 +56,12 @@ test.each([
   await expectServed();
 });
 
-test('has each series once, though names differ by what UTF-8 has no sign for', async () => {
+test('has each series once, even if names differ only in characters that UTF-8 cannot encode', async () => {
   const registry = new Registry();
   const unregister = registerBreakerboxMetrics(registry);
   const session = createBreakerbox({ agent: 'scraped', tools: {} }).session();
   for (const name of ['a\ud800', 'a\ud801', 'a\udc00', 'a\ufffd']) {
-    session.declare(name); // As a server lists it.
+    session.declare(name); // As an adapter does with a server's list.
     session.acquire(name).settle({ outcome: 'success' });
   }
   expect(session.report().tools.map(({ tool }) => tool)).toEqual(['a\ufffd']);
@@ -75,7 +75,7 @@ test('has each series once, though names differ by what UTF-8 has no sign for', 
   unregister();
 });
 
-test('shutdown waits for no client', async () => {
+test('shutdown does not wait for clients', async () => {
   const socket = await open();
   socket.write('GET /metrics HTTP/1.1\r\n');
   const closed = new Promise((resolve) => socket.on('close', resolve));
@@ -83,7 +83,7 @@ test('shutdown waits for no client', async () => {
   await closed;
 });
 
-test('tells no client what an error said', async () => {
+test("does not show an error's text to a client", async () => {
   const failing = openScrapeServer({ host: '127.0.0.1', port: 0, endpoint: '/metrics' }, async () => {
     throw new Error(secretOf('an error of a metric'));
   });

@@ -1,7 +1,7 @@
 import { createBreakerbox } from '@breakerbox/core';
 import { guard } from '@breakerbox/instrumentation';
 
-/** Calls that succeed, fail, are skipped, probe and close the circuit again, and pause at the end. */
+/** Calls that succeed, fail, are skipped, probe and close the circuit again. The last ones pause. */
 const CALLS = [
   'ok',
   'down',
@@ -21,8 +21,8 @@ const CALLS = [
 ];
 
 /**
- * An agent's run, and all that whoever calls its tools sees of it: results, errors, decisions, and the report. Equal runs give equal
- * texts, whatever telemetry does.
+ * An agent's run, and everything that the caller of its tools sees: results, errors, decisions, and the report. Equal runs give equal
+ * texts, even if telemetry fails.
  *
  * @param pause Waits between two calls.
  */

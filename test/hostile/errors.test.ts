@@ -13,7 +13,7 @@ const AGENT = newAgent();
 const MEGABYTE = 1_000_000;
 
 const throwing = (): never => {
-  throw new Error('it was looked at');
+  throw new Error('it was read');
 };
 
 /** Every read of it throws. */
@@ -60,11 +60,11 @@ const wide = (): AggregateError =>
     'all of them',
   );
 
-/** Says something new each time that it is asked, for ever. */
+/** Returns a new value each time that it is read, without end. */
 const endless = (): unknown =>
   new Proxy(() => {}, { get: (_, key) => (key === 'then' || typeof key === 'symbol' ? undefined : endless()) });
 
-/** What tools throw, and what comes out of a JSON body or a foreign realm. */
+/** Values that tools throw, or that come from a JSON body or another realm. */
 const THROWN: Readonly<Record<string, unknown>> = {
   'a message of a megabyte': new Error(`SECRET ${'x'.repeat(MEGABYTE)}`),
   'a megabyte that is nearly a match': new Error(`SECRET ${'status code of connect to '.repeat(40_000)}`),
@@ -75,19 +75,23 @@ const THROWN: Readonly<Record<string, unknown>> = {
   'a text of a megabyte': `SECRET ${'\u001b[2J'.repeat(MEGABYTE / 4)}`,
   'a cycle of causes': cyclic(),
   'a hundred thousand causes': deep(),
-  'a hundred thousand errors in one': wide(),
+  'a hundred thousand errors in one error': wide(),
   'an error whose properties throw': withGetters(),
-  'a proxy that throws at any touch': untouchable,
+  'a proxy that throws at every access': untouchable,
   'a revoked proxy': revoked(),
-  'a proxy without an end': endless(),
+  'an endless proxy': endless(),
   'an object without a prototype': Object.create(null),
-  'an object whose texts throw': { toString: throwing, toJSON: throwing, [Symbol.toPrimitive]: throwing },
+  'an object whose string conversions throw': { toString: throwing, toJSON: throwing, [Symbol.toPrimitive]: throwing },
   'a frozen error': Object.freeze(new Error('SECRET')),
-  'a message that is no text': Object.assign(new Error('x'), { message: { toString: throwing }, status: {}, code: [] }),
-  // biome-ignore lint/suspicious/noThenProperty: what is thrown may be taken for a promise
+  'a message that is not a string': Object.assign(new Error('x'), {
+    message: { toString: throwing },
+    status: {},
+    code: [],
+  }),
+  // biome-ignore lint/suspicious/noThenProperty: the thrown value may look like a promise
   'an error with a `then`': Object.assign(new Error('x'), { then: throwing }),
-  'a Retry-After of for ever': Object.assign(new Error('x'), { status: 429, headers: { 'retry-after': '9e999' } }),
-  'a Retry-After of before': Object.assign(new Error('x'), { status: 429, headers: { 'retry-after': '-1' } }),
+  'an infinite Retry-After': Object.assign(new Error('x'), { status: 429, headers: { 'retry-after': '9e999' } }),
+  'a negative Retry-After': Object.assign(new Error('x'), { status: 429, headers: { 'retry-after': '-1' } }),
   nothing: undefined,
   null: null,
   'an empty text': '',
@@ -101,7 +105,7 @@ const THROWN: Readonly<Record<string, unknown>> = {
   'a class': class extends Error {},
 };
 
-/** In a list: what was thrown may have a `then` of its own. */
+/** In a list, because the thrown value may have a `then` of its own. */
 const caught = async (run: () => Promise<unknown>): Promise<readonly [unknown]> => {
   try {
     await run();
@@ -111,7 +115,7 @@ const caught = async (run: () => Promise<unknown>): Promise<readonly [unknown]> 
   throw new Error('it did not reject');
 };
 
-/** One more call: the session isn't harmed by what it has seen. */
+/** One more call, to show that the session still works. */
 const expectSound = (session: Session): void => {
   expect(session.acquire('another').decision).toBe('call');
   expect(formatReport(session.report()).length).toBeLessThan(5_000);
@@ -120,7 +124,7 @@ const expectSound = (session: Session): void => {
   expect(text).not.toContain('SECRET');
 };
 
-/** How often an outcome was told of the box's tools. */
+/** How often an outcome of the box's tools was counted. */
 const outcomesOf = (box: Breakerbox): (() => number) => {
   let outcomes = 0;
   box.on('outcome', () => {
@@ -130,30 +134,27 @@ const outcomesOf = (box: Breakerbox): (() => number) => {
 };
 
 describe('a tool that throws', () => {
-  it.each(Object.entries(THROWN))(
-    '%s: the caller gets that very thing, and the call is counted once',
-    async (_, it) => {
-      const box = createBreakerbox({ agent: AGENT });
-      const outcomes = outcomesOf(box);
-      const session = box.session();
-      const tool = guard(session, 't', () => {
-        throw it;
-      });
-      const spansBefore = observed.spans.length;
-      const [error] = await caught(() => tool(undefined));
-      expect(Object.is(error, it)).toBe(true);
-      expect(outcomes()).toBe(1);
-      expectSound(session);
-      const spans = observed.spans.slice(spansBefore).filter(({ ended }) => ended);
-      expect(spans).not.toEqual([]);
-      expect(
-        JSON.stringify(spans.map(({ name, attributes, events, status }) => [name, attributes, events, status])),
-      ).not.toContain('SECRET');
-    },
-  );
+  it.each(Object.entries(THROWN))('%s: the caller gets the same value, and the call is counted once', async (_, it) => {
+    const box = createBreakerbox({ agent: AGENT });
+    const outcomes = outcomesOf(box);
+    const session = box.session();
+    const tool = guard(session, 't', () => {
+      throw it;
+    });
+    const spansBefore = observed.spans.length;
+    const [error] = await caught(() => tool(undefined));
+    expect(Object.is(error, it)).toBe(true);
+    expect(outcomes()).toBe(1);
+    expectSound(session);
+    const spans = observed.spans.slice(spansBefore).filter(({ ended }) => ended);
+    expect(spans).not.toEqual([]);
+    expect(
+      JSON.stringify(spans.map(({ name, attributes, events, status }) => [name, attributes, events, status])),
+    ).not.toContain('SECRET');
+  });
 
   it.each(Object.entries(THROWN))(
-    '%s, in an async tool: opens the circuit, or leaves it closed, and no more',
+    '%s, in an async tool: has no other effect than opening the circuit or not',
     async (_, it) => {
       const session = createBreakerbox({ agent: AGENT, budget: { failures: 50 } }).session();
       const tool = guard(session, 't', async () => {
@@ -177,7 +178,7 @@ describe('a settlement by hand', () => {
     expectSound(session);
   });
 
-  it.each(Object.entries(THROWN))('of the result %s never throws, whatever is read in it', (_, it) => {
+  it.each(Object.entries(THROWN))('of the result %s never throws', (_, it) => {
     const box = createBreakerbox({ agent: AGENT, tools: { t: { labelFreshness: true, serveStaleMs: 1_000 } } });
     const outcomes = outcomesOf(box);
     const session = box.session();
@@ -197,7 +198,7 @@ describe('a settlement by hand', () => {
   });
 });
 
-it('a settlement that is a text or a number is no settlement: it is reported, and not quoted', () => {
+it('reports a string or a number that is given as a settlement, and does not quote it', () => {
   const session = createBreakerbox({ agent: AGENT }).session();
   const before = observed.reported.length;
   for (const settlement of ['SECRET', 7, true, null, undefined]) {
@@ -209,19 +210,19 @@ it('a settlement that is a text or a number is no settlement: it is reported, an
   expect(reported.join('\n')).not.toContain('SECRET');
 });
 
-describe('a tool whose promise is none', () => {
-  it('has a `then` that throws: the caller gets what it threw', async () => {
+describe('a tool that returns a thenable', () => {
+  it('with a `then` that throws: the caller gets the error', async () => {
     const session = createBreakerbox({ agent: AGENT }).session();
     const boom = new Error('boom');
     const tool = guard(session, 't', () => Object.defineProperty({}, 'then', { get: () => fail(boom) }));
     expect(await caught(() => tool(undefined))).toEqual([boom]);
   });
 
-  it('answers twice, and then throws: its first answer counts, once', async () => {
+  it('that answers twice, and then throws: only its first answer counts', async () => {
     const agent = newAgent();
     const session = createBreakerbox({ agent }).session();
     const odd = {
-      // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested
+      // biome-ignore lint/suspicious/noThenProperty: this tests a thenable
       then: (resolve: (value: string) => void, reject: (error: unknown) => void) => {
         resolve('first');
         reject(new Error('second'));
@@ -239,8 +240,8 @@ const fail = (error: unknown): never => {
   throw error;
 };
 
-describe('listeners, classifiers, checks and readers that throw the worst', () => {
-  it.each(Object.entries(THROWN))('%s: no call is lost, and the circuit moves as it should', async (_, it) => {
+describe('listeners, classifiers, checks and readers that throw', () => {
+  it.each(Object.entries(THROWN))('%s: no call is lost, and the circuit changes state as it should', async (_, it) => {
     const throws = () => fail(it);
     const box = createBreakerbox({
       agent: AGENT,

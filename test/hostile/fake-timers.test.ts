@@ -3,14 +3,14 @@ import { guard } from '@breakerbox/instrumentation';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
 /**
- * Tests of agents fake time, and begin to at any moment. Fake timers replace `performance.now` too, and begin at 0: seen from
- * the box, time goes back by as long as the process has been running.
+ * Tests of agents use fake timers, which can start at any moment. Fake timers also replace `performance.now`, and start at 0. For the box,
+ * time then goes back by as long as the process has been running.
  */
 
 const MINUTE = 60_000;
 
 beforeAll(async () => {
-  // So that the real clock is well ahead of a faked one that begins at 0.
+  // The real clock is then well ahead of a fake clock that starts at 0.
   await vi.waitUntil(() => performance.now() > 200);
 });
 afterEach(() => {
@@ -26,7 +26,7 @@ const open = (session: Session, tool = 'search'): void => {
   }
 };
 
-/** A minute of fake time brings the probe, to the millisecond. */
+/** The probe is due after a minute of fake time, to the millisecond. */
 const expectProbeAfterAMinute = (session: Session): void => {
   expect(session.acquire('search').decision).toBe('skip');
   vi.advanceTimersByTime(MINUTE - 1);
@@ -39,21 +39,21 @@ const expectProbeAfterAMinute = (session: Session): void => {
 };
 
 describe('fake timers', () => {
-  it('that are there before the box: a minute is a minute', () => {
+  it('that start before the box: a minute is a minute', () => {
     vi.useFakeTimers();
     const session = box().session();
     open(session);
     expectProbeAfterAMinute(session);
   });
 
-  it('that come after the box: a minute is a minute', () => {
+  it('that start after the box: a minute is a minute', () => {
     const session = box().session();
     vi.useFakeTimers();
     open(session);
     expectProbeAfterAMinute(session);
   });
 
-  it('that come while a circuit is open: its probe is at most a minute away', () => {
+  it('that start while a circuit is open: its probe is at most a minute away', () => {
     const session = box().session();
     open(session);
     vi.useFakeTimers();
@@ -62,7 +62,7 @@ describe('fake timers', () => {
     expect(session.acquire('search').decision).toBe('probe');
   });
 
-  it('that go while a probe is under way: its success closes the circuit', () => {
+  it('that end while a probe is under way: its success closes the circuit', () => {
     vi.useFakeTimers();
     const session = box().session();
     open(session);
@@ -73,7 +73,7 @@ describe('fake timers', () => {
     expect(session.peek('search')?.state).toBe('closed');
   });
 
-  it('that come and go ten times, six seconds each: they add up to a minute', () => {
+  it('that start and end ten times, for six seconds each: they add up to a minute', () => {
     const session = box().session();
     open(session);
     for (let round = 0; round < 10; round += 1) {
@@ -87,7 +87,7 @@ describe('fake timers', () => {
     expect(session.acquire('search').decision).toBe('probe');
   });
 
-  it('that come between two openings: they are one event (S1)', () => {
+  it('that start between two openings: the openings are one event (S1)', () => {
     const session = box().session();
     open(session);
     vi.useFakeTimers();
@@ -95,7 +95,7 @@ describe('fake timers', () => {
     expect(session.acquire('another').reason).toBe('systemic');
   });
 
-  it('end a guarded call that runs out of time, whether the guard was made before or after', async () => {
+  it('end a guarded call at its time-out, for a guard that was made before or after they started', async () => {
     const hang = () => new Promise<never>(() => {});
     const session = box().session();
     const before = guard(session, 'search', hang, { timeoutMs: 1_000 });
@@ -108,7 +108,7 @@ describe('fake timers', () => {
     }
   });
 
-  it('hold up no pre-call check for longer than its 5 s', async () => {
+  it('delay a pre-call check by no more than its 5 s', async () => {
     vi.useFakeTimers();
     const precheck = () => new Promise<never>(() => {});
     const checked = createBreakerbox({ agent: 'fake-timers', tools: { search: { precheck } } });

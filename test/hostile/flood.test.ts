@@ -15,8 +15,8 @@ const MEGABYTE = 1_000_000;
 const linesOf = async (agent: string): Promise<number> =>
   (await observed.text()).split('\n').filter((line) => line.includes(agent)).length;
 
-describe('a model that makes up names, a new one at each call', () => {
-  it('brings no series, no memory and no longer reports, whatever comes of the calls', async () => {
+describe('a model that makes up a new tool name at each call', () => {
+  it('causes no series, no memory growth and no longer reports, for every outcome of the calls', async () => {
     const agent = newAgent();
     const box = createBreakerbox({ agent, tools: { search: {} } });
     const session = box.session();
@@ -25,7 +25,7 @@ describe('a model that makes up names, a new one at each call', () => {
       for (let call = 0; call < calls; call += 1) {
         made += 1;
         const permit = session.acquire(`made_up_${made}`, { callId: `call-${made}`, input: { query: made } });
-        // Every kind of ending that costs no budget; the tenth never comes back.
+        // Every outcome that costs no budget. The tenth call never settles.
         if (made % 10 < 5) permit.settle({ outcome: 'success' });
         else if (made % 10 < 9) permit.settle({ outcome: 'ignored', category: 'invalid_input' });
       }
@@ -49,7 +49,7 @@ describe('a model that makes up names, a new one at each call', () => {
     expect(await observed.sum('breakerbox_decisions_total', agent, '="_OTHER"')).toBe(32_000);
   });
 
-  it('and names of a megabyte each: reports stay short', () => {
+  it('with names of a megabyte each: reports stay short', () => {
     const session = createBreakerbox({ agent: newAgent() }).session();
     for (let call = 0; call < 250; call += 1) session.acquire(`${call}${'x'.repeat(MEGABYTE)}`);
     expect(JSON.stringify(session.report()).length).toBeLessThan(MEGABYTE);
@@ -57,7 +57,7 @@ describe('a model that makes up names, a new one at each call', () => {
 });
 
 it.each([{ rule: 'strict' as const }, { rule: 'window' as const, windowSteps: 10_000 }])(
-  'thousands of failures in a large budget are not kept one by one: $rule',
+  'does not keep thousands of failures in a large budget one by one: $rule',
   (rule) => {
     const box = createBreakerbox({ agent: newAgent(), budget: { ...rule, failures: 1_000_000 } });
     const session = box.session();
@@ -72,7 +72,7 @@ it.each([{ rule: 'strict' as const }, { rule: 'window' as const, windowSteps: 10
   },
 );
 
-it('more tools than `maxTools` share one set of series, and each has its own circuit', async () => {
+it('more tools than `maxTools` share one set of series, but each has its own circuit', async () => {
   const agent = newAgent();
   const box = createBreakerbox({ agent, maxTools: 10 });
   const session = box.session();
@@ -82,7 +82,7 @@ it('more tools than `maxTools` share one set of series, and each has its own cir
     session.acquire(name).settle({ outcome: 'success' });
   }
   const before = await linesOf(agent);
-  for (const name of names) box.declare(name); // By hand: what a session is shown is bounded.
+  for (const name of names) box.declare(name); // By hand, because a session's own declarations are bounded.
   for (const name of names) session.acquire(name).settle({ outcome: 'success' });
   expect(await linesOf(agent)).toBe(before);
   expect(await observed.sum('breakerbox_circuits{', agent, 'state="closed"')).toBe(names.length);
@@ -90,7 +90,7 @@ it('more tools than `maxTools` share one set of series, and each has its own cir
   expect(await observed.sum('breakerbox_circuits{', agent)).toBe(0);
 });
 
-it('tens of thousands of calls that never settle leave nothing (C9)', () => {
+it('tens of thousands of calls that never settle leave nothing in memory (C9)', () => {
   const box = createBreakerbox({ agent: newAgent(), tools: { search: {} }, scope: 'process' });
   const session = box.session();
   const call = (calls: number): void => {
@@ -102,7 +102,7 @@ it('tens of thousands of calls that never settle leave nothing (C9)', () => {
   expect(heapOf(session, box) - before).toBeLessThan(MEGABYTE);
 });
 
-it('thirty thousand sessions that end leave nothing, whatever state they end in', async () => {
+it('thirty thousand ended sessions leave nothing in memory, in every final state', async () => {
   const agent = newAgent();
   const box = createBreakerbox({ agent, tools: { search: {}, fetch: {} } });
   const live = (sessions: number): void => {
@@ -122,8 +122,8 @@ it('thirty thousand sessions that end leave nothing, whatever state they end in'
   expect(await observed.sum('breakerbox_sessions{', agent)).toBe(0);
 });
 
-describe('a model that is stuck', () => {
-  it('is told so even if the tool changes its own arguments (O5)', async () => {
+describe('a model that repeats itself', () => {
+  it('is stopped even if the tool changes its own arguments (O5)', async () => {
     const session = createBreakerbox({ agent: newAgent() }).session();
     let calls = 0;
     const tool = guard(session, 'search', async (input: { query: string; seen?: number }) => {
@@ -137,7 +137,7 @@ describe('a model that is stuck', () => {
     expect(errors.at(-1)).toMatchObject({ decision: 'skip', reason: 'repeat' });
   });
 
-  it('is not told so for arguments that only look alike', async () => {
+  it('is not stopped for arguments that only look alike', async () => {
     const session = createBreakerbox({ agent: newAgent() }).session();
     let calls = 0;
     const tool = guard(session, 'search', async (_: unknown) => {

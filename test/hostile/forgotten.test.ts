@@ -11,7 +11,7 @@ const failure = { outcome: 'failure', category: 'network' } as const;
 
 type Run = (box: Breakerbox, index: number) => unknown;
 
-/** What sessions do before they are dropped. */
+/** What sessions do before the test drops them. */
 const RUNS: Readonly<Record<string, Run>> = {
   'calls that succeed': (box, index) =>
     box.session().acquire('search', { input: { index } }).settle({ outcome: 'success' }),
@@ -44,7 +44,7 @@ const boxOf = (scope: NonNullable<BreakerboxConfig['scope']>, more: Partial<Brea
   return { box, pass };
 };
 
-/** Bytes that are left of so many sessions that were never ended, once they idle and others have come. */
+/** Bytes that remain of so many sessions that were never ended, once they idle and new sessions exist. */
 const leftOf = (run: Run, { box, pass }: ReturnType<typeof boxOf>): number => {
   const drop = (sessions: number): void => {
     for (let index = 0; index < sessions; index += 1) {
@@ -54,11 +54,11 @@ const leftOf = (run: Run, { box, pass }: ReturnType<typeof boxOf>): number => {
   };
   const forget = (): void => {
     for (let rounds = 0; rounds < 2; rounds += 1) {
-      pass(2 * IDLE_MS); // A session whose last use was not timed idles from the first look at it on.
+      pass(2 * IDLE_MS); // If the last use of a session was not timed, its idle time starts at the first look at it.
       for (let come = 0; come < SESSIONS / 50; come += 1) box.session().end();
     }
   };
-  drop(100); // What grows once.
+  drop(100); // Warm-up: some memory grows only once.
   forget();
   const before = heapOf(box);
   drop(SESSIONS);
@@ -68,13 +68,13 @@ const leftOf = (run: Run, { box, pass }: ReturnType<typeof boxOf>): number => {
 
 describe.each(['session', 'process', 'none'] as const)('sessions in scope %s that were never ended', (scope) => {
   it.each(Object.entries(RUNS))('are forgotten after the idle time: %s', (_, run) => {
-    // Of 5,000 sessions 200 bytes each: one that is kept takes ten times as much.
+    // At most 200 bytes for each of 5,000 sessions. A session that is kept takes ten times as much.
     expect(leftOf(run, boxOf(scope))).toBeLessThan(MEGABYTE);
   });
 });
 
 describe('sessions in scope process', () => {
-  it('are forgotten where one of them found a systemic failure, and the others were never used again', () => {
+  it('are forgotten if one of them found a systemic failure, and the others were never used again', () => {
     const shared = boxOf('process');
     const run: Run = (box, index) => {
       const session = box.session();
@@ -89,7 +89,7 @@ describe('sessions in scope process', () => {
     const run: Run = (box) => {
       const session = box.session();
       for (let call = 0; call < 3; call += 1) session.acquire('fetch').settle(failure);
-      shared.pass(300_000); // The next session's call is a probe, whose lease ends in turn.
+      shared.pass(300_000); // The next session's call is a probe, and its lease expires too.
     };
     expect(leftOf(run, shared)).toBeLessThan(MEGABYTE);
   });

@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-// A flag of V8's that can be set at any time: the collector is there in new contexts from now on.
+// A flag of V8 that can be set at any time. New contexts then have the collector.
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Bytes that are in use once the garbage is gone; what is given is in use until then. */
+/** Bytes in use after garbage collection. The argument stays in use until then. */
 export const heapOf = (...kept: readonly object[]): number => {
   collect();
   collect();

@@ -2,19 +2,19 @@ import { startTelemetry, type TelemetryHandle } from '@breakerbox/telemetry';
 import { type DiagLogger, DiagLogLevel, diag, trace } from '@opentelemetry/api';
 import { type ReadableSpan, type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 
-/** What leaves a process by telemetry, as it leaves: the text that Prometheus scrapes, and the spans that ended. */
+/** The telemetry of a process as it leaves: the text that Prometheus scrapes, and the ended spans. */
 export interface Observed {
   /** The text of /metrics. */
   text(): Promise<string>;
-  /** The sum of all series whose name and labels hold each of the texts. */
+  /** The sum of all series whose name and labels contain each of the texts. */
   sum(...holding: readonly string[]): Promise<number>;
   readonly spans: readonly ReadableSpan[];
-  /** What was reported of exceptions that changed no call. */
+  /** Reports of exceptions that changed no call. */
   readonly reported: readonly string[];
   stop(): Promise<void>;
 }
 
-/** Starts telemetry for this process, on a port of its own. Spans are kept: not with `tracing: false`. */
+/** Starts telemetry for this process, on a port of its own. Spans are kept, except with `tracing: false`. */
 export const observe = async ({ tracing = true } = {}): Promise<Observed> => {
   const spans: ReadableSpan[] = [];
   const processor: SpanProcessor = {
@@ -30,7 +30,7 @@ export const observe = async ({ tracing = true } = {}): Promise<Observed> => {
   if (tracing) trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [processor] }));
   const telemetry: TelemetryHandle = startTelemetry({ serviceName: 'hostile', prometheus: { port: 0 } });
   await telemetry.ready;
-  // A connection of its own each time: tests block this process for seconds, and the endpoint closes an idle one meanwhile.
+  // A new connection each time: tests block this process for seconds, and the endpoint closes idle connections.
   const text = async (): Promise<string> =>
     (await fetch(telemetry.metricsUrl ?? 'no endpoint', { headers: { connection: 'close' } })).text();
   return {
@@ -46,16 +46,16 @@ export const observe = async ({ tracing = true } = {}): Promise<Observed> => {
   };
 };
 
-/** The sum of all series of a scrape whose name and labels hold each of the texts. */
+/** The sum of all series of a scrape whose name and labels contain each of the texts. */
 export const sumOf = (scrape: string, ...holding: readonly string[]): number =>
   scrape
-    .split('\n') // Labels may hold any other character: a carriage return too.
+    .split('\n') // Labels may contain any other character, including a carriage return.
     .filter((line) => !line.startsWith('#') && holding.every((text) => line.includes(text)))
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 
 let agents = 0;
 
-/** A new agent for each test: cells outlive boxes, as counters must. */
+/** A new agent name for each test, because series outlive boxes, as counters must. */
 export const newAgent = (): string => {
   agents += 1;
   return `hostile-${agents}`;

@@ -4,7 +4,7 @@ import { guard } from '@breakerbox/instrumentation';
 import { startTelemetry } from '@breakerbox/telemetry';
 import { sumOf } from './observed.ts';
 
-/** Agents at work in a process whose system clock is stepped to and fro all the time; says what came of it. */
+/** Agents in a process whose system clock keeps jumping back and forth. Prints the result. */
 
 const RealDate = Date;
 const HOUR = 3_600_000;

@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const YEAR = 365 * DAY;
 
-/** How an operator, NTP or a restored virtual machine steps the system clock. */
+/** Jumps of the system clock, as an operator, NTP or a restored virtual machine makes them. */
 const STEPS: readonly (readonly [string, number])[] = [
   ['an hour back', -60 * MINUTE],
   ['a year back', -YEAR],
@@ -22,7 +22,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Steps the system clock; monotonic time stands still meanwhile. */
+/** Changes the system clock. Monotonic time does not move. */
 const stepBy = (ms: number): void => {
   const before = performance.now();
   vi.setSystemTime(Date.now() + ms);
@@ -39,8 +39,8 @@ const open = (session: Session, tool = 'search'): void => {
   for (let failures = 0; failures < 3; failures += 1) fail(session, tool);
 };
 
-describe.each(STEPS)('the system clock is stepped %s', (_, ms) => {
-  it('while a circuit is open: its probe comes after 60 s, no sooner and no later', () => {
+describe.each(STEPS)('the system clock jumps %s', (_, ms) => {
+  it('while a circuit is open: its probe is due after exactly 60 s', () => {
     const session = box().session();
     open(session);
     stepBy(ms);
@@ -64,7 +64,7 @@ describe.each(STEPS)('the system clock is stepped %s', (_, ms) => {
     expect(session.peek('search')?.state).toBe('closed');
   });
 
-  it('while a probe hangs: its lease runs out after 60 s all the same (C9)', () => {
+  it('while a probe hangs: its lease still expires after 60 s (C9)', () => {
     const session = box().session();
     open(session);
     vi.advanceTimersByTime(MINUTE);
@@ -76,7 +76,7 @@ describe.each(STEPS)('the system clock is stepped %s', (_, ms) => {
     expect(session.acquire('search').reason).toBe('open');
   });
 
-  it('between snapshot and restore: a step on counts as time that has passed, a step back as none (C11)', () => {
+  it('between snapshot and restore: a jump forward counts as elapsed time, and a jump back as none (C11)', () => {
     const session = box().session();
     open(session);
     vi.advanceTimersByTime(20_000);
@@ -92,7 +92,7 @@ describe.each(STEPS)('the system clock is stepped %s', (_, ms) => {
     if (ms < 0) expect(restored.acquire('search').decision).toBe('probe');
   });
 
-  it('between two openings: they are one event still (S1)', () => {
+  it('between two openings: they are still one event (S1)', () => {
     const session = box().session();
     open(session);
     stepBy(ms);
@@ -100,7 +100,7 @@ describe.each(STEPS)('the system clock is stepped %s', (_, ms) => {
     expect(session.acquire('another')).toMatchObject({ decision: 'pause', reason: 'systemic' });
   });
 
-  it('while a call is under way: its time-out is the one that was set', async () => {
+  it('while a call is under way: its time-out does not change', async () => {
     const tool = guard(box().session(), 'search', () => new Promise<never>(() => {}), { timeoutMs: 10_000 });
     let ended = '';
     const call = tool(undefined).catch((error: Error) => {
@@ -114,7 +114,7 @@ describe.each(STEPS)('the system clock is stepped %s', (_, ms) => {
     expect(ended).toBe('TimeoutError');
   });
 
-  it('a result of this call is not stale, for it is no older than the task (F1)', () => {
+  it('a new result is not stale, because it is not older than the task (F1)', () => {
     const session = box({ labelFreshness: true }).session();
     stepBy(ms);
     const permit = session.acquire('search', { input: 1 });
@@ -122,7 +122,7 @@ describe.each(STEPS)('the system clock is stepped %s', (_, ms) => {
     expect(permit.freshness).toBeUndefined();
   });
 
-  it('nor is one that says itself that it was retrieved just now', () => {
+  it('a result that says it was retrieved just now is not stale', () => {
     const session = box({ labelFreshness: true }).session();
     vi.advanceTimersByTime(MINUTE);
     stepBy(ms);
@@ -132,10 +132,10 @@ describe.each(STEPS)('the system clock is stepped %s', (_, ms) => {
       return permit.freshness?.kind;
     };
     expect(retrieved(Date.now())).toBeUndefined();
-    expect(retrieved(Date.now() - 2 * MINUTE)).toBe('stale'); // Before the session began.
+    expect(retrieved(Date.now() - 2 * MINUTE)).toBe('stale'); // Before the session started.
   });
 
-  it('a last good result is served for as long as it may be, and no longer (F2)', () => {
+  it('a last good result is served for its full time, and no longer (F2)', () => {
     const session = box({ serveStaleMs: 10 * MINUTE }).session();
     session.acquire('search', { input: 1 }).settle({ result: 'good' });
     open(session);
@@ -158,7 +158,7 @@ describe.each(STEPS)('the system clock is stepped %s', (_, ms) => {
   });
 });
 
-it('a whole process whose system clock leaps about: probes, sessions, scrapes and counters are right, and it ends', async () => {
+it('a whole process whose system clock keeps jumping has correct probes, sessions, scrapes and counters, and ends', async () => {
   vi.useRealTimers();
   const told = await runChild('system-clock.child.ts');
   expect(told).toMatchObject({ code: 0, stderr: '' });

@@ -4,7 +4,7 @@ import { createBreakerbox } from '@breakerbox/core';
 import { guard, ToolUnavailableError } from '@breakerbox/instrumentation';
 import type { TelemetryHandle } from '@breakerbox/telemetry';
 
-/** A main thread and four workers with a box each; the fourth hangs in a tool call, and is terminated. */
+/** A main thread and four workers with a box each. The fourth worker hangs in a tool call, and is terminated. */
 
 const telemetry = (globalThis as Record<symbol, unknown>)[Symbol.for('@breakerbox/telemetry:running')] as
   | TelemetryHandle

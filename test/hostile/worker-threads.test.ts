@@ -6,7 +6,7 @@ const REGISTER = ['--import', '@breakerbox/telemetry/register'];
 interface Told {
   /** Exit codes of worker threads that ended by themselves. */
   readonly codes: readonly number[];
-  /** What a worker's call was answered, and what a worker's own circuit did. */
+  /** What a worker's call returned, and how the worker's own circuit changed. */
   readonly workers: readonly { readonly decisions: readonly string[]; readonly metricsUrl: string | null }[];
   /** Calls that the main thread's /metrics shows, by agent. */
   readonly calls: Readonly<Record<string, number>>;
@@ -23,18 +23,18 @@ describe('boxes in the main thread and in worker threads', () => {
     for (const { decisions } of workers) expect(decisions).toEqual(['call', 'call', 'call', 'skip']);
   });
 
-  it('with --import register in all of them: the main thread alone has the port, and shows its own calls', async () => {
+  it('with --import register in all of them: only the main thread has the port, and shows only its own calls', async () => {
     const port = { OTEL_EXPORTER_PROMETHEUS_PORT: '0' };
     const ended = await runChild('worker-threads.child.ts', REGISTER, port);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const { codes, workers, calls } = told(ended.stdout);
     expect(codes).toEqual([0, 0, 0]);
     expect(workers.map(({ metricsUrl }) => metricsUrl)).toEqual([null, null, null]);
-    // Threads share no memory: what workers count is pushed by themselves, or not seen.
+    // Threads share no memory. Workers push their own counts, or nothing shows them.
     expect(calls).toEqual({ main: 4 });
   });
 
-  it('with OTLP by register: each worker pushes its own calls before it ends, the one of a terminated worker is lost', async () => {
+  it('with OTLP by register: each worker pushes its own calls before it ends, and the calls of a terminated worker are lost', async () => {
     const { createServer } = await import('node:http');
     const bodies: string[] = [];
     const server = createServer((request, response) => {

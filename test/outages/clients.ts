@@ -1,4 +1,4 @@
-/** MCP clients of both majors of the SDK, on servers that run as processes over stdio. */
+/** MCP clients of both major versions of the SDK, with servers that run as processes over stdio. */
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ import type { TestClient } from '../../packages/instrumentation/src/test-support
 import { type Watched, watchedSession } from '../../packages/instrumentation/src/test-support/watched-session.ts';
 import { kill } from '../mcp-processes.ts';
 
-/** How a server is started. */
+/** The program of a server. */
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
@@ -25,7 +25,7 @@ export interface Program {
 
 interface Started {
   readonly client: TestClient;
-  /** Starts the server and connects to it, again once the connection before is closed. Gives the id of its process. */
+  /** Starts the server and connects to it. A second call does so again after the connection is closed. Returns the pid. */
   start(program: Program): Promise<number>;
 }
 
@@ -45,7 +45,7 @@ const pidOf = ({ pid }: { readonly pid: number | null }): number => {
   return pid;
 };
 
-/** The client of each major. */
+/** The client of each major version. */
 export const sdks: Readonly<Record<'SDK 1' | 'SDK 2', () => Started>> = {
   'SDK 1': () => {
     const client = new ClientOfSdk1(who);
@@ -67,7 +67,7 @@ export const sdks: Readonly<Record<'SDK 1' | 'SDK 2', () => Started>> = {
   },
 };
 
-/** Connects to a server for the time of a test. `restart` ends the server if it still runs, and starts it again. */
+/** Connects to a server until the test ends. `restart` ends the server if it still runs, and starts it again. */
 export const connect = async (create: () => Started, program: Program) => {
   const { client, start } = create();
   let pid = await start(program);
@@ -90,21 +90,21 @@ export const scriptOf = (name: string): string => {
   return join(dirname(manifest), Object.values(bin)[0] ?? 'has no bin');
 };
 
-/** The tests' own server. Its variables are described beside it. */
+/** The tests' own server. The file describes its variables. */
 export const ownServer = (env: Readonly<Record<string, string>> = {}): Program => ({
   command: process.execPath,
   args: [fileURLToPath(new URL('server.ts', import.meta.url))],
   env,
 });
 
-/** A temporary folder for the time of a test. */
+/** A temporary folder until the test ends. */
 export const newFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'breakerbox-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
 
-/** A session on a clock that stands still, and the decisions of its calls with their reasons, such as `search: skip, open`. */
+/** A session on a clock that does not move, and the decisions of its calls with their reasons, such as `search: skip, open`. */
 export const watched = (): Watched & { readonly reasons: readonly string[] } => {
   const made = watchedSession();
   const reasons: string[] = [];
@@ -112,7 +112,7 @@ export const watched = (): Watched & { readonly reasons: readonly string[] } => 
   return { ...made, reasons };
 };
 
-/** How many failures the session has been charged with. */
+/** How many failures were charged to the session. */
 export const spent = (session: Session): number => {
   const { limit, remaining } = session.view().budget;
   return limit - remaining;

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of Debian's package, private to a test file: on loopback, in a temporary folder, stopped and started at will. */
+/** A PostgreSQL server from Debian's package, for one test file: on loopback, in a temporary folder, with start and stop. */
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
@@ -10,11 +10,11 @@ import { findProgram, freePort } from '../../packages/cli/src/demo/child.ts';
 import { startWatchdog } from '../../packages/cli/src/demo/watchdog.ts';
 
 export interface Postgres {
-  /** What the agent's server connects with. Default: the agent's own password. */
+  /** The password of the agent's server. Default: the agent's own password. */
   url(password?: string): string;
-  /** Starts it, unless it runs. */
+  /** Starts it, unless it already runs. */
   start(): Promise<void>;
-  /** Disconnects its clients and ends. */
+  /** Disconnects its clients and stops it. */
   stop(): Promise<void>;
   /** Runs SQL as the owner of the database. */
   run(sql: string): Promise<void>;
@@ -27,7 +27,7 @@ const DEBIAN = '/usr/lib/postgresql';
 const PASSWORD = 'correct-horse';
 const run = promisify(execFile);
 
-/** The folder of PostgreSQL's programs; undefined where it is not installed. */
+/** The folder of PostgreSQL's programs; undefined if it is not installed. */
 export const findPostgres = (): string | undefined => {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((one, other) => Number(other) - Number(one)) : [];
   const debian = versions.map((version) => join(DEBIAN, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')));
@@ -43,23 +43,23 @@ const unprivileged = (): { readonly uid?: number; readonly gid?: number } => {
     try {
       return { uid: idOf('-u', user), gid: idOf('-g', user) };
     } catch {
-      // There is no such user.
+      // This user does not exist.
     }
   }
-  throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody to run it as.');
+  throw new Error('PostgreSQL does not run as root. Create a user "postgres" to run it.');
 };
 
-/** The tests lose nothing if the machine stops. */
+/** Nothing is lost if the machine stops during a test. */
 const FAST = ['fsync', 'synchronous_commit', 'full_page_writes', 'autovacuum'].flatMap((name) => ['-c', `${name}=off`]);
 
 /**
- * Makes a database with the role `agent` and the table `customers`, and starts it.
- * @throws Error when PostgreSQL is not installed
+ * Makes and starts a database with the role `agent` and the table `customers`.
+ * @throws Error if PostgreSQL is not installed
  */
 export const startPostgres = async (): Promise<Postgres> => {
   const bin = findPostgres();
   if (bin === undefined)
-    throw new Error('PostgreSQL is not installed: `npm test` installs it where it is root on Debian.');
+    throw new Error('PostgreSQL is not installed: `npm test` installs it if you are root on Debian.');
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-postgres-'));
   const watchdog = startWatchdog(folder);
   const user = unprivileged();

@@ -1,10 +1,10 @@
 /**
- * An MCP server as people write them, for tests: it fetches pages, runs code and searches a documentation service. It reports errors in the
- * ways that real servers do.
+ * A typical MCP server, for tests: it fetches pages, runs code and searches a documentation service. It reports errors in the ways
+ * that real servers do.
  *
- * | variable | what it is |
+ * | variable | meaning |
  * |---|---|
- * | `TEST_NAMES=1` | `*.test` is this machine, and no other host is known: the tests do not depend on a name server |
+ * | `TEST_NAMES=1` | `*.test` resolves to this machine, and no other host resolves: the tests do not depend on a name server |
  * | `INTERPRETER` | the program that runs the code. Default: this Node |
  * | `DOCS` | the address of the documentation service |
  */
@@ -30,7 +30,7 @@ const failed = (text: string) => ({ isError: true, ...said(text) });
 const server = new McpServer({ name: 'toolbox', version: '1.0.0' });
 const url = z.string();
 
-/** Says why in the words of Node. */
+/** Gives Node's reason for a failure. */
 server.registerTool('fetch_page', { description: 'Fetches a page', inputSchema: { url } }, async (input) => {
   try {
     const response = await fetch(input.url);
@@ -42,7 +42,7 @@ server.registerTool('fetch_page', { description: 'Fetches a page', inputSchema: 
   }
 });
 
-/** Lets the error escape. What the SDK makes of it says `fetch failed` and nothing else. */
+/** Lets the error escape. The SDK turns it into `fetch failed`, without the reason. */
 server.registerTool('fetch_html', { description: 'Fetches a page', inputSchema: { url } }, async (input) => {
   const response = await fetch(input.url);
   return said(await response.text());
@@ -59,13 +59,13 @@ const runCode = (code: string): Promise<Run> =>
 
 const code = z.string();
 
-/** Gives what the program printed. */
+/** Returns the output of the program. */
 server.registerTool('run_code', { description: 'Runs JavaScript', inputSchema: { code } }, async (input) => {
   const { error, stdout, stderr } = await runCode(input.code);
   return error === null ? said(stdout) : failed(stderr || error.message);
 });
 
-/** Gives Node's message about it: `Command failed`, the command, and what the program printed. */
+/** Returns Node's message about a failure: `Command failed`, the command, and the program's output. */
 server.registerTool('execute_code', { description: 'Runs JavaScript', inputSchema: { code } }, async (input) => {
   const { error, stdout } = await runCode(input.code);
   return error === null ? said(stdout) : failed(error.message);

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { onTestFinished } from 'vitest';
 
-/** A web server on loopback for the rest of a test. Port 0: any that is free. Gives its port. */
+/** A web server on loopback until the test ends. Port 0: any free port. Returns its port. */
 export const serve = async (answer: RequestListener, wanted = 0): Promise<number> => {
   const web = createServer(answer);
   onTestFinished(() => {
@@ -13,6 +13,6 @@ export const serve = async (answer: RequestListener, wanted = 0): Promise<number
     web.listen(wanted, '127.0.0.1', resolve);
   });
   const address = web.address();
-  if (address === null || typeof address === 'string') throw new Error('The system gave no port.');
+  if (address === null || typeof address === 'string') throw new Error('The operating system returned no port.');
   return address.port;
 };

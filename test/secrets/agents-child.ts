@@ -1,6 +1,6 @@
 /**
- * Agents of all kinds at work with planted secrets, in a process of their own: its command line and environment hold some too.
- * Prints everything that leaves the process by Breakerbox, as JSON: see secrets.test.ts.
+ * Agents of all kinds with planted secrets, in a process of their own. Its command line and environment contain some too.
+ * Prints everything that leaves the process through Breakerbox, as JSON: see secrets.test.ts.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
@@ -23,21 +23,21 @@ import { KINDS } from './kinds.ts';
 import { createGarden, OWN_FAULT, secretOf } from './plants.ts';
 import { workOf } from './tools.ts';
 
-/** What the child prints. */
+/** The output of the child. */
 export interface Said {
-  /** What left the process, by the way that it took. */
+  /** What left the process, by its way out. */
   readonly outputs: Readonly<Record<string, string>>;
   /** Where secrets were planted. */
   readonly places: readonly string[];
-  /** What the models heard of their tools, by kind. */
+  /** What the models read about their tools, by kind. */
   readonly heard: Readonly<Record<string, readonly string[]>>;
-  /** Ports of others that the process has connected to. */
+  /** Foreign ports to which the process has connected. */
   readonly ports: readonly (number | undefined)[];
-  /** What Node lets the process do beside that: it was started to do none of it. */
+  /** Other rights that Node gives the process. It should have none. */
   readonly rights: readonly string[];
 }
 
-/** Before what the child prints: all else that is printed is Breakerbox's, or OpenTelemetry's. */
+/** A mark before the child's own output. Everything else is printed by Breakerbox or OpenTelemetry. */
 export const SAID = 'said: ';
 
 const FORMATS = { formatReport, formatStateTable, formatScopeReport, formatPauseReport, formatSystemicReport };
@@ -54,7 +54,7 @@ const say = (way: string, text: string): void => {
   said[way] = `${said[way] ?? ''}${text}\n`;
 };
 
-/** A last good result is kept, and given in place of a call; gives what the model would be told. */
+/** Keeps a last good result, which then answers instead of a call. Returns what the model would read. */
 const serveKept = (session: Session): string => {
   const input = { q: garden.plant('argument of a kept result') };
   session.acquire('read', { input }).settle({ result: garden.plant('kept result') });
@@ -77,7 +77,7 @@ const sayAllOf = (session: Session): void => {
   say('views', JSON.stringify([session.view(), session.peek('search'), session.unavailable()]));
   say('plans', JSON.stringify(session.planScope([{ name: 'prices', tools: ['search'] }])));
   const input = { q: garden.plant('argument of a permit') };
-  const permits = ['search', 'search', 'read'].map((tool) => session.acquire(tool, { input })); // The first is a probe.
+  const permits = ['search', 'search', 'read'].map((tool) => session.acquire(tool, { input })); // The first call is a probe.
   say('notes', session.note());
   say('messages', permits.map(({ message }) => message).join('\n'));
   say(

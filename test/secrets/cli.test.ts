@@ -1,4 +1,4 @@
-/** The command prints what happened, and nothing of its environment or command line. */
+/** The command prints its results, and nothing of its environment or command line. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -23,6 +23,6 @@ test.concurrent.each([
   ['--no-color', 'Breakerbox demo'],
 ])('Q2: breakerbox demo %s', async (flag, holds) => {
   const { stdout, stderr } = await demo(flag);
-  expect((stdout + stderr).includes(holds), `it prints ${holds}`).toBe(true);
+  expect((stdout + stderr).includes(holds), `the output has ${holds}`).toBe(true);
   expect(secretsIn(stdout + stderr, PLACES)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** What adapters read of results and arguments throws texts of tools and of the model, which have no place in diag. */
+/** When adapters read results and arguments, these may throw texts of tools or of the model. Such texts must not be in diag. */
 
 import { inspect } from 'node:util';
 import { createBreakerbox } from '@breakerbox/core';
@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { listenToDiag } from '../../packages/instrumentation/src/test-support/diagnosed.ts';
 import { secretOf, secretsIn } from './plants.ts';
 
-const PLACE = 'thrown by what is read';
+const PLACE = 'thrown while it is read';
 const refuse = (): never => {
   throw new Error(secretOf(PLACE));
 };
@@ -44,7 +44,7 @@ test('E5: the metadata of an MCP result that throws when it is labelled', async 
   const client = guardMcpClient(made as unknown as McpClient, session);
   const call = (): unknown => client.callTool({ name: 'search', arguments: input } as never);
   await call();
-  await call(); // Word for word what it gave before, and so labelled.
+  await call(); // The same result as before, and so labelled.
   expect(told()).toEqual([]);
 });
 

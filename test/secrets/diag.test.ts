@@ -1,4 +1,4 @@
-/** What a tool throws at whoever looks at it is the tool's own text, and has no place on stderr, where diag writes by default. */
+/** An error that a tool's value throws when it is read is the tool's own text. It must not be on stderr, where diag writes by default. */
 
 import { inspect } from 'node:util';
 import { type Classifier, createBreakerbox } from '@breakerbox/core';
@@ -20,14 +20,14 @@ const refuse = (): never => {
 };
 const trap = new Proxy({}, { get: refuse, has: refuse, ownKeys: refuse, getPrototypeOf: refuse });
 
-/** Values that throw when they are looked at. */
+/** Values that throw when they are read. */
 const VALUES: Readonly<Record<string, unknown>> = {
   'a message': Object.defineProperty(new Error(), 'message', { get: refuse }),
   'a cause': Object.defineProperty(new Error('x'), 'cause', { get: refuse }),
   'a status': Object.assign(new Error('x'), { status: { valueOf: refuse, toString: refuse } }),
   headers: Object.assign(new Error('x'), { status: 503, headers: { get: refuse } }),
   'a proxy': trap,
-  'a text form': { toString: refuse, toJSON: refuse, [Symbol.toPrimitive]: refuse },
+  'a string conversion': { toString: refuse, toJSON: refuse, [Symbol.toPrimitive]: refuse },
   content: Object.defineProperty({ isError: true }, 'content', { get: refuse, enumerable: true }),
 };
 
@@ -55,7 +55,7 @@ const CALLS: Readonly<Record<string, (tool: Tool, session: ReturnType<typeof ses
       state: {},
       runtime: {},
     };
-    // As ToolNode: it is the tool of the request that is called.
+    // Like ToolNode, which calls the tool of the request.
     const handler = ({ tool, toolCall }: typeof request) => tool.invoke(toolCall as never);
     return wrapToolCall?.(request as never, handler as never);
   },
@@ -103,7 +103,7 @@ describe.each(Object.entries(CALLS))('%s', (_, call) => {
     expect(secretsIn(inspect(logged, { depth: 9 }), [PLACE])).toEqual([]);
   });
 
-  test("E5: the fault of the application's own classifier is told, so the logger is heard, without the tool's error", async () => {
+  test("E5: a fault of the application's own classifier is reported, without the tool's error", async () => {
     const failing = (): never => {
       throw new Error('the classifier failed');
     };

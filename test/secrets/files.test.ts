@@ -1,4 +1,4 @@
-/** Snapshot and capability files that somebody made to do harm: refused with an error of a bounded size, or harmless. */
+/** Malicious snapshot and capability files: they cause an error of bounded size, or have no effect. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +6,12 @@ import { BreakerboxConfigError, createBreakerbox, formatReport, parseCapabilitie
 import { loadCapabilities, parseCapabilitiesYaml } from '@breakerbox/instrumentation/capabilities';
 import { afterEach, describe, expect, test } from 'vitest';
 
-/** Characters of an error: somebody reads it, and it goes to a log. */
+/** Most characters of an error, because a person reads it, and it goes to a log. */
 const READABLE = 50_000;
 
 const box = () => createBreakerbox({ agent: 'tester', tools: { a: { failureThreshold: 1 }, b: {} } });
 
-/** As it comes from a file. */
+/** As if it came from a file. */
 const snapshot = () => {
   const session = box().session({ id: 'kept' });
   for (const tool of ['a', 'b']) session.acquire(tool).settle({ outcome: 'failure', category: 'network' });
@@ -34,21 +34,18 @@ afterEach(() => expect(Object.getOwnPropertyDescriptors(Object.prototype)).toEqu
 
 describe('C11: a hostile snapshot', () => {
   test.each([
-    [
-      'entries that are none',
-      (kept: ReturnType<typeof snapshot>) => ({ ...kept, circuits: times(50_000, () => ({})) }),
-    ],
-    ['keys that there are none of', () => Object.fromEntries(times(50_000, (index) => [`key${index}`, index]))],
+    ['invalid entries', (kept: ReturnType<typeof snapshot>) => ({ ...kept, circuits: times(50_000, () => ({})) })],
+    ['unknown keys', () => Object.fromEntries(times(50_000, (index) => [`key${index}`, index]))],
     ['one key of a megabyte', (kept) => ({ ...kept, ['k'.repeat(1_000_000)]: 1 })],
-    ['a text of a megabyte', (kept) => ({ ...kept, agent: 'a'.repeat(1_000_000) })],
-    ['nesting without end', (kept) => ({ ...kept, agent: JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) })],
+    ['a string of a megabyte', (kept) => ({ ...kept, agent: 'a'.repeat(1_000_000) })],
+    ['endless nesting', (kept) => ({ ...kept, agent: JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) })],
   ] satisfies [string, (kept: ReturnType<typeof snapshot>) => unknown][])('C11: %s', async (_, change) => {
     const hostile = change(snapshot());
     const { message } = await refusal(() => box().restore(hostile));
     expect(message.length).toBeLessThan(READABLE);
   });
 
-  /** Counts how often the names of these entries are read: a look at each pair of them would be half a million. */
+  /** Counts how often the names of these entries are read. Comparing each pair of entries would take half a million reads. */
   const counted = (entries: readonly object[]) => {
     let reads = 0;
     const watched = entries.map((entry, index) =>
@@ -63,7 +60,7 @@ describe('C11: a hostile snapshot', () => {
     return { watched, reads: () => reads };
   };
 
-  test('C11: many circuits and openings cost no more than each by itself', () => {
+  test('C11: the cost of checking circuits and openings is linear', () => {
     const kept = snapshot();
     const circuits = counted(times(1_000, () => Object(kept.circuits?.[0])));
     const opening = { category: 'network', at: { step: 0, ageMs: 0 }, unixMs: 0 };
@@ -74,7 +71,7 @@ describe('C11: a hostile snapshot', () => {
     expect(openings.reads()).toBeLessThan(20_000);
   });
 
-  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('C11: a tool called %s is one', (name) => {
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('C11: a tool may have the name %s', (name) => {
     const kept = JSON.parse(JSON.stringify(snapshot()).replaceAll('"a"', JSON.stringify(name))) as object;
     const named = createBreakerbox({ agent: 'tester', tools: {} });
     named.declare(name);
@@ -85,7 +82,7 @@ describe('C11: a hostile snapshot', () => {
   });
 
   test.each(['', ',"circuits":{}', ',"ledger":{}'])(
-    'C11: keys of its prototype make nothing of it: case %#',
+    'C11: keys of a prototype have no effect: case %#',
     async (more) => {
       const hostile: unknown = JSON.parse(`{"version":1,"__proto__":{"agent":"tester","id":"x","polluted":1}${more}}`);
       await refusal(() => box().restore(hostile));
@@ -103,26 +100,23 @@ describe('R1, E6: a hostile capability file', () => {
   test.each([
     ['faults that each name all tools', () => parseCapabilities(wrongTools(2_000))],
     [
-      'keys that there are none of',
+      'unknown keys',
       () => parseCapabilities(JSON.stringify(Object.fromEntries(times(50_000, (index) => [`k${index}`, 1])))),
     ],
     ['a key of a megabyte', () => parseCapabilities(JSON.stringify({ tools: {}, ['k'.repeat(1_000_000)]: 1 }))],
-    [
-      'nesting without end',
-      () => parseCapabilities(`{"tools":{"a":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}}`),
-    ],
-    ['a JSON text cut short', () => parseCapabilities(`{"tools":{"a":"${'x'.repeat(1_000_000)}`)],
+    ['endless nesting', () => parseCapabilities(`{"tools":{"a":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}}`)],
+    ['a truncated JSON text', () => parseCapabilities(`{"tools":{"a":"${'x'.repeat(1_000_000)}`)],
     ['YAML with faults in each line', () => parseCapabilitiesYaml(`tools:\n${'  a: {}\n'.repeat(5_000)}`)],
-    ['YAML nesting without end', () => parseCapabilitiesYaml(`tools: ${'['.repeat(100_000)}`)],
+    ['endless YAML nesting', () => parseCapabilitiesYaml(`tools: ${'['.repeat(100_000)}`)],
     [
-      'YAML that would make objects',
+      'YAML that would construct objects',
       () => parseCapabilitiesYaml('tools: { a: { fallback: !!js/function "() => 1" } }'),
     ],
   ])('R1: %s', async (_, read) => {
     expect((await refusal(read)).message.length).toBeLessThan(READABLE);
   });
 
-  test.each(['.yaml', '.json'])('R1: one of 2 MB is refused unread: %s', async (extension) => {
+  test.each(['.yaml', '.json'])('R1: a file of 2 MB is refused without reading it: %s', async (extension) => {
     const folder = await mkdtemp(join(tmpdir(), 'breakerbox-secrets-'));
     try {
       const path = join(folder, `map${extension}`);
@@ -136,7 +130,7 @@ describe('R1, E6: a hostile capability file', () => {
   test.each([
     ['JSON', () => parseCapabilities('{"tools": {"__proto__": {"fallback": "ask"}, "a": {"fallback": "ask"}}}')],
     ['YAML', () => parseCapabilitiesYaml('tools: { __proto__: { fallback: ask }, a: { fallback: ask } }')],
-  ])('R1: __proto__ is a name in %s', (_, read) => {
+  ])('R1: __proto__ is an ordinary name in %s', (_, read) => {
     const { tools } = read();
     expect(Object.keys(tools)).toEqual(['__proto__', 'a']);
     expect(({} as { fallback?: string }).fallback).toBeUndefined();

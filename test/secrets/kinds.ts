@@ -22,15 +22,15 @@ import { z } from 'zod';
 import { reply } from '../frameworks/own-loop.ts';
 import type { Work } from './tools.ts';
 
-/** An agent of one framework at its work; gives what its model heard of tools. */
+/** An agent of one framework at work. Returns what its model read about its tools. */
 export type Kind = (session: Session, work: Work) => Promise<readonly string[]>;
 
 const schema = z.object({ q: z.string() });
 
-/** The failing tool until it is out, and once more; then the others. */
+/** The failing tool until it is unavailable, and once more; then the other tools. */
 const scriptOf = ({ argument, plant }: Work) => [
   ...['search', 'search', 'search', 'search', 'read', 'lookup'].map((tool) => [{ tool, input: argument() }]),
-  `All that I found is ${plant('words of the model')}.`,
+  `All I found is ${plant('words of the model')}.`,
 ];
 
 const bodiesOf = ({ tools }: Work) =>
@@ -90,7 +90,7 @@ const anthropic: Kind = async (session, work) => {
   const tools = bodiesOf(work).map(({ name, run }) =>
     betaZodTool({
       name,
-      description: `Does ${name}`, // The SDK's own spans have it.
+      description: `Does ${name}`, // The SDK's own spans contain it.
 
       inputSchema: schema,
       run: async (input) => String(await run(input)),

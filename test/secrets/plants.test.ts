@@ -10,8 +10,8 @@ test.each([
   ['in a URL', `https://host.example/?q=${encodeURIComponent(secret)}`],
   ['in capitals', secret.toUpperCase()],
   ['base64', Buffer.from(secret).toString('base64')],
-  ['base64, one byte along', Buffer.from(`x${secret}`).toString('base64')],
-  ['base64url, two bytes along', Buffer.from(`xy${secret}`).toString('base64url')],
+  ['base64, shifted by one byte', Buffer.from(`x${secret}`).toString('base64')],
+  ['base64url, shifted by two bytes', Buffer.from(`xy${secret}`).toString('base64url')],
   ['hex', Buffer.from(secret).toString('hex')],
   ['bytes', JSON.stringify([...Buffer.from(secret)])],
   ['UTF-16', Buffer.from(secret, 'utf16le').toString('latin1')],
@@ -20,6 +20,6 @@ test.each([
   expect(secretsIn(`before ${text} after`, ['an argument', 'a header'])).toEqual(['a header']);
 });
 
-test('and nothing is found where there is none', () => {
+test('nothing is found in a text without a secret', () => {
   expect(secretsIn('breakerbox_decisions_total{gen_ai_tool_name="search"} 1', ['a header'])).toEqual([]);
 });

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Secrets as a test plants them. Each has a mark of its own at its beginning, so that one which is cut is found too, and
- * characters behind it that encodings change.
+ * Secrets that a test plants. Each starts with a mark of its own, so that the search finds truncated ones too. After the mark there are
+ * characters that encodings change.
  */
 export interface Garden {
-  /** A secret for this place: the same text each time. */
+  /** The secret of a place. It is always the same. */
   plant(place: string): string;
   /** Where secrets were planted. */
   places(): readonly string[];
@@ -22,13 +22,13 @@ export const createGarden = (): Garden => {
   };
 };
 
-/** Where the application's own listener throws one: that is for the application's log, and for nobody else. */
+/** The place where the application's own listener throws one. That text is only for the application's log. */
 export const OWN_FAULT = 'thrown by a listener';
 
-/** What {@link Garden.plant} gives, for whoever only looks for it. */
+/** The result of {@link Garden.plant}, for code that only searches. */
 export const secretOf = (place: string): string => `${markOf(place)}"\\/+= é\n`;
 
-/** Letters and digits that stand nowhere else. */
+/** Letters and digits that are in no other text. */
 const markOf = (place: string): string => `sk${createHash('sha256').update(place).digest('hex').slice(0, 22)}`;
 
 /** The places whose secrets are in a text, plain or encoded: base64 at any offset, hex, URL, JSON and HTML escapes, UTF-16. */
@@ -50,14 +50,14 @@ const formsOf = (mark: string): readonly string[] => [
   each(mark, (code) => `\\u00${code}`),
   each(mark, (code) => `\\x${code}`),
   each(mark, (code) => `&#x${code};`),
-  each(mark, (code) => `${Number.parseInt(code, 16)},`).slice(0, -1), // Bytes, as JSON has those of a Uint8Array.
+  each(mark, (code) => `${Number.parseInt(code, 16)},`).slice(0, -1), // Bytes, as JSON writes a Uint8Array.
   [...mark].reverse().join(''),
 ];
 
 const each = (mark: string, write: (code: string) => string): string =>
   [...Buffer.from(mark)].map((byte) => write(byte.toString(16).padStart(2, '0'))).join('');
 
-/** What is the same wherever in a longer text the mark begins: without the characters that share bits with neighbours. */
+/** The part of an encoded mark that does not depend on its position: without the characters that share bits with neighbours. */
 const base64FormsOf = (mark: string): readonly string[] =>
   [0, 1, 2].flatMap((offset) => {
     const encoded = Buffer.from('\0'.repeat(offset) + mark).toString('base64url');

@@ -1,4 +1,4 @@
-/** Agents of all kinds with secrets in everything that is theirs; then every way out of the process is searched for them. */
+/** Agents of all kinds with secrets in everything they use. The test searches every way out of the process for them. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ const CHILD = fileURLToPath(new URL('agents-child.ts', import.meta.url));
 const PREFIX: typeof SAID = 'said: ';
 const OUTSIDE = ['command line', 'environment', 'header of OTLP'] as const;
 
-/** What is under way out of the child, and must hold what it is for: or the search would search nothing. */
+/** Each way out of the child must carry its normal content. Otherwise the search would search nothing. */
 const HOLDS: Readonly<Record<string, string>> = {
   reports: 'search',
   snapshots: '"tool":"search"',
@@ -48,7 +48,7 @@ beforeAll(async () => {
     OTEL_LOG_LEVEL: 'all',
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${encodeURIComponent(secretOf('header of OTLP').slice(0, 24))}`,
   };
-  // It may write no file, and start neither process nor thread.
+  // It may not write files or start processes or threads.
   const flags = ['--permission', '--allow-fs-read=*', '--conditions=breakerbox-source'];
   const args = [...flags, CHILD, '--api-key', secretOf('command line')];
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
@@ -74,17 +74,17 @@ beforeAll(async () => {
 describe('Q2: no secret leaves the process', () => {
   test.each(Object.entries(HOLDS))('Q2: by %s', (way, holds) => {
     const output = outputs[way] ?? '';
-    expect(output.includes(holds), `what left by ${way} says ${holds}`).toBe(true);
+    expect(output.includes(holds), `the output of ${way} has ${holds}`).toBe(true);
     const found = secretsIn(output, [...said.places, ...OUTSIDE, OWN_FAULT]);
     expect(found).toEqual(way === 'stderr' ? [OWN_FAULT] : []);
   });
 
-  test('Q2: and there is no way out that is not searched', () => {
+  test('Q2: every way out is searched', () => {
     expect(Object.keys(outputs).toSorted()).toEqual(Object.keys(HOLDS).toSorted());
     expect([said.ports, said.rights]).toEqual([[port], []]);
   });
 
-  test('Q2: the secrets were there: each model has read those of its tools, as it would without us', () => {
+  test('Q2: the secrets existed: each model has read those of its tools, as it would without Breakerbox', () => {
     for (const [kind, texts] of Object.entries(said.heard)) {
       const read = secretsIn(texts.join('\n'), said.places);
       expect(read, kind).toContain(`${kind}: result`);

@@ -1,17 +1,17 @@
 import type { ToolBody } from '../frameworks/harness.ts';
 import type { Garden } from './plants.ts';
 
-/** What an agent of one kind works with. */
+/** The parts of an agent of one kind. */
 export interface Work {
   readonly tools: Readonly<Record<'search' | 'read' | 'lookup', ToolBody>>;
-  /** An argument that nobody else may read. */
+  /** A secret argument. */
   readonly argument: () => { readonly q: string };
   readonly plant: (what: string) => string;
 }
 
 /**
- * Three tools: `search` throws an error that has secrets in all its parts, `read` answers with one, and `lookup` reports an error
- * in its result.
+ * Three tools: `search` throws an error with secrets in all its parts, `read` returns one, and `lookup` reports an error in its
+ * result.
  */
 export const workOf = (kind: string, { plant }: Garden): Work => {
   const planted = (what: string): string => plant(`${kind}: ${what}`);
@@ -32,7 +32,7 @@ export const workOf = (kind: string, { plant }: Garden): Work => {
   };
 };
 
-/** As HTTP clients throw them, with request and response beside the message. */
+/** An error in the form of HTTP clients, with request and response beside the message. */
 const failureWith = (planted: (what: string) => string): Error => {
   const cause = new Error(`connect ECONNREFUSED ${planted('message of a cause')}`);
   const error = new Error(`${planted('message')} answered HTTP 503 Service Unavailable`, { cause });

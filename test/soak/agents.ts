@@ -3,21 +3,21 @@ import { type Breakerbox, type BreakerboxConfig, createBreakerbox, formatReport,
 import { guardAll, ToolUnavailableError } from '@breakerbox/instrumentation';
 import { TOOLS, type World } from './world.ts';
 
-/** What was seen by those who called, to be held against what the metrics say. */
+/** What the callers saw, to compare with the metrics. */
 export interface Seen {
-  /** Sessions that were begun, restored ones too. */
+  /** Sessions that were started, including restored ones. */
   sessions: number;
-  /** Decisions and outcomes that listeners were told of, by what they were. */
+  /** Decisions and outcomes that listeners got, by kind. */
   readonly decisions: Record<string, number>;
   readonly outcomes: Record<string, number>;
-  /** Permits asked for by hand that let a call through, and those of them that were never settled. */
+  /** Permits that were acquired by hand and let a call through, and those of them that were never settled. */
   byHand: number;
   neverSettled: number;
-  /** What no caller should ever get. */
+  /** Errors that no caller should get. */
   readonly strange: string[];
 }
 
-/** Tools are the same for all agents. How circuits are shared, the budget's rule and the end of systemic events are not. */
+/** All agents have the same tools. They differ in how circuits are shared, in the budget's rule, and in how systemic events end. */
 const CONFIGS: readonly Partial<BreakerboxConfig>[] = [
   { agent: 'soak-session' },
   { agent: 'soak-strict', budget: 'strict' },
@@ -29,10 +29,10 @@ const CONFIGS: readonly Partial<BreakerboxConfig>[] = [
 /** Tools of one group (C13). */
 const GROUPED = ['fetch', 'orders'] as const;
 
-/** Small waits: a soak of minutes is to see many openings, probes, leases and recoveries. */
+/** Short waits, because a soak of minutes must have many openings, probes, leases and recoveries. */
 const DEFAULTS = { cooldownMs: 200, maxCooldownMs: 400, probeLeaseMs: 500, maxRetryAfterMs: 500 } as const;
 
-/** Sessions that are never ended leave the gauges after that time. */
+/** Time after which sessions that are never ended leave the gauges. */
 export const IDLE_MS = 1_000;
 
 export const createBoxes = (seen: Seen): readonly Breakerbox[] =>
@@ -67,10 +67,10 @@ const add = (counts: Record<string, number>, key: string): void => {
   counts[key] = (counts[key] ?? 0) + 1;
 };
 
-/** Fires never: what calls leave on it when they are over is a leak. */
+/** Never fires. A listener that calls leave on it is a leak. */
 const SHUTDOWN = new AbortController().signal;
 
-/** One run of an agent, from its first call to its end, by all that a session can be asked for. */
+/** One run of an agent, from its first call to its end, with every function of a session. */
 export const runSession = async (box: Breakerbox, world: World, seen: Seen): Promise<void> => {
   let session: Session = box.session();
   seen.sessions += 1;
@@ -104,17 +104,17 @@ export const runSession = async (box: Breakerbox, world: World, seen: Seen): Pro
     await wait(Math.random() * 60);
   }
   if (Math.random() < 0.1) {
-    // The user leaves: what is under way is cut off.
+    // The user aborts: calls under way are cut off.
     const cut = tools.search?.({ query: 0 }, { signal: caller.signal }).catch(strange);
     caller.abort();
     await cut;
   }
-  if (Math.random() < 0.9) session.end(); // The others are forgotten, and leave the gauges when they have idled.
+  if (Math.random() < 0.9) session.end(); // The others are never ended, and leave the gauges when they have idled.
 };
 
 const any = <Value>(values: readonly Value[]): Value => values[Math.floor(Math.random() * values.length)] as Value;
 
-/** Of a guarded call only tools' own errors, refusals, time-outs and aborts may come. */
+/** A guarded call may only throw errors of tools, rejections, time-outs and aborts. */
 const judge = (error: unknown, seen: Seen): void => {
   if (error instanceof ToolUnavailableError) return;
   const text = `${(error as Error).name}: ${(error as Error).message}`;
@@ -122,13 +122,13 @@ const judge = (error: unknown, seen: Seen): void => {
   if (!known && seen.strange.length < 10) seen.strange.push(text);
 };
 
-/** A loop of one's own: some of its permits are settled twice, some never, and some names are made up. */
+/** A loop of your own: some of its permits are settled twice, some never, and some names are made up. */
 const byHand = (session: Session, seen: Seen): void => {
   const madeUp = Math.random() < 0.2;
   const permit = session.acquire(madeUp ? `made_up_${Math.random()}` : any(TOOLS), { input: { at: Math.random() } });
   if (permit.decision !== 'call' && permit.decision !== 'probe') return;
   seen.byHand += 1;
-  // No probes, not even of a circuit that is only observed: one that never settles has failed by its lease, and counts.
+  // No probes, not even of a circuit that is only observed. A probe that never settles fails at the end of its lease, and counts.
   if (permit.reason === 'closed' && Math.random() < 0.2) {
     seen.neverSettled += 1;
     return;
@@ -137,7 +137,7 @@ const byHand = (session: Session, seen: Seen): void => {
   if (Math.random() < 0.2) permit.settle({ error: new Error('a second time') });
 };
 
-/** What an operator does about a session that is paused. */
+/** What an operator does with a paused session. */
 const recover = (session: Session): void => {
   formatReport(session.report());
   session.note();

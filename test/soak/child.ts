@@ -6,29 +6,29 @@ import { createBoxes, IDLE_MS, runSession, type Seen } from './agents.ts';
 import { createWorld } from './world.ts';
 
 /**
- * A thousand sessions at any time, through outages that come and go, for the seconds that are given; in rounds, at whose ends
- * all sessions are over and the process is quiet. Then heap, handles and timers are measured, so that a leak shows as what it
- * is. It stops nothing and says `process.exit` nowhere: it must end by itself. Needs --expose-gc.
+ * A thousand sessions at any time, with random outages, for the given seconds. It runs in rounds. At the end of a round all sessions are
+ * over and the process is quiet. Then it measures heap, handles and timers, so that a leak is visible. It never calls `process.exit`: it
+ * must end by itself. Needs --expose-gc.
  */
 
-/** What one round left behind. */
+/** What is left after a round. */
 export interface Rest {
   readonly heapBytes: number;
-  /** What holds the process or wakes it, by kind, as Node counts it. */
+  /** Resources that keep the process alive or wake it, by kind, as Node counts them. */
   readonly resources: Readonly<Record<string, number>>;
-  /** That are there at all: Node leaves those out of what it counts that hold no process, and pre-call checks have no others. */
+  /** All timers. Node's own count leaves out timers that do not keep a process alive, and pre-call checks have only those. */
   readonly timers: number;
   /** Since the start. */
   readonly sessions: number;
   readonly calls: number;
-  /** Of the processor, since the start: says what calls cost however busy the machine is. */
+  /** Processor time since the start: the cost of calls, even on a busy machine. */
   readonly cpuMs: number;
 }
 
-/** What the child says at its end. */
+/** The child's report at its end. */
 export interface SoakResult {
   readonly rests: readonly Rest[];
-  /** Least and most sessions at once while a round was on, as the scrapes saw them. */
+  /** Least and most sessions at once during a round, as the scrapes saw them. */
   readonly atOnce: { readonly least: number; readonly most: number };
   readonly scrapes: number;
   readonly seen: Seen;
@@ -45,12 +45,12 @@ const collect = (globalThis as { gc?: () => void }).gc;
 if (!(seconds > 0) || collect === undefined) throw new Error('start it as: node --expose-gc child.ts SECONDS');
 
 const warnings: string[] = [];
-// But not that the counting of timers is an experiment of Node's.
+// Except the warning that counting timers is an experimental feature of Node.
 process.on('warning', ({ message }) => message.includes('queryObjects') || warnings.push(message));
 
 const telemetry = startTelemetry({ serviceName: 'soak', prometheus: { port: 0 } });
 await telemetry.ready;
-// A connection for each scrape, so that none is left when the handles are counted.
+// A new connection for each scrape, so that none is left when the handles are counted.
 const scrape = async (): Promise<string> =>
   (await fetch(telemetry.metricsUrl ?? 'nothing listens', { headers: { connection: 'close' } })).text();
 
@@ -71,7 +71,7 @@ const round = async (untilMs: number): Promise<void> => {
     while (performance.now() < untilMs) {
       const running = sumOf(await scrape(), 'breakerbox_sessions{');
       scrapes += 1;
-      if (performance.now() >= untilMs) return; // They come to their ends.
+      if (performance.now() >= untilMs) return; // The sessions end.
       atOnce.least = Math.min(atOnce.least, running);
       atOnce.most = Math.max(atOnce.most, running);
       await wait(500);
@@ -84,10 +84,10 @@ const timer = setTimeout(() => {}, 0);
 const Timer = timer.constructor as new () => unknown;
 clearTimeout(timer);
 
-/** Waits until nothing is under way any more, and measures. */
+/** Waits until nothing is under way, and measures. */
 const rest = async (): Promise<Rest> => {
   world.outages(false);
-  await wait(2 * IDLE_MS); // Forgotten sessions idle; tools that hung have timed out long before.
+  await wait(2 * IDLE_MS); // Sessions that were never ended idle now. Hanging tools have timed out long before.
   await scrape();
   await wait(100);
   for (let times = 0; times < 3; times += 1) {

@@ -7,7 +7,7 @@ import { type Racer, race } from '../race.ts';
 import { lastSpan } from '../sdk.ts';
 import { TOOL, tool } from '../tool.ts';
 
-/** Whoever wants to know how a call ended has to await it in a function of its own. */
+/** The least that a caller needs to learn how a call ended: an async function that awaits it. */
 const wrapped = async (input: number): Promise<number> => {
   try {
     return await tool(input);
@@ -21,7 +21,7 @@ const clockTwice = (): number => {
   return performance.now() - begun;
 };
 
-/** A span as ours are, with the very attributes, and nothing else. */
+/** A span with the same attributes as ours, and nothing else. */
 const bareSpan = (): (() => void) => {
   const tracer = trace.getTracer('bench');
   let like: { name: string; attributes: Attributes } | undefined;
@@ -76,5 +76,5 @@ const contestants = (sdk: Sdk): readonly Racer[] => {
   ];
 };
 
-/** A tool that works, called in a closed circuit: what nearly every call of an agent is. */
+/** A tool that works, called in a closed circuit. Nearly every call of an agent is of this kind. */
 export const measure: Measure = (pace, sdk) => race(contestants(sdk), pace);

@@ -6,7 +6,7 @@ import { brokenTool, caught, TOOLS, tool } from '../tool.ts';
 
 const [FIRST = '', SECOND = ''] = TOOLS;
 
-/** Sessions that are over: what each left behind would show in the heap of a million. */
+/** Ended sessions. If each left something behind, the heap of a million sessions would show it. */
 export const measure: Measure = async ({ endedSessions: count }) => {
   const walk = await walkHeap(count, async (index) => {
     const session = churnBox.session();

@@ -7,13 +7,13 @@ import { brokenTool, caught, TOOLS, tool } from '../tool.ts';
 
 /** Things of one kind. */
 interface Kind extends Contestant {
-  /** What they need, and is not counted with them: sessions. */
+  /** What they need and what is not counted with them: sessions. */
   prepare?(count: number): readonly Session[];
   /** Makes `count` of them and uses each. */
   make(count: number, sessions: readonly Session[]): Promise<Held>;
 }
 
-/** Keeps things alive until it is told not to. */
+/** Keeps things alive until `release` is called. */
 interface Held {
   readonly things: readonly unknown[];
   release(): void;
@@ -63,7 +63,7 @@ const held = (things: readonly Session[]): Held => ({
 
 const sessions = (count: number, of = box): readonly Session[] => times(count, () => of.session());
 
-/** As many sessions as have 20 circuits each. */
+/** As many sessions as are needed for that many circuits, at 20 circuits each. */
 const sessionsForCircuits = (count: number) => Math.ceil(count / TOOLS.length);
 
 const useAll = async (all: readonly Session[], names = TOOLS): Promise<Held> => {
@@ -149,14 +149,14 @@ const weigh = async ({ prepare, make }: Kind, count: number): Promise<number> =>
   const { things, release } = await make(count, prepared);
   const after = await liveHeap();
   release();
-  if (things.length === 0) throw new Error('Nothing was held, so nothing was weighed.');
+  if (things.length === 0) throw new Error('No things were made, so there is nothing to measure. Make at least one.');
   return (after - before) / count;
 };
 
-/** So that code and caches that come with the first things are not weighed with them. */
+/** Made first, so that code and caches are not measured with the things. */
 const WARM_UP_THINGS = 200;
 
-/** What a thing holds while it lives. */
+/** The memory that a thing holds while it lives. */
 export const measure: Measure = async ({ things }) => {
   const samples: Record<string, readonly number[]> = {};
   for (const kind of KINDS) await weigh(kind, WARM_UP_THINGS);

@@ -19,7 +19,7 @@ const contestants = async (): Promise<readonly Racer[]> => {
   await failOften(() => byHand(session, brokenTool)(1));
   let input = 0;
   const guarded = guard(box.session(), TOOL, brokenTool);
-  const next = () => guarded(input++); // Never twice the same: what is measured is the circuit, not the loop guard.
+  const next = () => guarded(input++); // Never the same input twice: this measures the circuit, not the loop guard.
   await failOften(next);
   const cockatiel = cockatielCircuit();
   const execute = () => cockatiel.execute(() => brokenTool(1));
@@ -61,5 +61,5 @@ const contestants = async (): Promise<readonly Racer[]> => {
   ];
 };
 
-/** A tool that is out: the answer that the agent gets in its place. */
+/** A tool that is unavailable: the answer that the agent gets instead of a result. */
 export const measure: Measure = async (pace) => race(await contestants(), pace);

@@ -9,7 +9,7 @@ import { caught, OUTAGE, TOOL } from '../tool.ts';
 
 const CALLERS = 1_000;
 
-/** A tool that is down until its circuit has opened, and then answers when it is let. */
+/** A tool that is down until its circuit has opened. Then it answers when it is told to. */
 const makeTool = () => {
   let down = true;
   let calls = 0;
@@ -42,7 +42,7 @@ interface Crowd {
   calls(): number;
 }
 
-/** All call at once, the tool answers, and all have their answer or their refusal. */
+/** All callers call at once, the tool answers, and each caller gets its answer or its rejection. */
 const crowd = (
   about: Pick<Racer, 'id' | 'title' | 'by'>,
   call: (run: ReturnType<typeof makeTool>) => {
@@ -101,7 +101,7 @@ const opossum = (): Crowd =>
     };
   });
 
-/** A circuit that is due for a probe while many callers come at once: one probes, and the rest are told to go elsewhere. */
+/** A circuit that is due for a probe while many callers come at once: one probes, and the rest are rejected. */
 export const measure: Measure = async (pace) => {
   const crowds = [ours(), cockatiel(), opossum()];
   const findings = await race(

@@ -17,10 +17,10 @@ const numbered = (count: number, name: string): readonly string[] =>
 
 const NAMES = numbered(TOOLS_PER_AGENT, 'tool');
 
-/** Something to scrape. */
+/** An endpoint to scrape. */
 interface Endpoint extends Contestant {
   readonly url: string;
-  /** What one tool is known by in the text. */
+  /** The label that identifies a tool in the text. */
   readonly toolLabel: RegExp;
   close(): Promise<unknown>;
 }
@@ -130,7 +130,7 @@ const scrapeAll = async (endpoints: readonly Endpoint[], suffix: string, { round
 const DECLARED = '-declared';
 const say = (suffix: string): string => (suffix === DECLARED ? ', tools declared' : ', tools used');
 
-/** A scrape of much: every series that five agents with 200 tools each have. */
+/** A large scrape: every series that five agents with 200 tools each have. */
 export const measure: Measure = async (pace, _sdk, { metricsUrl = '' }) => {
   const boxes = makeBoxes();
   const circuits = boxes.flatMap(({ agent }) =>

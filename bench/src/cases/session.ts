@@ -71,5 +71,5 @@ const contestants = (): readonly Racer[] => {
   ];
 };
 
-/** A run of an agent: circuits for its tools, one call of each, and gone. */
+/** A run of an agent: circuits for its tools, one call of each tool, and the end of the session. */
 export const measure: Measure = (pace) => race(contestants(), pace);

@@ -5,7 +5,7 @@ import type { Measure } from '../contest.ts';
 import { walkHeap } from '../heap.ts';
 import { caught, OUTAGE, TOOLS } from '../tool.ts';
 
-/** So many sessions are under way at any time: a hundredth of all, so that the heap is at its height when it is first looked at. */
+/** Sessions under way at any time: a hundredth of all, so that the heap is at its maximum at the first measurement. */
 const aliveOf = (count: number): number => Math.ceil(count / 100);
 
 const runAgent = async (session: Session, index: number): Promise<void> => {
@@ -20,7 +20,7 @@ const runAgent = async (session: Session, index: number): Promise<void> => {
   session.step();
 };
 
-/** What a server does that runs agents: sessions come, call their tools through `guard`, have outages, and go. */
+/** A server that runs agents: sessions start, call their tools through `guard`, have outages, and end. */
 export const measure: Measure = async ({ sessions: count }) => {
   const alive: Session[] = [];
   const most = aliveOf(count);

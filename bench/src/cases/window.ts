@@ -7,7 +7,7 @@ import { type Racer, race } from '../race.ts';
 import { caught, failsAtZero, HOUR_MS } from '../tool.ts';
 
 const CALLS_IN_WINDOW = 100_000;
-/** So few that an empty window stays as good as empty while a batch is measured. */
+/** So few calls that an empty window stays almost empty during a batch. */
 const FAILURES_IN_BATCH = 1_000;
 
 interface Circuit {
@@ -19,9 +19,9 @@ interface Kind {
   readonly id: string;
   readonly title: string;
   readonly by: Contender;
-  /** A circuit that no share of failures below all of them opens. */
+  /** A circuit that opens only if all calls fail. */
   make(): Circuit;
-  /** Failures in a batch, where one of them takes milliseconds. */
+  /** Failures in a batch in which a failure takes milliseconds. */
   readonly atMost?: number;
 }
 
@@ -35,7 +35,7 @@ const cockatiel = (breaker: () => IBreaker) => (): Circuit => {
   return { call: (input) => policy.execute(() => failsAtZero(input)), close: () => {} };
 };
 
-/** Its buckets don't turn: what was put into them stays. */
+/** Its buckets do not turn, so the calls stay in the window. */
 const opossum = (make: typeof opossumCircuit) => (): Circuit => {
   const circuit = make(failsAtZero, { errorThresholdPercentage: 100, rollingCountTimeout: HOUR_MS });
   return { call: (input) => circuit.fire(input), close: () => circuit.shutdown() };
@@ -81,16 +81,16 @@ const filled = async (circuit: Circuit, calls: number): Promise<Circuit> => {
   return circuit;
 };
 
-/** Batches of failures after which a full window is filled anew: by then half of its calls have failed. */
+/** Batches of failures after which a full window is filled again: by then half of its calls have failed. */
 const BATCHES_IN_WINDOW = CALLS_IN_WINDOW / FAILURES_IN_BATCH / 2;
 
 /**
- * An empty circuit for every batch, and a full one for many: filling it leaves garbage behind, and code that was compiled for successes,
- * and the next batch would pay for both.
+ * An empty circuit for every batch, and a full one for many batches. Filling a window leaves garbage and code that was compiled for
+ * successes, and the next batch would pay for both.
  */
 const racers = ({ id, title, by, make, atMost = FAILURES_IN_BATCH }: Kind): readonly Racer[] =>
   [
-    { state: 'empty', calls: 1, batches: 1 }, // One success at least: where all calls fail, the circuit opens.
+    { state: 'empty', calls: 1, batches: 1 }, // At least one success: the circuit opens if all calls fail.
     { state: 'full', calls: CALLS_IN_WINDOW, batches: BATCHES_IN_WINDOW },
   ].map(({ state, calls, batches }) => {
     let circuit = make();
@@ -110,5 +110,5 @@ const racers = ({ id, title, by, make, atMost = FAILURES_IN_BATCH }: Kind): read
     };
   });
 
-/** A failure where a window is kept, when there is nothing in it and when there is much. */
+/** A failure in a circuit with a window, when the window is empty and when it is full. */
 export const measure: Measure = (pace) => race(KINDS.flatMap(racers), pace);

@@ -4,15 +4,15 @@ import type { Random } from './random.ts';
 import { type Scenario, STEP_MS, type World } from './scenario.ts';
 
 /**
- * The simulated agent. In each step it wants one tool and calls it. Where the call is skipped it goes to another tool in the same step, up
- * to twice, as a model does that is sent elsewhere. A failed call ends the step: the model reads the error in its next turn. `pause` ends
- * the run. Arguments differ from call to call, so the loop guard has no part in it.
+ * The simulated agent. In each step it wants one tool and calls it. If the call is skipped, it calls another tool in the same step, at
+ * most twice, as a model does that reads of an alternative. A failed call ends the step: the model reads the error in its next turn.
+ * `pause` ends the run. Arguments differ from call to call, so the loop guard has no effect.
  */
 
-/** Tools that a step asks for at most: the wanted one and two others. */
+/** Most tools that a step calls: the wanted one and two others. */
 const MOST_ASKED = 3;
 
-/** Time of the simulation: it passes where the agent says so. */
+/** The simulated time. It passes when the agent says so. */
 export interface SimulatedClock {
   now(): number;
   unixNow(): number;
@@ -36,19 +36,19 @@ export const simulatedClock = (): SimulatedClock => {
 interface Attempt {
   readonly tool: string;
   readonly failure: ErrorCategory | undefined;
-  /** The tool itself is out, and this is no stray failure. */
+  /** The tool itself is unavailable, and this is not a stray failure. */
   readonly isOut: boolean;
 }
 
-/** What one run came to. */
+/** The result of one run. */
 export interface Run {
   readonly paused: 'budget' | 'systemic' | undefined;
   /** The step in which it paused. */
   readonly pausedIn: number | undefined;
   readonly failedCalls: number;
-  /** Calls of tools while they were out, probes included. */
+  /** Calls of tools while they were unavailable, probes included. */
   readonly outCalls: number;
-  /** Steps that wanted a call that would have succeeded, and how many of them did not make it. */
+  /** Steps that wanted a call that would have succeeded, and how many of those calls were not made. */
   readonly healthyWanted: number;
   readonly healthyLost: number;
 }
@@ -66,7 +66,7 @@ const wantedTool = (random: Random, tools: readonly string[], { wanted = {} }: W
   return others[Math.min(others.length - 1, Math.floor((left / rest) * others.length))] ?? '';
 };
 
-/** All attempts of a step are drawn at once, also those that are not needed: so each budget meets the same world. */
+/** All attempts of a step are drawn at once, also those that are not needed, so each budget gets the same world. */
 const attemptsOf = (random: Random, { tools, stray }: Scenario, world: World, step: number): readonly Attempt[] => {
   const names = Object.keys(tools);
   const asked: Attempt[] = [];
@@ -81,7 +81,7 @@ const attemptsOf = (random: Random, { tools, stray }: Scenario, world: World, st
   return asked;
 };
 
-/** The first attempt that is not skipped; `pause` where the session lets nothing through. */
+/** The first attempt that is not skipped; `pause` if the session rejects all of them. */
 const callOne = (session: Session, attempts: readonly Attempt[]): Attempt | 'pause' | undefined => {
   for (const attempt of attempts) {
     const permit = session.acquire(attempt.tool);
@@ -109,7 +109,7 @@ export const runAgent = (session: Session, clock: SimulatedClock, scenario: Scen
   const count = { failedCalls: 0, outCalls: 0, healthyWanted: 0, healthyLost: 0 };
   for (let step = 1; step <= scenario.steps; step += 1) {
     const attempts = attemptsOf(random, scenario, world, step);
-    // A paused run goes on to count what it loses.
+    // A paused run continues, to count the calls that it loses.
     const called = paused === undefined ? callOne(session, attempts) : undefined;
     const made = called === 'pause' ? undefined : called;
     if (made?.failure !== undefined) count.failedCalls += 1;

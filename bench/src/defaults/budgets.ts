@@ -8,7 +8,7 @@ export interface BudgetColumn {
   readonly budget: SessionOptions['budget'];
 }
 
-/** The defaults come first: the limits are theirs. */
+/** The defaults come first: the limits apply to them. */
 export const BUDGETS: readonly BudgetColumn[] = [
   { id: 'default', title: 'default (5)', budget: undefined },
   { id: 'strict', title: '`strict` (5)', budget: 'strict' },

@@ -11,11 +11,11 @@ const AGAIN = 'else run "npm run bench -- defaults --write" and "pnpm generate",
 describe('the simulation of the defaults', () => {
   const played = playAll(QUICK_SIZE);
 
-  it('B1, B3, S1, S3: keeps the limits of the defaults, and a false event in scope process costs no other tool a call (S2, S5)', () => {
+  it('B1, B3, S1, S3: the defaults keep their limits, and a false event in scope process costs no other tool a call (S2, S5)', () => {
     expect(broken(played)).toEqual([]);
   });
 
-  it(`finds what the written results say of the same runs: ${AGAIN}`, () => {
+  it(`gives the same results as the committed file for the same runs: ${AGAIN}`, () => {
     const { first } = readDefaults();
     expect({ runs: QUICK_SIZE.runs, rows: played.rows, falseEvents: played.falseEvents }).toEqual(first);
   });
@@ -26,7 +26,7 @@ describe('the simulation of the defaults', () => {
   });
 });
 
-describe('the results that are written down', () => {
+describe('the committed results', () => {
   const written = readDefaults();
 
   it('are of a full run, with every row, and keep the limits', () => {
@@ -35,14 +35,14 @@ describe('the results that are written down', () => {
     expect(broken(written)).toEqual([]);
   });
 
-  it('stand in docs/concepts.md: else run "pnpm generate" and commit the result', () => {
+  it('match docs/concepts.md: else run "pnpm generate" and commit the result', () => {
     const page = readFileSync(new URL('../../../docs/concepts.md', import.meta.url), 'utf8');
     expect(page).toBe(withDefaults(page));
   });
 });
 
 describe('the limits', () => {
-  it('are of rows that there are', () => {
+  it('refer to rows that exist', () => {
     const ids = SCENARIOS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { row } of LIMITS) expect(ids).toContain(row);

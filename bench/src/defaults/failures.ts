@@ -2,9 +2,9 @@ import type { ErrorCategory } from '@breakerbox/core';
 import { drawn, type Random, type Weighted } from './random.ts';
 
 /**
- * How the failures of remote tools are spread over the categories here. Most failures of HTTP APIs and MCP servers are lost connections,
- * time-outs and answers of 5xx, in similar shares. Rate limits are rarer. The classifier cannot place about one failure in seven, because
- * the tool throws an error with words of its own (`unknown`). These shares are an assumption and no measurement.
+ * How failures of remote tools are distributed over the categories here. Most failures of HTTP APIs and MCP servers are lost
+ * connections, time-outs and 5xx answers, in similar shares. Rate limits are rarer. The classifier cannot categorize about one failure
+ * in seven, because the tool throws an error with words of its own (`unknown`). These shares are an assumption, not a measurement.
  */
 const USUAL: readonly Weighted<ErrorCategory>[] = [
   { value: 'network', weight: 25 },
@@ -17,7 +17,7 @@ const USUAL: readonly Weighted<ErrorCategory>[] = [
 /** A failure's category. */
 export const usualCategory = (random: Random): ErrorCategory => drawn(random, USUAL);
 
-/** The category of an outage that takes every tool with it: the network, the host, the provider. One that the classifier can name. */
+/** The category of an outage of all tools: the network, the host, the provider. The classifier can name it. */
 const SHARED: readonly Weighted<ErrorCategory>[] = [
   { value: 'network', weight: 50 },
   { value: 'timeout', weight: 20 },
@@ -29,7 +29,7 @@ export const sharedCategory = (random: Random): ErrorCategory => drawn(random, S
 
 const NAMED = USUAL.filter(({ value }) => value !== 'unknown');
 
-/** Two categories that differ, both of them named. */
+/** Two different categories, both named. */
 export const twoCategories = (random: Random): readonly [ErrorCategory, ErrorCategory] => {
   const first = drawn(random, NAMED);
   return [
@@ -41,11 +41,11 @@ export const twoCategories = (random: Random): readonly [ErrorCategory, ErrorCat
   ];
 };
 
-/** A named category, and one that the classifier could not place, in either order. */
+/** A named category and `unknown`, in either order. */
 export const oneUnknown = (random: Random): readonly [ErrorCategory, ErrorCategory] => {
   const named = drawn(random, NAMED);
   return random() < 0.5 ? [named, 'unknown'] : ['unknown', named];
 };
 
-/** Five categories that differ, for five tools. */
+/** Five different categories, for five tools. */
 export const FIVE_CATEGORIES: readonly ErrorCategory[] = ['network', 'timeout', 'server', 'rate_limit', 'permission'];

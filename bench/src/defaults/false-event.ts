@@ -5,7 +5,7 @@ import { STEP_MS } from './scenario.ts';
 
 /*
  * A false systemic event in scope `process`: two of five tools fail three times in a row at the same time, by chance, with the same
- * category, and work again at once. Twenty sessions share the circuits and go on meanwhile, each with one call in each step.
+ * category, and then work again. Twenty sessions share the circuits and continue, each with one call per step.
  */
 
 const SESSIONS = 20;
@@ -13,25 +13,25 @@ const SESSIONS = 20;
 const STEPS = 120;
 /** The step in which the two tools begin to fail. */
 const TROUBLE_STEP = 6;
-/** Failures of each of the two: as many as open a circuit. */
+/** Failures of each of the two tools: as many as open a circuit. */
 const FAILURES = 3;
 const SUSPECTS = ['web_search', 'read_page'];
 const OTHERS = ['query_db', 'send_mail', 'run_code'];
 const TOOLS = [...SUSPECTS, ...OTHERS];
 
-/** What one box of sessions came to. */
+/** The result of one box of sessions. */
 export interface FalseEvent {
-  /** Events that were found, and how each ended. */
+  /** Events that were found, and how each one ended. */
   readonly events: number;
   readonly endedBy: readonly string[];
-  /** From the event to its end; undefined where it did not end. */
+  /** Seconds from the event to its end; undefined if it did not end. */
   readonly seconds: number | undefined;
   /** Probes of the two tools up to the end of the event. */
   readonly probes: number;
-  /** Calls of the other three that the agents wanted, and how many of them were not made. */
+  /** Calls of the other three tools that the agents wanted, and how many of them were not made. */
   readonly healthyWanted: number;
   readonly healthyLost: number;
-  /** Calls of the two that were skipped. */
+  /** Calls of the two tools that were skipped. */
   readonly suspectsSkipped: number;
   /** No session was ever paused. */
   readonly allActive: boolean;
@@ -39,7 +39,7 @@ export interface FalseEvent {
   readonly recovered: boolean;
 }
 
-/** Listens to what a box says of its events. */
+/** Listens to the events of a box. */
 const watchEvents = (box: Breakerbox) => {
   const seen = { begunAt: [] as number[], endedAt: [] as number[], endedBy: [] as string[], probes: 0 };
   box.on('systemic.detected', ({ unixMs }) => void seen.begunAt.push(unixMs));
@@ -75,7 +75,7 @@ interface Counts {
   allActive: boolean;
 }
 
-/** Plays it once, with the agents' wants drawn by that number. */
+/** Plays it once. The number is the seed of the agents' wants. */
 export const falseEvent = (run: number): FalseEvent => {
   const clock: SimulatedClock = simulatedClock();
   const random = randomFrom(seedOf('false-event', run));
@@ -107,15 +107,15 @@ export const falseEvent = (run: number): FalseEvent => {
   };
 };
 
-/** What many of them came to. */
+/** The result of many of them. */
 export interface FalseEvents {
   readonly runs: number;
   readonly sessions: number;
   readonly healthyWanted: number;
   readonly healthyLost: number;
-  /** The longest time from an event to its end; undefined where one did not end, or there was none. */
+  /** The longest time from an event to its end; undefined if one did not end, or if there was no event. */
   readonly longestSeconds: number | undefined;
-  /** The most probes until the end of an event. */
+  /** The most probes before the end of an event. */
   readonly mostProbes: number;
   readonly suspectsSkipped: number;
   /** Runs with one event that a probe ended, in which all sessions stayed active and both circuits closed. */

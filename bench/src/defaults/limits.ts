@@ -1,7 +1,7 @@
 import type { DefaultsResults } from './results.ts';
 import { type Cell, pausedShare } from './simulate.ts';
 
-/** What the defaults promise of one row. */
+/** A limit that the defaults keep in one row. */
 interface Limit {
   readonly row: string;
   readonly says: string;
@@ -39,10 +39,10 @@ export const LIMITS: readonly Limit[] = [
   },
 ];
 
-/** Five minutes, and one step until the next call of a tool that is out. */
+/** Five minutes, and one step until the next call of an unavailable tool. */
 const LONGEST_SECONDS = 305;
 
-/** Every promise that these results break, in words. */
+/** Every limit that these results exceed, in words. */
 export const broken = ({ rows, falseEvents }: Pick<DefaultsResults, 'rows' | 'falseEvents'>): readonly string[] => {
   const { runs, healthyLost, longestSeconds = Number.POSITIVE_INFINITY, mostProbes, asPromised } = falseEvents;
   const ofRows = LIMITS.flatMap(({ row, says, holds }) => {

@@ -6,7 +6,7 @@ import { defaultsReport } from './table.ts';
 
 export const DEFAULTS_USAGE = `pnpm bench -- defaults [--quick] [--json FILE] [--write]
 
-  simulates runs of an agent whose tools fail, under several failure budgets; the same numbers on every machine
+  simulates runs of an agent whose tools fail, under several failure budgets; the numbers are the same on every machine
   --quick      a few seconds instead of a minute: ${QUICK_SIZE.runs} runs of each, not ${FULL_SIZE.runs.toLocaleString('en')}
   --json FILE  writes the results there
   --write      writes bench/defaults.json; \`pnpm generate\` puts its tables into docs/concepts.md
@@ -14,7 +14,7 @@ export const DEFAULTS_USAGE = `pnpm bench -- defaults [--quick] [--json FILE] [-
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** `npm run bench -- defaults`. Gives the exit code: 1 where a limit of the defaults is broken. */
+/** `npm run bench -- defaults`. Returns the exit code: 1 if a limit of the defaults is exceeded. */
 export const runDefaults = (args: readonly string[]): number => {
   const { values } = parseArgs({
     args: [...args],
@@ -30,7 +30,7 @@ export const runDefaults = (args: readonly string[]): number => {
     return 0;
   }
   if (values.write && values.quick) {
-    say('bench: --write is for a full run. Leave out --quick.');
+    say('bench: --write needs a full run. Leave out --quick.');
     return 1;
   }
   const results = playAll(values.quick ? QUICK_SIZE : FULL_SIZE, ({ id }) => say(id));

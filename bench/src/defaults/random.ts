@@ -1,7 +1,7 @@
-/** Numbers from 0 up to 1, the same ones for the same seed on every machine. */
+/** Numbers from 0 up to 1. The same seed gives the same numbers on every machine. */
 export type Random = () => number;
 
-/** The generator mulberry32: 32 bits of state, good enough to draw tools and failures. */
+/** The generator mulberry32: 32 bits of state, which is enough to draw tools and failures. */
 export const randomFrom = (seed: number): Random => {
   let state = seed >>> 0;
   return () => {
@@ -12,7 +12,7 @@ export const randomFrom = (seed: number): Random => {
   };
 };
 
-/** A seed for a run: runs of one scenario differ, and so do runs with one number of two scenarios. */
+/** The seed of a run. It differs between the runs of a scenario, and between two scenarios. */
 export const seedOf = (scenario: string, run: number): number => {
   let hash = 0x811c9dc5;
   for (const letter of `${scenario}/${run}`) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
@@ -33,7 +33,7 @@ export const drawn = <T>(random: Random, all: readonly Weighted<T>[]): T => {
     if (left < 0) return value;
   }
   const last = all.at(-1);
-  if (last === undefined) throw new Error('There is nothing to draw from.');
+  if (last === undefined) throw new Error('The list of choices is empty. Give at least one choice.');
   return last.value;
 };
 

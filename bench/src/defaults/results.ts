@@ -14,27 +14,27 @@ export interface RowResult {
   readonly cells: Readonly<Record<BudgetColumn['id'], Cell>>;
 }
 
-/** All that was simulated; `bench/defaults.json` is one. */
+/** Everything that was simulated; `bench/defaults.json` is one. */
 export interface DefaultsResults {
   readonly format: 1;
-  /** Runs of each cell. */
+  /** Runs per cell. */
   readonly runs: number;
   readonly rows: readonly RowResult[];
   readonly falseEvents: FalseEvents;
-  /** The first runs of each row alone: a test plays them again, and sees whether the engine still decides so. */
+  /** The results of the first runs of each row. A test plays them again, to see whether the engine still decides so. */
   readonly first?: { readonly runs: number; readonly rows: readonly RowResult[]; readonly falseEvents: FalseEvents };
 }
 
-/** How much is played. */
+/** How much is simulated. */
 export interface Size {
   readonly runs: number;
   /** Boxes of sessions with a false event. */
   readonly boxes: number;
 }
 
-/** What the table shows: a run of half a minute. */
+/** The size of the table. A run takes half a minute. */
 export const FULL_SIZE: Size = { runs: 2_000, boxes: 100 };
-/** What a test plays, in seconds. */
+/** The size that a test plays. A run takes seconds. */
 export const QUICK_SIZE: Size = { runs: 100, boxes: 5 };
 
 export const DEFAULTS_FILE = fileURLToPath(new URL('../../defaults.json', import.meta.url));
@@ -50,7 +50,7 @@ const rounded = (cell: Cell): Cell =>
     ]),
   ) as unknown as Cell;
 
-/** Plays a row under every budget. With `first`, the same of its first runs alone. */
+/** Plays a row under every budget. With `first`, also the results of its first runs alone. */
 const playRow = (scenario: Scenario, runs: number, first: number) => {
   const played = BUDGETS.map((column) => ({ column, all: simulate(scenario, column, runs) }));
   const rowOf = (many: number): RowResult => ({
@@ -64,7 +64,7 @@ const playRow = (scenario: Scenario, runs: number, first: number) => {
   return { row: rowOf(runs), first: rowOf(first) };
 };
 
-/** Plays everything. `onRow` is told of each row that is done. */
+/** Plays everything. Calls `onRow` for each row that is done. */
 export const playAll = ({ runs, boxes }: Size, onRow: (row: RowResult) => void = () => {}): DefaultsResults => {
   const quick = Math.min(runs, QUICK_SIZE.runs);
   const rows = SCENARIOS.map((scenario) => {

@@ -1,11 +1,11 @@
 import type { ErrorCategory, ToolConfig } from '@breakerbox/core';
 import type { Random } from './random.ts';
 
-/** What happens in one run, drawn before its first step: it is the same whatever the budget. */
+/** What happens in one run, drawn before its first step. It is the same for every budget. */
 export interface World {
   /** How likely the agent wants each tool in a step. Tools that are not listed share the rest equally. */
   readonly wanted?: Readonly<Record<string, number>>;
-  /** Why a tool is out in a step, from 1; undefined while it works. */
+  /** The category of a tool's outage in a step; undefined while the tool works. Steps count from 1. */
   out(tool: string, step: number): ErrorCategory | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface Scenario {
   readonly title: string;
   readonly tools: Readonly<Record<string, ToolConfig>>;
   readonly steps: number;
-  /** Share of the calls of working tools that fail all the same, one by one. */
+  /** Share of the calls of working tools that fail anyway, independently of each other. */
   readonly stray: number;
   /** Draws the world of one run. */
   world(random: Random): World;
@@ -26,10 +26,10 @@ export const STEP_MS = 5_000;
 const MINUTE_MS = 60_000;
 /** Steps in a minute. */
 export const STEPS_A_MINUTE = MINUTE_MS / STEP_MS;
-/** Steps of a run, where a scenario needs no longer one: five minutes. */
+/** Steps of a run, unless a scenario needs a longer one: five minutes. */
 export const USUAL_STEPS = 60;
 
-/** A world in which the tools of `outages` are out from the first step to the last. */
+/** A world in which the tools of `outages` are unavailable from the first step to the last. */
 export const dead = (
   outages: Readonly<Record<string, ErrorCategory>>,
   wanted: Readonly<Record<string, number>> = {},

@@ -20,19 +20,19 @@ const FIVE_TOOLS = { tools: FIVE, steps: USUAL_STEPS, stray: 0 } as const;
 const together = (tools: readonly string[], categories: readonly ErrorCategory[]) =>
   Object.fromEntries(tools.map((tool, index) => [tool, categories[index] ?? 'unknown']));
 
-/** Works and fails in turns of ten steps, and begins anywhere in them. */
+/** Works and fails in turns of ten steps, and starts at a random step of the cycle. */
 const FLAPPING_STEPS = 10;
 const flapping = (category: ErrorCategory, offset: number): World => ({
   wanted: { [DEAD]: 0.5 },
   out: (tool, step) => (tool === DEAD && Math.floor((step + offset) / FLAPPING_STEPS) % 2 === 0 ? category : undefined),
 });
 
-/** The tools that are slow to start fail until their own start, and work from then on. */
+/** The tools that start slowly fail until their own start, and then work. */
 const starting = (starts: Readonly<Record<string, number>>): World => ({
   out: (tool, step) => (step <= (starts[tool] ?? 0) ? 'timeout' : undefined),
 });
 
-/** Every row of the table, in its order. */
+/** Every row of the table, in order. */
 export const SCENARIOS: readonly Scenario[] = [
   {
     ...FIVE_TOOLS,

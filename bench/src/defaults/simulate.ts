@@ -4,26 +4,26 @@ import type { BudgetColumn } from './budgets.ts';
 import { randomFrom, seedOf } from './random.ts';
 import type { Scenario } from './scenario.ts';
 
-/** What the runs of one scenario under one budget came to. Shares are from 0 to 1. */
+/** The results of the runs of one scenario under one budget. Shares are from 0 to 1. */
 export interface Cell {
   readonly pausedByBudget: number;
   readonly pausedBySystemic: number;
   readonly failedCalls: number;
   readonly mostFailedCalls: number;
   readonly outCalls: number;
-  /** Share of the wanted healthy calls that were not made; undefined where none was wanted. */
+  /** Share of the wanted healthy calls that were not made; undefined if none was wanted. */
   readonly healthyLost: number | undefined;
-  /** Of the runs that paused; undefined where none did. */
+  /** Of the runs that paused; undefined if none did. */
   readonly pausedInMedian: number | undefined;
   readonly pausedInLast: number | undefined;
   /** Share of the runs that had paused by the end of step 6. */
   readonly pausedByStep6: number;
 }
 
-/** Where "every tool dead" has to have paused. */
+/** The step by which "every tool dead" has to pause. */
 const EARLY_STEP = 6;
 
-/** Plays that many runs of a scenario. Run by run it is the same each time, and the first runs are the same however many follow. */
+/** Plays that many runs of a scenario. Each run is reproducible, and the first runs do not depend on the number of runs. */
 export const simulate = (scenario: Scenario, { budget }: BudgetColumn, runs: number): readonly Run[] => {
   const clock = simulatedClock();
   const box = createBreakerbox({ agent: 'simulation', tools: scenario.tools, clock, ...(budget && { budget }) });
@@ -37,7 +37,7 @@ export const simulate = (scenario: Scenario, { budget }: BudgetColumn, runs: num
 
 const sum = (runs: readonly Run[], of: (run: Run) => number): number => runs.reduce((all, run) => all + of(run), 0);
 
-/** What runs came to. */
+/** Sums up runs. */
 export const cellOf = (runs: readonly Run[]): Cell => {
   const share = (holds: (run: Run) => boolean): number => runs.filter(holds).length / runs.length;
   const steps = runs.flatMap(({ pausedIn }) => (pausedIn === undefined ? [] : [pausedIn])).sort((a, b) => a - b);
@@ -55,5 +55,5 @@ export const cellOf = (runs: readonly Run[]): Cell => {
   };
 };
 
-/** Share of the runs that paused, for whatever reason. */
+/** Share of the runs that paused, for any reason. */
 export const pausedShare = ({ pausedByBudget, pausedBySystemic }: Cell): number => pausedByBudget + pausedBySystemic;

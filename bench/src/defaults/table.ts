@@ -4,7 +4,7 @@ import { type Cell, pausedShare } from './simulate.ts';
 
 const NONE = '–';
 
-/** A share in per cent: one digit below 1 % and above 99 %, none elsewhere. Only nothing is 0 %, and only everything is 100 %. */
+/** A share in per cent: one digit below 1 % and above 99 %, else none. 0 % means exactly none, and 100 % exactly all. */
 export const percent = (share: number): string => {
   const value = share * 100;
   if (value > 0 && value < 0.1) return '< 0.1 %';
@@ -38,7 +38,7 @@ const costTable = (rows: readonly RowResult[]): readonly string[] => [
   line([
     'with the default budget',
     'failed calls in a run (most)',
-    'calls of tools that are out',
+    'calls of unavailable tools',
     'working calls lost',
     'paused in step (last)',
   ]),
@@ -61,7 +61,7 @@ const falseEventText = ({ falseEvents }: DefaultsResults): string => {
 three tools ${healthyLost.toLocaleString('en')} of ${calls} calls. It ends by itself after ${longestSeconds ?? NONE} s at most, with ${mostProbes === 1 ? 'one probe' : `${mostProbes} probes`}.`;
 };
 
-/** What stands between the markers of docs/concepts.md, in Markdown. */
+/** The text between the markers of docs/concepts.md, in Markdown. */
 export const defaultsText = (results: DefaultsResults): string =>
   [
     ...pausedTable(results.rows),

@@ -15,5 +15,5 @@ await new Command('breakerbox')
   .addCommand(capabilitiesCommand())
   .addCommand(bundleCommand())
   .addCommand(classifyCommand())
-  .showHelpAfterError('(--help lists what there is)')
+  .showHelpAfterError('(see --help)')
   .parseAsync();

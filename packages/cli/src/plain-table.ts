@@ -1,15 +1,15 @@
 import Table from 'cli-table3';
 import { NO_EDGES } from './table-edges.ts';
 
-/** Columns get no narrower than that; a longer word makes them wider. */
+/** The least width of a column. A longer word makes it wider. */
 const NARROWEST = 10;
 const GAP = 2;
 
-/** A rule between rows, for a row may have several lines; no other edge. */
+/** A line between rows, because a row may have several lines. There is no other edge. */
 const RULED = { ...NO_EDGES, mid: '─' };
 
 /**
- * Rows with as many cells each, in `columns` columns where their words are short enough.
+ * A table of rows with the same number of cells, in `columns` columns if their words are short enough.
  * @param ruled a line between rows; default true
  */
 export const plainTable = (rows: readonly (readonly string[])[], columns: number, ruled = true): string => {
@@ -24,11 +24,11 @@ export const plainTable = (rows: readonly (readonly string[])[], columns: number
     .join('\n');
 };
 
-/** Whoever wrote the text has no say over the terminal: what moves its cursor or colours it is shown by its number. */
+/** Control characters of a text could move the cursor or change colours. They are shown by their number. */
 export const printable = (text: string): string =>
   text.replace(/[^\P{C}\n]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 
-/** As wide as each column's longest line, and then the widest made narrower until all fit. */
+/** Widths of the columns: as wide as the longest line, and then the widest is narrowed until all fit. */
 const fit = (rows: readonly (readonly string[])[], columns: number): readonly number[] => {
   const widths = (rows[0] ?? []).map((_, index) =>
     Math.max(NARROWEST, ...rows.flatMap((row) => (row[index] ?? '').split('\n').map((line) => line.length))),

@@ -1,14 +1,14 @@
-/** What a command needs of the process that it runs in. */
+/** The parts of its process that a command needs. */
 export interface Surroundings {
   out(text: string): void;
   err(text: string): void;
-  /** The process is to end with this code. */
+  /** Sets the exit code of the process. */
   exitWith(code: number): void;
   /** How wide the terminal is. */
   readonly columns: number;
 }
 
-/** Where output goes to no terminal: what fits beside other windows. */
+/** Columns if the output does not go to a terminal. */
 const DEFAULT_COLUMNS = 120;
 
 export const ofThisProcess: Surroundings = {

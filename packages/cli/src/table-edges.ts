@@ -1,4 +1,4 @@
-/** The edges of a table that has none: cli-table3 would draw a box around every cell. */
+/** The edges of a table without edges. By default cli-table3 draws a box around every cell. */
 export const NO_EDGES = {
   top: '',
   'top-mid': '',

@@ -1,4 +1,4 @@
-/** The bundle's part for Alertmanager, put into a team's own as its README says. */
+/** The Alertmanager part of a bundle, installed as its README says. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,8 +17,8 @@ afterAll(() => at.remove());
 
 const file = (path: string): string => files[`out/${path}`] ?? '';
 
-describe('its part for Alertmanager', () => {
-  it('is read by Alertmanager, put together as the README says', async () => {
+describe('the Alertmanager part of a bundle', () => {
+  it('loads into Alertmanager when it is installed as the README says', async () => {
     const [, snippet = ''] = /```yaml\n(route:[^`]*)```/.exec(file('README.md')) ?? [];
     const added = parse(snippet.replace('/etc/alertmanager/templates/', join(at.out, 'alertmanager/')));
     const { receivers } = parse(file('alertmanager/receivers.yml'));
@@ -42,7 +42,7 @@ describe('its part for Alertmanager', () => {
     expect((await runTool('amtool', routed)).output).toMatch(new RegExp(`^${receiver}$`, 'm'));
   });
 
-  it('has receivers whose templates are there', () => {
+  it('has receivers whose templates exist', () => {
     const defined = new Set(
       [...file('alertmanager/breakerbox.tmpl').matchAll(/define "([\w.]+)"/g)].map(([, name]) => name),
     );
@@ -51,7 +51,7 @@ describe('its part for Alertmanager', () => {
     for (const name of used) expect(defined).toContain(name);
   });
 
-  it('is the one of this repository', async () => {
+  it('equals the configuration of this repository', async () => {
     const url = new URL('../../../../stack/alertmanager/alertmanager.yml', import.meta.url);
     const { inhibit_rules, route } = parse(await readFile(url, 'utf8'));
     expect(parse(file('alertmanager/inhibit_rules.yml'))).toEqual({ inhibit_rules });

@@ -1,4 +1,4 @@
-/** A bundle as a team would make it, held to what would read it: Prometheus, Alertmanager, Grafana, and people. */
+/** A bundle as a team would make it, checked with the programs that read it: Prometheus, Alertmanager and Grafana. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
@@ -48,7 +48,7 @@ const rules = (): readonly Rule[] =>
   });
 const alerts = (): readonly Rule[] => rules().filter(({ alert }) => alert !== undefined);
 
-/** Every selector of an expression, by Prometheus' own grammar. */
+/** Every selector of an expression, found with Prometheus' own grammar. */
 const selectorsOf = (expr: string): readonly string[] => {
   const found: string[] = [];
   parser.parse(expr).iterate({
@@ -60,11 +60,11 @@ const selectorsOf = (expr: string): readonly string[] => {
   return found;
 };
 
-/** What agents report, and neither what rules record nor what alerts are. */
+/** Metrics that agents report: neither recorded series nor alerts. */
 const isReported = (selector: string): boolean => /^(breakerbox_|gen_ai_)\w+(\{|$)/.test(selector);
 
 describe('a bundle', () => {
-  it('has all its parts, in its folder and nowhere else', () => {
+  it('has all its parts in its folder, and writes nothing outside it', () => {
     const paths = Object.keys(files);
     expect(paths.filter((path) => !path.startsWith('out/'))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(RULES.map((path) => `out/${path}`)));
@@ -82,7 +82,7 @@ describe('a bundle', () => {
     expect(paths.filter((path) => path.startsWith('out/runbooks/'))).toEqual(names.toSorted());
   });
 
-  it('is the same by the command in its own README', async () => {
+  it('is made again byte for byte by the command in its README', async () => {
     const [, command = ''] = /```sh\nbreakerbox bundle (--out \.[^`]*)```/.exec(file('README.md')) ?? [];
     const script = `printf '%s\\n' ${command}`;
     const { output } = await runTool('sh', ['-c', script]);
@@ -94,12 +94,12 @@ describe('a bundle', () => {
 });
 
 describe('its rules', () => {
-  it('are rules to Prometheus', async () => {
+  it('are valid rules for promtool', async () => {
     const { code, output } = await runTool('promtool', ['check', 'rules', ...RULES.map((path) => join(at.out, path))]);
     expect(code, output).toBe(0);
   });
 
-  it('see the selected series alone, those that their texts ask for too', () => {
+  it('query only the selected series, in annotations too', () => {
     const asked = alerts().flatMap(({ annotations }) =>
       Object.values(annotations ?? {}).flatMap((text) =>
         [...text.matchAll(/printf\s+`([^`]+)`/g)].map(([, query = '']) => query.replaceAll('%q', '"x"')),
@@ -111,7 +111,7 @@ describe('its rules', () => {
     expect(asked.flatMap(selectorsOf).filter(isReported).length).toBeGreaterThan(0);
   });
 
-  it('fire by the threshold that was set, on what was selected', async () => {
+  it('fire at the threshold that was set, for the selected series', async () => {
     const series = (labels: string, state: string, values: string) => ({
       series: `breakerbox_circuits{${labels}, instance="i", gen_ai_agent_name="a", gen_ai_tool_name="t", breakerbox_state="${state}"}`,
       values,
@@ -130,7 +130,7 @@ describe('its rules', () => {
           ]
         : [],
     });
-    // What the texts are is for alerts/ to test; here they are what the bundle says once filled in.
+    // alerts/ tests the wording of the texts. This compares only what the bundle makes of them.
     const { runbook_url = '' } = alerts().find(({ alert }) => alert === 'BreakerboxCircuitOpen')?.annotations ?? {};
     const alertTexts = {
       runbook_url,
@@ -153,7 +153,7 @@ describe('its rules', () => {
     expect(code, output).toBe(0);
   });
 
-  it('have texts that can be filled in, whatever is selected', async () => {
+  it('have annotations that render with any selector', async () => {
     const odd = join(at.folder, 'odd');
     const value = String.raw`100%d-\"x\"|it's`;
     expect((await runBundle('--out', odd, '--only', 'rules', '--selector', `job="${value}"`)).err).toBe('');
@@ -164,7 +164,7 @@ describe('its rules', () => {
         { series: `breakerbox_circuits{${labels}, breakerbox_state="open"}`, values: '1x30' },
         { series: `breakerbox_circuit_opened_time_seconds{${labels}, error_type="network"}`, values: '1x30' },
       ],
-      // It does fire: promtool then shows what came instead of nothing, and no text has to be repeated here.
+      // The alert fires, so promtool shows it instead of the expected nothing. No text has to be repeated here.
       alert_rule_test: [{ eval_time: '30m', alertname: 'BreakerboxCircuitOpen', exp_alerts: [] }],
     };
     const path = join(odd, 'texts.test.yml');
@@ -175,9 +175,9 @@ describe('its rules', () => {
     expect(output).not.toContain('error expanding template');
   });
 
-  it('are loaded by a Prometheus from where they were written', async () => {
+  it("are loaded by Prometheus from the bundle's folder", async () => {
     const config = join(at.folder, 'prometheus.yml');
-    // As the README says it, with the bundle's own folder in the place of /etc/prometheus/rules.
+    // As the README says, with the bundle's own folder instead of /etc/prometheus/rules.
     expect(file('README.md')).toContain('rule_files:\n  - /etc/prometheus/rules/breakerbox.*.yml');
     await writeFile(config, JSON.stringify({ rule_files: [join(at.out, 'prometheus/rules/breakerbox.*.yml')] }));
     const program = findProgram(['prometheus']);
@@ -211,7 +211,7 @@ describe('its rules', () => {
     }
   });
 
-  it('have links that lead to files of the bundle', () => {
+  it('have links to files of the bundle', () => {
     expect(alerts().length).toBeGreaterThan(10);
     for (const { alert, annotations = {} } of alerts()) {
       expect(annotations.runbook_url).toBe(`${RUNBOOKS}/${alert}.md`);
@@ -224,7 +224,7 @@ describe('its rules', () => {
 });
 
 describe('its runbooks', () => {
-  it('lead to one another, and to nothing that is not there', () => {
+  it('have links that work', () => {
     const all = Object.entries(files).filter(([path]) => path.startsWith('out/runbooks/'));
     const links = all.flatMap(([, text]) => [...text.matchAll(/\]\((?!https?:)([^)#]*)/g)].map(([, to = '']) => to));
     expect(links.length).toBeGreaterThan(10);
@@ -235,7 +235,7 @@ describe('its runbooks', () => {
 describe('its dashboards', () => {
   const all = () => Object.keys(files).filter((path) => /^out\/dashboards\//.test(path));
 
-  it('see the selected series alone, and choose the data source', () => {
+  it('query only the selected series, and use the chosen data source', () => {
     for (const path of all()) {
       const json = JSON.parse(files[path] ?? '');
       const queries: readonly string[] = [
@@ -250,7 +250,7 @@ describe('its dashboards', () => {
     }
   });
 
-  it('are loaded into the chosen folder from where the README says', () => {
+  it('are provisioned into the chosen folder from the path in the README', () => {
     const { providers } = parse(file('grafana/provisioning/dashboards/breakerbox.yml'));
     expect(providers).toMatchObject([{ folder: "The agents' health", type: 'file', allowUiUpdates: false }]);
     expect(file('README.md')).toContain(`cp dashboards/*.json ${providers[0].options.path}/`);
@@ -265,7 +265,7 @@ describe('its alerts for Grafana', () => {
   const groups = (): readonly { folder: string; rules: readonly { title: string; data: readonly Query[] }[] }[] =>
     parse(file('grafana/alerting/breakerbox-alerting.yml')).groups;
 
-  it('ask the chosen data source for the selected series, in the chosen folder', () => {
+  it('query the chosen data source for the selected series, in the chosen folder', () => {
     for (const { folder } of groups()) expect(folder).toBe("The agents' health");
     const queries = groups().flatMap((group) => group.rules.flatMap(({ data }) => data));
     expect(new Set(queries.map(({ datasourceUid }) => datasourceUid))).toEqual(new Set(['prom-1', '__expr__']));
@@ -274,7 +274,7 @@ describe('its alerts for Grafana', () => {
     for (const selector of reported.filter(isReported)) expect(selector).toContain(SELECTOR);
   });
 
-  it('are as many as those for Prometheus', () => {
+  it('are as many as the alerts for Prometheus', () => {
     expect(groups().flatMap((group) => group.rules)).toHaveLength(alerts().length);
   });
 });

@@ -1,4 +1,4 @@
-/** The command in this process; and once as it is started. */
+/** The command in this process, and once as a process of its own. */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,30 +19,30 @@ const json = async (...flags: readonly string[]): Promise<BundleReport> =>
   JSON.parse((await runBundle('--json', ...flags)).out);
 
 describe('breakerbox bundle', () => {
-  it('says what it wrote, what not, and what to read', async () => {
+  it('prints what it wrote, what it left out, and what to read', async () => {
     const { code, out, err } = await runBundle('--out', at.out);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatch(/out: \d+ files \(\d+ written\)\n\n {2}README\.md\n {2}dashboards\/ +4 files\n/);
-    expect(out).toContain("note: grafana/alerting isn't in it");
+    expect(out).toContain('note: grafana/alerting is left out');
     expect(out).toContain('--grafana-url');
-    expect(out).toMatch(/README\.md there says what to do with each\.\n$/);
+    expect(out).toMatch(/README\.md there says what to do with each file\.\n$/);
     expect(Object.keys(await at.files()).filter((path) => path.startsWith('out/grafana/'))).toEqual([
       'out/grafana/provisioning/dashboards/breakerbox.yml',
     ]);
   });
 
-  it('touches nothing when it is run again', async () => {
+  it('changes nothing when it runs again', async () => {
     await runBundle('--out', at.out);
     expect((await runBundle('--out', at.out)).out).toMatch(/out: (\d+) files \(\1 unchanged\)/);
   });
 
-  it('refuses to overwrite what differs, lists it, and writes nothing', async () => {
+  it('lists files that differ, and writes nothing', async () => {
     await runBundle('--out', at.out);
     const before = await at.files();
     const { code, out, err } = await runBundle('--out', at.out, '--set', 'openFor=10m', '--only', 'rules');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/^breakerbox bundle: nothing was written:\n {2}README\.md: .*--force/);
-    expect(err).toMatch(/^ {2}prometheus\/rules\/breakerbox\.alerts\.yml: is there with another text/m);
+    expect(err).toMatch(/^ {2}prometheus\/rules\/breakerbox\.alerts\.yml: exists and differs\. .*--force/m);
     expect(err).not.toContain('inhibit_rules');
     expect(await at.files()).toEqual(before);
     expect((await runBundle('--out', at.out, '--set', 'openFor=10m', '--force')).out).toMatch(/ overwritten, /);
@@ -53,52 +53,52 @@ describe('breakerbox bundle', () => {
     ['dashboards', /^(README\.md|dashboards\/.+\.json|grafana\/provisioning\/.+)$/],
     ['rules', /^(README\.md|prometheus\/rules\/.+\.yml|alertmanager\/.+)$/],
     ['runbooks', /^(README\.md|runbooks\/\w+\.md)$/],
-  ])('makes only %s', async (part, expected) => {
+  ])('writes only the part %s', async (part, expected) => {
     await runBundle('--out', at.out, '--only', part);
     const paths = Object.keys(await at.files()).map((path) => path.replace('out/', ''));
     expect(paths.length).toBeGreaterThan(1);
     for (const path of paths) expect(path).toMatch(expected);
   });
 
-  it('says all that is wrong at once', async () => {
+  it('reports all faults at once', async () => {
     const { code, err } = await runBundle('--selector', 'job=a', '--set', 'opnFor=1m', '--only', 'rulez');
     expect(code).toBe(1);
     expect(err.trimEnd().split('\n').slice(1)).toEqual([
       expect.stringMatching(/^ {2}--out: is missing/),
       expect.stringMatching(/^ {2}--selector: a value must be in quotes/),
-      expect.stringMatching(/^ {2}--only: .* There are rules,/),
-      expect.stringMatching(/^ {2}--set opnFor: .* There are openFor,/),
+      expect.stringMatching(/^ {2}--only: .* The parts are rules,/),
+      expect.stringMatching(/^ {2}--set opnFor: .* The settings are openFor,/),
     ]);
     expect(await at.files()).toEqual({});
   });
 
   it.each([
     [['--out', ''], /--out: is empty/],
-    [['--out', '--json'], /--out: is "--json", a flag.*\.\/--json/],
+    [['--out', '--json'], /--out: is "--json", which looks like a flag.*\.\/--json/],
     [['--out', 'x', '--settings', 'a.yml', '--settings', 'b.yml'], /--settings: is given 2 times/],
-  ])('%j is refused', async (flags, reason) => {
+  ])('%j is an error', async (flags, reason) => {
     const { code, err } = await runBundle(...flags);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(reason) });
   });
 
-  it("leaves a repository's own README alone, and doesn't advise to overwrite it", async () => {
+  it('keeps a README of the repository, and does not suggest --force', async () => {
     await writeFile(join(at.folder, 'README.md'), '# Ours\n');
     for (const flags of [[], ['--force']]) {
       const { code, err } = await runBundle('--out', at.folder, ...flags);
       expect(code).toBe(1);
-      expect(err).toMatch(/^ {2}README\.md: is somebody's own.*folder of its own with --out/m);
+      expect(err).toMatch(/^ {2}README\.md: is not of a bundle.*folder of its own, such as --out/m);
     }
     expect(await at.files()).toEqual({ 'README.md': '# Ours\n' });
   });
 
-  it('lets what was typed have no say over the terminal', async () => {
+  it('shows control characters in flags, and does not send them to the terminal', async () => {
     const { err } = await runBundle('--out', at.out, '--selector', 'job=\u001b[2J', '--set', '\u001b[2J\n=1');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not have these
     expect(err).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     expect(err.trimEnd().split('\n')).toHaveLength(3);
   });
 
-  it('--json: what was written', async () => {
+  it('--json: prints the files that were written', async () => {
     const report = await json('--out', at.out, '--data-source', 'p:Prom', '--set', 'openFor=10m');
     expect(report).toMatchObject({
       made: true,
@@ -118,7 +118,7 @@ describe('breakerbox bundle', () => {
     }
   });
 
-  it('--json: what is wrong', async () => {
+  it('--json: prints the faults', async () => {
     expect(await json('--out', at.out, '--folder', '')).toEqual({
       made: false,
       errors: [{ path: '--folder', message: expect.stringContaining('is empty') }],
@@ -127,7 +127,7 @@ describe('breakerbox bundle', () => {
     expect(await json('--out', at.out)).toMatchObject({ made: false, errors: [{ path: at.out }] });
   });
 
-  it('--list-settings: every one, and nothing is written', async () => {
+  it('--list-settings: prints every setting, and writes nothing', async () => {
     const { code, out } = await runBundle('--list-settings');
     expect(code).toBe(0);
     for (const name of Object.keys(DEFAULT_SETTINGS)) expect(out).toMatch(new RegExp(`^${name} `, 'm'));
@@ -138,7 +138,7 @@ describe('breakerbox bundle', () => {
     expect(await at.files()).toEqual({});
   });
 
-  it('has its flags in the README', async () => {
+  it('documents its flags in the README', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
     const { stdout } = await start('--help');
     const flags = [...stdout.matchAll(/^ {2}(--[\w-]+)/gm)].map(([, flag]) => flag);
@@ -146,7 +146,7 @@ describe('breakerbox bundle', () => {
     for (const flag of flags) expect(readme).toContain(`| \`${flag}`);
   });
 
-  it('as a process: the code is its own', async () => {
+  it('as a process: has the exit code of the command', async () => {
     expect((await start('--out', at.out)).stdout).toContain('README.md there says');
     const refused = { code: 1, stdout: '', stderr: expect.stringContaining('--out: is missing') };
     await expect(start()).rejects.toMatchObject(refused);
@@ -158,7 +158,7 @@ describe('breakerbox bundle', () => {
     [['--nonsense', '--json'], '--nonsense'],
     [['--json', '--out'], '--out'],
     [['--json', 'excess'], 'breakerbox bundle'],
-  ])('--json: a document, even where flags can not be read: %j', async (flags, path) => {
+  ])('--json: prints a document, even if the flags cannot be parsed: %j', async (flags, path) => {
     const error: unknown = await start(...flags).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 1, stderr: '' });
     const { stdout } = error as { readonly stdout: string };

@@ -23,22 +23,19 @@ export const bundleCommand = (surroundings: Surroundings = ofThisProcess): Comma
   const asJson = (): boolean => argumentsOf(command).includes('--json');
   return command
     .description('Write dashboards, rules, alerts and runbooks for a Grafana and a Prometheus of your own.')
-    .option('--out <dir>', 'the folder to write into; made if it is not there')
+    .option('--out <dir>', 'the folder to write to; created if it does not exist')
     .option('--selector <matchers>', `PromQL matchers for every query, such as 'job=~"agents-.+"'. Default: all jobs`)
-    .option(
-      '--data-source <uid[:name]>',
-      'the Prometheus data source of Grafana: chosen in dashboards, asked by alerts',
-    )
+    .option('--data-source <uid[:name]>', 'the Prometheus data source in Grafana, for dashboards and alerts')
     .option('--folder <title>', "Grafana's folder for dashboards and alerts", DEFAULT_FOLDER)
     .option('--grafana-url <url>', 'makes links from alerts to dashboards absolute')
     .option('--runbook-url <url>', "where your team reads the runbooks. Default: this project's repository")
     .option('--set <name=value>', 'a threshold or another setting of the rules; may be repeated', collect, [])
-    .option('--settings <file>', 'a .yaml, .yml or .json file of settings; --set goes before it', collect, [])
+    .option('--settings <file>', 'a .yaml, .yml or .json file of settings; --set overrides it', collect, [])
     .option('--list-settings', 'print every setting with its default, unit and meaning, and write nothing', false)
-    .option('--only <parts>', `some of ${PARTS.join(', ')}, with commas between`)
-    .option('--force', 'overwrite files that are there with another text', false)
+    .option('--only <parts>', `some of ${PARTS.join(', ')}, separated by commas`)
+    .option('--force', 'overwrite existing files that differ', false)
     .option('--json', 'print one JSON document, of type BundleReport', false)
-    .showHelpAfterError('(breakerbox bundle --help lists what there is)')
+    .showHelpAfterError('(see breakerbox bundle --help)')
     .configureOutput({ writeErr: (text) => (asJson() ? undefined : surroundings.err(text)) })
     .exitOverride(({ exitCode, message }) => {
       if (exitCode === 0 || !asJson()) return;
@@ -48,7 +45,7 @@ export const bundleCommand = (surroundings: Surroundings = ofThisProcess): Comma
     .action((flags: Flags) => run(flags, surroundings));
 };
 
-/** What was typed: where a flag can't be read, those after it aren't either. */
+/** The flags. If one cannot be parsed, the flags after it are missing. */
 const argumentsOf = (command: Command): readonly string[] => {
   const { parent } = command;
   if (parent !== null) return argumentsOf(parent);
@@ -70,7 +67,7 @@ const run = async (flags: Flags, surroundings: Surroundings): Promise<void> => {
   }
 };
 
-// What makes dashboards is loaded when it is asked for: no other command needs it.
+// Loaded here, because no other command needs the code that makes dashboards.
 
 const list = async ({ json }: Flags, { out, columns }: Surroundings): Promise<void> => {
   const { listedSettings, renderSettings } = await import('./settings.ts');
@@ -83,7 +80,7 @@ const make = async (flags: Flags, { out }: Surroundings): Promise<void> => {
   const { settings, issues } = await readSettings(flags.settings[0], flags.set);
   const twice: readonly ConfigIssue[] =
     flags.settings.length > 1
-      ? [{ path: '--settings', message: `is given ${flags.settings.length} times. Write all settings into one file` }]
+      ? [{ path: '--settings', message: `is given ${flags.settings.length} times. Put all settings in one file` }]
       : [];
   const all = [...outIssues(flags.out), ...read.issues, ...twice, ...issues];
   if (flags.out === undefined || all.length > 0) throw new BreakerboxConfigError(all, 'bundle');
@@ -97,10 +94,10 @@ const make = async (flags: Flags, { out }: Surroundings): Promise<void> => {
   out(flags.json ? documentOf(made) : renderBundle(made));
 };
 
-/** All that is wrong, one thing a line. */
+/** All faults, one per line. */
 const renderRefusal = (error: BreakerboxConfigError): string =>
   [
-    `breakerbox bundle: ${error instanceof HalfWritten ? 'not all was written' : 'nothing was written'}:`,
+    `breakerbox bundle: ${error instanceof HalfWritten ? 'some files could not be restored' : 'nothing was written'}:`,
     ...error.issues.map(({ path, message }) => `  ${onOneLine(path)}: ${onOneLine(message)}`),
     '',
   ].join('\n');

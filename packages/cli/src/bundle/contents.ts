@@ -5,7 +5,7 @@ import { dashboardProvider } from './provisioning.ts';
 import { bundleReadme } from './readme.ts';
 import type { BundleFile } from './write.ts';
 
-/** Every file of the bundle. Nothing is read but what the packages carry, and nothing is written. */
+/** Every file of the bundle. It reads only files of the packages, and writes nothing. */
 export const bundleFiles = (options: BundleOptions): readonly BundleFile[] => {
   const runbookUrl = options.runbookUrl ?? RUNBOOK_URL;
   const { groupBy } = alertmanagerParts();
@@ -15,7 +15,7 @@ export const bundleFiles = (options: BundleOptions): readonly BundleFile[] => {
   ].map(marked);
 };
 
-/** Every repository has files of this name, of its own: the bundle's are known by their titles. */
+/** Repositories have their own files of this name. The title tells that a file belongs to a bundle. */
 const marked = (file: BundleFile): BundleFile =>
   /(?:^|\/)README\.md$/.test(file.path) ? { ...file, mark: file.text.slice(0, file.text.indexOf('\n') + 1) } : file;
 
@@ -54,6 +54,6 @@ const ruleOptions = ({ selector, settings, grafanaUrl, runbookUrl }: BundleOptio
 
 type Given<Values> = { readonly [Key in keyof Values]?: Exclude<Values[Key], undefined> };
 
-/** Without what is undefined: an option that isn't given isn't there. */
+/** Leaves out undefined values. */
 const given = <Values extends object>(values: Values): Given<Values> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<Values>;

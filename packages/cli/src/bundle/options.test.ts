@@ -6,14 +6,14 @@ const faults = (flags: Partial<BundleFlags>): readonly string[] =>
   read(flags).issues.map(({ path, message }) => `${path} ${message}`);
 
 describe('the flags of a bundle', () => {
-  it('may all be left out: all jobs, and no alerts that Grafana manages', () => {
+  it('may all be left out: then all jobs, and no alerts managed by Grafana', () => {
     expect(read()).toEqual({
       options: { folder: 'Breakerbox', parts: ['dashboards', 'rules', 'runbooks'] },
       issues: [],
     });
   });
 
-  it('are read', () => {
+  it('are parsed', () => {
     const { options, issues } = read({
       selector: "{job='a'}",
       dataSource: 'prom-1:Prometheus: main',
@@ -38,29 +38,29 @@ describe('the flags of a bundle', () => {
   });
 
   it.each<[Partial<BundleFlags>, RegExp]>([
-    [{ dataSource: '' }, /^--data-source "" can't be the uid/],
-    [{ dataSource: 'my prometheus' }, /"my prometheus" can't be the uid.*as in prometheus-eu:Prometheus/],
-    [{ dataSource: 'uid:' }, /empty name after the colon/],
+    [{ dataSource: '' }, /^--data-source "" is not a valid data source uid/],
+    [{ dataSource: 'my prometheus' }, /"my prometheus" is not a valid .*as in prometheus-eu:Prometheus/],
+    [{ dataSource: 'uid:' }, /no valid name after the colon/],
     [{ folder: ' ' }, /^--folder is empty/],
     [{ folder: 'a\u2028b' }, /control characters/],
-    [{ folder: ' general' }, /^--folder is General, which Grafana keeps/],
+    [{ folder: ' general' }, /^--folder is General, which Grafana reserves/],
     [{ dataSource: 'uid:a\u2029b' }, /control characters/],
     [{ folder: 'a/b' }, /"a\/b" has a slash/],
     [{ folder: '$HOME' }, /a \$/],
-    [{ grafanaUrl: 'grafana.example.com' }, /^--grafana-url "grafana.example.com" is no address.*https:/],
-    [{ grafanaUrl: 'ftp://x' }, /no address/],
+    [{ grafanaUrl: 'grafana.example.com' }, /^--grafana-url "grafana.example.com" is not a URL.*https:/],
+    [{ grafanaUrl: 'ftp://x' }, /not a URL/],
     [{ grafanaUrl: 'https://me:secret@x' }, /user or a password/],
     [{ runbookUrl: 'https://x/y?z=1' }, /^--runbook-url .* has a \?/],
     [{ runbookUrl: 'https://x/y#z' }, /has a \?/],
-    [{ only: 'dashbords' }, /^--only there is no part "dashbords"\. There are dashboards, /],
+    [{ only: 'dashbords' }, /^--only there is no part "dashbords"\. The parts are dashboards, /],
     [{ only: '' }, /no part ""/],
     [{ only: 'grafana-alerting' }, /^--data-source is missing/],
     [{ selector: 'job=a' }, /^--selector a value must be in quotes/],
-  ])('%j is refused', (flags, reason) => {
+  ])('%j is an error', (flags, reason) => {
     expect(faults(flags)).toEqual([expect.stringMatching(reason)]);
   });
 
-  it('are refused all at once, and no secret is repeated', () => {
+  it('are all reported at once, without secrets', () => {
     const found = faults({ selector: 'x', dataSource: '?', folder: '', grafanaUrl: 'https://a:hunter2@b', only: 'y' });
     expect(found).toHaveLength(5);
     expect(found.join()).not.toContain('hunter2');

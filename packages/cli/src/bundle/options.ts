@@ -5,11 +5,11 @@ import type { DataSource } from '@breakerbox/dashboards';
 import { printable } from '../plain-table.ts';
 import { parseSelector } from './selector.ts';
 
-/** What a bundle is made of. */
+/** The parts of a bundle. */
 export const PARTS = ['dashboards', 'rules', 'grafana-alerting', 'runbooks'] as const;
 export type Part = (typeof PARTS)[number];
 
-/** The flags that a bundle is made by, as they were typed. */
+/** The flags of the command, as they were typed. */
 export interface BundleFlags {
   readonly selector?: string;
   readonly dataSource?: string;
@@ -19,33 +19,33 @@ export interface BundleFlags {
   readonly only?: string;
 }
 
-/** What a bundle is made by. */
+/** The checked options of a bundle. */
 export interface BundleOptions {
   /** PromQL matchers, without braces. Undefined: all jobs. */
   readonly selector: string | undefined;
-  /** Undefined: whatever Grafana has as its default. */
+  /** Undefined: Grafana's default. */
   readonly dataSource: DataSource | undefined;
-  /** Title of Grafana's folder. */
+  /** Title of the folder in Grafana. */
   readonly folder: string;
-  /** Without a slash at the end. Undefined: Prometheus' external label `grafana_url` says it. */
+  /** Without a slash at the end. Undefined: Prometheus' external label `grafana_url` has it. */
   readonly grafanaUrl: string | undefined;
-  /** Without a slash at the end. Undefined: the repository's own. */
+  /** Without a slash at the end. Undefined: the repository's URL. */
   readonly runbookUrl: string | undefined;
-  /** Those that aren't as the default has them. */
+  /** Only settings that differ from the default. */
   readonly settings: Partial<RuleSettings>;
   readonly parts: readonly Part[];
 }
 
-/** Grafana's folder, unless another is chosen. */
+/** The default folder in Grafana. */
 export const DEFAULT_FOLDER = 'Breakerbox';
 
-/** What a bundle has unless some parts are chosen. Rules that Grafana manages can't do without a data source. */
+/** The default parts. Rules managed by Grafana need a data source. */
 export const defaultParts = (withDataSource: boolean): readonly Part[] =>
   PARTS.filter((part) => part !== 'grafana-alerting' || withDataSource);
 
 type Report = (path: string, message: string) => undefined;
 
-/** Reads the flags, but for the settings, which have files of their own. All that is wrong is found at once. */
+/** Reads the flags, except for the settings, which have files of their own. Reports all faults at once. */
 export const readFlags = (
   flags: BundleFlags,
 ): { readonly options: Omit<BundleOptions, 'settings'>; readonly issues: readonly ConfigIssue[] } => {
@@ -66,17 +66,17 @@ export const readFlags = (
   return { options, issues };
 };
 
-/** What is wrong with the folder to write into, before anything is looked at. */
+/** What is wrong with the output folder, before the disk is read. */
 export const outIssues = (written: string | undefined): readonly ConfigIssue[] => {
-  if (written === undefined) return [{ path: '--out', message: 'is missing. Name the folder to write into' }];
+  if (written === undefined) return [{ path: '--out', message: 'is missing. Name the folder to write to' }];
   if (written.trim() === '') {
-    return [{ path: '--out', message: 'is empty. Name the folder to write into; . is the one that you are in' }];
+    return [{ path: '--out', message: 'is empty. Name the folder to write to; . is the current folder' }];
   }
   if (!written.startsWith('-')) return [];
   return [
     {
       path: '--out',
-      message: `is ${JSON.stringify(written)}, a flag. Name a folder; one of this name is ./${written}`,
+      message: `is ${JSON.stringify(written)}, which looks like a flag. Name a folder; for a folder with this name, write ./${written}`,
     },
   ];
 };
@@ -93,13 +93,13 @@ const dataSourceOf = (written: string | undefined, report: Report): DataSource |
   if (!/^[\w-]{1,40}$/.test(uid)) {
     return report(
       '--data-source',
-      `${JSON.stringify(uid)} can't be the uid of a data source, which has 1 to 40 letters, digits, - and _. Grafana shows it in the address of the data source's page; a name follows after a colon, as in prometheus-eu:Prometheus`,
+      `${JSON.stringify(uid)} is not a valid data source uid. A uid has 1 to 40 letters, digits, - and _. Copy it from the address of the data source's page in Grafana. A name may follow after a colon, as in prometheus-eu:Prometheus`,
     );
   }
   if (name !== undefined && !isTitle(name)) {
     return report(
       '--data-source',
-      'has an empty name after the colon, or one with control characters. Leave out the colon',
+      'has no valid name after the colon. Leave out the colon, or write a name without control characters',
     );
   }
   return name === undefined ? { uid } : { uid, name };
@@ -111,12 +111,12 @@ const folderOf = (written: string, report: Report): string => {
   if (!isTitle(written))
     report('--folder', 'is empty or has control characters. Write the title of a folder in Grafana');
   if (written.trim().toLowerCase() === 'general') {
-    report('--folder', 'is General, which Grafana keeps for what is in no folder. Choose another title');
+    report('--folder', 'is General, which Grafana reserves for items without a folder. Choose another title');
   }
   if (/[/\\$]/.test(written)) {
     report(
       '--folder',
-      `${JSON.stringify(written)} has a slash, a backslash or a $, which Grafana's provisioning gives a meaning: folders inside folders, variables. Choose another title`,
+      `${JSON.stringify(written)} has a slash, a backslash or a $. Grafana's provisioning reads them as nested folders or variables. Choose another title`,
     );
   }
   return written.trim();
@@ -126,16 +126,13 @@ const urlOf = (flag: string, written: string | undefined, report: Report): strin
   if (written === undefined) return undefined;
   const url = URL.canParse(written) ? new URL(written) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    return report(flag, `${JSON.stringify(written)} is no address. Write one such as https://grafana.example.com`);
+    return report(flag, `${JSON.stringify(written)} is not a URL. Write one such as https://grafana.example.com`);
   }
   if (url.username !== '' || url.password !== '') {
-    return report(flag, 'has a user or a password in it, which every notification would show. Leave them out');
+    return report(flag, 'has a user or a password, which every notification would show. Remove them');
   }
   if (url.search !== '' || url.hash !== '' || /[?#$]/.test(written)) {
-    return report(
-      flag,
-      `${JSON.stringify(written)} has a ?, # or $ in it, and paths are put after it. Leave that part out`,
-    );
+    return report(flag, `${JSON.stringify(written)} has a ?, # or $, but paths are appended to it. Remove that part`);
   }
   return url.href.replace(/\/+$/, '');
 };
@@ -146,14 +143,11 @@ const partsOf = (only: string | undefined, withDataSource: boolean, report: Repo
   for (const name of names.filter((one) => !isPart(one))) {
     report(
       '--only',
-      `there is no part ${JSON.stringify(printable(name))}. There are ${nearestFirst(name, PARTS).join(', ')}`,
+      `there is no part ${JSON.stringify(printable(name))}. The parts are ${nearestFirst(name, PARTS).join(', ')}`,
     );
   }
   if (names.includes('grafana-alerting') && !withDataSource) {
-    report(
-      '--data-source',
-      'is missing. Rules that Grafana manages name their data source: give the uid of your Prometheus',
-    );
+    report('--data-source', 'is missing. Rules managed by Grafana need a data source. Give the uid of your Prometheus');
   }
   return PARTS.filter((part) => names.includes(part));
 };

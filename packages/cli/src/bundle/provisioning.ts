@@ -1,16 +1,16 @@
 import { stringify } from 'yaml';
 
-/** Where Grafana finds the dashboards; the README says to copy them there. */
+/** The path from which Grafana loads the dashboards. The README says to copy them there. */
 export const DASHBOARD_PATH = '/var/lib/grafana/dashboards/breakerbox';
 
-const COMMENT = ` Grafana loads the dashboards from \`path\`. Belongs into provisioning/dashboards, which is /etc/grafana/provisioning/dashboards
- in packages and images. The dashboards are made by \`breakerbox bundle\`: make them anew instead of changing them there.
+const COMMENT = ` Grafana loads the dashboards from \`path\`. Belongs in provisioning/dashboards, which is /etc/grafana/provisioning/dashboards
+ in packages and images. The dashboards are made by \`breakerbox bundle\`. Do not edit them: run the command again.
 `;
 
 /**
- * The file by which Grafana loads the dashboards.
+ * The file that tells Grafana to load the dashboards.
  *
- * No `folderUid`: a team's folder of this title has one already, and the rules that Grafana manages find theirs by title.
+ * It has no `folderUid`: a team's folder of this title already has one, and rules managed by Grafana find theirs by title.
  * @param folder title of the folder in Grafana
  */
 export const dashboardProvider = (folder: string): string => {

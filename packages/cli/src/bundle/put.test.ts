@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { HalfWritten, put } from './put.ts';
 import { writeBundle } from './write.ts';
 
-// Tests may run as root, whom no right stops: what the file system refuses is said here.
+// Tests may run as root, which may write everywhere. So these tests replace what the file system answers.
 vi.mock('node:fs/promises', { spy: true });
 
 let folder: string;
@@ -22,12 +22,12 @@ afterEach(async () => {
 });
 
 const README = { path: 'README.md', text: 'new\n' };
-/** Its name is too long to be moved to, which is only found out then. */
+/** Its name is too long for a move, which fails only then. */
 const LAST = { path: `a/b/${'x'.repeat(300)}`, text: '' };
 const all = async (): Promise<readonly string[]> => (await readdir(folder, { recursive: true })).toSorted();
 const refused = (code: string) => Object.assign(new Error(`${code}: refused`), { code });
 
-it('leaves all as it was where a file can not be moved into its place', async () => {
+it('restores everything if a file cannot be moved', async () => {
   await mkdir(out, { recursive: true });
   await writeFile(join(out, 'README.md'), 'mine\n', { mode: 0o640 });
   const before = await all();
@@ -39,7 +39,7 @@ it('leaves all as it was where a file can not be moved into its place', async ()
   expect(await all()).toEqual(before);
 });
 
-it('keeps what it overwrites by a copy where there are no links', async () => {
+it('keeps a copy of a file that it overwrites if the file system has no links', async () => {
   await mkdir(out, { recursive: true });
   await writeFile(join(out, 'README.md'), 'mine\n');
   vi.mocked(fs.link).mockRejectedValue(refused('EPERM'));
@@ -50,7 +50,7 @@ it('keeps what it overwrites by a copy where there are no links', async () => {
   expect(await readdir(out)).toEqual(['README.md']);
 });
 
-it('moves nothing before it knows that it may write into every folder', async () => {
+it('moves no file before it knows that every folder is writable', async () => {
   vi.mocked(fs.access).mockImplementation(async (path) => {
     if (String(path).endsWith('/b')) throw refused('EACCES');
   });
@@ -59,7 +59,7 @@ it('moves nothing before it knows that it may write into every folder', async ()
   expect(await all()).toEqual([]);
 });
 
-it('removes nothing that another run has put into the folders that it made', async () => {
+it('keeps files that another run has put into its new folders', async () => {
   const { rename } = await vi.importActual<typeof fs>('node:fs/promises');
   vi.mocked(fs.rename).mockImplementation(async (from, to) => {
     await mkdir(join(folder, 'new/other'), { recursive: true });
@@ -70,7 +70,7 @@ it('removes nothing that another run has put into the folders that it made', asy
   expect(await all()).toEqual(['new', 'new/other', 'new/other/theirs']);
 });
 
-it('says so where nothing can be put back, and keeps what it overwrote', async () => {
+it('reports files that it cannot restore, and keeps the overwritten ones', async () => {
   await mkdir(out, { recursive: true });
   await writeFile(join(out, 'README.md'), 'mine\n');
   const { rename } = await vi.importActual<typeof fs>('node:fs/promises');
@@ -86,5 +86,5 @@ it('says so where nothing can be put back, and keeps what it overwrote', async (
   expect(String(error)).toMatch(/half written: EROFS.*\.before/s);
   const kept = (await readdir(out, { recursive: true })).find((path) => path.endsWith('.before')) ?? '';
   expect(await readFile(join(out, kept), 'utf8')).toBe('mine\n');
-  expect(await readdir(out), 'what can be undone is').not.toContain('c');
+  expect(await readdir(out), 'it undoes what it can').not.toContain('c');
 });

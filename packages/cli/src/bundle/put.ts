@@ -3,23 +3,23 @@ import { dirname, join } from 'node:path';
 import { BreakerboxConfigError } from '@breakerbox/core';
 import type { BundleFile } from './write.ts';
 
-/** Moving failed, and so did moving back: the folder is neither as it was nor as it should be. */
+/** Moving failed, and so did moving back: the folder has some old files and some new ones. */
 export class HalfWritten extends BreakerboxConfigError {}
 
-/** How to undo what was done, the last thing last. Each is told whether one before it has failed. */
+/** Steps that undo the work so far, in the order of the work. Each is told whether a step before it has failed. */
 type Undo = ((failed: boolean) => Promise<unknown>)[];
 
 /**
- * Writes all of them beside their places, then moves each into its own: where anything fails, all is as it was before.
+ * Writes all files to a staging folder, then moves each to its path. If a step fails, everything is restored.
  *
- * @throws what the file system said; or HalfWritten where not even undoing worked
+ * @throws the error of the file system, or HalfWritten if restoring failed too
  */
 export const put = async (out: string, files: readonly BundleFile[]): Promise<void> => {
   const undo: Undo = [];
   try {
     await makeFolder(out, undo);
     const stage = await mkdtemp(join(out, '.breakerbox-'));
-    // Where a file could not be put back, this is where it is.
+    // If a file could not be restored, the staging folder is kept, because it has the original.
     undo.push(async (failed) => failed || rm(stage, { recursive: true, force: true }));
     for (const [index, { text }] of files.entries()) await writeFile(join(stage, `${index}`), text);
     const folders = new Set(files.map(({ path }) => dirname(join(out, path))));
@@ -33,7 +33,7 @@ export const put = async (out: string, files: readonly BundleFile[]): Promise<vo
   }
 };
 
-/** Each part by itself, so that it is known which of them this run made: another run may be at work beside it. */
+/** Creates each level by itself, to know which levels this run created: another run may use the same folder. */
 const makeFolder = async (path: string, undo: Undo): Promise<void> => {
   try {
     await mkdir(path);
@@ -43,14 +43,14 @@ const makeFolder = async (path: string, undo: Undo): Promise<void> => {
     await makeFolder(dirname(path), undo);
     return makeFolder(path, undo);
   }
-  // Not recursively: what somebody else has put there stays, and so does the folder.
+  // Not recursively: if another program has put a file there, the file and its folder stay.
   undo.push(() => rmdir(path).catch(unless('ENOTEMPTY', 'EEXIST', 'ENOENT')));
 };
 
-/** Moves a file into its place; one that is there is kept beside the new one until all of them are in theirs. */
+/** Moves a file to its path. An existing file there is kept in the staging folder until all files are moved. */
 const move = async (from: string, to: string, undo: Undo): Promise<void> => {
   const kept = `${from}.before`;
-  // A link keeps the file itself, with its rights; some file systems have none.
+  // A hard link keeps the file with its rights. Some file systems have no links.
   const there = await link(to, kept)
     .catch((error: unknown) => (codeOf(error) === 'ENOENT' ? Promise.reject(error) : copyFile(to, kept)))
     .then(() => true, unless('ENOENT'));
@@ -58,21 +58,21 @@ const move = async (from: string, to: string, undo: Undo): Promise<void> => {
   undo.push(() => (there === true ? rename(kept, to) : rm(to)));
 };
 
-/** The last thing first, and all that can be undone. */
+/** Undoes as much as it can, the last step first. */
 const undoAll = async (out: string, undo: Undo, cause: unknown): Promise<void> => {
   const failed: string[] = [];
   for (const step of undo.toReversed()) {
     await step(failed.length > 0).catch((error: unknown) => failed.push(messageOf(error)));
   }
   if (failed.length === 0) return;
-  const message = `is half written: ${messageOf(cause)}; and not all could be put back: ${failed.join('; ')}. What was overwritten is in a folder .breakerbox-… in it, as *.before. Mend the cause, run the command again with --force, and remove that folder`;
+  const message = `is half written: ${messageOf(cause)}. Some files could not be restored: ${failed.join('; ')}. The overwritten files are in its folder .breakerbox-…, as *.before. Fix the cause, run the command again with --force, and remove that folder`;
   throw new HalfWritten([{ path: out, message }], 'folder for a bundle');
 };
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Lets errors of these codes pass as nothing. */
+/** Ignores errors with these codes. */
 const unless =
   (...codes: readonly string[]) =>
   (error: unknown): undefined => {

@@ -9,7 +9,7 @@ const made = (flags: BundleFlags, settings: Partial<RuleSettings> = {}) => {
   return { readme, paths: files.map(({ path }) => path) };
 };
 
-/** Paths below the bundle that a text names. */
+/** Paths of the bundle that a text mentions. */
 const namedIn = (readme: string): readonly string[] =>
   [...readme.matchAll(/(?<![/\w])((?:dashboards|prometheus|grafana|alertmanager|runbooks)\/[\w./*-]*)/g)].map(
     ([, path = '']) => path,
@@ -21,7 +21,7 @@ const isThere = (path: string, paths: readonly string[]): boolean => {
 };
 
 describe('the README of a bundle', () => {
-  it('names what was chosen, and no path that is not there', () => {
+  it('names the chosen options, and only paths that exist', () => {
     const flags = {
       selector: 'job=~"agents-.+", cluster="eu"',
       dataSource: 'prom-1:Prometheus EU',
@@ -40,12 +40,12 @@ describe('the README of a bundle', () => {
     for (const path of named) expect(isThere(path, paths), path).toBe(true);
   });
 
-  it.each(PARTS)('of %s alone recommends no file of another part', (part) => {
+  it.each(PARTS)('with only the part %s mentions no file of another part', (part) => {
     const { readme, paths } = made({ folder: 'F', dataSource: 'p', only: part });
     expect(namedIn(readme).length).toBeGreaterThan(0);
     for (const path of namedIn(readme)) expect(isThere(path, paths), path).toBe(true);
     if (part === 'rules') return;
     expect(readme).not.toContain('inhibit_rules');
-    expect(/links? to dashboards, which are not here/.test(readme)).toBe(part === 'grafana-alerting');
+    expect(/link to dashboards, which this bundle does not have/.test(readme)).toBe(part === 'grafana-alerting');
   });
 });

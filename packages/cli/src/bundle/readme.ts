@@ -2,16 +2,16 @@ import { DEFAULT_SETTINGS, RECEIVERS } from '@breakerbox/alerts';
 import { type BundleOptions, DEFAULT_FOLDER, defaultParts, type Part } from './options.ts';
 import { DASHBOARD_PATH } from './provisioning.ts';
 
-/** What the README has to know of the bundle beside its options. */
+/** Facts of the bundle beside its options. */
 export interface BundleFacts {
   readonly options: BundleOptions;
-  /** What Alertmanager should group by. */
+  /** Labels by which Alertmanager should group. */
   readonly groupBy: readonly string[];
-  /** Where `runbook_url` leads, without a slash at the end. */
+  /** The base of `runbook_url`, without a slash at the end. */
   readonly runbookUrl: string;
 }
 
-/** The README of a bundle: what to do with each file, for the options that it was made with. */
+/** The README of a bundle: what to do with each file, for the options of this bundle. */
 export const bundleReadme = (facts: BundleFacts): string =>
   `${[
     intro(facts),
@@ -31,11 +31,11 @@ const intro = ({ options }: BundleFacts): string =>
   [
     '# Breakerbox in your Grafana and Prometheus',
     '',
-    `Made for ${options.selector === undefined ? 'every job that reports Breakerbox metrics' : `\`${options.selector}\``}. All of it is plain files; change the options and make them anew instead of editing them.`,
+    `Made for ${options.selector === undefined ? 'every job that reports Breakerbox metrics' : `\`${options.selector}\``}. Do not edit the files. To change them, run the command with other options.`,
     ...(has(options, 'rules') && has(options, 'grafana-alerting')
       ? [
           '',
-          '**Two ways to alert are here; take one.** `prometheus/` where your Prometheus evaluates rules, `grafana/alerting/` where Grafana does. With both, everything wakes you twice.',
+          '**The bundle has the alerts in two forms. Use one.** Use `prometheus/` if your Prometheus evaluates rules, and `grafana/alerting/` if Grafana does. With both, you get every alert twice.',
         ]
       : []),
   ].join('\n');
@@ -45,7 +45,7 @@ const has = ({ parts }: BundleOptions, part: Part): boolean => parts.includes(pa
 const dashboardsSection = ({ options: { dataSource, folder } }: BundleFacts): string =>
   `## Dashboards: \`dashboards/\`
 
-In Grafana (11 to 13), *Dashboards → New → Import* each file${dataSource === undefined ? ', and choose your Prometheus under **Data source** on top' : ''}. Or have them provisioned:
+In Grafana (11 to 13), *Dashboards → New → Import* each file${dataSource === undefined ? ', and choose your Prometheus under **Data source** at the top' : ''}. Or provision them:
 
 \`\`\`sh
 mkdir -p ${DASHBOARD_PATH}
@@ -53,18 +53,18 @@ cp dashboards/*.json ${DASHBOARD_PATH}/
 cp grafana/provisioning/dashboards/breakerbox.yml /etc/grafana/provisioning/dashboards/
 \`\`\`
 
-Restart Grafana, and they are in the folder *${folder}*.${
+Restart Grafana. The dashboards are in the folder *${folder}*.${
     dataSource === undefined
       ? ''
       : ` They open with the data source \`${dataSource.name ?? dataSource.uid}\` (uid \`${dataSource.uid}\`).`
   }
-Set **Scrape interval** in the settings of the data source to how often samples come: to \`OTEL_METRIC_EXPORT_INTERVAL\` (60 s by
-default) if agents push. Grafana assumes 15 s, and at 60 s its rates would be empty.`;
+Set **Scrape interval** in the settings of the data source to the interval of your samples: \`OTEL_METRIC_EXPORT_INTERVAL\` (60 s by
+default) if agents push. Grafana assumes 15 s. With samples every 60 s its rates would be empty.`;
 
 const rulesSection = ({ options: { grafanaUrl }, groupBy }: BundleFacts): string =>
   `## Rules and alerts: \`prometheus/rules/\`
 
-Prometheus 2.42 or later, 3.x included. Both files, for the alerts need the recorded series:
+Needs Prometheus 2.42 or later, or 3.x. Copy both files, because the alerts need the recorded series:
 
 \`\`\`sh
 promtool check rules prometheus/rules/*.yml
@@ -72,7 +72,7 @@ mkdir -p /etc/prometheus/rules
 cp prometheus/rules/*.yml /etc/prometheus/rules/
 \`\`\`
 
-and in \`prometheus.yml\`, then reload:
+Add this to \`prometheus.yml\`, and reload:
 
 \`\`\`yaml
 rule_files:
@@ -81,17 +81,17 @@ rule_files:
 
 ${
   grafanaUrl === undefined
-    ? `Links to dashboards need the host of your Grafana. Make the bundle with \`--grafana-url\`, or set it in \`prometheus.yml\`:
+    ? `Links to dashboards need the URL of your Grafana. Make the bundle with \`--grafana-url\`, or set it in \`prometheus.yml\`:
 
 \`\`\`yaml
 global:
   external_labels:
     grafana_url: https://grafana.example.com
 \`\`\``
-    : `Links to dashboards lead to ${grafanaUrl}.`
+    : `Links to dashboards point to ${grafanaUrl}.`
 }
 
-With a Collector in between, set \`honor_labels: true\` on the job that scrapes it, or \`job\` will be the Collector's.
+If a Collector is in between, set \`honor_labels: true\` on the job that scrapes it. Otherwise \`job\` is the Collector's.
 
 ${alertmanager(groupBy)}`;
 
@@ -102,7 +102,7 @@ mkdir -p /etc/alertmanager/templates
 cp alertmanager/*.tmpl /etc/alertmanager/templates/
 \`\`\`
 
-In \`alertmanager.yml\`, beside what is there:
+Add this to \`alertmanager.yml\`:
 
 \`\`\`yaml
 route:
@@ -115,54 +115,54 @@ templates:
   - /etc/alertmanager/templates/*.tmpl
 \`\`\`
 
-From \`receivers.yml\` put \`${RECEIVERS.slack}\`, or \`${RECEIVERS.mail}\` for mails, under \`receivers\`, and fill in the addresses.
-From \`inhibit_rules.yml\` put all rules under \`inhibit_rules\`: they mute what follows from an outage while the outage itself is told.
-Then \`amtool check-config alertmanager.yml\`, and reload.`;
+Copy \`${RECEIVERS.slack}\`, or \`${RECEIVERS.mail}\` for mail, from \`receivers.yml\` to \`receivers\`, and fill in the addresses.
+Copy all rules from \`inhibit_rules.yml\` to \`inhibit_rules\`. They mute the consequences of an outage while the outage itself fires.
+Then run \`amtool check-config alertmanager.yml\`, and reload.`;
 
 const grafanaSection = ({ options }: BundleFacts): string =>
-  `## Alerts that Grafana evaluates: \`grafana/alerting/\`
+  `## Alerts evaluated by Grafana: \`grafana/alerting/\`
 
-For those whose Prometheus evaluates no rules. They ask the data source with the uid \`${options.dataSource?.uid ?? ''}\`.
+Use these if your Prometheus evaluates no rules. They query the data source with the uid \`${options.dataSource?.uid ?? ''}\`.
 
 \`\`\`sh
 cp grafana/alerting/breakerbox-alerting.yml /etc/grafana/provisioning/alerting/
 \`\`\`
 
-Restart Grafana; the rules are in the folder *${options.folder}*, under *Alerting → Alert rules*. Notification policies choose receivers by the
-label \`severity\`: \`critical\` (a run stands still) or \`warning\` (an agent works with less). Grafana mutes nothing by itself while an
-outage of several tools fires; ${
+Restart Grafana. The rules are in the folder *${options.folder}*, under *Alerting → Alert rules*. Notification policies choose receivers by the
+label \`severity\`: \`critical\` (a run is paused) or \`warning\` (an agent has lost a tool). Grafana by itself mutes nothing while an
+outage of several tools fires. ${
     has(options, 'rules')
-      ? 'an Alertmanager with `alertmanager/inhibit_rules.yml` does'
-      : 'an Alertmanager does, with the inhibition that the part `rules` has'
+      ? 'An Alertmanager with `alertmanager/inhibit_rules.yml` does'
+      : 'An Alertmanager does, with the inhibition rules of the part `rules`'
   }.${
     has(options, 'dashboards')
       ? ''
-      : '\nThe alerts link to dashboards, which are not here: they are the part `dashboards`.'
+      : '\nThe alerts link to dashboards, which this bundle does not have. They are the part `dashboards`.'
   }`;
 
 const runbooksSection = ({ runbookUrl }: BundleFacts): string =>
   `## Runbooks: \`runbooks/\`
 
-One for each alert: what it means, where to look first, what to do. \`runbook_url\` of the alerts leads to
-${runbookUrl}/. If your team reads elsewhere, put these files there, and make the bundle with \`--runbook-url\`. The numbers in
-them are the defaults.`;
+There is one for each alert: what it means, where to look first, what to do. The \`runbook_url\` of the alerts points to
+${runbookUrl}/. If your team keeps runbooks elsewhere, copy these files there, and make the bundle with \`--runbook-url\`. The numbers in
+them are the default thresholds.`;
 
 const thresholds = ({ settings }: BundleOptions): readonly string[] => {
   const changed = Object.entries(settings);
   if (changed.length === 0) return [];
   const defaults: Readonly<Record<string, unknown>> = { ...DEFAULT_SETTINGS };
   const rows = changed.map(([name, value]) => `| \`${name}\` | ${value} | ${String(defaults[name])} |`);
-  return [['## Thresholds of your own', '', '| setting | here | default |', '| --- | --- | --- |', ...rows].join('\n')];
+  return [['## Your thresholds', '', '| setting | here | default |', '| --- | --- | --- |', ...rows].join('\n')];
 };
 
 const again = (options: BundleOptions): string =>
-  `## Making it anew
+  `## Making it again
 
 \`\`\`sh
 ${commandLine(options)}
 \`\`\`
 
-\`breakerbox bundle --list-settings\` shows every threshold; \`--force\` overwrites the files that are here.`;
+\`breakerbox bundle --list-settings\` shows every threshold. \`--force\` overwrites existing files.`;
 
 const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 

@@ -6,38 +6,38 @@ import type { WrittenFile } from './write.ts';
 /** What `breakerbox bundle --json` prints. */
 export type BundleReport = MadeBundle | RefusedBundle;
 
-/** All files are in their places. */
+/** All files are written. */
 export interface MadeBundle {
   readonly made: true;
-  /** The folder, as it was given. */
+  /** The folder, as given. */
   readonly out: string;
-  /** Those that were there already too. */
+  /** Includes files that did not change. */
   readonly files: readonly WrittenFile[];
-  /** What it was made by. A setting is here only where it isn't as the default has it. */
+  /** The options of the bundle. Only settings that differ from the default are listed. */
   readonly options: BundleOptions;
-  /** What isn't in it and why, and what somebody still has to see to. */
+  /** Parts that are left out and why, and steps that are left to the user. */
   readonly notes: readonly string[];
 }
 
-/** Nothing was written; or an error says that it could not be undone, and where the old files are. */
+/** No file was written; or an error says which files could not be restored, and where the originals are. */
 export interface RefusedBundle {
   readonly made: false;
-  /** All that is wrong, each with the flag or the file. */
+  /** All faults, each with the flag or the file. */
   readonly errors: readonly ConfigIssue[];
 }
 
-/** What the command says of the bundle beside its files. */
+/** Notes on the bundle beside its files. */
 export const notesOn = ({ parts, dataSource, grafanaUrl }: BundleOptions, all: boolean): readonly string[] => [
   ...(all && dataSource === undefined
     ? [
-        "grafana/alerting isn't in it: rules that Grafana manages name their data source. Add --data-source UID if you want them",
+        'grafana/alerting is left out, because rules managed by Grafana need a data source. Add --data-source UID if you want them',
       ]
     : []),
   ...(has(parts, 'rules') && has(parts, 'grafana-alerting')
-    ? ['use prometheus/rules or grafana/alerting, never both: everything would wake you twice']
+    ? ['use prometheus/rules or grafana/alerting, never both: you would get every alert twice']
     : []),
   ...(has(parts, 'rules') && grafanaUrl === undefined
-    ? ['links from alerts to dashboards have no host yet: add --grafana-url URL, or see README.md']
+    ? ['links from alerts to dashboards have no host. Add --grafana-url URL, or see README.md']
     : []),
 ];
 
@@ -64,7 +64,7 @@ export const renderBundle = ({ out, files, notes }: MadeBundle): string => {
     ...folders.map(lineOf),
     '',
     ...notes.map((note) => `note: ${note}`),
-    'README.md there says what to do with each.',
+    'README.md there says what to do with each file.',
     '',
   ].join('\n');
 };

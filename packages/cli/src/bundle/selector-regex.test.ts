@@ -1,4 +1,4 @@
-/** What is read and what is refused here, held against what Prometheus reads and refuses. */
+/** What this parser accepts and refuses, compared with Prometheus. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['[]', /never closed/],
   ['[^]', /never closed/],
   ['[a', /never closed/],
-  ['[z-a]', /from the higher/],
+  ['[z-a]', /from a higher/],
   ['[a-\\d]', /has \\d/],
   ['[\\b]', /has \\b/],
   ['[[:letter:]]', /\[:class:\]/],
@@ -73,12 +73,12 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['a{2}{3}', /nothing to repeat/],
   ['(?<team>a)', /Write \(\?P<name>/],
   ['\\Q*', /without its \\E/],
-  ['(?>a)', /begins no group/],
-  ['(?i-)a', /begins no group/],
-  ['(?=a)', /looks ahead/],
-  ['(?<!a)', /looks ahead or behind/],
-  ['(a)\\1', /refers back/],
-  ['(?P<a>x)\\k<a>', /refers back/],
+  ['(?>a)', /no group that begins with/],
+  ['(?i-)a', /no group that begins with/],
+  ['(?=a)', /lookahead/],
+  ['(?<!a)', /lookbehind/],
+  ['(a)\\1', /backreference/],
+  ['(?P<a>x)\\k<a>', /backreference/],
   ['a(', /unterminated group/],
   ['a)', /unmatched \)/],
   ['a\\', /ends with a/],
@@ -87,11 +87,11 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['\\C', /has \\C/],
   ['\\cA', /has \\c/],
   ['\\u0041', /has \\u/],
-  ['\\8', /refers back/],
-  ['\\x{110000}', /no character has that number/],
-  ['\\pX', /no such class/],
-  ['\\p{Klingon}', /no such class/],
-  [many(1001), /brackets within one another/],
+  ['\\8', /backreference/],
+  ['\\x{110000}', /not a character/],
+  ['\\pX', /unknown character class/],
+  ['\\p{Klingon}', /unknown character class/],
+  [many(1001), /nested brackets/],
 ];
 
 let folder: string;
@@ -100,7 +100,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Those that Prometheus refuses. */
+/** Expressions that Prometheus refuses. */
 const refusedByPrometheus = async (expressions: readonly string[]): Promise<readonly string[]> => {
   const quoted = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
   const rules = expressions.map((text, index) => ({ record: `r${index}`, expr: `x{job=~"${quoted(text)}"}` }));
@@ -113,16 +113,16 @@ const refusedByPrometheus = async (expressions: readonly string[]): Promise<read
 };
 
 describe('a regular expression', () => {
-  it('that is read here is read by Prometheus', async () => {
+  it('that the parser accepts is accepted by Prometheus', async () => {
     expect(READ.filter((text) => regexFault(text) !== undefined)).toEqual([]);
     expect(await refusedByPrometheus(READ)).toEqual([]);
   });
 
-  it.each(REFUSED)('%s is refused, with why', (text, reason) => {
+  it.each(REFUSED)('%s is refused with the reason', (text, reason) => {
     expect(regexFault(text)).toMatch(reason);
   });
 
-  it('that is refused here is refused by Prometheus', async () => {
+  it('that the parser refuses is refused by Prometheus', async () => {
     const refused = REFUSED.map(([text]) => text);
     expect(await refusedByPrometheus(refused)).toEqual(refused);
   });

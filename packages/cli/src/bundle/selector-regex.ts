@@ -1,9 +1,9 @@
 /*
- * Regular expressions of PromQL, which are RE2's and not JavaScript's. What is read here, Prometheus 2.42 and later read too; a
- * few things that only newer ones read, or that nobody needs for a label, are refused with what to write instead.
+ * Regular expressions of PromQL, which are RE2's and not JavaScript's. Prometheus 2.42 and later accept everything that this parser
+ * accepts. A few things that only newer versions accept, or that no label needs, are refused with an alternative.
  */
 
-/** RE2 goes to 1000, counting every part of an expression and not only its brackets. */
+/** RE2 allows 1000, but it counts every part of an expression and not only its brackets. */
 const MOST_NESTED = 200;
 const MOST_REPEATS = 1000;
 
@@ -30,7 +30,7 @@ const refuse = (what: string): never => {
   throw new RegexFault(what);
 };
 
-/** What is wrong with a regular expression of PromQL; undefined where nothing is. */
+/** What is wrong with a regular expression of PromQL; undefined if it is valid. */
 export const regexFault = (expression: string): string | undefined => {
   try {
     readRegex(expression);
@@ -50,11 +50,11 @@ const readRegex = (text: string): void => {
     return found;
   };
 
-  /** Alternatives up to a bracket or the end. Gives the most repeats that are within one another. */
+  /** Reads alternatives up to a closing bracket or the end. Returns the largest product of nested repeats. */
   const alternatives = (depth: number): number => {
-    if (depth > MOST_NESTED) refuse(`has more than ${MOST_NESTED} brackets within one another. Write it flatter`);
+    if (depth > MOST_NESTED) refuse(`has more than ${MOST_NESTED} nested brackets. Use fewer levels`);
     let most = 1;
-    /** How often the atom before is repeated; undefined where there is none, or one with a repeat already. */
+    /** Repeats of the atom before; undefined if there is no atom. */
     let atom: number | undefined;
     let repeated = false;
     while (at < text.length && text[at] !== ')') {
@@ -70,7 +70,7 @@ const readRegex = (text: string): void => {
         atom = part(depth);
         repeated = false;
       } else {
-        if (atom === undefined || repeated) refuse(`can't be read: nothing to repeat before ${repeat[0]}`);
+        if (atom === undefined || repeated) refuse(`is invalid: nothing to repeat before ${repeat[0]}`);
         atom = timesOf(repeat) * (atom ?? 1);
         if (atom > MOST_REPEATS) refuse(`repeats something more than ${MOST_REPEATS} times, which Prometheus refuses`);
         repeated = true;
@@ -92,7 +92,7 @@ const readRegex = (text: string): void => {
   const group = (depth: number): number => {
     if (take(OPENING) === undefined) refuse(groupFault(text.slice(at, at + MOST_NESTED)));
     const most = alternatives(depth + 1);
-    if (text[at] !== ')') refuse("can't be read: unterminated group");
+    if (text[at] !== ')') refuse('is invalid: unterminated group');
     at += 1;
     return most;
   };
@@ -101,27 +101,27 @@ const readRegex = (text: string): void => {
     const found = take(MANY);
     const name = found?.[1] ?? found?.[2];
     if (name !== undefined && !UNICODE.has(name)) {
-      refuse(`has ${found?.[0]}: no such class is known here. Write the characters themselves in [ ]`);
+      refuse(`has ${found?.[0]}: an unknown character class. Write the characters themselves in [ ]`);
     }
     return found;
   };
 
-  /** `[…]`; a `]` that comes first is a character. */
+  /** `[…]`; a `]` in the first place is a character. */
   const set = (): void => {
     take(/\[\^?/y);
     for (let first = true; first || text[at] !== ']'; first = false) {
-      if (at >= text.length) refuse("can't be read: [ is never closed, and a ] that comes first in it is a character");
+      if (at >= text.length) refuse('is invalid: [ is never closed. A ] directly after [ is a character');
       if (take(POSIX) !== undefined || many() !== undefined) continue;
-      if (text.startsWith('[:', at) && text.includes(':]', at)) refuse('has a [:class:] that Prometheus knows not');
+      if (text.startsWith('[:', at) && text.includes(':]', at)) refuse('has a [:class:] that Prometheus does not know');
       const low = one();
       if (text[at] !== '-' || at + 1 >= text.length || text[at + 1] === ']') continue;
       at += 1;
-      if (one() < low) refuse("can't be read: a range in [ ] goes from the higher to the lower character");
+      if (one() < low) refuse('is invalid: a range in [ ] goes from a higher to a lower character');
     }
     at += 1;
   };
 
-  /** One character, by its number. */
+  /** Reads one character, and returns its code point. */
   const one = (): number => {
     if (text[at] === '\\') {
       const found = take(CHARACTER) ?? refuse(escapeFault(text.slice(at)));
@@ -133,13 +133,13 @@ const readRegex = (text: string): void => {
   };
 
   alternatives(0);
-  if (at < text.length) refuse("can't be read: unmatched )");
+  if (at < text.length) refuse('is invalid: unmatched )');
 };
 
 const timesOf = ([written, least = '', most = '']: RegExpExecArray): number => {
   if (!written.startsWith('{')) return 1;
   const times = Math.max(Number(least), Number(most), 1);
-  if (most !== '' && Number(most) < Number(least)) refuse(`can't be read: ${written} has its numbers out of order`);
+  if (most !== '' && Number(most) < Number(least)) refuse(`is invalid: the numbers of ${written} are out of order`);
   return times;
 };
 
@@ -150,7 +150,7 @@ const characterOf = ([written, braced]: RegExpExecArray): number => {
   const code = braced ?? (/^x/.test(rest) ? rest.slice(1) : undefined);
   if (code !== undefined) {
     const point = Number.parseInt(code, 16);
-    return point > 0x10ffff ? refuse(`has ${written}, and no character has that number`) : point;
+    return point > 0x10ffff ? refuse(`has ${written}, which is not a character`) : point;
   }
   if (/^\d/.test(rest)) return Number.parseInt(rest, 8);
   return CONTROL[rest] ?? rest.codePointAt(0) ?? 0;
@@ -158,16 +158,16 @@ const characterOf = ([written, braced]: RegExpExecArray): number => {
 
 const groupFault = (rest: string): string => {
   if (/^\(\?<?[=!]/.test(rest)) {
-    return 'looks ahead or behind, which Prometheus can not. Use =~ and !~ together instead';
+    return 'has a lookahead or lookbehind, which Prometheus does not support. Use =~ and !~ together instead';
   }
   if (/^\(\?<\w+>/.test(rest))
-    return 'names a group by (?<name>, which older Prometheus refuses. Write (?P<name> or ( alone';
-  return `can't be read: ${rest.slice(0, 4)} begins no group that Prometheus has`;
+    return 'names a group with (?<name>, which older Prometheus versions refuse. Write (?P<name> or just (';
+  return `is invalid: Prometheus has no group that begins with ${rest.slice(0, 4)}`;
 };
 
 const escapeFault = (rest: string): string => {
-  if (/^\\(?:[1-9]|k<)/.test(rest)) return 'refers back to a group, which Prometheus can not';
+  if (/^\\(?:[1-9]|k<)/.test(rest)) return 'has a backreference, which Prometheus does not support';
   if (rest.startsWith('\\Q')) return 'has a \\Q without its \\E, or nothing between them';
-  if (rest === '\\') return "can't be read: it ends with a \\";
-  return `has ${rest.slice(0, 2)}, which Prometheus has not, or not there. Write the character without the \\`;
+  if (rest === '\\') return 'is invalid: it ends with a \\';
+  return `has ${rest.slice(0, 2)}, which Prometheus does not support there. Write the character without the \\`;
 };

@@ -15,7 +15,7 @@ const fault = (text: string): string => {
   return result.issue.message;
 };
 
-/** Whether Prometheus' own grammar reads it, and as so many matchers. */
+/** Whether Prometheus' own grammar accepts it, with as many matchers. */
 const matchersByGrammar = (selector: string): number => {
   let matchers = 0;
   parser.parse(`x{${selector}}`).iterate({
@@ -44,14 +44,14 @@ describe('--selector', () => {
     const selector = parsed(written);
     if (expected !== undefined) expect(selector).toBe(expected);
     expect(matchersByGrammar(selector)).toBe(matchers);
-    expect(parsed(selector), 'it reads its own').toBe(selector);
-    expect(checkedSelector(selector), 'and so do the rules and dashboards').toBe(selector);
+    expect(parsed(selector), 'it accepts its own output').toBe(selector);
+    expect(checkedSelector(selector), 'rules and dashboards accept it too').toBe(selector);
   });
 
   it.each([
     ['', /is empty.*job=~"agents-\.\+"/],
     ['{ }', /is empty/],
-    ['agents', /after the label agents one of = != =~ !~ must follow, at character 7/],
+    ['agents', /the label agents must be followed by = != =~ or !~, at character 7/],
     ['job=agents', /must be in quotes, as in job="agents".*single quotes, at character 5/],
     ['job=="a"', /one =.*at character 5/],
     ['job="a', /the quote " is never closed, at character 5/],
@@ -60,11 +60,11 @@ describe('--selector', () => {
     ['job="a" and cluster="b"', /comma/],
     ['job="a",,cluster="b"', /name of a label.*","/],
     ['{"job"="a"}', /name of a label.*at character 2/],
-    ['job="a\\.b"', /no escape \\\..*written twice/],
-    ['job=~"a("', /"a\(" can't be read: unterminated group/],
-    ['job=~"*"', /can't be read: nothing to repeat/],
-    ['job=~"(?!test).*"', /looks ahead/],
-    ['job=~"(a)\\\\1"', /refers back/],
+    ['job="a\\.b"', /no escape \\\..*twice/],
+    ['job=~"a("', /"a\(" is invalid: unterminated group/],
+    ['job=~"*"', /is invalid: nothing to repeat/],
+    ['job=~"(?!test).*"', /lookahead/],
+    ['job=~"(a)\\\\1"', /backreference/],
     ['job=~"a$"', /begins a variable in Grafana/],
     ['job="a\\nb"', /control character/],
     ['job=`a\nb`', /control character/],
@@ -83,11 +83,11 @@ describe('--selector', () => {
     ['alertstate="x"', /alertstate is/],
     ['job="a", severity="critical"', /severity is a label of alerts.*at character 10/],
     ['scope="fleet"', /scope is/],
-  ])('refuses %s and says why', (written, reason) => {
+  ])('refuses %s with the reason', (written, reason) => {
     expect(fault(written)).toMatch(reason);
   });
 
-  it('refuses nothing for looking like what it refuses', () => {
+  it('accepts selectors that only look like refused ones', () => {
     for (const written of ['job=~"(\\\\(\\\\?=x)"', 'job="(?=x)"', 'job=~"a\\\\\\\\1"'])
       expect(parsed(written)).toBeTruthy();
   });

@@ -2,11 +2,11 @@ import { ATTR, type ConfigIssue } from '@breakerbox/core';
 import { regexFault } from './selector-regex.ts';
 
 /*
- * Matchers of PromQL, as somebody writes them between the braces of a selector. They end up in hundreds of queries, in
- * the templates of alerts and in files in which Grafana replaces variables: so more is refused than PromQL refuses.
+ * Matchers of PromQL, as written between the braces of a selector. They are put into hundreds of queries, into the templates of
+ * alerts, and into files in which Grafana replaces variables. So this parser refuses more than PromQL does.
  */
 
-/** Where the matchers came from, for errors. */
+/** The flag that errors name. */
 const FLAG = '--selector';
 
 const LABEL = /[A-Za-z_][A-Za-z0-9_]*/y;
@@ -16,18 +16,18 @@ const SPACE = /\s*/y;
 const VALUE = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`/y;
 
 const labelOf = (attribute: string): string => attribute.replaceAll('.', '_');
-/** The labels that say which agents and jobs a series is of. The others say what happened, and not every series has them. */
+/** Labels that say which agent a series belongs to. The other labels say what happened, and not every series has them. */
 const AGENT = labelOf(ATTR.agent);
 const OURS = new Set([...Object.values(ATTR).map(labelOf), 'le'].filter((name) => name !== AGENT));
 
-/** What rules put on alerts. No series has them, and a query by them finds nothing. */
+/** Labels that rules put on alerts. No series has them, so a query with them finds nothing. */
 const OF_ALERTS = new Set(['alertname', 'alertstate', 'severity', 'scope']);
 
 class SelectorFault extends Error {
   override readonly name = 'SelectorFault';
 }
 
-/** Either the matchers, one way of writing each, or what is wrong with them. */
+/** The matchers in one form, or what is wrong with them. */
 export type ParsedSelector = { readonly selector: string } | { readonly issue: ConfigIssue };
 
 /**
@@ -54,7 +54,7 @@ const matchersOf = (written: string): readonly string[] => {
   }
   const matchers: string[] = [];
   let at = 0;
-  /** What stands here, which is then read; undefined where something else does. */
+  /** Reads the pattern at the current place; undefined if it does not match there. */
   const take = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at;
     const found = pattern.exec(text)?.[0];
@@ -66,7 +66,7 @@ const matchersOf = (written: string): readonly string[] => {
     const label = labelAt(take(LABEL), text, at, refuse);
     take(SPACE);
     const operator = take(OPERATOR);
-    if (operator === undefined) return refuse(at, `after the label ${label} one of = != =~ !~ must follow`);
+    if (operator === undefined) return refuse(at, `the label ${label} must be followed by = != =~ or !~`);
     if (text[at] === '=') return refuse(at, `PromQL compares labels with one =, as in ${label}="agents"`);
     take(SPACE);
     const start = at;
@@ -75,7 +75,8 @@ const matchersOf = (written: string): readonly string[] => {
     matchers.push(`${label}${operator}${valueAt(quoted, operator, start, refuse)}`);
     take(SPACE);
     if (at === text.length) return matchers;
-    if (text[at] !== ',') return refuse(at, 'between two matchers there must be a comma; all of them must hold');
+    if (text[at] !== ',')
+      return refuse(at, 'two matchers must be separated by a comma; a series must match all of them');
     at += 1;
     take(SPACE);
     if (at === text.length) return matchers;
@@ -87,25 +88,25 @@ type Refuse = (at: number, what: string) => never;
 const labelAt = (label: string | undefined, text: string, at: number, refuse: Refuse): string => {
   if (label === undefined) {
     const found = at === text.length ? 'nothing' : JSON.stringify(text[at]);
-    return refuse(at, `there must be the name of a label, such as job, and there is ${found}`);
+    return refuse(at, `expected the name of a label, such as job, but found ${found}`);
   }
   const start = at - label.length;
   if (label === '__name__') {
     return refuse(
       start,
-      '__name__ is the name of the metric, which every query has already. Choose by job or another label',
+      '__name__ is the name of the metric, which every query already has. Select by job or another label',
     );
   }
   if (OURS.has(label)) {
     return refuse(
       start,
-      `${label} says what happened, not to whom: counts and alerts would be wrong. Choose by job, ${AGENT}, or a label of your own such as cluster`,
+      `${label} says what happened, not to which agent: counts and alerts would be wrong. Select by job, ${AGENT}, or a label of your own such as cluster`,
     );
   }
   if (OF_ALERTS.has(label)) {
     return refuse(
       start,
-      `${label} is a label of alerts, which what agents report has not: nothing would be found. Choose by job, ${AGENT}, or a label of your own such as cluster`,
+      `${label} is a label of alerts. No series of an agent has it, so nothing would be found. Select by job, ${AGENT}, or a label of your own such as cluster`,
     );
   }
   return label;
@@ -114,11 +115,11 @@ const labelAt = (label: string | undefined, text: string, at: number, refuse: Re
 const valueFault = (found: string | undefined, label: string, operator: string): string =>
   found === '"' || found === "'" || found === '`'
     ? `the quote ${found} is never closed`
-    : `a value must be in quotes, as in ${label}${operator}"agents". In a shell, put the whole selector into single quotes`;
+    : `a value must be in quotes, as in ${label}${operator}"agents". In a shell, put the whole selector in single quotes`;
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\', '"': '"', "'": "'", n: '\n', t: '\t' };
 
-/** The value in double quotes, whatever it was in. */
+/** The value in double quotes, whichever quotes it was written in. */
 const valueAt = (quoted: string, operator: string, start: number, refuse: Refuse): string => {
   const inside = quoted.slice(1, -1);
   const value = quoted.startsWith('`')
@@ -128,19 +129,22 @@ const valueAt = (quoted: string, operator: string, start: number, refuse: Refuse
         if (meant !== undefined) return meant;
         return refuse(
           start,
-          `PromQL knows no escape ${written} in quotes. A backslash of a regular expression is written twice, as in "v1\\\\..+"`,
+          `PromQL has no escape ${written} in quotes. Write a backslash of a regular expression twice, as in "v1\\\\..+"`,
         );
       });
   if (/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(value))
-    return refuse(start, 'a value can hold no line break, tab or other control character');
+    return refuse(start, 'a value must not contain a line break, tab or other control character');
   if (value.includes('$')) {
     return refuse(
       start,
-      'a $ begins a variable in Grafana. Regular expressions match whole values without it; where you mean the character, write . and =~',
+      'a $ begins a variable in Grafana. Regular expressions match whole values without it. To match the character $, write . and =~',
     );
   }
   if (value.includes('`') || /\{\{|\}\}/.test(value)) {
-    return refuse(start, 'a value can hold no backtick and no double brace, which templates of alerts give a meaning');
+    return refuse(
+      start,
+      'a value must not contain a backtick or a double brace, because they have a meaning in templates of alerts',
+    );
   }
   const fault = operator.endsWith('~') ? regexFault(value) : undefined;
   if (fault !== undefined) return refuse(start, `the regular expression ${JSON.stringify(value)} ${fault}`);

@@ -22,73 +22,73 @@ const faults = async (path: string | undefined, ...set: readonly string[]): Prom
 };
 
 describe('settings', () => {
-  it('are the defaults where none are given', async () => {
+  it('are the defaults if none are given', async () => {
     expect(await readSettings(undefined, [])).toEqual({ settings: {}, issues: [] });
     expect(await readSettings(await file(''), [])).toEqual({ settings: {}, issues: [] });
   });
 
-  it('come from --set, the last one of a name, and are left out where they are the default', async () => {
+  it('come from --set, where the last value of a name counts, and are left out if they equal the default', async () => {
     const set = ['openFor=20m', 'openFor = 10m', 'errorRatio=0.5', `slowFactor=${DEFAULT_SETTINGS.slowFactor}`];
     expect(await readSettings(undefined, set)).toEqual({ settings: { openFor: '10m', errorRatio: 0.5 }, issues: [] });
     const turned = await readSettings(undefined, set.toReversed());
-    expect(Object.keys(turned.settings), 'in one order, however they were given').toEqual(['openFor', 'errorRatio']);
+    expect(Object.keys(turned.settings), 'in a fixed order').toEqual(['openFor', 'errorRatio']);
   });
 
   it.each(['openFor: 10m\nerrorRatio: 0.5 # half\n', '{"openFor": "10m", "errorRatio": 0.5}'])(
-    'come from a file: %j',
+    'are read from a file: %j',
     async (text) => {
       const { settings } = await readSettings(await file(text), ['errorRatio=0.6']);
       expect(settings).toEqual({ openFor: '10m', errorRatio: 0.6 });
     },
   );
 
-  it('of an unknown name are refused, with the nearest first', async () => {
+  it('with an unknown name are an error that names the most similar setting first', async () => {
     expect(await faults(undefined, 'opnFor=1m')).toEqual([
-      expect.stringMatching(/^--set opnFor there is no setting "opnFor"\. There are openFor, /),
+      expect.stringMatching(/^--set opnFor there is no setting "opnFor"\. The settings are openFor, /),
     ]);
     expect(await faults(await file('openfor: 10m'))).toEqual([
-      expect.stringMatching(/settings\.yml: openfor there is no setting "openfor"\. There are openFor, /),
+      expect.stringMatching(/settings\.yml: openfor there is no setting "openfor"\. The settings are openFor, /),
     ]);
     expect(await faults(undefined, 'toString=1')).toEqual([expect.stringMatching(/no setting "toString"/)]);
   });
 
-  it('that the rules refuse are named by where they came from', async () => {
+  it('that the rules refuse are reported with the flag or file that set them', async () => {
     expect(await faults(await file('openFor: 5'), 'errorRatio=many')).toEqual([
       expect.stringMatching(/settings\.yml: openFor is 5, .*2m30s/),
       expect.stringMatching(/^--set errorRatio is 'many'/),
     ]);
     const gap = await faults(await file('gap: 1h'));
     expect(gap.length).toBeGreaterThan(1);
-    for (const fault of gap) expect(fault, 'what was written, and where').toMatch(/settings\.yml: gap is 1h, /);
+    for (const fault of gap) expect(fault, 'the written value, and its place').toMatch(/settings\.yml: gap is 1h, /);
     expect(await faults(undefined, 'openFor=1m')).toEqual([expect.stringMatching(/^--set openFor is 1m, not longer/)]);
   });
 
-  it.each(['openFor', '=', 'openFor:10m'])('--set %s is refused', async (text) => {
+  it.each(['openFor', '=', 'openFor:10m'])('--set %s is an error', async (text) => {
     expect(await faults(undefined, text)).toHaveLength(1);
   });
 
   it.each([
-    ['- a', /^--settings \.\/settings\.yml holds a list\..*as in openFor: 10m$/],
-    ['just text', /holds "just text" alone/],
-    ['a: [', /can't be read in line 1: .*one setting a line/],
+    ['- a', /^--settings \.\/settings\.yml contains a list\..*as in openFor: 10m$/],
+    ['just text', /contains only "just text"/],
+    ['a: [', /can't be read in line 1: .*one setting per line/],
     ['openFor: { a: 1 }', /settings\.yml: openFor is a map of names and values/],
     ['openFor: [10m]', /settings\.yml: openFor is a list/],
     ['openFor:', /settings\.yml: openFor is nothing/],
-    ['openFor: 10m\n---\nerrorRatio: 0.5', /has several documents/],
+    ['openFor: 10m\n---\nerrorRatio: 0.5', /has several YAML documents/],
     ['openFor: 10m\nopenFor: 20m', /has a setting twice in line 2/],
     ['openFor: *nowhere', /can't be read: .*nowhere/],
     ['openFor: !mine 10m', /can't be read in line 1: .*!mine/],
-  ])('a file of %j is refused', async (text, reason) => {
+  ])('a file with %j is an error', async (text, reason) => {
     expect(await faults(await file(text))).toEqual([expect.stringMatching(reason)]);
   });
 
-  it('of a file that is not there are refused', async () => {
+  it('of a file that does not exist are an error', async () => {
     expect(await faults(join(folder, 'nowhere.yml'))).toEqual([
       expect.stringMatching(/^--settings \.\/nowhere\.yml can't be read: ENOENT/),
     ]);
   });
 
-  it('are listed, in as many columns as there are', () => {
+  it('are listed in the columns of the terminal', () => {
     const text = renderSettings(100);
     expect(text).toMatch(/^name +default +unit +meaning\n─+\n/);
     for (const { name, default: value } of listedSettings())

@@ -12,14 +12,14 @@ import { nearestFirst } from '@breakerbox/core/internal';
 import { parseAllDocuments, type YAMLParseError, type YAMLWarning } from 'yaml';
 import { plainTable } from '../plain-table.ts';
 
-/** Settings that aren't as the default has them, or what is wrong with them. */
+/** Settings that differ from the default, or what is wrong with them. */
 export interface ReadSettings {
   readonly settings: Partial<RuleSettings>;
   readonly issues: readonly ConfigIssue[];
 }
 
 type Name = keyof RuleSettings;
-/** A value, and which flag or file it came from. */
+/** A value, and the flag or file that set it. */
 interface Given {
   readonly value: unknown;
   readonly path: string;
@@ -29,7 +29,7 @@ const NAMES = Object.keys(DEFAULT_SETTINGS);
 const isName = (name: string): name is Name => Object.hasOwn(DEFAULT_SETTINGS, name);
 
 /**
- * Reads `--settings FILE` and, before it, each `--set name=value`.
+ * Reads `--settings FILE` and each `--set name=value`, which overrides the file.
  * @param file YAML, or JSON, which is YAML too
  */
 export const readSettings = async (file: string | undefined, set: readonly string[]): Promise<ReadSettings> => {
@@ -40,7 +40,7 @@ export const readSettings = async (file: string | undefined, set: readonly strin
     else
       issues.push({
         path,
-        message: `there is no setting ${JSON.stringify(name)}. There are ${nearestFirst(name, NAMES).join(', ')}`,
+        message: `there is no setting ${JSON.stringify(name)}. The settings are ${nearestFirst(name, NAMES).join(', ')}`,
       });
   };
   if (file !== undefined) {
@@ -53,14 +53,14 @@ export const readSettings = async (file: string | undefined, set: readonly strin
     if (name === undefined || value === undefined) {
       issues.push({
         path: `--set ${text}`,
-        message: 'has no = in it. Write a name and a value, as in --set openFor=10m',
+        message: 'has no =. Write a name and a value, as in --set openFor=10m',
       });
     } else take(name.trim(), typed(name.trim(), value.trim()), `--set ${name.trim()}`);
   }
   return checked(given, issues);
 };
 
-/** As the setting's default: a number where that is one and the text reads as one. */
+/** Of the same type as the setting's default: a number if the default is one and the text is a number. */
 const typed = (name: string, text: string): string | number =>
   isName(name) && typeof DEFAULT_SETTINGS[name] === 'number' && text !== '' && Number.isFinite(Number(text))
     ? Number(text)
@@ -102,7 +102,7 @@ const settingsIn = async (file: string): Promise<FoundSettings> => {
   const documents = parseAllDocuments(text);
   const [document, second] = documents;
   if (document === undefined || 'empty' in documents) return { content: {}, issues: [] };
-  if (second !== undefined) return wrong('has several documents (a line of ---). Write all settings into one');
+  if (second !== undefined) return wrong('has several YAML documents (a line of ---). Put all settings in one');
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) return wrong(faultOf(fault));
   let content: unknown;
@@ -113,16 +113,16 @@ const settingsIn = async (file: string): Promise<FoundSettings> => {
   }
   if (content === null) return { content: {}, issues: [] };
   if (Array.isArray(content))
-    return wrong('holds a list. Write one setting a line, without a dash, as in openFor: 10m');
+    return wrong('contains a list. Write one setting per line, without a dash, as in openFor: 10m');
   if (typeof content === 'object') return { content: { ...content }, issues: [] };
-  return wrong(`holds ${JSON.stringify(content)} alone. Write one setting a line, as in openFor: 10m`);
+  return wrong(`contains only ${JSON.stringify(content)}. Write one setting per line, as in openFor: 10m`);
 };
 
 const faultOf = ({ code, message, linePos }: YAMLParseError | YAMLWarning): string => {
   const where = linePos === undefined ? '' : ` in line ${linePos[0].line}`;
   return code === 'DUPLICATE_KEY'
-    ? `has a setting twice${where}. Leave one of them`
-    : `can't be read${where}: ${message.split(/ at line |\n/)[0]}. Write one setting a line, as in openFor: 10m`;
+    ? `has a setting twice${where}. Remove one of them`
+    : `can't be read${where}: ${message.split(/ at line |\n/)[0]}. Write one setting per line, as in openFor: 10m`;
 };
 
 /** Every setting, as `--list-settings --json` prints it. */

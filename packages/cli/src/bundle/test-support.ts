@@ -29,11 +29,11 @@ export const runBundle = async (...flags: readonly string[]): Promise<Run> => {
   return seen;
 };
 
-/** A folder for one test file, and one below it to write a bundle into. */
+/** A temporary folder for a test file, and a folder below it to write a bundle to. */
 export interface TestFolder {
   readonly folder: string;
   readonly out: string;
-  /** Every file of it, by its path from the folder. */
+  /** Every file of a folder, by its relative path. */
   files(): Promise<Readonly<Record<string, string>>>;
   remove(): Promise<void>;
 }

@@ -29,7 +29,7 @@ const issuesOf = async (promise: Promise<unknown>): Promise<readonly string[]> =
 };
 
 describe('writeBundle', () => {
-  it('makes the folders, writes the files, and leaves nothing else', async () => {
+  it('makes the folders, writes the files, and leaves no other files', async () => {
     expect(await writeBundle(out, FILES, false)).toEqual([
       { path: 'README.md', bytes: 8, fate: 'written' },
       { path: 'a/b/one.yml', bytes: 8, fate: 'written' },
@@ -46,14 +46,14 @@ describe('writeBundle', () => {
     );
   });
 
-  it('touches nothing the second time', async () => {
+  it('changes nothing the second time', async () => {
     await writeBundle(out, FILES, false);
     const before = await stat(join(out, 'README.md'));
     expect((await writeBundle(out, FILES, false)).map(({ fate }) => fate)).toEqual(['unchanged', 'unchanged']);
     expect((await stat(join(out, 'README.md'))).ino).toBe(before.ino);
   });
 
-  it('refuses where files differ, lists them, and writes none', async () => {
+  it('lists files that differ, and writes none', async () => {
     await mkdir(join(out, 'a/b'), { recursive: true });
     await writeFile(join(out, 'a/b/one.yml'), 'mine\n');
     const before = await all();
@@ -64,7 +64,7 @@ describe('writeBundle', () => {
     expect(await readFile(join(out, 'a/b/one.yml'), 'utf8')).toBe('mine\n');
   });
 
-  it('overwrites them with force, and leaves alone what is not of the bundle', async () => {
+  it('overwrites them with force, and keeps files that are not of the bundle', async () => {
     await mkdir(join(out, 'a/b'), { recursive: true });
     await writeFile(join(out, 'a/b/one.yml'), 'mine\n');
     await writeFile(join(out, 'a/mine.yml'), 'mine\n');
@@ -80,14 +80,14 @@ describe('writeBundle', () => {
     await symlink(join(folder, 'elsewhere'), join(out, 'a'));
     await symlink(join(folder, 'victim'), join(out, 'README.md'));
     expect(await issuesOf(writeBundle(out, FILES, force))).toEqual([
-      expect.stringMatching(/^README\.md is no plain file/),
+      expect.stringMatching(/^README\.md is not a regular file/),
       expect.stringMatching(/^a is in the way/),
     ]);
     expect(await readdir(join(folder, 'elsewhere'))).toEqual([]);
     expect(await readFile(join(folder, 'victim'), 'utf8')).toBe('untouched');
   });
 
-  it('says so where --out is a file, or below one', async () => {
+  it('reports that --out is a file, or is below one', async () => {
     await writeFile(join(folder, 'file'), '');
     expect(await issuesOf(writeBundle(join(folder, 'file'), FILES, true))).toEqual([
       expect.stringMatching(/is a file/),
@@ -97,24 +97,24 @@ describe('writeBundle', () => {
     ]);
   });
 
-  it('tells once of what is in the way of several files, and of a link that leads nowhere', async () => {
+  it('reports once what is in the way of several files, and reports a broken link', async () => {
     await mkdir(out, { recursive: true });
     await writeFile(join(out, 'a'), '');
     const files = [...FILES, { path: 'a/b/two.yml', text: '' }];
     expect(await issuesOf(writeBundle(out, files, true))).toEqual([expect.stringMatching(/^a is in the way/)]);
     await symlink(join(folder, 'nowhere'), join(folder, 'link'));
     expect(await issuesOf(writeBundle(join(folder, 'link'), FILES, true))).toEqual([
-      expect.stringMatching(/link is a link to what is not there\. .*--out/),
+      expect.stringMatching(/link is a broken link\. .*--out/),
     ]);
   });
 
-  it("never overwrites a file of this name that isn't a bundle's", async () => {
+  it('never overwrites a file of this name that is not of a bundle', async () => {
     await mkdir(out, { recursive: true });
     await writeFile(join(out, 'README.md'), '# Our repository\n');
     const marked = [{ path: 'README.md', text: '# Bundle\nnew\n', mark: '# Bundle\n' }];
     for (const force of [false, true]) {
       const [issue, ...more] = await issuesOf(writeBundle(out, marked, force));
-      expect(issue).toMatch(/^README\.md is somebody's own.*a folder of its own with --out/);
+      expect(issue).toMatch(/^README\.md is not of a bundle.*a folder of its own, such as --out/);
       expect(more).toEqual([]);
     }
     expect(await readFile(join(out, 'README.md'), 'utf8')).toBe('# Our repository\n');
@@ -122,7 +122,7 @@ describe('writeBundle', () => {
     expect(await writeBundle(out, marked, true)).toMatchObject([{ fate: 'overwritten' }]);
   });
 
-  it('leaves nothing of a folder that it could not fill', async () => {
+  it('removes a new folder that it could not fill', async () => {
     const tooLong: BundleFile = { path: `${'x'.repeat(300)}/y`, text: '' };
     expect(await issuesOf(writeBundle(out, [...FILES, tooLong], false))).toEqual([
       expect.stringMatching(/ENAMETOOLONG/),
@@ -130,7 +130,7 @@ describe('writeBundle', () => {
     expect(await all()).toEqual([]);
   });
 
-  it('leaves nothing behind where writing itself fails', async () => {
+  it('leaves no files behind if writing fails', async () => {
     const clash = [...FILES, { path: 'README.md/below', text: '' }];
     expect(await issuesOf(writeBundle(out, clash, false))).toEqual([expect.stringMatching(/can't be written/)]);
     expect(await all()).toEqual([]);

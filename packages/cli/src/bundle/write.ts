@@ -5,17 +5,17 @@ import { put } from './put.ts';
 
 /** A file of a bundle. */
 export interface BundleFile {
-  /** Below the bundle's folder, with `/` between its parts. */
+  /** Relative to the bundle's folder, separated by `/`. */
   readonly path: string;
   readonly text: string;
-  /** What every bundle's file of this name begins with. One that begins otherwise is somebody's own, and never overwritten. */
+  /** The start of every bundle's file of this name. A file that starts differently is not of a bundle, and is never overwritten. */
   readonly mark?: string;
 }
 
-/** What became of a file: `unchanged` had the very same text before. */
+/** What was done with a file. `unchanged`: it already had the same text. */
 export type Fate = 'written' | 'overwritten' | 'unchanged';
 
-/** A file that is now in its place. */
+/** A file that is written. */
 export interface WrittenFile {
   readonly path: string;
   readonly bytes: number;
@@ -35,9 +35,9 @@ const or = async <Value>(code: string, promise: Promise<Value>): Promise<Value |
 };
 
 /**
- * Puts the files into the folder, which is made if it isn't there: all of them, or none. Each is whole at any time.
- * @param force files that are there with another text are overwritten
- * @throws BreakerboxConfigError where something is in the way; its issues name each file
+ * Writes the files to the folder, which is created if it does not exist. It writes all of them or none, and never a part of a file.
+ * @param force overwrites existing files that differ
+ * @throws BreakerboxConfigError if something is in the way; its issues name each file
  */
 export const writeBundle = async (
   out: string,
@@ -54,21 +54,21 @@ export const writeBundle = async (
   }));
 };
 
-/** What is to become of each file; nothing is written yet. */
+/** What will be done with each file. Writes nothing. */
 const fatesOf = async (
   out: string,
   files: readonly BundleFile[],
   force: boolean,
 ): Promise<ReadonlyMap<string, Fate>> => {
   const fates = new Map<string, Fate>();
-  /** By path: a file in the way of a folder is in the way of each file in it, and told of once. */
+  /** By path: a file in the way of a folder is in the way of each file in it, and is reported once. */
   const issues = new Map<string, ConfigIssue>();
   await checkFolder(out);
   for (const file of files) {
     const { path } = file;
     const found = await inTheWay(out, file).catch((error: unknown) => refuse(path, error));
     if (found === 'differs' && !force) {
-      issues.set(path, { path, message: 'is there with another text: --force overwrites it' });
+      issues.set(path, { path, message: 'exists and differs. Add --force to overwrite it' });
     } else if (typeof found !== 'string') issues.set(found.path, found);
     else fates.set(path, ({ nothing: 'written', same: 'unchanged', differs: 'overwritten' } as const)[found]);
   }
@@ -76,20 +76,18 @@ const fatesOf = async (
   return fates;
 };
 
-/** A folder, a link to one, or nothing at all. */
+/** Checks that the path is a folder, a link to one, or free. */
 const checkFolder = async (out: string): Promise<void> => {
   const there = await or('ENOENT', stat(out)).catch((error: unknown) => refuse(out, error));
   if (there !== undefined && !there.isDirectory()) {
-    throw refusal([{ path: out, message: 'is a file. --out names a folder; choose another' }]);
+    throw refusal([{ path: out, message: 'is a file, but --out needs a folder. Choose another name' }]);
   }
   if (there === undefined && (await or('ENOENT', lstat(out))) !== undefined) {
-    throw refusal([
-      { path: out, message: 'is a link to what is not there. Make its target, or name another folder with --out' },
-    ]);
+    throw refusal([{ path: out, message: 'is a broken link. Create its target, or name another folder with --out' }]);
   }
 };
 
-/** What stands where the file is to go. A link could lead out of the folder, and is never followed. */
+/** What is at the path of the file. A link could point out of the folder, and is never followed. */
 const inTheWay = async (
   out: string,
   { path, text, mark = '' }: BundleFile,
@@ -99,28 +97,26 @@ const inTheWay = async (
     const folder = parts.slice(0, index + 1).join('/');
     const there = await or('ENOENT', lstat(join(out, folder)));
     if (there === undefined) return 'nothing';
-    if (!there.isDirectory()) return { path: folder, message: 'is in the way of a folder of this name. Move it away' };
+    if (!there.isDirectory()) return { path: folder, message: 'is in the way of a folder of this name. Move it' };
   }
   const there = await or('ENOENT', lstat(join(out, path)));
   if (there === undefined) return 'nothing';
-  if (!there.isFile()) return { path, message: 'is no plain file, so it is not overwritten. Move it away' };
+  if (!there.isFile()) return { path, message: 'is not a regular file, so it is not overwritten. Move it' };
   const found = await readFile(join(out, path), 'utf8');
   if (found === text) return 'same';
   if (found.startsWith(mark)) return 'differs';
   return {
     path,
     message:
-      "is somebody's own and no bundle's, so not even --force overwrites it. Give the bundle a folder of its own with --out, such as breakerbox",
+      'is not of a bundle, so not even --force overwrites it. Write the bundle to a folder of its own, such as --out breakerbox',
   };
 };
 
 const refusal = (issues: readonly ConfigIssue[]): BreakerboxConfigError =>
   new BreakerboxConfigError(issues, 'folder for a bundle');
 
-/** What the file system says, such as EACCES, as an error that somebody can mend. Others stay what they are. */
+/** Turns an error of the file system, such as EACCES, into one that the user can fix. Throws other errors as they are. */
 const refuse = (path: string, error: unknown): never => {
   if (error instanceof BreakerboxConfigError || !(error instanceof Error) || !('code' in error)) throw error;
-  throw refusal([
-    { path, message: `can't be written: ${error.message}. Mend that, or name another folder with --out` },
-  ]);
+  throw refusal([{ path, message: `can't be written: ${error.message}. Fix that, or name another folder with --out` }]);
 };

@@ -1,4 +1,4 @@
-/** The command in this process, with a surrounding of its own; and once as it is started. */
+/** The command in this process with its own terminal, and once as a process of its own. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ const run = async (columns: number, path: string, ...flags: readonly string[]) =
 };
 
 describe('R1: breakerbox capabilities', () => {
-  test('R1: shows the map as a table, and what it warns of', async () => {
+  test('R1: shows the map as a table, with its warnings', async () => {
     const { code, out, err } = await run(120, await file(MAP));
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out.split('\n\n1 warning\n')[0]).toBe(
@@ -74,7 +74,7 @@ describe('R1: breakerbox capabilities', () => {
     expect(out).toMatch(/\n\n1 warning\n {2}tools\.fetch_page: has neither .*\n$/);
   });
 
-  test('R1: in 80 columns, as the README shows it', async () => {
+  test('R1: fits 80 columns, as the README shows it', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
     const [, shown = ''] = /^```text\n(capabilities\.yaml: .*?)\n\n1 warning/ms.exec(readme) ?? [];
     const { out } = await run(80, await file(MAP));
@@ -82,18 +82,18 @@ describe('R1: breakerbox capabilities', () => {
     expect(Math.max(...shown.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  test('R1: where there is no room for the words, the table is wider than the terminal', async () => {
+  test('R1: if the words do not fit, the table is wider than the terminal', async () => {
     const { out } = await run(20, await file(MAP));
     expect(out).toMatch(/^news_search/m);
     expect(out).toContain('fetch_page');
   });
 
-  test('R1: without tools and without warnings', async () => {
+  test('R1: shows a map without tools and without warnings', async () => {
     expect(await run(80, await file('tools: {}'))).toEqual({ code: 0, out: './map.yaml: 0 tools\n', err: '' });
     expect((await run(80, await file(SOUND))).out).not.toContain('warning');
   });
 
-  test('R1: a map that is wrong: all of it on stderr, and 1', async () => {
+  test('R1: lists all faults of a map on stderr, and exits with 1', async () => {
     const path = await file(FAULTY);
     const { code, out, err } = await run(80, path);
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -105,11 +105,11 @@ describe('R1: breakerbox capabilities', () => {
   test.each([
     [MAP, 1],
     [SOUND, 0],
-  ])('R1: --strict: %j ends with %d', async (text, code) => {
+  ])('R1: --strict: %j exits with %d', async (text, code) => {
     expect((await run(80, await file(text), '--strict')).code).toBe(code);
   });
 
-  test('R1: --json of a sound map', async () => {
+  test('R1: --json: prints a valid map', async () => {
     const path = await file(MAP);
     const { code, out } = await run(80, path, '--json', '--strict');
     expect(code).toBe(1);
@@ -120,17 +120,17 @@ describe('R1: breakerbox capabilities', () => {
     });
   });
 
-  test('R1: --json of a faulty one', async () => {
+  test('R1: --json: prints the faults of an invalid map', async () => {
     const { code, out, err } = await run(80, await file(FAULTY), '--json');
     expect({ code, err }).toEqual({ code: 1, err: '' });
     const { valid, errors } = JSON.parse(out) as { valid: boolean; errors: { path: string }[] };
     expect([valid, errors.length]).toEqual([false, 2]);
   });
 
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not have these
   const UNSAFE = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]/;
 
-  test('R1: a map has no say over the terminal', async () => {
+  test('R1: shows control characters of a map, and does not send them to the terminal', async () => {
     const { out } = await run(80, await file('tools: { a: { provides: "x\\e[31my\\r\\nz", fallback: ask } }'));
     expect(out).not.toMatch(UNSAFE);
     expect(out).toContain('x\\u{1b}[31my\\u{d} ');
@@ -142,7 +142,7 @@ describe('R1: breakerbox capabilities', () => {
     ['a value', 'tools: { a: { alternatives: [{ tool: "b\\e[2J\\r" }] } }'],
     ['an alias', 'tools: { a: *b\u001b }'],
     ['a line of its own', 'tools: { "a\\nbreakerbox: all is well\\e[2J": { falback: ask } }'],
-  ])('R1: nor has %s of a faulty one: it is shown, each fault on one line', async (_, text) => {
+  ])('R1: shows control characters in %s of an invalid map, each fault on one line', async (_, text) => {
     const { code, err } = await run(80, await file(text));
     expect(code).toBe(1);
     expect(err).not.toMatch(UNSAFE);
@@ -150,7 +150,7 @@ describe('R1: breakerbox capabilities', () => {
     expect(err.trimEnd().split('\n').slice(1)).toEqual([expect.stringMatching(/^ {2}\S/)]);
   });
 
-  test('R1: nor has the name of the file, nor a warning', async () => {
+  test('R1: shows control characters in the file name and in a warning', async () => {
     const { err } = await run(80, join(folder, 'no\u001b[2J\nsuch.yaml'));
     expect(err).not.toMatch(UNSAFE);
     expect(err).toContain('no\\u{1b}[2J');
@@ -158,7 +158,7 @@ describe('R1: breakerbox capabilities', () => {
     expect(out).toContain('  tools.a\\nb: has neither');
   });
 
-  test('R1: as a process: the code is its own', async () => {
+  test('R1: as a process: has the exit code of the command', async () => {
     const main = fileURLToPath(new URL('../main.ts', import.meta.url));
     const start = (...flags: readonly string[]) =>
       promisify(execFile)(process.execPath, ['--conditions=breakerbox-source', main, 'capabilities', ...flags]);

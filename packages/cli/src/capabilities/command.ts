@@ -13,11 +13,11 @@ interface Flags {
 /** `breakerbox capabilities`. */
 export const capabilitiesCommand = (surroundings: Surroundings = ofThisProcess): Command =>
   new Command('capabilities')
-    .description('Show a capability map, and say what is wrong in it: what each tool gives, and what to do without it.')
+    .description('Check a capability map, and show it: what each tool provides, and what replaces it.')
     .argument('<file>', 'a .yaml, .yml or .json file')
     .option('--json', 'print one JSON document, of type CapabilityReport', false)
-    .option('--strict', 'end with 1 when there are warnings', false)
-    .showHelpAfterError('(breakerbox capabilities --help lists what there is)')
+    .option('--strict', 'exit with 1 if there are warnings', false)
+    .showHelpAfterError('(see breakerbox capabilities --help)')
     .action((file: string, flags: Flags) => run(file, flags, surroundings));
 
 const run = async (file: string, { json, strict }: Flags, { out, err, exitWith, columns }: Surroundings) => {

@@ -3,22 +3,22 @@ import type { CapabilityMap, ConfigIssue } from '@breakerbox/core';
 /** What `breakerbox capabilities --json` prints. */
 export type CapabilityReport = SoundMap | FaultyMap;
 
-/** The file can be used. */
+/** The file is valid. */
 export interface SoundMap {
-  /** As it was given. */
+  /** The path, as given. */
   readonly file: string;
   readonly valid: true;
-  /** By name, as they stand in the file. */
+  /** By name, in the order of the file. */
   readonly tools: CapabilityMap['tools'];
-  /** Tools with neither alternative nor fallback. */
+  /** Tools with neither an alternative nor a fallback. */
   readonly warnings: readonly ConfigIssue[];
 }
 
-/** The file can't be used. */
+/** The file is not valid. */
 export interface FaultyMap {
   readonly file: string;
   readonly valid: false;
-  /** All that is wrong, each with where it stands. */
+  /** All faults, each with its place in the file. */
   readonly errors: readonly ConfigIssue[];
 }
 

@@ -1,4 +1,4 @@
-/** The command in this process, with a surrounding of its own; and once as it is started. */
+/** The command in this process with its own terminal, and once as a process of its own. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,14 +48,14 @@ describe('O2: breakerbox classify', () => {
     expect(out).toContain('1 of 3 would count as a failure');
   });
 
-  test('O2: --thrown, --whole and --tool', async () => {
+  test('O2: reads --thrown, --whole and --tool', async () => {
     expect((await judged('boom', '--thrown'))[0]).toMatchObject({ outcome: 'failure', category: 'unknown' });
     expect(await judged(LINES, '--whole')).toHaveLength(1);
     expect((await judged('HTTP 503', '--tool', 'bash'))[0]).toMatchObject({ category: 'tool_error' });
     expect((await judged('HTTP 403', '--tool', 'fetch'))[0]).toMatchObject({ outcome: 'failure', blames: 'key' });
   });
 
-  test('O2: JSON: errors, results, arrays of them', async () => {
+  test('O2: reads JSON: errors, results, and arrays of them', async () => {
     expect(await judged('{"name":"Error","message":"x","code":"ENOSPC"}')).toEqual([
       { text: 'x', outcome: 'failure', category: 'resource', blames: 'tool', why: 'code ENOSPC' },
     ]);
@@ -69,7 +69,7 @@ describe('O2: breakerbox classify', () => {
     expect((await judged(JSON.stringify(results)))[0]).toMatchObject({ category: 'rate_limit', retryAfterMs: 3000 });
   });
 
-  test('O2: JSONL: samples, MCP results, JSON-RPC errors, thrown errors', async () => {
+  test('O2: reads JSONL: samples, MCP results, JSON-RPC errors, thrown errors', async () => {
     const rows = [
       { text: 'HTTP 503', tool: 'runner', expect: 'business' },
       { text: 'Error: connect ECONNREFUSED', isError: false },
@@ -89,14 +89,14 @@ describe('O2: breakerbox classify', () => {
     ]);
   });
 
-  test('O2: what the text would do to a terminal is shown by its number', async () => {
+  test('O2: shows control characters of a text by their number', async () => {
     expect((await run('\u001b[2Jboom')).out).toContain('\\u{1b}[2Jboom');
   });
 
   test.each([
     ['missing', 'there is no file'],
     ['.', 'is a folder'],
-  ])('O2: says how to mend it: %s', async (name, wanted) => {
+  ])('O2: says how to fix the path: %s', async (name, wanted) => {
     const seen = { code: 0, err: '' };
     const command = classifyCommand({
       out: () => undefined,
@@ -113,11 +113,11 @@ describe('O2: breakerbox classify', () => {
     expect(seen.err).toContain(wanted);
   });
 
-  test('O2: nothing in it is refused', async () => {
-    expect(await run(' \n')).toMatchObject({ code: 1, err: expect.stringContaining('There is nothing in it') });
+  test('O2: an empty file is an error', async () => {
+    expect(await run(' \n')).toMatchObject({ code: 1, err: expect.stringContaining('The file is empty') });
   });
 
-  test('O2: as it is started', async () => {
+  test('O2: as a process of its own', async () => {
     const path = join(folder, 'texts.txt');
     await writeFile(path, LINES);
     const main = fileURLToPath(new URL('../main.ts', import.meta.url));

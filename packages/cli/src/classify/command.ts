@@ -14,10 +14,10 @@ interface Flags {
   readonly tool?: string;
 }
 
-/** What `--json` prints of each text. */
+/** The output of `--json` for each text. */
 export interface ClassifyReport {
   readonly text: string;
-  /** `failure`: it counts toward opening a circuit, of the tool or of the key; `ignored` and `success` do not. */
+  /** `failure`: it counts toward opening a circuit, of the tool or of the key. `ignored` and `success` do not count. */
   readonly outcome: 'failure' | 'ignored' | 'success';
   readonly category?: string;
   readonly blames?: 'tool' | 'key';
@@ -34,16 +34,16 @@ export const classifyCommand = (
   input: NodeJS.ReadableStream = process.stdin,
 ): Command =>
   new Command('classify')
-    .description('Say what errors would count as: a category, what it blames, and why.')
+    .description('Show how errors are classified: the category, what it blames, and why.')
     .argument(
       '<file>',
       'texts (one per line), JSON (an error or a result, or an array of them), or JSONL; - for standard input',
     )
-    .option('--thrown', 'texts were thrown; default: they were returned as errors', false)
+    .option('--thrown', 'the texts were thrown; default: a tool returned them as errors', false)
     .option('--whole', 'read the whole file as one message', false)
     .option('--tool <name>', 'the name of the tool, or its kind: runner, fetch or browser')
     .option('--json', 'print one JSON document, an array of ClassifyReport', false)
-    .showHelpAfterError('(breakerbox classify --help lists what there is)')
+    .showHelpAfterError('(see breakerbox classify --help)')
     .action((file: string, flags: Flags) => run(file, flags, surroundings, input));
 
 const run = async (
@@ -55,7 +55,7 @@ const run = async (
   try {
     const content = file === '-' ? await readAll(input) : await readFile(file, 'utf8');
     const reports = entriesOf(content, flags).map((entry) => judge(entry, flags.tool));
-    if (reports.length === 0) throw new Error('There is nothing in it. Give texts, JSON or JSONL.');
+    if (reports.length === 0) throw new Error('The file is empty. Give texts, JSON or JSONL.');
     out(flags.json ? documentOf(reports) : render(reports, columns));
   } catch (error) {
     err(`breakerbox classify: ${explain(file, error)}\n`);

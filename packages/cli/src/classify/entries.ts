@@ -1,6 +1,6 @@
-/** One thing to judge, as a tool threw or returned it. */
+/** One value to classify, as a tool threw or returned it. */
 export interface Entry {
-  /** What is shown of it. */
+  /** The text that the output shows. */
   readonly text: string;
   readonly thrown: boolean;
   readonly value: unknown;
@@ -9,13 +9,13 @@ export interface Entry {
 }
 
 export interface EntryOptions {
-  /** Texts were thrown; else they were returned as errors. */
+  /** The texts were thrown; otherwise a tool returned them as errors. */
   readonly thrown: boolean;
-  /** A text file is one text; else one text per line. */
+  /** The whole file is one text; otherwise each line is one. */
   readonly whole: boolean;
 }
 
-/** What a file says: texts, one JSON value, a JSON array, or JSONL. */
+/** The entries of a file: texts, one JSON value, a JSON array, or JSONL. */
 export const entriesOf = (content: string, options: EntryOptions): readonly Entry[] => {
   const json = parsed(content);
   if (json !== undefined)
@@ -36,7 +36,7 @@ const entryOf = (value: unknown, { thrown }: EntryOptions): Entry => {
   if (result !== undefined) return { text: shown(result), thrown: false, value: result, ...about };
   if (typeof error === 'string' && tool !== undefined)
     return { text: error, thrown: false, value: { error }, ...about };
-  // JSON-RPC, and rows that say what was thrown.
+  // JSON-RPC messages, and rows that say what was thrown.
   if (isObject(error) && (jsonrpc !== undefined || tool !== undefined))
     return { text: shown(error), thrown: true, value: thrownOf(error), ...about };
   const returned = error !== undefined || 'content' in value || isError !== undefined;
@@ -44,7 +44,7 @@ const entryOf = (value: unknown, { thrown }: EntryOptions): Entry => {
   return { text: shown(value), thrown: isThrown, value: isThrown ? thrownOf(value) : value, ...about };
 };
 
-/** A result may have a message or a status too. */
+/** An error and not a result, which may have a message or a status too. */
 const looksThrown = (value: Readonly<Record<string, unknown>>): boolean =>
   typeof value.message === 'string' &&
   (/(?:Error|Exception)$/.test(String(value.name)) || ['stack', 'cause', 'errno'].some((key) => key in value));
@@ -54,7 +54,7 @@ const textEntry = (text: string, isError: boolean | undefined): Entry =>
     ? { text, thrown: true, value: new Error(text) }
     : { text, thrown: false, value: { isError, content: [{ type: 'text', text }] } };
 
-/** An error with its fields, as it was before it became JSON. */
+/** An error with its fields, as it was before it was written as JSON. */
 const thrownOf = (fields: Readonly<Record<string, unknown>>): Error => Object.assign(new Error(), fields);
 
 const shown = (value: unknown): string => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all(Object.values(world.services).map((service) => service.close())));
 
 describe('the fleet', () => {
-  test('is three agents, and their tools have names of their own', () => {
+  test('has three agents, and no two tools have the same name', () => {
     const agents = createAgents(world, { names: AGENT_NAMES, pace: 1 });
     expect(agents.map(({ name }) => name)).toEqual(['research-agent', 'support-agent', 'ops-agent']);
     const tools = agents.flatMap(({ toolNames }) => toolNames);
@@ -21,13 +21,13 @@ describe('the fleet', () => {
     }
   });
 
-  test('is those that are wanted, and as much slower as is wanted', () => {
+  test('has only the wanted agents, slowed by the wanted pace', () => {
     const [ops, ...others] = createAgents(world, { names: ['ops-agent'], pace: 10 });
     expect(others).toEqual([]);
     expect(ops?.thinkMs).toBe(3500);
   });
 
-  test('has every tool that its sessions are given', () => {
+  test('has every tool of its sessions', () => {
     for (const agent of createAgents(world, { names: AGENT_NAMES, pace: 1 })) {
       const session = agent.box.session();
       expect(Object.keys(agent.tools(session)).sort()).toEqual([...agent.toolNames].sort());
@@ -37,12 +37,12 @@ describe('the fleet', () => {
 });
 
 describe('what the model asks for', () => {
-  test('is the same each time where a last good result is to stand in', () => {
+  test('is the same each time if a last good result is to answer', () => {
     expect(toolInput('list_deployments', 1)).toEqual(toolInput('list_deployments', 2));
     expect(toolInput('query_logs', 1)).not.toEqual(toolInput('query_logs', 2));
   });
 
-  test('is nonsense now and then, never twice the same, and the service says so', async () => {
+  test('is sometimes invalid, never twice in the same way, and the service rejects it', async () => {
     const asked = Array.from({ length: 14 }, (_, n) => toolInput('lookup_order', n) as { readonly q: string });
     expect(new Set(asked.map(({ q }) => q)).size).toBe(asked.length);
     const { url } = world.services.orders;
@@ -53,7 +53,7 @@ describe('what the model asks for', () => {
 });
 
 describe('what a call costs', () => {
-  test('is the call, and a quarter of the characters that the model reads of its end', () => {
+  test('is a fixed part, and a quarter of the characters that the model reads', () => {
     expect(estimateTokens({ result: { text: 'x'.repeat(389) } })).toBe(160);
     expect(estimateTokens({ error: new Error('x'.repeat(33)) })).toBe(70);
     expect(estimateTokens({ result: undefined })).toBe(60);

@@ -15,7 +15,7 @@ export interface World {
 
 export type ServiceName = 'search' | 'news' | 'weather' | 'pages' | 'orders' | 'tickets' | 'deployments' | 'logs';
 
-/** The agents that there are. */
+/** The agents of the demo. */
 export const AGENT_NAMES = ['research-agent', 'support-agent', 'ops-agent'] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];
 
@@ -25,18 +25,18 @@ export interface Agent {
   readonly box: Breakerbox;
   /** Milliseconds of thought before each step. */
   readonly thinkMs: number;
-  /** What a session does, in batches. */
+  /** The work of a session, in batches. */
   readonly duties: readonly Duty[];
-  /** All of its tools. The last are called only in place of others. */
+  /** All of its tools. The last ones are called only as alternatives. */
   readonly toolNames: readonly string[];
   /** The tools of a session, guarded. */
   tools(session: Session): ToolSet;
-  /** What the operator looks at before a paused session may go on. */
+  /** What the operator checks before a paused session may continue. */
   readonly dependsOn: readonly { healthy(): Promise<boolean>; readonly name: string }[];
 }
 
 /**
- * What is scaled in the boxes, at pace 1. Three failures open a circuit and the failure budget is five, as anywhere.
+ * What is scaled in the boxes, at pace 1. Three failures open a circuit and the failure budget is five, as in the defaults.
  *
  * | | here | default |
  * |---|---|---|
@@ -52,14 +52,14 @@ const TOOL_TIMEOUT_MS = 800;
 
 const STALE_MS = 60_000;
 
-/** How long a list of deployments stays the same; who asks again sooner is told so. */
+/** How long a list of deployments stays the same. A second request within this time gets the same list, and is told so. */
 const SNAPSHOT_MS = 5000;
 const GIBBERISH = 'gibberish';
-/** Of so many orders, one has no time stamp, and one call in so many is nonsense. */
+/** One order in so many has no time stamp, and one call in so many is nonsense. */
 const UNDATED_EACH = 5;
 const NONSENSE_EACH = 7;
 
-/** Starts the HTTP services, all well. */
+/** Starts the HTTP services. All of them work. */
 export const startServices = async (): Promise<World['services']> => ({
   search: await startService('search', (query) => ({ hits: [`about ${query.get('q')}`] }), { usualMs: 60 }),
   news: await startService('news', (query) => ({ headlines: [`today on ${query.get('topic')}`] }), { usualMs: 80 }),
@@ -88,7 +88,7 @@ const now = (): number => Date.now();
 /** Whether the number at the end of a text is a multiple of `each`. */
 const endsIn = (text: string | null, each: number): boolean => Number(text?.split(' ').at(-1)) % each === 0;
 
-/** What the capability map says of a tool (R1), and what else it needs. */
+/** The capability map's entry of a tool (R1), and its other settings. */
 type ToolSettings = Readonly<Record<string, ToolConfig>>;
 
 const PROXY = ['egress-proxy'];
@@ -102,14 +102,14 @@ const researchTools = ({ pages }: World['services']): ToolSettings => ({
         tool: 'news_search',
         degradation: 'low',
         note: 'recent items only',
-        // With it, guardTools calls the alternative in place, and the model need not ask again (R4).
+        // With `adapt`, guardTools calls the alternative itself, and the model does not have to (R4).
         adapt: ({ q }: { readonly q: string }) => ({ topic: q }),
       },
     ],
   },
   read_page: {
     provides: 'pages by their address',
-    // Asked before calls, and not in their way: what it hears costs neither circuit nor budget (K1).
+    // A pre-call check. Its failures cost neither circuit nor budget (K1).
     precheck: httpEndpoint(`${pages.url}/health`, { timeoutMs: 400 }),
     alternatives: [
       {
@@ -130,7 +130,7 @@ const SUPPORT_TOOLS: ToolSettings = {
 };
 
 const MCP_TOOL = 'get-sum';
-/** The group of the MCP server's tools (C13). Without it, the adapter takes the name that the server gives itself. */
+/** The group of the MCP server's tools (C13). Without it, the adapter uses the server's own name. */
 const MCP_GROUP = 'everything';
 const SAME_QUESTION = 'list_deployments';
 
@@ -139,12 +139,12 @@ const opsTools = (pace: number): ToolSettings => ({
   query_logs: {
     provides: 'logs',
     labelFreshness: true,
-    fallback: 'ask the one who is on call to look at the logs',
+    fallback: 'ask the engineer on call to look at the logs',
   },
   [MCP_TOOL]: {
     provides: 'sums',
     group: MCP_GROUP,
-    // Without `adapt`: the model is told, and calls it itself.
+    // Without `adapt`: the model reads of the alternative, and calls it itself.
     alternatives: [{ tool: 'calculator', degradation: 'unknown', note: 'in this process' }],
   },
   calculator: { provides: 'sums' },
@@ -153,11 +153,11 @@ const opsTools = (pace: number): ToolSettings => ({
 /** Which agents, and how fast. */
 export interface FleetOptions {
   readonly names: readonly AgentName[];
-  /** How many times slower than the script all of it goes. */
+  /** How many times slower than the script everything runs. */
   readonly pace: number;
 }
 
-/** The fleet, or some of it. The names of tools are what dashboards and alerts show. */
+/** The fleet, or some of its agents. Dashboards and alerts show these names of tools. */
 export const createAgents = ({ services, mcp }: World, { names, pace }: FleetOptions): readonly Agent[] => {
   const timeoutMs = TOOL_TIMEOUT_MS * pace;
   const make: Readonly<Record<AgentName, () => Agent>> = {
@@ -202,7 +202,7 @@ export const createAgents = ({ services, mcp }: World, { names, pace }: FleetOpt
         thinkMs: 350,
         settings: opsTools(pace),
         groups: [MCP_GROUP],
-        // It may change production, so each failure counts until a person has looked (B6).
+        // It may change production, so each failure counts until an operator resumes the run (B6).
         budget: 'strict',
         duties: [
           { name: 'releases', tools: [SAME_QUESTION] },
@@ -226,7 +226,7 @@ export const createAgents = ({ services, mcp }: World, { names, pace }: FleetOpt
 
 interface Parts extends Pick<Agent, 'thinkMs' | 'duties' | 'tools' | 'dependsOn'> {
   readonly settings: ToolSettings;
-  /** Groups that tools name (C13). Default: none. */
+  /** Groups of the tools (C13). Default: none. */
   readonly groups?: readonly string[];
   /** Default: the rule `window`. */
   readonly budget?: 'strict';
@@ -241,7 +241,7 @@ const createAgent = (
   return {
     ...parts,
     name,
-    // Tools are declared here, so that their series are there before the first call.
+    // The tools are declared here, so their series exist before the first call.
     box: createBreakerbox({
       agent: name,
       defaults: cooldown,
@@ -258,9 +258,9 @@ const createAgent = (
 /** The arguments that the scripted model gives to a tool at its n-th call. */
 export const toolInput = (toolName: string, n: number): unknown => {
   if (toolName === MCP_TOOL) return { a: n, b: 40 };
-  // Always the same: only then is there a last good result for the same question (F2).
+  // Always the same, because a last good result answers only the same question (F2).
   if (toolName === SAME_QUESTION) return { q: 'production' };
-  // Now and then the model asks for nonsense. That is its own mistake, and counts against nothing (O1).
+  // Sometimes the model asks for nonsense. That is its own mistake, so it costs nothing (O1).
   if (toolName === 'lookup_order' && n % NONSENSE_EACH === NONSENSE_EACH - 1) return { q: `${GIBBERISH} ${n}` };
   return { q: `${toolName} ${n}` };
 };

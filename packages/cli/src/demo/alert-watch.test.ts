@@ -39,7 +39,7 @@ const look = async (state: 'pending' | 'firing', inhibitedBy: readonly string[])
   await watch.look({ prometheus: () => prometheus, alertmanager: () => alertmanager });
 };
 
-test('a delivery is written down once, however often Alertmanager repeats it', async () => {
+test('records a delivery once, even if Alertmanager repeats it', async () => {
   await notify('firing');
   await notify('firing');
   await notify('resolved');
@@ -58,21 +58,21 @@ test('follows an alert from pending to firing to delivered', async () => {
   expect(watch.rows).toEqual([{ labels, state: 'firing', delivered: true }]);
 });
 
-test('an inhibited alert is told apart, and written down once', async () => {
+test('shows an inhibited alert as inhibited, and records it once', async () => {
   await look('firing', ['another']);
   await look('firing', ['another']);
   expect(watch.rows).toEqual([{ labels, state: 'inhibited', delivered: false }]);
   expect(watch.inhibited).toMatchObject([{ labels }]);
 });
 
-test('programs that are down have no alerts', async () => {
+test('shows no alerts of a program that is down', async () => {
   await look('firing', []);
   await watch.look({ prometheus: () => undefined, alertmanager: () => 'http://127.0.0.1:1' });
   expect(watch.rows).toEqual([]);
 });
 
 test.each([null, 'no', {}, { data: { alerts: 3 } }])(
-  'an answer that is no list of alerts (%j) has none',
+  'shows no alerts for an answer that is not a list of alerts (%j)',
   async (body) => {
     const url = await answering(body);
     await watch.look({ prometheus: () => url, alertmanager: () => url });
@@ -80,11 +80,11 @@ test.each([null, 'no', {}, { data: { alerts: 3 } }])(
   },
 );
 
-test('what is no notification is refused', async () => {
+test('refuses a request that is not a notification', async () => {
   expect((await fetch(watch.webhookUrl, { method: 'POST', body: 'hello' })).status).toBe(400);
 });
 
-test('a message for people is kept as it reads, repeats too, and alters nothing else', async () => {
+test('keeps each message for people as it was sent, repeats included, and changes nothing else', async () => {
   const attachments = [
     { title: 'Warning: a is out', text: '1 firing', title_link: 'http://g.example', color: '#E69F00' },
   ];

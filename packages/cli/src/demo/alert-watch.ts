@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import type { Journal } from './journal.ts';
 import { type Message, parseMessage } from './message.ts';
 
-/** Labels of an alert; `alertname`, `gen_ai_agent_name` and, for alerts of one tool, `gen_ai_tool_name` among them. */
+/** Labels of an alert, such as `alertname`, `gen_ai_agent_name` and, for alerts of one tool, `gen_ai_tool_name`. */
 export type AlertLabels = Readonly<Record<string, string>>;
 
-/** An alert as it stands now. */
+/** The current state of an alert. */
 export interface AlertRow {
   readonly labels: AlertLabels;
   readonly state: 'pending' | 'firing' | 'inhibited';
@@ -21,36 +21,36 @@ export interface Delivery {
   readonly labels: AlertLabels;
 }
 
-/** A message that arrived as a person would get it: in Slack's form, by the templates of `stack/alertmanager/`. */
+/** A message as a person would get it: in Slack's format, from the templates of `stack/alertmanager/`. */
 export interface Received extends Message {
   readonly atMs: number;
 }
 
-/** An alert that Alertmanager held back, because another one explains it. */
+/** An alert that Alertmanager suppressed, because another alert explains it. */
 export interface Inhibition {
   readonly atMs: number;
   readonly labels: AlertLabels;
 }
 
-/** Where the alerts are to be seen. Undefined where nothing runs. */
+/** The URLs of the programs that have the alerts. Undefined for one that does not run. */
 export interface AlertSources {
   prometheus(): string | undefined;
   alertmanager(): string | undefined;
 }
 
-/** Follows alerts all their way: pending and firing at Prometheus, inhibited at Alertmanager, delivered here. */
+/** Follows alerts from end to end: pending and firing in Prometheus, inhibited in Alertmanager, delivered here. */
 export interface AlertWatch {
-  /** What Alertmanager's receiver posts alerts to, as data. */
+  /** The URL to which Alertmanager's receiver posts alerts, as data. */
   readonly webhookUrl: string;
-  /** What it posts messages for people to. */
+  /** The URL to which it posts messages for people. */
   readonly messageUrl: string;
-  /** The alerts as of the latest look. */
+  /** The alerts at the latest look. */
   readonly rows: readonly AlertRow[];
   readonly delivered: readonly Delivery[];
   readonly inhibited: readonly Inhibition[];
-  /** One for each notification, repeats too. */
+  /** One for each notification, repeats included. */
   readonly messages: readonly Received[];
-  /** Asks both now. Never rejects: what doesn't answer has no alerts to show. */
+  /** Asks both programs now. Never rejects: a program that does not answer has no alerts to show. */
   look(sources: AlertSources): Promise<void>;
   close(): Promise<void>;
 }
@@ -73,9 +73,9 @@ export const startAlertWatch = async (journal: Journal): Promise<AlertWatch> => 
   const delivered: Delivery[] = [];
   const inhibited: Inhibition[] = [];
   const messages: Received[] = [];
-  /** What has been told already: Alertmanager repeats a whole group whenever one alert of it changes. */
+  /** Alerts that are already recorded. Alertmanager repeats a whole group when one alert of it changes. */
   const known = new Set<string>();
-  /** Alerts whose firing arrived and whose resolution didn't. */
+  /** Alerts that arrived as firing, and not yet as resolved. */
   const open = new Set<string>();
   let rows: readonly AlertRow[] = [];
 
@@ -176,7 +176,7 @@ const askPrometheus = async (url: string | undefined) => {
 
 const askAlertmanager = async (url: string | undefined) => listed(await ask<Held[]>(url && `${url}/api/v2/alerts`));
 
-/** Whatever may have taken the port of a program that went down, its answer is no list of alerts. */
+/** The answer may be of another program that now uses the port. Then it is not a list of alerts. */
 const listed = <Item>(answer: readonly Item[] | undefined): readonly Item[] => (Array.isArray(answer) ? answer : []);
 
 const ask = async <Answer>(url: string | undefined): Promise<Answer | undefined> => {

@@ -5,14 +5,14 @@ import type { Fleet } from './fleet.ts';
 import type { Entry, Journal } from './journal.ts';
 import type { Counts } from './tallies.ts';
 
-/** Everything that the view shows, at one moment. */
+/** Everything that the view shows at one moment. */
 export interface Board {
   readonly elapsedMs: number;
-  /** Undefined: until stopped. */
+  /** Undefined: until it is stopped. */
   readonly forMs: number | undefined;
-  /** Which round of the script this is. */
+  /** The current round of the script. */
   readonly round: number;
-  /** Where to look: addresses, or in words why there is no address. */
+  /** Addresses to look at, or a text that says why there is no address. */
   readonly places: { readonly metrics: string; readonly prometheus: string; readonly alertmanager: string };
   readonly agents: readonly AgentBoard[];
   readonly alerts: readonly AlertRow[];
@@ -27,34 +27,34 @@ export interface AgentBoard {
   readonly session: Pick<SessionView, 'state' | 'budget'> | undefined;
   readonly tools: readonly ToolBoard[];
   readonly decisions: Counts<Decision>;
-  /** How often a plan deferred a task. */
+  /** How often plans deferred a task. */
   readonly deferrals: number;
-  /** What the session reported when it paused; undefined unless it is paused. */
+  /** The session's report; undefined unless it is paused. */
   readonly report: SessionReport | undefined;
 }
 
 /** One tool of an agent. */
 export interface ToolBoard {
   readonly name: string;
-  /** The circuit that decides about its calls: of its group while that one rejects calls (C15), else its own. */
+  /** The circuit that decides its calls: the group's while that one rejects calls (C15), else its own. */
   readonly circuit: CircuitView | undefined;
-  /** Where its calls go while they are rejected, in words; empty where they go nowhere, and while the whole session is paused. */
+  /** Where rejected calls go, in words. Empty if they go nowhere, and while the whole session is paused. */
   readonly instead: string;
-  /** It is called only in place of another. */
+  /** It is called only as an alternative to another tool. */
   readonly standsIn: boolean;
 }
 
 /** States of a group's circuit in which it rejects calls. */
 const REJECTING: ReadonlySet<string> = new Set(['open', 'half_open', 'forced_open'] satisfies CircuitView['state'][]);
 
-/** The circuit that decides about the calls of a tool. Undefined for a tool that the session has not used. */
+/** The circuit that decides the calls of a tool. Undefined for a tool that the session has not used. */
 export const decidingCircuit = (circuits: readonly CircuitView[], tool: string): CircuitView | undefined => {
   const own = circuits.find((one) => one.tool === tool);
   const group = own?.group === undefined ? undefined : `${GROUP_PREFIX}${own.group}`;
   return circuits.find((one) => one.tool === group && REJECTING.has(one.state)) ?? own;
 };
 
-/** The state of an agent now. */
+/** The current state of an agent. */
 export const agentBoard = ({ name, duties, toolNames }: Agent, fleet: Fleet, journal: Journal): AgentBoard => {
   const { tallies, deferrals, told } = journal;
   const own = new Set(duties.flatMap(({ tools }) => tools));

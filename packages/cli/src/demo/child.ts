@@ -5,25 +5,25 @@ import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A program that the demo runs beside itself. */
+/** A program that the demo runs. */
 export interface Child {
   readonly pid: number | undefined;
-  /** Whether it has ended, whoever ended it. */
+  /** Whether it has ended, for any reason. */
   readonly gone: boolean;
-  /** Its last words on stderr, for whoever has to find out why it ended. */
+  /** The end of its stderr, to find out why it ended. */
   readonly lastWords: string;
-  /** Calls `listener` when it ends, with how. */
+  /** Calls `listener` with the reason when it ends. */
   onExit(listener: (how: string) => void): void;
-  /** Ends it: asks first, and insists after 3 s. */
+  /** Stops it with SIGTERM, and with SIGKILL after 3 s. */
   stop(): Promise<void>;
-  /** Ends it at once, for the last moment of a process. */
+  /** Kills it at once, for use when this process exits. */
   kill(): void;
 }
 
 const PATIENCE_MS = 3000;
 const LAST_WORDS = 1000;
 
-/** Starts a program. It never rejects: one that can't be started has ended. */
+/** Starts a program. It never rejects: a program that cannot be started counts as ended. */
 export const startChild = (file: string, args: readonly string[]): Child => {
   const child: ChildProcess = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   let lastWords = '';
@@ -39,7 +39,7 @@ export const startChild = (file: string, args: readonly string[]): Child => {
   });
   child.on('error', (error) => {
     lastWords += error.message;
-    // Without a pid it never ran; with one, a signal could not be sent, and it still runs.
+    // Without a pid it never ran. With a pid, a signal could not be sent, and it still runs.
     if (child.pid === undefined) ended(error.message);
   });
   child.on('exit', (code, signal) => ended(signal ?? `exit code ${code}`));
@@ -69,7 +69,7 @@ export const startChild = (file: string, args: readonly string[]): Child => {
   };
 };
 
-/** The first of these programs that PATH has, as a path. */
+/** The path of the first of these programs on PATH. */
 export const findProgram = (names: readonly string[], path = process.env.PATH ?? ''): string | undefined =>
   names.flatMap((name) => path.split(delimiter).map((folder) => join(folder, name))).find(isExecutable);
 
@@ -82,20 +82,20 @@ const isExecutable = (file: string): boolean => {
   }
 };
 
-/** A port that nobody listens on at the moment, on loopback. */
+/** A free port on loopback. */
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('the system gave no port');
+  if (address === null || typeof address === 'string') throw new Error('the operating system returned no port');
   return address.port;
 };
 
 const READY_LIMIT_MS = 15_000;
 
-/** Whether a program answers at `url` with 2xx, before it ends, `signal` fires or 15 s are over. */
+/** Whether a program answers at `url` with 2xx before it ends, `signal` fires or 15 s are over. */
 export const isReady = async (child: Child, url: string, signal: AbortSignal): Promise<boolean> => {
   const until = performance.now() + READY_LIMIT_MS;
   while (!child.gone && !signal.aborted && performance.now() < until) {
@@ -104,7 +104,7 @@ export const isReady = async (child: Child, url: string, signal: AbortSignal): P
       await response.body?.cancel();
       if (response.ok) return true;
     } catch {
-      // Not yet.
+      // It does not answer yet.
     }
     await wait(50);
   }

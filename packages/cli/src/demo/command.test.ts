@@ -19,7 +19,7 @@ const parse = async (...flags: string[]): Promise<DemoOptions | undefined> => {
   return given;
 };
 
-test('without flags it runs until stopped, with everything', async () => {
+test('runs everything until it is stopped, without flags', async () => {
   expect(await parse()).toEqual({
     forMs: undefined,
     json: false,
@@ -33,7 +33,7 @@ test('without flags it runs until stopped, with everything', async () => {
   });
 });
 
-test('every flag is heard', async () => {
+test('reads every flag', async () => {
   const flags =
     '--for 1m30s --json --no-stack --host 0.0.0.0 --port 0 --no-color --agent ops-agent --pace 2.5 --agent research-agent';
   expect(await parse(...flags.split(' '))).toEqual({
@@ -44,27 +44,27 @@ test('every flag is heard', async () => {
     port: 0,
     isPortWanted: true,
     color: false,
-    // In the order of the fleet, whatever that of the flags.
+    // In the order of the fleet, not of the flags.
     names: ['research-agent', 'ops-agent'],
     pace: 2.5,
   });
 });
 
-test('the variables of OpenTelemetry are heard, flags go before them, and empty ones are not set', async () => {
+test("reads OpenTelemetry's variables, lets flags override them, and ignores empty ones", async () => {
   vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_PORT', '9500');
   vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_HOST', '');
   expect(await parse()).toMatchObject({ host: '127.0.0.1', port: 9500, isPortWanted: true });
   expect(await parse('--port', '9501')).toMatchObject({ port: 9501 });
 });
 
-describe('refuses, and says what to write', () => {
+describe('refuses a wrong flag, and says what to write', () => {
   test.each([
     ['--for 9x', 'Write a time such as 90s'],
     ['--for 0', 'Write a time such as 90s'],
     ['--for 30d', 'of 20 days at most'],
     ['--port 70000', 'Write a whole number from 0'],
     ['--port -1', 'Write a whole number from 0'],
-    ['--agent nobody', 'Write one of research-agent, support-agent, ops-agent'],
+    ['--agent ghost', 'Write one of research-agent, support-agent, ops-agent'],
     ['--pace 0.5', 'Write a number from 1'],
     ['--pace slow', 'Write a number from 1'],
     ['--pace 101', 'to 100'],

@@ -10,7 +10,7 @@ const LONGEST_MS = 20 * 86_400_000;
 const MAX_PORT = 65_535;
 const DEFAULT_PORT = 9464;
 const DEFAULT_HOST = '127.0.0.1';
-/** A round of the script is two hours long then. */
+/** With this pace, a round of the script takes about two hours. */
 const SLOWEST_PACE = 100;
 
 interface Flags {
@@ -28,39 +28,36 @@ interface Flags {
 export const demoCommand = (run: (options: DemoOptions) => Promise<void> = runToTheEnd): Command =>
   new Command('demo')
     .description(
-      'Run a fleet of agents with scripted models on real tools that really fail, with Prometheus and Alertmanager beside them where they are installed.',
+      'Run agents with scripted models on real tools that fail, with Prometheus and Alertmanager if they are installed.',
     )
     .addOption(
-      new Option('--for <duration>', 'stop after this time, such as 90s or 2m (default: run until stopped)').argParser(
-        durationFlag,
-      ),
+      new Option(
+        '--for <duration>',
+        'stop after this time, such as 90s or 2m (default: run until it is stopped)',
+      ).argParser(durationFlag),
     )
     .addOption(
       new Option(
         '--agent <name>',
-        `only this agent, and what happens to its tools: ${AGENT_NAMES.join(', ')}; may be given more than once (default: all)`,
+        `only this agent and its incidents: ${AGENT_NAMES.join(', ')}; may be repeated (default: all)`,
       ).argParser(agentFlag),
     )
-    .addOption(
-      new Option('--pace <times>', 'everything of the script takes so many times as long')
-        .default(1)
-        .argParser(paceFlag),
-    )
-    .option('--json', 'no view; print what happened as one JSON document at the end', false)
+    .addOption(new Option('--pace <times>', 'run the script this many times slower').default(1).argParser(paceFlag))
+    .option('--json', 'print one JSON document at the end instead of the view', false)
     .option('--no-stack', "don't run Prometheus and Alertmanager")
     .addOption(
-      new Option('--host <address>', 'where /metrics listens')
+      new Option('--host <address>', 'host on which /metrics listens')
         .default(DEFAULT_HOST)
         .env('OTEL_EXPORTER_PROMETHEUS_HOST'),
     )
     .addOption(
-      new Option('--port <number>', 'port of /metrics; 0 takes any free one')
+      new Option('--port <number>', 'port of /metrics; 0 takes any free port')
         .default(DEFAULT_PORT)
         .env('OTEL_EXPORTER_PROMETHEUS_PORT')
         .argParser(portFlag),
     )
     .option('--no-color', 'no colours in the view; NO_COLOR does the same')
-    .showHelpAfterError('(breakerbox demo --help lists what there is)')
+    .showHelpAfterError('(see breakerbox demo --help)')
     .action((flags: Flags, command: Command) =>
       run({
         forMs: flags.for,
@@ -79,15 +76,15 @@ const durationFlag = (text: string): number => {
   const ms = parseDuration(text);
   if (ms !== undefined && ms > 0 && ms <= LONGEST_MS) return ms;
   throw new InvalidArgumentError(
-    'Write a time such as 90s, 2m or 1h30m, of 20 days at most; without --for it runs until stopped.',
+    'Write a time such as 90s, 2m or 1h30m, of 20 days at most. Without --for the demo runs until it is stopped.',
   );
 };
 
-/** One more of the agents that are wanted. */
+/** Adds one agent to the wanted agents. */
 const agentFlag = (text: string, before: readonly AgentName[] = []): readonly AgentName[] => {
   const name = AGENT_NAMES.find((one) => one === text);
   if (name !== undefined) return [...before, name];
-  throw new InvalidArgumentError(`Write one of ${AGENT_NAMES.join(', ')}; for two of them, write --agent twice.`);
+  throw new InvalidArgumentError(`Write one of ${AGENT_NAMES.join(', ')}. For two of them, write --agent twice.`);
 };
 
 const paceFlag = (text: string): number => {
@@ -99,7 +96,7 @@ const paceFlag = (text: string): number => {
 };
 
 const portFlag = (text: string): number => {
-  // An environment variable that is empty counts as not set.
+  // An empty environment variable counts as not set.
   if (text === '') return DEFAULT_PORT;
   const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (port <= MAX_PORT) return port;
@@ -108,28 +105,28 @@ const portFlag = (text: string): number => {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Whatever still holds the process so long after the end is nothing worth waiting for. */
+/** If something still keeps the process alive this long after the end, it exits anyway. */
 const LINGER_MS = 2000;
 
-/** Runs the demo as a process does: until a signal, with the terminal given back and nothing left running. */
+/** Runs the demo in this process: until a signal. It restores the terminal and leaves nothing running. */
 const runToTheEnd = async (options: DemoOptions): Promise<void> => {
   const stop = new AbortController();
   const lastActions: (() => void)[] = [];
   const inHaste = (): void => {
     for (const act of lastActions) act();
   };
-  // A second signal says that the ordinary end takes too long.
+  // A second signal ends the demo without a clean stop.
   const onSignal = (): void => {
     if (stop.signal.aborted) process.exit(1);
     stop.abort();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   process.on('exit', inHaste);
-  // Before Node prints the error, which would be lost with the second screen.
+  // Before Node prints the error. On the second screen the error would be lost.
   process.on('uncaughtExceptionMonitor', inHaste);
-  // Whoever read the output is gone (`| head`).
+  // The reader of the output is gone (`| head`).
   process.stdout.on('error', () => stop.abort());
-  // Nobody is left to hear of a closed stderr, and it must not keep the rest from being put away.
+  // Nothing reads stderr any more. That must not stop the cleanup.
   process.stderr.on('error', () => undefined);
   watchParent(() => stop.abort(), process.env);
   try {

@@ -14,7 +14,7 @@ interface Run {
   readonly ended: Promise<{ code: number | null; out: string; err: string }>;
 }
 
-/** In a process group of its own, so that whatever it leaves behind can be found. */
+/** In a process group of its own, so that the test finds every process that it leaves behind. */
 const demo = (...flags: string[]): Run => demoWithStack('--no-stack', ...flags);
 
 /** The same with Prometheus and Alertmanager. */
@@ -22,6 +22,7 @@ const demoWithStack = (...flags: string[]): Run => {
   const child = spawn(process.execPath, ['--conditions=breakerbox-source', MAIN, 'demo', ...flags], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, BREAKERBOX_WARNINGS: 'on' }, // The demo is a program without a mistake: stderr stays empty.
   });
   const texts = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -38,10 +39,10 @@ const groupOf = ({ child }: Run): number => {
   return -child.pid;
 };
 
-/** Signal 0 asks whether anybody is there. */
+/** Signal 0 asks whether a process of the group exists. */
 const leavesNothing = (run: Run): void => expect(() => process.kill(groupOf(run), 0)).toThrow('ESRCH');
 
-test.concurrent('runs for its time, says as JSON what happened, and leaves nothing running', async () => {
+test.concurrent('runs for the given time, prints a JSON report, and leaves nothing running', async () => {
   const run = demo('--json', '--for', '8s', '--port', '0');
   const { code, out, err } = await run.ended;
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -60,7 +61,7 @@ test.concurrent('runs for its time, says as JSON what happened, and leaves nothi
   leavesNothing(run);
 });
 
-test.concurrent('one agent alone, at half the pace, has its own tools and incidents', async () => {
+test.concurrent('runs one agent at half the pace, with only its own tools and incidents', async () => {
   const run = demo('--json', '--for', '12s', '--port', '0', '--agent', 'support-agent', '--pace', '2');
   const { code, out, err } = await run.ended;
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -71,8 +72,8 @@ test.concurrent('one agent alone, at half the pace, has its own tools and incide
   leavesNothing(run);
 });
 
-test.concurrent('what Alertmanager tells people is in the report, when it fires and when it is over', async () => {
-  // The outage of its first tool is over after 15 s, and the alert a few seconds later; the rest is for slow machines.
+test.concurrent("has Alertmanager's messages in the report, for a firing and for a resolved alert", async () => {
+  // The outage of its first tool is over after 15 s, and the alert resolves a few seconds later. The rest is for slow machines.
   const run = demoWithStack('--json', '--for', '35s', '--port', '0', '--agent', 'support-agent');
   const { code, out, err } = await run.ended;
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -108,7 +109,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('ends on %s as if its time w
   leavesNothing(run);
 });
 
-test('a port that is taken is refused, with the way out', async () => {
+test('refuses a port that is in use, and says what to do', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   const { port } = holder.address() as AddressInfo;
@@ -116,7 +117,7 @@ test('a port that is taken is refused, with the way out', async () => {
   expect(await run.ended).toMatchObject({
     code: 1,
     out: '',
-    err: expect.stringContaining('--port 0 takes any free one'),
+    err: expect.stringContaining('--port 0 takes any free port'),
   });
   holder.close();
   leavesNothing(run);

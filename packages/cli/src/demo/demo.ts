@@ -12,25 +12,25 @@ import { type OutputOptions, openOutput } from './output.ts';
 import { report } from './report.ts';
 import { noStack, type Program, type Stack, startStack } from './stack.ts';
 
-/** What the flags say. */
+/** The options from the flags. */
 export interface DemoOptions extends MetricsAddress, OutputOptions, FleetOptions {
-  /** Milliseconds; undefined: until stopped. */
+  /** Milliseconds; undefined: until it is stopped. */
   readonly forMs: number | undefined;
-  /** Whether Prometheus and Alertmanager are to be run. */
+  /** Whether to run Prometheus and Alertmanager. */
   readonly stack: boolean;
 }
 
 /** How often Prometheus and Alertmanager are asked for alerts. */
 const LOOK_MS = 500;
 
-/** What has been opened, and is closed in reverse whatever happens. */
+/** Functions that close what was opened. They run in reverse order. */
 type Closers = (() => unknown)[];
 
 /**
- * Runs the demo until its time is over or `stop` fires, and leaves nothing running. `lastMoment` takes what has to be done
- * if the process ends without warning.
+ * Runs the demo until its time is over or `stop` fires, and leaves nothing running. `lastMoment` takes the cleanup that must run
+ * if the process exits without warning.
  *
- * @throws DemoError for what the caller can mend.
+ * @throws DemoError for a fault that the user can fix.
  */
 export const runDemo = async (
   options: DemoOptions,
@@ -67,7 +67,7 @@ export const runDemo = async (
     const fleet = startFleet(agents, { journal, pace: options.pace, signal });
     const played = playIncidents(world, options, journal, signal);
     const tasks = Promise.all([fleet.finished, played, follow(watch, stack, signal)]);
-    // It is awaited below; a failure before that must not be an unhandled one.
+    // It is awaited below. A rejection before that must not be unhandled.
     tasks.catch(() => undefined);
     closers.push(() => {
       work.abort();
@@ -78,7 +78,7 @@ export const runDemo = async (
       forMs: options.forMs,
       round: journal.round,
       places: {
-        metrics: metrics.url ?? 'none: the environment has turned telemetry off',
+        metrics: metrics.url ?? 'none: the environment has disabled telemetry',
         prometheus: place(stack.prometheus, '/alerts'),
         alertmanager: place(stack.alertmanager),
       },
@@ -111,8 +111,8 @@ const chooseStack = (
   metrics: MetricsEndpoint,
   { watch, journal, stop }: { readonly watch: AlertWatch; readonly journal: Journal; readonly stop: AbortSignal },
 ): Promise<Stack> | Stack => {
-  if (!options.stack) return noStack('off', 'off, as --no-stack wants');
-  if (metrics.url === undefined) return noStack('off', 'off: there is no /metrics to scrape');
+  if (!options.stack) return noStack('off', 'off, because of --no-stack');
+  if (metrics.url === undefined) return noStack('off', 'off, because there is no /metrics to scrape');
   const { webhookUrl, messageUrl } = watch;
   return startStack({ metrics: scrapeTarget(metrics.url), webhookUrl, messageUrl, journal, signal: stop });
 };
@@ -143,13 +143,13 @@ const timeIsUp = (forMs: number | undefined, signal: AbortSignal): Promise<void>
     );
   });
 
-/** Closes in reverse and forgets; what can't be closed doesn't keep the rest open. */
+/** Closes everything in reverse order. If closing one fails, the others are still closed. */
 const closeAll = async (closers: Closers): Promise<void> => {
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
     try {
       await close();
     } catch (error) {
-      process.stderr.write(`breakerbox demo: something did not close: ${String(error)}\n`);
+      process.stderr.write(`breakerbox demo: cleanup failed: ${String(error)}\n`);
     }
   }
 };

@@ -37,7 +37,7 @@ describe('one short line of', () => {
   });
 });
 
-test('what is alike is told once in 10 s, with how often it was held back; what is not alike is told at once', () => {
+test('prints similar lines once in 10 s with the number of skipped ones, and other lines at once', () => {
   const told: string[] = [];
   let nowMs = 0;
   const logger = lineLogger(
@@ -54,7 +54,7 @@ test('what is alike is told once in 10 s, with how often it was held back; what 
   ]);
 });
 
-test('warnings and errors are told, and OTEL_LOG_LEVEL leaves all to startTelemetry()', () => {
+test('prints warnings and errors, and leaves logging to startTelemetry() if OTEL_LOG_LEVEL is set', () => {
   const told: string[] = [];
   tellDiagnostics((line) => told.push(line), { OTEL_LOG_LEVEL: 'debug' });
   diag.error('not for us');
@@ -65,8 +65,8 @@ test('warnings and errors are told, and OTEL_LOG_LEVEL leaves all to startTeleme
   expect(told).toEqual(['a warning', 'an error']);
 });
 
-describe('the output tells of them', () => {
-  /** With a terminal or without, and what stderr was given. */
+describe('the output shows diagnostics', () => {
+  /** With a terminal or without, and the lines that stderr got. */
   const opened = (isTTY: boolean, json = false) => {
     const err = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     vi.spyOn(process.stdout, 'write').mockReturnValue(true);
@@ -88,14 +88,14 @@ describe('the output tells of them', () => {
     entries: [],
   });
 
-  test.each([false, true])('on stderr where there is no view (json: %s)', (json) => {
+  test.each([false, true])('on stderr if there is no view (json: %s)', (json) => {
     const { output, stderr } = opened(false, json);
     output.diagnostic('refused');
     expect(stderr()).toEqual(['breakerbox demo: telemetry: refused\n']);
   });
 
   test('among the events while the view is up, and on stderr before and after it', () => {
-    // color: false, so that nothing asks the terminal for its colours.
+    // color: false, so that the demo does not query the terminal for its colours.
     const { journal, output, stderr } = opened(true);
     output.diagnostic('before');
     output.begin(board);

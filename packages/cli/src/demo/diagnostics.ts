@@ -3,25 +3,25 @@ import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 
 const QUIET_MS = 10_000;
 const LONGEST = 300;
-/** Kinds that are remembered, so that those of endless variety take no endless room. */
+/** Most kinds of lines that are remembered, so that memory is bounded. */
 const KINDS = 100;
 
 /**
- * Has OpenTelemetry's warnings and errors told as one short line each, and a line like it only every 10 s: a dead collector
- * would otherwise fill the terminal with stacks. With `OTEL_LOG_LEVEL` nothing is changed: all of it is told.
+ * Prints OpenTelemetry's warnings and errors as one short line each, and similar lines only every 10 s. Otherwise a collector that is
+ * down would fill the terminal with stacks. With `OTEL_LOG_LEVEL` this changes nothing, and OpenTelemetry logs everything.
  */
 export const tellDiagnostics = (tell: (line: string) => void, env: NodeJS.ProcessEnv): void => {
   if (env.OTEL_LOG_LEVEL?.trim()) return;
-  // startTelemetry() leaves a logger that is there alone.
+  // startTelemetry() keeps a logger that is already set.
   diag.setLogger(lineLogger(tell), DiagLogLevel.WARN);
 };
 
-/** Tells what it is given in lines. @param now Milliseconds of a monotonic clock. */
+/** A logger that passes on single lines. @param now Milliseconds of a monotonic clock. */
 export const lineLogger = (tell: (line: string) => void, now: () => number = () => performance.now()): DiagLogger => {
   const kinds = new Map<string, { readonly toldAt: number; held: number }>();
   const log = (...args: readonly unknown[]): void => {
     const line = diagnosticLine(args);
-    // The same with another port, size or time is of the same kind.
+    // A line that differs only in a port, a size or a time is similar.
     const kind = line.replace(/\d+/g, '#');
     const at = now();
     const last = kinds.get(kind);
@@ -38,7 +38,7 @@ export const lineLogger = (tell: (line: string) => void, now: () => number = () 
   return { error: log, warn: log, info: log, debug: log, verbose: log };
 };
 
-/** What OpenTelemetry logs, on one line and without stacks. */
+/** A log entry of OpenTelemetry, on one line and without stacks. */
 export const diagnosticLine = (args: readonly unknown[]): string => {
   const line = args
     .map(words)
@@ -53,7 +53,7 @@ const words = (value: unknown): string => {
   return oneLine(value);
 };
 
-/** OpenTelemetry's handler of export errors logs them as JSON, stack and all. */
+/** OpenTelemetry's handler of export errors logs them as JSON, with their stacks. */
 const parsed = (text: string): unknown => {
   if (!text.startsWith('{')) return undefined;
   try {

@@ -8,7 +8,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   y: 31_536_000_000,
 };
 
-/** One part of a duration as Prometheus writes it; `ms` before `m`, or `5ms` would be 5 minutes of nothing. */
+/** One part of a duration as Prometheus writes it. `ms` comes before `m`, because otherwise `5ms` would read as 5 minutes. */
 const PART = /(\d+(?:\.\d+)?)(ms|[smhdwy])/g;
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|[smhdwy]))+$/;
 
@@ -26,13 +26,13 @@ export const parseDuration = (text: string): number | undefined => {
   );
 };
 
-/** A duration that Prometheus and Alertmanager read, to the millisecond: `5s`, `167ms`. */
+/** A duration in the format of Prometheus and Alertmanager, to the millisecond: `5s`, `167ms`. */
 export const prometheusDuration = (ms: number): string => {
   const whole = Math.round(ms);
   return whole % 1000 === 0 ? `${whole / 1000}s` : `${whole}ms`;
 };
 
-/** `07:05`, for the clock of the view; hours only where there are some. */
+/** `07:05`, for the clock of the view. It shows hours only if there are some. */
 export const clockTime = (ms: number): string => {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -41,5 +41,5 @@ export const clockTime = (ms: number): string => {
   return hours > 0 ? `${hours}:${rest}` : rest;
 };
 
-/** `3.4 s`, for waits that a person watches. */
+/** `3.4 s`, for waiting times in the view. */
 export const shortSeconds = (ms: number): string => `${(Math.max(0, ms) / 1000).toFixed(1)} s`;

@@ -8,31 +8,31 @@ import { attend } from './operator.ts';
 import { createPlan } from './plan.ts';
 import { scriptedModel } from './scripted-model.ts';
 
-/** The fleet at work. */
+/** The running fleet. */
 export interface Fleet {
-  /** The session that an agent is in; undefined between two. */
+  /** The current session of an agent; undefined between two sessions. */
   session(agent: string): Session | undefined;
-  /** Resolves when `signal` has fired and every session has ended. Rejects with what no agent should ever meet. */
+  /** Resolves when `signal` has fired and every session has ended. Rejects with an unexpected error of an agent. */
   readonly finished: Promise<void>;
 }
 
 const STEPS_PER_SESSION = 18;
 const STEPS_PER_RUN = 200;
-/** At pace 1, as the other times. */
+/** At pace 1, like the other times. */
 const BETWEEN_SESSIONS_MS = 600;
-/** Enough to tell the sessions of a demo apart. */
+/** Long enough to tell the sessions of a demo apart. */
 const ID_LENGTH = 8;
 const NOTHING_TO_DO_MS = 500;
 
-/** What an agent works with. */
+/** What an agent needs from the demo. */
 interface Surroundings {
   readonly journal: Journal;
-  /** How many times slower than the script all of it goes. */
+  /** How many times slower than the script everything runs. */
   readonly pace: number;
   readonly signal: AbortSignal;
 }
 
-/** Sets all agents to work: each runs one session after another until `signal` fires. */
+/** Starts all agents: each runs one session after another until `signal` fires. */
 export const startFleet = (agents: readonly Agent[], around: Surroundings): Fleet => {
   const { pace, signal } = around;
   const sessions = new Map<string, Session>();
@@ -60,8 +60,8 @@ export const startFleet = (agents: readonly Agent[], around: Surroundings): Flee
 };
 
 /**
- * One session: the AI SDK's loop until the plan is done. Before it, and when tools turn out to be out, the agent asks what it can do,
- * works on that and defers the rest. When the session pauses, it leaves a report and the operator is called.
+ * One session: the AI SDK's loop until the plan is done. Before it, and when tools are unavailable, the agent asks which tasks are
+ * achievable, works on those and defers the rest. When the session pauses, it leaves a report and the operator is called.
  */
 const runSession = async (agent: Agent, session: Session, around: Surroundings): Promise<void> => {
   const { journal, pace, signal } = around;
@@ -90,7 +90,7 @@ const runSession = async (agent: Agent, session: Session, around: Surroundings):
     });
     signal.throwIfAborted();
     if (!isActive()) {
-      planScope(); // So that the report says which tasks wait.
+      planScope(); // The report then says which tasks wait.
       journal.report(session.report({ done: plan.finished }));
       await attend(agent, session, around);
     } else if (!plan.done) {

@@ -1,4 +1,4 @@
-/** An answer that isn't 2xx, in the shape that HTTP clients throw: Breakerbox reads status and Retry-After from it. */
+/** An answer that is not 2xx, in the form that HTTP clients throw. Breakerbox reads its status and Retry-After. */
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Headers;
@@ -12,9 +12,9 @@ export class HttpError extends Error {
 }
 
 /**
- * What a tool does: asks a service.
+ * The work of a tool: asks a service.
  *
- * @throws HttpError when the answer isn't 2xx, and whatever `fetch` throws.
+ * @throws HttpError if the answer is not 2xx, and any error of `fetch`.
  */
 export const getJson = async (
   url: string,

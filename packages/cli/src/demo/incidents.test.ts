@@ -4,14 +4,14 @@ import { CYCLE_MS, INCIDENTS, playIncidents } from './incidents.ts';
 import { createJournal } from './journal.ts';
 import type { McpServer } from './mcp-server.ts';
 
-test('every incident is over before the script begins anew', () => {
+test('every incident ends before the script repeats', () => {
   for (const { beginMs, endMs } of INCIDENTS) {
     expect(beginMs).toBeLessThan(endMs);
     expect(endMs).toBeLessThan(CYCLE_MS);
   }
 });
 
-test('a round breaks everything it means to, and mends all of it', async () => {
+test('a round begins every incident, ends it, and leaves all services healthy', async () => {
   const services = await startServices();
   const stop = new AbortController();
   const steps: string[] = [];
@@ -19,7 +19,7 @@ test('a round breaks everything it means to, and mends all of it', async () => {
     kill: async () => void steps.push('kill'),
     restart: async () => void steps.push('restart'),
   };
-  // A clock that has always just passed the next change; after one round the play is stopped.
+  // A clock that is always just after the next change. The test stops the script after one round.
   let now = 0;
   const journal = createJournal(() => now);
   journal.begin();
@@ -39,7 +39,7 @@ test('a round breaks everything it means to, and mends all of it', async () => {
   await Promise.all(Object.values(services).map((service) => service.close()));
 });
 
-test('of some agents it plays their own incidents alone, and as much slower as was said', async () => {
+test('plays only the incidents of the chosen agents, slowed by the chosen pace', async () => {
   const services = await startServices();
   const stop = new AbortController();
   const own = INCIDENTS.filter(({ agent }) => agent === 'support-agent');
@@ -61,7 +61,7 @@ test('of some agents it plays their own incidents alone, and as much slower as w
   await Promise.all(Object.values(services).map((service) => service.close()));
 });
 
-test('the seconds of Retry-After are as many times more', async () => {
+test('scales the seconds of Retry-After by the pace', async () => {
   const [tickets] = INCIDENTS;
   const services = await startServices();
   await tickets?.begin({ services, mcp: {} as McpServer }, 10);

@@ -2,16 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AgentName, FleetOptions, World } from './agents.ts';
 import type { Journal } from './journal.ts';
 
-/** Something that goes wrong for a while, for real. */
+/** A real failure of a service that lasts for a while. */
 export interface Incident {
   /** Milliseconds from the start of a cycle. */
   readonly beginMs: number;
   readonly endMs: number;
-  /** What a person reads. */
+  /** The text for the view. */
   readonly title: string;
-  /** Whose tools it strikes. */
+  /** The agent whose tools it affects. */
   readonly agent: AgentName;
-  /** `pace`: how many times longer it lasts than the script says. */
+  /** `pace`: how many times longer it lasts than in the script. */
   begin(world: World, pace: number): Promise<void>;
   end(world: World): Promise<void>;
 }
@@ -21,7 +21,7 @@ export const CYCLE_MS = 75_000;
 
 const RATE_LIMIT_MS = 9000;
 
-/** The script. Each incident shows one thing that the engine does; README.md tells the story. */
+/** The script. Each incident shows one feature of the engine; README.md describes them. */
 export const INCIDENTS: readonly Incident[] = [
   {
     beginMs: 4000,
@@ -50,7 +50,7 @@ export const INCIDENTS: readonly Incident[] = [
   {
     beginMs: 27_000,
     endMs: 33_000,
-    title: 'pages answers 503, and a pre-call check hears of it',
+    title: 'pages answers 503, and a pre-call check notices it',
     agent: 'research-agent',
     begin: ({ services }) => services.pages.break({ kind: 'unavailable' }),
     end: ({ services }) => services.pages.mend(),
@@ -93,7 +93,7 @@ export const INCIDENTS: readonly Incident[] = [
   },
 ];
 
-/** Plays the script of these agents over and over. Resolves when `signal` fires. */
+/** Plays the script of these agents again and again. Resolves when `signal` fires. */
 export const playIncidents = async (
   world: World,
   { names, pace }: FleetOptions,
@@ -118,7 +118,7 @@ export const playIncidents = async (
   }
 };
 
-/** By the journal's clock, so that slow restarts don't add up. False when it was cut short. */
+/** Waits by the journal's clock, so that slow restarts don't add up. Returns false if `signal` fired. */
 const until = async (journal: Journal, atMs: number, signal: AbortSignal): Promise<boolean> => {
   try {
     await wait(Math.max(0, atMs - journal.elapsedMs()), undefined, { signal });

@@ -4,7 +4,7 @@ import { createJournal, type Entry, entryLine } from './journal.ts';
 
 const down = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 
-/** A box of two tools whose session the journal follows. */
+/** A box of two tools, and a journal that follows its session. */
 const followed = (budget?: 'strict') => {
   const journal = createJournal(() => 0);
   journal.begin();
@@ -17,14 +17,14 @@ const followed = (budget?: 'strict') => {
   return { journal, session, call, texts: () => journal.entries.map(({ text, times }) => `${text} x${times}`) };
 };
 
-test('counts every decision, and writes down all but calls', () => {
+test('counts every decision, and records all but calls', () => {
   const { journal, call, texts } = followed();
   for (let n = 0; n < 5; n += 1) call('a', down);
   expect(journal.tallies.rows()).toEqual([{ agent: 'agent', tool: 'a', call: 3, probe: 0, skip: 2, pause: 0 }]);
   expect(texts()).toEqual(['a: closed -> open (network) x1', 'skip a (open) x2']);
 });
 
-test('what repeats is one entry, and is heard of once', () => {
+test('records repeats as one entry, and reports it once', () => {
   const { journal, call } = followed();
   const heard: Entry[] = [];
   journal.onEntry((entry) => heard.push(entry));
@@ -39,12 +39,12 @@ test('what repeats is one entry, and is heard of once', () => {
   ]);
 });
 
-test('says where skipped calls went, and what plans leave out', () => {
+test('records where skipped calls went, and what plans deferred', () => {
   const journal = createJournal(() => 0);
   journal.begin();
   const box = createBreakerbox({
     agent: 'agent',
-    tools: { a: { alternatives: [{ tool: 'b', degradation: 'low' }] }, b: {}, c: { fallback: 'ask somebody' } },
+    tools: { a: { alternatives: [{ tool: 'b', degradation: 'low' }] }, b: {}, c: { fallback: 'ask the user' } },
   });
   journal.follow(box);
   const session = box.session();
@@ -60,7 +60,7 @@ test('says where skipped calls went, and what plans leave out', () => {
     '00:00  agent           c: closed -> forced_open',
     '00:00  agent           skip a (open) -> b',
     '00:00  agent           skip c (forced_open) -> by hand',
-    '00:00  agent           plan: deferred: two; b stands in for a x2',
+    '00:00  agent           plan: deferred: two; b instead of a x2',
     '00:00  agent           plan: all deferred: two',
   ]);
   expect(journal.meanwhile('agent', 'a')).toBe('b');
@@ -69,7 +69,7 @@ test('says where skipped calls went, and what plans leave out', () => {
   expect(journal.told.scope.map(({ decision }) => decision)).toEqual(['reduce', 'reduce', 'pause']);
 });
 
-test('writes down stale results with their label, and reports', () => {
+test('records stale results with their label, and reports', () => {
   const { journal, session } = followed();
   for (let n = 0; n < 2; n += 1) journal.stale('agent', 'a', 'stale: retrieved 2026-11-20 21:14:03 UTC');
   journal.report(session.report());
@@ -81,7 +81,7 @@ test('writes down stale results with their label, and reports', () => {
   expect(journal.told.reports).toMatchObject([{ atMs: 0, report: { agent: 'agent', state: 'active' } }]);
 });
 
-test('writes down a systemic failure from beginning to end', () => {
+test('records a systemic failure from beginning to end', () => {
   const { journal, session, call } = followed();
   for (let n = 0; n < 3; n += 1) {
     call('a', down);
@@ -94,7 +94,7 @@ test('writes down a systemic failure from beginning to end', () => {
   expect(journal.told.systemic).toMatchObject([{ resolvedAtMs: 0 }]);
 });
 
-test('writes down an exhausted budget and its resumption', () => {
+test('records an exhausted budget and its resumption', () => {
   const { journal, session, call } = followed('strict');
   for (let n = 0; n < 3; n += 1) call('a', down);
   for (let n = 0; n < 2; n += 1) call('b', Object.assign(new Error('too slow'), { name: 'TimeoutError' }));
@@ -102,7 +102,7 @@ test('writes down an exhausted budget and its resumption', () => {
   expect(journal.told.budgets.map(({ what }) => what)).toEqual(['exhausted', 'resumed']);
 });
 
-test('keeps the latest when there is too much', () => {
+test('keeps only the latest entries', () => {
   const journal = createJournal(() => 0);
   for (let n = 0; n < 2500; n += 1) journal.note('who', String(n));
   expect(journal.entries).toHaveLength(2000);

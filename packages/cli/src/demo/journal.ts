@@ -4,24 +4,24 @@ import { clockTime } from './duration.ts';
 import { DECISION_KINDS, ROUTE_KINDS, type Tallies, tallies } from './tallies.ts';
 import { describePlan, describeRoute } from './wording.ts';
 
-/** How an entry is meant, for its colour. */
+/** How good or bad an entry is, for its colour. */
 export type Tone = 'bad' | 'warn' | 'good' | 'plain';
 
-/** Something that happened, as a person reads it. */
+/** An event, as a person reads it. */
 export interface Entry {
   /** Milliseconds since the demo began. */
   readonly atMs: number;
   readonly tone: Tone;
-  /** The agent, or what else it is about. */
+  /** The agent, or another subject. */
   readonly who: string;
   readonly text: string;
   /** How often it happened in a row. */
   times: number;
-  /** What there is to read about it. */
+  /** The report of a pause. */
   readonly report?: SessionReport;
 }
 
-/** What the boxes said, as it stands in the report. Times in milliseconds since the demo began. */
+/** The events of the boxes, in the form of the report. Times in milliseconds since the demo began. */
 export interface Told {
   readonly transitions: (Omit<BreakerboxEvents['circuit.transition'], 'unixMs'> & { readonly atMs: number })[];
   readonly budgets: {
@@ -39,7 +39,7 @@ export interface Told {
     readonly tools: readonly string[];
     resolvedAtMs: number | null;
   }[];
-  /** Plans that leave tasks for later, or give them to a lesser tool. */
+  /** Plans that defer tasks, or that replace a tool with a worse one. */
   readonly scope: {
     readonly atMs: number;
     readonly agent: string;
@@ -48,48 +48,48 @@ export interface Told {
     readonly deferred: readonly { readonly task: string; readonly tools: readonly string[] }[];
     readonly degraded: readonly { readonly task: string; readonly tool: string; readonly alternative: string }[];
   }[];
-  /** Results that the model was told are stale, each with its label as it read it. */
+  /** Results that the model got with a stale label, each with that label. */
   readonly stale: { readonly atMs: number; readonly agent: string; readonly tool: string; readonly label: string }[];
-  /** What sessions reported when they paused. */
+  /** The reports of sessions that paused. */
   readonly reports: { readonly atMs: number; readonly report: SessionReport }[];
   readonly incidents: { readonly atMs: number; readonly title: string; readonly what: 'begins' | 'ends' }[];
   readonly operator: { readonly atMs: number; readonly agent: string; readonly text: string }[];
 }
 
-/** Writes down what happens. */
+/** Records what happens. */
 export interface Journal {
-  /** The agents set out: the clock starts. */
+  /** The agents start: the clock starts. */
   begin(): void;
-  /** 0 until then. */
+  /** 0 before `begin`. */
   elapsedMs(): number;
-  /** Which round of the script this is, from 1. */
+  /** The current round of the script, from 1. */
   readonly round: number;
   /** The latest entries, oldest first. */
   readonly entries: readonly Entry[];
   readonly tallies: Tallies<Decision>;
-  /** Where rejected calls were sent. */
+  /** The routes of rejected calls. */
   readonly routes: Tallies<Route['kind']>;
-  /** Tasks that plans put off, by agent: one that three plans put off counts three times. */
+  /** Tasks that plans deferred, by agent: a task that three plans deferred counts three times. */
   readonly deferrals: ReadonlyMap<string, number>;
   readonly told: Told;
-  /** Where the latest rejected call of a tool went, in words; empty where it went nowhere. */
+  /** Where the latest rejected call of a tool went, in words; empty if it went nowhere. */
   meanwhile(agent: string, tool: string): string;
-  /** Writes down what a box tells. */
+  /** Records the events of a box. */
   follow(box: Breakerbox): void;
   cycle(round: number): void;
   incident(title: string, what: 'begins' | 'ends'): void;
   operator(agent: string, text: string): void;
   /** The model read a result with this label. */
   stale(agent: string, tool: string, label: string): void;
-  /** A session has paused. */
+  /** Records that a session has paused. */
   report(report: SessionReport): void;
   alert(what: string, labels: AlertLabels, tone: Tone): void;
   note(who: string, text: string, tone?: Tone): void;
-  /** Calls `listener` for each entry, but not when one repeats. */
+  /** Calls `listener` for each new entry, but not for repeats. */
   onEntry(listener: (entry: Entry) => void): void;
 }
 
-/** The demo may run for days: of everything but the counts, only so much is kept. */
+/** The demo may run for days, so only so many of each are kept. Counts are complete. */
 const KEPT = 2000;
 
 const keep = <T>(list: T[], item: T): void => {
@@ -129,7 +129,7 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
     return entry;
   };
 
-  /** What says the same as the entry before it under this key makes that one count. */
+  /** Adds one to the entry before it under this key if the text is the same. */
   const repeat = (key: string, who: string, text: string, tone: Tone): void => {
     const last = running.get(key);
     if (last?.text === text) last.times += 1;

@@ -1,4 +1,4 @@
-/** What becomes of the demo's things when it, or who started it, is ended without a word. */
+/** What the demo leaves behind when it or its parent process is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 const DEMO = ['--conditions=breakerbox-source', MAIN, 'demo', '--json', '--port', '0'];
 
-/** A program that is ready at once and stays. It writes its process id beside itself. */
+/** A program that is ready at once and keeps running. It writes its process id to a file beside itself. */
 const FAKE = `#!${process.execPath}
 const { writeFileSync } = require('node:fs');
 const address = process.argv.find((arg) => arg.startsWith('--web.listen-address=')).split(':').at(-1);
@@ -71,7 +71,7 @@ const isThere = (pid: number): boolean => {
 
 const LONG = { timeout: 40_000, interval: 50 };
 
-/** Those who have written their process id, once they are so many and the folder of the stack is there. */
+/** The programs that have written their process id, once there are enough of them and the folder of the stack exists. */
 const running = (count: number): Promise<number[]> =>
   vi.waitFor(async () => {
     const found = await pids();
@@ -86,28 +86,28 @@ const nothingIsLeft = (processes: readonly number[]): Promise<void> =>
     expect(await readdir(temporary)).toEqual([]);
   }, LONG);
 
-/** Starts the demo as its child, says its process id, and stays. */
+/** Starts the demo as its child, writes down its process id, and keeps running. */
 const STARTER = `
   const env = { ...process.env, BREAKERBOX_PARENT: String(process.pid) };
   const child = require('node:child_process').spawn(process.execPath, ${JSON.stringify(DEMO)}, { env, stdio: 'ignore' });
   require('node:fs').writeFileSync(process.env.TMPDIR + '/../demo.pid', String(child.pid));
   setInterval(() => undefined, 1000);`;
 
-test('SIGKILL to the demo: the programs end and their folder is removed', { timeout: 120_000 }, async () => {
+test('after SIGKILL to the demo, its programs end and their folder is removed', { timeout: 120_000 }, async () => {
   const demo = start(DEMO);
   const processes = await running(2);
   demo.kill('SIGKILL');
   await nothingIsLeft(processes);
 });
 
-test('SIGKILL to the one that BREAKERBOX_PARENT names ends the demo', { timeout: 120_000 }, async () => {
+test('after SIGKILL to the process in BREAKERBOX_PARENT, the demo ends', { timeout: 120_000 }, async () => {
   const parent = start(['-e', STARTER]);
   const processes = await running(3);
   parent.kill('SIGKILL');
   await nothingIsLeft(processes);
 });
 
-test('a TMPDIR that is not there is refused, with the way out', { timeout: 120_000 }, async () => {
+test('refuses a TMPDIR that does not exist, and says what to do', { timeout: 120_000 }, async () => {
   const missing = join(home, 'missing');
   const demo = start(DEMO, { TMPDIR: missing });
   let err = '';
@@ -116,6 +116,6 @@ test('a TMPDIR that is not there is refused, with the way out', { timeout: 120_0
   });
   expect(await once(demo, 'close')).toEqual([1, null]);
   expect(err).toBe(
-    `breakerbox demo: can't make a folder for Prometheus and Alertmanager in ${missing} (ENOENT). Set TMPDIR to a folder that is there, that this user may write to, and that has room; or give --no-stack.\n`,
+    `breakerbox demo: can't make a folder for Prometheus and Alertmanager in ${missing} (ENOENT). Set TMPDIR to a writable folder with free space, or add --no-stack.\n`,
   );
 });

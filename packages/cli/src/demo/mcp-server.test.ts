@@ -3,7 +3,7 @@ import { startMcpServer } from './mcp-server.ts';
 
 const sum = { name: 'get-sum', arguments: { a: 2, b: 40 } };
 
-test('a real MCP server works, is killed, and works again', async () => {
+test('restarts a real MCP server that was killed', async () => {
   const mcp = await startMcpServer();
   try {
     const first = mcp.pid;

@@ -5,15 +5,15 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 /** A real MCP server over stdio that can be killed and started again. */
 export interface McpServer {
   readonly name: string;
-  /** The client of the latest start; its calls fail while the server is down, as they do anywhere. */
+  /** The client of the latest start. Its calls fail while the server is down. */
   readonly client: Client;
-  /** Of the server's process; undefined while it is down. */
+  /** The pid of the server's process; undefined while it is down. */
   readonly pid: number | undefined;
-  /** Ends the process at once, as the out-of-memory killer does. */
+  /** Kills the process, as the out-of-memory killer does. */
   kill(): Promise<void>;
   /** Starts the process again, with a new client. */
   restart(): Promise<void>;
-  /** Asks it, by MCP, whether it works. */
+  /** Asks it with MCP whether it works. */
   healthy(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export const startMcpServer = async (): Promise<McpServer> => {
 interface Connection {
   readonly client: Client;
   readonly transport: StdioClientTransport;
-  /** Resolves once the process is gone. */
+  /** Resolves when the process has ended. */
   readonly closed: Promise<void>;
 }
 

@@ -11,7 +11,7 @@ const text = [
 
 const body = (attachment: unknown): string => JSON.stringify({ username: 'Breakerbox', attachments: [attachment] });
 
-test('reads what Alertmanager sends in the form of Slack', () => {
+test("reads Alertmanager's messages for Slack", () => {
   const sent = { title: 'Warning: it is out', text, title_link: 'http://localhost:3000/d/x', color: '#E69F00' };
   expect(parseMessage(body(sent))).toEqual({
     title: 'Warning: it is out',
@@ -22,15 +22,15 @@ test('reads what Alertmanager sends in the form of Slack', () => {
   expect(parseMessage(body({ title: 'a', text: '' }))).toMatchObject({ link: '', color: '' });
 });
 
-test.each(['no JSON', 'null', '{}', '{"attachments":[]}', body({ title: 'a' })])('%s is no message', (given) => {
+test.each(['no JSON', 'null', '{}', '{"attachments":[]}', body({ title: 'a' })])('%s is not a message', (given) => {
   expect(() => parseMessage(given)).toThrow();
 });
 
-test('marks and entities are gone, names with underscores stay', () => {
+test('removes marks and entities, and keeps names with underscores', () => {
   expect(plainMarkup('*a b* and _c_ of a_b_c: &lt;x&gt; &amp;lt;')).toBe('a b and c of a_b_c: <x> &lt;');
 });
 
-test('on a terminal each link has a line of its own', () => {
+test('puts each link on a line of its own on a terminal', () => {
   expect(formatMessage({ title: 'Warning: &lt;it&gt; &amp; _that_ is out', text, link: '', color: '' }, 60)).toBe(
     [
       'Warning: <it> & _that_ is out',

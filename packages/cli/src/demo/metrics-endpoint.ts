@@ -3,24 +3,24 @@ import { startTelemetry, type TelemetryHandle } from '@breakerbox/telemetry';
 import { DemoError } from './errors.ts';
 import type { Journal } from './journal.ts';
 
-/** Where `/metrics` is to be. */
+/** The address for `/metrics`. */
 export interface MetricsAddress {
   readonly host: string;
   readonly port: number;
-  /** Whether somebody asked for this port: then no other will do. */
+  /** Whether the user chose this port. Then no other port is tried. */
   readonly isPortWanted: boolean;
 }
 
-/** Running telemetry, and where its metrics are; undefined where the environment has turned the SDK off. */
+/** Running telemetry, and the URL of its metrics; undefined if the environment has disabled the SDK. */
 export interface MetricsEndpoint {
   readonly telemetry: TelemetryHandle;
   readonly url: string | undefined;
 }
 
 /**
- * Starts telemetry with `/metrics`. Everything else is for the `OTEL_` variables to say.
+ * Starts telemetry with `/metrics`. The `OTEL_` variables decide everything else.
  *
- * @throws DemoError when the address can't be had.
+ * @throws DemoError if the address cannot be used.
  */
 export const startMetrics = async (address: MetricsAddress, journal: Journal): Promise<MetricsEndpoint> => {
   const port = await choosePort(address, journal);
@@ -30,7 +30,7 @@ export const startMetrics = async (address: MetricsAddress, journal: Journal): P
   });
   await telemetry.ready;
   if (telemetry.metricsUrl === undefined) {
-    journal.note('telemetry', 'there is no /metrics: OTEL_SDK_DISABLED is set, or the line on stderr says why', 'warn');
+    journal.note('telemetry', 'there is no /metrics: OTEL_SDK_DISABLED is set, or a line on stderr says why', 'warn');
   }
   return { telemetry, url: telemetry.metricsUrl };
 };
@@ -39,22 +39,26 @@ const choosePort = async ({ host, port, isPortWanted }: MetricsAddress, journal:
   const code = await tryListening(host, port);
   if (code === undefined) return port;
   if (code === 'EADDRINUSE' && !isPortWanted) {
-    journal.note('telemetry', `port ${port} is taken, so /metrics is on a free one; --port chooses`, 'warn');
+    journal.note(
+      'telemetry',
+      `port ${port} is in use, so /metrics is on a free port. To choose one, add --port`,
+      'warn',
+    );
     return 0;
   }
   const where = `can't serve /metrics on ${host}:${port} (${code})`;
   if (code === 'EADDRINUSE') {
     throw new DemoError(
-      `${where}: another program listens there, perhaps another demo. Stop it, or give --port another port; --port 0 takes any free one.`,
+      `${where}: another program uses this port, perhaps another demo. Stop it, or choose another port with --port; --port 0 takes any free port.`,
     );
   }
   if (code === 'EACCES') {
-    throw new DemoError(`${where}: this user may not listen there. Give --port a port of 1024 or more.`);
+    throw new DemoError(`${where}: this user may not use this port. Choose a port of 1024 or more with --port.`);
   }
-  throw new DemoError(`${where}. Give --host an address of this machine, such as 127.0.0.1 or 0.0.0.0.`);
+  throw new DemoError(`${where}. Choose an address of this machine with --host, such as 127.0.0.1 or 0.0.0.0.`);
 };
 
-/** The code of the error that listening there gives; undefined when it works. */
+/** The error code of listening on this address; undefined if it works. */
 const tryListening = (host: string, port: number): Promise<string | undefined> =>
   new Promise((resolve) => {
     const server = createServer();
@@ -62,7 +66,7 @@ const tryListening = (host: string, port: number): Promise<string | undefined> =
     server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
 
-/** Host and port under which a program of this machine reaches `/metrics`. */
+/** Host and port at which a program on this machine reaches `/metrics`. */
 export const scrapeTarget = (metricsUrl: string): string => {
   const { hostname, port } = new URL(metricsUrl);
   const everywhere = hostname === '0.0.0.0' || hostname === '[::]';

@@ -3,14 +3,13 @@ import type { Session } from '@breakerbox/core';
 import type { Agent } from './agents.ts';
 import type { Journal } from './journal.ts';
 
-/** How long it takes until the operator looks, and between looks, at pace 1. */
+/** The time until the operator looks, and the time between looks, at pace 1. */
 const REACTION_MS = 3000;
 const LOOK_AGAIN_MS = 1000;
 
 /**
- * Plays the operator who is called when a session pauses: waits, asks the services that the agent's tools depend on whether they
- * answer again, and then lets the session go on. Only the operator calls resume() and confirmRecovered(): nothing here does so by
- * itself.
+ * Plays the operator who is called when a session pauses. It waits, asks the services of the agent's tools whether they answer again,
+ * and then resumes the session. Only the operator calls resume() and confirmRecovered().
  */
 export const attend = async (
   agent: Agent,
@@ -29,7 +28,7 @@ export const attend = async (
     journal.operator(agent.name, 'sees all services answer: confirmRecovered()');
     session.confirmRecovered();
   }
-  // The budget may be exhausted as well, by failures from before the systemic event.
+  // The budget may be exhausted too, from failures before the systemic event.
   if (session.view().state === 'paused_budget') {
     journal.operator(agent.name, 'sees all services answer: resume()');
     session.resume();

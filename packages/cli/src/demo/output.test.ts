@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { createJournal } from './journal.ts';
 import { openOutput } from './output.ts';
 
-test('without a terminal, a session that pauses leaves its report in full', () => {
+test('without a terminal, prints the full report of a session that pauses', () => {
   const written: string[] = [];
   const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
   try {

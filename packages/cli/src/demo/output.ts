@@ -8,28 +8,28 @@ import { openScreen } from './terminal.ts';
 import { renderView } from './view.ts';
 import { reportText } from './wording.ts';
 
-/** Where the demo shows what happens. */
+/** The output of the demo. */
 export interface Output {
-  /** The agents are at work: begins to show. */
+  /** The agents have started: begins to show them. */
   begin(board: () => Board): void;
-  /** Tells of a fault in telemetry, on standard error or where it doesn't disturb the view. */
+  /** Shows a fault in telemetry: in the view, or on stderr. */
   diagnostic(line: string): void;
-  /** Gives the terminal back; what is written after it stays. */
+  /** Restores the terminal. What is written after it stays visible. */
   restore(): void;
-  /** The last word. */
+  /** Prints the summary or the report. */
   finish(done: DemoReport): void;
 }
 
-/** How to show it. */
+/** How to show the output. */
 export interface OutputOptions {
   readonly json: boolean;
   readonly color: boolean;
 }
 
-/** How often the view is drawn again. */
+/** How often the view is drawn. */
 const REDRAW_MS = 500;
 
-/** JSON, a view on a terminal, or a line for each event where there is none. */
+/** JSON, a view on a terminal, or else a line for each event. */
 export const openOutput = (journal: Journal, { json, color }: OutputOptions): Output => {
   if (json) return jsonOutput(journal);
   return process.stdout.isTTY ? viewOutput(journal, color) : lineOutput(journal);
@@ -39,7 +39,7 @@ const toStderr = (line: string): void => {
   process.stderr.write(`breakerbox demo: telemetry: ${line}\n`);
 };
 
-/** Standard output is for the document alone; what a person should know meanwhile goes to standard error. */
+/** Standard output has only the document. Notices go to standard error. */
 const jsonOutput = (journal: Journal): Output => {
   const notes = new Set(['stack', 'telemetry']);
   journal.onEntry((entry) => {

@@ -1,22 +1,22 @@
 import { styleText } from 'node:util';
 
-/** The colours of the view; they only repeat what the words say. */
+/** The colours of the view. They only repeat what the words say. */
 export type Style = 'red' | 'yellow' | 'green' | 'cyan' | 'dim' | 'bold';
 
-/** Puts colour on a text, or leaves it. */
+/** Colours a text, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
-/** Colour whatever the terminal is. */
+/** Colours a text on any terminal. */
 export const colour: Paint = (style, text) => styleText(style, text, { validateStream: false });
 
 /** No colour. */
 export const plain: Paint = (_, text) => text;
 
 /** A colour of the terminal, as an escape sequence or one character. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what escape sequences are made of
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of these
 const PIECES = /\x1b\[[\d;]*m|[\s\S]/gu;
 
-/** The first `columns` columns of a line; colours count for nothing, and are reset where the line is cut. */
+/** The first `columns` columns of a line. Colours do not count, and are reset at the cut. */
 export const clip = (line: string, columns: number): string => {
   let width = 0;
   let kept = '';

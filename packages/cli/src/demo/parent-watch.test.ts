@@ -11,7 +11,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Watches with this value of the variable, and then has the parent die. How often onGone was called, before and after. */
+/** Watches with this value of the variable, and then lets the parent die. Returns how often onGone was called before and after. */
 const calls = (value: string | undefined): readonly [before: number, after: number] => {
   const onGone = vi.fn();
   watchParent(onGone, { [PARENT_VARIABLE]: value });
@@ -22,11 +22,11 @@ const calls = (value: string | undefined): readonly [before: number, after: numb
   return [before, onGone.mock.calls.length];
 };
 
-test('tells once when the parent that is named is gone', () => {
+test('calls onGone once when the named parent is gone', () => {
   expect(calls(String(process.ppid))).toEqual([0, 1]);
 });
 
-test('looks each second', () => {
+test('checks each second', () => {
   const onGone = vi.fn();
   watchParent(onGone, { [PARENT_VARIABLE]: String(process.ppid) });
   vi.spyOn(process, 'ppid', 'get').mockReturnValue(1);
@@ -36,15 +36,15 @@ test('looks each second', () => {
 
 test.each([
   ['no variable', undefined],
-  ['an empty one', ' '],
-  ['no process id', 'npm'],
+  ['an empty variable', ' '],
+  ['not a process id', 'npm'],
   ['a process group', '-5'],
-  ['somebody who is not the parent', String(process.pid)],
-])('%s: nothing is watched', (_, value) => {
+  ['a process that is not the parent', String(process.pid)],
+])('does not watch: %s', (_, value) => {
   expect(calls(value)).toEqual([0, 0]);
 });
 
-test('tells at once of a parent that was gone before', async () => {
+test('calls onGone at once if the parent is already gone', async () => {
   const gone = spawn(process.execPath, ['-e', '']);
   await once(gone, 'exit');
   expect(calls(String(gone.pid))).toEqual([1, 1]);

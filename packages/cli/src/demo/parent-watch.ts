@@ -1,19 +1,19 @@
-/** Who started the demo and wants it to end with itself, as a process id. `scripts/bring-up.mjs` sets it to its own. */
+/** The process id of the parent with which the demo should end. `scripts/bring-up.mjs` sets it to its own. */
 export const PARENT_VARIABLE = 'BREAKERBOX_PARENT';
 
 const LOOK_MS = 1000;
 
 /**
- * Calls `onGone` once the process that {@link PARENT_VARIABLE} names is gone. KILL can't be forwarded, and npm doesn't forward
- * all it could. Without the variable nothing is watched: the shell of a demo that was started with `nohup … &` may go.
+ * Calls `onGone` when the process in {@link PARENT_VARIABLE} is gone. SIGKILL cannot be forwarded, and npm does not forward every
+ * other signal. Without the variable nothing is watched, because a demo that was started with `nohup … &` outlives its shell.
  */
 export const watchParent = (onGone: () => void, env: Readonly<Record<string, string | undefined>>): void => {
   const wanted = Number(env[PARENT_VARIABLE]?.trim() || Number.NaN);
   if (!Number.isSafeInteger(wanted) || wanted < 1) return;
-  // The variable is inherited: under a test runner, say, it names an ancestor that isn't the parent.
+  // The variable is inherited: under a test runner, for example, it names an ancestor that isn't the parent.
   if (process.ppid !== wanted && isThere(wanted)) return;
   const look = (): void => {
-    // Not isThere(): a process that nobody has waited for is still there, but its children have another parent.
+    // Not isThere(): a dead process that its parent has not reaped still exists, but its children have another parent.
     if (process.ppid === wanted) return;
     clearInterval(timer);
     onGone();
@@ -27,7 +27,7 @@ const isThere = (pid: number): boolean => {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it is there, and somebody else's.
+    // EPERM: the process exists, and belongs to another user.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 };

@@ -13,10 +13,10 @@ const answerAll = (made: Plan, calls: readonly PlannedCall[]): void => {
 
 const inputs = (calls: readonly PlannedCall[]): readonly unknown[] => calls.map(({ input }) => input);
 
-/** Puts off the tasks in hand that need one of these tools. */
+/** Defers the current tasks that need one of these tools. */
 const without = (made: Plan, ...out: readonly string[]): ScopePlan => {
   const waits = (tools: readonly string[]): boolean => tools.some((tool) => out.includes(tool));
-  const blocker = { reason: 'open', route: { kind: 'defer' }, unblock: 'it is back' } as const;
+  const blocker = { reason: 'open', route: { kind: 'defer' }, unblock: 'it works again' } as const;
   return {
     decision: 'reduce',
     achievable: made.tasks.filter(({ tools }) => !waits(tools)).map(({ name }) => ({ task: name, degraded: [] })),
@@ -26,7 +26,7 @@ const without = (made: Plan, ...out: readonly string[]): ScopePlan => {
   };
 };
 
-test('tools take turns, two a step, until the steps are done', () => {
+test('tools take turns, two per step, until the steps are done', () => {
   const made = plan(['a', 'b', 'c'], 3);
   const asked: unknown[] = [];
   while (!made.done) {
@@ -42,7 +42,7 @@ test('tools take turns, two a step, until the steps are done', () => {
   expect(made.next()).toEqual([]);
 });
 
-test('the session does not end while a tool owes an answer, and the others go on', () => {
+test('the session does not end while a tool owes an answer, and the other tools continue', () => {
   const made = plan(['a', 'b'], 1);
   const [a, b] = made.next();
   made.settle(a?.id ?? '', 'failed');
@@ -54,7 +54,7 @@ test('the session does not end while a tool owes an answer, and the others go on
   expect(made.done).toBe(true);
 });
 
-test('a call that was cut off is owed', () => {
+test('a call that was cut off still owes an answer', () => {
   const made = plan(['a'], 1);
   made.next();
   expect(made.done).toBe(false);
@@ -62,7 +62,7 @@ test('a call that was cut off is owed', () => {
   expect(made.done).toBe(true);
 });
 
-test('what stood in is good enough for the task, but the tool still owes an answer', () => {
+test('an answer of an alternative counts for the task, but the tool still owes its own answer', () => {
   const made = plan(['a'], 1);
   for (let n = 0; n < 6; n += 1) made.settle(made.next()[0]?.id ?? '', 'stood_in');
   expect(made.finished).toEqual(['work on a 1']);
@@ -70,7 +70,7 @@ test('what stood in is good enough for the task, but the tool still owes an answ
   expect(made.done).toBe(false);
 });
 
-test('a call is made with another tool at the next step, with the same arguments', () => {
+test('a call is repeated with another tool at the next step, with the same arguments', () => {
   const made = plan(['a', 'b'], 1);
   const [a, b] = made.next();
   made.callInstead(a?.id ?? '', 'spare');
@@ -79,12 +79,12 @@ test('a call is made with another tool at the next step, with the same arguments
   expect(instead).toMatchObject({ tool: 'spare', input: 'a 0' });
   expect(others.map(({ tool }) => tool)).toEqual(['a']);
   made.settle(instead?.id ?? '', 'answered');
-  expect(made.done).toBe(false); // 'a' itself still owes.
+  expect(made.done).toBe(false); // 'a' itself still owes an answer.
   answerAll(made, others);
   expect(made.done).toBe(true);
 });
 
-test('what is deferred is not called until the next scope', () => {
+test('tools of deferred tasks are not called until the next scope', () => {
   const made = plan(['a', 'b'], 1);
   const [a, b] = made.next();
   made.settle(a?.id ?? '', 'held_up');
@@ -98,7 +98,7 @@ test('what is deferred is not called until the next scope', () => {
   expect(inputs(made.next())).toEqual(['a 1', 'b 2']);
 });
 
-test('the scope is looked at anew after two obstacles, and while something is deferred', () => {
+test('the scope is planned again after two obstacles, and while something is deferred', () => {
   const made = plan(['a', 'b'], 9);
   const step = (): void => answerAll(made, made.next());
   step();

@@ -1,12 +1,12 @@
 import type { ScopePlan, Task } from '@breakerbox/core';
 
-/** A kind of work that an agent does over and over, in batches: each batch is a task. */
+/** A kind of work that an agent does again and again, in batches: each batch is a task. */
 export interface Duty {
   readonly name: string;
   readonly tools: readonly string[];
 }
 
-/** A tool call that a plan wants made. */
+/** A tool call of the plan. */
 export interface PlannedCall {
   readonly id: string;
   readonly tool: string;
@@ -14,67 +14,67 @@ export interface PlannedCall {
 }
 
 /**
- * What a call came to. `stood_in`: something else answered, another tool or the last good result, which is good enough for the
- * task; the tool itself still owes an answer. `held_up`: it was not made, and nothing stood in.
+ * How a call ended. `stood_in`: another tool or the last good result answered. That is good enough for the task, but the tool itself
+ * still owes an answer. `held_up`: the call was rejected and had no answer.
  */
 export type Answer = 'answered' | 'failed' | 'stood_in' | 'held_up';
 
-/** What is left of a session's work. */
+/** The rest of a session's work. */
 export interface Plan {
   /** Whether the session may end: enough steps, and no tool owes an answer. */
   readonly done: boolean;
-  /** The tasks in hand: the current batch of each duty. */
+  /** The current tasks: the current batch of each duty. */
   readonly tasks: readonly Task[];
-  /** Names of the tasks that are done. */
+  /** Names of the finished tasks. */
   readonly finished: readonly string[];
-  /** Whether to look anew at what can be done: tools turned out to be out, or some time ago they were. */
+  /** Whether to plan the scope again: tools turned out to be unavailable, or were so some steps ago. */
   readonly needsScope: boolean;
-  /** From now on only what is achievable is worked on; the rest waits for the next scope. */
+  /** Works only on achievable tasks from now on. The rest waits for the next scope. */
   reduceTo(scope: ScopePlan): void;
-  /** The calls of the next step: up to two, of different tools. None when the session may end, or nothing can be done now. */
+  /** The calls of the next step: up to two, of different tools. Empty if the session may end, or if no task is achievable now. */
   next(): readonly PlannedCall[];
   /** How a call ended. */
   settle(id: string, answer: Answer): void;
-  /** The same call is to be made with another tool at the next step. */
+  /** Repeats the call with another tool at the next step. */
   callInstead(id: string, tool: string): void;
 }
 
-/** What a session's work is made of. */
+/** The work of a session. */
 export interface PlanOptions {
   /** Their tools take turns in this order. */
   readonly duties: readonly Duty[];
-  /** How many steps the session takes if all goes well. */
+  /** Number of steps if nothing fails. */
   readonly steps: number;
   /** The arguments for a tool; `n` counts its calls. */
   input(tool: string, n: number): unknown;
 }
 
 const CALLS_PER_STEP = 2;
-/** Answers of each of its tools that a batch takes. */
+/** Answers of each of its tools that complete a batch. */
 const BATCH = 6;
-/** Calls that don't reach their tool until the agent looks anew at what it can do. */
+/** Calls that do not reach their tool before the agent plans its scope again. */
 const OBSTACLES = 2;
-/** Steps until it looks whether what it deferred can be done now. */
+/** Steps before the agent checks whether a deferred task is achievable. */
 const PATIENCE_STEPS = 3;
 
-/** A call that hasn't been settled, for a tool's turn or in place of one. */
+/** A call that is not settled, of a tool whose turn it is, or of an alternative. */
 interface Made extends PlannedCall {
-  /** Whose turn it is; another than `tool` where that one stands in. */
+  /** The tool whose turn it is. It differs from `tool` if `tool` is an alternative. */
   readonly turnOf: string;
 }
 
-/** Makes the plan of one session. An agent that waits for a tool goes on with its other duties meanwhile. */
+/** Makes the plan of one session. While a tool is unavailable, the agent continues with its other duties. */
 export const createPlan = ({ duties, steps, input }: PlanOptions): Plan => {
   const tools = [...new Set(duties.flatMap((duty) => duty.tools))];
   const answers = new Map<string, number>();
   const asked = new Map<string, number>();
-  /** Tools that were asked and haven't answered themselves. */
+  /** Tools that were called and have not answered themselves. */
   const owing = new Set<string>();
   const made = new Map<string, Made>();
   let standIns: readonly Omit<Made, 'id'>[] = [];
   let inScope: ReadonlySet<string> = new Set(tools);
   let obstacles = 0;
-  /** The step at which something was deferred; undefined when nothing is. */
+  /** The step at which a task was deferred; undefined if none is. */
   let deferredAt: number | undefined;
   let step = 0;
   let turn = 0;
@@ -91,7 +91,7 @@ export const createPlan = ({ duties, steps, input }: PlanOptions): Plan => {
     return { id, tool: call.tool, input: call.input };
   };
 
-  /** The next tools whose turn it is, each once. */
+  /** The next tools in turn, each once. */
   const takeTurns = (count: number): readonly string[] => {
     const taken: string[] = [];
     for (let looked = 0; looked < tools.length && taken.length < count; looked += 1) {

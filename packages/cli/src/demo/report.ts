@@ -12,7 +12,7 @@ export interface DemoReport {
   /** ISO 8601. */
   readonly startedAt: string;
   readonly durationMs: number;
-  /** Where to look while the demo ran; null for a program that did not run. */
+  /** Addresses while the demo ran; null for a program that did not run. */
   readonly urls: {
     readonly metrics: string | null;
     readonly prometheus: string | null;
@@ -22,7 +22,7 @@ export interface DemoReport {
   readonly stack: { readonly prometheus: ProgramState; readonly alertmanager: ProgramState };
   /** Decisions of each tool of each agent. */
   readonly decisions: readonly ({ readonly agent: string; readonly tool: string } & Readonly<Counts<Decision>>)[];
-  /** Where rejected calls were sent, of each tool that had any. */
+  /** The routes of rejected calls, for each tool that had any. */
   readonly routes: readonly ({ readonly agent: string; readonly tool: string } & Readonly<Counts<Route['kind']>>)[];
   /** Circuits of tools, and of their groups (`group:NAME`). */
   readonly circuits: {
@@ -41,20 +41,20 @@ export interface DemoReport {
   };
   readonly systemic: Told['systemic'];
   readonly scope: {
-    /** Tasks that plans deferred: one that three plans deferred counts three times, as in `breakerbox_tasks_total`. */
+    /** Tasks that plans deferred. A task that three plans deferred counts three times, as in `breakerbox_tasks_total`. */
     readonly deferred: number;
     readonly plans: Told['scope'];
   };
-  /** Last good results that were given while a circuit was open, each with its label as the model read it. */
+  /** Last good results that answered while a circuit was open, each with the label that the model read. */
   readonly stale: Told['stale'];
-  /** The report of each session that paused: `formatReport(report)` of `@breakerbox/core` makes text of it. */
+  /** The report of each session that paused. `formatReport(report)` of `@breakerbox/core` makes a text of it. */
   readonly reports: Told['reports'];
   readonly alerts: {
     /** Alerts that arrived at Alertmanager's receiver, firing and resolved. */
     readonly delivered: readonly Delivery[];
-    /** Alerts that Alertmanager held back because of another alert. */
+    /** Alerts that Alertmanager suppressed because of another alert. */
     readonly inhibited: readonly Inhibition[];
-    /** The messages that Alertmanager made of them for people, in Slack's form. */
+    /** Alertmanager's messages for people, in Slack's format. */
     readonly messages: readonly Received[];
   };
   /** The script's incidents, and what the scripted operator did about paused sessions. */

@@ -21,13 +21,13 @@ describe('expressions', () => {
     ['x[2m30s]', 'x[2500ms]'],
   ])('%s', (expr, scaled) => expect(scaleExpression(expr, scale)).toBe(scaled));
 
-  test('what stands in strings and comments is no range', () => {
+  test('does not scale ranges in strings and comments', () => {
     const expr = `x{a="[5m]", b='offset 5m', c=~"[a-z]+\\"[5m]"} # of the last [5m]`;
     expect(scaleExpression(expr, scale)).toBe(expr);
   });
 });
 
-test('waits of rules, and of their group, pass faster; the rest stays', () => {
+test('scales the waits of rules and of their group, and nothing else', () => {
   const rule = { alert: 'A', expr: 'x[10m]', for: '5m', keep_firing_for: '10m', labels: { severity: 'warning' } };
   const record = { record: 'level:x:rate5m', expr: 'rate(x[5m])' };
   expect(scaleRules({ groups: [{ name: 'g', interval: '1m', rules: [rule, record] }] }, scale)).toEqual({
@@ -44,7 +44,7 @@ test('waits of rules, and of their group, pass faster; the rest stays', () => {
   });
 });
 
-test('the queries in annotations pass faster, their words stay', () => {
+test('scales the queries in annotations, and not their words', () => {
   const annotations = {
     description: 'opened within 2 minutes{{ with printf `x > time() - 10 * 60` | query }}: a{{ end }}',
   };
@@ -57,7 +57,7 @@ test('the queries in annotations pass faster, their words stay', () => {
   );
 });
 
-test("Alertmanager's waits pass faster, those of routes below too", () => {
+test("scales Alertmanager's waits, those of nested routes too", () => {
   const route = { receiver: 'default', group_wait: '10s', routes: [{ group_interval: '1m', repeat_interval: '4h' }] };
   expect(scaleRoute(route, scale.factor)).toEqual({
     receiver: 'default',
@@ -66,6 +66,6 @@ test("Alertmanager's waits pass faster, those of routes below too", () => {
   });
 });
 
-test('what is no duration is refused by name', () => {
-  expect(() => scaleDuration('five minutes', scale.factor)).toThrow("'five minutes' is no duration");
+test('names a text that is not a duration', () => {
+  expect(() => scaleDuration('five minutes', scale.factor)).toThrow("'five minutes' is not a Prometheus duration");
 });

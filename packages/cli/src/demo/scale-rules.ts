@@ -1,14 +1,14 @@
 import { parseDuration, prometheusDuration } from './duration.ts';
 
-/** How the demo makes hours pass in minutes. */
+/** How much faster than in production the demo's time passes. */
 export interface Scale {
-  /** What durations are multiplied by; 1/60 makes a second of a minute. Above 0. */
+  /** The factor for durations. With 1/60, a minute takes a second. Above 0. */
   readonly factor: number;
-  /** The shortest range in brackets, in milliseconds: below two scrapes, `rate` and the like see nothing. */
+  /** The shortest range in brackets, in milliseconds. In less than two scrapes, functions such as `rate` return nothing. */
   readonly leastRangeMs: number;
 }
 
-/** A file of Prometheus rules, as far as it is scaled. What else stands in it stays as it is. */
+/** A file of Prometheus rules: the parts that are scaled. Everything else is kept. */
 export interface RuleFile {
   readonly groups: readonly RuleGroup[];
 }
@@ -23,7 +23,7 @@ interface Rule {
   readonly keep_firing_for?: string;
 }
 
-/** An Alertmanager route, as far as it is scaled. */
+/** An Alertmanager route: the parts that are scaled. */
 export interface Route {
   readonly group_wait?: string;
   readonly group_interval?: string;
@@ -34,23 +34,21 @@ export interface Route {
 /**
  * A duration of a configuration file in the demo's time.
  *
- * @throws Error when it is none: then the file isn't what this command was written for.
+ * @throws Error if it is not a duration, because this command does not know such a file.
  * @example scaleDuration('5m', 1 / 60) // '5s'
  */
 export const scaleDuration = (text: string, factor: number): string => {
   const ms = parseDuration(text);
   if (ms === undefined) {
-    throw new Error(
-      `'${text}' is no duration that Prometheus would read, such as 5m. Mend it in stack/ or alerts/rules/.`,
-    );
+    throw new Error(`'${text}' is not a Prometheus duration, such as 5m. Fix it in stack/ or alerts/rules/.`);
   }
   return prometheusDuration(ms * factor);
 };
 
-/** Seconds, in an annotation's query. The rules write them as so many minutes, `5 * 60`, there as in expressions. */
+/** Seconds in an annotation's query. The rules write them as minutes, `5 * 60`, as in expressions. */
 const MINUTES_AGO = /\btime\(\) - (\d+(?:\.\d+)?) \* 60\b/g;
 
-/** Strings and comments are matched first, so that nothing in them is taken for a range. */
+/** Strings and comments match first, so that nothing in them counts as a range. */
 const PROMQL =
   /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|#[^\n]*|\[\s*([\da-z.]+)\s*(?::\s*([\da-z.]*)\s*)?\]|\b(offset\s+-?)([\da-z.]+)|\b(\d+(?:\.\d+)?) \* 60\b/g;
 
@@ -75,7 +73,7 @@ export const scaleExpression = (expr: string, { factor, leastRangeMs }: Scale): 
 const scaleMinutes = (minutes: string, factor: number): string =>
   String(Number((Number(minutes) * 60 * factor).toFixed(3)));
 
-/** The queries within annotations; what their words say of minutes stays. */
+/** Scales the queries in annotations. Minutes in their words are not changed. */
 const scaleAnnotations = (annotations: Rule['annotations'] = {}, factor: number): Rule['annotations'] =>
   Object.fromEntries(
     Object.entries(annotations).map(([name, text]) => [
@@ -84,7 +82,7 @@ const scaleAnnotations = (annotations: Rule['annotations'] = {}, factor: number)
     ]),
   );
 
-/** Rules whose waits and ranges are in the demo's time. Everything else of the file is untouched. */
+/** Rules with scaled waits and ranges. Everything else in the file is kept. */
 export const scaleRules = <File extends RuleFile>(file: File, scale: Scale): File => ({
   ...file,
   groups: file.groups.map((group) => ({
@@ -97,7 +95,7 @@ export const scaleRules = <File extends RuleFile>(file: File, scale: Scale): Fil
   })),
 });
 
-/** Alertmanager's waits in the demo's time, in this route and those below. */
+/** Alertmanager's waits in the demo's time, in this route and in nested ones. */
 export const scaleRoute = <Top extends Route>(route: Top, factor: number): Top => ({
   ...scaleKeys(route, ['group_wait', 'group_interval', 'repeat_interval'], factor),
   ...(route.routes && { routes: route.routes.map((one) => scaleRoute(one, factor)) }),

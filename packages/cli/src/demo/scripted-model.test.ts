@@ -35,7 +35,7 @@ const run = async (execute: (call: number) => unknown, steps = 2) => {
   return { text, calls, done: plan.done };
 };
 
-test('calls tools in the loop of the AI SDK until the plan is done', async () => {
+test("calls tools in the AI SDK's loop until the plan is done", async () => {
   expect(await run(() => 'found')).toEqual({ text: 'All done.', calls: 2, done: true });
 });
 
@@ -47,12 +47,12 @@ test('asks again after a tool error', async () => {
   expect(await run(flaky)).toEqual({ text: 'All done.', calls: 4, done: true });
 });
 
-test('takes an error result of MCP as no answer', async () => {
+test('does not count an MCP error result as an answer', async () => {
   const flaky = (call: number) => ({ isError: call < 3, content: [] });
   expect(await run(flaky, 1)).toMatchObject({ calls: 3, done: true });
 });
 
-/** Search, which answered once and is out now, and news, both guarded. */
+/** Search, which answered once and is now unavailable, and news, both guarded. */
 const guarded = (settings: ToolConfig): { session: Session; tools: ToolSet; asked: string[] } => {
   const box = createBreakerbox({ agent: 'agent', tools: { search: settings, news: {} } });
   const session = box.session();
@@ -71,13 +71,13 @@ const guarded = (settings: ToolConfig): { session: Session; tools: ToolSet; aske
   return { session, asked, tools: guardTools({ search: named('search'), news: named('news') }, session) };
 };
 
-test('told to use another tool, it calls that one with the same arguments', async () => {
+test('calls the tool that the message names, with the same arguments', async () => {
   const { tools, asked } = guarded({ alternatives: [{ tool: 'news', degradation: 'low' }] });
   await talk(tools, searching(1), undefined, 2);
   expect(asked).toEqual(['news the same']);
 });
 
-test('an alternative that was called in place has stood in', async () => {
+test('counts the answer of an alternative that the guard called', async () => {
   const adapt = (input: unknown): unknown => input;
   const { tools, asked } = guarded({ alternatives: [{ tool: 'news', degradation: 'low', adapt }] });
   const plan = searching(1);
@@ -87,7 +87,7 @@ test('an alternative that was called in place has stood in', async () => {
   expect(plan.done).toBe(false);
 });
 
-test('a last good result is heard of with its label', async () => {
+test('reports a last good result with its label', async () => {
   const { tools, asked } = guarded({ serveStaleMs: 60_000 });
   const labels: string[] = [];
   await talk(tools, searching(1), (name, label) => labels.push(`${name} ${label}`), 2);
@@ -95,19 +95,19 @@ test('a last good result is heard of with its label', async () => {
   expect(labels[0]).toMatch(/^search stale: retrieved \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
 });
 
-test('a call that was held up makes it look at its scope', async () => {
-  const { tools } = guarded({ fallback: 'ask somebody' });
+test('plans its scope again after a rejected call', async () => {
+  const { tools } = guarded({ fallback: 'ask the user' });
   const plan = searching(1);
   await talk(tools, plan, undefined, 3);
   expect(plan.needsScope).toBe(true);
 });
 
-test('stops when it is told that tool calls are paused, or when all is deferred', async () => {
+test('stops when it reads that tool calls are paused, or when all tasks are deferred', async () => {
   const { session, tools } = guarded({});
   const down = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
   for (let n = 0; n < 3; n += 1) session.acquire('news', { input: { q: String(n) } }).settle({ error: down });
   const plan = searching(1);
-  expect(await talk(tools, plan)).toBe('I stop here: tool calls are paused.');
+  expect(await talk(tools, plan)).toBe('I stop here, because tool calls are paused.');
   plan.reduceTo(session.planScope(plan.tasks));
-  expect(await talk(tools, plan)).toBe('Nothing can be done now: what is left is deferred.');
+  expect(await talk(tools, plan)).toBe('I can do nothing now, because all remaining tasks are deferred.');
 });

@@ -5,7 +5,7 @@ import type { Plan } from './plan.ts';
 type GenerateOptions = MockLanguageModelV4['doGenerateCalls'][number];
 type GenerateResult = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>;
 
-/** What a tool call came to, as the model reads it in its prompt. */
+/** The result of a tool call, as the model reads it in its prompt. */
 interface Reading {
   readonly callId: string;
   readonly tool: string;
@@ -15,13 +15,13 @@ interface Reading {
 
 /** How the model behaves. */
 export interface ScriptedModelOptions {
-  /** Milliseconds that it takes for each step. */
+  /** Milliseconds that each step takes. */
   readonly thinkMs: number;
-  /** Hears of each result that the model was told is stale, in the words of its label. */
+  /** Called for each result with a stale label, with the words of the label. */
   onStale?(tool: string, label: string): void;
 }
 
-/** The words that the model goes by; a real one understands more than that. They are Breakerbox's own, and each is tested. */
+/** The words that this model reacts to. They are Breakerbox's own, and each is tested. */
 const PAUSED = /tool calls are paused/i;
 const HELD_UP = /Tool '[^']+' is unavailable/;
 const USE_INSTEAD = /\bUse '([^']+)' instead/;
@@ -29,9 +29,9 @@ const STALE = /\bstale: retrieved [^"\]]+/;
 const IN_PLACE = /answered by '[^']+' in place of/;
 
 /**
- * A model that follows a plan in place of an LLM: the AI SDK's own fake. At each step it reads what its last calls came
- * to, and calls the next two tools. Told to use another tool, it calls that one with the same arguments. Told that tool
- * calls are paused, it stops.
+ * A model that follows a plan instead of an LLM: the AI SDK's own fake. At each step it reads the results of its last calls, and calls
+ * the next two tools. If it reads of another tool, it calls that one with the same arguments. If it reads that tool calls are paused,
+ * it stops.
  */
 export const scriptedModel = (plan: Plan, { thinkMs, onStale }: ScriptedModelOptions): MockLanguageModelV4 => {
   const read = ({ callId, tool, failed, text }: Reading): void => {
@@ -49,10 +49,10 @@ export const scriptedModel = (plan: Plan, { thinkMs, onStale }: ScriptedModelOpt
       await wait(thinkMs, undefined, { ...(options.abortSignal && { signal: options.abortSignal }) });
       const readings = lastReadings(options);
       for (const reading of readings) read(reading);
-      if (readings.some(({ text }) => PAUSED.test(text))) return says('I stop here: tool calls are paused.');
+      if (readings.some(({ text }) => PAUSED.test(text))) return says('I stop here, because tool calls are paused.');
       const calls = plan.next();
       if (calls.length > 0) return callsTools(calls);
-      return says(plan.done ? 'All done.' : 'Nothing can be done now: what is left is deferred.');
+      return says(plan.done ? 'All done.' : 'I can do nothing now, because all remaining tasks are deferred.');
     },
   });
 };
@@ -64,7 +64,7 @@ const lastReadings = ({ prompt }: GenerateOptions): readonly Reading[] => {
     .filter((part) => part.type === 'tool-result')
     .map(({ toolCallId, toolName, output }) => {
       const text = JSON.stringify(output);
-      // MCP says with `isError` inside a result what others say by throwing.
+      // MCP reports errors with `isError` in a result, where other tools throw.
       const failed = output.type.startsWith('error') || text.includes('"isError":true');
       return { callId: toolCallId, tool: toolName, failed, text };
     });

@@ -15,7 +15,7 @@ test('answers', async () => {
   expect(await service.healthy()).toBe(true);
 });
 
-test('refuses connections, and is back at the same address', async () => {
+test('refuses connections, and works again at the same address', async () => {
   await ask();
   await service.break({ kind: 'refuse' });
   await expect(ask()).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
@@ -30,18 +30,18 @@ test('hangs until the caller gives up', async () => {
   expect(await service.healthy()).toBe(false);
 });
 
-test('drops what hangs when it is mended', async () => {
+test('closes hanging connections when it works again', async () => {
   await service.break({ kind: 'hang' });
   const hanging = ask();
   const dropped = expect(hanging).rejects.toThrow('fetch failed');
-  // A health check that times out was taken after the request before it.
+  // A health check that times out was accepted after the request before it.
   await service.healthy();
   await service.mend();
   await dropped;
   expect(await ask()).toEqual({ hits: ['a & b'] });
 });
 
-test('takes its time, now and then five times as long, and says 400 to what it does not understand', async () => {
+test('takes its usual time, sometimes five times as long, and answers 400 to a query that it does not understand', async () => {
   const slow = await startService('orders', () => ({ fine: true }), {
     usualMs: 10,
     understands: (query) => query.get('q') !== 'gibberish',
@@ -66,7 +66,7 @@ test('answers 503', async () => {
   expect(await service.healthy()).toBe(false);
 });
 
-test('answers 429 and says how many seconds are left', async () => {
+test('answers 429 with the seconds that are left', async () => {
   await service.break({ kind: 'rate_limit', forMs: 8500 });
   const error = await ask().catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ status: 429 });

@@ -3,27 +3,27 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** How a service misbehaves: on the socket, as the real ones do. */
+/** How a service fails. It fails on the socket, as real services do. */
 export type Fault =
   /** The server is closed: ECONNREFUSED. */
   | { readonly kind: 'refuse' }
-  /** Requests are taken and never answered. */
+  /** It accepts requests and never answers. */
   | { readonly kind: 'hang' }
   /** 503. */
   | { readonly kind: 'unavailable' }
-  /** 429, with the seconds that are left as Retry-After. */
+  /** 429, with the remaining seconds as Retry-After. */
   | { readonly kind: 'rate_limit'; readonly forMs: number };
 
 /** An HTTP service on loopback that a tool calls. */
 export interface Service {
   readonly name: string;
-  /** Its address, the same through every fault. */
+  /** Its address, which stays the same through every fault. */
   readonly url: string;
-  /** Makes it misbehave from now on. */
+  /** Makes it fail from now on. */
   break(fault: Fault): Promise<void>;
   /** Makes it work again. */
   mend(): Promise<void>;
-  /** Asks it, by HTTP, whether it works. */
+  /** Asks it with HTTP whether it works. */
   healthy(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -31,15 +31,15 @@ export interface Service {
 const HOST = '127.0.0.1';
 const HEALTH_LIMIT_MS = 400;
 
-/** How a service works while it is well. */
+/** How a service behaves while it works. */
 export interface ServiceOptions {
-  /** Milliseconds that an answer usually takes; most take half of it to half more, and every 20th five times as long. Default 0. */
+  /** Usual milliseconds of an answer. Most answers take 0.5 to 1.5 times as long, and every 20th takes five times. Default 0. */
   readonly usualMs?: number;
-  /** Whether it understands what it is asked; else it answers 400. Default: whatever it is. */
+  /** Whether it understands a query. If not, it answers 400. Default: it understands every query. */
   readonly understands?: (query: URLSearchParams) => boolean;
 }
 
-/** Starts a service that answers every request with what `answer` makes of the query. */
+/** Starts a service that answers each query with the result of `answer`. */
 export const startService = async (
   name: string,
   answer: (query: URLSearchParams) => unknown,
@@ -50,11 +50,11 @@ export const startService = async (
   let answered = 0;
   const hanging = new Set<ServerResponse>();
 
-  /** A caller that has gone by the time of the answer is past minding. */
+  /** If the caller is gone by the time of the answer, the answer is dropped. */
   const answerQuery = (query: URLSearchParams, response: ServerResponse): void => {
     const reply = (): void => {
       if (understands(query)) send(response, 200, answer(query));
-      else send(response, 400, { error: `${name} does not understand what it was asked` });
+      else send(response, 400, { error: `${name} does not understand the query` });
     };
     answered += 1;
     setTimeout(reply, usualMs * spread(answered));
@@ -117,10 +117,10 @@ export const startService = async (
 
 const SLOW_EACH = 20;
 const SLOW_TIMES = 5;
-/** Steps of the golden ratio are spread evenly, and look like chance. */
+/** Steps of the golden ratio are spread evenly, and look random. */
 const GOLDEN = 0.618_034;
 
-/** How many times its usual time the n-th answer takes. */
+/** The factor on the usual time of the n-th answer. */
 const spread = (n: number): number => (n % SLOW_EACH === 0 ? SLOW_TIMES : 0.5 + ((n * GOLDEN) % 1));
 
 const send = (
@@ -132,7 +132,7 @@ const send = (
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 };
 
-/** While a service is down, the system may lend its port to somebody's outgoing connection for a moment. */
+/** While a service is down, the system may use its port for an outgoing connection of another process for a moment. */
 const LISTEN_ATTEMPTS = 20;
 const LISTEN_PAUSE_MS = 250;
 

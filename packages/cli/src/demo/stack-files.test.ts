@@ -35,7 +35,7 @@ test('Prometheus scrapes the demo, and nothing else', async () => {
   expect(targets).toEqual(['127.0.0.1:9464']);
 });
 
-test("what isn't about addresses and time stays", async () => {
+test('keeps everything but addresses and times', async () => {
   const { alerting } = await read(files.prometheus);
   expect(alerting.alert_relabel_configs).toEqual([{ action: 'labeldrop', regex: 'grafana_url' }]);
   const { route, inhibit_rules, receivers } = await read(files.alertmanager);
@@ -50,7 +50,7 @@ test("what isn't about addresses and time stays", async () => {
   ]);
 });
 
-test('the templates of messages are the repository’s own, and without a place for messages there are none', async () => {
+test('uses the repository’s message templates, and none without a URL for messages', async () => {
   const { templates } = await read(files.alertmanager);
   expect(templates).toEqual([expect.stringMatching(/^\/.*\/stack\/alertmanager\/templates\/\*\.tmpl$/)]);
   const other = await mkdtemp(join(tmpdir(), 'breakerbox-files-'));
@@ -59,14 +59,14 @@ test('the templates of messages are the repository’s own, and without a place 
   await rm(other, { recursive: true });
 });
 
-test('a minute of the rules is a second', async () => {
+test('a minute of the rules takes a second', async () => {
   const alerts = await read(join(folder, 'rules', 'breakerbox.alerts.yml'));
   const rules: { alert: string; for?: string; keep_firing_for?: string }[] = alerts.groups[0].rules;
   expect(rules.find(({ alert }) => alert === 'BreakerboxCircuitOpen')?.for).toBe('5s');
   expect(rules.find(({ alert }) => alert === 'BreakerboxSystemicFailure')?.keep_firing_for).toBe('10s');
 });
 
-test('no rule keeps a range of minutes', async () => {
+test('no rule has a range of minutes', async () => {
   for (const name of await readdir(join(folder, 'rules'))) {
     const { groups } = await read(join(folder, 'rules', name));
     const exprs: string[] = groups.flatMap((group: { rules: { expr: string }[] }) =>

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import { type Route, type RuleFile, type Scale, scaleRoute, scaleRules } from './scale-rules.ts';
 
-/** A minute of production is a second of the demo; ranges are two scrapes long at least. */
+/** A minute of production takes a second in the demo. Ranges are at least two scrapes long. */
 export const DEMO_SCALE: Scale = { factor: 1 / 60, leastRangeMs: 2000 };
 
 /** How often the demo's Prometheus scrapes and evaluates. */
 const INTERVAL = '1s';
 
-/** The root of the repository, as seen from this file; the published package has no `alerts/` and `stack/` there. */
+/** The root of the repository, relative to this file. The published package has no `alerts/` and `stack/` there. */
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 const RULES = join(ROOT, 'alerts', 'rules');
@@ -19,21 +19,21 @@ const PROMETHEUS = join(ROOT, 'stack', 'prometheus', 'prometheus.yml');
 const ALERTMANAGER = join(ROOT, 'stack', 'alertmanager', 'alertmanager.yml');
 const TEMPLATES = join(dirname(ALERTMANAGER), 'templates');
 
-/** Whether the files are there that Prometheus and Alertmanager are run with. */
+/** Whether the files for Prometheus and Alertmanager exist. */
 export const haveStackFiles = (): boolean =>
   [RULES, PROMETHEUS, ALERTMANAGER, TEMPLATES].every((path) => existsSync(path));
 
 interface StaticConfig {
   readonly targets: readonly string[];
 }
-/** `stack/prometheus/prometheus.yml`, as far as it is rewritten. */
+/** `stack/prometheus/prometheus.yml`: the parts that are rewritten. */
 interface PrometheusConfig {
   readonly global: { readonly scrape_interval: string; readonly evaluation_interval: string };
   readonly rule_files: readonly string[];
   readonly alerting: { readonly alertmanagers: readonly { readonly static_configs: readonly StaticConfig[] }[] };
   readonly scrape_configs: readonly { readonly job_name: string; readonly static_configs: readonly StaticConfig[] }[];
 }
-/** `stack/alertmanager/alertmanager.yml`, as far as it is rewritten. */
+/** `stack/alertmanager/alertmanager.yml`: the parts that are rewritten. */
 interface AlertmanagerConfig {
   readonly route: Route;
   /** Relative to the file. */
@@ -44,18 +44,18 @@ interface SlackConfig {
   readonly api_url: string;
 }
 
-/** Where the demo's processes find one another. Hosts with ports, but for the URLs. */
+/** Addresses by which the demo's processes find each other. Hosts with ports, except for the URLs. */
 export interface Addresses {
-  /** What Prometheus scrapes. */
+  /** The target that Prometheus scrapes. */
   readonly metrics: string;
   /** Undefined: alerts go nowhere. */
   readonly alertmanager: string | undefined;
   readonly webhookUrl: string;
-  /** Left out: no messages for people. */
+  /** If it is left out, there are no messages for people. */
   readonly messageUrl?: string | undefined;
 }
 
-/** The job of `prometheus.yml` that scrapes the demo; the others have nothing to scrape here. */
+/** The job of `prometheus.yml` that scrapes the demo. The other jobs have nothing to scrape here. */
 const DEMO_JOB = 'breakerbox';
 
 /** The stack's Prometheus configuration with the demo's targets, paths and intervals. */
@@ -80,7 +80,7 @@ export const rewritePrometheus = (
   })),
 });
 
-/** The stack's Alertmanager configuration in the demo's time, with the demo behind every receiver. */
+/** The stack's Alertmanager configuration in the demo's time. Every receiver posts to the demo. */
 export const rewriteAlertmanager = (
   config: AlertmanagerConfig,
   { webhookUrl, messageUrl }: Addresses,
@@ -97,16 +97,16 @@ export const rewriteAlertmanager = (
   })),
 });
 
-/** Paths of the files that were written. */
+/** Paths of the written files. */
 export interface StackFiles {
   readonly prometheus: string;
   readonly alertmanager: string;
 }
 
 /**
- * Writes the repository's own files, rewritten for the demo, into a folder.
+ * Writes the repository's files, rewritten for the demo, to a folder.
  *
- * @throws Error when one of them can't be read or isn't what is expected.
+ * @throws Error if a file cannot be read or has an unexpected form.
  */
 export const writeStackFiles = async (folder: string, addresses: Addresses): Promise<StackFiles> => {
   const rules = join(folder, 'rules');

@@ -8,40 +8,40 @@ import type { Journal } from './journal.ts';
 import { haveStackFiles, writeStackFiles } from './stack-files.ts';
 import { startWatchdog } from './watchdog.ts';
 
-/** How a program of the stack stands. */
+/** The state of a program of the stack. */
 export type ProgramState =
   /** It runs. */
   | 'running'
-  /** It ran and has ended; the demo doesn't start it again. */
+  /** It ran and has ended. The demo does not start it again. */
   | 'down'
-  /** It isn't there, or could not be started. */
+  /** It is not installed, or could not be started. */
   | 'missing'
-  /** It was not wanted: `--no-stack`, or no `/metrics` to scrape. */
+  /** It is not wanted: `--no-stack`, or no `/metrics` to scrape. */
   | 'off';
 
 /** Prometheus or Alertmanager. */
 export interface Program {
   readonly state: ProgramState;
-  /** Where it answers; undefined unless it runs. */
+  /** Its URL; undefined unless it runs. */
   readonly url: string | undefined;
   readonly pid: number | undefined;
-  /** Why it isn't running; empty when it is. */
+  /** Why it does not run; empty if it does. */
   readonly note: string;
 }
 
-/** What watches the agents. */
+/** The programs that watch the agents. */
 export interface Stack {
   readonly prometheus: Program;
   readonly alertmanager: Program;
-  /** Ends both and removes their files. */
+  /** Stops both programs and removes their files. */
   stop(): Promise<void>;
-  /** The same at once, for the last moment of a process. */
+  /** Kills both at once, for use when this process exits. */
   kill(): void;
 }
 
 const absent = (state: 'off' | 'missing', note: string): Program => ({ state, url: undefined, pid: undefined, note });
 
-/** No programs, and why. */
+/** No programs, and the reason. */
 export const noStack = (state: 'off' | 'missing', note: string): Stack => {
   const program = absent(state, note);
   return { prometheus: program, alertmanager: program, stop: () => Promise.resolve(), kill: () => undefined };
@@ -52,22 +52,22 @@ const NOT_INSTALLED = 'not on PATH; apt-get install prometheus prometheus-alertm
 const INSTALL_HINT =
   'On Debian and Ubuntu: apt-get install prometheus prometheus-alertmanager. Elsewhere: put prometheus and alertmanager from https://prometheus.io/download on PATH. Or run the whole stack in containers: docker compose up --build';
 
-/** What the stack is started with. */
+/** The options of the stack. */
 export interface StackOptions {
   /** Host and port of the demo's `/metrics`. */
   readonly metrics: string;
-  /** Takes alerts as data. */
+  /** The URL that takes alerts as data. */
   readonly webhookUrl: string;
-  /** Takes messages for people, in Slack's form; left out: there are none. */
+  /** The URL that takes messages for people, in Slack's format. If it is left out, there are no messages. */
   readonly messageUrl?: string;
   readonly journal: Journal;
   readonly signal: AbortSignal;
 }
 
 /**
- * Starts Prometheus and Alertmanager with the repository's files, as far as they are there; says what isn't.
+ * Starts Prometheus and Alertmanager with the repository's files. Reports a program or a file that is missing.
  *
- * @throws DemoError when there is no place for their files.
+ * @throws DemoError if there is no writable folder for their files.
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
   const { metrics, webhookUrl, messageUrl, journal, signal } = options;
@@ -84,12 +84,12 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     return noStack('missing', NOT_INSTALLED);
   }
   if (programs.alertmanager === undefined) {
-    journal.note('stack', `Alertmanager is not on PATH: alerts fire and are not delivered. ${INSTALL_HINT}`, 'warn');
+    journal.note('stack', `Alertmanager is not on PATH: alerts fire, but are not delivered. ${INSTALL_HINT}`, 'warn');
   }
   if (!haveStackFiles()) {
     journal.note(
       'stack',
-      'This installation has no alerts/ and stack/: Prometheus is left out. Run it from a clone.',
+      'This installation has no alerts/ and stack/, so Prometheus does not run. To run it, use a clone of the repository.',
       'warn',
     );
     return noStack('missing', 'this installation has no alerts/ and stack/');
@@ -130,7 +130,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
         `--config.file=${files.prometheus}`,
         `--storage.tsdb.path=${join(folder, 'prometheus')}`,
         `--web.listen-address=127.0.0.1:${ports.prometheus}`,
-        // Alertmanager forgets an alert that isn't sent again within four times this.
+        // Alertmanager drops an alert that is not sent again within four times this.
         '--rules.alert.resend-delay=5s',
         '--log.level=warn',
       ]),
@@ -160,7 +160,7 @@ const makeFolder = async (): Promise<string> => {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new DemoError(
-      `can't make a folder for Prometheus and Alertmanager in ${parent} (${code ?? message}). Set TMPDIR to a folder that is there, that this user may write to, and that has room; or give --no-stack.`,
+      `can't make a folder for Prometheus and Alertmanager in ${parent} (${code ?? message}). Set TMPDIR to a writable folder with free space, or add --no-stack.`,
     );
   }
 };
@@ -172,7 +172,7 @@ interface Surroundings {
   readonly state: { readonly stopping: boolean };
 }
 
-/** A signal to the whole group, such as ctrl-c, may end the children a moment before we hear of it ourselves. */
+/** A signal to the whole group, such as ctrl-c, may end the programs a moment before this process gets it. */
 const SIGNAL_RACE_MS = 300;
 
 const program = async (name: ProgramName, child: Child, url: string, around: Surroundings): Promise<Program> => {
@@ -182,14 +182,14 @@ const program = async (name: ProgramName, child: Child, url: string, around: Sur
     await child.stop();
     journal.note(
       'stack',
-      `${name} did not start, the demo goes on without it: ${child.lastWords || 'it said nothing'}`,
+      `${name} did not start, so the demo runs without it: ${child.lastWords || 'it printed no error'}`,
       'bad',
     );
-    return absent('missing', 'did not start; see the events');
+    return absent('missing', 'did not start, see the events');
   }
   child.onExit((how) => {
     setTimeout(() => {
-      if (!state.stopping) journal.note('stack', `${name} is down (${how}); the agents go on`, 'bad');
+      if (!state.stopping) journal.note('stack', `${name} is down (${how}). The agents keep running`, 'bad');
     }, SIGNAL_RACE_MS).unref();
   });
   return {
@@ -201,7 +201,7 @@ const program = async (name: ProgramName, child: Child, url: string, around: Sur
       return child.gone ? undefined : url;
     },
     get note() {
-      return child.gone ? 'down; the agents go on' : '';
+      return child.gone ? 'down; the agents keep running' : '';
     },
   };
 };

@@ -13,7 +13,7 @@ const done = (messages: Parameters<typeof report>[0]['watch']['messages']) =>
     stack: noStack('off', 'off'),
   });
 
-test('shows the latest message as whoever was called has read it', () => {
+test('shows the latest message as the operator read it', () => {
   const message = (atMs: number, title: string) => ({
     atMs,
     title,
@@ -24,7 +24,7 @@ test('shows the latest message as whoever was called has read it', () => {
   const text = summary(done([message(5000, 'Warning: one'), message(65_000, 'Critical: another')]));
   expect(text).toContain(
     [
-      '  messages      2 sent to people; the latest, of 01:05:',
+      '  messages      2 sent to people. The latest, at 01:05:',
       '',
       '    Critical: another',
       '      1 firing',
@@ -35,6 +35,6 @@ test('shows the latest message as whoever was called has read it', () => {
   expect(text).not.toContain('Warning: one');
 });
 
-test('says nothing of messages where none were sent', () => {
+test('does not mention messages if none were sent', () => {
   expect(summary(done([]))).not.toContain('messages');
 });

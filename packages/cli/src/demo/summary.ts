@@ -4,16 +4,16 @@ import { clockTime } from './duration.ts';
 import { formatMessage } from './message.ts';
 import type { DemoReport } from './report.ts';
 
-/** What happened, for a person. */
+/** The summary of the demo, for a person. */
 export const summary = (done: DemoReport): string => {
   const { circuits, budgets, systemic, scope, reports, alerts } = done;
   const sum = (kind: Decision): number => done.decisions.reduce((total, counts) => total + counts[kind], 0);
   const sent = (kind: Route['kind']): number => done.routes.reduce((total, counts) => total + counts[kind], 0);
   const lines = [
     `Breakerbox demo, ${clockTime(done.durationMs)} long`,
-    `  tool calls    ${sum('call')} made, ${sum('probe')} probes; ${sum('skip')} skipped and ${sum('pause')} paused, so not made`,
-    `  instead       ${sent('alternative')} to another tool, ${sent('stale')} last good results, ${sent('manual')} by hand, ${sent('defer')} put off`,
-    `  tasks         ${scope.deferred} times deferred because their tools were out`,
+    `  tool calls    ${sum('call')} made, ${sum('probe')} probes; ${sum('skip')} skipped and ${sum('pause')} paused`,
+    `  instead       ${sent('alternative')} to another tool, ${sent('stale')} last good results, ${sent('manual')} by hand, ${sent('defer')} deferred`,
+    `  tasks         ${scope.deferred} times deferred because their tools were unavailable`,
     `  circuits      ${circuits.opened} opened, ${circuits.closed} closed again by a probe`,
     `  budgets       ${budgets.exhausted} exhausted, ${budgets.resumed} resumed by the operator`,
     `  systemic      ${systemic.length === 0 ? 'none' : systemic.map(describeSystemic).join('; ')}`,
@@ -30,12 +30,12 @@ export const summary = (done: DemoReport): string => {
 
 const MESSAGE_COLUMNS = 100;
 
-/** What whoever was called has read last. */
+/** The latest message that the operator got. */
 const latestMessage = ({ alerts }: DemoReport): readonly string[] => {
   const latest = alerts.messages.at(-1);
   if (latest === undefined) return [];
   const text = formatMessage(latest, MESSAGE_COLUMNS - INDENT.length);
-  const heading = `  messages      ${alerts.messages.length} sent to people; the latest, of ${clockTime(latest.atMs)}:`;
+  const heading = `  messages      ${alerts.messages.length} sent to people. The latest, at ${clockTime(latest.atMs)}:`;
   return [heading, '', ...text.split('\n').map((line) => INDENT + line)];
 };
 

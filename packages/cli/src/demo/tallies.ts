@@ -1,21 +1,21 @@
 import type { Decision, Route } from '@breakerbox/core';
 
-/** How often each of some kinds was seen. */
+/** Counts by kind. */
 export type Counts<Kind extends string> = Record<Kind, number>;
 
 /** Counts for each tool of each agent. */
 export interface Tallies<Kind extends string> {
   add(agent: string, tool: string, kind: Kind): void;
-  /** Those of an agent, over all its tools. */
+  /** The counts of an agent, over all its tools. */
   ofAgent(agent: string): Counts<Kind>;
-  /** Those of every tool that has any, in the order in which they came. */
+  /** The counts of every tool that has any, in the order of their first event. */
   rows(): readonly ({ readonly agent: string; readonly tool: string } & Readonly<Counts<Kind>>)[];
 }
 
 /** Decisions by kind. */
 export const DECISION_KINDS = ['call', 'probe', 'skip', 'pause'] as const satisfies readonly Decision[];
 
-/** Where rejected calls were sent. */
+/** Routes of rejected calls. */
 export const ROUTE_KINDS = ['alternative', 'stale', 'manual', 'defer'] as const satisfies readonly Route['kind'][];
 
 /** Nothing counted yet. */

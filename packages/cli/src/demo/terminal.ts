@@ -1,9 +1,9 @@
 import type { WriteStream } from 'node:tty';
 
-/** A screen that is drawn over and over in one place. */
+/** A screen that is drawn again and again in one place. */
 export interface Screen {
   draw(lines: readonly string[]): void;
-  /** Gives the terminal back as it was. The second time nothing happens. */
+  /** Restores the terminal. A second call does nothing. */
   restore(): void;
 }
 
@@ -15,7 +15,7 @@ const HOME = '\x1b[H';
 const REST_OF_LINE = '\x1b[K';
 const REST_OF_SCREEN = '\x1b[J';
 
-/** Takes the terminal's second screen, so that what stood there before comes back at the end. */
+/** Uses the terminal's second screen, so that its earlier content is visible again at the end. */
 export const openScreen = (terminal: WriteStream): Screen => {
   let open = true;
   terminal.write(ALTERNATE + HIDE_CURSOR);

@@ -20,7 +20,7 @@ export const httpTool = (service: Service): DemoTool =>
     execute: ({ q }, { abortSignal }) => getJson(service.url, { q }, abortSignal),
   });
 
-/** The same with other words for its argument, so that nothing can stand in for it, or it for anything, without `adapt`. */
+/** The same with another name for its argument, so it can be an alternative to other tools only with `adapt`. */
 export const newsTool = (service: Service): DemoTool =>
   tool({
     description: 'Finds recent news',
@@ -34,26 +34,26 @@ const SUMMANDS = z.object({ a: z.number(), b: z.number() });
 export const calculator = (): DemoTool =>
   tool({ description: 'Adds two numbers', inputSchema: SUMMANDS, execute: ({ a, b }) => ({ sum: a + b }) });
 
-/** How a tool is guarded that is told about more than its time-out. */
+/** Options of a guarded tool beyond its time-out. */
 export interface PricedTool {
   readonly timeoutMs: number;
   readonly freshness?: (result: unknown) => FreshnessHint;
 }
 
-/** What the name, the arguments and the frame of a call cost. */
+/** The tokens of the name, the arguments and the frame of a call. */
 const CALL_TOKENS = 60;
 const CHARACTERS_PER_TOKEN = 4;
 
 /**
- * What a call costs, for want of a tokenizer: the call itself, and a token for each four characters of what the model reads of
- * its end.
+ * Estimates the tokens of a call without a tokenizer: a fixed part for the call, and a token for every four characters of the result
+ * or error that the model reads.
  */
 export const estimateTokens: NonNullable<GuardOptions['tokens']> = (end) => {
   const text = 'result' in end ? JSON.stringify(end.result) : String(end.error);
   return CALL_TOKENS + Math.ceil((text ?? '').length / CHARACTERS_PER_TOKEN);
 };
 
-/** Asks a service, and tells the session what each call costs. Guarded by `guard`, which hears of that; `guardTools` can't. */
+/** Asks a service, and tells the session the tokens of each call. It uses `guard`, because `guardTools` cannot count tokens. */
 export const pricedTool = (session: Session, name: string, service: Service, options: PricedTool): DemoTool => {
   const ask = guard(
     session,
@@ -68,13 +68,13 @@ export const pricedTool = (session: Session, name: string, service: Service, opt
   });
 };
 
-/** Adds on an MCP server, by a guarded client. */
+/** Adds on an MCP server, with a guarded client. */
 export const mcpTool = (session: Session, name: string, mcp: McpServer, timeoutMs: number): DemoTool =>
   tool({
     description: 'Adds two numbers, on an MCP server',
     inputSchema: SUMMANDS,
     execute: ({ a, b }, { abortSignal }) => {
-      // At each call, because the client is another one after a restart of the server.
+      // At each call, because a restart of the server makes another client.
       const client = guardMcpClient(mcp.client, session, { tools: [name], timeoutMs });
       return client.callTool({ name, arguments: { a, b } }, undefined, { ...(abortSignal && { signal: abortSignal }) });
     },

@@ -66,7 +66,7 @@ const board: Board = {
   places: {
     metrics: 'http://127.0.0.1:9464/metrics',
     prometheus: 'http://127.0.0.1:40001/alerts',
-    alertmanager: 'down; the agents go on',
+    alertmanager: 'down; the agents keep running',
   },
   agents: [
     {
@@ -124,10 +124,10 @@ const board: Board = {
 
 test('at 80 columns and 24 rows', () => {
   expect(renderView(board, { columns: 80, rows: 24 }, plain)).toEqual([
-    'Breakerbox demo  00:42 of 01:30  round 1 of the script; ctrl-c stops',
+    'Breakerbox demo  00:42 of 01:30  round 1 of the script, ctrl-c stops it',
     'metrics       http://127.0.0.1:9464/metrics',
     'prometheus    http://127.0.0.1:40001/alerts',
-    'alertmanager  down; the agents go on',
+    'alertmanager  down; the agents keep running',
     'agent           tool         state      next probe    trouble',
     'research-agent  web_search   open       in 1.5 s      network, 1.2 s',
     'research-agent  get_weather  closed                   2 failures',
@@ -160,7 +160,7 @@ test.each([
   expect(renderView({ ...board, agents }, { columns: 80, rows: 24 }, plain).join('\n')).toContain(`active   ${bar}`);
 });
 
-test('C13: the row of a tool shows the circuit of its group while that one decides', () => {
+test('C13: shows the circuit of the group in the row of a tool while the group decides', () => {
   const group = circuit('group:github', { ...open, nextProbe: { steps: 2, notBeforeMs: 0 } });
   const agent = { ...board.agents[0], tools: [{ name: 'list_issues', circuit: group, instead: '', standsIn: false }] };
   const lines = renderView({ ...board, agents: [agent as AgentBoard] }, { columns: 80, rows: 24 }, plain);
@@ -169,13 +169,13 @@ test('C13: the row of a tool shows the circuit of its group while that one decid
   );
 });
 
-test('on a narrow terminal, what is to come outlasts what was', () => {
+test('keeps the next probe on a narrow terminal, and drops the older columns', () => {
   const lines = renderView(board, { columns: 60, rows: 20 }, plain);
   expect(lines.find((line) => line.includes('  web_search'))).toContain('  in 1.5 s');
   expect(lines.find((line) => line.includes('  get-sum'))).toContain('  when resumed');
 });
 
-test('with room, there are headings and blank lines, and what to do about a pause', () => {
+test('shows headings, blank lines, and what to do about a pause if there is room', () => {
   const lines = renderView(board, { columns: 120, rows: 40 }, plain);
   expect(lines.filter((line) => line === '')).toHaveLength(5);
   expect(lines).toContain('events');
@@ -184,13 +184,13 @@ test('with room, there are headings and blank lines, and what to do about a paus
   expect(lines.some((line) => line.includes('  news_search  closed'))).toBe(true);
 });
 
-test('on a tall terminal the report stands in full', () => {
+test('shows the full report on a tall terminal', () => {
   const text = renderView(board, { columns: 120, rows: 70 }, plain).join('\n');
   expect(text).toContain('Failure budget: 0 of 1 failure left');
   expect(text).toContain('deferred  costs 1: waits for get-sum');
 });
 
-test('the report of a session that is paused takes no line among the events', () => {
+test('does not repeat the report of a paused session among the events', () => {
   const entries = [...board.entries, { ...entry(40_000, 'ops-agent', paused.headline, 'bad'), report: paused }];
   const lines = renderView({ ...board, entries }, { columns: 80, rows: 24 }, plain);
   expect(lines.filter((line) => line.includes(paused.headline))).toEqual([`ops-agent: ${paused.headline}`]);
@@ -200,7 +200,7 @@ test.each([
   [20, 5],
   [80, 24],
   [40, 60],
-])('fits into %i columns and %i rows, colours or not', (columns, rows) => {
+])('fits into %i columns and %i rows, with and without colours', (columns, rows) => {
   const lines = renderView(board, { columns, rows }, plain);
   expect(lines.length).toBeLessThanOrEqual(rows);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);

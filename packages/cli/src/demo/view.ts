@@ -9,20 +9,20 @@ import { clip, type Paint, type Style, wrap } from './paint.ts';
 import { describeLabels } from './summary.ts';
 import { reportText } from './wording.ts';
 
-/** What fits on the terminal. */
+/** The parts that fit on the terminal. */
 export interface Size {
   readonly columns: number;
   readonly rows: number;
 }
 
-/** From this height on, there are headings, blank lines, and tools that are only called in place of others. */
+/** From this height on, the view has headings, blank lines, and tools that are only called as alternatives. */
 const ROOMY_ROWS = 32;
-/** From this width on, the table of tools says where calls go meanwhile. */
+/** From this width on, the table of tools says where rejected calls go. */
 const ROOMY_COLUMNS = 100;
-/** On a small terminal: how many alerts are listed one by one, and how many events there is room for at least. */
+/** On a small terminal: how many alerts are listed, and the least number of events. */
 const FEW_ALERTS = 2;
 const LEAST_EVENTS = 3;
-/** Beside a report in full. */
+/** The least number of events beside a full report. */
 const FEW_EVENTS = 8;
 
 /** The whole view, as at most `rows` lines of at most `columns` columns. */
@@ -54,7 +54,7 @@ export const renderView = (board: Board, { columns, rows }: Size, paint: Paint):
 
 const header = ({ elapsedMs, forMs, round, places }: Board, roomy: boolean, paint: Paint): readonly string[] => [
   `${paint('bold', 'Breakerbox demo')}  ${clockTime(elapsedMs)}${forMs === undefined ? '' : ` of ${clockTime(forMs)}`}` +
-    `  ${paint('dim', `round ${round} of the script; ctrl-c stops`)}`,
+    `  ${paint('dim', `round ${round} of the script, ctrl-c stops it`)}`,
   `metrics       ${paint('cyan', places.metrics)}`,
   `prometheus    ${paint('cyan', places.prometheus)}`,
   `alertmanager  ${paint('cyan', places.alertmanager)}`,
@@ -75,7 +75,7 @@ const toolTable = (
   { roomy, wide }: { readonly roomy: boolean; readonly wide: boolean },
   paint: Paint,
 ): readonly string[] => {
-  const head = ['agent', 'tool', 'state', 'next probe', 'trouble', ...(wide ? ['meanwhile'] : [])];
+  const head = ['agent', 'tool', 'state', 'next probe', 'trouble', ...(wide ? ['fallback'] : [])];
   const rows = agents.flatMap((agent) =>
     agent.tools
       .filter(({ standsIn }) => roomy || !standsIn)
@@ -92,8 +92,8 @@ const toolTable = (
 };
 
 /**
- * The reports of sessions that are paused: in full where there is room, else the cause and what to do about it. On a small
- * terminal only the cause.
+ * The reports of paused sessions: in full if there is room, else the cause and what to do about it. On a small terminal only the
+ * cause.
  */
 const reportLines = (
   agents: readonly AgentBoard[],
@@ -127,10 +127,10 @@ const stateCell = (circuit: CircuitView | undefined, paint: Paint): string => {
   return paint(STATE_STYLES[state] ?? 'yellow', tool.startsWith(GROUP_PREFIX) ? `group ${state}` : state);
 };
 
-/** Why the circuit is open and for how long, or the failures of one that is closed. */
+/** Why the circuit is open and for how long, or the failures of a closed circuit. */
 const troubleCell = (circuit: CircuitView | undefined): string => {
   if (circuit === undefined) return '';
-  // A circuit under control by hand has no outage of its own.
+  // A circuit that is controlled by hand has no outage of its own.
   const { category, failures } = circuit;
   if (category === undefined) return failures === 0 ? '' : `${failures} ${failures === 1 ? 'failure' : 'failures'}`;
   return `${category}, ${shortSeconds(circuit.openForMs ?? 0)}`;

@@ -1,7 +1,7 @@
 import type { RouteSummary, ScopePlan, SessionReport } from '@breakerbox/core';
 import { formatReport } from '@breakerbox/core';
 
-/** Where a rejected call went, as the view and the lines say it; empty where it went nowhere. */
+/** Where a rejected call went, in the words of the view; empty if it went nowhere. */
 export const describeRoute = (route: RouteSummary | undefined): string => {
   switch (route?.kind) {
     case 'alternative':
@@ -15,12 +15,12 @@ export const describeRoute = (route: RouteSummary | undefined): string => {
   }
 };
 
-/** A plan that leaves something out, on one line. */
+/** A plan that defers or replaces something, on one line. */
 export const describePlan = ({ decision, achievable, deferred }: ScopePlan): string => {
   const names = deferred.map(({ task }) => task);
   if (decision === 'pause') return `plan: all deferred: ${names.join(', ')}`;
   const standIns = achievable.flatMap(({ degraded }) =>
-    degraded.map(({ tool, route }) => `${route.tool} stands in for ${tool}`),
+    degraded.map(({ tool, route }) => `${route.tool} instead of ${tool}`),
   );
   const waiting = names.length === 0 ? [] : [`deferred: ${names.join(', ')}`];
   return `plan: ${[...waiting, ...standIns].join('; ')}`;
@@ -29,7 +29,7 @@ export const describePlan = ({ decision, achievable, deferred }: ScopePlan): str
 const INDENT = '  ';
 const WIDTH = 80;
 
-/** A report in full, set off from the lines around it. */
+/** A full report, indented. */
 export const reportText = (report: SessionReport, colour = false): string =>
   formatReport(report, { columns: WIDTH - INDENT.length, colour })
     .split('\n')
