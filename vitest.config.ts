@@ -23,6 +23,8 @@ export default defineConfig({
         ...resolve,
         test: {
           name: 'parts',
+          // Many tests do on purpose what a program should not. Tests of the warnings turn them on.
+          env: { BREAKERBOX_WARNINGS: 'off' },
           include: [
             'packages/*/src/**/*.test.ts',
             '{dashboards,alerts,stack,docs,examples,bench,test/frameworks,test/hostile,test/hostile-telemetry,test/secrets}/**/*.test.ts',
@@ -42,8 +44,8 @@ export default defineConfig({
           name: 'whole',
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...SLOW, 'test/{frameworks,hostile,hostile-telemetry,secrets}/**'],
-          // Prometheus, Alertmanager and a fleet of agents in real time: they mostly wait.
-          maxWorkers: 2,
+          // Prometheus, Alertmanager and a fleet of agents in real time: one after the other, because a busy machine changes what they do.
+          fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 60_000,
           retry,

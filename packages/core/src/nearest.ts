@@ -31,3 +31,32 @@ export const meant = (written: string, names: readonly string[]): string | undef
   const [first] = ranked(written, names);
   return first !== undefined && first.faults <= first.name.length / 3 ? first.name : undefined;
 };
+
+const compact = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+
+/** Names of one thing, of which one has the name of a server or a module before it, as in `mcp__github__search` and `github.search`. */
+const isQualified = (long: string, short: string): boolean =>
+  long.endsWith(short) && /(?:__|[.:/])$/.test(long.slice(0, -short.length));
+
+/**
+ * Whether one name is surely the other, written in another way: other capitals and separators, a prefix, or one letter within a word of five
+ * or more that is wrong, missing, or has changed places with the next. Names of different tools are often as near as `read_file` and
+ * `read_files`, `get_user` and `set_user`, `search_v1` and `search_v2`: these are none.
+ */
+export const isSlip = (one: string, other: string): boolean => {
+  if (one.length > LONGEST || other.length > LONGEST || one === other) return false;
+  if (compact(one) === compact(other) && compact(one) !== '') return true;
+  if (isQualified(one, other) || isQualified(other, one)) return true;
+  const most = Math.min(one.length, other.length);
+  let start = 0;
+  while (start < most && one[start] === other[start]) start += 1;
+  let end = 0;
+  while (end < most - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
+  const [left, right] = [one.slice(start, one.length - end), other.slice(start, other.length - end)];
+  const isChanged = left.length <= 1 && right.length <= 1;
+  const isSwapped = left.length === 2 && right === `${left[1]}${left[0]}`;
+  if (!(isChanged || isSwapped) || !/^\p{Ll}*$/u.test(left + right)) return false;
+  const before = /\p{Ll}+$/u.exec(one.slice(0, start))?.[0] ?? '';
+  const behind = /^\p{Ll}+/u.exec(one.slice(one.length - end))?.[0] ?? '';
+  return before !== '' && behind !== '' && before.length + behind.length >= 4;
+};

@@ -1,0 +1,41 @@
+import { warnOnce } from '@breakerbox/core/internal';
+import { hasMethod } from './has-method.ts';
+import { readOf } from './readable.ts';
+
+/** What runs a tool of each framework. */
+const OWNERS = {
+  execute: 'the AI SDK or Mastra',
+  invoke: 'LangChain or the OpenAI Agents SDK',
+  run: "Anthropic's tool runner",
+  runAsync: 'Google ADK',
+  callTool: 'an MCP client',
+} as const;
+
+type Method = keyof typeof OWNERS;
+
+const METHODS = Object.keys(OWNERS) as readonly Method[];
+
+/**
+ * Warns of a tool that an adapter passes on without a guard, and that looks like one of another framework. Descriptions of tools that run
+ * elsewhere, at the provider or in a client, have no method that runs them.
+ *
+ * @param where the adapter's function that was given the tool.
+ * @param known the method of the adapter's own framework: what has it, and is passed on, is known there.
+ * @param name default: what the tool says.
+ */
+export const warnIfForeign = (
+  where: string,
+  tool: unknown,
+  known: Method,
+  name: unknown = readOf(tool, 'name'),
+): void => {
+  const found = METHODS.find((method) => method !== known && hasMethod(tool, method));
+  if (found === undefined) return;
+  const called = typeof name === 'string' ? `tool '${name}'` : 'a tool';
+  warnOnce(
+    'BREAKERBOX_FOREIGN_TOOL',
+    `${where}/${called}`,
+    () =>
+      `${where} was given ${called}, which has ${found}() as tools of ${OWNERS[found]} do. It is passed on without a guard: its calls have no decision. Use the adapter of that framework, or guard() for the function.`,
+  );
+};
