@@ -40,7 +40,7 @@ const box = createBreakerbox({
     news_search: { fallback: 'answer from what you know, and say so' },
   },
 });
-const session = box.session();
+const session = box.session({ span: true });
 
 const { text } = await generateText({
   model,

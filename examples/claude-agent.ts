@@ -36,7 +36,7 @@ const session = createBreakerbox({
     },
     mcp__research__news_search: { fallback: 'answer from what you know, and say so' },
   },
-}).session();
+}).session({ span: true });
 
 const agent = query({
   prompt: 'What is new about circuit breakers?',

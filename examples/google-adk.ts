@@ -7,6 +7,7 @@ import { BreakerPlugin } from '@breakerbox/instrumentation/google-adk';
 import { scriptedModel } from '@breakerbox/scripted-models/google-adk';
 import { startTelemetry } from '@breakerbox/telemetry';
 import { FunctionTool, InMemoryRunner, LlmAgent, LogLevel, setLogLevel } from '@google/adk';
+import { context } from '@opentelemetry/api';
 import { z } from 'zod';
 
 startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
@@ -18,7 +19,7 @@ const session = createBreakerbox({
     web_search: { alternatives: [{ tool: 'news_search', degradation: 'low', note: 'recent items only' }] },
     news_search: {},
   },
-}).session();
+}).session({ span: true });
 
 const parameters = z.object({ query: z.string() });
 const webSearch = new FunctionTool({
@@ -51,10 +52,14 @@ const model =
 const agent = new LlmAgent({ name: 'research_agent', model, tools: [webSearch, newsSearch] });
 const runner = new InMemoryRunner({ agent, plugins: [new BreakerPlugin(session, { timeoutMs: 10_000 })] });
 const newMessage = { role: 'user', parts: [{ text: 'Search the web for what is new in circuit breakers.' }] };
-for await (const { content } of runner.runEphemeral({ userId: 'reader', newMessage })) {
-  for (const { text, functionResponse: result } of content?.parts ?? []) {
-    if (result) console.log(`${result.name}: ${JSON.stringify(result.response)}`);
-    if (text) console.log(`\n${text}`);
+const run = async () => {
+  for await (const { content } of runner.runEphemeral({ userId: 'reader', newMessage })) {
+    for (const { text, functionResponse: result } of content?.parts ?? []) {
+      if (result) console.log(`${result.name}: ${JSON.stringify(result.response)}`);
+      if (text) console.log(`\n${text}`);
+    }
   }
-}
+};
+await context.with(session.context, run); // ADK's own spans belong to the session's
 console.log(`\n${formatReport(session.report())}`);
+session.end();

@@ -37,7 +37,7 @@ const session = createBreakerbox({
     },
     news_search: { fallback: 'answer from what you know, and say so' },
   },
-}).session();
+}).session({ span: true });
 
 const agent = createAgent({
   model,

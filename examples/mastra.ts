@@ -42,7 +42,7 @@ const session = createBreakerbox({
     },
     news_search: { fallback: 'answer from what you know, and say so' },
   },
-}).session();
+}).session({ span: true });
 
 const agent = new Agent({
   id: 'researcher',

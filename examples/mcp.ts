@@ -14,7 +14,7 @@ const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://1
 
 const alternatives = [{ tool: 'news_echo', degradation: 'low', note: 'recent items only' }] as const;
 const box = createBreakerbox({ agent: 'research-agent', tools: { web_echo: { alternatives }, news_echo: {} } });
-const session = box.session();
+const session = box.session({ span: true });
 
 const args = [fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js')), 'stdio'];
 const connect = async (prefix: string) => {

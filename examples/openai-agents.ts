@@ -22,7 +22,7 @@ const session = createBreakerbox({
     },
     news_search: { fallback: 'answer from what you know, and say so' },
   },
-}).session();
+}).session({ span: true });
 
 const guarded = guardToolFactory(tool, session, { timeoutMs: 10_000 }); // makes tools as the SDK's tool does
 const parameters = z.object({ query: z.string() });

@@ -15,7 +15,7 @@ const session = createBreakerbox({
     web_search: { alternatives: [{ tool: 'news_search', degradation: 'low', note: 'recent items only' }] },
     news_search: {},
   },
-}).session();
+}).session({ span: true });
 
 const tools = guardAll(session, {
   web_search: async ({ query }: { query: string }, { signal }) => {
@@ -57,3 +57,4 @@ while (turn.calls.length > 0) {
   turn = await model(messages);
 }
 console.log(`\n${turn.text}\n\n${formatReport(session.report())}`);
+session.end();
