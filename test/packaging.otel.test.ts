@@ -128,7 +128,7 @@ test.each([
     mixed: unknown;
     refusals: unknown;
     metrics: string;
-  }>(process.execPath, ['two-copies.mjs'], folder);
+  }>(process.execPath, ['two-copies.mjs'], folder, { BREAKERBOX_WARNINGS: 'off' });
   expect(ran).toMatchObject({ distinct: true, mine: SEEN, other: SEEN, mixed: SEEN });
   const { series } = parseExposition(ran.metrics);
   const count = (family: string, ...parts: readonly string[]): number =>

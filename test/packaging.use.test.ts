@@ -146,7 +146,7 @@ test.each<{ format: Format; platform: Platform; type: 'module' | 'commonjs' }>([
   expect(await runAlone(`esbuild-${format}`, outputFiles[0]?.text ?? '', type)).toEqual(SEEN);
 });
 
-/** What browsers and workers have as well, of what the packages take: no `process`, no `require`, no module of Node. */
+/** What browsers and workers have as well, of what the packages and the AI SDK take: no `process`, no `require`, no module of Node. */
 const EDGE = {
   performance,
   setTimeout,
@@ -156,7 +156,14 @@ const EDGE = {
   crypto,
   AbortController,
   AbortSignal,
+  DOMException,
   URL,
+  Headers,
+  ReadableStream,
+  TransformStream,
+  TextEncoder,
+  TextDecoder,
+  TextDecoderStream,
 };
 
 /** Runs a bundle where there is no Node, with what it finds outside of itself. */
@@ -166,6 +173,7 @@ const runOnEdge = (code: string, outside: Readonly<Record<string, unknown>> = {}
   return runInContext(`${code}\nbundle.seen`, about) as Promise<unknown>;
 };
 
+/** The packages as they were installed; the AI SDK and its scripted model as they are in the workspace. */
 const forEdge = (entry: string, external: string[] = []) =>
   esbuild({
     absWorkingDir: folder,
@@ -175,22 +183,35 @@ const forEdge = (entry: string, external: string[] = []) =>
     globalName: 'bundle',
     platform: 'browser',
     external,
+    nodePaths: [join(ROOT, 'test/node_modules')],
     write: false,
     logLevel: 'silent',
   });
 
-test('esbuild makes one file of core for where there is no Node, and it runs there', async () => {
-  const { outputFiles, warnings } = await forEdge('edge.mjs');
-  expect(warnings).toEqual([]);
-  const code = outputFiles[0]?.text ?? '';
-  expect(code).not.toMatch(/\brequire\(|from ['"]node:|\bprocess\.\w/);
-  expect(await runOnEdge(code)).toEqual(['call', 'call', 'call', 'skip: open', 'network']);
-});
+describe('esbuild makes one file for where there is no Node, and it runs there', () => {
+  test.each([
+    { of: 'core', entry: 'edge.mjs', seen: ['call', 'call', 'call', 'skip: open', 'network'] },
+    { of: 'an agent with guard()', entry: 'agent.mjs', seen: SEEN },
+  ])('$of', async ({ entry, seen }) => {
+    const { outputFiles, warnings } = await forEdge(entry);
+    expect(warnings).toEqual([]);
+    const code = outputFiles[0]?.text ?? '';
+    expect(code).not.toMatch(/\brequire\(|from ['"]node:|\bprocess\.\w/);
+    expect(await runOnEdge(code)).toEqual(seen);
+  });
 
-test('and of an agent, where `node:async_hooks` is left to the platform', async () => {
-  const { outputFiles } = await forEdge('agent.mjs', ['node:async_hooks']);
-  expect(await runOnEdge(outputFiles[0]?.text ?? '', { 'node:async_hooks': asyncHooks })).toEqual(SEEN);
-  await expect(forEdge('agent.mjs')).rejects.toThrow('Could not resolve "node:async_hooks"');
+  test('agents of the AI SDK, with generateText and streamText', async () => {
+    const { outputFiles } = await forEdge('edge-ai-sdk.mjs');
+    const heard = ['fetch failed', 'fetch failed', 'fetch failed', 'is unavailable'];
+    expect(await runOnEdge(outputFiles[0]?.text ?? '')).toEqual([heard, heard]);
+  });
+
+  test('withSession, where the platform has `node:async_hooks`', async () => {
+    const { outputFiles } = await forEdge('edge-session.mjs', ['node:async_hooks']);
+    const seen = await runOnEdge(outputFiles[0]?.text ?? '', { 'node:async_hooks': asyncHooks });
+    expect(seen).toEqual(['one', 'other']);
+    await expect(forEdge('edge-session.mjs')).rejects.toThrow('Could not resolve "node:async_hooks"');
+  });
 });
 
 test('Vite makes one file of an agent', async () => {
@@ -213,7 +234,7 @@ const npx = (...args: readonly string[]) => run('npx', ['--no-install', 'breaker
 
 test('npx breakerbox demo runs a fleet, and says what an installation without a clone has not', async () => {
   const { code, stdout, stderr } = await npx('demo', '--for', '6s', '--json', '--port', '0');
-  expect([code, stderr]).toEqual([0, expect.stringContaining('Prometheus is left out. Run it from a clone.')]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('so Prometheus does not run. To run it, use a clone')]);
   const report = JSON.parse(stdout) as DemoReport;
   expect(report.stack).toEqual({ prometheus: 'missing', alertmanager: 'missing' });
   const agents = new Set(report.decisions.filter((one) => one.call > 0).map(({ agent }) => agent));

@@ -8,7 +8,7 @@ import {
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type BreakerboxMetricProducer, BreakerboxPrometheusExporter, breakerboxMetricProducer } from './index.ts';
+import { type BreakerboxMetricProducer, BreakerboxPrometheusExporter, breakerboxMetricProducer } from './sdk.ts';
 import { startTelemetry, type TelemetryHandle } from './start.ts';
 import { startOtlpReceiver } from './test-support/otlp-receiver.ts';
 import { recordContract } from './test-support/record-contract.ts';

@@ -3,7 +3,6 @@ import {
   type DiagLogger,
   DiagLogLevel,
   diag,
-  logs,
   metrics,
   type ProxyTracerProvider,
   propagation,
@@ -12,6 +11,7 @@ import {
 import { diagLogger } from './diag-logger.ts';
 import { type Environment, envValue } from './environment.ts';
 import { learnSecrets } from './known-secrets.ts';
+import { logs } from './otel-api.ts';
 import { tell } from './tell.ts';
 
 /** The parts of OpenTelemetry's API that an SDK registers itself for. */

@@ -3,8 +3,9 @@ import { diag, metrics } from '@opentelemetry/api';
 import { type ExporterConfig, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { BreakerboxPrometheusExporter, breakerboxMetricProducer, startTelemetry } from './index.ts';
+import { startTelemetry } from './index.ts';
 import { scrapedName } from './others-names.ts';
+import { BreakerboxPrometheusExporter, breakerboxMetricProducer } from './sdk.ts';
 import { collectDiag } from './test-support/diag-messages.ts';
 import { startOtlpReceiver } from './test-support/otlp-receiver.ts';
 

@@ -5,7 +5,7 @@ import { type Attributes, diag } from '@opentelemetry/api';
 import { type ExporterConfig, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider, type MetricProducer } from '@opentelemetry/sdk-metrics';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { BreakerboxPrometheusExporter } from './index.ts';
+import { BreakerboxPrometheusExporter } from './sdk.ts';
 import { collectDiag } from './test-support/diag-messages.ts';
 import { freePort } from './test-support/free-port.ts';
 

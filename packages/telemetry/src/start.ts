@@ -8,6 +8,7 @@ import { hookExit, withinLimit } from './exit.ts';
 import { producerOver } from './metric-producer.ts';
 import { areCumulative, pushExporters, pushReaders } from './metric-readers.ts';
 import { assertValidOptions, scrapeAddress, type TelemetryOptions } from './options.ts';
+import { hasLogs } from './otel-api.ts';
 import {
   type ApiName,
   forceFlush,
@@ -173,9 +174,18 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
   return handle;
 }
 
+const withPossibleLogs = (plan: ExporterPlan): ExporterPlan => {
+  if (!plan.logs || hasLogs) return plan;
+  tell(
+    'warn',
+    'Breakerbox telemetry: log events are not sent, because @opentelemetry/api 1.9 has no logs. Metrics and spans are. Install @opentelemetry/api 1.10, or set OTEL_LOGS_EXPORTER=none.',
+  );
+  return { ...plan, logs: false };
+};
+
 /** A variable of OTLP's that can't be used must cost neither the agent nor the scrape endpoint. */
 function launchOrFallBack(options: TelemetryOptions, env: Environment): TelemetryHandle {
-  const plan = planExporters(env);
+  const plan = withPossibleLogs(planExporters(env));
   try {
     return launch(options, env, plan);
   } catch (error) {
@@ -225,7 +235,7 @@ export function startTelemetry(options: TelemetryOptions = {}): TelemetryHandle 
   if (registeredApis().has('metrics')) {
     tell(
       'warn',
-      'startTelemetry() did nothing: an OpenTelemetry SDK already handles the metrics of this process. Either leave startTelemetry() out and give that SDK a BreakerboxPrometheusExporter and breakerboxViews, both of @breakerbox/telemetry, or stop starting that SDK.',
+      'startTelemetry() did nothing: an OpenTelemetry SDK already handles the metrics of this process. Breakerbox reports its metrics to that SDK, so leave startTelemetry() out. For /metrics, give that SDK a BreakerboxPrometheusExporter of @breakerbox/telemetry/sdk. Or stop starting that SDK.',
     );
     return nothing();
   }
