@@ -6,6 +6,7 @@ import { guardedBy, markGuarded } from './guarded.ts';
 import { checkOptions, flag, type OptionCheck, reader } from './options.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { type Instructions, steadyNote, withNote, withoutNote } from './system-note.ts';
+import { checkVersion } from './versions.ts';
 
 /** What a call of `generateText`, `streamText` or an agent was given: the AI SDK doesn't tell it to `prepareStep`. */
 export interface CallTools<Name extends string = string> {
@@ -65,7 +66,7 @@ interface Prepared {
  * counted or said, and OpenTelemetry's `diag` is told.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session.
+ * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -94,6 +95,7 @@ export function breakerPrepareStep(
   options: BreakerPrepareStepOptions & { readonly prepareStep?: (step: never) => unknown } = {},
 ): (step: never) => unknown {
   checkOptions('breakerPrepareStep()', options, { note: flag, hide: callTools, prepareStep: reader });
+  checkVersion('ai', 'breakerPrepareStep() of @breakerbox/instrumentation/ai-sdk');
   const findSession = sessionFinder(session, 'breakerPrepareStep()');
   const { note = true, hide } = options;
   const prepareStep = options.prepareStep as OwnPrepareStep | undefined;

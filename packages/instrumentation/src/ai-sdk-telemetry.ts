@@ -1,6 +1,7 @@
 import { type Breakerbox, labelled, type Permit, type Session } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
+import { activeSession, inSession, isCurrentSession } from './active-session.ts';
 import { type AgentCall, type AgentRun, endRun, followRun, heardOf, isMade, openSession } from './ai-sdk-runs.ts';
 import { decide } from './decide.ts';
 import { declareTool, type GroupOf, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
@@ -10,7 +11,6 @@ import { checkOptions } from './options.ts';
 import { startRun } from './run.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
-import { activeSession, currentSession, withSession } from './with-session.ts';
 
 /** What is read of the events of the AI SDK. Those of embeddings and the like have less, and mean nothing here. */
 interface RunEvent {
@@ -171,10 +171,10 @@ interface Guide {
 
 const runTool = <Value>(run: AgentRun, call: Execution<Value>, name: string, guide: Guide): PromiseLike<Value> => {
   const guard = guardedBy((run.tools[name] as { readonly execute?: unknown } | undefined)?.execute);
-  if (guard !== undefined && guard !== currentSession) return call.execute();
+  if (guard !== undefined && !isCurrentSession(guard)) return call.execute();
   const session = openSession(run);
   if (session === undefined) return call.execute();
-  return withSession(session, () => (guard === undefined ? decidedCall(session, run, call, guide) : call.execute()));
+  return inSession(session, () => (guard === undefined ? decidedCall(session, run, call, guide) : call.execute()));
 };
 
 const decidedCall = async <Value>(
@@ -209,7 +209,7 @@ const ask = (session: Session, call: Execution<unknown>, { groupOf, judgeOf }: G
     declareTool(session, toolName, groupOf(toolName));
     // Without its arguments a call is like no other, and not like all others.
     return recordInputs === false
-      ? session.acquire(toolName, { callId: toolCallId })
+      ? session.acquire(toolName, { callId: toolCallId, type: 'function' })
       : decide(session, toolName, input, { callId: toolCallId, key: judgeOf(toolName).keyOf(input) });
   });
 };

@@ -134,3 +134,13 @@ test('the session of withSession reaches tools and steps of a stream that is rea
   expect(watched.decisions).toEqual(['search: call', 'search: call']);
   expect(watched.session.view().step).toBe(3);
 });
+
+test('E7: a stream whose session is ended before the stream is read is protected as before', async () => {
+  const { session, decisions } = watchedSession();
+  const { model } = scriptedModel([[ask('a')], [ask('b')], [ask('c')], [ask('d')], 'Done.']);
+  const tools = guardTools({ search: search(() => Promise.reject(refused)) }, session);
+  const stream = streamText({ model, tools, prompt: 'go', stopWhen: isStepCount(20) });
+  session.end();
+  await stream.consumeStream();
+  expect(decisions).toEqual(['search: call', 'search: call', 'search: call', 'search: skip']);
+});

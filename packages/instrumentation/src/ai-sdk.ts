@@ -1,7 +1,8 @@
 import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
 import type { Tool, ToolSet } from 'ai';
 import { aValue, readSignal, throwIfAborted } from './caller.ts';
-import { decide } from './decide.ts';
+import { decide, typeOf } from './decide.ts';
+import { warnIfForeign } from './foreign.ts';
 import { declareTool, type GroupOf, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
 import { isAsyncIterable, iterate, lastOf, once } from './iterate.ts';
@@ -21,6 +22,9 @@ export {
   breakerPrepareStep,
   type CallTools,
 } from './ai-sdk-prepare-step.ts';
+
+import { checkVersion } from './versions.ts';
+
 export { type BreakerTelemetry, type BreakerTelemetryOptions, breakerTelemetry } from './ai-sdk-telemetry.ts';
 export type { CallEnd } from './run.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
@@ -60,7 +64,7 @@ export interface GuardToolsOptions extends JudgingOptions {
  * Who calls `execute` directly gets a refusal as a rejected promise, and a generator's in place of its first piece.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
- * @throws BreakerboxUsageError when `session` is no session, `tools` no object of tools, or one guarded for that session already.
+ * @throws BreakerboxUsageError when `session` is no session, `tools` no object of tools, or one guarded for that session already, and when the framework is too old.
  *
  * @example
  * ```ts
@@ -73,6 +77,7 @@ export function guardTools<Tools extends ToolSet>(
   options: GuardToolsOptions = {},
 ): Tools {
   checkOptions('guardTools()', options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup, ...JUDGING });
+  checkVersion('ai', 'guardTools() of @breakerbox/instrumentation/ai-sdk');
   const findSession = sessionFinder(session, 'guardTools()');
   if (typeof tools !== 'object' || tools === null) {
     throw new BreakerboxUsageError(
@@ -87,9 +92,12 @@ export function guardTools<Tools extends ToolSet>(
   const { timeoutMs, tokens } = options;
   const judgeOf = judgesBy(options, 'guardTools()');
   const kitchen: Kitchen = { tools, session, findSession, timeoutMs, tokens, groupOf, judgeOf };
-  return Object.fromEntries(
-    entries.map(([name, tool]) => [name, isExecutable(tool) ? guardTool(name, tool, kitchen) : tool]),
-  ) as Tools;
+  const guard = (name: string, tool: ToolSet[string]): ToolSet[string] => {
+    if (isExecutable(tool)) return guardTool(name, tool, kitchen);
+    warnIfForeign('guardTools() of the AI SDK', tool, 'execute', name);
+    return tool;
+  };
+  return Object.fromEntries(entries.map(([name, tool]) => [name, guard(name, tool)])) as Tools;
 }
 
 type Execute = NonNullable<Tool<unknown, unknown>['execute']>;
@@ -115,7 +123,7 @@ const guardTool = (name: string, tool: Executable, kitchen: Kitchen): ToolSet[st
   const execute: Execute = (input, options) => {
     let running: Run;
     try {
-      const permit = ask(name, input, options, kitchen);
+      const permit = ask(name, tool, input, options, kitchen);
       if (isRefused(permit)) return instead(permit, tool, input, options, kitchen);
       running = start(permit, tool, input, options, kitchen);
     } catch (error) {
@@ -157,11 +165,18 @@ const refused = (tool: Executable, error: unknown): ReturnType<Execute> => {
   return isStreaming(tool) ? pieces : Object.assign(refusal, { [Symbol.asyncIterator]: () => pieces });
 };
 
-const ask = (name: string, input: unknown, options: ExecuteOptions | undefined, kitchen: Kitchen): Permit => {
+const ask = (
+  name: string,
+  tool: Executable,
+  input: unknown,
+  options: ExecuteOptions | undefined,
+  kitchen: Kitchen,
+): Permit => {
   throwIfAborted(readSignal(`guardTools(), tool '${name}'`, options?.abortSignal));
   const session = kitchen.findSession();
   declareTool(session, name, kitchen.groupOf(name));
-  return decide(session, name, input, { callId: options?.toolCallId, key: kitchen.judgeOf(name).keyOf(input) });
+  const type = typeOf('_meta' in tool); // So do `@ai-sdk/mcp` and MCP itself.
+  return decide(session, name, input, { callId: options?.toolCallId, type, key: kitchen.judgeOf(name).keyOf(input) });
 };
 
 const start = (
@@ -190,7 +205,7 @@ const directCall = (
   if (tool.toModelOutput || other.toModelOutput) return undefined;
   const contextless = { ...options, context: undefined } as unknown as ExecuteOptions; // The context is the first tool's own.
   return async (input) => {
-    const permit = ask(name, input, options, kitchen);
+    const permit = ask(name, other, input, options, kitchen);
     if (isRefused(permit)) return undefined;
     const result = perform(start(permit, other, input, options, kitchen), other, input, contextless);
     return { value: await (isAsyncIterable(result) ? lastOf(result) : result) };

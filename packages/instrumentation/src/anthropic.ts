@@ -1,6 +1,7 @@
 import { BreakerboxUsageError, labelled } from '@breakerbox/core';
 import { annotated, isContent, reportThrown } from '@breakerbox/core/internal';
 import { aValue, type ToolCall } from './caller.ts';
+import { warnIfForeign } from './foreign.ts';
 import { groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { markGuarded, refuseGuarded } from './guarded.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from './judging.ts';
@@ -11,6 +12,7 @@ import { type Cook, type Kitchen, type Manners, runInPlace, runTool } from './ru
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 import { ToolUnavailableError } from './unavailable.ts';
+import { checkVersion } from './versions.ts';
 
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
@@ -48,7 +50,7 @@ export interface GuardToolsOptions extends JudgingOptions {
  * there costs nothing. What the memory tool throws is judged by its code, status and cause alone: its text quotes the model.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
- * @throws BreakerboxUsageError when `session` is no session, `tools` no array of tools, or one guarded for that session already.
+ * @throws BreakerboxUsageError when `session` is no session, `tools` no array of tools, or one guarded for that session already, and when the framework is too old.
  *
  * @example
  * ```ts
@@ -63,6 +65,7 @@ export function guardTools<Tools extends readonly object[]>(
 ): Tools {
   const where = 'guardTools()';
   checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup, ...JUDGING });
+  checkVersion('@anthropic-ai/sdk', `${where} of @breakerbox/instrumentation/anthropic`);
   const findSession = sessionFinder(session, where);
   if (!Array.isArray(tools)) {
     throw new BreakerboxUsageError(
@@ -75,9 +78,11 @@ export function guardTools<Tools extends readonly object[]>(
   declareNow(session, [...runnable.keys()], groupOf);
   const judgeOf = judgesBy(options, where);
   const kitchen: ToolKitchen = { session, findSession, where, timeoutMs, tokens, groupOf, judgeOf, runnable };
-  return tools.map((tool: object) =>
-    isRunnable(tool) ? guardTool(tool, kitchen) : tool,
-  ) as readonly object[] as Tools;
+  return tools.map((tool: object) => {
+    if (isRunnable(tool)) return guardTool(tool, kitchen);
+    warnIfForeign('guardTools() of the Anthropic adapter', tool, 'run');
+    return tool;
+  }) as readonly object[] as Tools;
 }
 
 /** What the runner gives beside the input. Older SDKs name the call `toolUseBlock` alone. */

@@ -234,7 +234,10 @@ describe('breakerHooks', () => {
     session.acquire('search').settle({ outcome: 'failure', category: 'network' });
     expect(await quiet?.tell('UserPromptSubmit', { prompt: 'go' })).toEqual({});
     expect(await noting?.tell('UserPromptSubmit', { prompt: 'go' })).toEqual({
-      hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: session.note() },
+      hookSpecificOutput: {
+        hookEventName: 'UserPromptSubmit',
+        additionalContext: `<breakerbox>\n${session.note()}\n</breakerbox>`,
+      },
     });
   });
 

@@ -5,11 +5,14 @@ import { background } from './claude-agent-background.ts';
 import { type Calls, callsOf } from './claude-agent-calls.ts';
 import type { Hooks } from './claude-agent-merge.ts';
 import { failureOf, reasonOf, successOf } from './claude-agent-words.ts';
+import { typeOf } from './decide.ts';
 import { groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy, type KnownTool } from './judging.ts';
 import { checkOptions, flag, type OptionCheck, reader, show } from './options.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
+import { noteBlock } from './system-note.ts';
 import { isRefused } from './unavailable.ts';
+import { checkVersion } from './versions.ts';
 
 export { type Hooks, mergeHooks } from './claude-agent-merge.ts';
 export { guardQuery } from './claude-agent-query.ts';
@@ -37,7 +40,7 @@ export interface BreakerHooksOptions extends JudgingOptions {
    */
   readonly signal?: AbortSignal;
   /**
-   * Adds `session.note()` to each prompt: which tools are out, and what to use instead. Default: `false`, for it stays in the
+   * Adds a note to each prompt: which tools are out, and what to use instead. Default: `false`, for it stays in the
    * conversation; the model is told at its call anyway.
    */
   readonly note?: boolean;
@@ -56,7 +59,7 @@ export interface BreakerHooksOptions extends JudgingOptions {
  * key of the call (C14), unless `key` says another.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session.
+ * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -66,6 +69,7 @@ export interface BreakerHooksOptions extends JudgingOptions {
 export function breakerHooks(session: SessionSource, options: BreakerHooksOptions = {}): Hooks {
   const where = 'breakerHooks()';
   checkOptions(where, options, { nameOf: reader, group: toolGroup, signal: abortSignal, note: flag, ...JUDGING });
+  checkVersion('@anthropic-ai/claude-agent-sdk', `${where} of @breakerbox/instrumentation/claude-agent`);
   const { nameOf = asItIs, note = false, signal } = options;
   const groupOf = groupsBy(options.group, where, serverOf);
   const judgeOf = judgesBy(options, where);
@@ -81,7 +85,8 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
       if (tool === undefined) return undefined;
       const group = groupOf(input.tool_name);
       const judge = judgeOf(tool, knownTool(input.tool_name));
-      const call = { callId: input.tool_use_id, tool, input: input.tool_input, group, judge };
+      const type = typeOf(serverOf(input.tool_name) !== undefined);
+      const call = { callId: input.tool_use_id, tool, input: input.tool_input, group, judge, type };
       const permit = calls().acquire(call, input, signal);
       if (!isRefused(permit)) return undefined;
       const permissionDecisionReason = reasonOf(permit);
@@ -104,7 +109,7 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
     // After an interruption nobody tells of the calls that it ended, but nothing of theirs runs when somebody speaks again.
     UserPromptSubmit: on('UserPromptSubmit', (input) => {
       if (input.source !== 'poll_event') leave(input); // That one has to wait for what is on its way.
-      const additionalContext = note ? findSession().note() : '';
+      const additionalContext = note ? noteBlock(findSession().note()) : '';
       return additionalContext === '' ? undefined : says({ hookEventName: 'UserPromptSubmit', additionalContext });
     }),
     Stop: on('Stop', (input) => {

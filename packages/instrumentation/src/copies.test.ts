@@ -1,6 +1,7 @@
 import type { Session } from '@breakerbox/core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import * as one from './index.ts';
+import { withSession } from './session.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
 /** Two copies of the package in one process, as two versions in a tree of dependencies make them. */
@@ -101,8 +102,9 @@ test('B3: a time-out of one copy cuts off the calls of the other within it, whic
 
 test('the session of withSession is the current one to both', async () => {
   const { session } = watchedSession();
-  const search = two.guard(two.currentSession, 'search', () => 'found');
-  expect(await one.withSession(session, () => search(1))).toBe('found');
+  const { currentSession } = await import('./session.ts');
+  const search = two.guard(currentSession, 'search', () => 'found');
+  expect(await withSession(session, () => search(1))).toBe('found');
   expect(session.peek('search')).toBeDefined();
 });
 

@@ -3,8 +3,8 @@ import { reportThrown } from '@breakerbox/core/internal';
 import { context } from '@opentelemetry/api';
 
 /**
- * Runs a part of a tool in a permit's context. A context manager that throws is reported, and costs the context at most: the
- * part runs once whatever it does, and its result or error is its own (E5).
+ * Runs a part of a tool in a permit's context, or a run in its session's. A context manager that throws is reported, and costs
+ * the context at most: the part runs once whatever it does, and its result or error is its own (E5).
  */
 export const enter = <Value>(permit: Pick<Permit, 'context'>, part: () => Value): Value =>
   isEntered(permit) ? part() : enterBy(permit, part);

@@ -72,6 +72,9 @@ export const toolsetOf = (tool: BaseTool): string | undefined => {
   return own !== undefined && name.endsWith(`_${own}`) ? firstName(name.slice(0, -own.length - 1)) : undefined;
 };
 
+/** Whether a tool is of an `MCPToolset`. */
+export const isOfServer = (tool: BaseTool): boolean => readOf(tool, 'mcpTool') !== undefined;
+
 /** What ADK knows of a tool of an `MCPToolset`. */
 export const knownTool = (tool: BaseTool): KnownTool => {
   return { name: firstName(readOf(tool, 'originalName')), title: titleOf(readOf(tool, 'mcpTool')) };

@@ -126,7 +126,7 @@ describe('BreakerPlugin', () => {
   });
 
   test.each([
-    [true, /^Be brief\..*search/s],
+    [true, /^Be brief\.\n\n<breakerbox>\n.*search.*\n<\/breakerbox>$/s],
     [false, /^(?!.*search)Be brief\./s],
   ])('R3: with note %s the system instruction is %s', async (note, expected) => {
     const watched = watchedSession({ tools: { search: { failureThreshold: 1 } } });

@@ -1,6 +1,7 @@
 import { safely } from '@breakerbox/core/internal';
 import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest } from '@google/adk';
-import { describeNativeSpan, expectCall, type Guard, knownTool, toolsetOf } from './google-adk-tools.ts';
+import { typeOf } from './decide.ts';
+import { describeNativeSpan, expectCall, type Guard, isOfServer, knownTool, toolsetOf } from './google-adk-tools.ts';
 import { declareTool, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from './judging.ts';
 import { checkOptions, flag, milliseconds, reader } from './options.ts';
@@ -9,7 +10,9 @@ import type { CallEnd, Reading } from './run.ts';
 import { type Cook, type Kitchen, runInPlace, runTool, type ToolRequest } from './run-tool.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
+import { noteBlock } from './system-note.ts';
 import type { Refusal } from './unavailable.ts';
+import { checkVersion } from './versions.ts';
 
 /** How the tools of a guarded agent behave. */
 export interface BreakerPluginOptions extends JudgingOptions {
@@ -50,7 +53,7 @@ export type BreakerPlugin = BasePlugin;
  * An `AgentTool` is one tool: ADK runs the agent inside with no plugins. See {@link breakerCallbacks}.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session.
+ * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -80,7 +83,7 @@ export const BreakerPlugin = class {
  * Where a plugin reaches it too, nothing is counted twice.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session.
+ * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -134,6 +137,7 @@ const REFUSED = Symbol('refused');
 
 const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOptions): Hooks => {
   checkOptions(where, options, { timeoutMs: milliseconds, tokens: reader, group: toolGroup, note: flag, ...JUDGING });
+  checkVersion('@google/adk', `${where} of @breakerbox/instrumentation/google-adk`);
   const { timeoutMs, tokens, group, note = false } = options;
   const byOption = groupsBy(group, where);
   const groupOfTool = (tool: BaseTool): string | undefined => byOption(tool.name) ?? toolsetOf(tool);
@@ -145,6 +149,7 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
     tool: tool.name,
     group: groupOfTool(tool),
     judge: judgeOf(tool.name, knownTool(tool)),
+    type: typeOf(isOfServer(tool)),
     input,
     callId: context.functionCallId,
     signal: context.abortSignal,
@@ -208,7 +213,7 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
         for (const [name, tool] of Object.entries(request.toolsDict)) {
           if (!STEERING.has(name)) declareTool(session, name, groupOfTool(tool));
         }
-        if (note) addInstruction(request, session.note());
+        if (note) addInstruction(request, noteBlock(session.note()));
       });
       return undefined;
     },

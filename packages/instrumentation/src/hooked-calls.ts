@@ -1,4 +1,10 @@
-import { BreakerboxUsageError, type Permit, type Session, type Settlement } from '@breakerbox/core';
+import {
+  type AcquireOptions,
+  BreakerboxUsageError,
+  type Permit,
+  type Session,
+  type Settlement,
+} from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import { aValue } from './caller.ts';
 import { decide } from './decide.ts';
@@ -17,6 +23,8 @@ export interface HookedCall {
   readonly input?: unknown;
   /** The tool's group (C13), such as its MCP server. The configuration of the tool comes first. Default: none. */
   readonly group?: string | undefined;
+  /** What kind of tool it is, for the span (`gen_ai.tool.type`). Default: `function`. */
+  readonly type?: AcquireOptions['type'];
 }
 
 /** A call with the judge of its tool, where an adapter has one. */
@@ -91,13 +99,13 @@ export function hookedCalls(session: SessionSource, options: HookedCallsOptions 
   };
 
   return {
-    acquire: ({ callId, tool, input, group, judge = judgeOf(tool) }: JudgedCall) => {
+    acquire: ({ callId, tool, input, group, type, judge = judgeOf(tool) }: JudgedCall) => {
       if (typeof callId !== 'string' || callId === '') throw new BreakerboxUsageError(noCallId(where, tool, callId));
       const session = findSession();
       declareTool(session, tool, firstName(group));
       const permits = underWay(session);
       end(permits, callId, ABANDONED); // Asked again, by a framework that calls once more under the same id.
-      const permit = decide(session, tool, input, { callId, key: judge.keyOf(input) });
+      const permit = decide(session, tool, input, { callId, type, key: judge.keyOf(input) });
       if (isRefused(permit)) return permit;
       permits.set(callId, { permit, judge, input });
       const [oldest] = permits.keys();

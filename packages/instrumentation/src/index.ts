@@ -19,4 +19,3 @@ export type { JudgingOptions } from './judging.ts';
 export type { CallEnd } from './run.ts';
 export type { SessionSource } from './session-source.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
-export { currentSession, withSession } from './with-session.ts';

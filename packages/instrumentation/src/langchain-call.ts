@@ -1,3 +1,4 @@
+import { typeOf } from './decide.ts';
 import type { Judge } from './judging.ts';
 import { resumable } from './langchain-interrupts.ts';
 import {
@@ -7,6 +8,7 @@ import {
   isControlFlow,
   isGenerator,
   isHandoff,
+  isOfServer,
   type LangChainTool,
   labelContent,
   labelFor,
@@ -93,6 +95,7 @@ const named = (tool: LangChainTool, kitchen: ToolKitchen) => ({
   tool: tool.name,
   group: kitchen.groupOfTool(tool),
   judge: kitchen.judgeOfTool(tool),
+  type: typeOf(isOfServer(tool)),
 });
 
 /** What LangChain reports in a result, and what is none of the tool's failures though it was thrown. */

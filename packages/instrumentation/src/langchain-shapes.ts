@@ -46,6 +46,10 @@ export const runsHere = (tool: unknown): tool is LangChainTool =>
   typeof (tool as LangChainTool).name === 'string' &&
   (tool as { metadata?: { headlessTool?: unknown } }).metadata?.headlessTool !== true;
 
+/** Whether a tool is of an MCP server: its adapter says so in the tool's metadata, by the server's name or its annotations. */
+export const isOfServer = ({ metadata }: LangChainTool): boolean =>
+  readable(() => isObject(metadata) && ('serverName' in metadata || 'annotations' in metadata)) === true;
+
 /** GraphInterrupt, ParentCommand and their like: how a graph is steered, and no errors. */
 export const isControlFlow = (error: unknown): boolean => readOf(error, 'is_bubble_up') === true;
 

@@ -1,5 +1,6 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { aValue } from './caller.ts';
+import { warnIfForeign } from './foreign.ts';
 import { firstName, groupsBy, type ToolGroup, toolGroup } from './groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy, titleOf } from './judging.ts';
 import { callGuarded, type ToolKitchen } from './langchain-call.ts';
@@ -119,7 +120,11 @@ const guardEach = (
     judgeOfTool: toolJudges(options, where),
     sibling: (_, name) => sibling(name),
   };
-  return tools.map((tool) => (own.includes(tool) ? guarded(tool, kitchen) : tool));
+  return tools.map((tool) => {
+    if (own.includes(tool)) return guarded(tool, kitchen);
+    if (!isGuarded(tool)) warnIfForeign(`${where} of LangChain`, tool, 'invoke');
+    return tool;
+  });
 };
 
 const nothingToGuard = (where: string, given: unknown, wanted: string): BreakerboxUsageError =>

@@ -229,13 +229,16 @@ describe('turns', () => {
     await agent.invoke({ messages: 'Go.' });
     const prompts = model.calls.map(({ messages }) => messages[0]?.text);
     expect(prompts).toEqual(['Be brief.', expect.stringMatching(/^Be brief\.\n\n.*search/s)]);
-    expect(prompts[1]).toContain(session.note());
+    expect(prompts[1]).toContain(`<breakerbox>\n${session.note()}\n</breakerbox>`);
   });
 
   test('note works without a system prompt; by default there is none', async () => {
     const { session } = brittle();
     const withNote = await runAgent([breakerMiddleware(session, { note: true })], [broken()], [[ask('x')], 'Done.']);
-    expect(withNote.model.calls[1]?.messages[0]).toMatchObject({ type: 'system', content: session.note() });
+    expect(withNote.model.calls[1]?.messages[0]).toMatchObject({
+      type: 'system',
+      content: `<breakerbox>\n${session.note()}\n</breakerbox>`,
+    });
     const without = await runAgent([breakerMiddleware(session)], [broken()], ['Done.']);
     expect(without.model.calls[0]?.messages[0]).toMatchObject({ type: 'human' });
   });

@@ -16,6 +16,8 @@ import {
 import { checkOptions, flag, names, type OptionCheck, show } from './options.ts';
 import { readable, readOf } from './readable.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
+import { noteBlock } from './system-note.ts';
+import { checkVersion } from './versions.ts';
 
 export { type GuardToolOptions, guardTool, guardTools } from './langchain-tool.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
@@ -23,7 +25,7 @@ export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 /** How the middleware behaves; the options of `guardTool` are those of all tools. */
 export interface BreakerMiddlewareOptions extends GuardToolOptions {
   /**
-   * Adds `session.note()` to the system prompt: which tools are out, and where to go instead. Default: `false`, for a system
+   * Adds a note to the system prompt: which tools are out, and where to go instead. Default: `false`, for a system
    * prompt that changes begins the provider's prompt cache anew. Without it the model is told when it calls such a tool.
    */
   readonly note?: boolean;
@@ -51,7 +53,7 @@ export interface BreakerMiddlewareOptions extends GuardToolOptions {
  * one brings when they are called. Tools that `guardTools` made keep their own guard.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session. A run rejects with one where a session function finds none.
+ * @throws BreakerboxUsageError when `session` is no session, or the framework is too old. A run rejects with one where a session function finds none.
  *
  * @example
  * ```ts
@@ -61,6 +63,7 @@ export interface BreakerMiddlewareOptions extends GuardToolOptions {
 export function breakerMiddleware(session: SessionSource, options: BreakerMiddlewareOptions = {}): AgentMiddleware {
   const where = 'breakerMiddleware()';
   checkOptions(where, options, { ...TOOL_OPTIONS, note: flag, onToolError: messageOrThrow, except: names });
+  checkVersion('langchain', `${where} of @breakerbox/instrumentation/langchain`);
   const { note = false, onToolError = 'message', except = [] } = options;
   const findSession = sessionFinder(session, where);
   const isOurs = (tool: unknown): tool is LangChainTool =>
@@ -104,7 +107,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
       // One that retries or falls back, in front of this, asks again within the turn.
       if (!turns.has(request.state.messages)) current.step();
       turns.add(request.state.messages);
-      const text = note ? current.note() : '';
+      const text = note ? noteBlock(current.note()) : '';
       if (text === '') return handler(request);
       const { systemMessage } = request;
       const gap = systemMessage.text === '' ? '' : '\n\n';

@@ -12,6 +12,7 @@ import { type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 import { type Instructions, steadyNote, withNote, withoutNote } from './system-note.ts';
 import { type Refusal, ToolUnavailableError } from './unavailable.ts';
+import { checkVersion } from './versions.ts';
 
 /** What the processor does in each turn. */
 export interface BreakerProcessorOptions extends JudgingOptions {
@@ -62,7 +63,7 @@ type InputStep = Pick<
  * what `prepareStep` adds comes after all of them.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session.
+ * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -72,6 +73,7 @@ type InputStep = Pick<
 export function breakerProcessor(session: SessionSource, options: BreakerProcessorOptions = {}): BreakerProcessor {
   const where = 'breakerProcessor()';
   checkOptions(where, options, CHECKS);
+  checkVersion('@mastra/core', `${where} of @breakerbox/instrumentation/mastra`);
   const { timeoutMs, tokens, note = true, hide = false } = options;
   const groupOf = groupsBy(options.group, where);
   const kitchen: Kitchen = {

@@ -117,7 +117,7 @@ test.each([
   const said = listenToDiag();
   const { agent, heard } = agentOf([[ask('x')], 'Done.'], { tools: { search: broken }, ...guarded });
   expect((await agent.generate('Go.', settings)).text).toBe('Done.');
-  expect(heard()).toEqual([expect.stringMatching(/^currentSession\(\): there is none here/)]);
+  expect(heard()).toEqual([expect.stringMatching(/^currentSession\(\): there is no session here/)]);
   expect(said.map(([words]) => words)).toContainEqual(
     expect.stringContaining('there is no session, so the tool was not run'),
   );

@@ -12,6 +12,7 @@ import { type Run, settlementOf, startRun } from './run.ts';
 import { sessionOf } from './run-tool.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
+import { checkVersion } from './versions.ts';
 
 export { type BreakerProcessor, type BreakerProcessorOptions, breakerProcessor } from './mastra-processor.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
@@ -44,7 +45,7 @@ export interface BreakerHooksOptions extends ToolHooks, JudgingOptions {
  *
  * @param own your own hooks. Your `beforeToolCall` is asked about calls that are to be made; what it refuses costs nothing.
  * @throws BreakerboxConfigError for hooks that are none.
- * @throws BreakerboxUsageError when `session` is no session.
+ * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -58,6 +59,7 @@ export interface BreakerHooksOptions extends ToolHooks, JudgingOptions {
 export function breakerHooks(session: SessionSource, own: BreakerHooksOptions = {}): BreakerHooks {
   const where = 'breakerHooks()';
   checkOptions(where, own, { beforeToolCall: reader, afterToolCall: reader, group: toolGroup, ...JUDGING });
+  checkVersion('@mastra/core', `${where} of @breakerbox/instrumentation/mastra`);
   const guide: Guide = { groupOf: groupsBy(own.group, where), judgeOf: judgesBy(own, where) };
   const kitchen = { findSession: sessionFinder(session, where), where };
   return {

@@ -100,7 +100,7 @@ export function guardMcpClient<Client extends McpClient>(
     // A tool that the session knows is never asked for: its circuit may be open because the server hangs.
     if (has === 'ask') has = session.peek(circuit) !== undefined || (await catalog.ask(name, askMs, signal));
     if (has) declareTool(session, circuit, group());
-    return decide(session, circuit, input, { key: judgeOfTool(name).keyOf(input) });
+    return decide(session, circuit, input, { type: 'extension', key: judgeOfTool(name).keyOf(input) });
   };
 
   /** Surely a tool of this server: a name that may be another's is called for the model alone, which gave it. */
@@ -149,7 +149,7 @@ export function guardMcpClient<Client extends McpClient>(
       return async (input) => {
         if (!(await isListed(name, signal))) return undefined;
         const others = { ...params, name, arguments: input };
-        const other = decide(session, circuit, input, { key: judgeOfTool(name).keyOf(input) });
+        const other = decide(session, circuit, input, { type: 'extension', key: judgeOfTool(name).keyOf(input) });
         return isRefused(other) ? undefined : { value: unstructured(await run(other, others)) };
       };
     };

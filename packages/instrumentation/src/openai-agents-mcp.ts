@@ -96,7 +96,8 @@ export function guardMcpServer<Server extends McpServer>(
     return (...given: Given): Promise<Result> => {
       const [tool, input, , more] = given;
       const judge = judgeOf(tool);
-      const request = { tool: `${prefix}${tool}`, judge, input: input ?? undefined, signal: more?.signal };
+      const type = 'extension' as const;
+      const request = { tool: `${prefix}${tool}`, judge, type, input: input ?? undefined, signal: more?.signal };
       const find = (circuit: string): DirectCall | undefined => {
         const other = circuit.slice(prefix.length);
         if (!circuit.startsWith(prefix) || !listed.get(server)?.has(other) || isChoosy(server)) return undefined;

@@ -78,7 +78,7 @@ describe('breakerSteps', () => {
     };
     const options = { callModelInputFilter: breakerSteps(session, { note: true }) };
     await runAgent([made], [], { model: listening, instructions: 'Be brief.', options });
-    expect(told).toEqual(['Be brief.', `Be brief.\n\n${session.note()}`]);
+    expect(told).toEqual(['Be brief.', `Be brief.\n\n<breakerbox>\n${session.note()}\n</breakerbox>`]);
     expect(session.note()).toContain("'search'");
   });
 

@@ -1,11 +1,13 @@
 import { safely } from '@breakerbox/core/internal';
 import { checkOptions, flag } from './options.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
+import { noteBlock } from './system-note.ts';
+import { checkVersion } from './versions.ts';
 
 /** How turns are counted. */
 export interface BreakerStepsOptions {
   /**
-   * Whether the model is told, at the end of the agent's instructions, what is out and what to use instead: `session.note()`.
+   * Whether the model is told, at the end of the agent's instructions, what is out and what to use instead.
    * The instructions then change with the health of tools, and a provider's cached prompt with them. Default: false; refusals
    * tell the same.
    */
@@ -31,7 +33,7 @@ interface ModelInput {
  * If you have a `callModelInputFilter` of your own, call `session.step()` in it instead.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session.
+ * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -40,13 +42,14 @@ interface ModelInput {
  */
 export function breakerSteps(session: SessionSource, options: BreakerStepsOptions = {}): ModelInputFilter {
   checkOptions('breakerSteps()', options, { note: flag });
+  checkVersion('@openai/agents', 'breakerSteps() of @breakerbox/instrumentation/openai-agents');
   const findSession = sessionFinder(session, 'breakerSteps()');
   const filter = <Data extends ModelInput>({ modelData }: { readonly modelData: Data }): Data => {
     // E5: the SDK ends the run for what a filter throws. Where there is no session, the tools say so too.
     const note = safely('breakerSteps()', () => {
       const current = findSession();
       current.step();
-      return options.note ? current.note() : '';
+      return options.note ? noteBlock(current.note()) : '';
     });
     if (!note) return modelData;
     return { ...modelData, instructions: [modelData.instructions, note].filter(Boolean).join('\n\n') };

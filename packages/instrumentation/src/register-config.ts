@@ -5,7 +5,14 @@ import { loadCapabilities } from './capabilities.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const SCOPES = ['session', 'process', 'none'] as const;
-const NAMES = ['BREAKERBOX_AGENT', 'BREAKERBOX_CAPABILITIES', 'BREAKERBOX_SCOPE', 'BREAKERBOX_MODE'] as const;
+/** Core reads the last one. */
+const NAMES = [
+  'BREAKERBOX_AGENT',
+  'BREAKERBOX_CAPABILITIES',
+  'BREAKERBOX_SCOPE',
+  'BREAKERBOX_MODE',
+  'BREAKERBOX_WARNINGS',
+] as const;
 /** Of the start script of the demo, whose processes hand it on; or put there by Kubernetes for a service named `breakerbox-…`. */
 const isOfOthers = (name: string): boolean =>
   name === 'BREAKERBOX_PARENT' || /_(?:SERVICE_HOST|(?:SERVICE_)?PORT(?:_\w+)?)$/.test(name);

@@ -9,6 +9,7 @@
  * | `BREAKERBOX_CAPABILITIES` | a file with the tools' alternatives and fallbacks, as for `loadCapabilities` | none |
  * | `BREAKERBOX_SCOPE` | `session`, `process` or `none`: whose circuits they are | `session` |
  * | `BREAKERBOX_MODE` | the mode of all circuits, such as `observe_only`: nothing is skipped, all is counted | `automatic` |
+ * | `BREAKERBOX_WARNINGS` | `off`: no warnings of mistakes in the program; read without `--import` too | warnings on |
  *
  * A variable or file that can't work, or a `BREAKERBOX_` variable that there is none of, ends the process at its start, with all
  * that is wrong. It has to be `--import`: Node's `--require` takes no module that waits for a file.

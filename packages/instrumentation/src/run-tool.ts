@@ -1,4 +1,4 @@
-import type { Permit, Session } from '@breakerbox/core';
+import type { AcquireOptions, Permit, Session } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { readSignal, type ToolCall, throwIfAborted } from './caller.ts';
@@ -30,6 +30,8 @@ export interface ToolRequest extends ToolCall {
   readonly group?: string | undefined;
   /** The tool's judge, where the framework's tool says more than its name. Default: what `judgeOf` of the adapter says. */
   readonly judge?: Judge | undefined;
+  /** Default: `function`. */
+  readonly type?: AcquireOptions['type'];
   readonly input: unknown;
   /** What core is asked with in place of the input, where it must not know the call again (O5, F2). */
   readonly asked?: unknown;
@@ -88,11 +90,11 @@ export const runInPlace = async <Output>(
 const nobody = (): DirectCall | undefined => undefined;
 
 const ask = (kitchen: Kitchen, request: ToolRequest): Permit => {
-  const { tool, group = kitchen.groupOf?.(tool), input, asked = input, callId, signal } = request;
+  const { tool, group = kitchen.groupOf?.(tool), input, asked = input, callId, signal, type } = request;
   throwIfAborted(readSignal(`${kitchen.where}, tool '${tool}'`, signal));
   const session = sessionOf(kitchen);
   declareTool(session, tool, group);
-  return decide(session, tool, asked, { callId, key: judgeOf(kitchen, request).keyOf(input) });
+  return decide(session, tool, asked, { callId, type, key: judgeOf(kitchen, request).keyOf(input) });
 };
 
 const judgeOf = ({ judgeOf = plainJudge }: Kitchen, { tool, judge = judgeOf(tool) }: ToolRequest): Judge => judge;

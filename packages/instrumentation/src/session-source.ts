@@ -1,5 +1,5 @@
 import { BreakerboxUsageError, type Session } from '@breakerbox/core';
-import { watchEnd } from '@breakerbox/core/internal';
+import { noticeCopy, watchEnd } from '@breakerbox/core/internal';
 import { declareTool, type GroupOf } from './groups.ts';
 import { hasMethod } from './has-method.ts';
 
@@ -14,6 +14,7 @@ export type SessionFinder = () => Session;
  */
 export const sessionFinder = (source: SessionSource, where: string): SessionFinder => {
   checkSource(source, where);
+  noticeCopy();
   return () => currentOf(source, where);
 };
 
@@ -44,7 +45,7 @@ const isSession = (value: Session | null | undefined): value is Session =>
 
 const noSession = (value: unknown, where: string): BreakerboxUsageError =>
   new BreakerboxUsageError(
-    `${where}: got ${kindOf(value)} instead of a session, so nobody could decide whether a tool may be called. Give what ` +
+    `${where}: got ${kindOf(value)} instead of a session, so no decision is possible. Pass what ` +
       'box.session() returns, or a function that returns it.',
   );
 

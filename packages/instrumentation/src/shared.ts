@@ -8,8 +8,12 @@ export const sharedKey = (name: string, version: number): symbol =>
 
 /** What copies of the package in one process share: it stands on `globalThis`, made by the copy that is loaded first. */
 export const shared = <Value>(name: string, version: number, make: () => Value): Value => {
-  const key = sharedKey(name, version);
-  const all = globalThis as { [key: symbol]: unknown };
-  all[key] ??= make();
-  return all[key] as Value;
+  all[sharedKey(name, version)] ??= make();
+  return all[sharedKey(name, version)] as Value;
 };
+
+/** What a copy shares already; undefined when no copy has made it yet. */
+export const found = <Value>(name: string, version: number): Value | undefined =>
+  all[sharedKey(name, version)] as Value | undefined;
+
+const all = globalThis as { [key: symbol]: unknown };

@@ -26,6 +26,15 @@ describe('R3: a note comes off as it was put on', () => {
     expect(withoutNote(instructions, session)).toEqual({ instructions, noted: false });
   });
 
+  test('once nothing is out, what is there is yours', () => {
+    const { session: healthy } = watchedSession({ tools: FRAGILE });
+    expect(steadyNote(healthy)).toBe('');
+    for (const text of ['Be brief.\n\n', '']) {
+      expect(withoutNote(text, healthy)).toEqual({ instructions: text, noted: false });
+    }
+    expect(withoutNote([system('')], healthy).noted).toBe(false);
+  });
+
   test('of an earlier state too, as a run beside it may have said it; and that of another session stays', () => {
     const [one, other] = [watchedSession({ tools: FRAGILE }).session, watchedSession({ tools: FRAGILE }).session];
     one.acquire('search').settle(failed);

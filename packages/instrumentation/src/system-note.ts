@@ -13,12 +13,13 @@ const said = new WeakMap<Session, Set<string>>();
 /** Runs that share a session may each have said something else last. */
 const REMEMBERED = 50;
 
-const blockOf = (note: string): string => `<breakerbox>\n${note}\n</breakerbox>`;
+/** A note as every adapter gives it to the model: between tags, so that the model can tell it from your own words. */
+export const noteBlock = (note: string): string => (note === '' ? '' : `<breakerbox>\n${note}\n</breakerbox>`);
 
 /** A system prompt with a note behind it. Messages may be marked for a prompt cache: theirs stay as they are. */
 export const withNote = (instructions: Instructions | undefined, note: string): Instructions => {
   if (note === '') return instructions ?? [];
-  const block = blockOf(note);
+  const block = noteBlock(note);
   const messages = typeof instructions === 'object' ? [instructions].flat() : [];
   if (messages.length > 0) return [...messages, { role: 'system', content: block }];
   return typeof instructions === 'string' && instructions !== '' ? `${instructions}\n\n${block}` : block;
@@ -29,7 +30,7 @@ export const withoutNote = (
   instructions: Instructions | undefined,
   session: Session,
 ): { readonly instructions: Instructions | undefined; readonly noted: boolean } => {
-  const blocks = [...(said.get(session) ?? [])].map(blockOf);
+  const blocks = [...(said.get(session) ?? [])].filter(Boolean).map(noteBlock);
   if (typeof instructions === 'string') {
     const block = blocks.find((one) => instructions === one || instructions.endsWith(`\n\n${one}`));
     if (block === undefined) return { instructions, noted: false };

@@ -1,12 +1,13 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
+import { activeSession } from './active-session.ts';
 import { guardTools } from './ai-sdk.ts';
 import { guard } from './guard.ts';
 import { guardAll } from './guard-all.ts';
 import { hookedCalls } from './hooked-calls.ts';
 import { refusalOf } from './test-support/refusal.ts';
 import { watchedSession } from './test-support/watched-session.ts';
-import { activeSession, currentSession, withSession } from './with-session.ts';
+import { currentSession, withSession } from './with-session.ts';
 
 const two = () => [watchedSession(), watchedSession()] as const;
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,13 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { BreakerboxUsageError, type Session } from '@breakerbox/core';
+import { activeSession, type SessionStorage } from './active-session.ts';
+import { enter } from './enter.ts';
 import { shared } from './shared.ts';
 
-const storage = shared('session', 1, () => new AsyncLocalStorage<Session>());
+const storage = shared('session', 1, (): SessionStorage => new AsyncLocalStorage<Session>());
 
 /**
  * Makes a session the current one for whatever `run` does, asynchronous work too: tools that were guarded with
  * `currentSession` ask it. So a server guards its tools once, and each of a thousand conversations has its own session. End it
  * with its conversation; a session for each request shares its circuits by a box with `scope: 'process'`.
+ *
+ * `run` is called in `session.context`: where the session has a span (`span: true`), the spans of `run` are beneath it.
  *
  * @returns what `run` returns; what it throws is thrown.
  *
@@ -22,10 +26,8 @@ const storage = shared('session', 1, () => new AsyncLocalStorage<Session>());
  * });
  * ```
  */
-export const withSession = <Value>(session: Session, run: () => Value): Value => storage.run(session, run);
-
-/** The session of the innermost `withSession` around; undefined outside of all. */
-export const activeSession = (): Session | undefined => storage.getStore();
+export const withSession = <Value>(session: Session, run: () => Value): Value =>
+  storage.run(session, () => enter(session, run));
 
 /**
  * The session of the innermost `withSession` around, for everything here that takes a session or a function.
@@ -36,7 +38,7 @@ export const currentSession: () => Session = shared('currentSession', 1, () => (
   const session = activeSession();
   if (session !== undefined) return session;
   throw new BreakerboxUsageError(
-    'currentSession(): there is none here, so nobody could decide whether a tool may be called. Run the agent inside ' +
+    'currentSession(): there is no session here, so no decision is possible. Run the agent inside ' +
       'withSession(session, () => …), or give the session itself where tools are guarded.',
   );
 });

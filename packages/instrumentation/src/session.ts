@@ -1,0 +1,1 @@
+export { currentSession, withSession } from './with-session.ts';
