@@ -33,21 +33,26 @@ import { Expeditor } from './expeditor.ts';
 import { circuitNameOf, groupNameOf } from './groups.ts';
 import { DEFAULT_REPEATS } from './loop-guard.ts';
 import { freshMemory } from './memory.ts';
+import { warnOfSmallBudget } from './mistakes.ts';
 import { shortened, someNames } from './names.ts';
 import { DEFAULT_JUDGEMENT } from './outcome/taxonomy.ts';
 import { createPrecheckBoard, type Precheck } from './precheck.ts';
 import { createRecoveryWatch } from './recovery.ts';
 import { recall } from './restore.ts';
 import { safeClock } from './safe-clock.ts';
+import { NamedSession, type NamedSessions } from './same-id.ts';
 import { boundedDeclare } from './seen-tools.ts';
 import type { Session } from './session.ts';
 import { checkSnapshot } from './snapshot-checks.ts';
 import { circuitStore } from './store.ts';
 import { DEFAULT_SYSTEMIC, type SystemicEvent } from './systemic.ts';
+import { noticeCopy } from './telemetry/copies.ts';
 import { agentCells, followProviders } from './telemetry/hub.ts';
 import { groupCells, outcomeCell, toolCells } from './telemetry/metrics.ts';
 import { safely } from './telemetry/safely.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
+import { startSessionSpan } from './telemetry/spans.ts';
+import { isObserved, warnIfUnobserved } from './telemetry/started.ts';
 import type { CircuitSpec, ToolSettings, ToolSpec } from './tool.ts';
 import { checkListener } from './usage.ts';
 
@@ -123,25 +128,37 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   const emitter = createEmitter<BreakerboxEvents>();
   const tools = new Map<string, ToolSpec>();
   const groups = new Map<string, CircuitSpec>();
+  const configured = new Set(Object.keys(config.tools ?? {}));
+  const unused = new Set(configured);
+  const named: NamedSessions = new Map();
   let version = 0;
 
   const declare = (given: string, toolConfig: ToolConfig = {}): void => {
     const name = typeof given === 'string' ? shortened(given) : given; // A server's list may hold a book; calls find it by the same.
+    unused.delete(name);
     if (tools.has(name)) return;
     validateTool(name, toolConfig, defaults, capabilities);
-    put(name, toolConfig);
+    if (Object.keys(toolConfig).length > 0) configured.add(name);
+    checkBudget(config.budget, [put(name, toolConfig)]);
     followProviders();
   };
 
-  const put = (name: string, toolConfig: ToolConfig): void => {
+  const put = (name: string, toolConfig: ToolConfig): ToolSpec => {
     const treated = toolSettings(defaults, toolConfig, scope);
     const ownCells = toolCells(cells, name, maxTools, treated.outcomes);
     const successes = outcomeCell(ownCells, 'success', undefined);
-    tools.set(name, { name, ...treated, group: undefined, cells: ownCells, successes });
+    const tool: ToolSpec = { name, ...treated, group: undefined, cells: ownCells, successes };
+    tools.set(name, tool);
     if (toolConfig.group === false) ungrouped.add(name);
     else if (toolConfig.group !== undefined) putInGroup(name, toolConfig.group);
     chains.forget();
     version += 1;
+    return tool;
+  };
+
+  /** Sessions that share their circuits open them together, each with a part of the failures. */
+  const checkBudget = (budget: BreakerboxConfig['budget'], some: Iterable<ToolSpec>): void => {
+    if (scope === 'session') warnOfSmallBudget(agent, budgetOptions(budget), config.systemic !== false, some);
   };
 
   /** Tools that are to have no group, whatever an adapter says. */
@@ -229,6 +246,8 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     idleMs: config.sessionIdleMs ?? 30 * 60_000,
     cells,
     emitter,
+    configured,
+    unused,
     tool: (name) => tools.get(name),
     group: (name) => groups.get(name),
     declare: boundedDeclare({
@@ -251,6 +270,14 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   // All at once: they were checked together, and may name each other in any order.
   for (const [name, toolConfig] of Object.entries(config.tools ?? {})) put(name, toolConfig);
   followProviders();
+  noticeCopy();
+  checkBudget(config.budget, tools.values());
+
+  const spanOf = (id: string, { span = false }: Pick<SessionOptions, 'span'>) => {
+    // It is remembered that telemetry was there: a session may end after it.
+    safely('looking for telemetry', () => (span ? warnIfUnobserved('The option span of a session') : isObserved()));
+    return span ? startSessionSpan(agent, id) : undefined;
+  };
 
   const allowedBy = (allowedTools = config.allowedTools) => allowedTools && new Set(allowedTools);
 
@@ -263,9 +290,12 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     session: (options = {}) => {
       validateSessionOptions(options);
       const { id = crypto.randomUUID(), allowedTools } = options;
-      const budget = createBudget({ ...budgetOptions(config.budget), ...budgetOptions(options.budget) });
+      const budget = { ...budgetOptions(config.budget), ...budgetOptions(options.budget) };
+      if (options.budget !== undefined) checkBudget(budget, tools.values());
       cells.sessionsStarted.value += 1;
-      return new Expeditor(shared, id, freshMemory(budget, clock.now()), allowedBy(allowedTools));
+      const memory = freshMemory(createBudget(budget), clock.now());
+      const ofId = options.id === undefined ? undefined : new NamedSession(agent, id, named, false);
+      return new Expeditor(shared, id, memory, allowedBy(allowedTools), spanOf(id, options), ofId);
     },
     restore: (snapshot, options = {}) => {
       validateRestoreOptions(options);
@@ -281,7 +311,8 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
       }
       const elapsedMs = options.elapsedMs ?? Math.max(0, clock.unixNow() - kept.unixMs);
       const memory = recall(kept, { ms: clock.now(), elapsedMs }, rules, scope === 'session');
-      return new Expeditor(shared, id, memory, allowedBy(options.allowedTools));
+      const ofId = new NamedSession(agent, id, named, true);
+      return new Expeditor(shared, id, memory, allowedBy(options.allowedTools), spanOf(id, options), ofId);
     },
     precheck: () =>
       prechecks.refresh(

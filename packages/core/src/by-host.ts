@@ -1,4 +1,4 @@
-import { read } from './outcome/untrusted.ts';
+import { guarded, read } from './outcome/untrusted.ts';
 
 /**
  * A tool's `key` (C14): the host of the URL in one field of the arguments, or of the URL that the argument is, in lower case and with its
@@ -16,9 +16,5 @@ export const byHost =
   (input) => {
     const url = typeof input === 'string' ? input : read(input, field);
     if (typeof url !== 'string') return undefined;
-    try {
-      return new URL(url).host.toLowerCase() || undefined;
-    } catch {
-      return undefined;
-    }
+    return guarded(() => new URL(url).host.toLowerCase() || undefined, undefined);
   };

@@ -211,7 +211,7 @@ describe('E6: bad configuration is refused when the box is made', () => {
       'is a cycle, s → later → s',
     );
     expect(issuesOf(() => box.declare('later', { alternatives: [{ tool: 'x' }] }))[0]?.message).toContain(
-      'no such tool',
+      'but no tool has that name',
     );
     box.declare('later', { alternatives: [{ tool: 's' }] });
     expect(box.tools).toEqual(['s', 'later']);

@@ -138,10 +138,16 @@ export interface SessionOptions {
   readonly budget?: BreakerboxConfig['budget'];
   /** For this session alone; default the box's (K2). */
   readonly allowedTools?: readonly string[];
+  /**
+   * Opens a span `invoke_agent {agent}` for the run, beneath the span that is active then. The spans of the session's decisions are
+   * beneath it, except where a span of a framework is active. It ends with `session.end()`, or when the session idles. Does nothing
+   * without an OpenTelemetry SDK for traces. Default: false.
+   */
+  readonly span?: boolean;
 }
 
 /** What `box.restore` takes beside the snapshot. */
-export interface RestoreOptions extends Pick<SessionOptions, 'allowedTools'> {
+export interface RestoreOptions extends Pick<SessionOptions, 'allowedTools' | 'span'> {
   /** Milliseconds that count as passed since the snapshot (C11). ≥ 0. Default: by the wall clock, never less than 0. */
   readonly elapsedMs?: number;
 }
@@ -337,13 +343,15 @@ const checkGroups: Check = (path, value) => {
 };
 
 const allowedTools = list(toolName, "['web_search']");
+const span = oneOf([true, false], orLeaveOut('the session has no span then.'));
 
 const restoreChecks = {
   allowedTools,
+  span,
   elapsedMs: number(0, orLeaveOut('the wall clock says how much time has passed.')),
 } satisfies Record<keyof RestoreOptions, Check>;
 
-const sessionChecks = object({ id: shortName, budget: checkBudget, allowedTools }, "{ id: 'conversation-7' }");
+const sessionChecks = object({ id: shortName, budget: checkBudget, allowedTools, span }, "{ id: 'conversation-7' }");
 
 const checkLoopGuard = object(
   { repeats: number(1, orLeaveOut('a call is skipped after that many failures in a row.'), { whole: true }) },

@@ -36,6 +36,10 @@ export interface SessionContext extends WitnessContext {
   readonly prechecks: PrecheckBoard;
   /** How tools are treated that were never declared. */
   readonly undeclared: ToolSettings;
+  /** Names of the tools that have settings of their own. */
+  readonly configured: ReadonlySet<string>;
+  /** Those of them that were neither called nor declared by an adapter yet. */
+  readonly unused: Set<string>;
   tool(name: string): ToolSpec | undefined;
   /** A group's circuit, by its name `group:NAME`; undefined while no declared tool is in it. */
   group(name: string): CircuitSpec | undefined;

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   type Correlation,
   type CorrelationPolicy,
+  latestOf,
+  latestOpening,
   NO_CORRELATION,
   recordClosing,
   recordFailure,
@@ -174,6 +176,12 @@ describe('S1: circuits that open while an event lasts', () => {
       expect(recordOpening(mixed, one('d', category), process).event).toBe(mixed.event);
     }
   });
+});
+
+test('S5: the latest opening of an event; of several at the same time, the first', () => {
+  const [earlier, first, second] = [one('a'), one('b', 'network', 2, 1), one('c', 'network', 2, 2)];
+  const { event } = opened([earlier, first, second]);
+  expect(event && [latestOpening(event), latestOf(event)]).toEqual([first, 2]);
 });
 
 describe('S1: failures with no success in between', () => {

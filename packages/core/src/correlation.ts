@@ -62,7 +62,7 @@ export const recordFailure = (
   const recent = correlation.failures.filter(({ at }) => inWindow(policy, at, entry.at));
   const failures = withoutSurplus([...recent, entry], entry, policy.sharedFailures);
   const alike = failures.filter(({ category }) => category === entry.category);
-  const event = eventOfFailures(alike, correlation.openings, policy);
+  const event = eventOfFailures(alike, correlation.openings, policy, entry.at);
   return { ...correlation, failures, event };
 };
 
@@ -80,6 +80,7 @@ const eventOfFailures = (
   alike: readonly FailureEntry[],
   openings: readonly Opening[],
   policy: CorrelationPolicy,
+  at: Moment,
 ): SystemicEvent | undefined => {
   if (alike.length < policy.sharedFailures) return undefined;
   const byTool = new Map<string, Opening>();
@@ -87,9 +88,7 @@ const eventOfFailures = (
     if (byTool.has(entry.tool)) continue;
     byTool.set(entry.tool, openings.find(({ tool }) => tool === entry.tool) ?? entry);
   }
-  return sourcesOf(alike, policy) >= policy.sharedTools
-    ? eventOf([...byTool.values()], policy, alike.at(-1)?.at)
-    : undefined;
+  return sourcesOf(alike, policy) >= policy.sharedTools ? eventOf([...byTool.values()], policy, at) : undefined;
 };
 
 /** S1: a call of a tool that has a circuit succeeded: what failed before it is no evidence of one cause. */
@@ -123,10 +122,8 @@ const joined = (event: SystemicEvent, opening: Opening, policy: CorrelationPolic
   return eventOf([...others, opening], policy, event.began);
 };
 
-const belongsTo = (event: SystemicEvent, { category, at }: Opening, policy: CorrelationPolicy): boolean => {
-  const latest = latestOpening(event);
-  return category === event.category && latest !== undefined && inWindow(policy, latest.at, at);
-};
+const belongsTo = (event: SystemicEvent, { category, at }: Opening, policy: CorrelationPolicy): boolean =>
+  category === event.category && inWindow(policy, latestOpening(event).at, at);
 
 const eventOfOpenings = (
   openings: readonly Opening[],
@@ -192,8 +189,8 @@ export const resolveEvent = (correlation: Correlation): Correlation =>
   correlation.event === undefined ? correlation : NO_CORRELATION;
 
 /** When the latest circuit joined an event, in monotonic ms: from there on its end is waited for (S5). */
-export const latestOf = (event: SystemicEvent): number => latestOpening(event)?.at.ms ?? Number.NEGATIVE_INFINITY;
+export const latestOf = (event: SystemicEvent): number => latestOpening(event).at.ms;
 
-/** Of several at once, the first. */
-export const latestOpening = ({ openings }: SystemicEvent): Opening | undefined =>
-  openings.toSorted((one, other) => other.at.ms - one.at.ms)[0];
+/** Of several at once, the first. An event has one at least. */
+export const latestOpening = ({ openings }: SystemicEvent): Opening =>
+  openings.reduce((latest, one) => (one.at.ms > latest.at.ms ? one : latest));

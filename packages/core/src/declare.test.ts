@@ -2,7 +2,7 @@ import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createBreakerbox } from './breakerbox.ts';
 import { BreakerboxConfigError } from './errors.ts';
-import { bench, failOnce, succeedOnce, trip } from './test-support.ts';
+import { bench, failOnce, succeedOnce, trip, watchWarnings } from './test-support.ts';
 
 afterEach(() => diag.disable());
 
@@ -18,13 +18,12 @@ const throwing = () => {
 
 describe('tools that are merely seen', () => {
   test('C2: are declared up to 2,000, or ten times maxTools if that is more; the next are called as undeclared ones, and that is told once', () => {
-    const warn = vi.fn();
-    loggerOf({ warn });
+    const warnings = watchWarnings();
     const { box, session } = bench({ agent: 'flooded', tools: { real: {} }, maxTools: 210, budget: { failures: 10 } });
     for (let n = 0; n < 5_000; n += 1) session.declare(`made-up-${n}`);
     expect(box.tools).toHaveLength(2_100);
-    expect(warn.mock.calls).toEqual([
-      [expect.stringMatching(/'flooded' has 2100 declared tools.*raise maxTools \(210\)/)],
+    expect(warnings()).toEqual([
+      expect.stringMatching(/^BREAKERBOX_TOO_MANY_TOOLS: .*'flooded' has 2100 declared tools.*raise maxTools \(210\)/),
     ]);
     trip(session, 'made-up-2098');
     for (let n = 0; n < 4; n += 1) expect(failOnce(session, 'made-up-2099', 'server')).toBe('call');
@@ -49,15 +48,14 @@ describe('tools that are merely seen', () => {
   });
 
   test('C2: those that a person declares by hand, or configures, have no bound; nor do those that are declared already', () => {
-    const warn = vi.fn();
-    loggerOf({ warn });
+    const warnings = watchWarnings();
     const tools = Object.fromEntries(Array.from({ length: 2_005 }, (_, n) => [`t${n}`, {}]));
     const { box, session } = bench({ tools, maxTools: 1 });
     box.declare('by hand');
     session.declare('by hand');
     session.declare('t2004');
     expect(box.tools).toHaveLength(2_006);
-    expect(warn).not.toHaveBeenCalled();
+    expect(warnings()).toEqual([]);
   });
 });
 
@@ -89,8 +87,10 @@ describe('E5: a logger that throws', () => {
     }
   });
 
-  test('E5: and no tool that is declared beyond the bound', () => {
+  test('E5: and no tool that is declared beyond the bound, where warnings throw as well', () => {
     loggerOf({ warn: throwing, error: throwing });
+    watchWarnings();
+    vi.mocked(process.emitWarning).mockImplementation(throwing);
     const { session } = bench({ tools: {}, maxTools: 1 });
     expect(() => {
       for (let n = 0; n < 2_002; n += 1) session.declare(`t${n}`);

@@ -1,3 +1,4 @@
+import type { Context } from '@opentelemetry/api';
 import { Accounts } from './accounts.ts';
 import type { Books } from './books.ts';
 import { createBudget } from './budget/budget.ts';
@@ -16,6 +17,7 @@ import { CallHistory } from './history.ts';
 import { keyOf } from './keys.ts';
 import { freshMemory, type SessionMemory } from './memory.ts';
 import { type Grounds, noteText, rejectionText } from './message.ts';
+import { FIRST_LOOK, lookForMistakes, nextLook, warnOfUndeclared } from './mistakes.ts';
 import { read } from './outcome/untrusted.ts';
 import { type AskedCall, NO_CALL, Outlook } from './outlook.ts';
 import { keyPassOf, NO_PASSES } from './passes.ts';
@@ -23,12 +25,15 @@ import { type Permit, type PermitOwner, SessionPermit } from './permit.ts';
 import { decisionOf, isCounted, isExecuted, type Reason } from './reasons.ts';
 import type { RecoveryWatch } from './recovery.ts';
 import { buildReport, type SessionReport } from './report/report.ts';
+import type { NamedSession } from './same-id.ts';
 import { Seats, type SessionTool } from './seats.ts';
 import type { AcquireOptions, DeclareOptions, ReportOptions, Session } from './session.ts';
 import { type Judged, judge, type Settlement, SUCCESS } from './settlement.ts';
 import { type SessionSnapshot, takeSnapshot } from './snapshot.ts';
 import { type CircuitStore, circuitMoment, circuitStore, copyStore, ownMemory } from './store.ts';
 import { followProviders, metricsActive } from './telemetry/hub.ts';
+import { safely } from './telemetry/safely.ts';
+import type { SessionSpan } from './telemetry/spans.ts';
 import { SessionWitness, SILENT } from './telemetry/witness.ts';
 import type { ToolSpec } from './tool.ts';
 import { checkControl, checkReportOptions } from './usage.ts';
@@ -51,11 +56,23 @@ export class Expeditor implements Session, PermitOwner {
   #stepMs: number;
   /** How many calls it has decided. */
   #serial = 0;
+  /** After so many it looks for mistakes in the program. */
+  #nextLook = FIRST_LOOK;
+  /** How many it had decided when the step began. */
+  #decidedBefore = 0;
+  readonly #beganMs: number;
   /** Made for the first error that counts. */
   #errors: CountedErrors | undefined;
   #plan: ScopePlan | undefined;
 
-  constructor(box: SessionContext, id: string, memory: SessionMemory, allowed: ReadonlySet<string> | undefined) {
+  constructor(
+    box: SessionContext,
+    id: string,
+    memory: SessionMemory,
+    allowed: ReadonlySet<string> | undefined,
+    span: SessionSpan | undefined,
+    named: NamedSession | undefined,
+  ) {
     const { books, step, stepMs } = memory;
     const store = box.shared ?? circuitStore(memory);
     this.id = id;
@@ -65,7 +82,7 @@ export class Expeditor implements Session, PermitOwner {
     this.#stepMs = stepMs;
     this.#allowed = allowed;
     this.#recovery = box.recoveryWatch();
-    this.#witness = new SessionWitness(box, id, store, books.real);
+    this.#witness = new SessionWitness(box, id, store, books.real, span, named);
     this.#accounts = new Accounts(books, store, box.systemic, this.#witness);
     this.#circuits = new Circuits(box, store, this.#accounts, this.#witness, this.#recovery);
     this.#seats = new Seats(box);
@@ -74,8 +91,13 @@ export class Expeditor implements Session, PermitOwner {
     followProviders();
     this.#witness.wrote(books.real, this.#accounts.state(false));
     this.#witness.inUse();
-    this.#witness.usedAt(box.clock.now());
+    this.#beganMs = box.clock.now();
+    this.#witness.usedAt(this.#beganMs);
     for (const name of [...store.kept.keys()]) this.#circuits.track(name);
+  }
+
+  get context(): Context {
+    return this.#witness.context;
   }
 
   acquire(tool: string, options?: AcquireOptions): Permit {
@@ -87,6 +109,7 @@ export class Expeditor implements Session, PermitOwner {
     if (mode === 'observe_only') this.#accounts.observe();
     const reason = this.#outlook.reason(seat, mode, call, at);
     this.#serial += 1;
+    if (this.#serial === this.#nextLook) this.#look(false);
     if (reason !== 'closed') return this.#decideOtherwise(seat, reason, mode, call, this.#timed(at), options);
     // Almost every call: a closed circuit needs no admission.
     const passes =
@@ -133,6 +156,7 @@ export class Expeditor implements Session, PermitOwner {
 
   #take(tool: string): SessionTool {
     const name = this.#seats.nameOf(tool);
+    this.#box.unused.delete(name);
     // A model may make up any name, also that of a group's circuit.
     const tracked = groupNameOf(name) === undefined ? this.#circuits.track(name) : undefined;
     return this.#seats.make(name, tracked, this.#circuits.groupOf(this.#box.tool(name)?.group));
@@ -188,6 +212,7 @@ export class Expeditor implements Session, PermitOwner {
     const late = this.#circuits.back(permit);
     permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
     this.#witness.concluded(permit, judged, late, at.ms);
+    if (permit.seat.spec === undefined) warnOfUndeclared(this.#box, permit.seat);
     if (!late) this.#circuits.settle(permit, judged, at);
     return !late && isCounted(permit.reason);
   }
@@ -205,6 +230,7 @@ export class Expeditor implements Session, PermitOwner {
     const { ms } = this.#arrive();
     this.#step += 1;
     this.#stepMs = ms;
+    this.#decidedBefore = this.#serial;
     const { steps } = this.#circuits.store;
     if (steps !== undefined) {
       steps.step += 1;
@@ -327,12 +353,30 @@ export class Expeditor implements Session, PermitOwner {
     const { store, accounts, at } = this.#lookAhead();
     const { ms, ...steps } = at;
     const memory = { ...steps, books: accounts.books, ...ownMemory(store) };
+    this.#witness.kept();
     return takeSnapshot(this, memory, ms, this.#box.clock.unixNow());
   }
 
   end(): void {
     followProviders();
+    this.#look(true);
     this.#witness.ended();
+  }
+
+  /** Warns of what the program does in vain. Costs something now and then, and nothing at any other decision. */
+  #look(isOver: boolean): void {
+    if (!isOver) this.#nextLook = nextLook(this.#nextLook);
+    safely('looking for mistakes in the program', () =>
+      lookForMistakes(this.#box, {
+        id: this.id,
+        tools: this.#seats.all(),
+        step: this.#circuits.store.steps?.step ?? this.#step,
+        decidedBefore: this.#decidedBefore,
+        decided: this.#serial,
+        isOver,
+        ageMs: () => this.#box.clock.now() - this.#beganMs,
+      }),
+    );
   }
 
   /**

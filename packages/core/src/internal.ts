@@ -7,7 +7,8 @@ export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeani
 export { type Evidence, type Refine, stopKind, TRUST } from './outcome/evidence.ts';
 export { readErrorResult } from './outcome/result.ts';
 export { isObject, read, readItems, readKeys, readNames, readText, TEXT_LIMIT } from './outcome/untrusted.ts';
-export type { HistogramSeries, NumberSeries, SharedMetric } from './telemetry/copies.ts';
+export { type HistogramSeries, type NumberSeries, noticeCopy, type SharedMetric } from './telemetry/copies.ts';
 export { countOf, type Exemplar } from './telemetry/durations.ts';
 export { type CellReader, openCells, readMetrics, scrapedNumbers } from './telemetry/reading.ts';
 export { atOnce, reportThrown, safely, watchEnd } from './telemetry/safely.ts';
+export { type WarningCode, warnOnce } from './warnings.ts';

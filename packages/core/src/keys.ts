@@ -14,7 +14,7 @@ export interface KeyCircuits {
   /** By the hash of the key, the least recently moved first. */
   readonly circuits: Map<string, Circuit>;
   /** The generation of a new circuit. It is higher than that of any dropped circuit, so a late result changes nothing (C7). */
-  generation: number;
+  readonly generation: number;
 }
 
 /** A circuit whose calls may have keys. */
@@ -80,10 +80,9 @@ export const keyCircuit = ({ keys }: Keyed, key: string): Circuit =>
 /** C15: what a call takes of the circuit of its key: a slot where that is not closed. */
 export const passKey = (tracked: Keyed, key: string, at: Moment): Pass => {
   const before = keyCircuit(tracked, key);
-  const admission = admit(before, keyPolicyOf(tracked), at);
-  if (admission.circuit !== before) keep(tracked, key, admission.circuit);
-  const lease = admission.verdict === 'probe' ? admission.lease : undefined;
-  return { of: 'key', key, generation: admission.circuit.generation, lease };
+  const { circuit, lease } = admit(before, keyPolicyOf(tracked), at);
+  if (circuit !== before) keep(tracked, key, circuit);
+  return { of: 'key', key, generation: circuit.generation, lease };
 };
 
 /**
@@ -105,37 +104,34 @@ const move = (tracked: Keyed, { key }: Pass, change: (circuit: Circuit) => Circu
   if (next !== before) keep(tracked, key, next);
 };
 
-const NO_FACTS = { durationMs: 0, tokens: 0 };
-
 const nextOf = (
   circuit: Circuit,
   pass: Pass,
-  { outcome, category = 'unknown', retryAfterMs, blames }: Judged,
+  judged: Judged,
   policy: CircuitPolicy,
   at: Moment,
   degraded: boolean,
 ): Circuit => {
-  if (outcome === 'success') return succeed(circuit, pass, NO_FACTS, policy, at);
+  const { outcome, category = 'unknown', blames } = judged;
+  if (outcome === 'success') return succeed(circuit, pass, judged, policy, at);
   const isFailure = blames === 'key' || (outcome === 'failure' && pass.lease !== undefined);
   if (!isFailure) return release(circuit, pass);
-  return fail(circuit, pass, { ...NO_FACTS, category, retryAfterMs, degraded, full: true }, policy, at);
+  return fail(circuit, pass, { ...judged, category, degraded, full: true }, policy, at);
 };
 
 /** The last of the map is what was moved last. */
 const keep = (tracked: Keyed, key: string, circuit: Circuit): void => {
-  tracked.keys ??= { circuits: new Map(), generation: 0 };
-  const { circuits } = tracked.keys;
-  if (!circuits.delete(key) && circuits.size >= MOST_KEYS) dropOne(tracked.keys);
-  circuits.set(key, circuit);
+  const keys = tracked.keys ?? { circuits: new Map(), generation: 0 };
+  keys.circuits.delete(key);
+  tracked.keys = keys.circuits.size < MOST_KEYS ? keys : withoutOne(keys);
+  tracked.keys.circuits.set(key, circuit);
 };
 
-/** C14: closed ones first, then the least recently used. */
-const dropOne = (keys: KeyCircuits): void => {
+/** C14: drops a closed one first, then the least recently used. */
+const withoutOne = (keys: KeyCircuits): KeyCircuits => {
   const all = [...keys.circuits];
-  const [key, circuit] = all.find(([, { state }]) => state === 'closed') ?? all[0] ?? [];
-  if (key === undefined || circuit === undefined) return;
-  keys.circuits.delete(key);
-  keys.generation = Math.max(keys.generation, circuit.generation) + 1;
+  const dropped = all.find(([, { state }]) => state === 'closed') ?? all[0];
+  return { circuits: new Map(all.filter((one) => one !== dropped)), generation: highest(keys) + 1 };
 };
 
 /** C1: a tool in an operator's hands begins without keys, and calls under way are late. */

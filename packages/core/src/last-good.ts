@@ -1,3 +1,5 @@
+import { guarded } from './outcome/untrusted.ts';
+
 /** Results kept at most, in all tools together. The one that was kept longest ago goes first. */
 const RESULT_LIMIT = 200;
 
@@ -76,11 +78,8 @@ const put = <V>(map: Map<string, V>, key: string, value: V): void => {
 
 /** A copy of data; undefined of anything else. */
 const copyOf = (result: unknown): { readonly result: unknown } | undefined => {
-  try {
-    return isData(result) ? { result: structuredClone(result) } : undefined;
-  } catch {
-    return undefined; // A function or a symbol in it, a read that throws, or nesting without end.
-  }
+  // A function or a symbol in it, a read that throws, and nesting without end make it throw.
+  return guarded(() => (isData(result) ? { result: structuredClone(result) } : undefined), undefined);
 };
 
 /**
@@ -103,6 +102,7 @@ const isData = (value: unknown): boolean => {
     if (typeof one !== 'object' || one === null) continue;
     const tag = Object.prototype.toString.call(one).slice(8, -1);
     if (prototypesOf(one) > (PROTOTYPES.get(tag) ?? -1)) return false;
+    if (ArrayBuffer.isView(one)) continue; // Its parts are numbers, as many as it has bytes.
     for (const part of partsOf(one, tag)) found.add(part);
   }
   return true;
@@ -115,7 +115,6 @@ const prototypesOf = (value: object): number => {
 };
 
 const partsOf = (value: object, tag: string): Iterable<unknown> => {
-  if (ArrayBuffer.isView(value)) return [];
   if (tag === 'Map') return [...(value as ReadonlyMap<unknown, unknown>)].flat();
   if (tag === 'Set') return value as ReadonlySet<unknown>;
   return Object.values(value);

@@ -89,7 +89,7 @@ export const recordOpening = (
   ledger: Ledger,
   opening: Opening,
   { correlation, within }: Around,
-  isMember: (tool: string) => boolean = none,
+  isMember?: (tool: string) => boolean,
 ): Ledger => {
   const { budget } = ledger;
   if (budget.rule === 'window') return merged(ledger, mergeOpening(budget, opening));
@@ -97,8 +97,6 @@ export const recordOpening = (
   if (within === undefined || ledger.exhausted || correlation.event !== undefined) return ledger;
   return withBudget(ledger, suspendAlike(budget, opening, within, isMember));
 };
-
-const none = (): boolean => false;
 
 /** C15: a group has opened, and absorbs what its members were charged since their last success. */
 export const recordGroupOpening = (
@@ -125,28 +123,25 @@ export const followEvent = (ledger: Ledger, event: SystemicEvent | undefined, wi
   if (event === ledger.event) return ledger;
   if (event === undefined) return { ...ledger, event: undefined, paid: false };
   const isPart = partOf(event, within);
-  const paid = ledger.paid && isSameEvent(ledger.event, event);
+  // An event that grows is the same event. One session may see two events in a row without the end between them (C12).
+  const { began } = ledger.event ?? event;
+  const paid = ledger.paid && began === event.began;
   const { budget } = ledger;
   const one = budget.rule === 'strict' ? mergeIntoOne(budget, isPart, paid) : mergeEvent(budget, isPart, paid);
   return { ...merged(ledger, one), event, paid: paid || one !== budget };
 };
 
-/** An event that grows is the same event. One session may see two events in a row without the end between them (C12). */
-const isSameEvent = (before: SystemicEvent | undefined, now: SystemicEvent): boolean => before?.began === now.began;
-
 /** Which charges belong to an event: those of its tools, and those of its category. */
 const partOf = (event: SystemicEvent, within: Within) => {
   const { openings, category } = event;
   const byTool = new Map(openings.map((one) => [one.tool, one.at]));
-  const latest = latestOpening(event)?.at ?? NEVER;
+  const latest = latestOpening(event).at;
   return (charge: { readonly tool: string; readonly category: ErrorCategory; readonly at: Moment }): boolean => {
     const opened = byTool.get(charge.tool);
     if (opened !== undefined && within(charge.at, opened)) return true;
     return charge.category === category && within(charge.at, latest);
   };
 };
-
-const NEVER: Moment = { ms: Number.NEGATIVE_INFINITY, step: 0, stepMs: 0 };
 
 /** B1, S3: time has passed in a session that is not paused. */
 export const recordTime = (ledger: Ledger, at: Moment, { correlation, within }: Around): Ledger => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CIRCUIT_MODES, type CircuitMode } from './circuit/mode.ts';
 import { circuitNameOf, countsForGroup, groupNameOf } from './groups.ts';
 import { ERROR_CATEGORIES } from './outcome/taxonomy.ts';
-import { feeds, NO_PASSES, rejects } from './passes.ts';
+import { feeds, keyPassOf, NO_PASSES, type Pass, rejects } from './passes.ts';
 import type { TrackedCircuit } from './tracked.ts';
 
 /** Modes of a tool for which it is so, beside a group in each mode. */
@@ -16,6 +16,12 @@ const table = (check: (group: TrackedCircuit, mode: CircuitMode) => boolean) =>
 
 test('C15: a call that no other circuit lets through passes none', () => {
   expect(NO_PASSES).toEqual([]);
+});
+
+test('C14: the pass of a key is found beside that of a group', () => {
+  const group: Pass = { of: 'group', generation: 0, lease: undefined };
+  const key: Pass = { of: 'key', key: 'k', generation: 0, lease: undefined };
+  expect([keyPassOf([group, key]), keyPassOf([group])]).toEqual([key, undefined]);
 });
 
 test('C1, C13: whose calls move the circuit of a group: observed tools move none that decides', () => {

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { context, trace } from '@opentelemetry/api';
 import { describe, expect, test } from 'vitest';
 import { REASONS } from './reasons.ts';
 import { EVENT, METRIC } from './telemetry/semconv.ts';
+import { registerTraces } from './telemetry/test-support.ts';
+import { bench } from './test-support.ts';
 
 const lines = readFileSync(new URL('../README.md', import.meta.url), 'utf8').split('\n');
 
@@ -19,6 +22,27 @@ describe('the README says what the code does', () => {
 
   test.each(Object.entries(REASONS))('reason %s decides %s', (reason, decision) => {
     expect(rows(reason).map((cells) => cells[1])).toContain(decision);
+  });
+
+  test('attributes of spans', () => {
+    const finished = registerTraces();
+    const alternatives = [{ tool: 'b', degradation: 'low' }] as const;
+    const { box } = bench({ tools: { a: { alternatives, group: 'g', failureThreshold: 1 }, b: {} } });
+    const session = box.session({ span: true });
+    session.acquire('a', { callId: 'call-7', type: 'extension' }).settle({ outcome: 'failure', category: 'network' });
+    session.end();
+    session.acquire('a');
+    trace.disable();
+    context.disable();
+    const [call, run, skip] = finished().map(({ attributes }) => Object.keys(attributes));
+    const listed = (name: string): (string | undefined)[] => {
+      const line = lines.find((one) => one.startsWith(`| \`${name} {`)) ?? expect.fail(name);
+      return [...(line.split('|').at(-2) ?? '').matchAll(/`(.+?)`/g)].map(([, attribute]) => attribute);
+    };
+    expect(new Set(run)).toEqual(new Set(listed('invoke_agent')));
+    expect(listed('execute_tool')).toEqual(expect.arrayContaining(call ?? []));
+    const ofBoth = [...listed('execute_tool'), ...listed('breakerbox.skip')];
+    expect(new Set([...(call ?? []), ...(skip ?? [])])).toEqual(new Set(ofBoth));
   });
 
   test.each(Object.values(EVENT))('event %s', (event) => {

@@ -53,6 +53,11 @@ export class Seats {
     return seat;
   }
 
+  /** Those that have an entry, in the order of their first calls. */
+  all(): readonly SessionTool[] {
+    return [...this.#seats.values()];
+  }
+
   /** By tool, in the order of their first calls; all that have none of their own under one name. */
   tallies(): ReadonlyMap<string, ToolTally> {
     const own = [...this.#seats.values()].filter(({ tally }) => tally !== this.#others);

@@ -1,12 +1,12 @@
 import { name as checkName, refuse, show } from './checks.ts';
 import { GROUP_PREFIX, groupNameOf } from './groups.ts';
 import { shortened } from './names.ts';
-import { warn } from './telemetry/safely.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
+import { warnOnce } from './warnings.ts';
 
 /** How many tools may be declared by being seen: for each that has series of its own, and at least. */
 const SEEN_PER_SERIES = 10;
-const LEAST_SEEN = 2_000;
+export const LEAST_SEEN = 2_000;
 
 /** The box whose tools they are. */
 interface Owner {
@@ -28,24 +28,22 @@ export const boundedDeclare = ({
   declare,
 }: Owner): ((name: string, group: string | undefined) => void) => {
   const most = Math.max(LEAST_SEEN, SEEN_PER_SERIES * maxTools);
-  let told = false;
-  let toldOfPrefix = false;
   return (name, group) => {
     if (groupNameOf(typeof name === 'string' ? name : undefined) !== undefined) {
-      if (!toldOfPrefix) {
-        warn(
-          `agent '${agent}': tool ${show(name)} has no circuit, because names that begin with '${GROUP_PREFIX}' are reserved for the circuits of groups. Its calls pass, and are counted as '${OTHER_TOOL}'. Rename the tool.`,
-        );
-      }
-      toldOfPrefix = true;
-      return;
+      return warnOnce(
+        'BREAKERBOX_RESERVED_NAME',
+        agent,
+        () =>
+          `Agent '${agent}': tool ${show(name)} has no circuit, because names that begin with '${GROUP_PREFIX}' are reserved for the circuits of groups. Its calls pass, and are counted as '${OTHER_TOOL}'. Rename the tool.`,
+      );
     }
     if (tools.size < most || typeof name !== 'string' || tools.has(shortened(name))) return declare(name, group);
     refuse(checkName('tool', name));
-    if (told) return;
-    told = true;
-    warn(
-      `agent '${agent}' has ${tools.size} declared tools. Further ones that are merely seen have no circuit: their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many, declare them in createBreakerbox({ tools }) or by box.declare(), or raise maxTools (${maxTools}): ten times as many may be seen, ${LEAST_SEEN} at least.`,
+    warnOnce(
+      'BREAKERBOX_TOO_MANY_TOOLS',
+      agent,
+      () =>
+        `Agent '${agent}' has ${tools.size} declared tools. Further ones that are merely seen have no circuit: their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many, declare them in createBreakerbox({ tools }) or by box.declare(), or raise maxTools (${maxTools}): ten times as many may be seen, ${LEAST_SEEN} at least.`,
     );
   };
 };

@@ -1,3 +1,4 @@
+import type { Context } from '@opentelemetry/api';
 import type { ScopePlan, Task } from './capability/scope.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import type { Explanation } from './explain.ts';
@@ -17,6 +18,11 @@ export interface AcquireOptions {
   readonly input?: unknown;
   /** The one host, account or file that the call is about (C14), as the adapter has it. The tool's own `key` comes first. */
   readonly key?: string | undefined;
+  /**
+   * What kind of tool it is, for the span (`gen_ai.tool.type`): a function that your program runs, an extension such as a tool of an MCP
+   * server, or a data store that is searched. Default: the span does not say.
+   */
+  readonly type?: 'function' | 'extension' | 'datastore' | undefined;
 }
 
 /** What a tool is declared with. */
@@ -36,6 +42,18 @@ export interface Session {
   readonly id: string;
   readonly agent: string;
   /**
+   * OpenTelemetry's context to run the agent in, so that the spans of models and HTTP calls are beneath the session's span too. Without
+   * `span: true`, and where a span of a framework is active, this is the active context. Read it where the run begins.
+   *
+   * @example
+   * ```ts
+   * const session = box.session({ id: conversationId, span: true });
+   * const answer = await context.with(session.context, () => runAgent(question));
+   * session.end();
+   * ```
+   */
+  readonly context: Context;
+  /**
    * Decides whether a tool may be called now. Synchronous, does no I/O and never throws. A tool that was neither
    * configured nor declared has no circuit: its calls pass while the session isn't paused, and its failures cost budget.
    *
@@ -44,7 +62,7 @@ export interface Session {
    * const permit = session.acquire('web_search');
    * if (permit.decision === 'skip' || permit.decision === 'pause') return permit.message;
    * try {
-   *   const hits = await context.with(permit.context, () => search(query));
+   *   const hits = await context.with(permit.context, () => search(query)); // reads the whole answer
    *   permit.settle({ outcome: 'success' });
    *   return hits;
    * } catch (error) {

@@ -4,8 +4,9 @@ import { type Classification, classifyError, classifyResult } from './outcome/cl
 import { isError, readErrorResult } from './outcome/result.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './outcome/taxonomy.ts';
 import { isObject, read, readKeys } from './outcome/untrusted.ts';
-import { atOnce, reportThrown, safely, warn } from './telemetry/safely.ts';
+import { atOnce, reportThrown, safely } from './telemetry/safely.ts';
 import type { ResultJudge, ToolSettings } from './tool.ts';
+import { warnOnce } from './warnings.ts';
 
 /**
  * How a tool call went, as the executor tells it. Give what was thrown as `error`; what was returned as `result` where a
@@ -180,8 +181,11 @@ type Found = Classification & { readonly isFailure?: boolean };
 
 /** What says nothing of the tool neither opens a circuit nor closes one. Values aren't told: they may be secrets (Q2). */
 const unclear = (tool: string, why: string): Judged => {
-  warn(
-    `settle() of tool '${tool}': ${why}, so it counts as ignored. Give { outcome: 'success' }, { error }, or { result }.`,
+  warnOnce(
+    'BREAKERBOX_SETTLEMENT',
+    tool,
+    () =>
+      `settle() of tool '${tool}': ${why}, so it counts as ignored. Give { outcome: 'success' }, { error }, or { result }.`,
   );
   return { outcome: 'ignored', category: 'unknown' };
 };
@@ -190,9 +194,11 @@ const categoryOf = (settlement: object, tool: string): ErrorCategory => {
   const named = read(settlement, 'category');
   const category = known(named);
   if (category === undefined && named !== undefined) {
-    const list = ERROR_CATEGORIES.join(', ');
-    warn(
-      `settle() of tool '${tool}': its category is none that there is, so it counts as unknown. Give one of ${list}.`,
+    warnOnce(
+      'BREAKERBOX_SETTLEMENT',
+      `${tool}: category`,
+      () =>
+        `settle() of tool '${tool}': its category is none that there is, so it counts as unknown. Give one of ${ERROR_CATEGORIES.join(', ')}.`,
     );
   }
   return category ?? 'unknown';
@@ -242,8 +248,11 @@ const given = (answer: unknown, what: string): Classification | undefined => {
   ) as Partial<Classification>;
   const valid = known(category);
   if (valid === undefined) {
-    warn(
-      `${what} gave a value that is not a category, so it is ignored. Give one of ${ERROR_CATEGORIES.join(', ')}, or undefined.`,
+    warnOnce(
+      'BREAKERBOX_SETTLEMENT',
+      what,
+      () =>
+        `${what} gave a value that is not a category, so it is ignored. Give one of ${ERROR_CATEGORIES.join(', ')}, or undefined.`,
     );
   }
   return (

@@ -48,7 +48,6 @@ describe('C11: a copy to look ahead with', () => {
     const tracked = copy.circuits.get('a');
     if (tracked?.keys === undefined) throw new Error('The copy has no keys.');
     tracked.circuit = fail(tracked.circuit, tracked.circuit, failure, policy, at(1));
-    tracked.keys.generation = 9;
     tracked.keys.circuits.clear();
     const lapsed = copy.probing.firstLapsed(9);
     if (lapsed !== undefined) copy.probing.end(lapsed);

@@ -1,5 +1,5 @@
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
-import { type Mock, vi } from 'vitest';
+import { type Mock, onTestFinished, vi } from 'vitest';
 import type { Breakerbox } from './breakerbox.ts';
 import { createBreakerbox } from './breakerbox.ts';
 import type { Clock } from './clock.ts';
@@ -85,4 +85,18 @@ export const journal = (box: Breakerbox): string[] => {
   box.on('circuit.transition', ({ tool, from, to }) => lines.push(`${tool} ${from}>${to}`));
   for (const name of names.slice(1)) box.on(name, () => lines.push(name));
   return lines;
+};
+
+/** Turns warnings on for the rest of a test, as in a new process. Gives those that were printed, each with its code before it. */
+export const watchWarnings = (): (() => readonly string[]) => {
+  vi.stubEnv('BREAKERBOX_WARNINGS', '');
+  const emit = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  Reflect.deleteProperty(globalThis, Symbol.for('@breakerbox/core:warnings'));
+  onTestFinished(() => {
+    emit.mockRestore();
+    vi.unstubAllEnvs();
+  });
+  const calls = emit.mock.calls as readonly unknown[][];
+  const before = calls.length;
+  return () => calls.slice(before).map(([text, options]) => `${(options as { readonly code: string }).code}: ${text}`);
 };

@@ -78,7 +78,7 @@ export const viewCircuit = (
   key?: string,
 ): CircuitView => {
   const { tool, mode, keys } = tracked;
-  const ofKey = key === undefined ? undefined : keys?.circuits.get(key);
+  const ofKey = key && keys?.circuits.get(key);
   const group = groupNameOf(box.tool(tool.name)?.group?.name);
   const view = (circuit: Circuit, policy: CircuitPolicy): Omit<CircuitView, 'openKeys'> => ({
     tool: tool.name,

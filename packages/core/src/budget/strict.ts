@@ -231,10 +231,10 @@ export const suspendAlike = (
   budget: StrictBudget,
   { tool, category, at }: Opening,
   within: Within,
-  isMember: (tool: string) => boolean,
+  isMember?: (tool: string) => boolean,
 ): StrictBudget =>
   suspend(budget, { tool, at }, (one) => {
-    const isOwn = one.tool === tool || isMember(one.tool);
+    const isOwn = one.tool === tool || isMember?.(one.tool);
     return !isOwn && one.category === category && within(one.at, at);
   });
 

@@ -192,12 +192,10 @@ export const markClosed = (budget: WindowBudget, tool: string): WindowBudget => 
 export const markSucceeded = (budget: WindowBudget, tool: string, group: string | undefined): WindowBudget => {
   const next = markSince(budget, tool, 'success');
   for (const one of budget.charges) {
-    if (one.provisional && (one.tool === tool || one.tool === group)) return makeFinal(next, never);
+    if (one.provisional && (one.tool === tool || one.tool === group)) return makeFinal(next);
   }
   return next;
 };
-
-const never = (): boolean => false;
 
 const markSince = (budget: WindowBudget, tool: string, since: 'success' | 'closing'): WindowBudget => {
   for (const each of budget.charges) {
@@ -229,11 +227,11 @@ export const passTime = (
   return makeFinal(allStay ? budget : withCharges({ ...budget, charges, spent }), mayStillBeShared);
 };
 
-const makeFinal = (budget: WindowBudget, mayWait: (charge: WindowCharge) => boolean): WindowBudget => {
+const makeFinal = (budget: WindowBudget, mayWait?: (charge: WindowCharge) => boolean): WindowBudget => {
   for (const each of budget.charges) {
-    if (!each.provisional || mayWait(each)) continue;
+    if (!each.provisional || mayWait?.(each)) continue;
     const charges = budget.charges.map((one) =>
-      one.provisional && !mayWait(one) ? { ...one, provisional: false } : one,
+      one.provisional && !mayWait?.(one) ? { ...one, provisional: false } : one,
     );
     const made = countProvisional(budget.charges) - countProvisional(charges);
     return { ...budget, charges, consumed: budget.consumed + made };

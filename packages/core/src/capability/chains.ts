@@ -8,19 +8,18 @@ export type Dependencies = ReadonlyMap<string, readonly string[]>;
 export const dependenciesOf = (tools: Readonly<Record<string, Capability>>): Dependencies =>
   new Map(Object.entries(tools).map(([tool, { dependsOn = [] }]) => [tool, dependsOn]));
 
-/** P4: how many tools lie on the longest path of `dependsOn` through this one, itself included. Resources are no link. */
-export const longestChain = (tool: string, dependencies: Dependencies): number => {
-  const below = depths(dependencies);
+/** P4: for each tool, how many tools lie on the longest path of `dependsOn` through it, itself included. Resources are no link. */
+export const longestChains = (dependencies: Dependencies): ReadonlyMap<string, number> => {
   const above = depths(dependents(dependencies));
-  return Math.max(1, (below.get(tool) ?? 1) + (above.get(tool) ?? 1) - 1);
+  return new Map([...depths(dependencies)].map(([tool, below]) => [tool, below + (above.get(tool) ?? 1) - 1]));
 };
 
 /** How many tools lie on the longest path from each, itself included. */
 const depths = (next: Dependencies): ReadonlyMap<string, number> => {
   const found = new Map<string, number>();
-  const ahead = (tool: string) => (next.get(tool) ?? []).filter((one) => next.has(one));
-  for (const tool of walk(next.keys(), ahead).order) {
-    found.set(tool, 1 + Math.max(0, ...ahead(tool).map((one) => found.get(one) ?? 0)));
+  for (const name of walk(next.keys(), (one) => next.get(one)).order) {
+    const ahead = next.get(name)?.map((one) => found.get(one) ?? 0);
+    if (ahead !== undefined) found.set(name, 1 + Math.max(0, ...ahead));
   }
   return found;
 };
@@ -37,16 +36,11 @@ export const dependents = (dependencies: Dependencies): Dependencies => {
  * equals, the one that is nearest to the first tool. Undefined where they share nothing.
  */
 export const sharedDependency = (tools: readonly string[], dependencies: Dependencies): string | undefined => {
-  let totals: ReadonlyMap<string, number> | undefined;
-  for (const tool of tools) {
-    const hops = hopsFrom(tool, dependencies);
-    const before = totals ?? hops;
-    const shared = [...before].filter(([name]) => hops.has(name));
-    totals =
-      totals === undefined ? hops : new Map(shared.map(([name, total]) => [name, total + (hops.get(name) ?? 0)]));
-    if (totals.size === 0) return undefined; // Nearly always after two of them.
-  }
-  return [...(totals ?? [])].toSorted(([, one], [, other]) => one - other)[0]?.[0]; // Stable: nearest to the first tool first.
+  const [first, ...others] = tools.map((tool) => hopsFrom(tool, dependencies));
+  const totals = [...(first ?? [])]
+    .filter(([name]) => others.every((hops) => hops.has(name)))
+    .map(([name, own]) => [name, others.reduce((sum, hops) => sum + (hops.get(name) ?? 0), own)] as const);
+  return totals.toSorted(([, one], [, other]) => one - other)[0]?.[0]; // Stable: nearest to the first tool first.
 };
 
 /** How many hops away each name is that this one reaches, nearest first; a cycle is walked once. */

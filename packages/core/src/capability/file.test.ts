@@ -46,7 +46,7 @@ describe('an object that came from a file', () => {
       'tools.a.retries: is no setting. Known here: provides, alternatives, fallback, dependsOn.',
       "tools['']: is ''. Set a text that isn't empty: it is the name of a tool.",
       "tools.c: is null. Give an object such as { fallback: 'ask the user for a link' }.",
-      expect.stringMatching(/^tools\.a\.alternatives\[0\]\.tool: is 'x', and there is no such tool/),
+      expect.stringMatching(/^tools\.a\.alternatives\[0\]\.tool: is 'x', but no tool has that name/),
       expect.stringMatching(/^tools\.a\.dependsOn: is a cycle, a → b → a/),
     ]);
     expect(() => validateCapabilities(file)).toThrow(/^Breakerbox can't use this capability map:\n {2}version: /);

@@ -18,7 +18,7 @@ interface Stop {
 const MOST_CYCLES = 100;
 
 /** Walks from each name, in order. Without recursion: a map from a file may be deep. */
-export const walk = (names: Iterable<string>, next: (name: string) => readonly string[]): Walk => {
+export const walk = (names: Iterable<string>, next: (name: string) => readonly string[] | undefined): Walk => {
   const order = new Set<string>();
   const cycles: string[][] = [];
   const way: Stop[] = [];

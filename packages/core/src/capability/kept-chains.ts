@@ -2,7 +2,7 @@ import {
   type Dependencies,
   dependenciesOf,
   dependents,
-  longestChain,
+  longestChains,
   sharedDependency,
   withDependents,
 } from './chains.ts';
@@ -23,7 +23,7 @@ export interface KeptChains {
 export const keptChains = (capabilities: () => Readonly<Record<string, Capability>>): KeptChains => {
   let dependencies: Dependencies | undefined;
   let above: Dependencies | undefined;
-  const lengths = new Map<string, number>();
+  let lengths: ReadonlyMap<string, number> | undefined;
   const current = (): Dependencies => {
     dependencies ??= dependenciesOf(capabilities());
     return dependencies;
@@ -32,12 +32,11 @@ export const keptChains = (capabilities: () => Readonly<Record<string, Capabilit
     forget: () => {
       dependencies = undefined;
       above = undefined;
-      lengths.clear();
+      lengths = undefined;
     },
     length: (tool) => {
-      const known = lengths.get(tool) ?? longestChain(tool, current());
-      lengths.set(tool, known);
-      return known;
+      lengths ??= longestChains(current());
+      return lengths.get(tool) ?? 1;
     },
     shared: (tools) => sharedDependency(tools, current()),
     withDependents: (tools) => {

@@ -89,7 +89,7 @@ describe('the map', () => {
 
   test('E6: an alternative that names no tool', () => {
     expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'c' }, { tool: 'x' }] }, c: {} }))).toEqual([
-      "tools.a.alternatives[1].tool: is 'x', and there is no such tool, so nobody would know whether it can be used. Correct " +
+      "tools.a.alternatives[1].tool: is 'x', but no tool has that name. Correct " +
         'the name (there are c), or add the tool.',
     ]);
     expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'x' }] }, b: {}, c: {} }))).toEqual([

@@ -116,7 +116,7 @@ const faultOf = (one: string, tool: string, again: boolean, map: ReadonlyMap<str
   if (!map.has(one)) {
     const known = someNames([...map.keys()].filter((name) => name !== tool));
     return (
-      `is ${show(one)}, and there is no such tool, so nobody would know whether it can be used. Correct the name` +
+      `is ${show(one)}, but no tool has that name. Correct the name` +
       `${known === '' ? '' : ` (there are ${known})`}, or add the tool.`
     );
   }

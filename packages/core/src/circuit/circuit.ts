@@ -26,7 +26,7 @@ export * from './state.ts';
  */
 
 export type Admission =
-  | { readonly verdict: 'call' | 'reject'; readonly circuit: Circuit }
+  | { readonly verdict: 'call' | 'reject'; readonly circuit: Circuit; readonly lease?: undefined }
   | { readonly verdict: 'probe'; readonly circuit: HalfOpen; readonly lease: Lease };
 
 const NO_SURROUNDINGS: Surroundings = {};
@@ -90,8 +90,7 @@ export const succeed = (
   switch (circuit.state) {
     case 'closed': {
       if (!hasWindows(policy)) return closedCircuit(circuit.generation);
-      const { durationMs, tokens } = call;
-      const counts = recordCall(circuit.counts, { category: undefined, durationMs, tokens }, policy, at.ms);
+      const counts = recordCall(circuit.counts, { ...call, category: undefined }, policy, at.ms);
       const trip = trippedBy(counts, policy, at.ms);
       if (trip === undefined) return { ...circuit, ...NO_ROW, counts };
       const category = trip === 'slow_call_rate' ? 'timeout' : (counts.category ?? 'unknown');

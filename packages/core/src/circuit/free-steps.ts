@@ -27,7 +27,7 @@ export const freeSteps = (taken: Iterable<number>): FreeSteps => {
   };
 
   const take = (step: number): void => {
-    if (!later.has(step)) later.set(step, step + 1);
+    later.set(step, step + 1);
   };
 
   for (const step of taken) take(step);

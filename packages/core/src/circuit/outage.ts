@@ -41,7 +41,7 @@ export const nextOutage = (
   waitMs: Math.min(waitMs * 2, policy.maxCooldownMs, capMs),
   notBeforeMs,
   ...(ladder && { ladder: climb(ladder, policy, at, freeFrom) }),
-  ...(policy.prefersOthers && tool !== undefined && { probedBy: tool }),
+  ...(policy.prefersOthers && { probedBy: tool }),
 });
 
 /**

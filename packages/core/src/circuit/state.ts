@@ -91,10 +91,10 @@ export interface Ticket {
 
 /** What is told of a call that is over. */
 export interface CallFacts {
-  /** Milliseconds that it took. */
-  readonly durationMs: number;
-  /** What it cost, ≥ 0; 0 where that is not known (O4). */
-  readonly tokens: number;
+  /** Milliseconds that it took. Default 0. */
+  readonly durationMs?: number;
+  /** What it cost, ≥ 0 (O4). Default 0: not known. */
+  readonly tokens?: number;
 }
 
 /** What is told of a failure. */

@@ -1,10 +1,7 @@
-import { diag } from '@opentelemetry/api';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BreakerboxConfigError, BreakerboxUsageError } from '../errors.ts';
-import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { failAll, grouped, hear, heardWarnings, notClosed, openGroup, reasonsOf, words } from './test-support.ts';
-
-afterEach(() => diag.disable());
+import { bench, failOnce, steps, succeedOnce, trip, watchWarnings } from '../test-support.ts';
+import { failAll, grouped, hear, notClosed, openGroup, reasonsOf, words } from './test-support.ts';
 
 describe('C1: groups in other modes', () => {
   test('C1, C13: a group that is only observed rejects nothing; observed tools say what it would have done', () => {
@@ -106,8 +103,8 @@ describe('C13: who is in a group', () => {
     expect(() => bench().box.declare('group:x')).toThrow(BreakerboxConfigError);
   });
 
-  test('C13: a tool that a server or a model names so is never declared, which diag is told once', () => {
-    const warnings = heardWarnings();
+  test('C13: a tool that a server or a model names so is never declared, and a warning says so once', () => {
+    const warnings = watchWarnings();
     const { session, box } = grouped();
     for (const name of ['group:g', 'group:x']) session.declare(name, { group: 'g' });
     expect(warnings().filter((text) => text.includes("names that begin with 'group:'"))).toHaveLength(1);

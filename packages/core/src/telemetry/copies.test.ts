@@ -1,7 +1,7 @@
 import { metrics, trace } from '@opentelemetry/api';
 import { AggregationTemporality, DataPointType, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Copies, copies, type Source } from './copies.ts';
+import { type Copies, copies, homeIn, type Source } from './copies.ts';
 import { SHAPE } from './process-state.ts';
 import { type CellReader, openCells } from './reading.ts';
 import { METRIC } from './semconv.ts';
@@ -309,4 +309,26 @@ test('what copies know of one another has no version: nothing here may ever be r
     'sum',
   ]);
   expect(source?.metrics.at(-1)).toEqual({ ...METRIC.duration, bounds: expect.any(Array) });
+});
+
+describe('where a copy is installed', () => {
+  test.each([
+    [
+      'at home (file:///app/node_modules/@breakerbox/core/dist/telemetry/copies.js:110:20)',
+      '/app/node_modules/@breakerbox/core',
+    ],
+    [
+      'at home (file:///app/node_modules/plugin/node_modules/@breakerbox/core/dist/index.js:1:1)',
+      '/app/node_modules/plugin/node_modules/@breakerbox/core',
+    ],
+    [
+      'at file:///app/node_modules/.pnpm/@breakerbox+core@1.0.0/node_modules/@breakerbox/core/dist/index.js:1:1',
+      '/app/node_modules/.pnpm/@breakerbox+core@1.0.0/node_modules/@breakerbox/core',
+    ],
+    ['at home (/repository/packages/core/src/telemetry/copies.ts:110:20)', undefined],
+    ['at home (file:///app/dist/bundle.js:1:1)', undefined],
+  ])('%s', (line, home) => {
+    const found = homeIn(`Error\n    ${line}\n    at run (file:///x/node_modules/@breakerbox/core/dist/other.js:1:1)`);
+    expect(found?.replace(/^file:\/\//, '')).toBe(home);
+  });
 });

@@ -1,5 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
+import { warnOnce } from '../warnings.ts';
 import type { Exemplar } from './durations.ts';
+import { safely } from './safely.ts';
 
 /*
  * What copies of this package of different releases know of one another, where one process holds several: an application's and a
@@ -81,6 +83,8 @@ export interface Copies {
   readonly readers: Set<ReaderWishes>;
   /** By meter provider and a metric's name, which source tells it the sums of all. */
   readonly feeders: WeakMap<object, Map<string, Source>>;
+  /** Where the copies are installed. */
+  homes?: Set<string>;
 }
 
 const KEY = Symbol.for('@breakerbox/core:telemetry');
@@ -109,3 +113,29 @@ export const giveWay = (provider: object, source: Source): void => {
   const byName = copies().feeders.get(provider);
   for (const [name, feeder] of byName ?? []) if (feeder === source) byName?.delete(name);
 };
+
+let isNoticed = false;
+
+/** Warns where the process has another installed copy of this package. Copies in bundles and in workspaces are not known. */
+export const noticeCopy = (): void => {
+  if (isNoticed) return;
+  isNoticed = true;
+  safely('looking for other copies of @breakerbox/core', () => {
+    const home = homeIn(new Error().stack);
+    if (home === undefined) return;
+    const all = copies();
+    all.homes ??= new Set();
+    all.homes.add(home);
+    if (all.homes.size > 1) warnOfCopies([...all.homes]);
+  });
+};
+
+/** The folder of the package in the first line of a stack. `import.meta` would say it too, but not in a bundle for CommonJS. */
+export const homeIn = (stack = ''): string | undefined =>
+  /^[^\n]*?([^\s(@]*\/node_modules\/(?:\S*?\/)?@breakerbox\/core)\//.exec(stack.replace(/^\w*Error[^\n]*\n/, ''))?.[1];
+
+const warnOfCopies = (homes: readonly string[]): void =>
+  warnOnce('BREAKERBOX_TWO_COPIES', '', () => {
+    const folders = homes.map((home) => home.slice(home.indexOf('/node_modules/') + 1));
+    return `This process has ${homes.length} copies of @breakerbox/core: ${folders.join(' and ')}. An error of one copy is no instanceof a class of the other, and options of a newer release may be unknown to the older one. Install one version: npm ls @breakerbox/core shows which package brings which, and npm dedupe often joins them.`;
+  });

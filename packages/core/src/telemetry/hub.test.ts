@@ -1,6 +1,6 @@
-import { DiagLogLevel, diag, metrics } from '@opentelemetry/api';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { bench, failOnce, succeedOnce } from '../test-support.ts';
+import { metrics } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { bench, failOnce, succeedOnce, watchWarnings } from '../test-support.ts';
 import { agentCells, delist, enlist, followProviders } from './hub.ts';
 import { processState } from './process-state.ts';
 import { newAgent, registerMetrics, seriesOf } from './test-support.ts';
@@ -107,16 +107,13 @@ test('sessions that were dropped leave together: a hundred for each one that com
 });
 
 test('beyond 200 names of agents they share the cells of _OTHER, and that is told once', () => {
-  const warn = vi.fn();
-  const silent = { verbose() {}, debug() {}, info() {}, error() {}, warn };
-  diag.setLogger(silent, DiagLogLevel.WARN);
+  const warnings = watchWarnings();
   for (let n = 0; n < 1_200; n += 1) agentCells(`run-${n % 600}`);
-  diag.disable();
   expect(agentCells('run-0').agent).toBe('run-0');
   expect([agentCells('run-598'), agentCells('one more')]).toEqual([agentCells('run-599'), agentCells('run-599')]);
   expect(agentCells('run-599').agent).toBe('_OTHER');
   expect(processState().agents.size).toBe(201);
-  expect(warn.mock.calls).toEqual([
-    [expect.stringMatching(/more than 200 different names of agents.*box\.session\(\{ id \}\)/)],
+  expect(warnings()).toEqual([
+    expect.stringMatching(/more than 200 different names of agents.*box\.session\(\{ id \}\)/),
   ]);
 });

@@ -10,13 +10,14 @@ import {
   type Span,
 } from '@opentelemetry/api';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import { warnOnce } from '../warnings.ts';
 import { feeds, giveWay, type SharedMetric } from './copies.ts';
 import { addDuration, keepExemplars } from './durations.ts';
 import { type AgentCells, type Cell, createAgentCells, durationCell, type ToolCells } from './metrics.ts';
 import { type Binding, type LiveSession, processState, settleReaders } from './process-state.ts';
 import { readNumbers, retireIdle } from './reading.ts';
 import { lookAround, registeredApi } from './registered.ts';
-import { reportThrown, safely, warn } from './safely.ts';
+import { reportThrown, safely } from './safely.ts';
 import { DURATION_BUCKETS, METRIC, OTHER_TOOL, SCOPE_NAME } from './semconv.ts';
 
 export type { LiveSession } from './process-state.ts';
@@ -56,8 +57,11 @@ export const agentCells = (agent: string): AgentCells => {
 };
 
 const warnOfAgents = (): void =>
-  warn(
-    `createBreakerbox() was given more than ${MOST_AGENTS} different names of agents in this process. Each has its own series of every metric for as long as the process lives, so further ones are counted together as '${OTHER_TOOL}'. Name the kind of agent ('research-agent'), and give what is different in each run to box.session({ id }).`,
+  warnOnce(
+    'BREAKERBOX_TOO_MANY_AGENTS',
+    '',
+    () =>
+      `createBreakerbox() was given more than ${MOST_AGENTS} different names of agents in this process. Each has its own series of every metric for as long as the process lives, so further ones are counted together as '${OTHER_TOOL}'. Name the kind of agent ('research-agent'), and give what is different in each run to box.session({ id }).`,
   );
 
 /** Makes a session known, so that it leaves the gauges when it idles. */

@@ -1,4 +1,11 @@
-import { copies, type HistogramSeries, type NumberSeries, type ReaderWishes, type SharedMetric } from './copies.ts';
+import {
+  copies,
+  type HistogramSeries,
+  type NumberSeries,
+  noticeCopy,
+  type ReaderWishes,
+  type SharedMetric,
+} from './copies.ts';
 import type { DurationCell, Exemplar } from './durations.ts';
 import { histogramsOf, metricsOf, numbersOf, sinceMsOf } from './merged.ts';
 import { type Cell, isWithdrawn } from './metrics.ts';
@@ -52,6 +59,7 @@ const readersChanged = (): void => {
 
 /** Reads the cells from now on, durations among them, which nobody keeps for no reader. */
 export const openCells = (wishes: ReaderWishes): CellReader => {
+  noticeCopy();
   const one = { ...wishes }; // The set tells readers apart that wish the same.
   const { readers, sources } = copies();
   const { durations, failures } = state.exemplars;

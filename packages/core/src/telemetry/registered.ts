@@ -3,7 +3,8 @@
  * agree on, so that an SDK that registered itself with one of them serves the others.
  */
 const REGISTRY = Symbol.for('opentelemetry.js.api.1');
-const globals = globalThis as { readonly [REGISTRY]?: { readonly metrics?: unknown; readonly trace?: unknown } };
+const SIGNALS = ['metrics', 'trace', 'logs', 'context', 'propagation'] as const;
+const globals = globalThis as { readonly [REGISTRY]?: { readonly [signal in (typeof SIGNALS)[number]]?: unknown } };
 
 let registry = globals[REGISTRY];
 
@@ -20,3 +21,6 @@ export const lookAround = (): void => {
  * takes to hand out a provider. Only when it has changed, need the API be asked.
  */
 export const registeredApi = (signal: 'metrics' | 'trace'): unknown => registry?.[signal];
+
+/** Whether any part of an SDK is registered now. */
+export const hasSdk = (): boolean => SIGNALS.some((signal) => globals[REGISTRY]?.[signal] !== undefined);

@@ -12,6 +12,7 @@ export const ATTR = {
   tool: 'gen_ai.tool.name',
   operation: 'gen_ai.operation.name',
   callId: 'gen_ai.tool.call.id',
+  toolType: 'gen_ai.tool.type',
   conversation: 'gen_ai.conversation.id',
   errorType: 'error.type',
   decision: 'breakerbox.decision',
@@ -39,6 +40,12 @@ export const ATTR = {
   freshnessLabel: 'breakerbox.freshness.label',
   availability: 'breakerbox.availability',
 } as const;
+
+/** Values of {@link ATTR.operation}. With the agent's or the tool's name behind it, each is the name of a span. */
+export const OPERATION = { session: 'invoke_agent', call: 'execute_tool' } as const;
+
+/** Values of {@link ATTR.toolType}, as OpenTelemetry defines them. */
+export const TOOL_TYPES = ['function', 'extension', 'datastore'] as const;
 
 /** Which attributes a metric carries. */
 type MetricScope = 'agent' | 'tool';

@@ -19,9 +19,9 @@ import type { Decision } from '../reasons.ts';
 import type { AcquireOptions } from '../session.ts';
 import type { Judged } from '../settlement.ts';
 import type { TrackedCircuit } from '../tracked.ts';
-import { registeredApi } from './registered.ts';
+import { lookAround, registeredApi } from './registered.ts';
 import { reportThrown, safely } from './safely.ts';
-import { ATTR, SCOPE_NAME } from './semconv.ts';
+import { ATTR, OPERATION, SCOPE_NAME, TOOL_TYPES } from './semconv.ts';
 
 const NOOP_PROVIDER = new ProxyTracerProvider().getDelegate();
 let bound: { readonly provider: TracerProvider; readonly tracer: Tracer | undefined } | undefined;
@@ -40,10 +40,56 @@ const askForTracer = (): Tracer | undefined => {
   return bound.tracer;
 };
 
-/** Starts the span of a decision beneath the one that is active, and gives it to the permit; undefined if that throws. */
-export const startDecisionSpan = (tracer: Tracer, permit: SessionPermit): Span | undefined => {
-  try {
+/** The span of a whole run. Its session alone holds it. */
+export interface SessionSpan {
+  readonly span: Span;
+  /** The span that was active when the session began, such as that of an HTTP request. */
+  readonly around: Span | undefined;
+  isOpen: boolean;
+}
+
+/** Starts the span of a session beneath the active one. Undefined without an SDK, and if that throws. */
+export const startSessionSpan = (agent: string, session: string): SessionSpan | undefined => {
+  lookAround();
+  const tracer = currentTracer();
+  if (tracer === undefined) return undefined;
+  return safely('the tracer', () => {
     const parent = context.active();
+    const attributes = { [ATTR.operation]: OPERATION.session, [ATTR.agent]: agent, [ATTR.conversation]: session };
+    const span = tracer.startSpan(`${OPERATION.session} ${agent}`, { attributes }, parent);
+    return { span, around: trace.getSpan(parent), isOpen: true };
+  });
+};
+
+/** Ends the span of a session, once. Spans of later decisions stay beneath it. */
+export const endSessionSpan = (session: SessionSpan | undefined): void => {
+  if (!session?.isOpen) return;
+  session.isOpen = false;
+  endSpan(session.span);
+};
+
+/**
+ * The context for what a session does now: its span takes the place of the one around it, or of none. Any other span that is
+ * active belongs to a framework or to a tool of the run, and stays.
+ */
+export const sessionContext = (session: SessionSpan | undefined): Context => {
+  const active = context.active();
+  if (session === undefined) return active;
+  return isOfRun(trace.getSpan(active), session) ? active : trace.setSpan(active, session.span);
+};
+
+/** A library that took its tracer before there was an SDK makes spans that belong to no trace. */
+const isOfRun = (active: Span | undefined, { around }: SessionSpan): boolean =>
+  active !== undefined && active !== around && trace.isSpanContextValid(active.spanContext());
+
+/** Starts the span of a decision, and gives it to the permit; undefined if that throws. */
+export const startDecisionSpan = (
+  tracer: Tracer,
+  permit: SessionPermit,
+  session: SessionSpan | undefined,
+): Span | undefined => {
+  try {
+    const parent = sessionContext(session);
     const span = tracer.startSpan(spanName(permit.decision, permit.tool, parent), NO_OPTIONS, parent);
     permit.traced(span, parent);
     return span;
@@ -70,7 +116,7 @@ export const describeSpan = (
 ): void => {
   try {
     if (!span.isRecording()) return;
-    span.setAttribute(ATTR.operation, 'execute_tool');
+    span.setAttribute(ATTR.operation, OPERATION.call);
     span.setAttribute(ATTR.tool, permit.tool);
     span.setAttribute(ATTR.decision, permit.decision);
     span.setAttribute(ATTR.agent, agent);
@@ -103,19 +149,21 @@ const describeRoute = (span: Span, route: Route): void => {
 const describeCall = (span: Span, options: AcquireOptions): void => {
   const callId = read(options, 'callId');
   if (typeof callId === 'string') span.setAttribute(ATTR.callId, shortened(callId));
+  const type = TOOL_TYPES.find((one) => one === read(options, 'type'));
+  if (type !== undefined) span.setAttribute(ATTR.toolType, type);
 };
 
 /** `execute_tool {tool}`, unless the framework has made that span already and ours goes beneath it. */
 const spanName = (decision: Decision, tool: string, parent: Context): string =>
   (decision === 'call' || decision === 'probe') && !insideExecuteTool(tool, parent)
-    ? `execute_tool ${tool}`
+    ? `${OPERATION.call} ${tool}`
     : `breakerbox.${decision} ${tool}`;
 
 const insideExecuteTool = (tool: string, parent: Context): boolean => {
   // The API has no way to read a span; the SDK's spans show their attributes. Ours carry a decision, a framework's don't.
   const { attributes } = (trace.getSpan(parent) ?? {}) as { attributes?: Attributes };
   return (
-    attributes?.[ATTR.operation] === 'execute_tool' &&
+    attributes?.[ATTR.operation] === OPERATION.call &&
     attributes[ATTR.tool] === tool &&
     attributes[ATTR.decision] === undefined
   );

@@ -1,4 +1,4 @@
-import type { Tracer } from '@opentelemetry/api';
+import { type Context, ROOT_CONTEXT, type Tracer } from '@opentelemetry/api';
 import { remaining } from '../budget/budget.ts';
 import type { ScopePlan } from '../capability/scope.ts';
 import type { CircuitState } from '../circuit/circuit.ts';
@@ -12,6 +12,7 @@ import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import type { SessionPermit } from '../permit.ts';
 import { wouldDecide } from '../reasons.ts';
 import { isFailing } from '../safe-clock.ts';
+import type { NamedSession } from '../same-id.ts';
 import type { SessionTool } from '../seats.ts';
 import type { AcquireOptions } from '../session.ts';
 import { type Judged, SUCCESS } from '../settlement.ts';
@@ -36,7 +37,15 @@ import {
 } from './metrics.ts';
 import { type News, summaryOf, tellAll } from './news.ts';
 import { safely, warn } from './safely.ts';
-import { currentTracer, describeSpan, endSpan, startDecisionSpan } from './spans.ts';
+import {
+  currentTracer,
+  describeSpan,
+  endSessionSpan,
+  endSpan,
+  type SessionSpan,
+  sessionContext,
+  startDecisionSpan,
+} from './spans.ts';
 
 const NONE: readonly never[] = [];
 
@@ -93,6 +102,10 @@ export class SessionWitness implements LiveSession {
   readonly #box: WitnessContext;
   readonly #id: string;
   readonly #store: CircuitStore;
+  /** Of the run, where it was asked for. */
+  readonly #span: SessionSpan | undefined;
+  /** Undefined where the caller gave no id. */
+  readonly #named: NamedSession | undefined;
   #ledger: Ledger;
   #lastUsedMs = 0;
   /** Used since then, nobody knows when: the clock isn't read for every call. */
@@ -113,10 +126,19 @@ export class SessionWitness implements LiveSession {
   /** It has fallen to one failure left, and has not been full since. */
   #isLow: boolean;
 
-  constructor(box: WitnessContext, id: string, store: CircuitStore, ledger: Ledger) {
+  constructor(
+    box: WitnessContext,
+    id: string,
+    store: CircuitStore,
+    ledger: Ledger,
+    span: SessionSpan | undefined,
+    named: NamedSession | undefined,
+  ) {
     this.#box = box;
     this.#id = id;
     this.#store = store;
+    this.#span = span;
+    this.#named = named;
     this.#ledger = ledger;
     this.#counts = countsOf(ledger);
     // What a restored session had used up elsewhere was counted there.
@@ -127,6 +149,7 @@ export class SessionWitness implements LiveSession {
   inUse(decides = false): void {
     this.#used = true;
     if (this.#ended && decides) this.#revive();
+    if (decides && this.#named?.waits === true) this.#named.decides();
     if (this.#counted === undefined && !this.#ended) this.#enterGauges();
   }
 
@@ -150,7 +173,18 @@ export class SessionWitness implements LiveSession {
     this.#ended = true;
     this.#wasEnded = true;
     this.#leaveGauges();
+    endSessionSpan(this.#span);
     delist(this);
+  }
+
+  /** A snapshot was taken: the session may go on elsewhere. */
+  kept(): void {
+    this.#named?.kept();
+  }
+
+  /** The context for what the session does now. */
+  get context(): Context {
+    return safely('the context manager', () => sessionContext(this.#span)) ?? ROOT_CONTEXT;
   }
 
   retireIfIdle(): boolean {
@@ -158,8 +192,10 @@ export class SessionWitness implements LiveSession {
     if (this.#used && ms !== undefined) this.usedAt(ms); // It idles from now on.
     // Of one whose clock throws that is never known; if it is used again it comes back.
     const idles = isFailing(this.#box.clock) || ms === undefined || ms - this.#lastUsedMs >= this.#box.idleMs;
-    if (idles) this.#leaveGauges();
-    return idles;
+    if (!idles) return false;
+    this.#leaveGauges();
+    endSessionSpan(this.#span);
+    return true;
   }
 
   /** A circuit was made, or restored. */
@@ -205,7 +241,7 @@ export class SessionWitness implements LiveSession {
   }
 
   #trace(tracer: Tracer, permit: SessionPermit, options: AcquireOptions | undefined): void {
-    const span = startDecisionSpan(tracer, permit);
+    const span = startDecisionSpan(tracer, permit, this.#span);
     if (span === undefined) return;
     describeSpan(span, permit, this.#box.agent, this.#id, options, this.#causes(permit), this.#wasEnded);
     if (!permit.executes) endSpan(span);
@@ -363,6 +399,7 @@ export class SessionWitness implements LiveSession {
   #leaveGauges(): void {
     if (this.#counted !== undefined) this.#countBy(-1, this.#counted);
     this.#counted = undefined;
+    this.#named?.left();
   }
 
   #countBy(change: 1 | -1, state: SessionState): void {

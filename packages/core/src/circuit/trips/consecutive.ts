@@ -40,20 +40,22 @@ const withOne = (by: readonly string[] | undefined, one: string | undefined): re
 const DISTINCT_KEYS = 3;
 
 /** C14: whether the failures in a row of one tool are on so many keys. */
-export const keysReached = ({ by = [] }: Row, { distinctTools }: CircuitPolicy): boolean =>
-  distinctTools <= 1 && by.length >= DISTINCT_KEYS;
+export const keysReached = (row: Row, { distinctTools }: CircuitPolicy): boolean =>
+  distinctTools <= 1 && distinctOf(row) >= DISTINCT_KEYS;
+
+const distinctOf = ({ by }: Row): number => by?.length ?? 0;
 
 /**
  * C3: as many failures in a row as the policy allows, where unknown ones count half (O6). K1: one fewer where a check had
  * called the tool degraded, but never none. C13: a group needs failures of several tools besides.
  */
 export const consecutiveReached = (
-  { failures, weak, by = [] }: Row,
+  row: Row,
   { failureThreshold, distinctTools }: CircuitPolicy,
   degraded: boolean,
 ): boolean => {
   const threshold = Math.max(1, degraded ? failureThreshold - 1 : failureThreshold);
-  return failures - weak / 2 >= threshold && (distinctTools <= 1 || by.length >= distinctTools);
+  return row.failures - row.weak / 2 >= threshold && (distinctTools <= 1 || distinctOf(row) >= distinctTools);
 };
 
 const aThreshold = number(

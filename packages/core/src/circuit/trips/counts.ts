@@ -35,10 +35,10 @@ export interface Counts {
 export interface CountedCall {
   /** Undefined where it succeeded. */
   readonly category: ErrorCategory | undefined;
-  /** How long it took. */
-  readonly durationMs: number;
-  /** What it cost; 0 where that is not known. */
-  readonly tokens: number;
+  /** How long it took, in milliseconds. Default 0. */
+  readonly durationMs?: number;
+  /** What it cost. Default 0: not known. */
+  readonly tokens?: number;
 }
 
 /** Whether anything but failures in a row is counted. */
@@ -48,7 +48,7 @@ export const hasWindows = ({ failureRate, slowCallRate, wastedTokens }: CircuitP
 /** The counts after one call more. An `unknown` failure is in no rate (O6). */
 export const recordCall = (
   counts: Counts | undefined,
-  { category, durationMs, tokens }: CountedCall,
+  { category, durationMs = 0, tokens = 0 }: CountedCall,
   { failureRate, slowCallRate, wastedTokens }: CircuitPolicy,
   ms: number,
 ): Counts => {

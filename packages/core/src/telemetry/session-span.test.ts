@@ -1,0 +1,235 @@
+import { type Context, type ContextManager, context, diag, SpanKind, type Tracer, trace } from '@opentelemetry/api';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Session } from '../session.ts';
+import { bench, succeedOnce, trip, watchDiag } from '../test-support.ts';
+import { ATTR } from './semconv.ts';
+import { registerTraces } from './test-support.ts';
+
+const agent = 'traced';
+const TOOLS = ['a', 'b', 'c', 'd', 'e'];
+
+afterEach(() => {
+  trace.disable();
+  context.disable();
+  diag.disable();
+});
+
+/** Five tools, each with a request of its own. */
+const run = async (session: Session): Promise<void> => {
+  for (const tool of TOOLS) {
+    const permit = session.acquire(tool);
+    await context.with(permit.context, async () => trace.getTracer('http').startSpan(`GET /${tool}`).end());
+    permit.settle({ outcome: 'success' });
+  }
+};
+
+const within = <T>(name: string, part: () => T): T =>
+  trace.getTracer('framework').startActiveSpan(name, (span) => {
+    try {
+      return part();
+    } finally {
+      span.end();
+    }
+  });
+
+/** `name < name of its parent`, or `name` for a root. */
+const tree = (spans: readonly ReadableSpan[]): string[] =>
+  spans.map(({ name, parentSpanContext: above }) => {
+    const parent = spans.find((one) => one.spanContext().spanId === above?.spanId);
+    return parent === undefined ? name : `${name} < ${parent.name}`;
+  });
+
+const traces = (spans: readonly ReadableSpan[]): Set<string> => new Set(spans.map((one) => one.spanContext().traceId));
+
+describe('the span of a session', () => {
+  test('makes one trace of a run, where each call is a trace of its own without it', async () => {
+    const finished = registerTraces();
+    const { box } = bench({ agent });
+    await run(box.session());
+    expect(traces(finished()).size).toBe(5);
+    finished().length = 0;
+    const session = box.session({ id: 'run-2', span: true });
+    await run(session);
+    session.end();
+    expect(traces(finished()).size).toBe(1);
+    expect(tree(finished())).toEqual([
+      ...TOOLS.flatMap((tool) => [`GET /${tool} < execute_tool ${tool}`, `execute_tool ${tool} < invoke_agent traced`]),
+      'invoke_agent traced',
+    ]);
+    const span = finished().at(-1);
+    expect(span?.kind).toBe(SpanKind.INTERNAL);
+    expect(span?.attributes).toEqual({
+      [ATTR.operation]: 'invoke_agent',
+      [ATTR.agent]: agent,
+      [ATTR.conversation]: 'run-2',
+    });
+  });
+
+  test('is beneath the request that it is made in, and its decisions beneath it', () => {
+    const finished = registerTraces();
+    const { box } = bench({ agent });
+    within('POST /chat', () => {
+      const session = box.session({ span: true });
+      succeedOnce(session, 'a');
+      within('chat gpt', () => succeedOnce(session, 'b'));
+      session.end();
+    });
+    expect(tree(finished())).toEqual([
+      'execute_tool a < invoke_agent traced',
+      'execute_tool b < chat gpt',
+      'chat gpt < POST /chat',
+      'invoke_agent traced < POST /chat',
+      'POST /chat',
+    ]);
+  });
+
+  test('has the spans of a framework beneath it, in its context, and theirs the decisions', async () => {
+    const finished = registerTraces();
+    const { box } = bench({ agent });
+    await within('POST /chat', async () => {
+      const session = box.session({ span: true });
+      await context.with(session.context, async () => {
+        await Promise.resolve();
+        within('chat gpt', () => {});
+        within('tools', () => {
+          succeedOnce(session, 'a');
+          context.with(session.context, () => succeedOnce(session, 'b'));
+        });
+      });
+      session.end();
+    });
+    expect(tree(finished())).toEqual([
+      'POST /chat',
+      'chat gpt < invoke_agent traced',
+      'execute_tool a < tools',
+      'execute_tool b < tools',
+      'tools < invoke_agent traced',
+      'invoke_agent traced < POST /chat',
+    ]);
+  });
+
+  test('takes the place of a span without a trace, made by a tracer from before the SDK', () => {
+    const early = trace.getTracer('early').startSpan('noop');
+    const finished = registerTraces();
+    const { box } = bench({ agent });
+    const session = box.session({ span: true });
+    context.with(trace.setSpan(context.active(), early), () => succeedOnce(session, 'a'));
+    session.end();
+    expect(tree(finished())).toEqual(['execute_tool a < invoke_agent traced', 'invoke_agent traced']);
+  });
+
+  test('keeps what else is in the context', () => {
+    registerTraces();
+    const { box } = bench({ agent });
+    const key = Symbol('baggage');
+    const session = box.session({ span: true });
+    const mine = context.active().setValue(key, 'kept');
+    expect(context.with(mine, () => session.context.getValue(key))).toBe('kept');
+    expect(context.with(mine, () => session.acquire('a').context.getValue(key))).toBe('kept');
+  });
+
+  test('two sessions at once do not mix', async () => {
+    const finished = registerTraces();
+    const { box } = bench({ agent });
+    const sessions = ['one', 'other'].map((id) => box.session({ id, span: true }));
+    await Promise.all(sessions.map((session) => context.with(session.context, () => run(session))));
+    for (const session of sessions) session.end();
+    expect(traces(finished()).size).toBe(2);
+    for (const id of ['one', 'other']) {
+      const own = finished().filter(({ attributes }) => attributes[ATTR.conversation] === id);
+      expect([own.length, traces(own).size]).toEqual([6, 1]);
+    }
+  });
+
+  test('C11: a restored session has one too', () => {
+    const finished = registerTraces();
+    const { box, session } = bench({ agent });
+    trip(session, 'a');
+    const restored = box.restore(session.snapshot(), { span: true });
+    restored.acquire('a');
+    restored.end();
+    expect(tree(finished()).slice(3)).toEqual(['breakerbox.skip a < invoke_agent traced', 'invoke_agent traced']);
+    expect(finished().at(-1)?.attributes[ATTR.conversation]).toBe('run-1');
+  });
+
+  test('E7: ends once, and what is decided after it stays in its trace', () => {
+    const finished = registerTraces();
+    const reported = watchDiag();
+    const { box } = bench({ agent });
+    const session = box.session({ span: true });
+    session.end();
+    succeedOnce(session, 'a');
+    session.end();
+    session.end();
+    expect(tree(finished())).toEqual(['invoke_agent traced', 'execute_tool a < invoke_agent traced']);
+    expect(reported).not.toHaveBeenCalled();
+  });
+
+  test('ends when the session has idled, and only then', () => {
+    const finished = registerTraces();
+    const { box, clock } = bench({ agent, sessionIdleMs: 1_000 });
+    const session = box.session({ span: true });
+    box.session();
+    expect(finished()).toEqual([]);
+    clock.advance(1_000);
+    for (let others = 0; others < 100 && finished().length === 0; others += 1) box.session().end();
+    expect(tree(finished())).toEqual(['invoke_agent traced']);
+    session.end();
+    expect(finished()).toHaveLength(1);
+  });
+
+  test('without an SDK there is none, nor with one that is registered later', () => {
+    const { box } = bench({ agent });
+    const session = box.session({ span: true });
+    expect(session.context).toBe(context.active());
+    const finished = registerTraces();
+    expect(session.context).toBe(context.active());
+    succeedOnce(session, 'a');
+    session.end();
+    expect(tree(finished())).toEqual(['execute_tool a']);
+  });
+
+  test('without span: true the context of a session is the active one', () => {
+    registerTraces();
+    const { session } = bench({ agent });
+    const other: Context = context.active().setValue(Symbol('other'), 1);
+    expect(context.with(other, () => session.context)).toBe(other);
+  });
+
+  test('E5: a tracer or a context manager that throws changes nothing', () => {
+    const reported = watchDiag();
+    const refuse = (): never => {
+      throw new Error('refused');
+    };
+    const { box } = bench({ agent });
+    trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: refuse, startActiveSpan: refuse }) as Tracer });
+    const session = box.session({ span: true });
+    expect(succeedOnce(session, 'a')).toBe('call');
+    trace.disable();
+    registerTraces();
+    const spanned = box.session({ span: true });
+    context.disable();
+    const silent = { active: refuse, bind: refuse, enable: refuse, disable: () => silent, with: refuse };
+    context.setGlobalContextManager(silent as unknown as ContextManager);
+    expect(box.session({ span: true }).context).toBeDefined();
+    expect(spanned.context).toBeDefined();
+    expect(succeedOnce(spanned, 'a')).toBe('call');
+    spanned.end();
+    expect(reported).toHaveBeenCalled();
+  });
+});
+
+test.each(['function', 'extension', 'datastore'] as const)('the span of a call says that its tool is: %s', (type) => {
+  const finished = registerTraces();
+  const { session } = bench({ agent });
+  session.acquire('a', { type }).settle({ outcome: 'success' });
+  expect(finished()[0]?.attributes[ATTR.toolType]).toBe(type);
+});
+
+test('a type of tool that there is none of is left out', () => {
+  const finished = registerTraces();
+  const { session } = bench({ agent });
+  session.acquire('a', { type: 'hammer' as never }).settle({ outcome: 'success' });
+  expect(finished()[0]?.attributes).not.toHaveProperty([ATTR.toolType]);
+});
