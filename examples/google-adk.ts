@@ -28,7 +28,7 @@ const webSearch = new FunctionTool({
   parameters,
   execute: async ({ query }, context) => {
     const signal = context?.abortSignal ?? null;
-    const response = await fetch(`http://127.0.0.1:2/?q=${encodeURIComponent(query)}`, { signal }); // nobody listens there
+    const response = await fetch(`http://127.0.0.1:2/?q=${encodeURIComponent(query)}`, { signal }); // nothing listens here
     if (!response.ok) throw Object.assign(new Error(`HTTP ${response.status}`), { status: response.status });
     return response.text();
   },

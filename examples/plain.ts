@@ -19,7 +19,7 @@ const session = createBreakerbox({
 
 const tools = guardAll(session, {
   web_search: async ({ query }: { query: string }, { signal }) => {
-    const response = await fetch(`http://127.0.0.1:2/?q=${encodeURIComponent(query)}`, { signal }); // nobody listens there
+    const response = await fetch(`http://127.0.0.1:2/?q=${encodeURIComponent(query)}`, { signal }); // nothing listens here
     if (!response.ok) throw Object.assign(new Error(`HTTP ${response.status}`), { status: response.status });
     return response.text();
   },

@@ -33,14 +33,15 @@ What is set up (a box, a tool, a session, a guard, an adapter, a check, telemetr
 they are given: a \`BreakerboxConfigError\` lists everything that is wrong, up to 100 faults, where it stands, and how to mend it. What is given with a call
 (\`acquire\`, \`settle\`, a guarded call) or for the form of a text isn't searched for misspelt options: such a one does nothing, and the
 compiler alone sees it. How a call went has to be said: what is settled with neither \`outcome\`, \`error\` nor \`result\`, or with an outcome that there
-isn't, counts as ignored, a category that there isn't as \`unknown\`, and OpenTelemetry's \`diag\` is told. An \`Error\` given bare is taken as
+isn't, counts as ignored, a category that there isn't as \`unknown\`, and a [warning](troubleshooting.md#warnings) says so. An \`Error\` given bare is taken as
 \`{ error }\`. \`session.report\` and \`session.planScope\` throw a \`BreakerboxUsageError\` for what they can't work with.
 
 \`BreakerboxPrometheusExporter\` takes the configuration of OpenTelemetry's \`PrometheusExporter\`. \`registerBreakerboxMetrics\` and
 \`breakerboxMetricProducer\` have no options.
 
-Options by environment variable: [OpenTelemetry's](../packages/telemetry/README.md#variables) for \`@breakerbox/telemetry\`, and the four
-\`BREAKERBOX_\` ones of [\`--import @breakerbox/instrumentation/register\`](../packages/instrumentation/README.md#for-all-runs-at-once). Thresholds
+Options by environment variable: [OpenTelemetry's](../packages/telemetry/README.md#variables) for \`@breakerbox/telemetry\`, and the
+\`BREAKERBOX_\` ones of [\`--import @breakerbox/instrumentation/register\`](../packages/instrumentation/README.md#for-all-runs-at-once).
+\`BREAKERBOX_WARNINGS=off\` turns off the [warnings](troubleshooting.md#warnings) that all packages print to stderr for likely mistakes. Thresholds
 of the alerts: [alerts](../alerts/README.md). Flags of the command: [\`breakerbox\`](../packages/cli/README.md).`;
 
 const contents = (sections: readonly ReadSection[]): string =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasTest, titlesIn } from './test-titles.ts';
+import { titlesIn } from './test-titles.ts';
 
 const SOURCE = `
 // test('in a comment', () => {});
@@ -14,20 +14,6 @@ describe.${'skip'}('off', () => { test('within what is off', () => {}); });
 describe.each([1])('on', () => { test('within what is on', () => {}); });
 `;
 
-test.each([
-  ['plain', true],
-  ['a table: a case', true],
-  ['a table: another one', true],
-  ['E5: named that throws', true],
-  ['within what is on', true],
-  ['a table: no case', false],
-  ['a table: %s', false],
-  ['in a comment', false],
-  ['in another', false],
-  ['printed', false],
-  ['skipped', false],
-  ['now and then', false],
-  ['within what is off', false],
-])('%s: %s', (title, runs) => {
-  expect(hasTest(titlesIn(SOURCE), title)).toBe(runs);
+test('finds the titles of tests that run, and no others', () => {
+  expect(titlesIn(SOURCE)).toEqual(['plain', 'a table: %s', 'E5: %s that throws', 'within what is on']);
 });

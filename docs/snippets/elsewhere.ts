@@ -36,7 +36,7 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     words: 'ten lines of the README',
   },
   frameworks('// agent.ts\n'),
-  frameworks('npm install @breakerbox/core @breakerbox/instrumentation @breakerbox/telemetry @opentelemetry/api'),
+  frameworks('npm install @breakerbox/core @breakerbox/instrumentation @breakerbox/telemetry'),
   instrumentation("'fetch_page'"),
   instrumentation("'news_search'"),
   instrumentation('} = guardAll('),

@@ -3,16 +3,17 @@
  * one. Its circuit never opens, and no question is answered worse for those before it.
  */
 import { createBreakerbox, type Session } from '@breakerbox/core';
-import { currentSession, ToolUnavailableError } from '@breakerbox/instrumentation';
+import { ToolUnavailableError } from '@breakerbox/instrumentation';
 import { breakerPrepareStep, guardTools } from '@breakerbox/instrumentation/ai-sdk';
+import { currentSession } from '@breakerbox/instrumentation/session';
 import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import { isStepCount, type ModelMessage, type ToolSet, tool } from 'ai';
 import { z } from 'zod';
 
 export { createBreakerbox } from '@breakerbox/core';
-export { currentSession, withSession } from '@breakerbox/instrumentation';
 export { breakerPrepareStep, guardTools } from '@breakerbox/instrumentation/ai-sdk';
-export { generateText, isStepCount } from 'ai';
+export { currentSession, withSession } from '@breakerbox/instrumentation/session';
+export { consumeStream, generateText, isStepCount, streamText } from 'ai';
 
 /** With every second one failed, thrice the default budget of a session. */
 const QUESTIONS = 30;
@@ -44,11 +45,17 @@ export const conversationId = 'conversation-7';
 export const sessionOf = (id: string): Session => box.session({ id });
 
 interface ChatRequest {
+  /** Fires when the client closes the request. */
+  readonly signal: AbortSignal;
   readonly conversation: string;
   readonly messages: ModelMessage[];
 }
 
-const request: ChatRequest = { conversation: conversationId, messages: [{ role: 'user', content: prompt }] };
+const request: ChatRequest = {
+  conversation: conversationId,
+  messages: [{ role: 'user', content: prompt }],
+  signal: new AbortController().signal,
+};
 let served: Promise<unknown> = new Promise((resolve) => setImmediate(resolve));
 
 /** What came of a question, as far as it is of use here: the parts of each step. */
