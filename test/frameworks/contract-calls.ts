@@ -7,7 +7,7 @@ import type { ToolBody } from './harness.ts';
 
 /** How one call of a tool ends. */
 export const calls = ({ harness, run, testIf }: Suite): void => {
-  test('a tool that works is called, and the model reads its result', async () => {
+  test('calls a tool that works, and the model reads its result', async () => {
     const watched = watchedSession();
     const search = vi.fn(async ({ q }: { q: string }) => `found ${q}`);
     const { text, heard } = await run({ session: watched.session, tools: { search }, script: [[ask('x')], 'Done.'] });
@@ -18,7 +18,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     expect(watched.outcomes).toEqual(['search: success']);
   });
 
-  test('E3: results that are falsy or objects are successes too', async () => {
+  test('E3: falsy results and objects are successes too', async () => {
     const watched = watchedSession();
     const answers: unknown[] = [0, '', false, { rows: [] }];
     const search = async () => answers.shift();
@@ -32,7 +32,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     expect(watched.outcomes).toEqual(Array(4).fill('search: success'));
   });
 
-  test('a tool that throws has failed; the loop goes on', async () => {
+  test('a tool that throws is a failure, and the loop continues', async () => {
     const watched = watchedSession();
     const { text, heard } = await run({
       session: watched.session,
@@ -45,7 +45,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     expect(watched.outcomes).toEqual(['search: failure, network']);
   });
 
-  test('a tool that throws at once is the same', async () => {
+  test('a tool that throws synchronously is a failure too', async () => {
     const watched = watchedSession();
     const search = () => {
       throw refusedConnection();
@@ -55,7 +55,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     expect(watched.outcomes).toEqual(['search: failure, network']);
   });
 
-  test('O2: a tool that throws an answer of HTTP has failed as its status says', async () => {
+  test('O2: a thrown HTTP error is classified by its status', async () => {
     const watched = watchedSession();
     const search = async () => {
       throw Object.assign(new Error('Too many requests'), { status: 429 });
@@ -65,7 +65,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     expect(watched.outcomes).toEqual(['search: failure, rate_limit']);
   });
 
-  testIf(['inBandErrors'], 'O2: an error that is returned counts as what its text says', async () => {
+  testIf(['inBandErrors'], 'O2: a returned error is classified by its text', async () => {
     const watched = watchedSession();
     const answers = [harness.inBand('HTTP 503 Service Unavailable'), harness.inBand('unknown order id')];
     const search = async () => answers.shift();
@@ -74,7 +74,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     expect(watched.outcomes).toEqual(['search: failure, server', 'search: ignored, tool_error']);
   });
 
-  testIf(['invalidInput'], 'O1: arguments that the schema refuses cost nothing, and never reach the tool', async () => {
+  testIf(['invalidInput'], 'O1: arguments that the schema rejects cost nothing, and never reach the tool', async () => {
     const watched = watchedSession();
     const search = vi.fn(async () => 'found');
     const { text } = await run({ session: watched.session, tools: { search }, script: [[ask(5)], 'Done.'] });
@@ -85,7 +85,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     expect(watched.session.acquire('search').decision).toBe('call');
   });
 
-  testIf(['unknownTool'], 'a name that the model made up gets no circuit and costs nothing', async () => {
+  testIf(['unknownTool'], 'a tool name that the model made up gets no circuit and costs nothing', async () => {
     const watched = watchedSession();
     const search = async () => 'found';
     const script = [[ask('x', 'made_up')], [ask('x')], 'Done.'];
@@ -96,7 +96,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     expect(watched.outcomes).toContain('search: success');
   });
 
-  testIf(['timeoutMs'], 'a tool that hangs fails by our time-out; the loop goes on', async () => {
+  testIf(['timeoutMs'], 'a tool that hangs fails at our time-out, and the loop continues', async () => {
     const watched = watchedSession();
     const signals: (AbortSignal | undefined)[] = [];
     const search: ToolBody = (_, signal) => {
@@ -114,7 +114,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     if (harness.lacks.toolSignal === undefined) expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
   });
 
-  testIf(['frameworkTimeout'], "a tool that hangs fails by the framework's own time-out", async () => {
+  testIf(['frameworkTimeout'], "a tool that hangs fails at the framework's own time-out", async () => {
     const watched = watchedSession();
     await run({
       session: watched.session,
@@ -140,7 +140,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     expect(watched.session.view().budget.consumed).toBe(0);
   });
 
-  testIf(['callersSignal'], "nothing stays on the caller's signal, which may outlive the run", async () => {
+  testIf(['callersSignal'], "leaves no listener on the caller's signal, which may outlive the run", async () => {
     const watched = watchedSession();
     const { signal } = new AbortController();
     const script: readonly ScriptedStep[] = [...asking(2), 'Done.'];
@@ -151,7 +151,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     expect(getEventListeners(signal, 'abort').map(String)).toEqual([]);
   });
 
-  testIf(['generators'], 'a tool that answers piece by piece is followed to its end', async () => {
+  testIf(['generators'], 'a tool that streams its result is followed to its end', async () => {
     const watched = watchedSession();
     let calls = 0;
     const search: ToolBody = async function* () {

@@ -1,13 +1,14 @@
-import { currentSession, guard, withSession } from '@breakerbox/instrumentation';
+import { guard } from '@breakerbox/instrumentation';
+import { currentSession, withSession } from '@breakerbox/instrumentation/session';
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
 import { expect, test, vi } from 'vitest';
 import { watchedSession } from '../../packages/instrumentation/src/test-support/watched-session.ts';
 import { ask, asking, dueForProbe, failing, REFUSAL, refusedConnection, type Suite } from './contract-suite.ts';
 import type { ToolBody } from './harness.ts';
 
-/** What a tool that keeps failing means for the calls after it, and for the model. */
+/** How a failing tool affects the calls after it, and the model. */
 export const circuits = ({ harness, run, testIf }: Suite): void => {
-  test('R3: at the third failure the circuit opens; the model is told, the tool is left alone, and the loop goes on', async () => {
+  test('R3: the third failure opens the circuit: the model is told, the tool is not called, and the loop continues', async () => {
     const watched = watchedSession();
     const search = vi.fn(failing);
     const { text, heard } = await run({
@@ -22,7 +23,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     expect(watched.outcomes).toEqual(Array(3).fill('search: failure, network'));
   });
 
-  test('R2: the model is told where to go instead, and goes there', async () => {
+  test('R2: the model reads of the alternative, and calls it', async () => {
     const alternatives = [{ tool: 'news', degradation: 'low', note: 'recent items only' } as const];
     const watched = watchedSession({ tools: { search: { failureThreshold: 1, alternatives }, news: {} } });
     const script: readonly ScriptedStep[] = [[ask('a')], [ask('b')], [ask('b', 'news')], 'Done.'];
@@ -34,21 +35,25 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     expect(watched.decisions).toEqual(['search: call', 'search: skip', 'news: call']);
   });
 
-  testIf(['steps'], 'P1: the turns of the loop bring the probe, and a tool that is back is used again', async () => {
-    const watched = watchedSession();
-    let calls = 0;
-    const search: ToolBody = async () => {
-      calls += 1;
-      if (calls <= 3) throw refusedConnection();
-      return 'found';
-    };
-    const { heard } = await run({ session: watched.session, tools: { search }, script: [...asking(7), 'Done.'] });
-    expect(heard.slice(5)).toEqual([expect.stringContaining('found'), expect.stringContaining('found')]);
-    expect(watched.decisions.slice(3)).toEqual(['search: skip', 'search: skip', 'search: probe', 'search: call']);
-    expect(watched.session.peek('search')).toMatchObject({ state: 'closed' });
-  });
+  testIf(
+    ['steps'],
+    'P1: the turns of the loop bring the probe, and a tool that works again is used again',
+    async () => {
+      const watched = watchedSession();
+      let calls = 0;
+      const search: ToolBody = async () => {
+        calls += 1;
+        if (calls <= 3) throw refusedConnection();
+        return 'found';
+      };
+      const { heard } = await run({ session: watched.session, tools: { search }, script: [...asking(7), 'Done.'] });
+      expect(heard.slice(5)).toEqual([expect.stringContaining('found'), expect.stringContaining('found')]);
+      expect(watched.decisions.slice(3)).toEqual(['search: skip', 'search: skip', 'search: probe', 'search: call']);
+      expect(watched.session.peek('search')).toMatchObject({ state: 'closed' });
+    },
+  );
 
-  testIf(['steps'], 'P1: calls side by side are one step', async () => {
+  testIf(['steps'], 'P1: parallel calls are one step', async () => {
     const watched = watchedSession();
     const four = ['a', 'b', 'c', 'd'].map((q) => ask(q));
     await run({
@@ -60,7 +65,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     expect(watched.session.view().step).toBe(harness.lastTurnUntold ? 2 : 3);
   });
 
-  test('calls side by side each have a decision; the broken tool does not harm the one that works', async () => {
+  test('parallel calls each have a decision, and the broken tool does not affect the one that works', async () => {
     const watched = watchedSession({ budget: { failures: 10 } });
     const script = [[ask('a'), ask('b'), ask('c'), ask('x', 'news')], [ask('d'), ask('y', 'news')], 'Done.'];
     const tools = { search: failing, news: async () => 'the news' };
@@ -77,7 +82,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     expect(watched.outcomes.filter((one) => one.startsWith('news'))).toEqual(Array(2).fill('news: success'));
   });
 
-  test('B1: when the budget is spent no tool is called, healthy ones too, and the model is told', async () => {
+  test('B1: when the budget is spent no tool is called, not even healthy ones, and the model is told', async () => {
     const watched = watchedSession({ budget: { rule: 'strict', failures: 2 } });
     const news = vi.fn(async () => 'the news');
     const script = [...asking(2), [ask('x', 'news')], 'Done.'];
@@ -88,7 +93,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     expect(heard[2]).toMatch(/paused/);
   });
 
-  test('O5: the same call that fails in the same way again and again is skipped for those arguments alone', async () => {
+  test('O5: a call that repeatedly fails in the same way is skipped for those arguments only', async () => {
     const watched = watchedSession({ defaults: { failureThreshold: 9 }, budget: { failures: 9 } });
     const script = [[ask('x')], [ask('x')], [ask('x')], [ask('x')], [ask('y')], 'Done.'];
     const { heard } = await run({ session: watched.session, tools: { search: failing }, script });
@@ -96,7 +101,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     expect(heard[3]).toMatch(/the same call has failed in the same way/);
   });
 
-  testIf(['stale'], 'F2: a tool that allows it answers with its last good result, labelled', async () => {
+  testIf(['stale'], 'F2: a tool with serveStaleMs answers with its last good result, labelled', async () => {
     const watched = watchedSession({ tools: { search: { failureThreshold: 1, serveStaleMs: 60_000 } } });
     let calls = 0;
     const search: ToolBody = async () => {
@@ -111,7 +116,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     expect(watched.decisions).toEqual(['search: call', 'search: call', 'search: skip']);
   });
 
-  testIf(['approval'], 'C8: a call that a person refuses costs nothing, and takes no probe with it', async () => {
+  testIf(['approval'], 'C8: a call that a person denies costs nothing, and does not use up a probe', async () => {
     const watched = dueForProbe();
     const search = vi.fn(async () => 'found');
     await run({
@@ -127,7 +132,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
 
   testIf(
     ['approval'],
-    'C6: a call that a person approves runs once, as the one probe that closes the circuit',
+    'C6: a call that a person approves runs once, as the probe that closes the circuit',
     async () => {
       const watched = dueForProbe();
       const search = vi.fn(async () => 'found');
@@ -162,7 +167,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     expect(watched.decisions).toEqual([...Array(3).fill('search: call'), 'search: skip']);
   });
 
-  testIf(['nested'], 'B3: one error that passes two guards costs one failure', async () => {
+  testIf(['nested'], 'B3: one error that passes through two guards costs one failure', async () => {
     const watched = watchedSession();
     const fetchPage = guard(watched.session, 'fetch_page', (input: { q: string }) => failing(input, undefined));
     const { text } = await run({
@@ -176,7 +181,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     expect(limit - remaining).toBe(1);
   });
 
-  testIf(['sessionFunction'], 'conversations side by side each have their own session', async () => {
+  testIf(['sessionFunction'], 'parallel conversations each have their own session', async () => {
     const [broken, working] = [watchedSession(), watchedSession()];
     const script = [...asking(4), 'Done.'];
     const [first, second] = await Promise.all([

@@ -6,7 +6,7 @@ import type { ToolBody } from './harness.ts';
 
 const servers = { read: 'files', write: 'files', list: 'files', news: 'web' };
 
-/** A tool of a server that is back after so many calls of its tools. */
+/** A tool of a server that works again after so many calls of its tools. */
 const backAfter = (failures: number): ToolBody => {
   let calls = 0;
   return async () => {
@@ -16,7 +16,7 @@ const backAfter = (failures: number): ToolBody => {
   };
 };
 
-/** A session, and each decision with its reason. */
+/** A session, and each of its decisions with the reason. */
 const reasoned = () => {
   const watched = watchedSession();
   const reasons: string[] = [];
@@ -28,28 +28,32 @@ const reasoned = () => {
 const opening: readonly ScriptedStep[] = [[ask('a', 'read')], [ask('b', 'write')], [ask('c', 'read')]];
 const opened = ['read: call, closed', 'write: call, closed', 'read: call, closed'];
 
-/** C13: what the failures of one tool mean for the other tools of its server. */
+/** C13: how failures of one tool affect the other tools of its server. */
 export const groups = ({ run, testIf }: Suite): void => {
-  testIf(['groups'], 'C13: when two tools of a server fail, its third is skipped; tools of others go on', async () => {
-    const watched = reasoned();
-    const down = backAfter(Number.POSITIVE_INFINITY);
-    const list = vi.fn(async () => 'found');
-    const { text, heard } = await run({
-      session: watched.session,
-      tools: { read: down, write: down, list, news: async () => 'the news' },
-      servers,
-      script: [...opening, [ask('d', 'list')], [ask('e', 'news')], 'Done.'],
-    });
-    expect(text).toBe('Done.');
-    expect(list).not.toHaveBeenCalled();
-    expect(heard[3]).toMatch(/'list' is unavailable/);
-    expect(heard[4]).toContain('the news');
-    expect(watched.reasons).toEqual([...opened, 'list: skip, group_open', 'news: call, closed']);
-    expect(watched.groupState()).toBe('open');
-    expect(['read', 'write'].map((tool) => watched.session.peek(tool)?.state)).toEqual(['closed', 'closed']);
-  });
+  testIf(
+    ['groups'],
+    'C13: when two tools of a server fail, its third is skipped, and tools of other servers continue',
+    async () => {
+      const watched = reasoned();
+      const down = backAfter(Number.POSITIVE_INFINITY);
+      const list = vi.fn(async () => 'found');
+      const { text, heard } = await run({
+        session: watched.session,
+        tools: { read: down, write: down, list, news: async () => 'the news' },
+        servers,
+        script: [...opening, [ask('d', 'list')], [ask('e', 'news')], 'Done.'],
+      });
+      expect(text).toBe('Done.');
+      expect(list).not.toHaveBeenCalled();
+      expect(heard[3]).toMatch(/'list' is unavailable/);
+      expect(heard[4]).toContain('the news');
+      expect(watched.reasons).toEqual([...opened, 'list: skip, group_open', 'news: call, closed']);
+      expect(watched.groupState()).toBe('open');
+      expect(['read', 'write'].map((tool) => watched.session.peek(tool)?.state)).toEqual(['closed', 'closed']);
+    },
+  );
 
-  testIf(['groups', 'steps'], 'C13: one probe serves all tools of the server', async () => {
+  testIf(['groups', 'steps'], 'C13: one probe covers all tools of the server', async () => {
     const watched = reasoned();
     const down = backAfter(3);
     const { text, heard } = await run({

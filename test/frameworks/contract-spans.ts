@@ -5,7 +5,7 @@ import { startTracing } from '../../packages/instrumentation/src/test-support/tr
 import { watchedSession } from '../../packages/instrumentation/src/test-support/watched-session.ts';
 import { ask, asking, failing, type Suite } from './contract-suite.ts';
 
-/** One span for each decision, at its place. */
+/** One span for each decision, with the right parent. */
 export const spans = ({ harness, run, testIf }: Suite): void => {
   test('each decision has exactly one span', async () => {
     const traced = startTracing();
@@ -15,10 +15,12 @@ export const spans = ({ harness, run, testIf }: Suite): void => {
     const decided = (name: string) => traced.attributes(name).filter((all) => all[ATTR.decision] !== undefined);
     expect(decided(ours)).toHaveLength(3);
     expect(decided('breakerbox.skip search')).toHaveLength(1);
+    const types = [ours, 'breakerbox.skip search'].map((name) => decided(name)[0]?.[ATTR.toolType]);
+    expect(new Set(types)).toEqual(new Set([harness.toolType ?? 'function']));
     expect(watched.decisions).toHaveLength(4);
   });
 
-  testIf(['nativeSpan'], "our span is beneath the framework's own span of the tool's run", async () => {
+  testIf(['nativeSpan'], "our span is a child of the framework's own span for the tool", async () => {
     const traced = startTracing();
     const { session } = watchedSession();
     await run({ session, tools: { search: async () => 'found' }, script: [[ask('x')], 'Done.'] });
@@ -26,7 +28,7 @@ export const spans = ({ harness, run, testIf }: Suite): void => {
     expect(path?.split(' > ').at(-2)).toBe(harness.nativeSpan?.('search'));
   });
 
-  testIf(['toolSpansBeneath'], 'the spans of the tool are beneath ours', async () => {
+  testIf(['toolSpansBeneath'], "the tool's spans are children of ours", async () => {
     const traced = startTracing();
     const { session } = watchedSession();
     const search = async () => {

@@ -3,11 +3,11 @@ import { test } from 'vitest';
 import { type Watched, watchedSession } from '../../packages/instrumentation/src/test-support/watched-session.ts';
 import type { AgentEnd, AgentRun, Feature, Harness, ToolBody } from './harness.ts';
 
-/** What the parts of the contract are written with. */
+/** What all parts of the contract share. */
 export interface Suite {
   readonly harness: Harness;
   run(agent: AgentRun): Promise<AgentEnd>;
-  /** A test of what the framework may have no place for: skipped with the harness's reason then. */
+  /** A test of a feature that the framework may lack. It is skipped then, with the harness's reason. */
   testIf(features: readonly Feature[], name: string, body: () => Promise<void>): void;
 }
 
@@ -35,7 +35,7 @@ export const asking = (turns: number): ScriptedStep[] => Array.from({ length: tu
 export const HANGING_MS = 40;
 export const hanging: ToolBody = () => new Promise(() => {});
 
-/** A session whose `search` is out, and due for a probe. */
+/** A session whose `search` is unavailable, and due for a probe. */
 export const dueForProbe = (): Watched => {
   const watched = watchedSession({ tools: { search: { failureThreshold: 1 } } });
   watched.session.acquire('search').settle({ outcome: 'failure', category: 'network' });
@@ -43,5 +43,5 @@ export const dueForProbe = (): Watched => {
   return watched;
 };
 
-/** What the model must read of a tool that is out. */
+/** What the model must read about an unavailable tool. */
 export const REFUSAL = /Tool 'search' is unavailable: the last calls failed \(network\)\. Do not retry it now/;

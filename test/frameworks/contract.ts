@@ -9,8 +9,8 @@ import { suiteOf } from './contract-suite.ts';
 import type { Harness } from './harness.ts';
 
 /**
- * The same behaviour in each framework: every adapter runs these in the framework's own agent loop. What the framework has
- * no place for is told by the harness, and shown in the list of tests with its reason.
+ * The same behaviour in each framework: every adapter runs these tests in the framework's own agent loop. The harness names features
+ * that the framework lacks, and the list of tests shows them with the reason.
  */
 export const contract = (harness: Harness): void => {
   const suite = suiteOf(harness);

@@ -1,33 +1,33 @@
 import type { JudgingOptions, SessionSource } from '@breakerbox/instrumentation';
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
 
-/** What a tool of the suite does. May be async, throw, or be an async generator function where the framework has such tools. */
+/** A tool of the suite. May be async, throw, or be an async generator function if the framework has such tools. */
 export type ToolBody = (input: { q: string }, signal: AbortSignal | undefined) => unknown;
 
 /** One run of an agent. */
 export interface AgentRun {
-  /** For the adapter, as it is. */
+  /** For the adapter, unchanged. */
   readonly session: SessionSource;
   readonly tools: Readonly<Record<string, ToolBody>>;
-  /** The server that a tool is of, by the tool's name: its MCP server, or the group that the adapter is told. */
+  /** The server of a tool, by the tool's name: its MCP server, or the group that the adapter is given. */
   readonly servers?: Readonly<Record<string, string>>;
-  /** What the adapter is told of keys and failures. */
+  /** The adapter's options for keys and failures. */
   readonly judging?: JudgingOptions;
   /** What the model does, turn by turn. */
   readonly script: readonly ScriptedStep[];
-  /** Ours, in milliseconds. */
+  /** Our time-out, in milliseconds. */
   readonly timeoutMs?: number;
-  /** The framework's own, of a tool, in milliseconds. */
+  /** The framework's own time-out of a tool, in milliseconds. */
   readonly frameworkTimeoutMs?: number;
-  /** The caller's. */
+  /** The caller's signal. */
   readonly signal?: AbortSignal;
-  /** Tools whose calls need a person's approval; the person says no. */
+  /** Tools whose calls need a person's approval. The person denies it. */
   readonly deny?: readonly string[];
-  /** The same, and the person says yes. */
+  /** The same, and the person approves. */
   readonly approve?: readonly string[];
 }
 
-/** The tools of a run by the server that they are of; those of which nothing is said are of `tools`. */
+/** The tools of a run by their server. Tools without one belong to `tools`. */
 export const toolsByServer = ({ tools, servers = {} }: AgentRun): [server: string, tools: AgentRun['tools']][] => {
   const found = new Map<string, Record<string, ToolBody>>();
   for (const [tool, body] of Object.entries(tools)) {
@@ -37,15 +37,15 @@ export const toolsByServer = ({ tools, servers = {} }: AgentRun): [server: strin
   return [...found];
 };
 
-/** How it ended. */
+/** The end of a run. */
 export interface AgentEnd {
-  /** What the agent said last. */
+  /** The last text of the agent. */
   readonly text: string;
   /** The results of tools that the model had read by its last turn, in order, as text. */
   readonly heard: readonly string[];
 }
 
-/** What a framework may have no place for. */
+/** Features that a framework may lack. */
 export const FEATURES = [
   'timeoutMs',
   'frameworkTimeout',
@@ -76,12 +76,14 @@ export interface Harness {
   run(agent: AgentRun): Promise<AgentEnd>;
   /** What a tool of this framework returns to report an error. */
   inBand(text: string): unknown;
-  /** Where the last turn, which calls nothing, is no step: nobody tells of it. */
+  /** The last turn calls no tool, and the framework does not report it as a step. */
   readonly lastTurnUntold?: true;
-  /** Where its tools ask the person themselves: the call before the answer has a decision too, which costs nothing. */
+  /** Its tools ask the person themselves: the call before the answer has a decision too, which costs nothing. */
   readonly asksInTool?: true;
-  /** The name of the framework's own span of a tool's run. Left out where it `lacks.nativeSpan`. */
+  /** The name of the framework's own span for a tool. Left out if it `lacks.nativeSpan`. */
   readonly nativeSpan?: (tool: string) => string;
-  /** What can't be, each with the reason in one sentence, as docs/frameworks.md has it. */
+  /** Where its tools are of MCP servers, as the span says. Default: functions. */
+  readonly toolType?: 'extension';
+  /** Features that it lacks, each with the reason in one sentence, as in docs/frameworks.md. */
   readonly lacks: Partial<Readonly<Record<Feature, string>>>;
 }

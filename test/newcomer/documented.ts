@@ -5,8 +5,6 @@ export interface Documented {
   readonly title: string;
   /** What `npm install` is told. */
   readonly packages: readonly string[];
-  /** What it tells to put into package.json as `overrides`. */
-  readonly overrides: Readonly<Record<string, string>>;
   /** The complete program: the block that begins with its file's name. */
   readonly program: string;
   /** How it is to be run: variables, and Node's flags. */
@@ -23,14 +21,12 @@ export const readDocs = (text = DOCS): readonly Documented[] =>
     if (program === undefined) return [];
     const [title = ''] = section.split('\n');
     const [, packages = ''] = /^npm install (.*)$/m.exec(section) ?? [];
-    const [, overrides = '{}'] = /^ *`"overrides": (\{.*\})`/m.exec(section) ?? [];
     const [, assignments = '', flags = ''] = /^((?:\w+=\S+ )*)node (.*)agent\.ts$/m.exec(section) ?? [];
     const variables = words(assignments).map((one) => one.split('=') as [string, string]);
     return [
       {
         title,
         packages: words(packages),
-        overrides: JSON.parse(overrides),
         program,
         variables: Object.fromEntries(variables),
         flags: words(flags),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT, runCommand } from './commands.ts';
 import type { Documented } from './documented.ts';
 import type { Tarballs } from './pack.ts';
-import { catalog } from './workspace.ts';
+import { catalog, npmOverrides } from './workspace.ts';
 
 /** What programs of the docs take besides, which nothing else here depends on: as new as the catalog. */
 const BESIDES: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ const TSCONFIG = {
 /** A blank project in `folder` with the program as `agent.ts`, and what it needs installed by npm. */
 export const makeProject = async (folder: string, docs: Documented, tarballs: Tarballs): Promise<void> => {
   await mkdir(folder, { recursive: true });
-  const manifest = { name: 'newcomer', private: true, type: 'module', overrides: docs.overrides };
+  const manifest = { name: 'newcomer', private: true, type: 'module', overrides: npmOverrides };
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
   await writeFile(join(folder, 'agent.ts'), docs.program);
