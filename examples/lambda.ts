@@ -36,7 +36,7 @@ export const createHandler = (store: Store) => {
   return async ({ conversation, question }: { conversation: string; question: string }) => {
     const kept = await store.get(conversation);
     const session = kept ? box.restore(JSON.parse(kept)) : box.session({ id: conversation });
-    session.resume(); // a conversation that paused goes on with the next question
+    if (session.view().state === 'paused_budget') session.resume(); // the next question lets it go on
     try {
       const { text } = await generateText({
         model: model(),

@@ -33,7 +33,7 @@ import { Expeditor } from './expeditor.ts';
 import { circuitNameOf, groupNameOf } from './groups.ts';
 import { DEFAULT_REPEATS } from './loop-guard.ts';
 import { freshMemory } from './memory.ts';
-import { warnOfSmallBudget } from './mistakes.ts';
+import { noEvidence, warnOfSmallBudget } from './mistakes.ts';
 import { shortened, someNames } from './names.ts';
 import { DEFAULT_JUDGEMENT } from './outcome/taxonomy.ts';
 import { createPrecheckBoard, type Precheck } from './precheck.ts';
@@ -56,18 +56,18 @@ import { isObserved, warnIfUnobserved } from './telemetry/started.ts';
 import type { CircuitSpec, ToolSettings, ToolSpec } from './tool.ts';
 import { checkListener } from './usage.ts';
 
-/** What all runs of one agent share. Make one at start and keep it. */
+/** The state that all runs of one agent share. Create one at start and keep it. */
 export interface Breakerbox {
   readonly agent: string;
-  /** Starts a run: its own circuits, steps and failure budget. Call `end()` on it when the run is over. */
+  /** Starts a run with its own circuits, steps and failure budget. Call `end()` on it when the run is over. */
   session(options?: SessionOptions): Session;
   /**
-   * Goes on with a session that `session.snapshot()` kept, in this process or another: its circuits, steps, modes and budget.
-   * The time since then counts as passed, by the wall clock or as `elapsedMs` says, and probes that were under way may go again (C11).
-   * The circuit of a tool that is not declared here waits until it is.
+   * Continues a session from a `session.snapshot()`, in this process or another: its circuits, steps, modes and budget. The time
+   * since the snapshot counts as passed, by the wall clock or by `elapsedMs`. Probes that were under way may be sent again (C11).
+   * The circuit of a tool that is not declared here is kept until the tool is declared.
    *
-   * @throws BreakerboxConfigError when it is no snapshot, or one of another agent, with everything that is wrong in it,
-   * up to 100 faults.
+   * @throws BreakerboxConfigError if it is not a snapshot, or is a snapshot of another agent. The error lists everything that is
+   * wrong in it, up to 100 faults.
    *
    * @example
    * ```ts
@@ -78,24 +78,24 @@ export interface Breakerbox {
    */
   restore(snapshot: unknown, options?: RestoreOptions): Session;
   /**
-   * Gives a tool a circuit and series. A tool that is configured or declared already keeps its settings, so that adapters
-   * may declare what they wrap.
+   * Gives a tool a circuit and series. A tool that is already configured or declared keeps its settings, so adapters may declare
+   * the tools that they wrap.
    *
-   * @throws BreakerboxConfigError when the settings can't work.
+   * @throws BreakerboxConfigError if the settings can't work.
    */
   declare(tool: string, config?: ToolConfig): void;
   /**
-   * Asks all pre-call checks at once and waits for their answers, so that the first decisions know them (K3). Never rejects; a check
-   * that takes longer than 5 s counts as available.
+   * Runs all pre-call checks at once and waits for their answers, so that the first decisions can use them (K3). Never rejects. A
+   * check that takes longer than 5 s counts as available.
    */
   precheck(): Promise<void>;
   /** Names of the declared tools. */
   readonly tools: readonly string[];
   /**
-   * Calls `listener` for each event of that name, until the returned function is called. What a listener throws is
-   * reported to OpenTelemetry's `diag` and changes nothing.
+   * Calls `listener` for each event of that name, until you call the returned function. An error that a listener throws is reported
+   * to OpenTelemetry's `diag` and has no other effect.
    *
-   * @throws BreakerboxUsageError for an event that there isn't, and for a listener that is no function.
+   * @throws BreakerboxUsageError if there is no such event, or if the listener is not a function.
    *
    * @example
    * ```ts
@@ -105,14 +105,14 @@ export interface Breakerbox {
   on<Name extends keyof BreakerboxEvents>(name: Name, listener: (event: BreakerboxEvents[Name]) => void): () => void;
 }
 
-/** S5: in scope `process` an event has a probe after so long. */
+/** S5: in scope `process`, the default time after which a systemic event is probed. */
 const PROBE_AFTER_MS = 300_000;
 const CHAIN_BACKOFF_MS = 300_000;
 
 /**
- * Makes the box of an agent.
+ * Creates the box of an agent.
  *
- * @throws BreakerboxConfigError when the configuration can't work, with everything that is wrong in it, up to 100 faults (E6).
+ * @throws BreakerboxConfigError if the configuration can't work. The error lists everything that is wrong, up to 100 faults (E6).
  *
  * @example
  * ```ts
@@ -134,7 +134,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   let version = 0;
 
   const declare = (given: string, toolConfig: ToolConfig = {}): void => {
-    const name = typeof given === 'string' ? shortened(given) : given; // A server's list may hold a book; calls find it by the same.
+    const name = typeof given === 'string' ? shortened(given) : given; // A server may list a very long name. Calls cut it the same way.
     unused.delete(name);
     if (tools.has(name)) return;
     validateTool(name, toolConfig, defaults, capabilities);
@@ -156,15 +156,15 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     return tool;
   };
 
-  /** Sessions that share their circuits open them together, each with a part of the failures. */
+  /** Sessions that share circuits open them together, so each needs only a part of the failures. */
   const checkBudget = (budget: BreakerboxConfig['budget'], some: Iterable<ToolSpec>): void => {
     if (scope === 'session') warnOfSmallBudget(agent, budgetOptions(budget), config.systemic !== false, some);
   };
 
-  /** Tools that are to have no group, whatever an adapter says. */
+  /** Tools that must have no group, even if an adapter names one. */
   const ungrouped = new Set<string>();
 
-  /** C13: a tool's own group is the first that it is given. */
+  /** C13: the first group that a tool is given stays its group. */
   const putInGroup = (name: string, group: string): void => {
     const tool = tools.get(name);
     if (tool === undefined || tool.group !== undefined || ungrouped.has(name)) return;
@@ -248,6 +248,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     emitter,
     configured,
     unused,
+    evidence: noEvidence(),
     tool: (name) => tools.get(name),
     group: (name) => groups.get(name),
     declare: boundedDeclare({
@@ -267,14 +268,14 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     otherCells: () => toolCells(cells, OTHER_TOOL, maxTools),
   };
 
-  // All at once: they were checked together, and may name each other in any order.
+  // All at once: they were checked together and may name each other in any order.
   for (const [name, toolConfig] of Object.entries(config.tools ?? {})) put(name, toolConfig);
   followProviders();
   noticeCopy();
   checkBudget(config.budget, tools.values());
 
   const spanOf = (id: string, { span = false }: Pick<SessionOptions, 'span'>) => {
-    // It is remembered that telemetry was there: a session may end after it.
+    // Remembers that telemetry was there, because a session may end after telemetry does.
     safely('looking for telemetry', () => (span ? warnIfUnobserved('The option span of a session') : isObserved()));
     return span ? startSessionSpan(agent, id) : undefined;
   };
@@ -328,17 +329,17 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
 
 const noMemory = { circuits: new Map(), correlation: NO_CORRELATION, shadowCorrelation: undefined };
 
-/** The name of an MCP server may be a book, or none. */
+/** The name of an MCP server may be very long, or empty. */
 const groupHint = (group: string): string => shortened(group.trim() || 'unnamed', 240);
 
 const budgetOptions = (budget: BreakerboxConfig['budget']): BudgetOptions =>
   budget === 'strict' ? { rule: 'strict' } : settings(budget);
 
-/** Steps of many sessions together say nothing of the time that has passed (C12); settings of one's own are kept. */
+/** The steps of many sessions together do not measure time (C12). A schedule that the user set is kept. */
 const inScope = (policy: CircuitPolicy, scope: NonNullable<BreakerboxConfig['scope']>): CircuitPolicy =>
   scope === 'process' && policy.schedule === 'auto' ? { ...policy, schedule: 'time' } : policy;
 
-/** For people; their logger is code of the application, and no reason to refuse what it is told of (E5). */
+/** A message for people. The logger is application code: if it throws, the caller must not notice (E5). */
 const inform = (message: string): void => safely('the logger', () => diag.info(`Breakerbox: ${message}`));
 
 const toolSettings = (

@@ -17,7 +17,7 @@ import { CallHistory } from './history.ts';
 import { keyOf } from './keys.ts';
 import { freshMemory, type SessionMemory } from './memory.ts';
 import { type Grounds, noteText, rejectionText } from './message.ts';
-import { FIRST_LOOK, lookForMistakes, nextLook, warnOfUndeclared } from './mistakes.ts';
+import { FIRST_LOOK, lookForMistakes, nextLook, noticeSettled, warnOfUndeclared } from './mistakes.ts';
 import { read } from './outcome/untrusted.ts';
 import { type AskedCall, NO_CALL, Outlook } from './outlook.ts';
 import { keyPassOf, NO_PASSES } from './passes.ts';
@@ -39,7 +39,9 @@ import type { ToolSpec } from './tool.ts';
 import { checkControl, checkReportOptions } from './usage.ts';
 import { type CircuitView, type SessionView, viewCircuit, viewCircuits, viewSession } from './view.ts';
 
-/** The session: the one place that joins the pure parts. It decides, and runs no tool (E1). Reads like the agent's loop. */
+/**
+ * The session is the one place that joins the pure parts. It decides, and runs no tool (E1). Its methods follow the agent's loop.
+ */
 export class Expeditor implements Session, PermitOwner {
   readonly id: string;
   readonly agent: string;
@@ -54,14 +56,15 @@ export class Expeditor implements Session, PermitOwner {
   readonly #allowed: ReadonlySet<string> | undefined;
   #step: number;
   #stepMs: number;
-  /** How many calls it has decided. */
+  /** Number of calls that the session has decided. */
   #serial = 0;
-  /** After so many it looks for mistakes in the program. */
+  /** Number of decisions after which the session next looks for mistakes in the program. */
   #nextLook = FIRST_LOOK;
-  /** How many it had decided when the step began. */
+  readonly #continues: boolean;
+  /** Number of decisions when the step began. */
   #decidedBefore = 0;
   readonly #beganMs: number;
-  /** Made for the first error that counts. */
+  /** Created for the first error that counts. */
   #errors: CountedErrors | undefined;
   #plan: ScopePlan | undefined;
 
@@ -93,6 +96,7 @@ export class Expeditor implements Session, PermitOwner {
     this.#witness.inUse();
     this.#beganMs = box.clock.now();
     this.#witness.usedAt(this.#beganMs);
+    this.#continues = store.kept.size > 0 || box.shared !== undefined;
     for (const name of [...store.kept.keys()]) this.#circuits.track(name);
   }
 
@@ -125,7 +129,7 @@ export class Expeditor implements Session, PermitOwner {
     return { ledger: this.#accounts.real, at, serial: this.#serial, input };
   }
 
-  /** A probe takes its slots, a rejected call goes elsewhere, and some pass for other reasons than a closed circuit. */
+  /** A probe takes its slots, a rejected call gets a route, and some calls pass although no closed circuit let them through. */
   #decideOtherwise(
     seat: SessionTool,
     reason: Reason,
@@ -157,7 +161,7 @@ export class Expeditor implements Session, PermitOwner {
   #take(tool: string): SessionTool {
     const name = this.#seats.nameOf(tool);
     this.#box.unused.delete(name);
-    // A model may make up any name, also that of a group's circuit.
+    // A model may make up any name, even the name of a group's circuit.
     const tracked = groupNameOf(name) === undefined ? this.#circuits.track(name) : undefined;
     return this.#seats.make(name, tracked, this.#circuits.groupOf(this.#box.tool(name)?.group));
   }
@@ -180,7 +184,7 @@ export class Expeditor implements Session, PermitOwner {
   }
 
   settled(permit: SessionPermit, settlement: Settlement): void {
-    const at = this.#comeBack(permit); // May find that the probe has failed by its lease (C9).
+    const at = this.#comeBack(permit); // May find that the probe failed because its lease ended (C9).
     if (permit.close()) this.#settle(permit, settlement, at);
     this.#witness.flush();
   }
@@ -207,12 +211,13 @@ export class Expeditor implements Session, PermitOwner {
     this.#witness.flush();
   }
 
-  /** A call is over: circuits and budget hear of it unless they have moved on (C7). Whether it counted. */
+  /** A call is over. Circuits and budget count its result unless they have moved on (C7). Returns whether it counted. */
   #conclude(permit: SessionPermit, judged: Judged, settlement: Settlement | undefined, at: Moment): boolean {
     const late = this.#circuits.back(permit);
     permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
     this.#witness.concluded(permit, judged, late, at.ms);
-    if (permit.seat.spec === undefined) warnOfUndeclared(this.#box, permit.seat);
+    noticeSettled(this.#box, permit.seat);
+    if (permit.seat.spec === undefined) warnOfUndeclared(this.#box, permit.seat, judged.outcome);
     if (!late) this.#circuits.settle(permit, judged, at);
     return !late && isCounted(permit.reason);
   }
@@ -311,7 +316,7 @@ export class Expeditor implements Session, PermitOwner {
     });
   }
 
-  /** S5: how far the next probe for the event is away. */
+  /** S5: the wait until the next probe for the event. */
   #probeOf({ correlations }: CircuitStore, at: Moment): ProbeWait | undefined {
     const circuit = correlations.real.gate?.circuit;
     const policy = this.#box.systemic?.gate;
@@ -338,7 +343,10 @@ export class Expeditor implements Session, PermitOwner {
     return tracked && viewCircuit(tracked, circuitMoment(store, at), this.#box, this.#keyFor(name, input));
   }
 
-  /** C14: the key to look at. Keys of adapters are not known here. Most of them name the host, so that is tried. */
+  /**
+   * C14: the key of the circuit to look at. Keys that adapters name are not known here. Most of them name the host, so the host is
+   * tried.
+   */
   #keyFor(tool: string, input: unknown): string | undefined {
     const spec = input === undefined ? undefined : this.#box.tool(tool);
     return spec && keyOf(spec, this.agent, input, byHost()(input));
@@ -363,16 +371,17 @@ export class Expeditor implements Session, PermitOwner {
     this.#witness.ended();
   }
 
-  /** Warns of what the program does in vain. Costs something now and then, and nothing at any other decision. */
+  /** Warns about mistakes in the program. It costs something at a few decisions, and nothing at all others. */
   #look(isOver: boolean): void {
     if (!isOver) this.#nextLook = nextLook(this.#nextLook);
     safely('looking for mistakes in the program', () =>
       lookForMistakes(this.#box, {
-        id: this.id,
+        session: this,
         tools: this.#seats.all(),
         step: this.#circuits.store.steps?.step ?? this.#step,
         decidedBefore: this.#decidedBefore,
         decided: this.#serial,
+        continues: this.#continues,
         isOver,
         ageMs: () => this.#box.clock.now() - this.#beganMs,
       }),
@@ -380,8 +389,8 @@ export class Expeditor implements Session, PermitOwner {
   }
 
   /**
-   * C11: what the next decision would find, on copies. Reading settles what time has brought, but only there: nothing is told, counted
-   * or asked.
+   * C11: what the next decision would find, worked out on copies. The copies settle what time has changed. Nothing is reported,
+   * counted or asked.
    */
   #lookAhead(): { store: CircuitStore; accounts: Accounts; outlook: Outlook; at: Moment } {
     const at = this.#moment();
@@ -404,16 +413,15 @@ export class Expeditor implements Session, PermitOwner {
     return { store, accounts: own.accounts, outlook, at };
   }
 
-  /** The box, where the end of an event forgets no score of a pre-call check. */
+  /** The box, but the end of an event does not drop the scores of pre-call checks. */
   get #ahead(): SessionContext {
     const { prechecks } = this.#box;
     return { ...this.#box, prechecks: { ...prechecks, forget: () => {} } };
   }
 
   /**
-   * What every call from outside begins with: what time and other sessions have brought is settled first. Untimed where the
-   * call is of one tool, no time has a say in it, and how long it takes is not measured: reading the clock costs as much as
-   * the decision.
+   * The start of every public call: it first settles what time and other sessions have changed. A call of one tool is untimed if it
+   * does not depend on time and its duration is not measured, because reading the clock costs as much as the decision.
    */
   #arrive(seat?: SessionTool, decides = false): Moment {
     followProviders();
@@ -426,20 +434,20 @@ export class Expeditor implements Session, PermitOwner {
     return at;
   }
 
-  /** C9: a probe whose lease has ended has failed at that time, in the session that asked for it. */
+  /** C9: a probe whose lease has ended failed at that time, in the session that asked for it. */
   #lapse(permit: SessionPermit, atMs: number): void {
     permit.owner.lapsed(permit, atMs);
     if (permit.owner !== this) permit.owner.flush();
   }
 
-  /** The same for a call that is over. One that began untimed ends so too: it has no duration. */
+  /** The same for a call that is over. A call that began untimed also ends untimed and has no duration. */
   #comeBack({ seat, at }: SessionPermit): Moment {
     if (at !== UNTIMED || this.#isDue(seat)) return this.#arrive(seat);
     this.#witness.inUse();
     return UNTIMED;
   }
 
-  /** Whether time has a say in a call that a closed circuit lets through, and that succeeds. */
+  /** Whether time matters for a call that a closed circuit lets through and that succeeds. */
   #isDue({ tracked, spec, group }: SessionTool): boolean {
     if (tracked === undefined || tracked.circuit.state !== 'closed' || spec?.goesByTime === true) return true;
     if (tracked.keys !== undefined) return true;
@@ -460,7 +468,7 @@ export class Expeditor implements Session, PermitOwner {
   }
 }
 
-/** Untyped callers may give anything; and `read` costs more, because it reads what has any shape. */
+/** Untyped callers may pass anything. `read` costs more, because it handles values of any shape. */
 const hintOf = (options: AcquireOptions): unknown => {
   try {
     return options.key;

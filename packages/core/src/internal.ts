@@ -1,6 +1,7 @@
-/** For the other packages of this workspace: no part of the public surface, and may change with any release. */
+/** For the other packages of this workspace. Not part of the public API; may change with any release. */
 export { annotated, type ContentPart, isContent, isPlain } from './annotated.ts';
 export { asClause, LOSS, quoteTool } from './capability/wording.ts';
+export { noticeExecutor, noticeWrapped } from './mistakes.ts';
 export { nearestFirst } from './nearest.ts';
 export { readEvidence } from './outcome/classify.ts';
 export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeaning } from './outcome/codes.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { BreakerboxConfig } from './config.ts';
+import { noticeExecutor, noticeWrapped } from './mistakes.ts';
 import type { Session } from './session.ts';
 import { openCells } from './telemetry/reading.ts';
 import { bench, failOnce, succeedOnce, watchWarnings } from './test-support.ts';
@@ -71,6 +72,11 @@ describe('a tool that was never declared', () => {
     ]);
   });
 
+  test('is told after three failures in three sessions, too', () => {
+    const { box } = bench({ tools: {} });
+    expect(codesOf(() => times(3, () => failOnce(box.session(), 'crm')))).toEqual(['BREAKERBOX_UNDECLARED_TOOL']);
+  });
+
   test('is told after three failures, too', () => {
     const { session } = bench({ tools: {} });
     expect(codesOf(() => times(3, () => failOnce(session, 'crm')))).toEqual(['BREAKERBOX_UNDECLARED_TOOL']);
@@ -107,11 +113,10 @@ describe('settings for a name that is never called', () => {
     expect(seen(configured, called)).toEqual(['BREAKERBOX_TOOL_NAME']);
   });
 
-  test('it does not wait for the end where the tool was called three times', () => {
-    const { session } = bench({ tools: { webSearch: {} } });
-    session.declare('web_search');
-    expect(codesOf(() => times(2, () => succeedOnce(session, 'web_search')))).toEqual([]);
-    expect(codesOf(() => times(18, () => succeedOnce(session, 'web_search')))).toEqual(['BREAKERBOX_TOOL_NAME']);
+  test('no warning for a tool that was wrapped before there was a session', () => {
+    noticeWrapped(['list_contacts']);
+    expect(seen('list_contacts', 'list_contracts')).toEqual([]);
+    expect(seen('get_contacts', 'get_contracts')).toEqual(['BREAKERBOX_TOOL_NAME']);
   });
 
   test.each([
@@ -151,26 +156,42 @@ describe('probes by steps, where no step comes', () => {
       session.end();
     });
 
-  test('P1: five skipped calls until the end, or many more before it', () => {
-    expect(skipped({}, 5)).toEqual(['BREAKERBOX_NO_STEPS']);
+  const NO_STEPS = ['BREAKERBOX_NO_STEPS'];
+
+  test('P1: twenty skipped calls', () => {
+    expect([skipped({}, 20), skipped({}, 19)]).toEqual([NO_STEPS, []]);
     const { session } = bench({ tools: { a: { probeAfterSteps: 2 } } });
-    expect(codesOf(() => times(17, () => failOnce(session, 'a')))).toEqual([]);
-    expect(codesOf(() => times(30, () => failOnce(session, 'a')))).toEqual(['BREAKERBOX_NO_STEPS']);
+    expect(codesOf(() => times(50, () => failOnce(session, 'a')))).toEqual(NO_STEPS);
   });
 
-  test('P1: no warning for a few calls of one turn, where steps come, or where time brings the probe', () => {
-    expect(skipped({}, 4)).toEqual([]);
-    expect(skipped({}, 20, (session) => session.step())).toEqual([]);
-    expect(skipped({ tools: { a: { probeAfterSteps: 2, cooldownMs: 1_000 } } }, 20)).toEqual([]);
-    expect(skipped({ tools: { a: {} } }, 20)).toEqual([]);
-    expect(skipped({ tools: { a: { probeAfterSteps: 2, mode: 'forced_open' } } }, 20)).toEqual([]);
+  test('P1: many short sessions that share a circuit, or go on from a snapshot', () => {
+    const requests = (scope: 'process' | 'session', count: number) => () => {
+      const { box, session } = bench({ scope, tools: { a: { probeAfterSteps: 2 } } });
+      let now = session;
+      times(3 + count, () => {
+        failOnce(now, 'a');
+        const kept = now.snapshot();
+        now.end();
+        now = scope === 'process' ? box.session() : box.restore(kept);
+      });
+    };
+    for (const scope of ['process', 'session'] as const) {
+      expect([codesOf(requests(scope, 20)), codesOf(requests(scope, 19))]).toEqual([NO_STEPS, []]);
+    }
+  });
+
+  test('P1: no warning where steps come, or where time brings the probe', () => {
+    expect(skipped({}, 30, (session) => session.step())).toEqual([]);
+    expect(skipped({ tools: { a: { probeAfterSteps: 2, cooldownMs: 1_000 } } }, 30)).toEqual([]);
+    expect(skipped({ tools: { a: {} } }, 30)).toEqual([]);
+    expect(skipped({ tools: { a: { probeAfterSteps: 2, mode: 'forced_open' } } }, 30)).toEqual([]);
   });
 });
 
 describe('permits that are never settled', () => {
   const NEVER = ['BREAKERBOX_NEVER_SETTLED'];
 
-  test('calls of earlier steps, or twenty until the end', () => {
+  test('calls of earlier steps, or ten until the end', () => {
     const { session } = bench();
     const turns = () => times(20, () => [session.acquire('a'), session.step()]);
     expect(codesOf(turns)).toEqual(NEVER);
@@ -179,7 +200,18 @@ describe('permits that are never settled', () => {
       times(calls, () => session.acquire('a'));
       session.end();
     };
-    expect([codesOf(run(20)), codesOf(run(19))]).toEqual([NEVER, []]);
+    expect([codesOf(run(10)), codesOf(run(9))]).toEqual([NEVER, []]);
+  });
+
+  test('two calls in each of many short sessions', () => {
+    const { box } = bench();
+    const request = () => {
+      const session = box.session();
+      times(2, () => session.acquire('a'));
+      session.end();
+    };
+    expect(codesOf(() => times(4, request))).toEqual([]);
+    expect(codesOf(() => times(4, request))).toEqual(NEVER);
   });
 
   test('twenty calls in a minute, without an end', () => {
@@ -187,6 +219,12 @@ describe('permits that are never settled', () => {
     expect(codesOf(() => times(39, () => session.acquire('a')))).toEqual([]);
     clock.advance(60_000);
     expect(codesOf(() => session.acquire('a'))).toEqual(NEVER);
+  });
+
+  test('one tool, where calls of another are settled', () => {
+    const { session } = bench();
+    succeedOnce(session, 'a');
+    expect(codesOf(() => times(100, () => [session.acquire('b'), session.step()]))).toEqual(NEVER);
   });
 
   test('E7: no warning for streams that outlive the session, nor where one call was settled', () => {
@@ -199,10 +237,16 @@ describe('permits that are never settled', () => {
     const one = () => {
       const { session } = bench();
       succeedOnce(session, 'a');
-      times(100, () => [session.acquire('b'), session.step()]);
+      times(100, () => [session.acquire('a'), session.step()]);
       session.end();
     };
     expect(codesOf(one)).toEqual([]);
+  });
+
+  test('no warning where a guard or an adapter settles', () => {
+    const { session } = bench();
+    noticeExecutor(session);
+    expect(codesOf(() => times(100, () => [session.acquire('a'), session.step()]))).toEqual([]);
   });
 
   test('no warning for calls that were skipped', () => {
@@ -224,7 +268,15 @@ describe('sessions of one id', () => {
     succeedOnce(session, 'a');
     const again = bench();
     succeedOnce(again.session, 'a');
-    expect(codesOf(() => again.box.session({ id: 'run-1' }))).toEqual(SAME);
+    const second = () => again.box.session({ id: 'run-1' });
+    expect(codesOf(() => succeedOnce(second(), 'a'))).toEqual(SAME);
+  });
+
+  test('two that begin together and decide later', () => {
+    const { box, session } = bench();
+    const second = box.session({ id: 'run-1' });
+    expect(codesOf(() => succeedOnce(second, 'a'))).toEqual([]);
+    expect(codesOf(() => times(3, () => succeedOnce(session, 'a')))).toEqual(SAME);
   });
 
   test('no warning after end(), or of a session that idles', () => {
@@ -293,6 +345,8 @@ describe('telemetry that was never started', () => {
 
   test('the span that a session is to have', () => {
     expect(codesOf(() => bench().box.session({ span: true }))).toEqual(NONE);
+    vi.stubEnv('OTEL_TRACES_EXPORTER', 'none');
+    expect(codesOf(() => bench().box.session({ span: true }))).toEqual([]);
   });
 
   test('no warning where the metrics are read, nor after that', () => {

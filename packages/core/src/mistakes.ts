@@ -2,7 +2,9 @@ import type { BudgetOptions } from './budget/budget.ts';
 import { hasWindows } from './circuit/trips/counts.ts';
 import type { SessionContext } from './context.ts';
 import { groupNameOf } from './groups.ts';
+import { shortened } from './names.ts';
 import { isSlip, meant } from './nearest.ts';
+import type { Outcome } from './outcome/taxonomy.ts';
 import { isExecuted, type Reason } from './reasons.ts';
 import type { SessionTool } from './seats.ts';
 import { LEAST_SEEN } from './seen-tools.ts';
@@ -11,28 +13,69 @@ import type { ToolSpec } from './tool.ts';
 import type { TrackedCircuit } from './tracked.ts';
 import { warnOnce } from './warnings.ts';
 
-/*
- * Mistakes that change nothing and throw nothing, so that the program looks right. A session looks for them now and then, and when it ends.
- * A warning in a correct program is worse than a mistake that is missed.
+/**
+ * Mistakes that change nothing and throw nothing, so that the program looks right. A session looks for them from time to time, and
+ * when it ends. A warning in a correct program is worse than a missed mistake.
  */
 
-/** What a session knows of how it is used, when it looks for mistakes. */
+/** What the sessions of a box showed together: one request may be too short to show a mistake. Numbers by tool. */
+export interface Evidence {
+  /** Tools with a call that was settled. */
+  readonly settled: Set<string>;
+  /** Calls that ran, in sessions that have ended. */
+  readonly executed: Map<string, number>;
+  /** Calls that an open circuit skipped, in sessions that have ended and took it over from others. */
+  readonly skipped: Map<string, number>;
+  /** Calls of undeclared tools that succeeded or failed. */
+  readonly undeclared: Map<string, number>;
+}
+
+export const noEvidence = (): Evidence => ({
+  settled: new Set(),
+  executed: new Map(),
+  skipped: new Map(),
+  undeclared: new Map(),
+});
+
+/** A model may make up names without end. */
+const MOST_UNDECLARED = 100;
+
+const add = (numbers: Map<string, number>, tool: string, more: number): number => {
+  const sum = (numbers.get(tool) ?? 0) + more;
+  numbers.set(tool, sum);
+  return sum;
+};
+
+/** How a session was used, for a look at mistakes. */
 export interface Look {
-  readonly id: string;
+  readonly session: object;
   readonly tools: readonly SessionTool[];
-  /** The steps that circuits go by. 0: `step()` was never called. */
+  /** The step of the circuits. 0: `step()` was never called. */
   readonly step: number;
   /** How many calls were decided before the step began. */
   readonly decidedBefore: number;
   /** How many calls were decided. */
   readonly decided: number;
+  /** Its circuits are shared, or were restored: they were open before it, and may be open after it. */
+  readonly continues: boolean;
   /** The session ends. */
   readonly isOver: boolean;
   /** Milliseconds since the session began here. */
   ageMs(): number;
 }
 
-/** Looks after so many decisions, and again each time that they have doubled. */
+const executors = new WeakSet<object>();
+const wrapped = new Set<string>();
+
+/** A guard or an adapter has the session: it settles every call, and may take its time. */
+export const noticeExecutor = (session: object): void => void executors.add(session);
+
+/** Tools that were wrapped before there is a session to declare them in. */
+export const noticeWrapped = (tools: readonly string[]): void => {
+  for (const tool of tools) if (wrapped.size < LEAST_SEEN) wrapped.add(shortened(tool));
+};
+
+/** Number of decisions before the first look; later looks follow each time the number has doubled. */
 export const FIRST_LOOK = 3;
 const LATER_LOOK = 20;
 
@@ -40,10 +83,10 @@ const LATER_LOOK = 20;
 export const nextLook = (look: number): number => (look < LATER_LOOK ? LATER_LOOK : look * 2);
 
 export const lookForMistakes = (box: SessionContext, look: Look): void => {
-  findUnsettled(box, look);
   for (const used of look.tools) {
+    if (!executors.has(look.session)) findUnsettled(box, look, used);
     findStepless(box, look, used);
-    findMisnamed(box, look, used);
+    if (look.isOver) findMisnamed(box, used);
   }
   if (look.isOver || look.decided >= LATER_LOOK) warnIfUnobserved();
 };
@@ -54,30 +97,40 @@ const decisionsOf = ({ tally }: SessionTool): readonly (readonly [Reason, number
 const executedOf = (used: SessionTool): number =>
   decisionsOf(used).reduce((sum, [reason, count]) => (isExecuted(reason) ? sum + count : sum), 0);
 
-/** Calls at the same time, and streams that outlive the session (E7), are no mistake: so many of them are, or those of an earlier step. */
-const findUnsettled = ({ agent }: SessionContext, { id, tools, decidedBefore, isOver, ageMs }: Look): void => {
-  let executed = 0;
-  for (const used of tools) {
-    const { succeeded, failed, ignored } = used.tally;
-    if (succeeded + failed + ignored > 0) return;
-    executed += executedOf(used);
-  }
-  const isEarlier = executed >= 3 && decidedBefore >= 3;
-  if (!isEarlier && !(executed >= 20 && (isOver || ageMs() >= 60_000))) return;
+/** The first call of a tool is settled in a session. */
+export const noticeSettled = ({ evidence }: SessionContext, { tool, tally }: SessionTool): void => {
+  const { succeeded, failed, ignored } = tally;
+  if (succeeded + failed + ignored === 1) evidence.settled.add(tool);
+};
+
+/** Parallel calls, and streams that outlive the session (E7), are correct: so it takes many, or calls of earlier steps. */
+const findUnsettled = ({ agent, evidence }: SessionContext, look: Look, used: SessionTool): void => {
+  const { tool } = used;
+  if (evidence.settled.has(tool)) return;
+  const own = executedOf(used);
+  const executed = own + (evidence.executed.get(tool) ?? 0);
+  if (look.isOver) evidence.executed.set(tool, executed);
+  const isEarlier = own >= 3 && look.decidedBefore >= 3;
+  const isMany = look.isOver ? executed >= 10 : executed >= LATER_LOOK && look.ageMs() >= 60_000;
+  if (!isEarlier && !isMany) return;
   warnOnce(
     'BREAKERBOX_NEVER_SETTLED',
-    agent,
+    `${agent}/${tool}`,
     () =>
-      `Session '${id}' of agent '${agent}' let ${executed} calls run, and none of them was settled. Circuits and budget see no failure this way. Call permit.settle({ outcome: 'success' }) or permit.settle({ error }) after each call, or wrap the tools with guard() or an adapter.`,
+      `Agent '${agent}' ran ${executed} calls of tool '${tool}', and settled none of them. Its circuit and the budget see no failure this way. Call permit.settle({ outcome: 'success' }) or permit.settle({ error }) after each call, or wrap the tool with guard() or an adapter.`,
   );
 };
 
-/** `probeAfterSteps` alone waits for steps that never come. Several calls of one turn are no mistake. */
-const findStepless = ({ agent }: SessionContext, { step, isOver }: Look, used: SessionTool): void => {
-  if (step > 0) return;
-  const least = isOver ? 5 : 20;
-  const waits = (circuit: TrackedCircuit | undefined, skipped = 0): boolean =>
-    skipped >= least && circuit?.circuit.state === 'open' && circuit.tool.policy.schedule === 'steps';
+/** `probeAfterSteps` alone waits for steps that never come. Several calls of one turn are correct. */
+const findStepless = ({ agent, evidence }: SessionContext, look: Look, used: SessionTool): void => {
+  if (look.step > 0) return;
+  const waits = (circuit: TrackedCircuit | undefined, own = 0): boolean => {
+    if (own === 0 || circuit?.circuit.state !== 'open' || circuit.tool.policy.schedule !== 'steps') return false;
+    const { name } = circuit.tool;
+    const before = look.continues ? (evidence.skipped.get(name) ?? 0) : 0;
+    if (look.isOver && look.continues) evidence.skipped.set(name, before + own);
+    return before + own >= LATER_LOOK;
+  };
   const { decisions } = used.tally;
   const found = [
     waits(used.tracked, decisions?.open) ? used.tracked : undefined,
@@ -93,48 +146,47 @@ const findStepless = ({ agent }: SessionContext, { step, isOver }: Look, used: S
   );
 };
 
-/** A call of a tool without a circuit is over. A model may make up a name, but hardly calls the same one three times. */
-export const warnOfUndeclared = (box: SessionContext, { tool, tally }: SessionTool): void => {
-  if (!box.keepsCircuits || tally.decisions?.undeclared === undefined) return;
-  if (tally.succeeded + tally.failed !== 3) return;
+/** A call of a tool without a circuit is over. A model may make up a name, but rarely calls the same one three times. */
+export const warnOfUndeclared = (box: SessionContext, { tool, tally }: SessionTool, outcome: Outcome): void => {
+  if (!box.keepsCircuits || tally.decisions?.undeclared === undefined || outcome === 'ignored') return;
+  const { undeclared } = box.evidence;
+  if ((undeclared.size >= MOST_UNDECLARED && !undeclared.has(tool)) || add(undeclared, tool, 1) !== 3) return;
   const names = [...box.tools()];
   if (groupNameOf(tool) !== undefined || names.length >= LEAST_SEEN) return; // Other warnings say why.
   const { agent } = box;
   warnOnce('BREAKERBOX_UNDECLARED_TOOL', `${agent}/${tool}`, () => {
     const similar = meant(tool, names);
     const hint = similar === undefined ? '' : ` If '${similar}' is meant, correct the name.`;
-    return `Agent '${agent}' calls tool '${tool}', which was never declared. It has no circuit: its calls are never skipped.${hint} Else add it to tools in createBreakerbox(), call box.declare('${tool}'), or wrap it with guard() or an adapter.`;
+    return `Agent '${agent}' calls tool '${tool}', which was never declared. It has no circuit: its calls are never skipped.${hint} Otherwise add it to tools in createBreakerbox(), call box.declare('${tool}'), or wrap it with guard() or an adapter.`;
   });
 };
 
-/** Tools whose names were compared with those of the configuration: once each. */
+/** Tools whose names were already compared with the configured names. */
 const compared = new WeakSet<ToolSpec>();
 
-/** A configured name that is never used, and nearly the same as one that is. */
-const findMisnamed = (box: SessionContext, { isOver }: Look, used: SessionTool): void => {
-  const { agent, configured, unused } = box;
-  const { tool, spec } = used;
+/** A configured name that is never used and nearly equals a used one. */
+const findMisnamed = ({ agent, configured, unused }: SessionContext, { tool, spec }: SessionTool): void => {
   if (spec === undefined || unused.size === 0 || configured.has(tool) || compared.has(spec)) return;
-  if (!isOver && executedOf(used) < 3) return;
   compared.add(spec);
-  const name = [...unused].find((one) => isSlip(tool, one));
+  const name = [...unused].find((one) => isSlip(tool, one) && !wrapped.has(one));
   if (name === undefined) return;
   warnOnce(
     'BREAKERBOX_TOOL_NAME',
     `${agent}/${name}`,
     () =>
-      `Agent '${agent}' has settings for tool '${name}', which is never called, and calls '${tool}', which has none. The settings have no effect. If they are for '${tool}', use that name in createBreakerbox({ tools }).`,
+      `Agent '${agent}' has settings for tool '${name}', which was not called, and calls '${tool}', which has none. The settings have no effect. If they are for '${tool}', use that name in createBreakerbox({ tools }).`,
   );
 };
 
-/** Whether the budget ends before the failures that open a circuit: then it never opens. */
+/** Warns if the budget runs out before enough failures to open a circuit: then it never opens. */
 export const warnOfSmallBudget = (
   agent: string,
   { rule, failures = 5 }: BudgetOptions,
   isCorrelating: boolean,
   tools: Iterable<ToolSpec>,
 ): void => {
-  // By the rule `window` one tool alone uses up no budget but one of 1 (B1), and not even that while its failures are provisional (S3).
+  // By the rule `window`, one tool alone uses up only a budget of 1 (B1), and not even that while its failures are provisional
+  // (S3).
   const isSmall = rule === 'strict' || (failures === 1 && !isCorrelating);
   if (!isSmall) return;
   const isNeverOpened = ({ mode, policy }: ToolSpec): boolean =>

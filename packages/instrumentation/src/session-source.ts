@@ -1,5 +1,5 @@
 import { BreakerboxUsageError, type Session } from '@breakerbox/core';
-import { noticeCopy, watchEnd } from '@breakerbox/core/internal';
+import { noticeCopy, noticeExecutor, noticeWrapped, watchEnd } from '@breakerbox/core/internal';
 import { declareTool, type GroupOf } from './groups.ts';
 import { hasMethod } from './has-method.ts';
 
@@ -22,14 +22,19 @@ export const sessionFinder = (source: SessionSource, where: string): SessionFind
  * @throws BreakerboxUsageError when `source` is neither a session nor a function.
  */
 export const checkSource = (source: SessionSource, where: string): void => {
-  if (typeof source !== 'function' && !isSession(source)) throw noSession(source, where);
+  if (typeof source === 'function') return;
+  if (!isSession(source)) throw noSession(source, where);
+  noticeExecutor(source);
 };
 
 /** The session of a source that was checked. */
 export const currentOf = (source: SessionSource, where: string): Session => {
   if (typeof source !== 'function') return source;
   const given = source();
-  if (isSession(given)) return given;
+  if (isSession(given)) {
+    noticeExecutor(given);
+    return given;
+  }
   const what = `the session function given to ${where}`;
   watchEnd(what, given);
   throw noSession(given, what);
@@ -37,7 +42,8 @@ export const currentOf = (source: SessionSource, where: string): Session => {
 
 /** Gives tools their circuits when they are wrapped; by a session function that has to wait for a call. */
 export const declareNow = (source: SessionSource, tools: readonly string[], groupOf?: GroupOf): void => {
-  if (typeof source !== 'function') for (const tool of tools) declareTool(source, tool, groupOf?.(tool));
+  if (typeof source === 'function') noticeWrapped(tools);
+  else for (const tool of tools) declareTool(source, tool, groupOf?.(tool));
 };
 
 const isSession = (value: Session | null | undefined): value is Session =>

@@ -12,8 +12,8 @@ import type { DurationCell } from './durations.ts';
 import { ATTR, MIXED_CATEGORY } from './semconv.ts';
 
 /**
- * The numbers behind the metrics: plain cells that decisions add to, and that a collection reads. Counting costs a few
- * nanoseconds and works whether or not an SDK is there yet; a late SDK sees everything from the start.
+ * The numbers behind the metrics: plain series that decisions add to and that a collection reads. Counting takes a few nanoseconds
+ * and works even before there is an SDK; a late SDK sees everything from the start.
  */
 export interface Cell {
   readonly attributes: Attributes;
@@ -23,7 +23,7 @@ export interface Cell {
 const STATES: readonly ReportedState[] = ['closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only'];
 const SESSION_STATES: readonly SessionState[] = ['active', 'paused_budget', 'paused_systemic'];
 
-/** Those that happen by themselves; others, by hand, get a cell when they happen. */
+/** Transitions that happen by themselves. Transitions by hand get a series when they happen. */
 const TRANSITIONS: readonly (readonly [ReportedState, ReportedState])[] = [
   ['closed', 'open'],
   ['open', 'half_open'],
@@ -38,22 +38,22 @@ const DISPOSITIONS = ['achievable', 'deferred'] as const;
 
 type OutcomeKey = 'success' | `${Exclude<Outcome, 'success'>}:${ErrorCategory}`;
 
-/** The cells of one tool of one agent. */
+/** The series of one tool of one agent. */
 export interface ToolCells {
-  /** The circuit of a group has a state and no calls: only `circuits`, `transitions` and `openedTime` are exported. */
+  /** The circuit of a group has a state but no calls: only `circuits`, `transitions` and `openedTime` are exported. */
   readonly isGroup: boolean;
-  /** Each reason with the decision that it usually leads to. Other pairs are in `otherDecisions`: ask {@link decisionCell}. */
+  /** Each reason with its usual decision. Other pairs are in `otherDecisions`: see {@link decisionCell}. */
   readonly decisions: Readonly<Record<Reason, Cell>>;
-  /** A reason with another decision than the usual one; a pair appears with its first use. */
+  /** A reason with an unusual decision. A pair appears with its first use. */
   readonly otherDecisions: Map<`${Decision}/${Reason}`, Cell>;
-  /** Grows by the outcomes that a user's own judgement brings. */
+  /** Grows with outcomes from a user's own judgement. */
   readonly outcomes: Map<OutcomeKey, Cell>;
   readonly transitions: Map<Transition, Cell>;
   readonly circuits: Readonly<Record<ReportedState, Cell>>;
   /** Unix seconds; a category appears with its first opening. */
   readonly openedTime: Map<ErrorCategory, Cell>;
   readonly tokensWasted: Cell;
-  /** Failed calls that said what they cost: for the mean that `tokensAvoided` goes by. */
+  /** Failed calls that reported their cost, for the mean behind `tokensAvoided`. */
   readonly costedFailures: Cell;
   readonly tokensAvoided: Cell;
   readonly routes: ReadonlyMap<RouteKey, Cell>;
@@ -63,7 +63,7 @@ export interface ToolCells {
   readonly duration: Map<ErrorCategory | undefined, DurationCell>;
 }
 
-/** The cells of one agent. */
+/** The series of one agent. */
 export interface AgentCells {
   readonly agent: string;
   readonly tools: Map<string, ToolCells>;
@@ -85,7 +85,7 @@ export const cell = (attributes: Attributes): Cell => ({ attributes, value: 0 })
 const record = <K extends string>(keys: readonly K[], make: (key: K) => Cell): Record<K, Cell> =>
   Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, Cell>;
 
-/** All of an agent's cells, at zero. */
+/** All series of an agent, at zero. */
 export const createAgentCells = (agent: string): AgentCells => {
   const base = { [ATTR.agent]: agent };
   const categories = [
@@ -108,7 +108,7 @@ export const createAgentCells = (agent: string): AgentCells => {
   };
 };
 
-/** All of a tool's cells, at zero. */
+/** All series of a tool, at zero. */
 export const createToolCells = (
   agent: string,
   tool: string,
@@ -152,10 +152,10 @@ export const createToolCells = (
   return made;
 };
 
-/** Of a group's circuit; a mode has a cell from its first use on. */
+/** The states of a group's circuit. A mode has a series from its first use. */
 const GROUP_STATES: readonly ReportedState[] = ['closed', 'open', 'half_open'];
 
-/** All of a group's cells, at zero. */
+/** All series of a group, at zero. */
 export const createGroupCells = (agent: string, group: string): ToolCells => {
   const base = { [ATTR.agent]: agent, [ATTR.tool]: group };
   const made: ToolCells = {
@@ -168,7 +168,7 @@ export const createGroupCells = (agent: string, group: string): ToolCells => {
   return made;
 };
 
-/** A record that has some of its keys from the start; each of the others appears when it is first asked for. */
+/** A record that has some of its keys from the start. Each other key appears when it is first read. */
 const recordWithLazyKeys = <K extends string>(
   keys: readonly K[],
   atOnce: readonly K[],
@@ -193,7 +193,7 @@ export const attributesOf = (cells: ToolCells): Attributes => {
   return { [ATTR.agent]: agent, [ATTR.tool]: tool };
 };
 
-/** The cell of an outcome. */
+/** The series of an outcome. */
 export const outcomeCell = (cells: ToolCells, outcome: Outcome, category: ErrorCategory | undefined): Cell => {
   const key = outcome === 'success' || category === undefined ? 'success' : (`${outcome}:${category}` as const);
   let found = cells.outcomes.get(key);
@@ -204,7 +204,7 @@ export const outcomeCell = (cells: ToolCells, outcome: Outcome, category: ErrorC
   return found;
 };
 
-/** The cell of a change of state. */
+/** The series of a change of state. */
 export const transitionCell = (cells: ToolCells, from: ReportedState, to: ReportedState): Cell => {
   const key: Transition = `${from}>${to}`;
   const found =

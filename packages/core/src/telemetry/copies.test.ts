@@ -295,7 +295,7 @@ test('what copies know of one another has no version: nothing here may ever be r
     Symbol.for('@breakerbox/core:telemetry')
   ];
   const [source] = shared?.sources ?? [];
-  expect(Object.keys(shared ?? {})).toEqual(['sources', 'readers', 'feeders']);
+  expect(Object.keys(shared ?? {})).toEqual(['sources', 'readers', 'feeders', 'wasRead']);
   expect(Object.keys(source ?? {})).toEqual(['metrics', 'read', 'sinceMs', 'retireIdle', 'readersChanged']);
   const cells = read(false, true);
   work();

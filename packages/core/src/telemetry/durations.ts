@@ -3,10 +3,10 @@ import type { Cell } from './metrics.ts';
 import { reportThrown } from './safely.ts';
 import { DURATION_BUCKETS } from './semconv.ts';
 
-/** One series of the duration histogram: ten nanoseconds a call, where an SDK's own histogram takes 700. */
+/** One series of the duration histogram. It takes ten nanoseconds a call, an SDK's own histogram 700. */
 export interface DurationCell {
   readonly attributes: Attributes;
-  /** Calls by bucket, not cumulated; one more than there are bounds. */
+  /** Calls by bucket, not cumulative; one more than there are bounds. */
   readonly counts: number[];
   /** Seconds, as are `min` and `max`. */
   sum: number;
@@ -14,16 +14,16 @@ export interface DurationCell {
   max: number;
 }
 
-/** A call that a number can be shown by: where its trace is. */
+/** An example call behind a number, with its trace. */
 export interface Exemplar {
   readonly traceId: string;
   readonly spanId: string;
-  /** What the call added to the number: its seconds, or 1. */
+  /** The call's contribution to the number: its seconds, or 1. */
   readonly value: number;
   readonly unixSeconds: number;
 }
 
-/** Exemplars of the series that have any; the last call of each bucket, and the last failure of each outcome. */
+/** Exemplars of the series that have any: the last call of each bucket, and the last failure of each outcome. */
 export interface Exemplars {
   readonly durations: Map<DurationCell, (Exemplar | undefined)[]>;
   readonly failures: Map<Cell, Exemplar>;
@@ -38,7 +38,7 @@ export const createDurationCell = (attributes: Attributes): DurationCell => ({
   max: Number.NEGATIVE_INFINITY,
 });
 
-/** The first bucket whose bound isn't below the value; a bound belongs to its bucket. */
+/** The first bucket whose bound isn't below the value. A bound belongs to its bucket. */
 export const bucketOf = (bounds: readonly number[], value: number): number => {
   let bucket = 0;
   while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket += 1;
@@ -54,13 +54,13 @@ export const addDuration = (cell: DurationCell, seconds: number): void => {
   if (seconds > cell.max) cell.max = seconds;
 };
 
-/** How many calls there are in a series. */
+/** Number of calls in a series. */
 export const countOf = ({ counts }: { readonly counts: readonly number[] }): number =>
   counts.reduce((sum, one) => sum + one, 0);
 
 const SAMPLED = 1;
 
-/** Keeps a call as an exemplar if its trace is recorded: a link to one that isn't leads nowhere. */
+/** Keeps a call as an exemplar if its trace is recorded, because a link to an unrecorded trace leads nowhere. */
 export const keepExemplars = (
   { durations, failures }: Exemplars,
   cell: DurationCell,

@@ -23,25 +23,28 @@ import { DURATION_BUCKETS, METRIC, OTHER_TOOL, SCOPE_NAME } from './semconv.ts';
 export type { LiveSession } from './process-state.ts';
 
 /**
- * Joins the cells of all boxes of the process to whichever meter provider is registered. There is one for the process,
+ * Connects the series of all boxes of the process to the registered meter provider. There is one connection for the process,
  * because two boxes of one agent share their series, and observables of one name must be read in one place.
  */
 const state = processState();
 
-/** What this copy of the API had registered when it was last asked, and the provider that it gave. */
+/** What this copy of the API had registered at the last look, and the provider that it returned. */
 let seen: unknown = Symbol('nothing yet');
 let followed: MeterProvider | undefined;
 
-/** Sessions in use that are looked at for each new one: where no metrics are collected, idle ones leave nevertheless. */
+/** Active sessions that are checked for each new one, so that idle ones leave even if no metrics are collected. */
 const LOOKED_AT = 2;
 
-/** Sessions that are looked at in all: idle ones that are found next to each other leave together. */
+/** Most sessions that are checked at once: idle sessions next to each other leave together. */
 const MOST_LOOKED_AT = 100;
 
-/** Agents with cells of their own: these are kept when their boxes are gone, as counters have to be. */
+/** Most agents with series of their own. The series are kept when their boxes are gone, as counters must be. */
 const MOST_AGENTS = 200;
 
-/** The cells of an agent; boxes of one agent share them. Those of `_OTHER` for names without end: an id in the name is a mistake. */
+/**
+ * The series of an agent; boxes of one agent share them. Beyond the limit, those of `_OTHER`: an id in an agent's name is a
+ * mistake.
+ */
 export const agentCells = (agent: string): AgentCells => {
   const { agents } = state;
   const known = agents.get(agent);
@@ -64,7 +67,7 @@ const warnOfAgents = (): void =>
       `createBreakerbox() was given more than ${MOST_AGENTS} different names of agents in this process. Each has its own series of every metric for as long as the process lives, so further ones are counted together as '${OTHER_TOOL}'. Name the kind of agent ('research-agent'), and give what is different in each run to box.session({ id }).`,
   );
 
-/** Makes a session known, so that it leaves the gauges when it idles. */
+/** Registers a session, so that it leaves the gauges when it goes idle. */
 export const enlist = (session: LiveSession): void => {
   lookForIdle();
   state.live.add(session);
@@ -75,7 +78,7 @@ const lookForIdle = (): void => {
   let inUse = 0;
   for (let looks = 0; looks < MOST_LOOKED_AT && inUse < LOOKED_AT; looks += 1) {
     const { value, done } = state.looked.next();
-    if (done) state.looked = live.values(); // Round again: each one has its turn.
+    if (done) state.looked = live.values(); // Starts again: each one has its turn.
     if (!done && (safely('a session, or its clock,', () => value.retireIfIdle()) ?? true)) live.delete(value);
     else inUse += 1;
   }
@@ -87,9 +90,9 @@ export const delist = (session: LiveSession): void => {
 };
 
 /**
- * Binds the metrics of all boxes to the OpenTelemetry SDK that is registered now. Every use of a box does so too, for the
- * price of a comparison, since instruments taken from an earlier provider would stay silent for ever: call it only to have
- * the series, zeros and all, before the first decision after an SDK was registered late. `@breakerbox/telemetry` does.
+ * Binds the metrics of all boxes to the OpenTelemetry SDK that is registered now. Every use of a box does this too, for the price
+ * of a comparison, because instruments from an earlier provider would stay silent for ever. Call it only to export the series,
+ * zeros included, before the first decision after an SDK was registered late. `@breakerbox/telemetry` does.
  *
  * @example
  * ```ts
@@ -110,12 +113,12 @@ const follow = (): void => {
 
 const rebind = (provider: MeterProvider): void => {
   const left = followed;
-  followed = provider; // One that throws is not asked again, and nothing is lost: the cells go on counting.
+  followed = provider; // If it throws, it is not asked again. Nothing is lost: counting goes on.
   if (state.binding?.provider === provider) return; // Another copy of this package was here first.
   if (state.binding?.provider === left) unbind();
   safely('the meter provider', () => {
     const meter = provider.getMeter(SCOPE_NAME);
-    if (meter === createNoopMeter()) return; // Perhaps only for this copy of the API: another's binding stays.
+    if (meter === createNoopMeter()) return; // Perhaps only this copy of the API has none: another's binding stays.
     unbind();
     state.binding = bind(provider, meter);
   });
@@ -139,7 +142,7 @@ const bind = (provider: MeterProvider, meter: Meter): Binding => {
     if (!state.feedsSdk) return;
     retireIdle();
     for (const [metric, observable] of observables) {
-      if (!feeds(provider, metric.name, source)) continue; // Another copy tells it what we have counted, too.
+      if (!feeds(provider, metric.name, source)) continue; // Another copy reports our numbers to it, too.
       for (const { value, attributes } of readNumbers(metric)) result.observe(observable, value, attributes);
     }
   };
@@ -168,7 +171,7 @@ const createObservable = (meter: Meter, { kind, name, unit, description }: Share
       return meter.createObservableUpDownCounter(name, options);
     case 'gauge':
       return meter.createObservableGauge(name, options);
-    case 'histogram': // Recorded call by call: its buckets can't be observed.
+    case 'histogram': // Recorded call by call, because buckets can't be observed.
       return undefined;
   }
 };
@@ -179,12 +182,12 @@ const createHistogram = (meter: Meter): Histogram => {
   return meter.createHistogram(name, { unit, description, advice });
 };
 
-/** Whether durations are worth measuring: an SDK is registered, or somebody reads them from the cells. */
+/** Whether to measure durations: an SDK is registered, or a reader reads them from the series. */
 export const metricsActive = (): boolean => state.measures;
 
 /**
- * Records how long an executed call took, in seconds. `span` and, for a failure, the outcome's cell are what exemplars are
- * made of, where somebody wants them.
+ * Records the duration of an executed call, in seconds. If a reader wants exemplars, they are made from `span` and, for a failure,
+ * from the outcome's series.
  */
 export const recordDuration = (
   cells: ToolCells,

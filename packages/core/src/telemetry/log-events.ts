@@ -22,7 +22,7 @@ const systemicAttributes = ({ event }: Pick<LogEvents['systemic.detected'], 'eve
 const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]> } = {
   'circuit.transition': {
     eventName: EVENT.circuitTransition,
-    // A trial wakes nobody: its records are INFO, and say by their state that they are observed alone.
+    // A dry run must not alert anyone: its records are INFO, and their state says that they are only observed.
     severity: ({ to, observed }) => (!observed && (to === 'open' || to === 'forced_open') ? 'WARN' : 'INFO'),
     attributes: ({ tool, from, to, category, observed }) => ({
       [ATTR.tool]: tool,
@@ -43,7 +43,7 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
   'scope.reduced': {
     eventName: EVENT.scopeReduced,
     severity: ({ plan }) => (plan.decision === 'pause' ? 'ERROR' : 'WARN'),
-    // Names of tasks are the application's, and unbounded, as those of sessions are: records may carry them.
+    // Names of tasks come from the application and are unbounded, like those of sessions. Records may carry them.
     attributes: ({ plan }) => ({
       [ATTR.scope]: plan.decision,
       [ATTR.tasks]: plan.deferred.map(({ task }) => task),
@@ -52,7 +52,7 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
   },
 };
 
-/** Emits the log record of an event. The logs API came with API 1.10: with 1.9 there is nobody to tell. */
+/** Emits the log record of an event. The logs API came with API 1.10; with 1.9 there is no logger. */
 export const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Name] & EventBase): void => {
   const { logs } = api as Partial<typeof api>;
   if (logs === undefined) return;

@@ -3,12 +3,12 @@ import type { HistogramSeries, NumberSeries, SharedMetric, Source } from './copi
 import { bucketOf, type Exemplar } from './durations.ts';
 import { safely } from './safely.ts';
 
-/** What another copy of this package throws is no reason to report nothing. */
+/** An error in another copy of this package must not prevent the report. */
 const ask = <T>(run: () => T): T | undefined => safely('another copy of @breakerbox/core', run);
 
 const keys = new WeakMap<Attributes, string>();
 
-/** The same for the same attributes, in whatever order they stand. */
+/** The same string for the same attributes, in any order. */
 const keyOf = (attributes: Attributes): string => {
   let key = keys.get(attributes);
   if (key === undefined) {
@@ -21,7 +21,7 @@ const keyOf = (attributes: Attributes): string => {
 const later = (one: Exemplar | undefined, other: Exemplar | undefined): Exemplar | undefined =>
   one === undefined || (other !== undefined && other.unixSeconds > one.unixSeconds) ? other : one;
 
-/** One series for all with the same attributes; those of the first to have it are kept. */
+/** One series for all with the same attributes. The attributes of the first one are kept. */
 const joined = <T extends { readonly attributes: Attributes }>(
   all: Iterable<T>,
   join: (one: T, other: T) => T,
@@ -35,7 +35,7 @@ const joined = <T extends { readonly attributes: Attributes }>(
   return [...byKey.values()];
 };
 
-/** Every metric that one of them counts, as the first one describes it. */
+/** Every metric that a source counts, as the first source describes it. */
 export const metricsOf = (sources: Iterable<Source>): SharedMetric[] => {
   const byName = new Map<string, SharedMetric>();
   for (const { metrics } of sources) {
@@ -44,13 +44,13 @@ export const metricsOf = (sources: Iterable<Source>): SharedMetric[] => {
   return [...byName.values()];
 };
 
-/** Unix milliseconds from which a metric is counted by any of them; 0 if it is by none. */
+/** Unix milliseconds from which the first source counts a metric; 0 if no source counts it. */
 export const sinceMsOf = (sources: Iterable<Source>, name: string): number => {
   const begun = [...sources].flatMap((source) => ask(() => source.sinceMs(name)) || []);
   return begun.length === 0 ? 0 : Math.min(...begun);
 };
 
-/** The series of all: sums, and of gauges, which are points in time, the last. */
+/** The series of all sources: sums, or for gauges that are points in time, the last. */
 export const numbersOf = (sources: Iterable<Source>, { name, kind }: SharedMetric): NumberSeries[] =>
   joined(
     [...sources].flatMap((source) => ask(() => source.read(name))?.numbers ?? []),
@@ -63,7 +63,7 @@ export const numbersOf = (sources: Iterable<Source>, { name, kind }: SharedMetri
 
 type Bounds = readonly number[];
 
-/** In other buckets. Of one that isn't among them, no more is known than that its calls took no longer than its bound. */
+/** Converts to other buckets. For a bucket whose bound isn't among them, only its upper bound is known. */
 const rebound = (series: HistogramSeries, from: Bounds, to: Bounds): HistogramSeries => {
   const counts = new Array<number>(to.length + 1).fill(0);
   const exemplars: (Exemplar | undefined)[] = [];
@@ -88,7 +88,7 @@ const add = (one: HistogramSeries, other: HistogramSeries): HistogramSeries => (
   exemplars: one.counts.map((_, bucket) => later(one.exemplars?.[bucket], other.exemplars?.[bucket])),
 });
 
-/** The series of all, in the buckets of the first that has the metric. */
+/** The series of all sources, in the buckets of the first that has the metric. */
 export const histogramsOf = (sources: Iterable<Source>, { name }: Pick<SharedMetric, 'name'>): HistogramSeries[] => {
   const boundsIn = (all: Iterable<Source>): Bounds => metricsOf(all).find((one) => one.name === name)?.bounds ?? [];
   const bounds = boundsIn(sources);

@@ -16,7 +16,7 @@ import { ATTR, METRIC, MIXED_CATEGORY, OTHER_TOOL } from './semconv.ts';
 
 export { type AgentCells, type Cell, createAgentCells, outcomeCell, type ToolCells, transitionCell } from './cells.ts';
 
-/** The cells under a name: its own while the agent has fewer than `maxTools`, else those of `_OTHER`. */
+/** The series of a name: its own while the agent has fewer than `maxTools`, otherwise those of `_OTHER`. */
 const cellsNamed = (
   cells: AgentCells,
   name: string,
@@ -32,7 +32,7 @@ const cellsNamed = (
   return made;
 };
 
-/** The cells of a tool: its own while there are fewer than `maxTools`, else those of `_OTHER`. */
+/** The series of a tool: its own while there are fewer than `maxTools`, otherwise those of `_OTHER`. */
 export const toolCells = (
   cells: AgentCells,
   tool: string,
@@ -40,11 +40,11 @@ export const toolCells = (
   judgements: ToolSettings['outcomes'] = DEFAULT_JUDGEMENT,
 ): ToolCells => cellsNamed(cells, tool, maxTools, (agent, name) => createToolCells(agent, name, judgements));
 
-/** The cells of a group, whose name begins with `group:`. Groups and tools share `maxTools` and `_OTHER`. */
+/** The series of a group, whose name begins with `group:`. Groups and tools share `maxTools` and `_OTHER`. */
 export const groupCells = (cells: AgentCells, group: string, maxTools: number): ToolCells =>
   cellsNamed(cells, group, maxTools, createGroupCells);
 
-/** The cell of a decision. Most reasons lead to one decision; `systemic` pauses, or in scope `process` skips. */
+/** The series of a decision. Most reasons have one decision; `systemic` pauses, or in scope `process` skips. */
 export const decisionCell = (cells: ToolCells, decision: Decision, reason: Reason): Cell => {
   if (REASONS[reason] === decision) return cells.decisions[reason];
   const key = `${decision}/${reason}` as const;
@@ -54,7 +54,7 @@ export const decisionCell = (cells: ToolCells, decision: Decision, reason: Reaso
   return found;
 };
 
-/** The cell of a systemic event; `undefined` where its circuits opened with different categories. */
+/** The series of a systemic event; `undefined` if its circuits opened with different categories. */
 export const systemicCell = (cells: AgentCells, category: ErrorCategory | undefined): Cell => {
   const key = category ?? MIXED_CATEGORY;
   const found = cells.systemicEvents.get(key) ?? cell({ [ATTR.agent]: cells.agent, [ATTR.errorType]: key });
@@ -62,7 +62,7 @@ export const systemicCell = (cells: AgentCells, category: ErrorCategory | undefi
   return found;
 };
 
-/** The cell of the last opening with this category. */
+/** The series of the last opening with this category. */
 export const openedTimeCell = (cells: ToolCells, category: ErrorCategory): Cell => {
   const found = cells.openedTime.get(category) ?? cell({ ...attributesOf(cells), [ATTR.errorType]: category });
   cells.openedTime.set(category, found);
@@ -70,32 +70,31 @@ export const openedTimeCell = (cells: ToolCells, category: ErrorCategory): Cell 
 };
 
 /**
- * C15: the openings of a tool are absorbed by its group's, so that they no longer count as openings of their own. The cells stay,
- * at 0, because an SDK goes on exporting the last value of a series that is no longer observed; a scrape of the cells leaves
- * them out.
+ * C15: the openings of a tool are absorbed by its group's, and no longer count as openings of their own. The series stay at 0,
+ * because an SDK keeps exporting the last value of a series that is no longer observed. A scrape leaves them out.
  */
 export const withdrawOpened = ({ openedTime }: ToolCells): void => {
   for (const opened of openedTime.values()) opened.value = 0;
 };
 
-/** Whether a series is one that {@link withdrawOpened} took back. */
+/** Whether a series was withdrawn by {@link withdrawOpened}. */
 export const isWithdrawn = (metric: string, { value }: Pick<Cell, 'value'>): boolean =>
   value === 0 && metric === METRIC.openedTime.name;
 
-/** A rejected call was sent somewhere. */
+/** Counts the fallback of a rejected call. */
 export const countRoute = ({ routes }: ToolCells, route: Route): void => {
   const cell = routes.get(route.kind === 'alternative' ? `alternative:${route.degradation}` : route.kind);
   if (cell !== undefined) cell.value += 1;
 };
 
-/** O4: a failed call cost so many tokens. */
+/** O4: counts the tokens of a failed call. */
 export const countWasted = ({ tokensWasted, costedFailures }: ToolCells, tokens: number): void => {
   if (tokens === 0) return;
   tokensWasted.value += tokens;
   costedFailures.value += 1;
 };
 
-/** A skipped call would have cost what the failed ones did on average: an estimate. */
+/** Estimates the tokens of a skipped call as the mean of the failed ones. */
 export const countAvoided = ({ tokensWasted, costedFailures, tokensAvoided }: ToolCells): void => {
   if (costedFailures.value > 0) tokensAvoided.value += Math.round(tokensWasted.value / costedFailures.value);
 };
@@ -110,7 +109,7 @@ export const durationCell = (cells: ToolCells, category: ErrorCategory | undefin
   return found;
 };
 
-/** Which cells are behind the metrics that an agent has one series of. */
+/** The series behind the metrics that an agent has once. */
 export const AGENT_READINGS = {
   budgetLimit: (agent) => [agent.budgetLimit],
   budgetRemaining: (agent) => [agent.budgetRemaining],
@@ -126,13 +125,13 @@ export const AGENT_READINGS = {
 
 const NONE: readonly Cell[] = [];
 
-/** What a group has no series of. */
+/** Skips groups, which have no such series. */
 const ofTools =
   (read: (tool: ToolCells) => Iterable<Cell>) =>
   (tool: ToolCells): Iterable<Cell> =>
     tool.isGroup ? NONE : read(tool);
 
-/** Which cells are behind the metrics that each tool has series of. Iterables by name: TypeScript before 5.6 has no `MapIterator`. */
+/** The series behind the metrics that each tool has. Iterables by name: TypeScript before 5.6 has no `MapIterator`. */
 export const TOOL_READINGS = {
   decisions: ofTools((tool) => [...Object.values(tool.decisions), ...tool.otherDecisions.values()]),
   outcomes: ofTools((tool) => tool.outcomes.values()),

@@ -4,15 +4,18 @@ import type { BreakerboxEvents, RouteSummary } from '../events.ts';
 import { type LogEvents, logEvent } from './log-events.ts';
 import { reportThrown } from './safely.ts';
 
-/** An event that is still to be told. */
+/** A pending event. */
 export type News = {
   [Name in keyof BreakerboxEvents]: { name: Name; event: BreakerboxEvents[Name] };
 }[keyof BreakerboxEvents];
 
-/** What one call of a session may cause to be told: a listener that acquires at each decision would never end. */
+/** Most events that one call of a session may cause. A listener that acquires at each decision would never end. */
 const MOST_NEWS = 1_000;
 
-/** Tells listeners and log all news, in order, and what comes of that as well: the list may grow meanwhile. It is empty then. */
+/**
+ * Sends all pending events to listeners and log, in order, with the events that they cause: the list may grow meanwhile. It is
+ * empty afterwards.
+ */
 export const tellAll = (news: News[], emitter: Emitter<BreakerboxEvents>): void => {
   for (let told = 0; news.length > 0; told += 1) {
     const [{ name, event }] = news.splice(0, 1) as [News];
@@ -27,7 +30,7 @@ export const tellAll = (news: News[], emitter: Emitter<BreakerboxEvents>): void 
   }
 };
 
-/** R2: of a route what telemetry may hold. */
+/** R2: the part of a route that telemetry may hold. */
 export const summaryOf = (route: Route): RouteSummary =>
   route.kind === 'alternative'
     ? { kind: route.kind, tool: route.tool, degradation: route.degradation }

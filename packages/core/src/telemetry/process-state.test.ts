@@ -6,7 +6,7 @@ import { newAgent, registerMetrics, seriesOf } from './test-support.ts';
 
 afterEach(() => metrics.disable());
 
-/** Another copy of this package: its modules are loaded anew, and share nothing but globalThis. */
+/** Another copy of this package: its modules are loaded again, and share only globalThis. */
 const anotherCopy = async () => {
   vi.resetModules();
   return { ...(await import('../index.ts')), ...(await import('./hub.ts')) };

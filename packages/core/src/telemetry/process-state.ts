@@ -4,13 +4,13 @@ import type { Exemplars } from './durations.ts';
 import type { AgentCells } from './metrics.ts';
 import { sourceOf } from './source.ts';
 
-/** A session that counts in the gauges until it ends or idles. */
+/** A session that counts in the gauges until it ends or goes idle. */
 export interface LiveSession {
-  /** Takes the session out of the gauges if it has idled past its limit; true if it did. */
+  /** Removes the session from the gauges if it has been idle past its limit; returns true if it did. */
   retireIfIdle(): boolean;
 }
 
-/** The hold on a meter provider that a real SDK stands behind. */
+/** The binding to the meter provider of a real SDK. */
 export interface Binding {
   readonly provider: MeterProvider;
   /** Records with the SDK's own histogram. */
@@ -18,24 +18,24 @@ export interface Binding {
   unbind(): void;
 }
 
-/** What all boxes of the process share, whichever copy of this package made them: copies of one shape, that is. */
+/** The state that all boxes of the process share, across all copies of this package with the same shape. */
 export interface ProcessState {
-  /** As copies of another shape know it. */
+  /** The source for copies of another shape. */
   readonly source: Source;
   readonly agents: Map<string, AgentCells>;
   readonly live: Set<LiveSession>;
-  /** How far the look for idle sessions has come. */
+  /** The position of the search for idle sessions. */
   looked: Iterator<LiveSession>;
   binding: Binding | undefined;
-  /** What follows from binding and readers, since each call asks for it. */
+  /** Derived from binding and readers, because each call needs it. */
   measures: boolean;
   keepsDurations: boolean;
   keepsExemplars: boolean;
-  /** An SDK is there, and nobody stands in for its instruments. */
+  /** An SDK is there, and no reader replaces its instruments. */
   feedsSdk: boolean;
-  /** Unix milliseconds of the beginning of all counting. */
+  /** Unix milliseconds when counting began. */
   readonly sinceMs: number;
-  /** Unix milliseconds of the first reader's coming; durations before are in no cell. */
+  /** Unix milliseconds when the first reader came. Earlier durations are not counted. */
   durationsSinceMs: number;
   readonly exemplars: Exemplars;
 }
@@ -62,21 +62,21 @@ const createState = (): ProcessState => {
 };
 
 /**
- * Goes up with each change of {@link ProcessState} or of the cells, a new reason or category among them: a copy of another
- * release must not find cells that lack what it counts. Copies of different shapes read one another by copies.ts.
+ * Increased with each change of {@link ProcessState} or of the series, such as a new reason or category: a copy of another release
+ * must not find series that lack what it counts. Copies of different shapes read one another by copies.ts.
  */
 export const SHAPE = 3;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 
-/** On globalThis: two copies of this package in one process would otherwise report one series twice, each its half. */
+/** On globalThis. Otherwise two copies of this package in one process would report one series twice, each with its half. */
 export const processState = (): ProcessState => {
   const globals = globalThis as { [KEY]?: ProcessState };
   globals[KEY] ??= createState();
   return globals[KEY];
 };
 
-/** Brings what follows from binding and readers up to date. */
+/** Updates the fields that are derived from binding and readers. */
 export const settleReaders = (state: ProcessState): void => {
   const readers = [...copies().readers];
   state.keepsDurations = readers.length > 0;

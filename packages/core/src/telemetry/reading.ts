@@ -15,41 +15,41 @@ import { cellsOf, durationCellsOf } from './source.ts';
 
 const state = processState();
 
-/** Nearly always: then cells are read as they are, and nothing is put together. */
+/** Nearly always: then series are read as they are, without a merge. */
 const isAlone = (): boolean => copies().sources.size === 1;
 
-/** Every metric that there is: those of semconv.ts, and what only copies of another release count. */
+/** All metrics: those of semconv.ts, and those that only copies of another release count. */
 export const readMetrics = (): readonly SharedMetric[] => metricsOf(copies().sources);
 
-/** Every series of a metric that is no histogram, with what copies of other releases have counted. */
+/** Every series of a metric other than a histogram, with the numbers of copies of other releases. */
 export const readNumbers = (metric: SharedMetric): Iterable<NumberSeries> =>
   isAlone() ? cellsOf(state, metric.name) : numbersOf(copies().sources, metric);
 
 const readHistograms = (metric: SharedMetric): Iterable<HistogramSeries> =>
   isAlone() ? durationCellsOf(state, metric.name) : histogramsOf(copies().sources, metric);
 
-/** Takes sessions that idle out of the gauges. */
+/** Removes idle sessions from the gauges. */
 export const retireIdle = (): void => {
   for (const source of copies().sources) safely('a session or its clock', () => source.retireIdle());
 };
 
-/** Somebody's hold on the cells, besides whatever OpenTelemetry SDK there is. */
+/** A reader of the series, beside an OpenTelemetry SDK. */
 export interface CellReader {
-  /** Takes sessions that idle out of the gauges: once before each reading of them. */
+  /** Removes idle sessions from the gauges. Call it once before each reading of them. */
   retireIdle(): void;
-  /** Every metric now; those of copies of another release may come later. */
+  /** All metrics now. Metrics of copies of another release may be added later. */
   metrics(): readonly SharedMetric[];
-  /** Every series of a metric now; none of a histogram. They may be the cells themselves, which go on counting. */
+  /** Every series of a metric now; empty for a histogram. They may be the live series, which go on counting. */
   numbers(metric: SharedMetric): Iterable<NumberSeries>;
-  /** Every series of a histogram now, from the first reader's coming on. They may be the cells themselves, too. */
+  /** Every series of a histogram now, counted since the first reader came. They may be the live series, too. */
   histograms(metric: SharedMetric): Iterable<HistogramSeries>;
   /** Unix milliseconds from which a metric is counted. */
   sinceMs(metric: SharedMetric): number;
-  /** The last sampled call by bucket; none where this reader asked for none. */
+  /** The last sampled call of each bucket; empty if this reader did not ask for exemplars. */
   exemplars(series: HistogramSeries): readonly (Exemplar | undefined)[];
-  /** The last sampled call that was counted in an outcome that is a failure; none where this reader asked for none. */
+  /** The last sampled call that was counted in a failed outcome; undefined if this reader did not ask for exemplars. */
   exemplar(series: NumberSeries): Exemplar | undefined;
-  /** Lets go: durations are measured no longer, if nobody else wants them. */
+  /** Closes the reader. Durations are no longer measured if no other reader wants them. */
   close(): void;
 }
 
@@ -57,13 +57,14 @@ const readersChanged = (): void => {
   for (const source of copies().sources) safely('another copy of @breakerbox/core', () => source.readersChanged());
 };
 
-/** Reads the cells from now on, durations among them, which nobody keeps for no reader. */
+/** Opens a reader of the series. Durations are kept from now on; without a reader they are not. */
 export const openCells = (wishes: ReaderWishes): CellReader => {
   noticeCopy();
-  const one = { ...wishes }; // The set tells readers apart that wish the same.
+  const one = { ...wishes }; // A copy, so that the set distinguishes readers with equal wishes.
   const { readers, sources } = copies();
   const { durations, failures } = state.exemplars;
   readers.add(one);
+  copies().wasRead = true;
   readersChanged();
   return {
     retireIdle,
@@ -81,8 +82,8 @@ export const openCells = (wishes: ReaderWishes): CellReader => {
 };
 
 /**
- * Every series of a metric as a scrape shows it. An opening that was taken back (C15) has no series: the scrape's next sample says
- * that it is gone. An exporter that pushes shows it as 0 instead, because a series that is pushed no more stays at its last value for minutes.
+ * Every series of a metric as a scrape shows it. A withdrawn opening (C15) has no series, so the next scrape shows that it is gone.
+ * An exporter that pushes shows it as 0 instead, because a series that is no longer pushed keeps its last value for minutes.
  */
 export const scrapedNumbers = (cells: CellReader, metric: SharedMetric): Iterable<NumberSeries> =>
   metric.kind === 'gauge'

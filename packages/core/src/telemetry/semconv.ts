@@ -1,9 +1,9 @@
 /**
- * Every name that leaves this project by telemetry: metrics, attributes, spans, log events. Dashboards, alerts, tests and
- * docs are generated from this file or checked against it.
+ * Every name in this project's telemetry: metrics, attributes, spans, log events. Dashboards, alerts, tests and docs are generated
+ * from this file or checked against it.
  *
- * `gen_ai.*` and `error.type` are OpenTelemetry's names. The GenAI conventions are still in development, so we keep
- * copies here and a change of theirs can't rename our series.
+ * `gen_ai.*` and `error.type` are OpenTelemetry's names. The GenAI conventions are still in development. We keep copies here, so
+ * that a change of the conventions can't rename our series.
  */
 
 /** Attribute keys, on metrics and spans. */
@@ -41,7 +41,7 @@ export const ATTR = {
   availability: 'breakerbox.availability',
 } as const;
 
-/** Values of {@link ATTR.operation}. With the agent's or the tool's name behind it, each is the name of a span. */
+/** Values of {@link ATTR.operation}. With the agent's or the tool's name after it, each is the name of a span. */
 export const OPERATION = { session: 'invoke_agent', call: 'execute_tool' } as const;
 
 /** Values of {@link ATTR.toolType}, as OpenTelemetry defines them. */
@@ -50,7 +50,7 @@ export const TOOL_TYPES = ['function', 'extension', 'datastore'] as const;
 /** Which attributes a metric carries. */
 type MetricScope = 'agent' | 'tool';
 
-/** What the contract says of one metric. */
+/** The contract of one metric. */
 export interface MetricDefinition {
   /** OpenTelemetry's name. */
   readonly name: string;
@@ -262,7 +262,7 @@ export const METRIC = {
 /** Bucket bounds of the duration histogram in seconds: 0.01·2ⁿ for n = 0 … 13, so 10 ms to 81.92 s. */
 export const DURATION_BUCKETS: readonly number[] = Array.from({ length: 14 }, (_, n) => 0.01 * 2 ** n);
 
-/** Names of log events; each is readable in the process too, by `box.on(...)` with the part after `breakerbox.`. */
+/** Names of log events. Each is also an event of `box.on(...)`, with the part after `breakerbox.`. */
 export const EVENT = {
   circuitTransition: 'breakerbox.circuit.transition',
   systemicDetected: 'breakerbox.systemic.detected',
@@ -272,7 +272,7 @@ export const EVENT = {
   scopeReduced: 'breakerbox.scope.reduced',
 } as const;
 
-/** A group's circuit is exported under a tool name of its own, `group:NAME`. No tool's name may start so. */
+/** A group's circuit is exported under a tool name of its own, `group:NAME`. No tool's name may begin with it. */
 export const GROUP_PREFIX = 'group:';
 
 /** The tool name under which everything beyond `maxTools`, and every undeclared name, is counted. */

@@ -43,6 +43,24 @@ const tree = (spans: readonly ReadableSpan[]): string[] =>
 const traces = (spans: readonly ReadableSpan[]): Set<string> => new Set(spans.map((one) => one.spanContext().traceId));
 
 describe('the span of a session', () => {
+  test('is between a caller and the decisions, also where the caller is read twice from one header', () => {
+    const finished = registerTraces();
+    const { box } = bench({ agent });
+    const caller = {
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+      spanId: 'b7ad6b7169203331',
+      traceFlags: 1,
+      isRemote: true,
+    };
+    const inCaller = <T>(part: () => T): T =>
+      context.with(trace.setSpan(context.active(), trace.wrapSpanContext(caller)), part);
+    const session = inCaller(() => box.session({ id: 'run-2', span: true }));
+    inCaller(() => succeedOnce(session, 'a'));
+    session.end();
+    expect(tree(finished())).toEqual(['execute_tool a < invoke_agent traced', 'invoke_agent traced']);
+    expect(finished().at(-1)?.parentSpanContext?.spanId).toBe(caller.spanId);
+  });
+
   test('makes one trace of a run, where each call is a trace of its own without it', async () => {
     const finished = registerTraces();
     const { box } = bench({ agent });

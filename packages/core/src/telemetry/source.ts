@@ -4,7 +4,7 @@ import { AGENT_READINGS, type Cell, TOOL_READINGS } from './metrics.ts';
 import type { ProcessState } from './process-state.ts';
 import { DURATION_BUCKETS, METRIC } from './semconv.ts';
 
-/** The metrics that have plain cells behind them: all but the histogram. */
+/** The metrics with plain series behind them: all but the histogram. */
 export type CellMetric = keyof typeof AGENT_READINGS | keyof typeof TOOL_READINGS;
 
 const ofAgent = AGENT_READINGS as Partial<Record<CellMetric, (typeof AGENT_READINGS)[keyof typeof AGENT_READINGS]>>;
@@ -13,14 +13,17 @@ const KEYS: ReadonlyMap<string, keyof typeof METRIC> = new Map(
   (Object.keys(METRIC) as (keyof typeof METRIC)[]).map((key) => [METRIC[key].name, key]),
 );
 
-/** What is counted here. */
+/** The metrics that are counted here. */
 const METRICS: readonly SharedMetric[] = Object.values(METRIC).map((metric) =>
   metric.kind === 'histogram' ? { ...metric, bounds: DURATION_BUCKETS } : metric,
 );
 
 type Counted = Omit<ProcessState, 'source'>;
 
-/** Every series of a metric by OpenTelemetry's name: the cells themselves. None of a histogram, or of what isn't counted here. */
+/**
+ * Every series of a metric by its OpenTelemetry name: the live series. Empty for a histogram, and for a metric that isn't counted
+ * here.
+ */
 export function* cellsOf({ agents }: Counted, name: string): Iterable<Cell> {
   const key = KEYS.get(name);
   if (key === undefined || key === 'duration') return;
@@ -31,7 +34,7 @@ export function* cellsOf({ agents }: Counted, name: string): Iterable<Cell> {
   }
 }
 
-/** Every series of the duration histogram that somebody has kept in cells: the cells themselves. None of any other metric. */
+/** Every series of the duration histogram that was kept for a reader: the live series. Empty for any other metric. */
 export function* durationCellsOf({ agents }: Counted, name: string): Iterable<DurationCell> {
   if (name !== METRIC.duration.name) return;
   for (const agent of agents.values()) {
@@ -46,7 +49,7 @@ const sinceMs = (state: Counted, name: string): number => {
   return name === METRIC.duration.name ? state.durationsSinceMs : state.sinceMs;
 };
 
-/** Takes sessions that idle out of the gauges. */
+/** Removes idle sessions from the gauges. */
 const retireIdleOf = ({ live }: Counted): void => {
   for (const session of live) if (session.retireIfIdle()) live.delete(session);
 };
@@ -62,7 +65,7 @@ const read = (state: Counted, name: string): Reading | undefined => {
   };
 };
 
-/** The cells as copies of other releases read them. */
+/** The source that copies of other releases read. */
 export const sourceOf = (state: Counted, readersChanged: () => void): Source => ({
   metrics: METRICS,
   read: (name) => read(state, name),

@@ -26,7 +26,7 @@ import { ATTR, OPERATION, SCOPE_NAME, TOOL_TYPES } from './semconv.ts';
 const NOOP_PROVIDER = new ProxyTracerProvider().getDelegate();
 let bound: { readonly provider: TracerProvider; readonly tracer: Tracer | undefined } | undefined;
 
-/** The tracer of whichever SDK is registered now, or undefined for none: then spans cost a comparison. */
+/** The tracer of the SDK that is registered now, or undefined without one: then spans cost a comparison. */
 export const currentTracer = (): Tracer | undefined =>
   registeredApi('trace') === undefined ? undefined : askForTracer();
 
@@ -40,7 +40,7 @@ const askForTracer = (): Tracer | undefined => {
   return bound.tracer;
 };
 
-/** The span of a whole run. Its session alone holds it. */
+/** The span of a whole run. Only its session holds it. */
 export interface SessionSpan {
   readonly span: Span;
   /** The span that was active when the session began, such as that of an HTTP request. */
@@ -69,8 +69,8 @@ export const endSessionSpan = (session: SessionSpan | undefined): void => {
 };
 
 /**
- * The context for what a session does now: its span takes the place of the one around it, or of none. Any other span that is
- * active belongs to a framework or to a tool of the run, and stays.
+ * The context for what a session does now. Its span replaces the span around it, or no span. Any other active span belongs to a
+ * framework or to a tool of the run, and stays.
  */
 export const sessionContext = (session: SessionSpan | undefined): Context => {
   const active = context.active();
@@ -78,9 +78,13 @@ export const sessionContext = (session: SessionSpan | undefined): Context => {
   return isOfRun(trace.getSpan(active), session) ? active : trace.setSpan(active, session.span);
 };
 
-/** A library that took its tracer before there was an SDK makes spans that belong to no trace. */
-const isOfRun = (active: Span | undefined, { around }: SessionSpan): boolean =>
-  active !== undefined && active !== around && trace.isSpanContextValid(active.spanContext());
+/** A library that took its tracer before there was an SDK creates spans that belong to no trace. */
+const isOfRun = (active: Span | undefined, { around }: SessionSpan): boolean => {
+  const own = active?.spanContext();
+  if (own === undefined || !trace.isSpanContextValid(own)) return false;
+  // One `traceparent` that is read twice gives two spans with one id.
+  return active !== around && own.spanId !== around?.spanContext().spanId;
+};
 
 /** Starts the span of a decision, and gives it to the permit; undefined if that throws. */
 export const startDecisionSpan = (
@@ -102,8 +106,8 @@ export const startDecisionSpan = (
 const NO_OPTIONS: SpanOptions = {};
 
 /**
- * Says on a span what a decision says, and links it to the circuits that it answers to. Only where somebody records it, and
- * one attribute after the other: of all ways this one costs the SDK least.
+ * Describes a decision on its span, and links the span to the circuits that decided. Only if the span is recorded, and one
+ * attribute after the other, because this is the cheapest way for the SDK.
  */
 export const describeSpan = (
   span: Span,
@@ -145,7 +149,7 @@ const describeRoute = (span: Span, route: Route): void => {
   span.setAttribute(ATTR.degradation, route.degradation);
 };
 
-/** A model's end makes the id up, and untyped callers may give anything. */
+/** The id comes from the model's provider, and untyped callers may pass anything. */
 const describeCall = (span: Span, options: AcquireOptions): void => {
   const callId = read(options, 'callId');
   if (typeof callId === 'string') span.setAttribute(ATTR.callId, shortened(callId));
@@ -153,14 +157,14 @@ const describeCall = (span: Span, options: AcquireOptions): void => {
   if (type !== undefined) span.setAttribute(ATTR.toolType, type);
 };
 
-/** `execute_tool {tool}`, unless the framework has made that span already and ours goes beneath it. */
+/** `execute_tool {tool}`, unless the framework has already created that span and ours is its child. */
 const spanName = (decision: Decision, tool: string, parent: Context): string =>
   (decision === 'call' || decision === 'probe') && !insideExecuteTool(tool, parent)
     ? `${OPERATION.call} ${tool}`
     : `breakerbox.${decision} ${tool}`;
 
 const insideExecuteTool = (tool: string, parent: Context): boolean => {
-  // The API has no way to read a span; the SDK's spans show their attributes. Ours carry a decision, a framework's don't.
+  // The API can't read a span, but the SDK's spans show their attributes. Our spans carry a decision; a framework's don't.
   const { attributes } = (trace.getSpan(parent) ?? {}) as { attributes?: Attributes };
   return (
     attributes?.[ATTR.operation] === OPERATION.call &&

@@ -6,12 +6,12 @@ import { hasSdk } from './registered.ts';
 const RUNNING = Symbol.for('@breakerbox/telemetry:running');
 const globals = globalThis as { readonly [RUNNING]?: unknown };
 
-/** It was there once: a session may end after the telemetry has. */
+/** Whether telemetry was ever there: a session may end after it does. */
 let wasStarted = false;
 
 /** Whether there is, or was, an OpenTelemetry SDK or another reader of the metrics. */
 export const isObserved = (): boolean => {
-  wasStarted ||= globals[RUNNING] !== undefined || copies().readers.size > 0 || hasSdk();
+  wasStarted ||= globals[RUNNING] !== undefined || copies().wasRead === true || hasSdk();
   return wasStarted;
 };
 
@@ -20,7 +20,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const EXPORTERS = ['OTEL_METRICS_EXPORTER', 'OTEL_TRACES_EXPORTER'];
 const PLACES = ['OTEL_EXPORTER_PROMETHEUS_PORT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
 
-/** Values that ask for nothing: a port of 0 is any port, as tests have it. */
+/** Values that ask for nothing. A port of 0 is any port, as in tests. */
 const NOTHING = ['', 'none', '0'];
 
 /** The variable that asks for telemetry, if one does. */
@@ -37,13 +37,14 @@ const askingFor = (env: Environment): string | undefined => {
 export const warnIfUnobserved = (option?: string): void => {
   if (isObserved()) return;
   const { env = {} } = (globalThis as { readonly process?: { readonly env?: Environment } }).process ?? {};
-  if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return;
+  const isOff = (name: string, off: string): boolean => env[name]?.trim().toLowerCase() === off;
+  if (isOff('OTEL_SDK_DISABLED', 'true') || (option !== undefined && isOff('OTEL_TRACES_EXPORTER', 'none'))) return;
   const asking = option ?? askingFor(env);
   if (asking === undefined) return;
   warnOnce(
     'BREAKERBOX_NO_TELEMETRY',
     '',
     () =>
-      `${asking} asks for telemetry, but none was started, so nothing is exported. Call startTelemetry() of @breakerbox/telemetry before the first session, run the program with --import @breakerbox/telemetry/register, or start an OpenTelemetry SDK of your own.`,
+      `${asking} asks for telemetry, but no OpenTelemetry SDK was started, so nothing is exported. Call startTelemetry() of @breakerbox/telemetry before the first session, run the program with --import @breakerbox/telemetry/register, or start an OpenTelemetry SDK of your own.`,
   );
 };

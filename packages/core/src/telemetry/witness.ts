@@ -49,19 +49,19 @@ import {
 
 const NONE: readonly never[] = [];
 
-/** What a witness shares with those of the other sessions of its box. */
+/** The part of an observer that all sessions of its box share. */
 export interface WitnessContext {
   readonly agent: string;
   readonly clock: Clock;
-  /** Unused for so long, a session leaves the gauges. */
+  /** Idle time in milliseconds after which a session leaves the gauges. */
   readonly idleMs: number;
   readonly cells: AgentCells;
   readonly emitter: Emitter<BreakerboxEvents>;
-  /** Where undeclared tools are counted. */
+  /** The series that count undeclared tools. */
   otherCells(): ToolCells;
 }
 
-/** What the engine tells of its circuits and accounts. A look ahead has one that tells nothing (C11). */
+/** The interface by which the engine reports on its circuits and ledgers. A look ahead has an observer that does nothing (C11). */
 export type Observer = Pick<
   SessionWitness,
   'tracked' | 'moved' | 'shadowMoved' | 'absorbed' | 'wrote' | 'exhausted' | 'resumed' | 'detected' | 'resolved'
@@ -69,7 +69,7 @@ export type Observer = Pick<
 
 const nothing = (): void => {};
 
-/** For a look ahead: what would happen is told to no listener, metric or log. */
+/** For a look ahead: nothing is sent to listeners, metrics or log. */
 export const SILENT: Observer = {
   tracked: nothing,
   moved: nothing,
@@ -82,7 +82,7 @@ export const SILENT: Observer = {
   resolved: nothing,
 };
 
-/** What the metrics count of a budget. */
+/** The numbers of a budget in the metrics. */
 interface BudgetCounts {
   readonly limit: number;
   readonly remaining: number;
@@ -97,23 +97,23 @@ const countsOf = ({ budget }: Ledger): BudgetCounts => ({
 
 const isLow = ({ limit, remaining: left }: BudgetCounts): boolean => left <= 1 && left < limit;
 
-/** Sees what a session decides and what comes of it, and tells metrics, spans, log and listeners. It decides nothing. */
+/** Observes the decisions and results of a session, and updates metrics, spans, log and listeners. It decides nothing. */
 export class SessionWitness implements LiveSession {
   readonly #box: WitnessContext;
   readonly #id: string;
   readonly #store: CircuitStore;
-  /** Of the run, where it was asked for. */
+  /** The span of the run, if it was requested. */
   readonly #span: SessionSpan | undefined;
-  /** Undefined where the caller gave no id. */
+  /** Undefined if the caller gave no id. */
   readonly #named: NamedSession | undefined;
   #ledger: Ledger;
   #lastUsedMs = 0;
-  /** Used since then, nobody knows when: the clock isn't read for every call. */
+  /** Used since then, at an unknown time: the clock isn't read for every call. */
   #used = false;
-  /** The state under which the gauges count the session; undefined when they don't, for it has ended or idles. */
+  /** The state under which the gauges count the session; undefined if they don't, because it has ended or is idle. */
   #counted: SessionState | undefined;
   #state: SessionState = 'active';
-  /** What listeners and log are still to be told: not before everything is in its new state. */
+  /** Pending events for listeners and log. They are sent once everything is in its new state. */
   #news: News[] | undefined;
   #telling = false;
 
@@ -121,9 +121,9 @@ export class SessionWitness implements LiveSession {
   #ended = false;
   #toldOfEnd = false;
   #wasEnded = false;
-  /** What the gauges count of its budget. */
+  /** The numbers of its budget in the gauges. */
   #counts: BudgetCounts;
-  /** It has fallen to one failure left, and has not been full since. */
+  /** Whether the budget has fallen to one failure, and has not been full since. */
   #isLow: boolean;
 
   constructor(
@@ -141,11 +141,11 @@ export class SessionWitness implements LiveSession {
     this.#named = named;
     this.#ledger = ledger;
     this.#counts = countsOf(ledger);
-    // What a restored session had used up elsewhere was counted there.
+    // Failures that a restored session had used up elsewhere were counted there.
     this.#isLow = isLow(this.#counts);
   }
 
-  /** The session is in use, and (re)enters the gauges; one that ended does so by its next decision only (E7). */
+  /** The session is in use, and enters the gauges (again). A session that ended enters them only with its next decision (E7). */
   inUse(decides = false): void {
     this.#used = true;
     if (this.#ended && decides) this.#revive();
@@ -162,7 +162,7 @@ export class SessionWitness implements LiveSession {
     );
   }
 
-  /** When that was, where the clock was read. */
+  /** The time of the last use, if the clock was read. */
   usedAt(ms: number): void {
     this.#used = false;
     this.#lastUsedMs = ms;
@@ -177,7 +177,7 @@ export class SessionWitness implements LiveSession {
     delist(this);
   }
 
-  /** A snapshot was taken: the session may go on elsewhere. */
+  /** A snapshot was taken: the session may continue elsewhere. */
   kept(): void {
     this.#named?.kept();
   }
@@ -189,8 +189,8 @@ export class SessionWitness implements LiveSession {
 
   retireIfIdle(): boolean {
     const ms = safely('the clock of a session', () => this.#box.clock.now());
-    if (this.#used && ms !== undefined) this.usedAt(ms); // It idles from now on.
-    // Of one whose clock throws that is never known; if it is used again it comes back.
+    if (this.#used && ms !== undefined) this.usedAt(ms); // It is idle from now on.
+    // If its clock throws, the idle time is unknown. The session returns when it is used again.
     const idles = isFailing(this.#box.clock) || ms === undefined || ms - this.#lastUsedMs >= this.#box.idleMs;
     if (!idles) return false;
     this.#leaveGauges();
@@ -198,7 +198,7 @@ export class SessionWitness implements LiveSession {
     return true;
   }
 
-  /** A circuit was made, or restored. */
+  /** A circuit was created or restored. */
   tracked({ tool, mode, circuit }: TrackedCircuit): void {
     if (this.#countsCircuits) tool.cells.circuits[reportedState(mode, circuit)].value += 1;
   }
@@ -208,12 +208,12 @@ export class SessionWitness implements LiveSession {
     return this.#store.steps !== undefined || this.#counted !== undefined;
   }
 
-  /** C15: a group has absorbed what opened: its own opening is the one that alerts see. */
+  /** C15: a group has absorbed this opening. Alerts see only the group's own opening. */
   absorbed({ tool, mode }: TrackedCircuit): void {
     if (mode !== 'observe_only') withdrawOpened(tool.cells);
   }
 
-  /** A decision is given, and told; the span that stands for it ends with it, if there is no call to wait for. */
+  /** A decision was made. Its span ends with it, if there is no call to wait for. */
   decided(permit: SessionPermit, options: AcquireOptions | undefined): void {
     const { seat, reason } = permit;
     if (reason === 'closed' && seat.spec !== undefined) {
@@ -301,12 +301,12 @@ export class SessionWitness implements LiveSession {
     this.#note('circuit.transition', { tool: name, from, to, category, observed: false });
   }
 
-  /** A circuit that is only observed would have changed its state: told, and not counted (C1). */
+  /** A circuit that is only observed would have changed its state: reported, but not counted (C1). */
   shadowMoved(tool: string, from: CircuitState, to: CircuitState, category: ErrorCategory | undefined): void {
     this.#note('circuit.transition', { tool, from, to, category, observed: true });
   }
 
-  /** The ledger may have changed, and with it what the session is reported as. */
+  /** The ledger may have changed, and with it the reported state of the session. */
   wrote(next: Ledger, state: SessionState): void {
     this.#state = state;
     if (next !== this.#ledger) this.#countBudget(next);
@@ -339,13 +339,13 @@ export class SessionWitness implements LiveSession {
     this.#note('budget.exhausted', { limit, cycle });
   }
 
-  /** Somebody let the session go on. */
+  /** The session was resumed. */
   resumed(): void {
     const { limit, cycle } = this.#ledger.budget;
     this.#note('budget.resumed', { limit, cycle });
   }
 
-  /** Several circuits were recognised as one event. */
+  /** Several circuits were detected as one event. */
   detected(event: SystemicEvent | undefined): void {
     if (event === undefined) return;
     systemicCell(this.#box.cells, event.category).value += 1;
@@ -369,8 +369,8 @@ export class SessionWitness implements LiveSession {
   }
 
   /**
-   * Tells listeners and log what has happened, in order. A listener may call the session: what comes of that is told after
-   * what happened before it.
+   * Sends pending events to listeners and log, in order. A listener may call the session: events from that are sent after the
+   * earlier ones.
    */
   flush(): void {
     if (this.#news !== undefined && !this.#telling) this.#tellAll(this.#news);
@@ -408,7 +408,7 @@ export class SessionWitness implements LiveSession {
     cells.sessions[state].value += change;
     cells.budgetLimit.value += change * limit;
     cells.budgetRemaining.value += change * left;
-    // What sessions share belongs to their box, and stays in its gauges (C12).
+    // Shared circuits belong to their box, and stay in its gauges (C12).
     const { steps, circuits, correlations } = this.#store;
     if (steps !== undefined) return;
     if (correlations.real.correlation.event !== undefined) cells.systemicActive.value += change;
@@ -417,7 +417,7 @@ export class SessionWitness implements LiveSession {
     }
   }
 
-  /** The circuits that a decision answers to. */
+  /** The circuits that caused a decision. */
   #causes({ reason, seat, held }: SessionPermit): readonly TrackedCircuit[] {
     if (reason === 'closed' || reason === 'key_open' || reason === 'key_probe_due') return NONE;
     if (reason === 'systemic') {
@@ -429,7 +429,7 @@ export class SessionWitness implements LiveSession {
     return (decision === 'probe' || decision === 'skip') && seat.tracked !== undefined ? [seat.tracked] : NONE;
   }
 
-  /** Keeps an event until the end of what the session was called for. */
+  /** Keeps an event until the end of the call to the session. */
   #note<Name extends keyof BreakerboxEvents>(name: Name, details: Omit<BreakerboxEvents[Name], keyof EventBase>): void {
     const { agent, clock } = this.#box;
     const event = { agent, session: this.#id, unixMs: clock.unixNow(), ...details } as BreakerboxEvents[Name];
