@@ -33,17 +33,17 @@ import { type CircuitStore, type CorrelationState, correlationMoment, openShadow
 import { inWindow, type Opening, type SystemicEvent } from './systemic.ts';
 import type { Observer } from './telemetry/witness.ts';
 
-/** What an opening does to the accounts beside being listed. */
+/** What an opening changes in the ledgers, beside being listed. */
 export interface OpeningFacts {
-  /** The circuit was closed: what its tool was charged becomes one charge (B3). */
+  /** The circuit was closed: the charges of its tool become one charge (B3). */
   readonly fromClosed: boolean;
   /** Of a group: which tools it absorbs (C15). */
   readonly isMember?: ((tool: string) => boolean) | undefined;
 }
 
 /**
- * A session's ledgers in use, beside the failures of its circuits: what happens is entered, and the observer hears what came of it.
- * `observed`: it happened to a tool that is only observed, and counts in the shadow only (C1).
+ * The ledgers that a session uses, together with the failures of its circuits. Each event is entered, and the observer gets the
+ * result. `observed`: the event is of a tool that is only observed, so it counts only in the dry run (C1).
  */
 export class Accounts {
   readonly #store: CircuitStore;
@@ -51,9 +51,9 @@ export class Accounts {
   readonly #witness: Observer;
   readonly #within: Within | undefined;
   #books: Books;
-  /** Whether time or a success may change a ledger: asked at each call. */
+  /** Whether time or a success may change a ledger. Checked at each call. */
   #hasPending = false;
-  /** What the metrics were told last: another session may end the event that pauses this one (C12). */
+  /** The state that the metrics were last given. Another session may end the event that pauses this one (C12). */
   #published: SessionState = 'active';
 
   constructor(books: Books, store: CircuitStore, rules: SystemicRules | undefined, witness: Observer) {
@@ -74,12 +74,12 @@ export class Accounts {
     return this.#books.real;
   }
 
-  /** The event that is not over. */
+  /** The systemic event that is not over. */
   get event(): SystemicEvent | undefined {
     return this.#store.correlations.real.correlation.event;
   }
 
-  /** Where failures are looked at beside each other: of what decides, or also of what is only observed. */
+  /** Where failures of several tools are compared: those of tools that decide, or also those of tools that are only observed. */
   correlationOf(observed: boolean): CorrelationState {
     const { real, shadow = real } = this.#store.correlations;
     return observed ? shadow : real;
@@ -96,7 +96,7 @@ export class Accounts {
     );
   }
 
-  /** B1: whether no failure is left. */
+  /** B1: whether the budget has no failure left. */
   isExhausted(observed: boolean): boolean {
     const { real, shadow = real } = this.#books;
     return (observed ? shadow : real).exhausted;
@@ -123,7 +123,7 @@ export class Accounts {
     return state.affected.tools.has(tool);
   }
 
-  /** A tool is only observed from now on: the shadow begins with all that has happened so far (C1). */
+  /** A tool is only observed from now on: the dry run begins with everything that has happened so far (C1). */
   observe(): void {
     openShadow(this.#store);
     this.#keep(withShadow(this.#books));
@@ -142,7 +142,7 @@ export class Accounts {
     if (isEvent) this.#witness.detected(this.event);
   }
 
-  /** S3: in scope `process` other tools go on, and pay for their own failures. */
+  /** S3: in scope `process` unaffected tools go on, and their failures are charged as usual. */
   #isPartOfEvent(state: CorrelationState, tool: string): boolean {
     if (state.correlation.event === undefined) return false;
     return this.#store.steps === undefined || this.isAffected(state, tool);
@@ -155,7 +155,7 @@ export class Accounts {
     this.#enter(observed, (ledger) => recordSuccess(ledger, tool, group));
   }
 
-  /** S1, B3, C15: a circuit opened. Whether that began the event that is real. */
+  /** S1, B3, C15: a circuit opened. Returns whether this began the real event. */
   opened(observed: boolean, opening: Opening, { fromClosed, isMember }: OpeningFacts): boolean {
     const { tool } = opening;
     const own = { ...opening, at: correlationMoment(this.#store, opening.at) };
@@ -183,7 +183,7 @@ export class Accounts {
     this.#enter(observed, (ledger) => recordClosing(ledger, tool));
   }
 
-  /** B1, S3, C12: time has passed, and other sessions may have found an event. */
+  /** B1, S3, C12: time has passed, and other sessions may have detected an event. */
   pass(at: Moment): void {
     this.#follow(false);
     if (this.#hasPending) {
@@ -194,7 +194,7 @@ export class Accounts {
     this.settle();
   }
 
-  /** B1: once all consequences of a call are known. */
+  /** B1: called once all consequences of a call are known. */
   settle(): void {
     const { exhausted } = this.real;
     this.#enter(false, settleExhaustion);
@@ -209,13 +209,13 @@ export class Accounts {
     this.#witness.resumed();
   }
 
-  /** S5: the event is over, and what would have been one. */
+  /** S5: ends the real event and the event of the dry run. */
   resolve(observedOnly = false): void {
     this.#correlate(observedOnly, resolveEvent);
     this.#publish();
   }
 
-  /** Changes the correlation, gives a new event its gate, and charges it. Whether the real event has just begun. */
+  /** Changes the correlation, gives a new event its gate, and charges it. Returns whether the real event has just begun. */
   #correlate(
     observed: boolean,
     change: (correlation: Correlation) => Correlation,
@@ -242,12 +242,12 @@ export class Accounts {
       return;
     }
     const at: Moment = { ms: latestOf(event), step: 0, stepMs: 0 };
-    // What joins shows that the event was not over yet: its wait begins again.
+    // A circuit that joins shows that the event was not over yet: its wait begins again.
     if (state.gate !== undefined) state.gate.circuit = restage(state.gate.circuit, policy, at);
     else state.gate = { circuit: openCircuit(at, event.category ?? 'unknown', policy, state.generation) };
   }
 
-  /** S3: each ledger pays for the event that concerns it. */
+  /** S3: each ledger is charged for the event that concerns it. */
   #follow(observed: boolean): void {
     const within = this.#within;
     if (within === undefined) return;
@@ -260,7 +260,7 @@ export class Accounts {
     return { correlation: this.correlationOf(isShadow).correlation, within: this.#within };
   }
 
-  /** Enters what happened; of a tool that is only observed in the shadow only. */
+  /** Enters a change; for a tool that is only observed, only in the dry run. */
   #enter(observed: boolean, change: (ledger: Ledger, isShadow: boolean) => Ledger): void {
     this.#keep(enter(this.#books, observed, change));
   }
@@ -271,7 +271,7 @@ export class Accounts {
     this.#hasPending = hasPending(books);
   }
 
-  /** Metrics see what one call came to as a whole: a charge that is merged at once was never the last one. */
+  /** Metrics get the result of a call as a whole: a charge that is merged at once was never the last one. */
   #publish(): void {
     this.#published = this.state(false);
     this.#witness.wrote(this.#books.real, this.#published);

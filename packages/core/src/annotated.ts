@@ -1,5 +1,5 @@
 /**
- * A result together with a text about it, in a form that reaches the model. What is given is never changed.
+ * A result together with a text about it, in a form that reaches the model. The given result is never changed.
  *
  * | result | becomes |
  * |---|---|
@@ -17,19 +17,19 @@ export const annotated = (result: unknown, key: string, words: string): unknown 
       if (!Object.hasOwn(result, key)) return { ...result, [key]: words };
     }
   } catch {
-    // It can't be copied: some read of it throws. The receiver gets it as it is.
+    // The result can't be copied because reading it throws. The receiver gets it as it is.
   }
   return { result, [key]: words };
 };
 
-/** As JSON makes it: an instance of a class loses its methods in a copy. */
+/** A plain object, as JSON makes it. An instance of a class would lose its methods in a copy. */
 export const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 };
 
-/** Part of an MCP result's content; all of them have a `type`, a list of anything else is a result of some other kind. */
+/** Part of an MCP result's content. All of its parts have a `type`; a list of anything else is another kind of result. */
 export interface ContentPart {
   readonly type: string;
   readonly text?: unknown;

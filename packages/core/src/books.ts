@@ -2,16 +2,16 @@ import { mayChange } from './budget/budget.ts';
 import type { Ledger } from './ledger.ts';
 
 /**
- * The ledger that pauses the session, and beside it that of a dry run: once a tool is only observed, a shadow ledger hears of the
- * failures of all tools, the observed ones too, and says when the session would have been paused (C1). Pure.
+ * The ledger that pauses the session, and the ledger of a dry run. Once a tool is only observed, the dry-run ledger gets the
+ * failures of all tools, observed ones too. It shows when the session would have been paused (C1). Pure.
  */
 export interface Books {
   readonly real: Ledger;
-  /** Undefined while no tool was ever observed. */
+  /** The ledger of the dry run; undefined if no tool was ever observed. */
   readonly shadow: Ledger | undefined;
 }
 
-/** Enters what happened to a tool; of an observed one in the shadow only, so that a dry run costs nothing. */
+/** Enters an event of a tool. An event of an observed tool goes only into the dry run, which costs nothing. */
 export const enter = (
   books: Books,
   observed: boolean,
@@ -22,7 +22,7 @@ export const enter = (
   return real === books.real && shadow === books.shadow ? books : { real, shadow };
 };
 
-/** Opens the shadow, with all that has happened so far. */
+/** Opens the dry run with everything that has happened so far. */
 export const withShadow = (books: Books): Books =>
   books.shadow === undefined ? { ...books, shadow: books.real } : books;
 

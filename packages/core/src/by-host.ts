@@ -1,8 +1,8 @@
 import { guarded, read } from './outcome/untrusted.ts';
 
 /**
- * A tool's `key` (C14): the host of the URL in one field of the arguments, or of the URL that the argument is, in lower case and with its
- * port. No key where there is no URL with a host.
+ * A tool's `key` (C14): the host of the URL in one field of the arguments, or of the argument itself if it is a URL, in lower case
+ * and with its port. There is no key without a URL that has a host.
  *
  * @param field the field of the arguments. Default `url`.
  *

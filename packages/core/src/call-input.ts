@@ -1,15 +1,15 @@
 import { digest, digestOfSmall } from './digest.ts';
 
-/** Characters and parts of arguments up to which they are hashed at once: that costs a few microseconds. */
+/** Size in characters and parts up to which arguments are hashed at once. That takes a few microseconds. */
 const SMALL = 2_048;
 
-/** Counts the digests that match nothing. */
+/** Counts the digests that match no other. */
 let released = 0;
 
 /**
  * The arguments of one call, for as long as their digest may be needed (O5, F1, F2). Small ones are hashed at once. Large ones are
- * kept until then: hashing a megabyte takes milliseconds, and most calls succeed without any need of a digest. A tool that
- * changes large arguments during its call changes a digest that is taken later.
+ * kept until their digest is needed, because hashing a megabyte takes milliseconds and most calls succeed without a digest. If a
+ * tool changes large arguments during its call, a digest that is taken later is of the changed ones.
  *
  * All of it is private, so that neither JSON nor `console.log` shows arguments (Q2).
  */
@@ -25,7 +25,7 @@ export class CallInput {
     this.#value = this.#digest === undefined ? value : undefined;
   }
 
-  /** Made when it is first needed, then the same again. One that was not made before `release()` matches no other. */
+  /** The digest, computed once. After `release()`, a digest that was not computed before matches no other. */
   digest(): string {
     if (this.#digest !== undefined) return this.#digest;
     if (this.#value === undefined) {
@@ -37,7 +37,7 @@ export class CallInput {
     return this.#digest;
   }
 
-  /** The call is over, or is not made: the arguments are no longer kept. */
+  /** The call is over, or was not made: drops the arguments. */
   release(): void {
     this.#value = undefined;
   }

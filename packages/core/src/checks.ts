@@ -2,15 +2,17 @@ import { BreakerboxConfigError, type ConfigIssue, MOST_TOLD } from './errors.ts'
 import { isShort } from './names.ts';
 import { meant } from './nearest.ts';
 
-/** Looks at a value that came from outside, and says all that is wrong in it. */
+/** Checks a value from outside and returns everything that is wrong with it. */
 export type Check = (path: string, value: unknown) => readonly ConfigIssue[];
 
-/** Throws all that is wrong in one error, if anything is (E6). `what` is being refused: `configuration` unless said. */
+/**
+ * Throws one error with everything that is wrong, if anything is (E6). `what` names the rejected value; default `configuration`.
+ */
 export const refuse = (issues: readonly ConfigIssue[], what?: string): void => {
   if (issues.length > 0) throw new BreakerboxConfigError(issues, what);
 };
 
-/** What is wrong in each of many, until that is more than anybody is told: they may come from a file made to do harm. */
+/** The issues of many values, up to the most that one error reports: the values may come from a malicious file. */
 export const gather = <T>(
   many: Iterable<T>,
   check: (one: T, index: number) => readonly ConfigIssue[],
@@ -25,7 +27,7 @@ export const gather = <T>(
   return issues;
 };
 
-/** Where a setting may be left out, and why it can't be what it is. */
+/** Suggests leaving a setting out, and says why its value can't work. */
 export const orLeaveOut = (why: string): string => `, or leave it out: ${why}`;
 
 /** A value in a message: short, and never the inside of an object. */
@@ -44,7 +46,7 @@ const describe = (value: unknown): string => {
   return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value);
 };
 
-/** Settings are no more than that: what is counted on from them stays exact, and fits into a snapshot. */
+/** The largest value of a setting. Sums that start from it stay exact and fit into a snapshot. */
 const MOST = 2 ** 40;
 
 /** `hint` ends the sentence that says what to write: see {@link orLeaveOut}. */
@@ -63,13 +65,13 @@ export const oneOf =
   (path, value) =>
     values.includes(value) ? [] : [{ path, message: `is ${show(value)}. Set one of ${values.join(', ')}${hint}` }];
 
-/** A name that people will read. */
+/** A name that people read. */
 export const name: Check = (path, value) =>
   typeof value === 'string' && value.trim() !== ''
     ? []
     : [{ path, message: `is ${show(value)}. Set a name that isn't empty: it is how people find this in telemetry.` }];
 
-/** A name that stands on everything that is exported, as it is given. */
+/** A name that is exported as it is. */
 export const shortName: Check = (path, value) =>
   typeof value === 'string' && !isShort(value)
     ? [
@@ -80,7 +82,7 @@ export const shortName: Check = (path, value) =>
       ]
     : name(path, value);
 
-/** The name of a tool. Calls go by names that are cut, so that a longer one would never be found. */
+/** The name of a tool. Calls use shortened names, so a longer name would never be found. */
 export const toolName: Check = (path, value) =>
   typeof value === 'string' && !isShort(value)
     ? [
@@ -98,12 +100,12 @@ export const functions =
       ? []
       : [{ path, message: `is ${show(value)}. Give an object with the functions ${names.join(' and ')}: ${why}` }];
 
-/** Why a key is refused that no check knows. */
+/** The message for a key that no check knows. */
 type Unknown = string | ((key: string) => string);
 
 /**
- * An object of known keys; a misspelt one would otherwise be a setting that silently does nothing. `like` is one that can be
- * written in place of what is none.
+ * An object of known keys. Without this check, a misspelt key would be a setting that silently does nothing. `like` is an example
+ * to show if the value is not an object.
  */
 export const object =
   (checks: Readonly<Record<string, Check>>, like?: string, unknown: Unknown = 'is no setting'): Check =>
@@ -125,7 +127,7 @@ export const object =
 
 const such = (like: string | undefined): string => (like === undefined ? '' : ` such as ${like}`);
 
-/** The same where nothing may be left out. */
+/** The same check, but no key may be left out. */
 export const complete =
   (checks: Readonly<Record<string, Check>>): Check =>
   (path, value) => {
@@ -142,7 +144,7 @@ export const list =
       ? gather(value, (one, index) => check(`${path}[${index}]`, one)) // Unlike flatMap, sees holes.
       : [{ path, message: `is ${show(value)}. Give a list${such(like)}.` }];
 
-/** What may be left out, where else nothing may be. */
+/** Marks a key that may be left out of a `complete` object. */
 export const optional =
   (check: Check): Check =>
   (path, value) =>
@@ -153,6 +155,6 @@ export const nullable =
   (path, value) =>
     value === null ? [] : check(path, value);
 
-/** What settings can be: no list. */
+/** Whether the value is an object but not a list, as settings must be. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

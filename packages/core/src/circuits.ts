@@ -41,14 +41,17 @@ import { type TrackedCircuit, takeOver } from './tracked.ts';
 /** C14: a probe of a key alone costs what any call does. */
 const probesTool = ({ lease, passes }: SessionPermit): boolean => lease !== undefined || holdsShared(passes);
 
-/** C9: what a probe that never settled has come to: a failure of the tool, or of the key alone where it probed nothing else (C14). */
+/**
+ * C9: the outcome of a probe that never settled. It is a failure of the tool, or of the key alone if the call probed nothing else
+ * (C14).
+ */
 export const lapseOf = (permit: SessionPermit): Judged => (probesTool(permit) ? LAPSED : LAPSED_KEY);
 const LAPSED: Judged = { outcome: 'failure', category: 'timeout' };
 const LAPSED_KEY: Judged = { outcome: 'ignored', category: 'timeout', blames: 'key' };
 
 /**
- * The circuits that a session goes by, its own or those of its box (C12): moves them, enters in the accounts what opened
- * and closed, and tells the observer. Every `at` is a moment of the session.
+ * The circuits that a session uses, its own or those of its box (C12). Moves them, enters in the ledgers which circuits opened and
+ * closed, and tells the observer. Every `at` is a moment of the session.
  */
 export class Circuits {
   readonly store: CircuitStore;
@@ -91,11 +94,11 @@ export class Circuits {
     if (found !== undefined) return found;
     const tracked = putCircuit(this.store, spec, this.#box.clock);
     this.#witness.tracked(tracked);
-    if (tracked.mode === 'observe_only') this.#accounts.observe(); // From its first use on, whatever that is (C1).
+    if (tracked.mode === 'observe_only') this.#accounts.observe(); // From its first use, whatever that use is (C1).
     return tracked;
   }
 
-  /** C15: the circuits beside its tool's that a call passes: a closed group, and its key with a slot of what is not closed. */
+  /** C15: the other circuits that a call passes: a closed group, and its key, with a slot if the key's circuit is not closed. */
   passes({ group, tracked }: SessionTool, mode: CircuitMode, key: string | undefined, at: Moment): readonly Pass[] {
     const ofKey =
       key === undefined || tracked === undefined ? NO_PASSES : [passKey(tracked, key, circuitMoment(this.store, at))];
@@ -105,7 +108,7 @@ export class Circuits {
     return ofKey === NO_PASSES ? [ofGroup] : [ofGroup, ...ofKey];
   }
 
-  /** C6, C15: takes a slot of each circuit that is not closed. They all have one: the decision has looked. */
+  /** C6, C15: takes a slot of each circuit that is not closed. The decision has checked that each has a free slot. */
   lend(
     tool: SessionTool,
     mode: CircuitMode,
@@ -138,7 +141,7 @@ export class Circuits {
     return state.gate !== undefined && this.#accounts.isAffected(state, tool) ? state.gate : undefined;
   }
 
-  /** Where the event is whose gate a call has passed. */
+  /** The correlation state of the event whose gate a call has passed. */
   #stateOf({ of }: Pass): CorrelationState {
     return this.#accounts.correlationOf(of === 'observed_gate');
   }
@@ -165,12 +168,15 @@ export class Circuits {
     this.store.probing.begin(permit);
   }
 
-  /** Whether time may have brought something that a call has to find settled. */
+  /** Whether time may have changed something that a call must settle first. */
   get hasPending(): boolean {
     return this.store.probing.size > 0;
   }
 
-  /** What time and other sessions have brought. `lapse` settles a probe whose lease has ended, in the session that asked for it. */
+  /**
+   * Settles what time and other sessions have changed. `lapse` settles a probe whose lease has ended, in the session that asked for
+   * it.
+   */
   settleDue(at: Moment, lapse: (permit: SessionPermit, atMs: number) => void, looksAhead = false): void {
     const { probing } = this.store;
     for (let lapsed = probing.firstLapsed(at.ms); lapsed; lapsed = probing.firstLapsed(at.ms)) {
@@ -185,7 +191,9 @@ export class Circuits {
     if (by !== undefined) this.recovered(by, at);
   }
 
-  /** A call is no longer under way; whether it comes back too late to change anything (C7). Then it only returns its slots. */
+  /**
+   * A call is no longer under way. Returns whether it comes back too late to change anything (C7); then it only returns its slots.
+   */
   back(permit: SessionPermit): boolean {
     if (permit.isProbe) this.store.probing.end(permit);
     const tracked = this.#own(permit.seat.tracked);
@@ -203,7 +211,7 @@ export class Circuits {
     return tracked && this.store.circuits.get(tracked.tool.name);
   }
 
-  /** What a call came to is charged, and moves the circuits that let it through. */
+  /** Charges the result of a call, and moves the circuits that let it through. */
   settle(permit: SessionPermit, judged: Judged, at: Moment): void {
     if (judged === SUCCESS && this.#isUntouched(permit)) return;
     const { seat } = permit;
@@ -222,7 +230,7 @@ export class Circuits {
       this.#accounts.succeeded(observed, seat.tool, seat.group?.tool.name);
     }
     if (permit.answers) this.#answer(permit, judged, at);
-    // The one charge of an event may be the last too, and a success may be what makes earlier ones final (S3).
+    // The one charge of an event may be the last one too, and a success may make earlier charges final (S3).
     this.#accounts.settle();
   }
 
@@ -234,20 +242,21 @@ export class Circuits {
     return tracked.keys === undefined && (group === undefined || isUntouched(group.circuit, group.tool.policy));
   }
 
-  /** Who decides for a tool: its circuit, or where it has none its settings. */
+  /** Who decides for a tool: its circuit, or its settings if it has no circuit. */
   modeOf({ tracked, spec }: SessionTool): CircuitMode {
     return (this.#own(tracked) ?? spec ?? this.#box.undeclared).mode;
   }
 
-  /** C15: each circuit that the call passed hears of its result: the group first, for it may absorb the tool. */
+  /** C15: gives the result to each circuit that the call passed. The group comes first, because it may absorb the tool. */
   #answer(permit: SessionPermit, judged: Judged, at: Moment): void {
     const { seat, passes } = permit;
     const tracked = this.#own(seat.tracked);
     if (tracked === undefined) return;
     const before = tracked.circuit;
     for (const pass of passes) if (pass.of === 'group') this.#answerGroup(permit, pass, judged, at);
-    // A group that opened has absorbed the tool: then the result is late for it. And a failed probe of a group, or of an event, explains
-    // itself: else each tool of a dead server would open a circuit of its own, one failed probe after the other.
+    // A group that opened has absorbed the tool, so the result is late for the tool's circuit. A failed probe of a group, or of an
+    // event, counts only there. Otherwise each tool of a dead server would open a circuit of its own, one failed probe after the
+    // other.
     const isAbsorbed = tracked.circuit !== before;
     const isExplained = permit.lease === undefined && judged.outcome === 'failure' && holdsShared(passes);
     if (!isAbsorbed && !isExplained) this.#answerTool(permit, tracked, judged, at);
@@ -328,7 +337,7 @@ export class Circuits {
     return { capMs: this.#box.capMs(tracked.tool.name), freeFrom };
   }
 
-  /** C1: by hand. The circuit begins again, and what is under way is late. */
+  /** C1: an operator sets the mode. The circuit starts again, and results of calls under way are late. */
   takeOver(tracked: TrackedCircuit, mode: CircuitMode): void {
     const before = reportedState(tracked.mode, tracked.circuit);
     const category = categoryOf(tracked.circuit);
@@ -338,7 +347,7 @@ export class Circuits {
     this.#witness.moved(tracked, before, reportedState(mode, tracked.circuit), category);
   }
 
-  /** S5: a systemic event is over, and probing begins again (P3). `observedOnly`: of what is only observed. */
+  /** S5: a systemic event is over, and probing begins again (P3). `observedOnly`: only the event of the dry run. */
   recovered(by: RecoveredBy, at: Moment, observedOnly = false): void {
     const now = circuitMoment(this.store, at);
     const concerned = (observed: boolean) =>
@@ -363,7 +372,7 @@ export class Circuits {
     this.#witness.resolved(event, by);
   }
 
-  /** P3: the steps on which none of these circuits probes. What is only observed takes no step from those that are not (C1). */
+  /** P3: the steps on which none of these circuits probes. Observed tools take no step from tools that decide (C1). */
   #freeSteps(counts: (one: TrackedCircuit) => boolean, observed: boolean): FreeSteps {
     const taken: number[] = [];
     for (const one of this.store.circuits.values()) {
@@ -376,7 +385,7 @@ export class Circuits {
     return freeSteps(taken);
   }
 
-  /** Puts a circuit into its next state; an opening is looked at beside the others. */
+  /** Puts a circuit into its next state, and compares an opening with the others. */
   #move(tracked: TrackedCircuit, next: Circuit, at: Moment): void {
     const before = tracked.circuit;
     tracked.circuit = next;
@@ -408,7 +417,7 @@ export class Circuits {
     else this.#witness.moved(tracked, before.state, next.state, category);
   }
 
-  /** C15: which tools a group absorbs when it opens: its members, those that are observed where it is observed itself. */
+  /** C15: which tools a group absorbs when it opens: its members. An observed group absorbs the members that are observed too. */
   #absorbs({ tool, mode }: TrackedCircuit): (name: string) => boolean {
     return (name) => this.#box.tool(name)?.group === tool && this.store.circuits.get(name)?.mode === mode;
   }

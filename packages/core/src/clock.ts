@@ -1,6 +1,6 @@
 /**
- * Where the engine gets its time. Everything it decides by is monotonic, so that a stepped system clock can neither freeze
- * a circuit nor open the gates early (C10).
+ * The source of the engine's time. The engine decides by monotonic time, so that a step of the system clock can neither freeze a
+ * circuit nor start probes too early (C10).
  *
  * @example A clock for tests
  * ```ts
@@ -12,19 +12,22 @@
 export interface Clock {
   /** Monotonic time in milliseconds, from any origin; never negative. */
   now(): number;
-  /** Unix time in milliseconds. Stamped on events and the opened-time gauge, and read for Retry-After dates; nothing is timed by it. */
+  /**
+   * Unix time in milliseconds. It is put on events and the opened-time gauge, and used to read Retry-After dates. Nothing is timed
+   * by it.
+   */
   unixNow(): number;
 }
 
 /**
- * `performance.now()` and `Date.now()`. The first one leaps where a test puts in fake timers, or takes them away: then time
- * stands still for a moment, and goes on from there at the new pace. That is told by the function, where it is one: behind a
- * proxy, or an accessor that binds it, it is another at each look, and only what it gives can be gone by.
+ * `performance.now()` and `Date.now()`. `performance.now()` jumps if a test installs or removes fake timers. Then this clock pauses
+ * for a moment and continues at the new pace. The change is detected by comparing the function. Behind a proxy or a binding
+ * accessor, each read gives another function, so only the value that it returns can be used.
  */
 export const systemClock: Clock = {
   now: () => {
     const read = performance.now();
-    if (!Number.isFinite(read)) return latest; // Whoever gives that has taken time over, and got it wrong: it would never go on.
+    if (!Number.isFinite(read)) return latest; // Such a value comes from a broken fake clock, which would stop this clock for good.
     const given = performance.now;
     if (given !== source && given === performance.now) {
       source = given;
@@ -44,7 +47,7 @@ export const systemClock: Clock = {
 let latest = 0;
 /** By how much time here is ahead of `performance.now()`. */
 let lead = 0;
-/** Who gives the time: it goes on where it stands when that is somebody else. */
+/** The function that gives the time. If it changes, the clock continues from where it is. */
 let source: unknown = performance.now;
 
 /** A point in the life of a session, on both of its clocks. */
@@ -58,7 +61,7 @@ export interface Moment {
 }
 
 /**
- * The moment of what no time has a say in: the clock isn't read for it, because that would cost more than the decision.
- * Whatever is reckoned with it is no number, and no later than anything.
+ * The moment of a call that does not depend on time. The clock isn't read for it, because that would cost more than the decision.
+ * Every calculation with it gives NaN, which is not later than anything.
  */
 export const UNTIMED: Moment = { ms: Number.NaN, step: Number.NaN, stepMs: Number.NaN };

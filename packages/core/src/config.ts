@@ -28,141 +28,162 @@ import { type RecoveryPolicy, recoveryChecks } from './recovery.ts';
 import type { SystemicPolicy } from './systemic.ts';
 import type { Classifier, KeyOf, ResultJudge } from './tool.ts';
 
-/** How one tool is treated. */
+/** Settings of one tool. */
 export interface ToolConfig extends CircuitConfig, Capability {
   /**
-   * Who decides (C1). Default `automatic`. `defaults: { mode: 'observe_only' }` tries the whole box out in production before
-   * it bites.
+   * The circuit's mode: who decides (C1). Default `automatic`. With `defaults: { mode: 'observe_only' }` you can try the whole box
+   * in production without rejecting a call.
    */
   readonly mode?: CircuitMode;
   /**
-   * The group of tools that this one belongs to, such as its MCP server (C13): their failures open one circuit for all of them. `false`:
-   * none, whatever an adapter says. Default: what the adapter says. Not in `defaults`.
+   * The group that this tool belongs to, such as its MCP server (C13). Failures of the group's tools open one circuit for all of
+   * them. `false` means no group, even if an adapter names one. Default: the group that the adapter names. Not allowed in
+   * `defaults`.
    */
   readonly group?: string | false;
-  /** Which error categories count as failures of this tool; the rest keep their defaults (O1). */
+  /** Error categories that count as failures of this tool. Categories that are not listed keep their defaults (O1). */
   readonly outcomes?: Partial<Readonly<Record<ErrorCategory, Judgement>>>;
-  /** Looks at what the tool threw, and at each result, before the built-in classifier does (O2). */
+  /** Your own classifier. It sees each error that the tool throws and each result, before the built-in classifier does (O2). */
   readonly classify?: Classifier;
   /**
-   * Says which results are failures (O7), before `classify` is asked: `true` is one of category `server`, a category one of that category,
-   * `false` is a success, and `undefined` leaves it to the classifier.
+   * Your own test for failed results (O7). It runs before `classify`. `true` means a failure of category `server`, a category means
+   * a failure of that category, `false` means a success, and `undefined` leaves the result to the classifier.
    */
   readonly isFailure?: ResultJudge;
   /**
-   * Names the one host, account or file that a call is about, such as {@link byHost} (C14). Failures that blame it open a circuit for calls
-   * with that key alone. `false`: no keys, whatever an adapter says. Default: what the adapter says. Not in `defaults`.
+   * The one host, account or file that a call is about, such as {@link byHost} (C14). Failures that blame the key open a circuit
+   * for calls with that key alone. `false` means no keys, even if an adapter names them. Default: the key that the adapter names.
+   * Not allowed in `defaults`.
    */
   readonly key?: KeyOf | false;
-  /** Scores the tool before it is called: an answer of `unavailable` sends calls elsewhere (K1). Default: none. */
+  /**
+   * A check that scores the tool before it is called. If it answers `unavailable`, calls are skipped and get a fallback (K1).
+   * Default: none.
+   */
   readonly precheck?: Precheck;
-  /** Labels results that may not be current: `permit.freshness` (F1). Default false. */
+  /** Whether results that may not be current get a label, `permit.freshness` (F1). Default false. */
   readonly labelFreshness?: boolean;
   /**
-   * How old a last good result may be, in milliseconds, that answers for a call that is skipped (F2). > 0. Default: none does.
-   * Results of calls with an `input` are then kept in the session's memory, at most 200.
+   * Maximum age of a last good result that may answer a skipped call (F2). Milliseconds > 0. Default: no such result is used. If
+   * set, the session keeps results of calls with an `input` in memory, at most 200.
    */
   readonly serveStaleMs?: number;
 }
 
-/** How the circuit of a group is treated (C13). It takes nothing from `defaults`, but for `mode: 'observe_only'`. */
+/** Settings of a group's circuit (C13). A group takes nothing from `defaults` except `mode: 'observe_only'`. */
 export interface GroupConfig extends GroupPolicyConfig {
-  /** Who decides (C1). Default `automatic`. */
+  /** The circuit's mode: who decides (C1). Default `automatic`. */
   readonly mode?: CircuitMode;
 }
 
-/** What `createBreakerbox` takes. */
+/** Options of `createBreakerbox`. */
 export interface BreakerboxConfig {
-  /** The agent's name: `gen_ai.agent.name` on everything that is exported. One of a few, never an id; at most 256 characters. */
+  /**
+   * The agent's name. It is exported as `gen_ai.agent.name` on all telemetry. Use one of a few fixed names, never an id; at most
+   * 256 characters.
+   */
   readonly agent: string;
-  /** The agent's tools by name. Tools that an adapter wraps need not be listed. */
+  /** The agent's tools by name. You need not list tools that an adapter wraps. */
   readonly tools?: Readonly<Record<string, ToolConfig>>;
-  /** For every tool, where its own settings say nothing else. */
+  /** Settings for every tool. A tool's own settings override them. */
   readonly defaults?: ToolConfig;
   /** Settings of groups by name, as tools or adapters name them (C13). */
   readonly groups?: Readonly<Record<string, GroupConfig>>;
   /**
-   * How many failures a session may have before it pauses (B1 to B4). `'strict'` stands for `{ rule: 'strict' }` (B6). Default: 5
-   * failures in a sliding window of 20 steps, or of 10 minutes in a session that never calls `step()`.
+   * Number of failures that a session may have before it pauses (B1 to B4). `'strict'` is short for `{ rule: 'strict' }` (B6).
+   * Default: 5 failures in a sliding window of 20 steps, or of 10 minutes in a session that never calls `step()`.
    */
   readonly budget?: 'strict' | BudgetOptions;
-  /** When failures of several tools are one event (S1); `false`: never. Default: on, with the settings below. */
+  /**
+   * When failures of several tools count as one systemic (correlated) failure (S1). `false` turns this off. Default: on, with the
+   * settings below.
+   */
   readonly systemic?:
     | false
     | (Partial<SystemicPolicy> & {
         /**
-         * What an event pauses (S2): each tool, or only those that it concerns. Default `all` in scope `session`, `affected` in scope
-         * `process`. `affected` needs scope `process`.
+         * What a systemic event pauses (S2): all tools, or only the affected ones. Default `all` in scope `session`, `affected` in
+         * scope `process`. `affected` needs scope `process`.
          */
         readonly pause?: 'all' | 'affected';
-        /** How an event ends without a person (S5). Default: only by `confirmRecovered()`; in scope `process` also by a probe after 5 minutes. */
+        /**
+         * How an event ends without a person (S5). Default: it ends only by `confirmRecovered()`; in scope `process` also by a
+         * probe after 5 minutes.
+         */
         readonly recovery?: RecoveryPolicy;
       });
   /**
-   * Whose the circuits are (C12, B5): each session's (`session`), shared by all sessions of the box (`process`), or none at all
-   * (`none`): then the budget alone counts. Default `session`.
+   * Who owns the circuits (C12, B5): each session (`session`), or all sessions of the box together (`process`). With `none` there
+   * are no circuits, and only the budget counts. Default `session`.
    */
   readonly scope?: 'session' | 'process' | 'none';
-  /** Skips a call that fails again and again with the same arguments (O5); `false`: never. Default: on, with the settings below. */
+  /**
+   * Skips a call that fails again and again with the same arguments (O5). `false` turns this off. Default: on, with the settings
+   * below.
+   */
   readonly loopGuard?:
     | false
     | {
-        /** Calls alike in a row after which the next is skipped. Whole number ≥ 1. Default 3. */
+        /** Number of equal calls in a row after which the next one is skipped. Whole number ≥ 1. Default 3. */
         readonly repeats?: number;
       };
-  /** The tools that may be called; others are skipped (K2). Default: all. */
+  /** Tools that may be called. Calls of other tools are skipped (K2). Default: all. */
   readonly allowedTools?: readonly string[];
-  /** Milliseconds > 0 after which a pre-call check is asked again (K3). Default 30,000. */
+  /** Maximum age of a pre-call check's answer, after which the check runs again (K3). Milliseconds > 0. Default 30,000. */
   readonly precheckMaxAgeMs?: number;
-  /** Milliseconds > 0 that the waits of tools which depend on one another, by `dependsOn`, add up to at most (P4). Default 300,000. */
+  /**
+   * Maximum total wait along a chain of tools that depend on one another by `dependsOn` (P4). Milliseconds > 0. Default 300,000.
+   */
   readonly chainBackoffMs?: number;
   /**
-   * Tools that get series of their own; the rest are counted together as `_OTHER`. A tool that is merely seen, by `session.declare()` or
-   * an adapter, has a circuit while the box has fewer than 2,000 tools, or ten times `maxTools` where that is more. Whole number ≥ 1. Default 200.
+   * Number of tools with series of their own. All other tools are counted together as `_OTHER`. A tool that is only seen, by
+   * `session.declare()` or an adapter, gets a circuit while the box has fewer than 2,000 tools, or ten times `maxTools` if that is
+   * more. Whole number ≥ 1. Default 200.
    */
   readonly maxTools?: number;
   /**
-   * A session that isn't used for so many milliseconds leaves the gauges, until it is used again. Where durations are not measured,
-   * they begin with the first look at it after its last use: sessions are looked at as new ones begin. Default 1,800,000.
+   * Idle time in milliseconds after which a session leaves the gauges, until it is used again. If durations are not measured, the
+   * idle time begins when the box first looks at the session after its last use. The box looks when new sessions begin. Default
+   * 1,800,000.
    */
   readonly sessionIdleMs?: number;
-  /** For tests. Default: the system's monotonic clock. */
+  /** The clock, for tests. Default: the system's monotonic clock. */
   readonly clock?: Clock;
 }
 
-/** What `box.session` takes. */
+/** Options of `box.session`. */
 export interface SessionOptions {
-  /** The conversation's id, at most 256 characters: on spans and events, never on metrics. Default: a random one. */
+  /** The conversation's id, at most 256 characters. It is on spans and events, never on metrics. Default: a random id. */
   readonly id?: string;
-  /** For this session alone; default the box's. */
+  /** Failure budget of this session; default the box's. */
   readonly budget?: BreakerboxConfig['budget'];
-  /** For this session alone; default the box's (K2). */
+  /** Tools that this session may call; default the box's (K2). */
   readonly allowedTools?: readonly string[];
   /**
-   * Opens a span `invoke_agent {agent}` for the run, beneath the span that is active then. The spans of the session's decisions are
-   * beneath it, except where a span of a framework is active. It ends with `session.end()`, or when the session idles. Does nothing
-   * without an OpenTelemetry SDK for traces. Default: false.
+   * Opens a span `invoke_agent {agent}` for the run, as a child of the active span. The session's decision spans are its children,
+   * unless a span of a framework is active. The span ends with `session.end()`, or when the session goes idle. Without an
+   * OpenTelemetry SDK for traces this option does nothing. Default: false.
    */
   readonly span?: boolean;
 }
 
-/** What `box.restore` takes beside the snapshot. */
+/** Options of `box.restore`. */
 export interface RestoreOptions extends Pick<SessionOptions, 'allowedTools' | 'span'> {
-  /** Milliseconds that count as passed since the snapshot (C11). ≥ 0. Default: by the wall clock, never less than 0. */
+  /** Time that counts as passed since the snapshot (C11). Milliseconds ≥ 0. Default: by the wall clock, never less than 0. */
   readonly elapsedMs?: number;
 }
 
-/** Refuses a configuration that can't work, with all that is wrong in one error (E6). */
+/** Rejects a configuration that can't work. One error lists everything that is wrong (E6). */
 export const validateConfig = (config: BreakerboxConfig): void => refuse(checkConfig('', config));
 
-/** The same for the options of one session. */
+/** The same check for the options of one session. */
 export const validateSessionOptions = (options: SessionOptions): void => refuse(sessionChecks('session', options));
 
-/** The same for what a session is restored with. */
+/** The same check for the options of `box.restore`. */
 export const validateRestoreOptions = (options: RestoreOptions): void =>
   refuse(object(restoreChecks, "{ allowedTools: ['web_search'] }")('restore', options));
 
-/** The same for a tool that is declared later, beside those that are there. */
+/** The same check for a tool that is declared later, together with the tools that already exist. */
 export const validateTool = (
   tool: string,
   config: ToolConfig,
@@ -171,16 +192,16 @@ export const validateTool = (
 ): void => {
   refuse([...name('tool', tool), ...notAGroup('tool', tool)]);
   refuse(checkTools(defaults)('tools', { [tool]: config }));
-  // A tool that points to no other closes no circle: a server that lists thousands of them may be declared one by one.
+  // A tool that points to no other tool closes no cycle. This keeps declaring thousands of tools one by one fast.
   if (config.alternatives === undefined && config.dependsOn === undefined) return;
   refuse(checkCapabilityMap({ ...others(), [tool]: config }));
 };
 
-/** What is set of an object: a key that is there and undefined is not. */
+/** The settings that have a value: a key that is present but undefined is left out. */
 export const settings = <T extends object>(value: T | undefined): T =>
   Object.fromEntries(Object.entries(value ?? {}).filter(([, one]) => one !== undefined)) as T;
 
-/** A tool's own settings over the defaults. A profile of its own replaces thresholds that the defaults set. */
+/** A tool's own settings over the defaults. If the tool names a profile, it replaces thresholds from the defaults. */
 export const mergeTool = (defaults: ToolConfig, tool: ToolConfig): ToolConfig => {
   const own = settings(tool);
   const { failureThreshold, cooldownMs, maxCooldownMs, ...rest } = settings(defaults);
@@ -198,7 +219,7 @@ const aFunction =
       ? []
       : [{ path, message: `is ${show(value)}. Give a function ${what}, or leave it out.` }];
 
-/** Names that begin with `group:` are those of groups (C13). */
+/** Names that begin with `group:` are reserved for groups (C13). */
 const notAGroup: Check = (path, value) =>
   groupNameOf(typeof value === 'string' ? value : undefined) === undefined
     ? []
@@ -209,7 +230,7 @@ const notAGroup: Check = (path, value) =>
         },
       ];
 
-/** The name of a group is a part of a longer one. */
+/** The group's name becomes a part of a longer name. */
 const groupName: Check = (path, value) =>
   typeof value === 'string' && value.trim() !== '' ? shortName(path, `${GROUP_PREFIX}${value}`) : name(path, value);
 
@@ -239,7 +260,7 @@ const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
   serveStaleMs: number(0, orLeaveOut('no last good result stands in for a call then.'), { above: true }),
 };
 
-/** Checks a tool alone, and then what comes of it together with the defaults. */
+/** Checks a tool alone, and then together with the defaults. */
 const checkTool =
   (defaults: ToolConfig): Check =>
   (path, value) => {
@@ -256,7 +277,7 @@ const checkTool =
     return checkWaits(path, merged);
   };
 
-/** The wait grows from the one to the other. */
+/** The wait grows from `cooldownMs` to `maxCooldownMs`. */
 const checkWaits = (
   path: string,
   { profile = 'default', cooldownMs, maxCooldownMs }: Pick<CircuitConfig, 'profile' | 'cooldownMs' | 'maxCooldownMs'>,
@@ -270,7 +291,10 @@ const checkWaits = (
   return [{ path: `${path}.cooldownMs`, message }];
 };
 
-/** What only one tool can have: from `defaults`, each would stand in for itself. */
+/**
+ * Settings that are not allowed in `defaults`, because each belongs to one tool. From `defaults`, each tool would be its own
+ * alternative.
+ */
 const OWN = ['provides', 'alternatives', 'dependsOn', 'group', 'key'] as const satisfies readonly (keyof ToolConfig)[];
 
 const checkDefaults: Check = (path, value) => {
@@ -380,11 +404,11 @@ const checkSystemic: Check = (path, value) =>
         '{ sameCategory: 2 }, false for none, or leave it out',
       )(path, value);
 
-/** Where what looks like a setting has its place. */
+/** Says where a misplaced key belongs. */
 const unknownOption = (key: string): string =>
   key === 'capabilities' ? "is no setting: tools takes what loadCapabilities() gives as its 'tools'" : 'is no setting';
 
-/** What only makes sense where sessions share their circuits (S2, S5). */
+/** Checks the settings that only make sense if sessions share their circuits (S2, S5). */
 const checkScope = ({ scope = 'session', systemic }: BreakerboxConfig): readonly ConfigIssue[] => {
   if (scope === 'process' || systemic === false || systemic === undefined) return [];
   const mend = "needs scope 'process', where sessions share their circuits. Set scope: 'process', or leave it out.";

@@ -21,38 +21,43 @@ export interface FailureEntry {
 }
 
 /**
- * What is known of failures beside each other (S1): of one session, or of a box whose sessions share circuits (C12). Pure: every
- * function gives the next one, the same object where nothing changed.
+ * What is known about failures of several tools (S1): in one session, or in a box whose sessions share circuits (C12). Pure: every
+ * function returns the next value, or the same object if nothing changed.
  */
 export interface Correlation {
   /** Circuits that left closed and have not closed since, first to last. After an event is over, only those that open again. */
   readonly openings: readonly Opening[];
   /** Failures since the last success of any tool, within one window, first to last. */
   readonly failures: readonly FailureEntry[];
-  /** The failures that are taken to have one cause; undefined while no such event lasts. */
+  /** The failures that count as one event with one cause; undefined if there is no such event. */
   readonly event: SystemicEvent | undefined;
 }
 
-/** When failures are one event, and what tools have in common (S1, S4). */
+/** When failures count as one event, and what tools have in common (S1, S4). */
 export interface CorrelationPolicy extends SystemicPolicy {
-  /** Left out where no tool depends on anything. */
+  /** Left out if no tool depends on anything. */
   readonly sharedDependency?: SharedDependency | undefined;
-  /** Left out where no tool has a group. */
+  /** Left out if no tool has a group. */
   readonly sharedGroup?: SharedGroup | undefined;
-  /** Each opening joins an event that lasts. False (scope `process`): only one that is alike, and in the window of the event's latest. */
+  /**
+   * True: each opening joins the event that lasts. False (scope `process`): an opening joins only if it is alike, and within the
+   * window of the event's latest opening.
+   */
   readonly joinsAll: boolean;
 }
 
-/** One for all without an opening. */
+/** Shared by all that have no opening. */
 const NONE: readonly never[] = [];
 
 export const NO_CORRELATION: Correlation = { openings: NONE, failures: NONE, event: undefined };
 
-/** Categories that many things can cause: two tools alone are no evidence of one cause, unless they share a group or a dependency. */
+/**
+ * Categories with many possible causes. Two tools alone are no evidence of one cause, unless they share a group or a dependency.
+ */
 const NEEDS_MORE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['timeout', 'permission']);
 const THIRD_TOOL = 3;
 
-/** S1: a call failed that was no probe. It may make an event, whether or not a circuit is open. */
+/** S1: a call that was not a probe failed. It may begin an event, whether or not a circuit is open. */
 export const recordFailure = (
   correlation: Correlation,
   entry: FailureEntry,
@@ -66,7 +71,7 @@ export const recordFailure = (
   return { ...correlation, failures, event };
 };
 
-/** More failures of one tool in one category prove nothing more, so that the log stays small: the oldest goes. */
+/** More failures of one tool in one category are no further evidence. The oldest is dropped, so that the log stays small. */
 const withoutSurplus = (
   failures: readonly FailureEntry[],
   { tool, category }: FailureEntry,
@@ -91,7 +96,7 @@ const eventOfFailures = (
   return sourcesOf(alike, policy) >= policy.sharedTools ? eventOf([...byTool.values()], policy, at) : undefined;
 };
 
-/** S1: a call of a tool that has a circuit succeeded: what failed before it is no evidence of one cause. */
+/** S1: a call of a tool with a circuit succeeded. Earlier failures are no evidence of one cause. */
 export const recordSuccess = (correlation: Correlation): Correlation =>
   correlation.failures.length === 0 ? correlation : { ...correlation, failures: NONE };
 
@@ -101,7 +106,7 @@ export const recordOpening = (
   opening: Opening,
   policy: CorrelationPolicy | undefined,
 ): Correlation => {
-  // A failed probe opens a circuit that was open already: no news.
+  // A failed probe opens a circuit that was open already: nothing new.
   if (correlation.openings.some(({ tool }) => tool === opening.tool)) return correlation;
   const openings = [...correlation.openings, opening];
   const event =
@@ -113,8 +118,8 @@ export const recordOpening = (
 
 const joined = (event: SystemicEvent, opening: Opening, policy: CorrelationPolicy | undefined): SystemicEvent => {
   if (policy?.joinsAll === false && !belongsTo(event, opening, policy)) return event;
-  // A tool may be part of the event already: its failures were, or it has closed since. It is still one tool.
-  // C15: a group that joins stands for its members.
+  // A tool may be part of the event already, by its failures, or because it has closed since. It still counts as one tool. C15: a
+  // group that joins replaces its members.
   const group = groupNameOf(opening.tool);
   const isPart = (tool: string) =>
     tool === opening.tool || (group !== undefined && policy?.sharedGroup?.([tool]) === group);
@@ -142,8 +147,8 @@ const eventOfOpenings = (
 };
 
 /**
- * How many causes there may be. The tools of one group count as one, in the categories that its circuit counts: if half of an MCP
- * server is out, that is no evidence against the other servers.
+ * The number of possible causes. The tools of one group count as one, in the categories that its circuit counts. If half of an MCP
+ * server is unavailable, that is no evidence against the other servers.
  */
 const sourcesOf = (failed: readonly Pick<Opening, 'tool' | 'category'>[], { sharedGroup }: CorrelationPolicy): number =>
   new Set(
@@ -159,14 +164,14 @@ const eventOf = (
   began: Moment | undefined,
 ): SystemicEvent => systemicEvent(openings, policy?.sharedDependency, policy?.sharedGroup, began);
 
-/** Circuits closed: they are no part of an event to come. */
+/** Circuits closed: they are not part of a later event. */
 export const recordClosing = (correlation: Correlation, tools: ReadonlySet<string>): Correlation => {
   const openings = correlation.openings.filter(({ tool }) => !tools.has(tool));
   return openings.length === correlation.openings.length ? correlation : { ...correlation, openings };
 };
 
 /**
- * C15: a group is about to open, and stands for its members from now on: their openings go, and of their failures the latest stays,
+ * C15: a group is about to open and now represents its members. Their openings are removed. Of their failures the latest is kept,
  * under the group's name (`group:NAME`).
  */
 export const absorbMembers = (
@@ -184,13 +189,13 @@ export const absorbMembers = (
   return { ...correlation, openings, failures };
 };
 
-/** S5: the event is over. What opened or failed during it is no evidence for the next one; a failed probe is. */
+/** S5: the event is over. Openings and failures during it are no evidence for the next one, but a failed probe is. */
 export const resolveEvent = (correlation: Correlation): Correlation =>
   correlation.event === undefined ? correlation : NO_CORRELATION;
 
-/** When the latest circuit joined an event, in monotonic ms: from there on its end is waited for (S5). */
+/** When the latest circuit joined an event, in monotonic ms. The wait for the event's end starts there (S5). */
 export const latestOf = (event: SystemicEvent): number => latestOpening(event).at.ms;
 
-/** Of several at once, the first. An event has one at least. */
+/** The first, if several are equally late. An event has at least one opening. */
 export const latestOpening = ({ openings }: SystemicEvent): Opening =>
   openings.reduce((latest, one) => (one.at.ms > latest.at.ms ? one : latest));

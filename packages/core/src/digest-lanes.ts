@@ -23,7 +23,7 @@ export const word = (lanes: Lanes, value: number): void => {
   const b = Math.imul(lanes.b ^ value, B);
   const c = Math.imul(lanes.c ^ value, C);
   const d = Math.imul(lanes.d ^ value, D);
-  // Folding brings high bits down: without it a change of the highest bit alone would never reach another one.
+  // Folding brings high bits down. Without it, a change of the highest bit alone would never reach another bit.
   lanes.a = a ^ (a >>> 15);
   lanes.b = b ^ (b >>> 16);
   lanes.c = c ^ (c >>> 17);
@@ -55,14 +55,16 @@ export const text = (lanes: Lanes, kind: number, value: string): void => {
   lanes.d = d;
 };
 
-/** MurmurHash3's `fmix32`: each bit of a lane comes to depend on all of it. */
+/** MurmurHash3's `fmix32`: after it, each bit of a lane depends on all bits. */
 const mix = (lane: number): number => {
   const once = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);
   return twice ^ (twice >>> 16);
 };
 
-/** The digest: 16 bits a character. Put into digits, it would cost as much as all the rest of a small value's. */
+/**
+ * The digest, with 16 bits in each character. Writing it in digits would cost as much as the rest of the work for a small value.
+ */
 export const finish = ({ a, b, c, d }: Lanes): string => {
   const sum = mix(a + b + c + d);
   const [one, two, three, four] = [mix(a + sum), mix(b + sum), mix(c + sum), mix(d + sum)];

@@ -1,21 +1,24 @@
 import { finish, type Lanes, lanesOf, sized, text, word } from './digest-lanes.ts';
 
 /**
- * Digests of arguments and results, so that the engine can tell equal ones without keeping any (O5, F1, F2, Q2). The value is walked
- * and fed part by part into the lanes of a hash: no text of it is built. It is no cryptography: what keeps a digest from
- * telling anything is the secret seed, and that it never leaves the process.
+ * Digests of arguments and results, so that the engine can recognise equal ones without keeping them (O5, F1, F2, Q2). The value is
+ * walked, and each part is fed into the lanes of a hash; no string of the whole value is built. The hash is not cryptographic. A
+ * digest reveals nothing because the seed is secret and the digest never leaves the process.
  */
 
-/** Levels of nesting that count: what lies deeper makes no difference. */
+/** Levels of nesting that count. Deeper levels make no difference. */
 const DEPTH_LIMIT = 64;
 
-/** Parts of one value that count: a handful of objects that share one another can otherwise make 2^64 of them. */
+/** Parts of one value that count. A handful of objects that share one another can otherwise make 2^64 of them. */
 const PART_LIMIT = 1_000_000;
 
-/** Elements, keys, characters and bytes that count: more than a string may have. A small integer, because those are fast. */
+/** Elements, keys, characters and bytes that count; more than a string can have. A small integer, because those are fast. */
 const ROOM_LIMIT = 2 ** 30 - 1;
 
-/** What kind of part follows. Each part says its kind and size first, so that no two values make the same row of words. */
+/**
+ * The kind of the part that follows. Each part starts with its kind and size, so that no two values make the same sequence of
+ * words.
+ */
 const KIND = {
   undefined: 0,
   null: 1,
@@ -45,12 +48,13 @@ interface Walk extends Lanes {
 }
 
 /**
- * A digest of any value: the same text for equal values, another one for others (128 bits). Synchronous, and never throws.
+ * A digest of any value: the same string for equal values, another one for different values (128 bits). Synchronous, and never
+ * throws.
  *
- * Equal are values of the same JSON, whatever the order of their keys (0 and -0 too); beyond JSON, `undefined`, `NaN`,
- * BigInt, Date, Map and Set (in their order), typed arrays, errors, URLs and own enumerable properties count, and a cycle is
- * seen. Functions all count the same, as do properties that can't be read. An object that hides its inside (private
- * fields, a proxy that throws) is equal to itself alone. `toJSON` isn't called.
+ * Values are equal if their JSON is equal, in any order of keys (0 and -0 are equal too). Beyond JSON, the digest also covers
+ * `undefined`, `NaN`, BigInt, Date, Map and Set (in their order), typed arrays, errors, URLs and own enumerable properties. Cycles
+ * are handled. All functions count the same, and so do properties that can't be read. An object that hides its content (private
+ * fields, a proxy that throws) equals only itself. `toJSON` isn't called.
  *
  * @param seed any number; digests made with different seeds have nothing in common. See {@link randomSeed}.
  * @example
@@ -61,7 +65,10 @@ interface Walk extends Lanes {
  */
 export const digest = (value: unknown, seed: number): string => finish(walked(value, seed, ROOM_LIMIT));
 
-/** The same digest if the value has at most `room` elements, keys, characters and bytes in all. Else undefined, without reading on. */
+/**
+ * The same digest if the value has at most `room` elements, keys, characters and bytes in total. Otherwise undefined, without
+ * reading further.
+ */
 export const digestOfSmall = (value: unknown, seed: number, room: number): string | undefined => {
   const lanes = walked(value, seed, room);
   return lanes.room < 0 ? undefined : finish(lanes);
@@ -81,7 +88,7 @@ const walked = (value: unknown, seed: number, room: number): Walk => {
   return lanes;
 };
 
-/** A seed that nobody can guess: 53 bits of randomness. Some edge platforms allow randomness inside a request alone. */
+/** A seed that can't be guessed: 53 bits of randomness. Some edge platforms allow randomness only inside a request. */
 export const randomSeed = (): number => {
   const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
   return (high & 0x1f_ffff) * 2 ** 32 + low;
@@ -183,7 +190,7 @@ const property = (lanes: Walk, value: object, key: string | number): void => {
 /** Functions all count the same. */
 const unreadable = (): void => {};
 
-/** What isn't made of own properties, or not of them alone. Tags, not `instanceof`: they hold across realms. */
+/** An object that is not made of own properties alone. Uses tags, not `instanceof`, because tags work across realms. */
 const instance = (lanes: Walk, value: object): void => {
   const tag = Object.prototype.toString.call(value).slice(8, -1);
   spell(lanes, KIND.instance, tag);
@@ -210,7 +217,7 @@ const entries = (lanes: Walk, values: Iterable<unknown>): void => {
     walk(lanes, one);
     count += 1;
   }
-  sized(lanes, KIND.instance, count); // An end that can't be taken for another element.
+  sized(lanes, KIND.instance, count); // An end mark that can't be taken for another element.
 };
 
 const bytes = (lanes: Walk, values: Uint8Array): void => {
@@ -223,7 +230,7 @@ const bytes = (lanes: Walk, values: Uint8Array): void => {
   }
 };
 
-/** Numbers of the objects whose inside can't be seen. */
+/** Numbers of the objects whose content can't be read. */
 const numbers = new WeakMap<object, number>();
 let latest = 0;
 
@@ -234,7 +241,7 @@ const itself = (lanes: Walk, value: object): void => {
   number(lanes, known);
 };
 
-/** Objects as JSON makes them; those of another realm too, whose prototype is another but has none itself. */
+/** Objects as JSON makes them. In another realm their prototype is another object, which has no prototype itself. */
 const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;

@@ -4,13 +4,16 @@ import { reportThrown, safely, watchEnd } from './telemetry/safely.ts';
 export interface Emitter<Events extends object> {
   /** Calls `listener` for each event of that name until the returned function is called. */
   on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): () => void;
-  /** Which events anybody listens for: lets a caller save building the others. Plain flags, since every call looks at two. */
+  /** Which events have listeners, so that a caller can skip building the others. Plain flags, because every call reads two. */
   readonly heard: { readonly [Name in keyof Events]?: boolean };
-  /** A listener that throws is reported, and disturbs nobody (E5). */
+  /** An error in a listener is reported and affects no one else (E5). */
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void;
 }
 
-/** Events that listeners may cause inside one another: one whose session causes the next would end with the stack, mid-decision. */
+/**
+ * Depth of events that listeners cause inside one another. Without a limit, a cycle of listeners would overflow the stack in the
+ * middle of a decision.
+ */
 const DEEPEST = 50;
 
 interface Entry {
@@ -19,11 +22,11 @@ interface Entry {
 }
 
 export const createEmitter = <Events extends object>(): Emitter<Events> => {
-  /** Lists are never written to: whoever comes or goes while an event is told makes the next one. */
+  /** Lists are never changed: adding or removing a listener while an event is sent makes a new list. */
   const listeners = new Map<keyof Events, readonly Entry[]>();
   const heard: { [Name in keyof Events]?: boolean } = {};
   let depth = 0;
-  /** Nothing more is told until the outermost event has been: listeners that cause two events each would take for ever. */
+  /** Nothing more is sent until the outermost event is done. Otherwise listeners that cause two events each would run for ever. */
   let tooDeep = false;
   const put = (name: keyof Events, entries: readonly Entry[]): void => {
     listeners.set(name, entries);

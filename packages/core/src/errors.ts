@@ -1,16 +1,16 @@
 import { shortened } from './names.ts';
 
-/** One thing that is wrong with a configuration or a snapshot. */
+/** One fault in a configuration or a snapshot. */
 export interface ConfigIssue {
-  /** Where it stands, such as `tools.web_search.failureThreshold`. */
+  /** The path of the fault, such as `tools.web_search.failureThreshold`. */
   readonly path: string;
   /** What is wrong, why that matters, and what to write instead. */
   readonly message: string;
 }
 
 /**
- * The configuration can't work, or the snapshot can't be restored: all that is wrong, up to 100 faults. Thrown when the box is made,
- * a tool declared, or a session begun or restored, never later.
+ * The configuration can't work, or the snapshot can't be restored. Lists all faults, up to 100. Thrown when a box is created, a
+ * tool is declared, or a session begins or is restored, never later.
  *
  * @example
  * ```ts
@@ -36,14 +36,17 @@ export class BreakerboxConfigError extends Error {
   }
 }
 
-/** Issues in one error: a file that somebody made to do harm has millions, and their text would fill the memory. */
+/** Issues in one error. A malicious file may have millions, and their text would fill the memory. */
 export const MOST_TOLD = 100;
 
-/** Keys of a file stand in paths, and may be a book. What matters is where a path begins, and how it ends. */
+/** Keys of a file are part of paths and may be very long. The beginning and the end of a path matter most. */
 const brief = (path: string): string =>
   path.length > 200 ? `${shortened(path, 130)}${path.slice(-60).replace(/^[\uDC00-\uDFFF]/, '')}` : path;
 
-/** A public function was called with something it can't take. The message says what, where, why and how to mend it. */
+/**
+ * A public function was called with an argument that it can't accept. The message says what is wrong, where, why, and how to fix
+ * it.
+ */
 export class BreakerboxUsageError extends Error {
   override readonly name = 'BreakerboxUsageError';
   readonly code = 'BREAKERBOX_USAGE';

@@ -8,7 +8,7 @@ import type { Decision, Reason } from './reasons.ts';
 import type { RecoveryCause } from './recovery.ts';
 import type { SystemicEvent } from './systemic.ts';
 
-/** What every event says. */
+/** The fields that every event has. */
 export interface EventBase {
   readonly agent: string;
   /** The session's id. */
@@ -17,12 +17,12 @@ export interface EventBase {
   readonly unixMs: number;
 }
 
-/** Where a call was sent, without what it was sent with: events hold no results. */
+/** The fallback of a call, without its content: events contain no results. */
 export interface RouteSummary {
   readonly kind: Route['kind'];
-  /** Of an alternative. */
+  /** The name of the alternative. */
   readonly tool: string | undefined;
-  /** Of an alternative. */
+  /** How much the alternative loses. */
   readonly degradation: Degradation | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface DecisionEvent extends EventBase {
   readonly tool: string;
   readonly decision: Decision;
   readonly reason: Reason;
-  /** Where the call was sent instead; undefined on `call` and `probe` (R2). */
+  /** The fallback of the call; undefined on `call` and `probe` (R2). */
   readonly route: RouteSummary | undefined;
 }
 
@@ -41,9 +41,9 @@ export interface OutcomeEvent extends EventBase {
   readonly category: ErrorCategory | undefined;
   /** The result came back after the circuit had moved on, and changed nothing (C7). */
   readonly late: boolean;
-  /** What it cost, where the executor said so (O4). */
+  /** The cost of the call, if the executor reported it (O4). */
   readonly tokens: number | undefined;
-  /** Why its result may not be current; undefined for a fresh one, and where nobody asked (F1). */
+  /** Why the result may not be current; undefined if it is fresh, or if the tool has no `labelFreshness` (F1). */
   readonly freshness: FreshnessLabel | undefined;
 }
 
@@ -51,9 +51,9 @@ export interface TransitionEvent extends EventBase {
   readonly tool: string;
   readonly from: ReportedState;
   readonly to: ReportedState;
-  /** What opened the circuit, or keeps it from being closed. */
+  /** The category that opened the circuit, or keeps it from closing. */
   readonly category: ErrorCategory | undefined;
-  /** The circuit is only observed: this is what would have happened, and no metric counts it (C1). */
+  /** The circuit is only observed: this shows what would have happened, and no metric counts it (C1). */
   readonly observed: boolean;
 }
 
@@ -61,7 +61,7 @@ export interface SystemicDetectedEvent extends EventBase {
   readonly event: SystemicEvent;
 }
 
-/** How a systemic event ended: a person said so, a probe succeeded (scope `process`), or in a configured way (S5). */
+/** How a systemic event ended: a person confirmed it, a probe succeeded (scope `process`), or in a configured way (S5). */
 export type RecoveredBy = 'operator' | 'probe' | RecoveryCause;
 
 export interface SystemicResolvedEvent extends EventBase {
@@ -70,7 +70,7 @@ export interface SystemicResolvedEvent extends EventBase {
 }
 
 export interface BudgetExhaustedEvent extends EventBase {
-  /** Failures that a cycle allows. */
+  /** Number of failures that a cycle allows. */
   readonly limit: number;
   readonly cycle: number;
 }
@@ -81,12 +81,12 @@ export interface BudgetResumedEvent extends EventBase {
   readonly cycle: number;
 }
 
-/** A plan leaves tasks for later, or gives them to a lesser tool (W2). */
+/** A plan postpones tasks, or gives them to a lesser tool (W2). */
 export interface ScopeReducedEvent extends EventBase {
   readonly plan: ScopePlan;
 }
 
-/** What `box.on` offers. `circuit`, `systemic`, `budget` and `scope` events are log events too, under `breakerbox.`. */
+/** The events that `box.on` offers. `circuit`, `systemic`, `budget` and `scope` events are also log events, under `breakerbox.`. */
 export interface BreakerboxEvents {
   decision: DecisionEvent;
   outcome: OutcomeEvent;

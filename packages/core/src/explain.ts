@@ -18,17 +18,20 @@ export interface Explanation {
   readonly decision: Decision;
   readonly reason: Reason;
   /**
-   * What rejects the call: the name of a circuit (`web_search`, `group:github`), `key` for that of its key (C14), `budget`, `systemic`, or
-   * the setting that does (`allowedTools`, `precheck`, `loopGuard`). Undefined where the call is made.
+   * What rejects the call: the name of a circuit (`web_search`, `group:github`), `key` for the circuit of its key (C14), `budget`,
+   * `systemic`, or a setting (`allowedTools`, `precheck`, `loopGuard`). Undefined if the call is made.
    */
   readonly rejectedBy: string | undefined;
-  /** How far the next probe of that circuit is away; undefined where no circuit rejects the call. */
+  /** The wait until the next probe of that circuit; undefined if no circuit rejects the call. */
   readonly nextProbe: ProbeWait | undefined;
-  /** What the tool and its group were charged, and still counts in the budget. */
+  /** The charges of the tool and its group that still count in the budget. */
   readonly charges: readonly ChargeView[];
-  /** The circuits that the call passes, in that order: of its group, and its own, which has that of the call's key under `key`. */
+  /**
+   * The circuits that the call passes, in order: its group's, then its own. Its own view holds the circuit of the call's key under
+   * `key`.
+   */
   readonly circuits: readonly CircuitView[];
-  /** What the model would read; empty where the call is made. */
+  /** The text for the model; empty if the call is made. */
   readonly text: string;
 }
 

@@ -7,38 +7,38 @@ export const FRESHNESS_KINDS = ['stale', 'cached', 'unverified', 'freshness_unkn
 
 export type FreshnessKind = (typeof FRESHNESS_KINDS)[number];
 
-/** What is said of a result that may not be current (F1). */
+/** A label for a result that may not be current (F1). */
 export interface FreshnessLabel {
   /**
    * | kind | means |
    * |---|---|
    * | `stale` | older than the task, or the last good result in place of a new one |
-   * | `cached` | identical to what the last call with these arguments gave |
-   * | `unverified` | the executor says that nobody checked it |
-   * | `freshness_unknown` | the executor says that nobody knows when it was retrieved |
+   * | `cached` | identical to the last result for these arguments |
+   * | `unverified` | the executor says that the result was not checked |
+   * | `freshness_unknown` | the executor says that the time of retrieval is unknown |
    */
   readonly kind: FreshnessKind;
-  /** When it was retrieved, in Unix milliseconds; undefined where nobody knows. */
+  /** When the result was retrieved, in Unix milliseconds; undefined if unknown. */
   readonly retrievedUnixMs: number | undefined;
 }
 
-/** What is known of a result, from which its label follows. */
+/** The facts that decide the label of a result. */
 export interface FreshnessFacts {
-  /** It is the last good result, in place of a new one (F2). */
+  /** Whether it is the last good result, in place of a new one (F2). */
   readonly served: boolean;
-  /** When it was retrieved, in Unix milliseconds. Null: nobody knows. Undefined: now. */
+  /** When it was retrieved, in Unix milliseconds. Null: unknown. Undefined: now. */
   readonly retrievedUnixMs: number | null | undefined;
   /** When the task began, in Unix milliseconds. */
   readonly taskUnixMs: number;
-  /** It is identical to what the last call with these arguments gave. */
+  /** Whether it is identical to the last result for these arguments. */
   readonly identical: boolean;
-  /** False: the executor says that nobody checked it. */
+  /** False: the executor says that the result was not checked. */
   readonly verified: boolean | undefined;
   /** Now, in Unix milliseconds. */
   readonly unixMs: number;
 }
 
-/** F1: the label of a result, by the first of the kinds that applies; undefined if it is fresh. A time that is no number is unknown. */
+/** F1: the label of a result, by the first kind that applies; undefined if it is fresh. A time that is not a number is unknown. */
 export const labelOf = (facts: FreshnessFacts): FreshnessLabel | undefined => {
   const { retrievedUnixMs = facts.unixMs } = facts;
   const unixMs = retrievedUnixMs ?? Number.NaN;
@@ -64,7 +64,7 @@ const MEANING: Readonly<Record<FreshnessKind, string>> = {
 /**
  * The label as text, for people and models.
  *
- * @throws BreakerboxUsageError for what is no label.
+ * @throws BreakerboxUsageError if `label` is not a label.
  *
  * @example
  * ```ts

@@ -3,7 +3,7 @@ import { GROUP_PREFIX } from './telemetry/semconv.ts';
 
 export { GROUP_PREFIX };
 
-/** The name that the circuit of a group has among those of tools. */
+/** The name of a group's circuit among those of tools. */
 export const circuitNameOf = (group: string): string => `${GROUP_PREFIX}${group}`;
 
 /** The name of a group without the prefix; undefined for the name of a tool. */
@@ -12,5 +12,5 @@ export const groupNameOf = (circuit: string | undefined): string | undefined =>
 
 const OF_GROUP: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['network', 'timeout', 'server', 'resource']);
 
-/** C13: the failures that a closed group counts. Others show that its server answers, or say nothing of it. */
+/** C13: the failures that a closed group counts. Other failures show that its server answers, or say nothing about it. */
 export const countsForGroup = (category: ErrorCategory): boolean => OF_GROUP.has(category);

@@ -12,17 +12,17 @@ import { type Judged, type Settlement, SUCCESS } from './settlement.ts';
 import { safely } from './telemetry/safely.ts';
 import type { ToolSettings } from './tool.ts';
 
-/** What a session remembers of its calls: which ones repeat themselves (O5), and what they last gave (F1, F2). */
+/** What a session remembers of its calls: repeated calls (O5) and their last results (F1, F2). */
 export class CallHistory {
   readonly #clock: Clock;
-  /** Calls alike in a row that are too many; undefined: they are not counted. */
+  /** Number of equal calls in a row that is too many; undefined: they are not counted. */
   readonly #repeats: number | undefined;
-  /** Taken when first needed: not every platform has randomness while modules load. */
+  /** Created when first needed, because some platforms have no randomness while modules load. */
   #seed: number | undefined;
   #guard: LoopGuard = NO_LOOPS;
-  /** Made for the first result that is worth remembering. */
+  /** Created for the first result that is worth remembering. */
   #results: LastGood | undefined;
-  /** When the task began, in monotonic ms: the system's clock may be set meanwhile. */
+  /** When the task began, in monotonic ms, because the system's clock may be set while it runs. */
   #taskMs: number;
 
   constructor(clock: Clock, repeats: number | undefined) {
@@ -35,14 +35,14 @@ export class CallHistory {
     this.#taskMs = this.#clock.now();
   }
 
-  /** A call's arguments, where they were given and their digest may be needed. */
+  /** A call's arguments, if they were given and their digest may be needed. */
   inputOf(options: AcquireOptions | undefined, { keepsResults }: ToolSettings): CallInput | undefined {
     if (options === undefined || options === null) return undefined;
     if (this.#repeats === undefined && !keepsResults) return undefined;
-    const value = read(options, 'input'); // Untyped callers may give anything, and deciding never throws.
+    const value = read(options, 'input'); // Untyped callers may pass anything, and deciding never throws.
     if (value === undefined) return undefined;
     const input = new CallInput(value, this.#secret());
-    // A result must not be kept under arguments that the tool has changed: another call would get it (F2).
+    // A result must not be kept under arguments that the tool has changed, because another call would get it (F2).
     if (keepsResults) input.digest();
     return input;
   }
@@ -66,7 +66,7 @@ export class CallHistory {
     if (this.#repeats !== undefined) this.#guard = tried(this.#guard, tool, input, this.#repeats);
   }
 
-  /** A call is over; gives the label of its result, if it needs one (F1). */
+  /** A call is over. Returns the label of its result, if it needs one (F1). */
   settled(
     permit: SessionPermit,
     judged: Judged,
@@ -102,7 +102,7 @@ export class CallHistory {
     const unixMs = this.#clock.unixNow();
     const keptUnixMs = retrievedUnixMs === undefined ? unixMs : timeOf(retrievedUnixMs);
     this.#results ??= createLastGood();
-    // Without arguments it is not known of which call this is the result.
+    // Without arguments, the call that this result belongs to is unknown.
     const result =
       input !== undefined && 'result' in settlement ? { input: input.digest(), value: settlement.result } : undefined;
     if (result !== undefined && spec?.serveStaleMs !== undefined) {
@@ -117,12 +117,12 @@ export class CallHistory {
     if (spec?.labelFreshness !== true) return undefined;
     const identical =
       result !== undefined && this.#results.identical(tool, result.input, digest(result.value, this.#secret()));
-    // As the system's clock would say it now, which counts whole milliseconds.
+    // In the system clock's current terms, which count whole milliseconds.
     const taskUnixMs = Math.floor(unixMs - (ms - this.#taskMs));
     return labelOf({ served: false, retrievedUnixMs, taskUnixMs, identical, verified, unixMs });
   }
 
-  /** F2: the last good result of the same call, where the tool allows it and there is one. */
+  /** F2: the last good result of the same call, if the tool allows it and there is one. */
   lastGood(tool: string, settings: ToolSettings, input: CallInput | undefined, ms: number): StaleRoute | undefined {
     if (settings.serveStaleMs === undefined || input === undefined) return undefined;
     const found = this.#results?.find(tool, input.digest(), settings.serveStaleMs, ms);
@@ -132,5 +132,5 @@ export class CallHistory {
   }
 }
 
-/** A time that the executor gave; null where it isn't known. */
+/** The time that the executor gave; null if unknown. */
 const timeOf = (unixMs: number | null): number | null => (Number.isFinite(unixMs) ? unixMs : null);

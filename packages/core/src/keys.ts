@@ -9,7 +9,7 @@ import type { Judged } from './settlement.ts';
 import { reportThrown } from './telemetry/safely.ts';
 import type { CircuitSpec, ToolSettings } from './tool.ts';
 
-/** The circuits of one tool's keys (C14): of those that were blamed for a failure, and have not been dropped since. */
+/** The circuits of one tool's keys (C14): of keys that were blamed for a failure and have not been dropped since. */
 export interface KeyCircuits {
   /** By the hash of the key, the least recently moved first. */
   readonly circuits: Map<string, Circuit>;
@@ -20,27 +20,28 @@ export interface KeyCircuits {
 /** A circuit whose calls may have keys. */
 export interface Keyed {
   readonly tool: CircuitSpec;
-  /** Undefined while no key was blamed. */
+  /** Undefined if no key was blamed. */
   keys: KeyCircuits | undefined;
 }
 
-/** C14: keys of a tool that have a circuit. */
+/** C14: number of keys of a tool that have a circuit. */
 export const MOST_KEYS = 100;
 
 /** Never changes: the hashes in a snapshot are compared in other processes. */
 const SEED = 14;
 
 /**
- * The hash that a key goes by, in snapshots too: the same in each process, another one for each agent and tool. It keeps names of hosts and
- * accounts out of logs, reports and stored snapshots. The hash is not cryptographic: who guesses a key can check the guess.
+ * The hash of a key, also in snapshots. It is the same in each process, and differs for each agent and tool. It keeps names of
+ * hosts and accounts out of logs, reports and stored snapshots. The hash is not cryptographic: anyone who guesses a key can check
+ * the guess.
  */
 const hashOf = (agent: string, tool: string, key: string): string =>
-  digest([agent, tool, key.slice(0, 1_024)], SEED) // No more of a key counts.
-    .split('') // By 16 bits: spread, two of them may be one character.
+  digest([agent, tool, key.slice(0, 1_024)], SEED) // Only this part of a key counts.
+    .split('') // By 16 bits: a spread could join two of them into one character.
     .map((one) => one.charCodeAt(0).toString(16).padStart(4, '0'))
     .join('');
 
-/** C14: the hash of a call's key. The tool's own setting comes first, then what the adapter says; undefined where neither names one. */
+/** C14: the hash of a call's key. The tool's own setting comes first, then the adapter's; undefined if neither names a key. */
 export const keyOf = (
   { name, key }: Pick<ToolSettings, 'key'> & { readonly name: string },
   agent: string,
@@ -52,7 +53,10 @@ export const keyOf = (
   return typeof named === 'string' && named !== '' ? hashOf(agent, name, named) : undefined;
 };
 
-/** E5: a key function that throws or gives no string is reported to `diag`: only the error's name, because its text may quote the input (Q2). */
+/**
+ * E5: a key function that throws or returns no string is reported to `diag`. Only the error's name is reported, because its text
+ * may quote the input (Q2).
+ */
 const askedFor = (tool: string, ask: () => unknown): unknown => {
   const what = `the key of tool '${tool}'`;
   const threw = (error: unknown) => {
@@ -77,7 +81,7 @@ export const keyPolicyOf = ({ tool }: Pick<Keyed, 'tool'>): CircuitPolicy => too
 export const keyCircuit = ({ keys }: Keyed, key: string): Circuit =>
   keys?.circuits.get(key) ?? closedCircuit(keys?.generation);
 
-/** C15: what a call takes of the circuit of its key: a slot where that is not closed. */
+/** C15: what a call takes of its key's circuit: a slot if that circuit is not closed. */
 export const passKey = (tracked: Keyed, key: string, at: Moment): Pass => {
   const before = keyCircuit(tracked, key);
   const { circuit, lease } = admit(before, keyPolicyOf(tracked), at);
@@ -86,8 +90,8 @@ export const passKey = (tracked: Keyed, key: string, at: Moment): Pass => {
 };
 
 /**
- * C14, C15: a call of this key has ended. A failure counts here where it blames the key; one that blames the tool fails a probe of the key,
- * and says nothing of a key that is closed.
+ * C14, C15: a call of this key has ended. A failure counts here if it blames the key. A failure that blames the tool fails a probe
+ * of the key, and does not count for a key that is closed.
  */
 export const settleKey = (tracked: Keyed, pass: Pass, judged: Judged, at: Moment, degraded: boolean): void => {
   move(tracked, pass, (circuit) => nextOf(circuit, pass, judged, keyPolicyOf(tracked), at, degraded));
@@ -119,7 +123,7 @@ const nextOf = (
   return fail(circuit, pass, { ...judged, category, degraded, full: true }, policy, at);
 };
 
-/** The last of the map is what was moved last. */
+/** The most recently moved key is last in the map. */
 const keep = (tracked: Keyed, key: string, circuit: Circuit): void => {
   const keys = tracked.keys ?? { circuits: new Map(), generation: 0 };
   keys.circuits.delete(key);
@@ -134,7 +138,7 @@ const withoutOne = (keys: KeyCircuits): KeyCircuits => {
   return { circuits: new Map(all.filter((one) => one !== dropped)), generation: highest(keys) + 1 };
 };
 
-/** C1: a tool in an operator's hands begins without keys, and calls under way are late. */
+/** C1: a tool under an operator's control begins without keys, and results of calls under way are late. */
 export const forgetKeys = (keys: KeyCircuits | undefined): KeyCircuits | undefined =>
   keys && { circuits: new Map(), generation: highest(keys) + 1 };
 
@@ -157,6 +161,6 @@ export const openKeys = ({ keys }: Keyed): number =>
 
 const OF_TOOL: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['network', 'timeout', 'server']);
 
-/** C14: the key by which a failure of the tool counts among those on several keys. */
+/** C14: the key of a failure that counts towards failures of the tool on several keys. */
 export const distinctKey = (pass: Pass | undefined, category: ErrorCategory): string | undefined =>
   OF_TOOL.has(category) ? pass?.key : undefined;

@@ -1,28 +1,28 @@
 import { guarded } from './outcome/untrusted.ts';
 
-/** Results kept at most, in all tools together. The one that was kept longest ago goes first. */
+/** Most results that are kept, of all tools together. The oldest one is dropped first. */
 const RESULT_LIMIT = 200;
 
-/** A result that was good once. */
+/** A last good result. */
 export interface GoodResult {
-  /** A copy for whoever asked: what is changed in it changes nothing here. */
+  /** A copy: changing it does not change the kept one. */
   readonly result: unknown;
-  /** When it was retrieved, in Unix milliseconds; null where nobody knows. */
+  /** When it was retrieved, in Unix milliseconds; null if unknown. */
   readonly retrievedUnixMs: number | null;
 }
 
 /**
- * What tools answered last, by tool and digest of the input: the last good results for open circuits (F2), and digests of the
- * last results, so that one that only says the same again can be told (F1).
+ * The last results of tools, by tool and digest of the input: last good results for open circuits (F2), and digests of the last
+ * results, to detect a result that is identical (F1).
  *
- * Lives in the memory of the process, for as long as its session, and is no part of any snapshot or report (Q2). Results are
- * copied when they are kept and when they are given out, so that what was good stays what it was.
+ * It is kept in the memory of the process for as long as its session, and is not part of any snapshot or report (Q2). Results are
+ * copied when they are kept and when they are given out, so that later changes do not affect them.
  */
 export interface LastGood {
   /**
-   * Keeps a copy of a result in place of the one before. What is more than data isn't kept: functions, instances of
-   * classes, and what can be read once, such as streams and `fetch`'s responses.
-   * @param unixMs when it was retrieved, in Unix milliseconds; null where nobody knows
+   * Keeps a copy of a result in place of the one before. Only data is kept: no functions, no instances of classes, and nothing that
+   * can be read only once, such as streams and `fetch`'s responses.
+   * @param unixMs when it was retrieved, in Unix milliseconds; null if unknown
    * @param ms the same moment on the monotonic clock, by which it ages
    */
   keep(tool: string, digest: string, result: unknown, unixMs: number | null, ms: number): void;
@@ -66,7 +66,7 @@ export const createLastGood = (): LastGood => {
 /** All digests are of one length, so that no two pairs make one key. */
 const keyOf = (tool: string, digest: string): string => `${digest} ${tool}`;
 
-/** A map goes by the order in which keys were put in: what is put again goes to the end. */
+/** A map keeps the order of insertion: putting a key again moves it to the end. */
 const put = <V>(map: Map<string, V>, key: string, value: V): void => {
   map.delete(key);
   map.set(key, value);
@@ -76,15 +76,15 @@ const put = <V>(map: Map<string, V>, key: string, value: V): void => {
   }
 };
 
-/** A copy of data; undefined of anything else. */
+/** A copy of data; undefined for anything else. */
 const copyOf = (result: unknown): { readonly result: unknown } | undefined => {
-  // A function or a symbol in it, a read that throws, and nesting without end make it throw.
+  // Throws if the result contains a function or a symbol, a property that throws, or endless nesting.
   return guarded(() => (isData(result) ? { result: structuredClone(result) } : undefined), undefined);
 };
 
 /**
- * How many prototypes data have, by their tags: an instance of a class of one's own has one more. Of such an instance
- * `structuredClone` makes an object without methods, and of a response nothing at all, and says no word.
+ * Number of prototypes that data have, by their tags; an instance of a user's class has one more. `structuredClone` turns such an
+ * instance into an object without methods, and a response into an empty object, without an error.
  */
 const PROTOTYPES: ReadonlyMap<string, number> = new Map([
   ['Object', 1],
@@ -95,14 +95,14 @@ const PROTOTYPES: ReadonlyMap<string, number> = new Map([
   ['BigUint64Array', 3],
 ]);
 
-/** Whether all objects in a value are data. Of what is no object, `structuredClone` says. */
+/** Whether all objects in a value are data. `structuredClone` checks everything that is not an object. */
 const isData = (value: unknown): boolean => {
-  const found = new Set<unknown>([value]); // A set goes on with what is added to it meanwhile.
+  const found = new Set<unknown>([value]); // Iterating a set also visits entries that are added meanwhile.
   for (const one of found) {
     if (typeof one !== 'object' || one === null) continue;
     const tag = Object.prototype.toString.call(one).slice(8, -1);
     if (prototypesOf(one) > (PROTOTYPES.get(tag) ?? -1)) return false;
-    if (ArrayBuffer.isView(one)) continue; // Its parts are numbers, as many as it has bytes.
+    if (ArrayBuffer.isView(one)) continue; // It holds only numbers.
     for (const part of partsOf(one, tag)) found.add(part);
   }
   return true;

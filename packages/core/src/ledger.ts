@@ -15,26 +15,26 @@ import type { ErrorCategory } from './outcome/taxonomy.ts';
 import type { Opening, SystemicEvent } from './systemic.ts';
 
 /**
- * What one session pays: its failure budget, by either rule, and what a systemic event cost it. Pure: every function returns the
- * next ledger, the same one where nothing changed.
+ * The charges of one session: its failure budget, by either rule, and the cost of systemic events. Pure: every function returns the
+ * next ledger, or the same one if nothing changed.
  */
 export interface Ledger {
   readonly budget: Budget;
-  /** The event whose charges were merged last (S3); undefined while there is none. */
+  /** The event whose charges were merged last (S3); undefined without an event. */
   readonly event: SystemicEvent | undefined;
-  /** That event has had its one charge. */
+  /** Whether that event has had its one charge. */
   readonly paid: boolean;
-  /** The budget has run out, of failures (B1) or of tokens (B4). */
+  /** Whether the budget has run out, of failures (B1) or of tokens (B4). */
   readonly exhausted: boolean;
 }
 
-/** Whether two moments lie in one window of S1. */
+/** Whether two moments are in one window of S1. */
 export type Within = (from: Moment, to: Moment) => boolean;
 
-/** What a session pays depends on what else has failed. */
+/** The other failures that decide what a session pays. */
 export interface Around {
   readonly correlation: Correlation;
-  /** Undefined: failures of several tools are never taken as one event. */
+  /** Undefined: failures of several tools never count as one event. */
   readonly within: Within | undefined;
 }
 
@@ -43,12 +43,12 @@ export interface Failure {
   readonly tool: string;
   readonly category: ErrorCategory;
   readonly at: Moment;
-  /** What the call cost; 0 where the executor did not say (B4). */
+  /** The cost of the call; 0 if the executor did not report it (B4). */
   readonly tokens: number;
   readonly hasCircuit: boolean;
   /** The call was a probe: free by the rule `window` (B3). */
   readonly isProbe: boolean;
-  /** A systemic event that lasts has had its one charge: this failure is part of it (S3). */
+  /** A systemic event that lasts has had its one charge, and this failure is part of it (S3). */
   readonly isPartOfEvent: boolean;
   /** Rule `strict`: how many failures of this tool may be provisional. */
   readonly mayWait: number;
@@ -56,7 +56,7 @@ export interface Failure {
   readonly group: string | undefined;
 }
 
-/** What a session is reported as. */
+/** The state of a session in reports and metrics. */
 export type SessionState = 'active' | 'paused_budget' | 'paused_systemic';
 
 export const createLedger = (budget: Budget): Ledger => ({ budget, event: undefined, paid: false, exhausted: false });
@@ -81,10 +81,10 @@ export const recordFailure = (ledger: Ledger, failure: Failure, { correlation, w
   );
 };
 
-/** B4: a cost that is no number would corrupt the sum, and the snapshot. */
+/** B4: a cost that is not a number would corrupt the sum and the snapshot. */
 const sane = (tokens: number): number => (Number.isFinite(tokens) ? Math.max(0, tokens) : 0);
 
-/** B3: a circuit has opened. What its tool was charged since it last closed becomes one charge. */
+/** B3: a circuit has opened. The charges of its tool since it last closed become one charge. */
 export const recordOpening = (
   ledger: Ledger,
   opening: Opening,
@@ -98,7 +98,7 @@ export const recordOpening = (
   return withBudget(ledger, suspendAlike(budget, opening, within, isMember));
 };
 
-/** C15: a group has opened, and absorbs what its members were charged since their last success. */
+/** C15: a group has opened. It absorbs the charges of its members since their last success. */
 export const recordGroupOpening = (
   ledger: Ledger,
   opening: Opening,
@@ -110,20 +110,20 @@ export const recordGroupOpening = (
   return merged(ledger, mergeGroup(budget, opening, isMember));
 };
 
-/** A circuit has closed: what its tool was charged before belongs to no later opening. */
+/** A circuit has closed. Earlier charges of its tool are not part of a later opening. */
 export const recordClosing = (ledger: Ledger, tool: string): Ledger =>
   ledger.budget.rule === 'strict' ? ledger : withBudget(ledger, markClosed(ledger.budget, tool));
 
-/** S3: a tool that works is part of no event. `group`: the circuit of its group, `group:NAME`. */
+/** S3: a tool that works is not part of an event. `group`: the circuit of its group, `group:NAME`. */
 export const recordSuccess = (ledger: Ledger, tool: string, group: string | undefined): Ledger =>
   ledger.budget.rule === 'strict' ? ledger : withBudget(ledger, markSucceeded(ledger.budget, tool, group));
 
-/** S3: one event, one charge, also for what a circuit that joins it was charged before. */
+/** S3: one event costs one charge. Earlier charges of a circuit that joins are part of it. */
 export const followEvent = (ledger: Ledger, event: SystemicEvent | undefined, within: Within): Ledger => {
   if (event === ledger.event) return ledger;
   if (event === undefined) return { ...ledger, event: undefined, paid: false };
   const isPart = partOf(event, within);
-  // An event that grows is the same event. One session may see two events in a row without the end between them (C12).
+  // An event that grows is the same event. One session may see two events in a row without the end of the first (C12).
   const { began } = ledger.event ?? event;
   const paid = ledger.paid && began === event.began;
   const { budget } = ledger;
@@ -157,11 +157,11 @@ export const recordTime = (ledger: Ledger, at: Moment, { correlation, within }: 
   return withBudget(ledger, matureStrictly(budget, at, correlation.openings, within));
 };
 
-/** B1, B4: looked at once everything that one call brought has been merged. */
+/** B1, B4: checked once everything from one call has been merged. */
 export const settleExhaustion = (ledger: Ledger): Ledger =>
   !ledger.exhausted && isSpent(ledger.budget) ? { ...ledger, exhausted: true } : ledger;
 
-/** A merge may give back what the last failure took; time alone does not. */
+/** A merge may return what the last failure charged; time alone does not. */
 const merged = (ledger: Ledger, budget: Budget): Ledger =>
   budget === ledger.budget ? ledger : { ...ledger, budget, exhausted: ledger.exhausted && isSpent(budget) };
 

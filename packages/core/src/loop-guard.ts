@@ -1,13 +1,13 @@
 /**
- * Finds a model that is stuck: the same tool, with the same arguments, not succeeding in the same way again and again (O5).
- * Pure: each function gives the next guard. A call that was skipped or paused is none, and isn't told to the guard.
+ * Detects a model that is stuck: the same tool with the same arguments that does not succeed in the same way, again and again (O5).
+ * Pure: each function returns the next guard. Skipped and paused calls do not count.
  *
- * A tool has one row at most: calls with the same arguments, one after the other, that did not succeed in the same way.
- * The row stands first to last by when it last grew.
+ * Each tool has at most one row: consecutive calls with the same arguments that did not succeed in the same way. Rows are sorted by
+ * when they last grew, the earliest first.
  */
 export type LoopGuard = readonly LoopRow[];
 
-/** The arguments of a call. Their digest is made when it is asked for, which may be expensive. */
+/** The arguments of a call. Their digest is computed on request, which may be expensive. */
 export interface Digested {
   digest(): string;
 }
@@ -17,31 +17,31 @@ export interface LoopRow {
   readonly tool: string;
   /** Digest of the arguments. */
   readonly digest: string;
-  /** How they did not succeed: outcome and category, as `failure:timeout`. */
+  /** The way it did not succeed: outcome and category, as `failure:timeout`. */
   readonly way: string;
-  /** How many in a row, from 1. */
+  /** Number of such calls in a row, from 1. */
   readonly count: number;
 }
 
-/** How often a call may fail in the same way before it is skipped, unless the configuration says otherwise (O5). */
+/** Number of failures in the same way after which a call is skipped, unless the configuration says otherwise (O5). */
 export const DEFAULT_REPEATS = 3;
 
-/** Tools remembered at most; the row that hasn't grown for longest is forgotten first. */
+/** Most tools that are remembered. The row that hasn't grown for longest is forgotten first. */
 const TOOL_LIMIT = 200;
 
-/** The guard of a session that begins. */
+/** The guard of a new session. */
 export const NO_LOOPS: LoopGuard = [];
 
-/** O5: whether the call would be the same once more, after `repeats` of it. Never where the arguments aren't known. */
+/** O5: whether the call repeats one that was made `repeats` times. Never true if the arguments are unknown. */
 export const isRepeat = (guard: LoopGuard, tool: string, input: Digested | undefined, repeats: number): boolean => {
   const row = rowOf(guard, tool);
   return row !== undefined && row.count >= repeats && row.digest === input?.digest();
 };
 
 /**
- * A call is let through. If it is something else than what the rows hold, every block is lifted, and its count begins at 0.
- * A call that itself only repeats a row that hasn't succeeded yet is nothing else: two tools that fail in turns
- * would otherwise lift each other's block for ever. Should it succeed this time, `settled` lifts all.
+ * A call is let through. If it differs from all rows, every block is lifted and its count begins at 0. A call that repeats a row
+ * that hasn't succeeded yet does not lift blocks: otherwise two tools that fail in turns would lift each other's block for ever. If
+ * it succeeds this time, `settled` lifts all blocks.
  */
 export const tried = (guard: LoopGuard, tool: string, input: Digested | undefined, repeats: number): LoopGuard => {
   const row = rowOf(guard, tool);
@@ -51,12 +51,12 @@ export const tried = (guard: LoopGuard, tool: string, input: Digested | undefine
 };
 
 /**
- * A call came to its end. `way` is 'success', or how it did not succeed: outcome and category.
+ * A call has ended. `way` is 'success', or how it did not succeed: outcome and category.
  *
- * - Any success sets all counts back: something was learnt.
- * - The same way again makes the row longer, another way or other arguments begin a new one at 1.
- * - What ends while its tool is blocked was begun before the block, and changes nothing.
- * - Where the arguments aren't known nothing is counted.
+ * - Any success resets all counts, because the model may have learnt something.
+ * - The same way again makes the row longer. Another way or other arguments begin a new row at 1.
+ * - A call that ends while its tool is blocked was begun before the block, and changes nothing.
+ * - A call without known arguments is not counted.
  */
 export const settled = (
   guard: LoopGuard,

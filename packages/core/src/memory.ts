@@ -7,7 +7,7 @@ import { type Correlation, NO_CORRELATION } from './correlation.ts';
 import type { KeyCircuits } from './keys.ts';
 import { createLedger } from './ledger.ts';
 
-/** A circuit apart from its tool and its probes. */
+/** A circuit without its tool and its probes. */
 export interface KeptCircuit {
   readonly mode: CircuitMode;
   readonly circuit: Circuit;
@@ -17,11 +17,11 @@ export interface KeptCircuit {
   readonly keys?: KeyCircuits | undefined;
 }
 
-/** All that a session goes by: what a new one begins with, and what a snapshot keeps (C11). */
+/** The whole state of a session: what a new one begins with, and what a snapshot keeps (C11). */
 export interface SessionMemory {
   readonly books: Books;
   readonly correlation: Correlation;
-  /** Undefined while no tool was ever observed (C1). */
+  /** Undefined if no tool was ever observed (C1). */
   readonly shadowCorrelation: Correlation | undefined;
   readonly step: number;
   /** When the step last moved, in monotonic ms. */
@@ -30,7 +30,7 @@ export interface SessionMemory {
   readonly circuits: ReadonlyMap<string, KeptCircuit>;
 }
 
-/** The memory of a session that begins. */
+/** The memory of a new session. */
 export const freshMemory = (budget: Budget, ms: number): SessionMemory => ({
   books: { real: createLedger(budget), shadow: undefined },
   correlation: NO_CORRELATION,

@@ -13,8 +13,9 @@ import type { Decision, Reason } from './reasons.ts';
 import type { SystemicEvent } from './systemic.ts';
 
 /**
- * What the model is told in place of a result (R3). Written for a reader who acts on it: what is out, why, until when, what to
- * do instead and what that loses, and not to try again. No argument, result or error text: those may hold secrets.
+ * The text for the model in place of a result (R3). It tells a reader who acts on it: which tool is unavailable, why, until when,
+ * what to do instead, what that loses, and not to try again. It contains no argument, result or error text, because those may hold
+ * secrets.
  */
 
 const SAY_SO = 'say in your answer what is missing because of it';
@@ -25,27 +26,27 @@ export interface Held {
   readonly group:
     | { readonly name: string; readonly mode: CircuitMode; readonly circuit: Circuit; readonly policy: CircuitPolicy }
     | undefined;
-  /** The circuit of the call's key, where that is what rejects the call (C14). */
+  /** The circuit of the call's key, if it rejects the call (C14). */
   readonly key: { readonly circuit: Circuit; readonly policy: CircuitPolicy } | undefined;
   /** The systemic event that is not over. */
   readonly event: SystemicEvent | undefined;
-  /** What lets one call probe for that event (S5). */
+  /** The gate that lets one call probe for that event (S5). */
   readonly gate: { readonly circuit: Circuit; readonly policy: CircuitPolicy } | undefined;
 }
 
-/** What the text for a skipped or paused call is made of, as it was when the call was rejected. */
+/** The facts for the text of a skipped or paused call, as they were when the call was rejected. */
 export interface Grounds extends Held {
   readonly reason: Reason;
   readonly decision: Decision;
   readonly tool: string;
   /** Who decides for the tool (C1). */
   readonly mode: CircuitMode;
-  /** Undefined for a tool that has none. */
+  /** Undefined if the tool has no circuit. */
   readonly circuit: Circuit | undefined;
   readonly policy: CircuitPolicy;
   readonly at: Moment;
   readonly ledger: Ledger;
-  /** Where to go instead; undefined: nowhere. */
+  /** The fallback; undefined if there is no fallback. */
   readonly route: Route | undefined;
 }
 
@@ -64,7 +65,7 @@ export const rejectionText = (grounds: Grounds): string => {
   return `Tool ${quoteTool(tool)} is unavailable${target}: ${whyOf(grounds)}. ${advice}${others} ${insteadOf(grounds)}`;
 };
 
-/** R3: the same for all tools that are out, as a part of the system prompt; empty where none is. */
+/** R3: the same for all unavailable tools, as a part of the system prompt; empty if all are available. */
 export const noteText = (entries: readonly Grounds[]): string => {
   const paused = entries.filter(isPause);
   const skipped = entries.filter((grounds) => !isPause(grounds));
@@ -121,7 +122,7 @@ const causeOf = ({ trip, category }: Outage): string => {
   }
 };
 
-/** When it may be tried again; undefined where that is not known. */
+/** When the tool may be tried again; undefined if unknown. */
 const againOf = (grounds: Grounds): string | undefined => {
   const { reason } = grounds;
   if (reason === 'unavailable') return 'it may be tried again once that check passes';
@@ -131,7 +132,7 @@ const againOf = (grounds: Grounds): string | undefined => {
   return wait && `it may be tried again ${describeWait(wait)}`;
 };
 
-/** How far the next probe is away, of the circuit that rejects the call; undefined where none is open. */
+/** The wait until the next probe of the circuit that rejects the call; undefined if none is open. */
 export const waitOf = ({ tool, reason, circuit, policy, group, key, gate, at }: Grounds): ProbeWait | undefined => {
   const ofKey = reason === 'key_open' ? key : undefined;
   const shared = reason === 'group_open' ? group : reason === 'systemic' ? gate : ofKey;
@@ -166,7 +167,7 @@ const alternativeText = ({ tool, method, degradation, note }: AlternativeRoute):
   ].join(' ');
 };
 
-/** While all tools are paused, only what takes none can be done instead. */
+/** While all tools are paused, only a fallback without a tool can be used. */
 const insteadOnPause = (entries: readonly Grounds[]): readonly string[] =>
   entries.flatMap(({ tool, route }) =>
     route?.kind === 'manual' ? [`In place of ${quoteTool(tool)}: ${asClause(route.fallback)}.`] : [],
@@ -177,7 +178,7 @@ const pauseText = ({ reason, ledger, event }: Grounds): string =>
 
 const STOP = 'Do not call any tools, including ones that still work.';
 
-/** The failure budget is spent, or that of tokens (B1, B4). */
+/** The budget of failures or of tokens has run out (B1, B4). */
 const budgetText = ({ budget }: Ledger): string =>
   `Tool calls are paused: ${
     remaining(budget) > 0
@@ -206,7 +207,7 @@ const namesOf = ({ openings }: SystemicEvent): string => {
   return more === 0 ? names.join(' and ') : `${names.join(', ')} and ${more} more`;
 };
 
-/** S4: what they share. */
+/** S4: what the tools share. */
 const suspicion = ({ layer, dependency, group }: SystemicEvent): string => {
   if (dependency !== undefined) return `; the cause is probably ${quoteTool(dependency)}, which they depend on`;
   if (group !== undefined) return `; the cause is probably ${quoteTool(group)}, which they belong to`;

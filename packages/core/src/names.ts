@@ -1,7 +1,10 @@
-/** Characters of a name that a model may have made up: it might make up a book. */
+/** Most characters of a name, because a model may make up a very long one. */
 const LONGEST = 256;
 
-/** Halves of characters. UTF-8 has one sign for all of them, so names that differ by one would be one series, told twice. */
+/**
+ * Halves of characters. UTF-8 has one replacement for all of them, so two names that differ only by one would give the same series
+ * twice.
+ */
 const HALVES = /\p{Surrogate}/gu;
 
 /** A name for metrics, spans, events, reports and messages. Never cut in the middle of a character. */
@@ -11,12 +14,12 @@ export const shortened = (name: string, most = LONGEST): string =>
     '\ufffd',
   );
 
-/** Whether a name may go everywhere as it is. */
+/** Whether a name can be exported unchanged. */
 export const isShort = (name: string): boolean => shortened(name) === name;
 
 const MOST_NAMED = 10;
 
-/** Names in a sentence, the first ten: a file may have thousands. */
+/** The first ten names, for a sentence: a file may have thousands. */
 export const someNames = (names: readonly string[]): string => {
   const some = names.slice(0, MOST_NAMED).map((name) => shortened(name, 60));
   return names.length > some.length ? `${some.join(', ')} and ${names.length - some.length} more` : some.join(', ');

@@ -1,7 +1,7 @@
-/** Names of settings are shorter. A key of a file may be a book. */
+/** Names of settings are shorter. A key of a file may be very long. */
 const LONGEST = 60;
 
-/** How many letters must be put in, left out or changed to make one text of the other. */
+/** Number of letters to insert, delete or change to turn one string into the other. */
 const distance = (one: string, other: string): number => {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {
@@ -22,11 +22,11 @@ const ranked = (written: string, names: readonly string[]) => {
     .toSorted((a, b) => a.faults - b.faults);
 };
 
-/** The names that there are, the one first that was probably meant. */
+/** The existing names, with the one that was probably meant first. */
 export const nearestFirst = (written: string, names: readonly string[]): readonly string[] =>
   ranked(written, names).map(({ name }) => name);
 
-/** The one that was meant, if it is no guess: of three letters two are right. */
+/** The name that was probably meant, if two of three letters match. */
 export const meant = (written: string, names: readonly string[]): string | undefined => {
   const [first] = ranked(written, names);
   return first !== undefined && first.faults <= first.name.length / 3 ? first.name : undefined;
@@ -34,14 +34,14 @@ export const meant = (written: string, names: readonly string[]): string | undef
 
 const compact = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-/** Names of one thing, of which one has the name of a server or a module before it, as in `mcp__github__search` and `github.search`. */
+/** Whether one name is the other with a server or module before it, as in `mcp__github__search` and `github.search`. */
 const isQualified = (long: string, short: string): boolean =>
   long.endsWith(short) && /(?:__|[.:/])$/.test(long.slice(0, -short.length));
 
 /**
- * Whether one name is surely the other, written in another way: other capitals and separators, a prefix, or one letter within a word of five
- * or more that is wrong, missing, or has changed places with the next. Names of different tools are often as near as `read_file` and
- * `read_files`, `get_user` and `set_user`, `search_v1` and `search_v2`: these are none.
+ * Whether one name is surely the other, written differently: other capitals and separators, a prefix, or one letter wrong, missing
+ * or swapped with the next in a word of five or more. Names of different tools are often as close as `read_file` and `read_files`,
+ * `get_user` and `set_user`, `search_v1` and `search_v2`: these are not slips.
  */
 export const isSlip = (one: string, other: string): boolean => {
   if (one.length > LONGEST || other.length > LONGEST || one === other) return false;

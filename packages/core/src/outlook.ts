@@ -21,20 +21,20 @@ import { type CircuitStore, circuitMoment } from './store.ts';
 import type { ToolSpec } from './tool.ts';
 import { newCircuit, type TrackedCircuit } from './tracked.ts';
 
-/** A tool that is asked about. */
+/** The tool that a decision is asked for. */
 export type Asked = Omit<SessionTool, 'tally'>;
 
-/** A call that is asked about, as far as it is known. */
+/** The call that a decision is asked for, as far as it is known. */
 export interface AskedCall {
   readonly input: CallInput | undefined;
   /** The hash of its key (C14). */
   readonly key: string | undefined;
 }
 
-/** One for all calls of which nothing is known. */
+/** Shared by all calls of which nothing is known. */
 export const NO_CALL: AskedCall = { input: undefined, key: undefined };
 
-/** What a circuit that is not closed says. */
+/** The reasons that a circuit gives when it is not closed. */
 interface Says {
   readonly due: Reason;
   readonly open: Reason;
@@ -43,7 +43,10 @@ interface Says {
 const OF_TOOL: Says = { due: 'probe_due', open: 'open' };
 const OF_KEY: Says = { due: 'key_probe_due', open: 'key_open' };
 
-/** F2: a last good result answers for a tool that is unavailable; not for one that rejects the call itself, or that is not allowed. */
+/**
+ * F2: reasons for which a last good result may answer: the tool is unavailable. Not if the call itself is rejected, or the tool is
+ * not allowed.
+ */
 const IS_OUT: ReadonlySet<Reason> = new Set<Reason>([
   'open',
   'group_open',
@@ -53,14 +56,14 @@ const IS_OUT: ReadonlySet<Reason> = new Set<Reason>([
   'unavailable',
 ]);
 
-/** What would be decided now, and which fallback there would be. Changes nothing: the session acts on it. */
+/** Predicts the decision for a call, and its fallback. Changes nothing: the session acts on it. */
 export class Outlook {
   readonly #box: SessionContext;
   readonly #circuits: Circuits;
   readonly #store: CircuitStore;
   readonly #accounts: Accounts;
   readonly #history: CallHistory;
-  /** K2: undefined: all tools may be called. */
+  /** K2: undefined if all tools may be called. */
   readonly #allowed: ReadonlySet<string> | undefined;
 
   constructor(
@@ -84,7 +87,7 @@ export class Outlook {
     return mode === 'observe_only' ? this.#onlyObserved(reason) : reason;
   }
 
-  /** C1: what would be skipped or paused is only observed, and let through for that reason. */
+  /** C1: a call that would be skipped or paused is only observed, and let through for that reason. */
   #onlyObserved(reason: Reason): Reason {
     if (isExecuted(reason)) return reason;
     return this.#decides(reason) === 'pause' ? 'would_pause' : 'would_skip';
@@ -98,7 +101,7 @@ export class Outlook {
     const { tool, spec, tracked, group } = asked;
     const session = this.#ofSession(asked, mode, at);
     if (session !== undefined && session !== 'probe_due') return session;
-    // What is not allowed is not called, switched off or not.
+    // A tool that is not allowed is not called, even if its circuit is disabled.
     if (this.#allowed !== undefined && !this.#allowed.has(tool)) return 'not_allowed';
     if (mode === 'forced_open' || mode === 'disabled') return mode;
     if (spec?.precheck !== undefined && this.#isUnavailable(spec, spec.precheck, at)) return 'unavailable';
@@ -111,7 +114,7 @@ export class Outlook {
     // C15: if several circuits are due, one call probes them all.
     const due = byGroup ?? own ?? session ?? byKey;
     if (due !== undefined) return due;
-    // A probe may well be the same call once more, so the loop guard is asked last.
+    // A probe may repeat an earlier call, so the loop guard is asked last.
     if (input !== undefined && this.#history.isRepeat(tool, input)) return 'repeat';
     if (spec === undefined) return 'undeclared';
     return this.#box.keepsCircuits ? 'closed' : 'no_circuit'; // A circuit that was not used yet is closed (C2).
@@ -134,7 +137,7 @@ export class Outlook {
     return this.#box.prechecks.availability(name, precheck, ms) === 'unavailable';
   }
 
-  /** C13: what the circuit of the tool's group says; undefined where it has nothing against the call. */
+  /** C13: the reason from the circuit of the tool's group; undefined if it has no objection. */
   #ofGroup({ tool, tracked }: Asked, group: TrackedCircuit, mode: CircuitMode, at: Moment): Reason | undefined {
     if (!rejects(group, mode)) return undefined;
     if (group.mode === 'forced_open') return 'forced_open';
@@ -147,7 +150,7 @@ export class Outlook {
     return circuit.state === 'open' ? 'group_open' : 'probe_in_flight';
   }
 
-  /** C14: what the circuit of the call's key says. */
+  /** C14: the reason from the circuit of the call's key. */
   #ofKey(tracked: TrackedCircuit, key: string, at: Moment): Reason | undefined {
     return this.#ofCircuit(keyCircuit(tracked, key), keyPolicyOf(tracked), OF_KEY, at);
   }
@@ -158,7 +161,7 @@ export class Outlook {
     return circuit.state === 'open' ? says.open : 'probe_in_flight';
   }
 
-  /** Where a call goes that is skipped or paused for this reason (R2, F2); undefined where it is made. */
+  /** The fallback of a call that is skipped or paused for this reason (R2, F2); undefined if the call is made. */
   route(reason: Reason, { tool, spec }: Asked, input: CallInput | undefined, at: Moment): Route | undefined {
     if (isExecuted(reason)) return undefined;
     const settings = spec ?? this.#box.undeclared;
@@ -183,7 +186,7 @@ export class Outlook {
     return { tool, spec, tracked: circuits.get(tool), group: group && (circuits.get(group.name) ?? newCircuit(group)) };
   }
 
-  /** What the text for a call that was skipped or paused is made of, as it was then. */
+  /** The facts for the text of a skipped or paused call, as they were at the decision. */
   grounds({ seat, mode, decision, reason, route, circuit, ledger, held = NOT_HELD, at }: SessionPermit): Grounds {
     const { policy } = seat.spec ?? this.#box.undeclared;
     return { tool: seat.tool, mode, reason, decision, route, circuit, policy, ledger, ...held, at };
@@ -217,7 +220,7 @@ export class Outlook {
     return { out: true, reason, route, unblock: unblockText({ tool, reason, wait: waitOf(grounds) }) };
   }
 
-  /** Of the declared tools, those that would be skipped or paused now (R3). */
+  /** The declared tools that would be skipped or paused now (R3). */
   outs(at: Moment): readonly Grounds[] {
     return [...this.#box.tools()].map((tool) => this.now(tool, NO_CALL, at)).filter(({ route }) => route !== undefined);
   }

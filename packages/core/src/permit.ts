@@ -16,45 +16,48 @@ import type { Settlement } from './settlement.ts';
 import { reportThrown, safely } from './telemetry/safely.ts';
 
 /**
- * The answer to `session.acquire(tool)`. On `call` and `probe` run the tool and settle; on `skip` and `pause` give
- * `message` to the model instead. Read it, don't copy it: most of what it says is made when it is asked for, and isn't in what a
- * spread, `Object.assign` or a clone makes of it. `toJSON()` is the copy.
+ * The answer to `session.acquire(tool)`. On `call` and `probe`, run the tool and settle. On `skip` and `pause`, give `message` to
+ * the model instead. Read the permit, don't copy it: most of its fields are computed when you read them, so a spread,
+ * `Object.assign` or a clone lacks them. Use `toJSON()` for a copy.
  */
 export interface Permit {
   readonly tool: string;
   readonly decision: Decision;
   readonly reason: Reason;
-  /** True when one more failure may pause the session: by their number (B2), or as it looks by their tokens (B4). */
+  /** True if one more failure may pause the session: by the number of failures (B2), or probably by their tokens (B4). */
   readonly caution: boolean;
   /** The tool's group, without `group:`; undefined for a tool without one (C13). */
   readonly group: string | undefined;
-  /** The tool's circuit after the decision, or its mode if that isn't `automatic`; undefined for a tool that has none. */
+  /** The tool's circuit after the decision, or its mode if that isn't `automatic`; undefined if the tool has no circuit. */
   readonly state: ReportedState | undefined;
-  /** What would have been decided, where the tool is only observed (C1); undefined elsewhere. */
+  /** The decision that would have been made, if the tool is only observed (C1); otherwise undefined. */
   readonly observed: Decision | undefined;
   /** Failures left in the session's budget. */
   readonly budgetRemaining: number;
-  /** What to tell the model in place of a result; empty on `call` and `probe`. */
+  /** The text for the model in place of a result; empty on `call` and `probe`. */
   readonly message: string;
-  /** Where to go instead, on `skip` and `pause` (R2); undefined elsewhere. */
+  /** The fallback, on `skip` and `pause` (R2); otherwise undefined. */
   readonly route: Route | undefined;
-  /** Why the result may not be current, after a call of a tool with `labelFreshness` was settled as a success (F1); undefined for a fresh one. */
+  /**
+   * Why the result may not be current, once a call of a tool with `labelFreshness` has settled as a success (F1); undefined if it
+   * is fresh.
+   */
   readonly freshness: FreshnessLabel | undefined;
   /**
-   * OpenTelemetry's context to run the tool in, so that its spans are children of the decision's. Without a tracer there is no
-   * span, and this is whichever context is active when it is read: read it once, before you lose the caller's.
+   * The OpenTelemetry context to run the tool in, so that its spans are children of the decision's span. Without a tracer there is
+   * no span, and this is the context that is active when you read it. Read it once, before you lose the caller's context.
    */
   readonly context: Context;
   /**
-   * Says how the call went. The first time counts; on `skip` and `pause` there is nothing to settle (E3). Never throws: what doesn't
-   * say how the call went counts as ignored, and OpenTelemetry's `diag` is told.
+   * Reports how the call went. Only the first report counts; on `skip` and `pause` there is nothing to settle (E3). Never throws: a
+   * settlement that is unclear counts as ignored, and OpenTelemetry's `diag` gets a warning.
    */
   settle(settlement: Settlement): void;
-  /** What it says, as plain data: for logs, and for whoever keeps it. */
+  /** The permit as plain data, for logs and storage. */
   toJSON(): PermitRecord;
 }
 
-/** What a permit says, as plain data. */
+/** A permit as plain data. */
 export type PermitRecord = Omit<Permit, 'context' | 'settle' | 'toJSON'>;
 
 /** What was decided. */
@@ -67,7 +70,7 @@ export interface Decided {
   readonly held: Held | undefined;
 }
 
-/** The call that it was decided for. */
+/** The call that was decided. */
 export interface PermitCall {
   readonly ledger: Ledger;
   readonly at: Moment;
@@ -77,53 +80,53 @@ export interface PermitCall {
 
 /** What the session hands to a permit and gets back from it. */
 export interface PermitOwner {
-  /** Told of each settle of a permit that is still open; closes it. */
+  /** Called for each settle of a permit that is still open; closes the permit. */
   settled(permit: SessionPermit, settlement: Settlement): void;
-  /** Told when a probe's lease has run out, by whichever session that shares the circuit notices first (C9, C12). */
+  /** Called when a probe's lease has ended, by the first session that notices it among those that share the circuit (C9, C12). */
   lapsed(permit: SessionPermit, atMs: number): void;
-  /** Told after that by the other session: now listeners may hear of it. */
+  /** Called after that by the other session: listeners may now be told. */
   flush(): void;
   /** The text for a call that is skipped or paused. */
   textFor(permit: SessionPermit): string;
 }
 
 interface Contexts {
-  /** The one that was active when the span began. */
+  /** The context that was active when the span began. */
   readonly parent: Context;
-  /** The one that holds the span, once somebody has asked for it. */
+  /** The context that holds the span, once it was read. */
   within: Context | undefined;
 }
 
 /**
- * A permit as the session keeps it. A class, because one is made for every tool call: closures would cost more. It holds on
- * to what stood when it was given, none of which ever changes, and most of what it says is read there when somebody asks.
+ * A permit as the session keeps it. It is a class because one is created for every tool call, and closures would cost more. It
+ * keeps the state at the time of the decision, which never changes, and computes most fields from it when they are read.
  */
 export class SessionPermit implements Permit, Ticket {
-  // `declare`: a field that is set to undefined first, and to its value then, costs twice.
+  // `declare`: a field that is first set to undefined, and then to its value, costs twice.
   declare readonly owner: PermitOwner;
   declare readonly seat: SessionTool;
-  /** Its own, so that a copy has it: who looks for `skip` in one that lacks it calls a tool that is out. */
+  /** An own property, so that a copy has it. Code that looks for `skip` in a copy without it would call an unavailable tool. */
   declare readonly decision: Decision;
   declare readonly reason: Reason;
   declare readonly mode: CircuitMode;
-  /** After the decision; undefined where there is none. */
+  /** The circuit after the decision; undefined if there is no circuit. */
   declare readonly circuit: Circuit | undefined;
-  /** Of a probe of the tool's own circuit. */
+  /** The lease of a probe of the tool's own circuit. */
   declare readonly lease: Lease | undefined;
-  /** The other circuits that it passed (C15). */
+  /** The other circuits that the call passed (C15). */
   declare readonly passes: readonly Pass[];
-  /** What else rejected the call; undefined where it is made. */
+  /** What else rejected the call; undefined if the call is made. */
   declare readonly held: Held | undefined;
-  /** Which call of its session this is: nested calls begin after the one around them. */
+  /** The number of this call in its session. Nested calls have higher numbers than the call around them. */
   declare readonly serial: number;
   declare readonly route: Route | undefined;
   declare readonly ledger: Ledger;
   /**
-   * When it was given, or `UNTIMED`. By the circuit's own steps (C12), but for a call that a closed circuit let through: by the
-   * session's, for nobody reads those.
+   * When the permit was given, or `UNTIMED`. In the circuit's own steps (C12). For a call that a closed circuit let through, in the
+   * session's steps, because no code reads those.
    */
   declare readonly at: Moment;
-  /** The call's arguments, where they were given (O5). Never enumerated: they may be secret. */
+  /** The call's arguments, if they were given (O5). Never enumerated, because they may be secret. */
   readonly #input: CallInput | undefined;
   declare freshness: FreshnessLabel | undefined;
   declare span: Span | undefined;
@@ -190,34 +193,34 @@ export class SessionPermit implements Permit, Ticket {
     return found.within;
   }
 
-  /** The span of the decision has begun, in that context. */
+  /** The span of the decision has begun in that context. */
   traced(span: Span, parent: Context): void {
     this.span = span;
     this.#context = { parent, within: undefined };
   }
 
-  /** Whether the tool is to be run: whatever isn't, is sent elsewhere. */
+  /** Whether the tool is run. A call that is not run has a route. */
   get executes(): boolean {
     return this.route === undefined;
   }
 
-  /** Whether the circuit let the call through, and is told what it came to. */
+  /** Whether the circuit let the call through and gets its result. */
   get answers(): boolean {
     return this.circuit !== undefined && isAnswered(this.reason);
   }
 
-  /** Whether it took a slot of any circuit. */
+  /** Whether the call took a slot of any circuit. */
   get isProbe(): boolean {
     return this.decision === 'probe';
   }
 
-  /** C9: when its slots count as failed, in monotonic ms. One lease for all of them (C15). */
+  /** C9: when its slots count as failed, in monotonic ms. All of them share one lease (C15). */
   get leaseUntilMs(): number {
     const lease = this.lease ?? this.passes.find((one) => one.lease !== undefined)?.lease;
     return lease?.untilMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Of the circuit that let the call through. */
+  /** The generation of the circuit that let the call through. */
   get generation(): number {
     return this.circuit?.generation ?? -1;
   }

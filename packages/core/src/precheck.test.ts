@@ -62,7 +62,7 @@ describe('K2: a check that fails means available', () => {
     expect(availability('search', check, 101)).toBe('unavailable');
     expect(availability('search', check, 140)).toBe('unavailable');
     expect([peek('search', 140), peek('search', 141)]).toEqual(['unavailable', 'available']);
-    expect(scores).toEqual(['search: unavailable']); // Nobody has decided by it yet.
+    expect(scores).toEqual(['search: unavailable']); // No decision has used it yet.
     expect(availability('search', check, 141)).toBe('available');
     expect(scores).toEqual(['search: unavailable', 'search: available']);
     expect(reports()).toEqual([expect.stringContaining("didn't answer within 40 ms")]);

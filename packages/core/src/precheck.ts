@@ -1,6 +1,6 @@
 import { safely } from './telemetry/safely.ts';
 
-/** How fit a tool is said to be before it is called (K1), best first. */
+/** The availability of a tool before it is called (K1), best first. */
 export const AVAILABILITIES = ['available', 'degraded', 'unavailable'] as const;
 
 /**
@@ -13,8 +13,8 @@ export const AVAILABILITIES = ['available', 'degraded', 'unavailable'] as const;
 export type Availability = (typeof AVAILABILITIES)[number];
 
 /**
- * Scores a tool before it is called (K1). Advice: it may answer late, throw or hang, and the tool counts as available then
- * (K2). It should end by itself in the time that it is given, because a check can't be stopped from outside.
+ * Scores a tool before it is called (K1). The score is advice: if the check answers late, throws or hangs, the tool counts as
+ * available (K2). The check should end by itself within its time limit, because it can't be stopped from outside.
  *
  * @example
  * ```ts
@@ -26,28 +26,33 @@ export type Precheck = (tool: string) => Availability | PromiseLike<Availability
 /** The latest score of each tool. No method throws, and only `refresh` waits. */
 export interface PrecheckBoard {
   /**
-   * The tool's score now, for a decision: at once. Starts a check where the score is too old and none is under way; one
-   * that answers at once counts at once. `ms` is monotonic.
+   * The tool's current score, for a decision. Returns at once. Starts a check if the score is too old and no check is under way. A
+   * check that answers synchronously counts at once. `ms` is monotonic.
    */
   availability(tool: string, check: Precheck, ms: number): Availability;
-  /** The same for readers, who start nothing and change nothing (C11). */
+  /** The same for readers: starts no check and changes nothing (C11). */
   peek(tool: string, ms: number): Availability;
   /**
-   * Checks all anew, side by side, joins those that are under way, and waits for their answers, `timeoutMs` of real time at
-   * most: what hasn't answered then counts as available. Never rejects. Its timer keeps no process alive.
+   * Runs all checks again in parallel, joins those that are under way, and waits for their answers, at most `timeoutMs` of real
+   * time. A check that hasn't answered by then counts as available. Never rejects. Its timer does not keep the process alive.
    */
   refresh(checks: Iterable<readonly [tool: string, check: Precheck]>, now: () => number): Promise<void>;
-  /** Drops all scores (S5); what is under way counts for nothing. */
+  /** Drops all scores (S5). Answers of checks under way are ignored. */
   forget(): void;
 }
 
-/** What a board is made of. */
+/** Options of a board. */
 export interface PrecheckBoardOptions {
-  /** Milliseconds after which a score is checked again (K3). It stands meanwhile, up to twice that age. */
+  /**
+   * Milliseconds after which a score is checked again (K3). The old score is used until the new one arrives, up to twice that age.
+   */
   readonly maxAgeMs: number;
-  /** Milliseconds that a check may take. Default 5,000; never more than `maxAgeMs`, or answers would be old when they come. */
+  /**
+   * Time limit of a check, in milliseconds. Default 5,000, and never more than `maxAgeMs`, or answers would be too old when they
+   * arrive.
+   */
   readonly timeoutMs?: number;
-  /** Told of each answer, and of what is taken for one: `available` for a check that threw or ran out of time. */
+  /** Called with each answer, and with `available` for a check that threw or timed out. */
   readonly onScore: (tool: string, availability: Availability) => void;
 }
 
@@ -56,15 +61,15 @@ const TIMEOUT_MS = 5_000;
 /** A check under way. */
 interface Run {
   readonly startMs: number;
-  /** Resolves when it has ended, by its answer or by ours. */
+  /** Resolves when the check has ended, by its answer or by the time limit. */
   readonly ended: Promise<void>;
   readonly end: () => void;
 }
 
 interface Entry {
-  /** What it was at that time; undefined before the first answer. An answer is as old as its question. */
+  /** The latest score, with the time of its question; undefined before the first answer. */
   score: { readonly availability: Availability; readonly ms: number } | undefined;
-  /** One at a time. An answer counts as long as its run is still the one. */
+  /** The check under way, one at a time. An answer counts only while its run is the current one. */
   run: Run | undefined;
 }
 
@@ -80,7 +85,7 @@ export const createPrecheckBoard = ({ maxAgeMs, timeoutMs, onScore }: PrecheckBo
     return entry;
   };
 
-  /** An answer; late ones, whose run isn't the one any more, change nothing. */
+  /** Takes an answer. A late one, whose run isn't the current one, changes nothing. */
   const settle = (tool: string, entry: Entry, run: Run, answer: () => Availability, ms: number): void => {
     if (entry.run !== run) return;
     entry.run = undefined;
@@ -96,7 +101,7 @@ export const createPrecheckBoard = ({ maxAgeMs, timeoutMs, onScore }: PrecheckBo
   const start = (tool: string, entry: Entry, check: Precheck, ms: number): void => {
     const { promise, resolve } = withResolvers();
     const run: Run = { startMs: ms, ended: promise, end: resolve };
-    // Before the check runs: one that asks the session about its own tool must not start itself again.
+    // Set before the check runs: a check that asks the session about its own tool must not start itself again.
     entry.run = run;
     try {
       const answer: unknown = check(tool);
@@ -112,12 +117,12 @@ export const createPrecheckBoard = ({ maxAgeMs, timeoutMs, onScore }: PrecheckBo
     }
   };
 
-  /** The run that has had its time. */
+  /** The run, if it has timed out. */
   const lateRun = ({ run }: Entry, ms: number): Run | undefined =>
     run !== undefined && ms - run.startMs >= limitMs ? run : undefined;
 
   const scoreOf = (entry: Entry | undefined, ms: number): Availability => {
-    // K2, K3: nobody knows, or nobody could say in time.
+    // K2, K3: there is no score, or none that arrived in time.
     if (entry?.score === undefined || lateRun(entry, ms) !== undefined || ms - entry.score.ms >= 2 * maxAgeMs)
       return 'available';
     return entry.score.availability;
@@ -171,7 +176,7 @@ const isAvailability = (value: unknown): value is Availability => AVAILABILITIES
 const asAvailability = (value: unknown): Availability =>
   isAvailability(value) ? value : fail(`it gave no score. Give one of ${AVAILABILITIES.join(', ')}`);
 
-/** Told through `diag`: a check that always fails would otherwise pass for one that finds all well. */
+/** Reported through `diag`: a check that always fails would otherwise look like one that finds everything healthy. */
 const fail = (why: string): never => {
   throw new Error(`The tool counts as available: ${why}.`);
 };

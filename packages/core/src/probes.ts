@@ -2,11 +2,14 @@ import type { SessionPermit } from './permit.ts';
 
 const NONE: ReadonlySet<SessionPermit> = new Set();
 
-/** Probes that have not settled, in the order in which they began. Whichever session notices that a lease has ended settles it (C9). */
+/**
+ * Probes that have not settled, in the order in which they began. The first session that notices the end of a lease settles the
+ * probe (C9).
+ */
 export class Probing {
-  /** Made for the first probe: most sessions never have one. */
+  /** Created for the first probe: most sessions never have one. */
   #probes: Set<SessionPermit> | undefined;
-  /** No lease ends before that, in monotonic ms: until then the list is not searched. */
+  /** The earliest end of a lease, in monotonic ms. The list is not searched before that. */
   #soonestMs = Number.POSITIVE_INFINITY;
 
   get size(): number {

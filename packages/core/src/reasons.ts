@@ -1,7 +1,10 @@
-/** What a session decides before a tool call. `call` and `probe`: run it. `skip`: not this tool. `pause`: no tool at all. */
+/**
+ * The decision of a session before a tool call. `call` and `probe`: run the tool. `skip`: do not run this tool. `pause`: run no
+ * tool at all.
+ */
 export type Decision = 'call' | 'probe' | 'skip' | 'pause';
 
-/** Why, and what each reason decides. */
+/** The reasons for a decision, and the decision of each. */
 export const REASONS = {
   /** The circuit is closed. */
   closed: 'call',
@@ -27,32 +30,35 @@ export const REASONS = {
   group_open: 'skip',
   /** The circuit of the call's key is open and no probe is due (C14). */
   key_open: 'skip',
-  /** Enough probes are on their way. */
+  /** No probe slot is free. */
   probe_in_flight: 'skip',
-  /** Somebody has switched the tool off (C1). */
+  /** An operator has switched the tool off (C1). */
   forced_open: 'skip',
   /** The tool isn't on the list of those that may be called (K2). */
   not_allowed: 'skip',
   /** The tool's pre-call check says that it can't be used (K1). */
   unavailable: 'skip',
-  /** The same call has come to nothing in the same way too often (O5). */
+  /** The same call has failed in the same way too often (O5). */
   repeat: 'skip',
   /** The session has no failure left in its budget. */
   budget_exhausted: 'pause',
-  /** Several tools failed from one cause, and the event is not over. In scope `process` it decides `skip` (S2): see {@link decisionOf}. */
+  /**
+   * Several tools failed from one cause, and the event is not over. In scope `process` it decides `skip` (S2): see {@link
+   * decisionOf}.
+   */
   systemic: 'pause',
 } as const satisfies Record<string, Decision>;
 
 export type Reason = keyof typeof REASONS;
 
-/** What a systemic event decides: `skip` where it concerns the affected tools only (S2). */
+/** The decision of a systemic event: `skip` if it concerns only the affected tools (S2). */
 export type SystemicDecision = 'pause' | 'skip';
 
-/** What a reason decides in a box. */
+/** The decision for a reason in a box. */
 export const decisionOf = (reason: Reason, systemic: SystemicDecision): Decision =>
   reason === 'systemic' ? systemic : REASONS[reason];
 
-/** Whether the circuits that let the call through are told what came of it. */
+/** Whether the circuits that let the call through get its result. */
 export const isAnswered = (reason: Reason): boolean =>
   reason === 'closed' || reason === 'probe_due' || reason === 'group_probe_due' || reason === 'key_probe_due';
 

@@ -2,44 +2,45 @@ import { type Check, number, object, orLeaveOut, show } from './checks.ts';
 import { reportThrown } from './telemetry/safely.ts';
 
 /**
- * How a systemic event ends without a person to confirm it (S5): after a time, when a health check passes, or whichever
- * comes first. Looked at when the session is used; nothing runs while it isn't.
+ * How a systemic event ends without a person to confirm it (S5): after a time, or when a health check passes, the first of the two.
+ * Checked when the session is used; nothing runs while it is idle.
  */
 export interface RecoveryPolicy {
   /**
-   * Scope `process` only: milliseconds after which the next call of an affected tool is let through as the only probe. If it
-   * succeeds, the event is over; if it fails, the wait doubles. Above 0. Default 300,000, unless `recovery` is given without it.
+   * Time after which the next call of an affected tool is let through as the only probe. Scope `process` only. If the probe
+   * succeeds, the event is over; if it fails, the wait doubles. Milliseconds > 0. Default 300,000, unless `recovery` is given
+   * without it.
    */
   readonly probeAfterMs?: number;
-  /** The longest wait between those probes. Milliseconds ≥ probeAfterMs. Default 1,200,000. */
+  /** Longest wait between those probes. Milliseconds ≥ probeAfterMs. Default 1,200,000. */
   readonly maxProbeAfterMs?: number;
-  /** Milliseconds after which the event counts as over. Above 0. Default: time alone ends nothing. */
+  /** Time after which the event counts as over. Milliseconds > 0. Default: time alone does not end an event. */
   readonly afterMs?: number;
   /**
-   * Says whether what was out is back: only `true` does. One that throws, rejects or hangs finds nothing healthy. It must not
-   * go by a tool of the session, which is paused. Default: none.
+   * A check whether the failed systems are healthy again. Only `true` ends the event; a check that throws, rejects or hangs does
+   * not. It must not use a tool of the session, which is paused. Default: none.
    */
   readonly healthCheck?: () => boolean | PromiseLike<boolean>;
-  /** Least milliseconds from the start of one health check to that of the next. Above 0. Default 10,000. */
+  /** Least time from the start of one health check to the start of the next. Milliseconds > 0. Default 10,000. */
   readonly everyMs?: number;
 }
 
-/** Why an event is over without a person's word. */
+/** Why an event ended without a person's confirmation. */
 export type RecoveryCause = 'time' | 'health_check';
 
 /** Watches for the end of one session's systemic events, one after the other. */
 export interface RecoveryWatch {
   /**
-   * Whether the event that began at `sinceMs` is over at `ms` (both monotonic), and by what. Starts a health check where one is
-   * due. Never throws, never waits: an answer that takes time counts from the next call.
+   * Whether the event that began at `sinceMs` is over at `ms` (both monotonic), and why. Starts a health check if one is due. Never
+   * throws and never waits: an asynchronous answer counts from the next call.
    */
   isOver(sinceMs: number, ms: number): RecoveryCause | undefined;
-  /** The same without asking a health check (C11). */
+  /** The same without starting a health check (C11). */
   foresees(sinceMs: number, ms: number): RecoveryCause | undefined;
 }
 
 const EVERY_MS = 10_000;
-/** Milliseconds after which a health check that doesn't answer is given up, so that it can't keep the session paused for ever. */
+/** Milliseconds after which an unanswered health check is abandoned, so that it can't keep the session paused for ever. */
 const GIVE_UP_MS = 60_000;
 
 /** A health check on its way. */
@@ -71,7 +72,7 @@ export const createRecoveryWatch = ({ afterMs, healthCheck, everyMs }: RecoveryP
 
   const start = (check: NonNullable<RecoveryPolicy['healthCheck']>, sinceMs: number, ms: number): void => {
     const which = { startMs: ms, sinceMs };
-    // Before the check runs: one that asks the session must not start itself again.
+    // Set before the check runs: a check that asks the session must not start itself again.
     run = which;
     lastStartMs = ms;
     try {

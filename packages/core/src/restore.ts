@@ -30,8 +30,8 @@ export interface RestoredAt {
 }
 
 /**
- * What a checked snapshot says, on the clock of this process. Time since then counts as passed, steps do not (C11). `ownsCircuits`: the
- * circuits are the session's own, not those of its box (C12). Pure.
+ * The state in a checked snapshot, on the clock of this process. Time since the snapshot counts as passed; steps do not (C11).
+ * `ownsCircuits`: the circuits belong to the session, not to its box (C12). Pure.
  */
 export const recall = (
   snapshot: Omit<SessionSnapshot, 'id'>,
@@ -156,7 +156,7 @@ const provisionalFrom = (
 ): ProvisionalCharge => {
   const at = momentFrom(when, ms);
   const opening = beside === null ? undefined : openings[beside];
-  // An anchor that is no opening's own moment is one that has closed: the charge counts with the next call.
+  // If the anchor is not the moment of an opening, its circuit has closed: the charge counts with the next call.
   return { tool, category, tokens, at, anchor: opening ? { tool: opening.tool, at: opening.at } : { tool, at } };
 };
 

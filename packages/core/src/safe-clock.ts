@@ -2,18 +2,18 @@ import { show } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { reportThrown } from './telemetry/safely.ts';
 
-/** A clock of the application's that the engine can rely on. */
+/** A clock from the application that the engine can rely on. */
 export interface SafeClock extends Clock {
-  /** Its latest monotonic reading was bad, so that `now()` stands still. */
+  /** Its latest monotonic reading was bad, so `now()` does not advance. */
   readonly isFailing: boolean;
 }
 
 /**
- * The application's clock, made safe for the engine (E5, C10). `now()` never throws, never goes back, and is always a finite
- * number of 0 or more. `unixNow()` never throws and is always such a number; it may go back, as system clocks do. In place of
- * a bad reading each gives its last good one. The first bad reading of each method goes to OpenTelemetry's `diag`.
+ * The application's clock, made safe for the engine (E5, C10). `now()` never throws, never goes back, and always returns a finite
+ * number of 0 or more. `unixNow()` never throws and always returns such a number; it may go back, as system clocks do. For a bad
+ * reading, each returns its last good one. The first bad reading of each method is reported to OpenTelemetry's `diag`.
  *
- * The system clock is safe already, and is returned as it is.
+ * The system clock is safe already and is returned as it is.
  */
 export const safeClock = (clock: Clock): Clock => {
   if (clock === systemClock) return clock;
@@ -40,10 +40,10 @@ export const safeClock = (clock: Clock): Clock => {
   return safe;
 };
 
-/** Whether time stands still because the clock of the application fails: what waits for time would then wait for ever. */
+/** Whether time does not advance because the application's clock fails. Code that waits for time would then wait for ever. */
 export const isFailing = (clock: Clock): boolean => (clock as Partial<SafeClock>).isFailing === true;
 
-/** A reading, or undefined in place of a bad one. The first bad one is reported. */
+/** A reading, or undefined for a bad one. The first bad reading is reported. */
 const checked = (what: string, read: () => unknown): (() => number | undefined) => {
   let reported = false;
   const report = (error: unknown): undefined => {

@@ -6,7 +6,7 @@ import { OTHER_TOOL } from './telemetry/semconv.ts';
 import type { ToolSpec } from './tool.ts';
 import type { TrackedCircuit } from './tracked.ts';
 
-/** A tool as one session calls it: what its calls are decided by and counted in, found by one look at a map. */
+/** A tool entry of one session: what its calls are decided by and counted in, found by one map lookup. */
 export interface SessionTool {
   readonly tool: string;
   /** Undefined for a tool that was never declared. */
@@ -19,33 +19,33 @@ export interface SessionTool {
   readonly tally: RunningTally;
 }
 
-/** Tools with a tally of their own; a model that makes up names can't fill the memory. */
+/** Most tools with a tally of their own, so that a model that makes up names can't fill the memory. */
 const MOST_TALLIES = 200;
 
 /** The tools that a session has called. */
 export class Seats {
   readonly #box: Pick<SessionContext, 'tool'>;
   readonly #seats = new Map<string, SessionTool>();
-  /** That of all the tools that have none of their own. */
+  /** The shared tally of all tools that have none of their own. */
   #others: RunningTally | undefined;
 
   constructor(box: Pick<SessionContext, 'tool'>) {
     this.#box = box;
   }
 
-  /** The name that decisions, telemetry and reports go by. Untyped callers may ask for anything. */
+  /** The name for decisions, telemetry and reports. Untyped callers may pass anything. */
   nameOf(tool: unknown): string {
     return typeof tool === 'string' ? shortened(tool) : show(tool);
   }
 
-  /** A tool that was called before, unless it has been declared, or given a group, since. */
+  /** The entry of a tool that was called before, unless the tool has since been declared or given a group. */
   find(tool: string): SessionTool | undefined {
     const found = this.#seats.get(tool);
     if (found?.spec !== undefined) return found.spec.group === found.group?.tool ? found : undefined;
     return this.#box.tool(tool) === undefined ? found : undefined;
   }
 
-  /** A tool that is called first, or was declared since: calls under way keep the entry that they began with. */
+  /** A new entry, for a tool that is called for the first time or was declared since. Calls under way keep their old entry. */
   make(tool: string, tracked: TrackedCircuit | undefined, group: TrackedCircuit | undefined): SessionTool {
     const tally = this.#seats.get(tool)?.tally ?? this.#tally();
     const seat = { tool, spec: this.#box.tool(tool), tracked, group, tally };
@@ -53,12 +53,12 @@ export class Seats {
     return seat;
   }
 
-  /** Those that have an entry, in the order of their first calls. */
+  /** All tools that have an entry, in the order of their first calls. */
   all(): readonly SessionTool[] {
     return [...this.#seats.values()];
   }
 
-  /** By tool, in the order of their first calls; all that have none of their own under one name. */
+  /** Tallies by tool, in the order of first calls. Tools without a tally of their own share one name. */
   tallies(): ReadonlyMap<string, ToolTally> {
     const own = [...this.#seats.values()].filter(({ tally }) => tally !== this.#others);
     const tallies = new Map(own.map(({ tool, tally }) => [tool, readTally(tally)]));
@@ -67,7 +67,7 @@ export class Seats {
 
   #tally(): RunningTally {
     if (this.#others === undefined && this.#seats.size < MOST_TALLIES) return createTally();
-    // Somebody's tool may have that very name.
+    // A tool may have that very name.
     this.#others ??= this.#seats.get(OTHER_TOOL)?.tally ?? createTally();
     return this.#others;
   }

@@ -4,22 +4,23 @@ import { shortened } from './names.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
 import { warnOnce } from './warnings.ts';
 
-/** How many tools may be declared by being seen: for each that has series of its own, and at least. */
+/** Number of tools that may be declared by being seen: per tool with its own series, and the least. */
 const SEEN_PER_SERIES = 10;
 export const LEAST_SEEN = 2_000;
 
-/** The box whose tools they are. */
+/** The box that the tools belong to. */
 interface Owner {
   readonly agent: string;
   readonly maxTools: number;
-  /** Those that are declared. */
+  /** The declared tools. */
   readonly tools: { readonly size: number; has(name: string): boolean };
   readonly declare: (name: string, group: string | undefined) => void;
 }
 
 /**
- * Declares what adapters see: a server's list and a model's calls have names without end, and each tool costs memory. A further
- * one is left out, which is told once. `maxTools` may be low to save series: that takes no circuit from an agent's own tools.
+ * Declares tools that adapters see. A server's list and a model's calls may have any number of names, and each tool costs memory.
+ * Tools beyond the limit are left out, with one warning. A low `maxTools`, set to save series, does not take circuits from an
+ * agent's own tools.
  */
 export const boundedDeclare = ({
   agent,

@@ -7,43 +7,43 @@ import type { SessionReport } from './report/report.ts';
 import type { SessionSnapshot } from './snapshot.ts';
 import type { CircuitView, SessionView } from './view.ts';
 
-/** What a decision may be asked with. */
+/** Options of `session.acquire`. */
 export interface AcquireOptions {
-  /** The framework's id of the tool call; goes on the span. */
+  /** The framework's id of the tool call, for the span. */
   readonly callId?: string | undefined;
   /**
-   * The call's arguments. Only a digest of them is kept, that means nothing outside of this process: it tells calls that
-   * repeat themselves (O5), and finds the last good result of the same call (F2).
+   * The call's arguments. The session keeps only a digest of them, which has no meaning outside of this process. The digest finds
+   * repeated calls (O5) and the last good result of the same call (F2).
    */
   readonly input?: unknown;
-  /** The one host, account or file that the call is about (C14), as the adapter has it. The tool's own `key` comes first. */
+  /** The one host, account or file that the call is about (C14), as the adapter names it. The tool's own `key` overrides it. */
   readonly key?: string | undefined;
   /**
-   * What kind of tool it is, for the span (`gen_ai.tool.type`): a function that your program runs, an extension such as a tool of an MCP
-   * server, or a data store that is searched. Default: the span does not say.
+   * The kind of tool, for the span (`gen_ai.tool.type`): a function that your program runs, an extension such as a tool of an MCP
+   * server, or a data store that is searched. Default: not on the span.
    */
   readonly type?: 'function' | 'extension' | 'datastore' | undefined;
 }
 
-/** What a tool is declared with. */
+/** Options of `session.declare`. */
 export interface DeclareOptions {
-  /** The group that it belongs to, such as its MCP server (C13). Applies where the tool's settings name none. */
+  /** The group that the tool belongs to, such as its MCP server (C13). Used only if the tool's settings name no group. */
   readonly group?: string | undefined;
 }
 
-/** What a report is asked with. */
+/** Options of `session.report`. */
 export interface ReportOptions {
   /** Names of planned tasks that are done. */
   readonly done?: readonly string[];
 }
 
-/** One run of an agent: its circuits, its steps, its failure budget. Made by `box.session()`. */
+/** One run of an agent, with its circuits, its steps and its failure budget. Created by `box.session()`. */
 export interface Session {
   readonly id: string;
   readonly agent: string;
   /**
-   * OpenTelemetry's context to run the agent in, so that the spans of models and HTTP calls are beneath the session's span too. Without
-   * `span: true`, and where a span of a framework is active, this is the active context. Read it where the run begins.
+   * The OpenTelemetry context to run the agent in, so that the spans of models and HTTP calls are beneath the session's span too.
+   * Without `span: true`, or if a span of a framework is active, this is the active context. Read it where the run begins.
    *
    * @example
    * ```ts
@@ -54,8 +54,8 @@ export interface Session {
    */
   readonly context: Context;
   /**
-   * Decides whether a tool may be called now. Synchronous, does no I/O and never throws. A tool that was neither
-   * configured nor declared has no circuit: its calls pass while the session isn't paused, and its failures cost budget.
+   * Decides whether a tool may be called now. Synchronous, does no I/O and never throws. A tool that was neither configured nor
+   * declared has no circuit: its calls pass unless the session is paused, and its failures use up budget.
    *
    * @example
    * ```ts
@@ -73,25 +73,28 @@ export interface Session {
    */
   acquire(tool: string, options?: AcquireOptions): Permit;
   /**
-   * Gives a tool a circuit and series, with the box's defaults unless it was configured. Nothing happens the second time; nor for
-   * a new name where 2,000 are declared (10 × `maxTools`, where that is more): adapters call this for whatever a server lists or a
-   * model asks for. Such a tool is treated as one that was never declared, and `diag` warns once. `createBreakerbox({ tools })` and
-   * `box.declare()` have no bound.
+   * Gives a tool a circuit and series, with the box's defaults unless the tool is configured. A second call for the same tool does
+   * nothing. A new name is ignored if 2,000 tools are declared (or 10 × `maxTools`, if that is more), because adapters declare
+   * every tool that a server lists or a model asks for. An ignored tool is treated as undeclared, and `diag` warns once.
+   * `createBreakerbox({ tools })` and `box.declare()` have no such limit.
    */
   declare(tool: string, options?: DeclareOptions): void;
-  /** One turn of the agent loop is over: probing counts these (P1). */
+  /** Ends one turn of the agent loop. Probing counts these steps (P1). */
   step(): void;
-  /** Makes the failure budget full again (B1): charges are cleared, provisional ones too. Circuits stay as they are. */
+  /** Refills the failure budget (B1). Clears all charges, provisional ones too. Circuits do not change. */
   resume(): void;
-  /** A new task begins: results that are older than this are stale (F1). The first one begins with the session. */
+  /** Begins a new task. Results that are older than the task are stale (F1). The first task begins with the session. */
   beginTask(): void;
-  /** A person has seen that a systemic failure is over: probing starts again (S5). Nothing happens when there is none. */
+  /**
+   * Confirms that a systemic failure is over, when a person has checked it. Probing starts again (S5). Does nothing if there is no
+   * systemic failure.
+   */
   confirmRecovered(): void;
   /**
-   * Takes a tool's circuit into one's own hands, or gives it back with `automatic` (C1). The circuit starts anew, closed; what
-   * calls under way come to changes nothing any more. Nothing happens when that is its mode already.
+   * Sets a tool's circuit by hand, or gives control back with `automatic` (C1). The circuit starts again, closed, and results of
+   * calls under way no longer change it. Does nothing if the circuit already has that mode.
    *
-   * @throws BreakerboxUsageError for a mode that there isn't, and for a tool that was never declared.
+   * @throws BreakerboxUsageError if there is no such mode, or if the tool was never declared.
    *
    * @example
    * ```ts
@@ -101,7 +104,8 @@ export interface Session {
    */
   control(tool: string, mode: CircuitMode): void;
   /**
-   * What is out now, why, until when and what to use instead, as one text for the system prompt; empty when nothing is (R3).
+   * A text for the system prompt: which tools are unavailable now, why, until when, and what to use instead. Empty if all tools are
+   * available (R3).
    *
    * @example
    * ```ts
@@ -109,13 +113,16 @@ export interface Session {
    * ```
    */
   note(): string;
-  /** The declared tools that would be skipped now; never one that is due for a probe (R3). While the session is paused: all. */
+  /**
+   * The declared tools that would be skipped now, without those that are due for a probe (R3). While the session is paused: all
+   * tools.
+   */
   unavailable(): readonly string[];
   /**
-   * Splits tasks into those that can be done now, if need be by alternatives, and those that have to wait, each with what
-   * would unblock it (W1). What has to wait, and what is done by a lesser tool, is counted and told (W2).
+   * Splits tasks into those that can be done now, with alternatives if needed, and those that have to wait. Each waiting task says
+   * what would unblock it (W1). Waiting tasks, and tasks that a lesser tool does, are counted and reported (W2).
    *
-   * @throws BreakerboxUsageError for what is no list of tasks.
+   * @throws BreakerboxUsageError if `tasks` is not a list of tasks.
    *
    * @example
    * ```ts
@@ -125,15 +132,16 @@ export interface Session {
    */
   planScope(tasks: readonly Task[]): ScopePlan;
   /**
-   * How the session stands, as plain data: tools, budget, systemic failure, scope, what was left out and what to do next
-   * (Q1). `formatReport` makes text of it. Changes nothing (C11). No arguments, results or secrets (Q2).
+   * The state of the session as plain data: tools, budget, systemic failure, scope, what was left out and what to do next (Q1).
+   * `formatReport` turns it into text. Changes nothing (C11). Contains no arguments, results or secrets (Q2).
    *
-   * @throws BreakerboxUsageError when `done` is no list of names.
+   * @throws BreakerboxUsageError if `done` is not a list of names.
    */
   report(options?: ReportOptions): SessionReport;
   /**
-   * Why a call of the tool would be called, probed, skipped or paused now: which circuit rejects it, until when, and what the tool was
-   * charged. `input`: the arguments, where the loop guard or the circuit of a key may be the reason (O5, C14). Changes nothing (C11).
+   * Explains why a call of the tool would be called, probed, skipped or paused now: which circuit rejects it, until when, and the
+   * tool's charges. Pass the arguments as `input` if the loop guard or the circuit of a key may be the reason (O5, C14). Changes
+   * nothing (C11).
    *
    * @example
    * ```ts
@@ -142,20 +150,21 @@ export interface Session {
    */
   explain(tool: string, input?: unknown): Explanation;
   /**
-   * A circuit to look at, of a tool or of a group (`group:NAME`); undefined for one that was not used yet. With the arguments of a call,
-   * the circuit of their key is under `key` (C14); where an adapter names the keys, that of the host in `url`. Changes nothing (C11).
+   * The current view of a circuit, of a tool or of a group (`group:NAME`); undefined if it was not used yet. With the arguments of
+   * a call, `key` holds the circuit of their key (C14). If an adapter names the keys, that is the host in `url`. Changes nothing
+   * (C11).
    */
   peek(tool: string, input?: unknown): CircuitView | undefined;
-  /** The whole session to look at. Changes nothing (C11). */
+  /** The current view of the whole session. Changes nothing (C11). */
   view(): SessionView;
   /**
-   * The session as plain JSON, for `box.restore` in another process. Changes nothing (C11). Holds names, categories, counts and
-   * times; no arguments, results or secrets.
+   * The session as plain JSON, for `box.restore` in another process. Changes nothing (C11). Contains names, categories, counts and
+   * times, but no arguments, results or secrets.
    */
   snapshot(): SessionSnapshot;
   /**
-   * The run is over: its circuits leave the metrics. A session that is used again decides and protects as before, and says so once
-   * through `diag`: a stream may outlive the code that made it (E7).
+   * Ends the run and removes its circuits from the metrics. If the session is used again, it decides and protects as before and
+   * warns once through `diag`: a stream may outlive the code that made it (E7).
    */
   end(): void;
 }

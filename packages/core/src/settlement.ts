@@ -9,87 +9,97 @@ import type { ResultJudge, ToolSettings } from './tool.ts';
 import { warnOnce } from './warnings.ts';
 
 /**
- * How a tool call went, as the executor tells it. Give what was thrown as `error`; what was returned as `result` where a
- * tool may report errors in its results (MCP's `isError`, an `{ error }` object); or say it outright by `outcome`.
+ * How a tool call ended, as reported by the executor. Give a thrown error as `error`. Give a returned value as `result` if the tool
+ * may report errors in its results (MCP's `isError`, an `{ error }` object). Or set `outcome` directly.
  */
 export type Settlement = SettledAs & {
-  /** What the call cost. Of a failed call they are wasted (O4): counted, charged to the token budget (B4), and may open the circuit (C3). */
+  /**
+   * The cost of the call. Tokens of a failed call are wasted (O4): they are counted, charged to the token budget (B4), and may open
+   * the circuit (C3).
+   */
   readonly tokens?: number | undefined;
   /**
-   * Milliseconds that the tool itself took, where the executor knows and the time since the decision says something else: a person
-   * was asked in between, say. Default: the time since the decision.
+   * Milliseconds that the tool itself took. Set it if the time since the decision is misleading, for example because a person was
+   * asked in between. Default: the time since the decision.
    */
   readonly durationMs?: number | undefined;
   /**
-   * `group`: the failure shows that all tools of the group are unreachable, such as the end of an MCP server's transport. Its circuit
-   * opens at once (C13). `key`: it is about the one host, account or file that the call chose, and counts there alone (C14). Ignored unless
-   * the call failed: where `outcome` is `ignored`, or the category `cancelled` or `denied`, it counts nowhere.
+   * What the failure blames. `group`: the failure shows that all tools of the group are unreachable, such as the end of an MCP
+   * server's transport; the group's circuit opens at once (C13). `key`: the failure is about the one host, account or file that the
+   * call chose, and counts there alone (C14). Ignored unless the call failed: if `outcome` is `ignored`, or the category is
+   * `cancelled` or `denied`, it counts nowhere.
    */
   readonly blames?: 'group' | 'key' | undefined;
-  /** What the executor knows of how current the result is, for tools with `labelFreshness` (F1). */
+  /** What the executor knows about how current the result is, for tools with `labelFreshness` (F1). */
   readonly freshness?: FreshnessHint | undefined;
 };
 
 /** How current a result is, as the executor knows it (F1). */
 export interface FreshnessHint {
-  /** When the data was retrieved, in Unix milliseconds; `null` where nobody knows. Default: by this call. */
+  /** When the data was retrieved, in Unix milliseconds; `null` if unknown. Default: by this call. */
   readonly retrievedUnixMs?: number | null;
-  /** `false`: nobody checked it. */
+  /** `false`: the data was not checked. */
   readonly verified?: boolean;
 }
 
 type SettledAs =
   | {
-      /** How it ended, where the executor knows: it is believed, and nothing is classified. */
+      /** How the call ended, if the executor knows. It is taken as it is; nothing is classified. */
       readonly outcome: 'success';
-      /** What the tool returned: kept as its last good result where the tool has `serveStaleMs` (F2). */
+      /** The returned value, kept as the last good result if the tool has `serveStaleMs` (F2). */
       readonly result?: unknown;
     }
   | {
       readonly outcome: Exclude<Outcome, 'success'>;
       /** What kind of failure it was (O1). Default `unknown`. */
       readonly category?: ErrorCategory;
-      /** The tool asked to be left alone that long, in milliseconds (O3). */
+      /** The wait that the tool asked for, in milliseconds (O3). */
       readonly retryAfterMs?: number;
-      /** Either the outcome or the error: an error is classified, an outcome is believed. */
+      /** Give either an outcome or an error: an error is classified, an outcome is taken as it is. */
       readonly error?: never;
     }
   | {
-      /** What the tool threw: its category is read in it (O2). */
+      /** The thrown error. Its category is read from it (O2). */
       readonly error: unknown;
-      /** The signal that the call ran under: tells a time-out from the caller's abort (O2). */
+      /** The signal that the call ran under. It distinguishes a time-out from an abort by the caller (O2). */
       readonly signal?: AbortSignal | undefined;
-      /** What the executor read in it (E1). Default: core reads codes and statuses. */
+      /** The executor's own classification (E1). Default: core reads codes and statuses. */
       readonly verdict?: Classification | undefined;
     }
   | {
-      /** What the tool returned: read for an error that it reports; kept as its last good result where the tool has `serveStaleMs` (F2). */
+      /**
+       * The returned value. It is checked for an error that it reports, and kept as the last good result if the tool has
+       * `serveStaleMs` (F2).
+       */
       readonly result: unknown;
-      /** What the executor read in it (E1); `null`: it is a success. Default: core reads codes and statuses of error results. */
+      /**
+       * The executor's own classification (E1); `null`: the result is a success. Default: core reads codes and statuses of error
+       * results.
+       */
       readonly verdict?: Classification | null | undefined;
     };
 
-/** What a settlement comes to. */
+/** The result of judging a settlement. */
 export interface Judged {
   readonly outcome: Outcome;
   /** Undefined on success. */
   readonly category: ErrorCategory | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly tokens?: number;
-  /** Where the executor said how long it took. */
+  /** Set if the executor reported how long the call took. */
   readonly durationMs?: number;
-  /** `key`: ignored by all but the circuit of the call's key, where it is a failure (C14). */
+  /** `key`: ignored by everything but the circuit of the call's key, where it is a failure (C14). */
   readonly blames?: 'group' | 'key' | undefined;
 }
 
-/** What nearly every settlement comes to. */
+/** The result of nearly every settlement. */
 export const SUCCESS: Judged = { outcome: 'success', category: undefined };
 
-/** O1, O2: outcome and category of a settlement. Never throws: what can't be read says nothing of the tool (E5). */
+/** O1, O2: outcome and category of a settlement. Never throws: a settlement that can't be read says nothing about the tool (E5). */
 export const judge = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
   try {
     if (isPlainSuccess(settlement)) return SUCCESS;
-    const told = isError(settlement) ? { error: settlement } : settlement; // As `catch` gives it to callers without types.
+    const told = isError(settlement) ? { error: settlement } : settlement; // Untyped callers may pass the error of `catch` itself.
     return withCost(weigh(told, tool, settings, clock), told, tool);
   } catch (error) {
     reportThrown(`reading the settlement of tool '${tool}'`, error);
@@ -106,11 +116,11 @@ const isPlainSuccess = (settlement: Settlement): boolean =>
   !('blames' in settlement) &&
   !('durationMs' in settlement);
 
-/** What can't be read of the cost takes nothing from how the call went, which is known by now. */
+/** A cost that can't be read does not affect the outcome, which is known by now. */
 const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged => {
   try {
     const { tokens, durationMs, blames } = settlement;
-    if (tokens === undefined && durationMs === undefined && blames === undefined) return judged; // As nearly always.
+    if (tokens === undefined && durationMs === undefined && blames === undefined) return judged; // Nearly always.
     return {
       ...judged,
       ...(blames === 'group' && judged.outcome === 'failure' && { blames }),
@@ -123,24 +133,24 @@ const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged 
   }
 };
 
-/** C14: what blames the key. A call that was ended from outside says nothing of it. */
+/** C14: the outcome for a failure that blames the key. A call that was ended from outside says nothing about the key. */
 const ofKey = ({ category, retryAfterMs }: Judged): Judged => {
   const isFailure = category !== 'cancelled' && category !== 'denied';
   return { outcome: 'ignored', category, retryAfterMs, ...(isFailure && { blames: 'key' }) };
 };
 
-/** So that sums stay finite: metrics and snapshots hold them. */
+/** Keeps sums finite, because metrics and snapshots hold them. */
 const bounded = (key: 'tokens' | 'durationMs', value: unknown): Partial<Judged> => {
   const amount = value === 0 && key === 'durationMs' ? 0 : sane(value);
   return amount === undefined ? {} : { [key]: Math.min(amount, Number.MAX_SAFE_INTEGER) };
 };
 
 const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
-  // Untyped callers may give anything. What it is isn't said: it may be a secret (Q2).
+  // Untyped callers may pass anything. The value isn't shown, because it may be a secret (Q2).
   if (!isObject(settlement))
     throw new TypeError(`It is of type ${typeof settlement}. Give an object, such as { error }.`);
   const says = 'error' in settlement || 'result' in settlement;
-  // Types let `{ outcome: ok ? 'success' : undefined, error }` pass, which is an error.
+  // Types accept `{ outcome: ok ? 'success' : undefined, error }`, which is an error.
   if ('outcome' in settlement && !(says && settlement.outcome === undefined)) {
     const { outcome } = settlement;
     if (outcome === 'success') return SUCCESS;
@@ -171,15 +181,15 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
   const retryAfterMs = sane(found.retryAfterMs);
   const outcome = isFailure ? 'failure' : settings.outcomes[category];
   const blames = read(settlement, 'blames');
-  // The end of a transport is about the group, whatever its text names.
+  // The end of a transport is about the group, even if its text names a key.
   const isOfKey = blames === 'key' || (found.blames === 'key' && blames !== 'group');
   return isOfKey ? ofKey({ outcome, category, retryAfterMs }) : { outcome, category, retryAfterMs };
 };
 
-/** What was read of a call. `isFailure`: it is one, whatever the tool's `outcomes` say (O7). */
+/** The classification of a call. `isFailure`: it is a failure, even if the tool's `outcomes` ignore its category (O7). */
 type Found = Classification & { readonly isFailure?: boolean };
 
-/** What says nothing of the tool neither opens a circuit nor closes one. Values aren't told: they may be secrets (Q2). */
+/** An unclear settlement neither opens nor closes a circuit. Values aren't shown, because they may be secrets (Q2). */
 const unclear = (tool: string, why: string): Judged => {
   warnOnce(
     'BREAKERBOX_SETTLEMENT',
@@ -204,7 +214,7 @@ const categoryOf = (settlement: object, tool: string): ErrorCategory => {
   return category ?? 'unknown';
 };
 
-/** O7, O2: the tool's own settings first, then what the executor read, then codes and statuses. Undefined: a success. */
+/** O7, O2: the tool's own settings first, then the executor's classification, then codes and statuses. Undefined: a success. */
 const classifiedResult = (
   { result, verdict }: { readonly result?: unknown; readonly verdict?: Classification | null | undefined },
   tool: string,
@@ -240,7 +250,7 @@ const byUser = (
   return safely(what, () => given(atOnce(what, classify(value, { returned })), what));
 };
 
-/** A category, or a classification, as a user or an executor gave it: any other value is reported to `diag` and has no effect (E5). */
+/** A category or a classification from a user or an executor. Any other value is reported to `diag` and has no effect (E5). */
 const given = (answer: unknown, what: string): Classification | undefined => {
   if (answer === undefined) return undefined;
   const { category, retryAfterMs, blames } = (

@@ -36,7 +36,7 @@ import type {
   WindowChargeSnapshot,
 } from './snapshot.ts';
 
-/** Refuses what is no snapshot of this agent's session, with all that is wrong in it (C11). */
+/** Rejects a value that is not a snapshot of this agent's session. The error lists everything that is wrong (C11). */
 export const checkSnapshot = (value: unknown, agent: string): SessionSnapshot => {
   refuse(issuesOf(value, agent), 'snapshot');
   return value as SessionSnapshot;
@@ -53,7 +53,7 @@ const issuesOf = (value: unknown, agent: string): readonly ConfigIssue[] => {
 };
 
 const AS_WRITTEN = ', as session.snapshot() wrote it.';
-/** Far more than a life brings, and far less than where adding one changes nothing any more. */
+/** Far more than any session reaches, and far less than where adding 1 changes nothing. */
 const MOST = 2 ** 50;
 const count = number(0, AS_WRITTEN, { whole: true, most: MOST });
 const positive = number(1, AS_WRITTEN, { whole: true, most: MOST });
@@ -63,7 +63,7 @@ const unixMs = number(0, AS_WRITTEN, { most: Number.MAX_SAFE_INTEGER });
 const yesOrNo = oneOf([true, false], AS_WRITTEN);
 const category = oneOf(ERROR_CATEGORIES, AS_WRITTEN);
 
-/** A name that a model may have made up: even an empty one. */
+/** A name that a model may have made up. It may be empty. */
 const anyName: Check = (path, value) =>
   typeof value === 'string' && isShort(value)
     ? []
@@ -169,7 +169,7 @@ const snapshotChecks = {
 
 type Checks<T> = Record<keyof T, Check>;
 
-/** What no single field shows. */
+/** Faults that no single field shows. */
 const contradictions = (snapshot: SessionSnapshot, agent: string): readonly ConfigIssue[] => {
   const { circuits, ledger, shadow } = snapshot;
   const issues: ConfigIssue[] = [];
@@ -187,7 +187,7 @@ const contradictions = (snapshot: SessionSnapshot, agent: string): readonly Conf
   ];
 };
 
-/** Circuits whose state does not go with what they know of their failure. */
+/** Circuits whose state contradicts what they know of their failure. */
 const unlikely = (path: string, circuits: readonly Pick<CircuitSnapshot, 'state' | 'outage'>[]) =>
   gather(circuits, ({ state: one, outage: kept }, index) => {
     if ((one === 'closed') === (kept === null)) return [];

@@ -15,10 +15,10 @@ import type { Opening } from './systemic.ts';
 
 /**
  * A session as plain JSON (C11), for `box.restore`. Times are ages and remaining waits in milliseconds, because monotonic clocks
- * differ between processes; `unixMs` says when, so that the time until it is restored counts as passed.
+ * differ between processes. `unixMs` is the time of the snapshot, so that the time until it is restored counts as passed.
  */
 export interface SessionSnapshot {
-  /** Of this format. */
+  /** The version of this format. */
   readonly version: 1;
   readonly agent: string;
   /** The session's id. */
@@ -28,9 +28,9 @@ export interface SessionSnapshot {
   readonly step: number;
   /** Milliseconds since the step last moved, or the session began. */
   readonly stepAgeMs: number;
-  /** Budget and openings that decide. */
+  /** The ledger with budget and openings that decides. */
   readonly ledger: LedgerSnapshot;
-  /** The same with tools that are only observed (C1); null where none ever was. */
+  /** The ledger that also counts tools that are only observed (C1); null if no tool ever was. */
   readonly shadow: LedgerSnapshot | null;
   /** Circuits in the order of their first use. */
   readonly circuits: readonly CircuitSnapshot[];
@@ -47,19 +47,19 @@ export interface CircuitSnapshot {
   readonly failures: number;
   /** How many of those were `unknown` (O6). */
   readonly weak: number;
-  /** Which tools failed in this row, for the circuit of a group (C13), or hashes of keys (C14); null before the first. */
+  /** The tools that failed in this row, for the circuit of a group (C13), or hashes of keys (C14); null before the first. */
   readonly by: readonly string[] | null;
   /** Probes of this round that have succeeded; 0 unless half-open. */
   readonly succeeded: number;
   /** Milliseconds left of a Retry-After; 0 for none. */
   readonly retryAfterMs: number;
-  /** The windows of rates and tokens; null where none is configured, and unless closed (C3). */
+  /** The windows of rates and tokens; null if none is configured, and unless closed (C3). */
   readonly counts: CountsSnapshot | null;
   /** What it opened with; null when closed. */
   readonly outage: OutageSnapshot | null;
-  /** The span whose failure opened it, to link to; null where nobody traced. */
+  /** The span whose failure opened it, for span links; null without tracing. */
   readonly openedBy: { readonly traceId: string; readonly spanId: string; readonly traceFlags: number } | null;
-  /** The circuits of its keys, the least recently moved first (C14); left out where no key was blamed. */
+  /** The circuits of its keys, the least recently moved first (C14); left out if no key was blamed. */
   readonly keys?: readonly KeySnapshot[];
 }
 
@@ -73,16 +73,16 @@ export interface KeySnapshot
 /** What a circuit that isn't closed knows of its failure. */
 export interface OutageSnapshot {
   readonly category: ErrorCategory;
-  /** What opened it; null where nobody knows. */
+  /** What opened it; null if unknown. */
   readonly trip: Trip | null;
   readonly opened: MomentSnapshot;
   /** The cooldown of this round, in milliseconds. */
   readonly waitMs: number;
   /** Where this round's wait began, if not with the opening; null: with the opening (P3). */
   readonly waitFrom: MomentSnapshot | null;
-  /** Where it stands on the ladder of probes after a systemic event; null: on none (P3). */
+  /** Its place on the ladder of probes after a systemic event; null: not on a ladder (P3). */
   readonly ladder: Ladder | null;
-  /** Whose probe failed last, where another tool is to probe next (C15); null: no tool. */
+  /** The tool whose probe failed last, if another tool must probe next (C15); null: no tool. */
   readonly probedBy: string | null;
 }
 
@@ -96,13 +96,13 @@ export interface MomentSnapshot {
 /** Failure budget, openings and systemic event in a snapshot. */
 export interface LedgerSnapshot {
   readonly budget: WindowBudgetSnapshot | StrictBudgetSnapshot;
-  /** The budget has run out, and the session is paused on it. */
+  /** Whether the budget has run out, so that the session is paused. */
   readonly exhausted: boolean;
-  /** Circuits that are open as far as an event to come is concerned. */
+  /** Circuits that count as open for a later event. */
   readonly openings: readonly OpeningSnapshot[];
   /** Failures since the last success (S1). */
   readonly failures: readonly OpeningSnapshot[];
-  /** What the event that is not over is made of; null where there is none. */
+  /** The openings of the event that is not over; null without one. */
   readonly event: readonly OpeningSnapshot[] | null;
   /** Whether that event has had its one charge (S3). */
   readonly paid: boolean;
@@ -111,7 +111,7 @@ export interface LedgerSnapshot {
 interface BudgetSnapshot {
   readonly rule: BudgetRule;
   readonly limit: number;
-  /** Of tokens; null for none (B4). */
+  /** Limit of tokens; null for no limit (B4). */
   readonly tokenLimit: number | null;
   readonly cycle: number;
   readonly consumed: number;
@@ -133,7 +133,7 @@ export interface StrictBudgetSnapshot extends BudgetSnapshot {
   readonly granted: number;
   /** What is charged in this cycle: the latest 200. */
   readonly charges: readonly ChargeSnapshot[];
-  /** What was charged before those; left out where nothing was. */
+  /** Sum of the charges before those; left out if there were none. */
   readonly earlier?: EarlierCharges;
   /** Failures that may be part of a systemic event to come (S3). */
   readonly provisional: readonly ProvisionalSnapshot[];
@@ -144,9 +144,9 @@ export interface WindowChargeSnapshot {
   readonly category: ErrorCategory;
   readonly at: MomentSnapshot;
   readonly provisional: boolean;
-  /** The one charge that a systemic event came to. */
+  /** Whether it is the one charge of a systemic event. */
   readonly event: boolean;
-  /** What its tool did last since then; null: nothing that matters (B3, C15). */
+  /** The last thing that its tool did since then; null: nothing that matters (B3, C15). */
   readonly since: 'success' | 'closing' | null;
   /** The tool has no circuit (B5). */
   readonly uncapped: boolean;
@@ -157,10 +157,10 @@ export interface WindowChargeSnapshot {
 export interface ChargeSnapshot {
   readonly tool: string;
   readonly category: ErrorCategory;
-  /** 0 where that is not known (B4). */
+  /** 0 if unknown (B4). */
   readonly tokens: number;
   readonly at: MomentSnapshot;
-  /** The one charge that a systemic event came to. */
+  /** Whether it is the one charge of a systemic event. */
   readonly event: boolean;
 }
 
@@ -169,7 +169,10 @@ export interface ProvisionalSnapshot {
   readonly category: ErrorCategory;
   readonly tokens: number;
   readonly at: MomentSnapshot;
-  /** Which of `openings` it waits beside; null where that circuit has closed, so that it counts with the next call. */
+  /**
+   * The index in `openings` of the opening that it waits for; null if that circuit has closed, so that the charge counts with the
+   * next call.
+   */
   readonly beside: number | null;
 }
 
@@ -320,5 +323,5 @@ const openingAt = ({ tool, category, at, unixMs }: Opening, ms: number): Opening
   unixMs: inUnix(unixMs),
 });
 
-/** A clock of one's own may say anything. */
+/** A user's clock may return anything. */
 const inUnix = (unixMs: number): number => (unixMs > 0 && Number.isFinite(unixMs) ? unixMs : 0);

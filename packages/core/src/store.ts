@@ -15,20 +15,20 @@ export interface CircuitStore {
   readonly probing: Probing;
   /** Restored circuits whose tools are not declared yet (C11). No more are added. */
   readonly kept: Map<string, KeptCircuit>;
-  /** What may be one cause (S1): of what decides, and of what is only observed (C1). */
+  /** The failures that may have one cause (S1): of tools that decide, and of tools that are only observed (C1). */
   readonly correlations: { real: CorrelationState; shadow: CorrelationState | undefined };
-  /** Steps of all sessions together; undefined where there is one session. */
+  /** The steps of all sessions together; undefined if there is one session. */
   readonly steps: SharedSteps | undefined;
 }
 
-/** Failures beside each other, and the gate of the event that they made. */
+/** The failures of several tools, and the gate of the event that they caused. */
 export interface CorrelationState {
   correlation: Correlation;
-  /** S5: lets one call of an affected tool through as a probe. Undefined without an event, and where only a person or time ends it. */
+  /** S5: lets one call of an affected tool through as a probe. Undefined without an event, and if only a person or time ends it. */
   gate: Gate | undefined;
-  /** What the next gate begins with: the probe of an event that is over is late for the next one (C7). */
+  /** The generation of the next gate, so that the probe of an event that is over is late for the next one (C7). */
   generation: number;
-  /** The tools that the event concerns, worked out for this event when first asked. */
+  /** The tools that the event affects, computed for this event when first needed. */
   affected:
     | { readonly event: SystemicEvent; readonly version: number; readonly tools: ReadonlySet<string> }
     | undefined;
@@ -41,7 +41,7 @@ export interface Gate {
 
 export interface SharedSteps {
   step: number;
-  /** When the last of them was, in monotonic ms. */
+  /** When the latest step was, in monotonic ms. */
   stepMs: number;
 }
 
@@ -54,7 +54,7 @@ export const correlationState = (correlation: Correlation = NO_CORRELATION): Cor
 
 const copyOf = (state: CorrelationState): CorrelationState => ({ ...state, gate: state.gate && { ...state.gate } });
 
-/** Probes that are under way are those of the real gate. */
+/** Probes that are under way belong to the real gate. */
 const shadowOf = ({ gate, ...state }: CorrelationState): CorrelationState => ({
   ...state,
   gate: gate && { circuit: gate.circuit.state === 'half_open' ? { ...gate.circuit, leases: [] } : gate.circuit },
@@ -75,16 +75,16 @@ export const circuitStore = (
   steps,
 });
 
-/** One for all stores, because nothing is ever put into it. */
+/** Shared by all stores, because nothing is ever put into it. */
 const NONE: Map<string, KeptCircuit> = new Map();
 
-/** C1: what is only observed begins with all that has happened so far. */
+/** C1: the dry run begins with everything that has happened so far. */
 export const openShadow = (store: CircuitStore): CorrelationState => {
   store.correlations.shadow ??= shadowOf(store.correlations.real);
   return store.correlations.shadow;
 };
 
-/** The circuit of a tool or group that has none yet: as it was kept (C11), else closed (C2). */
+/** The circuit of a tool or group that has none yet: restored from what was kept (C11), otherwise closed (C2). */
 export const putCircuit = (store: CircuitStore, tool: CircuitSpec, clock: Clock): TrackedCircuit => {
   const kept = store.kept.get(tool.name);
   const tracked = kept === undefined ? newCircuit(tool) : recalledCircuit(tool, kept, clock.now());
@@ -93,15 +93,15 @@ export const putCircuit = (store: CircuitStore, tool: CircuitSpec, clock: Clock)
   return tracked;
 };
 
-/** The clock that circuits go by: the session's own, or the steps of all that share them. */
+/** The clock of circuits: the session's own, or the steps of all sessions that share them. */
 export const circuitMoment = ({ steps }: CircuitStore, own: Moment): Moment =>
   steps === undefined ? own : { ms: own.ms, step: steps.step, stepMs: steps.stepMs };
 
-/** The clock that S1 goes by: steps of many sessions say nothing of what belongs together, so there it is time alone. */
+/** The clock of S1. Steps of many sessions do not show what belongs together, so there it is time alone. */
 export const correlationMoment = ({ steps }: CircuitStore, own: Moment): Moment =>
   steps === undefined ? own : { ...own, step: 0 };
 
-/** A copy to look ahead with (C11): what is done to it is done to nothing else. */
+/** A copy to look ahead with (C11). Changes to it affect nothing else. */
 export const copyStore = (store: CircuitStore): CircuitStore => ({
   ...store,
   circuits: new Map([...store.circuits].map(([name, tracked]) => [name, { ...tracked, keys: copyKeys(tracked.keys) }])),
@@ -112,7 +112,7 @@ export const copyStore = (store: CircuitStore): CircuitStore => ({
   },
 });
 
-/** What a session keeps of its own (C11): circuits that sessions share stay with their box (C12). */
+/** The part of a session's memory that is its own (C11). Shared circuits stay with their box (C12). */
 export const ownMemory = (
   store: CircuitStore,
 ): Pick<SessionMemory, 'circuits' | 'correlation' | 'shadowCorrelation'> => {

@@ -1,19 +1,25 @@
 import type { Moment } from './clock.ts';
 import type { ErrorCategory } from './outcome/taxonomy.ts';
 
-/** When openings, or failures, of several tools are one event (S1). */
+/** When openings or failures of several tools count as one event (S1). */
 export interface SystemicPolicy {
-  /** Circuits that opened with the same category. Whole number ≥ 2. Default 2. */
+  /** Number of circuits that opened with the same category. Whole number ≥ 2. Default 2. */
   readonly sameCategory: number;
-  /** Circuits that opened, whatever their categories. Whole number ≥ 2. Default 3. */
+  /** Number of circuits that opened, of any category. Whole number ≥ 2. Default 3. */
   readonly anyCategory: number;
-  /** Failures of several tools in one category, with no success of any tool in between, whether or not a circuit is open. Whole number ≥ 2. Default 5. */
+  /**
+   * Number of failures of several tools in one category, with no success of any tool in between, whether or not a circuit is open.
+   * Whole number ≥ 2. Default 5.
+   */
   readonly sharedFailures: number;
-  /** How many tools those failures must be of. Whole number ≥ 2. Default 3. */
+  /** Number of different tools among those failures. Whole number ≥ 2. Default 3. */
   readonly sharedTools: number;
-  /** Openings and failures this many steps apart still belong together, in a session whose steps advance. Default 10. */
+  /** Largest distance in steps between openings or failures that belong together, in a session whose steps advance. Default 10. */
   readonly windowSteps: number;
-  /** Openings and failures this many milliseconds apart still belong together, where no step lies between them. Default 120,000. */
+  /**
+   * Largest distance in milliseconds between openings or failures that belong together, if no step lies between them. Default
+   * 120,000.
+   */
   readonly windowMs: number;
 }
 
@@ -26,10 +32,10 @@ export const DEFAULT_SYSTEMIC: SystemicPolicy = {
   windowMs: 120_000,
 };
 
-/** What all of these tools depend on, by name; undefined where they share nothing. */
+/** The name that all of these tools depend on; undefined if they share nothing. */
 export type SharedDependency = (tools: readonly string[]) => string | undefined;
 
-/** The group that all of these tools are in; `group:NAME` is in NAME. Undefined where they have none in common. */
+/** The group of all of these tools; `group:NAME` is in NAME. Undefined if they have no group in common. */
 export type SharedGroup = (tools: readonly string[]) => string | undefined;
 
 /** A circuit that left closed and has not closed since. */
@@ -45,22 +51,22 @@ export interface Opening {
 /** What several failures have in common (S4). */
 export type SuspectedLayer = 'network' | 'filesystem' | 'permissions' | 'upstream' | 'dependency' | 'group' | 'unknown';
 
-/** A failure of several tools that is one event (S4). */
+/** A failure of several tools that counts as one event (S4). */
 export interface SystemicEvent {
-  /** The category all share; undefined where they differ, and where it is `unknown` (O6). */
+  /** The category that all share; undefined if they differ, and if it is `unknown` (O6). */
   readonly category: ErrorCategory | undefined;
-  /** `dependency`, then `group`: what the tools share is suspected before what their categories say. */
+  /** The suspected layer: `dependency` first, then `group`, then the layer that the categories point to. */
   readonly layer: SuspectedLayer;
-  /** What all of the tools depend on by their `dependsOn`, or undefined where they share nothing. */
+  /** What all of the tools depend on by their `dependsOn`; undefined if they share nothing. */
   readonly dependency: string | undefined;
-  /** The group that all of the tools are in, or undefined where they have none in common. */
+  /** The group of all of the tools; undefined if they have none in common. */
   readonly group: string | undefined;
   /**
-   * The circuits that opened, first to last, and those that joined while the event lasts. Of an event that failures made, also tools
-   * whose circuits are closed: each with its first failure.
+   * The circuits that opened, first to last, and those that joined while the event lasts. If failures began the event, also tools
+   * whose circuits are closed, each with its first failure.
    */
   readonly openings: readonly Opening[];
-  /** When it was detected. An event that grows keeps the same object, so that it is known as the same event. */
+  /** When it was detected. An event that grows keeps the same object, so that it is recognised as the same event. */
   readonly began?: Moment | undefined;
 }
 
@@ -75,8 +81,8 @@ const LAYERS: Partial<Record<ErrorCategory, SuspectedLayer>> = {
 };
 
 /**
- * Whether two moments of a session lie in one window: by steps if any lie between them, else by time. What
- * lies after `to` lies in its window.
+ * Whether two moments of a session are in one window: by steps if any lie between them, otherwise by time. A moment after `to` is
+ * in its window.
  */
 export const inWindow = (policy: SystemicPolicy, from: Moment, to: Moment): boolean => {
   const steps = to.step - from.step;

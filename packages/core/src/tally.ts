@@ -3,7 +3,7 @@ import type { FreshnessKind } from './freshness.ts';
 import type { Reason } from './reasons.ts';
 import type { Judged } from './settlement.ts';
 
-/** What became of a tool's calls in one session: what reports are made of (Q1, W2). Grows with reasons, not with calls. */
+/** The results of a tool's calls in one session, for reports (Q1, W2). Its size grows with reasons, not with calls. */
 export interface ToolTally {
   /** Decisions by reason. */
   readonly decisions: Partial<Record<Reason, number>>;
@@ -12,17 +12,17 @@ export interface ToolTally {
   readonly ignored: number;
   /** Tokens of failed calls (O4). */
   readonly tokensWasted: number;
-  /** Where held-up calls were sent. */
+  /** The fallbacks of skipped and paused calls. */
   readonly routes: Partial<Record<Route['kind'], number>>;
-  /** Tools that stood in, with how often they were named. */
+  /** Alternatives that were named, with how often. */
   readonly alternatives: Partial<Record<string, number>>;
   /** Results that were not fresh. */
   readonly freshness: Partial<Record<FreshnessKind, number>>;
 }
 
 /**
- * The same while it is kept. There is one for each tool of each session, so that what most tools never have is made when it
- * happens.
+ * The same while it is being counted. There is one for each tool of each session, so fields that most tools never need are created
+ * on first use.
  */
 export interface RunningTally {
   /** Calls that a closed circuit let through: nearly all. */
@@ -51,7 +51,7 @@ export const createTally = (): RunningTally => ({
   freshness: undefined,
 });
 
-/** What a report may keep: it grows no more. */
+/** A copy for a report, which no longer grows. */
 export const readTally = ({ closed, ...tally }: RunningTally): ToolTally => ({
   ...tally,
   decisions: { ...(closed > 0 && { closed }), ...tally.decisions },
@@ -60,14 +60,14 @@ export const readTally = ({ closed, ...tally }: RunningTally): ToolTally => ({
   freshness: { ...tally.freshness },
 });
 
-/** A decision was taken. Calls that a closed circuit lets through are counted apart. */
+/** Counts a decision. Calls that a closed circuit lets through are counted elsewhere. */
 export const tallyDecision = (tally: RunningTally, reason: Reason, route: Route | undefined): void => {
   tally.decisions = plusOne(tally.decisions, reason);
   if (route === undefined) return;
   tally.routes = plusOne(tally.routes, route.kind);
   if (route.kind === 'stale') tallyLabel(tally, route.label.kind);
   if (route.kind !== 'alternative') return;
-  tally.alternatives ??= Object.create(null) as ToolTally['alternatives']; // Keyed by names that people choose: `__proto__` is one.
+  tally.alternatives ??= Object.create(null) as ToolTally['alternatives']; // Keyed by names that people choose, such as `__proto__`.
   tally.alternatives = plusOne(tally.alternatives, route.tool);
 };
 

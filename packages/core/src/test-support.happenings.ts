@@ -4,7 +4,7 @@ import type { Permit } from './permit.ts';
 import type { Session } from './session.ts';
 import { bench, type ManualClock } from './test-support.ts';
 
-/** How a call may go. */
+/** The outcome of a call. */
 type How = 'success' | 'network' | 'server' | 'ignored';
 
 /** What may happen to a session, in any order. */
@@ -19,7 +19,7 @@ export type Happening =
   | { readonly kind: 'control'; readonly tool: string; readonly mode: CircuitMode };
 
 const tool = fc.constantFrom('a', 'b', 'c');
-// Mostly failures, and mostly alike: what is worth looking at begins with an opening.
+// Mostly failures of the same kind, because the interesting cases begin with an opening.
 const how = fc.constantFrom<How>('network', 'network', 'network', 'network', 'server', 'server', 'success', 'ignored');
 const kind = <Kind extends Happening['kind']>(one: Kind) => fc.constant(one);
 
@@ -37,15 +37,15 @@ const control = fc.record({ kind: kind('control'), tool, mode: fc.constantFrom(.
 /** Up to 100 happenings. */
 export const happenings = fc.array(happening, { maxLength: 100, size: 'max' });
 
-/** The same, with an operator who takes circuits in hand. */
+/** The same, with an operator who controls circuits. */
 export const controlledHappenings = fc.array(
   fc.oneof({ weight: 12, arbitrary: happening }, { weight: 1, arbitrary: control }),
   { maxLength: 100, size: 'max' },
 );
 
-/** What a run is made with. */
+/** Options of a run. */
 export interface Setup {
-  /** Probes that a half-open circuit wants. */
+  /** Number of probes in half-open. */
   readonly probes: number;
   readonly rule: 'window' | 'strict';
   /** Two of the tools are one group (C13). */
@@ -78,13 +78,13 @@ export const runConfig = ({ probes, rule, grouped }: Setup) => ({
   budget: { rule },
 });
 
-/** A session of three tools to which things may happen. */
+/** A session of three tools for happenings. */
 export const runOf = (setup: Setup): Run => {
   const { session, clock } = bench(runConfig(setup));
   return { session, clock, underWay: [] };
 };
 
-/** Lets something happen; gives the permit that it brought. */
+/** Runs a happening, and returns the permit that it gave. */
 export const happen = ({ session, clock, underWay }: Run, what: Happening): Permit | undefined => {
   switch (what.kind) {
     case 'acquire': {
@@ -120,7 +120,7 @@ export const happen = ({ session, clock, underWay }: Run, what: Happening): Perm
   }
 };
 
-/** Lets the same happen to both, call by call: what one lets through and the other does not is settled in both. */
+/** Runs the same for both, call by call. A call that only one of them lets through is settled in both. */
 export const sideBySide = (
   left: Run,
   right: Run,

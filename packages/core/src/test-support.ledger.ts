@@ -61,7 +61,7 @@ const followed = (ledger: Ledger, correlation: Correlation): Kept => ({
 /** Tools with such a name are in group `g`. */
 const groupOf = (tool: string) => (tool.startsWith('member') ? 'group:g' : undefined);
 
-/** A failure of a tool whose circuit opens after 3. */
+/** A failure of a tool whose circuit opens after 3 failures. */
 export const failed = (
   kept: Kept,
   tool: string,
@@ -85,7 +85,7 @@ export const opened = (kept: Kept, tool: string, category: ErrorCategory, when: 
   return followed(recordOpening(kept.ledger, opening, { correlation, within }), correlation);
 };
 
-/** Three failures, then the opening that they bring. */
+/** Three failures, then the opening that they cause. */
 export const tripped = (kept: Kept, tool: string, category: ErrorCategory, when: Moment): Kept =>
   opened(failed(kept, tool, category, when, 3), tool, category, when);
 

@@ -7,7 +7,7 @@ import { type Grounds, rejectionText } from './message.ts';
 import { REASONS } from './reasons.ts';
 import type { SystemicEvent } from './systemic.ts';
 
-/* What texts for a model are made of, with something in each place. */
+/** Facts for texts to a model, with every field filled. */
 
 export const policy = resolvePolicy({ failureThreshold: 1 });
 export const at = { ms: 1_000, step: 4, stepMs: 1_000 };

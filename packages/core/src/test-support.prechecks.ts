@@ -2,7 +2,7 @@ import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { vi } from 'vitest';
 import { type Availability, createPrecheckBoard, type Precheck, type PrecheckBoard } from './precheck.ts';
 
-/** Hears what `diag` is told of errors that had no say, until `diag.disable()`. */
+/** Collects the errors that `diag` gets, until `diag.disable()`. */
 export const listenToDiag = (): (() => readonly string[]) => {
   const error = vi.fn<DiagLogger['error']>();
   const ignore = (): void => {};
@@ -11,7 +11,7 @@ export const listenToDiag = (): (() => readonly string[]) => {
   return () => error.mock.calls.map(([what, thrown]) => `${what} ${thrown}`);
 };
 
-/** A board with scores of at most 100 ms and checks of at most 40 ms, and what it told. */
+/** A board with scores of at most 100 ms and checks of at most 40 ms, and the scores that it reported. */
 export const board = (
   options: { maxAgeMs?: number; timeoutMs?: number } = {},
 ): PrecheckBoard & { readonly scores: readonly string[] } => {
@@ -25,7 +25,7 @@ export const board = (
   return { ...made, scores };
 };
 
-/** A check that answers when the test says so, each of its runs by itself. */
+/** A check that answers when the test says so, separately for each of its runs. */
 export const slowCheck = () => {
   const answers: { resolve: (answer: Availability) => void; reject: (error: unknown) => void }[] = [];
   const check = vi.fn<Precheck>(() => new Promise((resolve, reject) => answers.push({ resolve, reject })));
@@ -42,7 +42,7 @@ export const slowCheck = () => {
   };
 };
 
-/** All promise callbacks that are due have run. */
+/** Waits until all due promise callbacks have run. */
 export const microtasks = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export const fails = (message: string): never => {

@@ -39,14 +39,14 @@ export const bench = (config: Partial<BreakerboxConfig> = {}): Bench => {
   return { box, clock, session: box.session({ id: 'run-1' }) };
 };
 
-/** One call that fails; gives the decision that it got. */
+/** One call that fails; returns its decision. */
 export const failOnce = (session: Session, tool: string, category: ErrorCategory = 'network', retryAfterMs = 0) => {
   const permit = session.acquire(tool);
   permit.settle({ outcome: 'failure', category, retryAfterMs });
   return permit.decision;
 };
 
-/** One call that succeeds; gives the decision that it got. */
+/** One call that succeeds; returns its decision. */
 export const succeedOnce = (session: Session, tool: string) => {
   const permit = session.acquire(tool);
   permit.settle({ outcome: 'success' });
@@ -58,12 +58,12 @@ export const trip = (session: Session, tool: string, category: ErrorCategory = '
   for (let i = 0; i < 3; i += 1) failOnce(session, tool, category);
 };
 
-/** Lets so many steps of the agent loop pass. */
+/** Ends this many steps of the agent loop. */
 export const steps = (session: Session, count: number) => {
   for (let i = 0; i < count; i += 1) session.step();
 };
 
-/** What is reported to `diag` as an error. */
+/** Watches the errors that `diag` gets. */
 export const watchDiag = (): Mock<() => void> => {
   const error = vi.fn<() => void>();
   const silent = () => {};
@@ -87,7 +87,7 @@ export const journal = (box: Breakerbox): string[] => {
   return lines;
 };
 
-/** Turns warnings on for the rest of a test, as in a new process. Gives those that were printed, each with its code before it. */
+/** Turns warnings on for the rest of a test, as in a new process. Returns the printed warnings, each with its code before it. */
 export const watchWarnings = (): (() => readonly string[]) => {
   vi.stubEnv('BREAKERBOX_WARNINGS', '');
   const emit = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});

@@ -8,8 +8,8 @@ import type { Precheck } from './precheck.ts';
 import type { Cell, ToolCells } from './telemetry/metrics.ts';
 
 /**
- * Looks at what a tool threw, and at each result (`returned: true`). `undefined` leaves it to the built-in classifier (O2). Has to answer
- * at once.
+ * Classifies an error that a tool threw, and each result (`returned: true`). `undefined` leaves it to the built-in classifier (O2).
+ * Must answer synchronously.
  */
 export type Classifier = (
   value: unknown,
@@ -17,49 +17,49 @@ export type Classifier = (
 ) => ErrorCategory | Classification | undefined;
 
 /**
- * Says of a result whether it is a failure (O7): `true` is one of category `server`, a category one of that category, `false` is a success.
- * `undefined` leaves it to the classifier. Has to answer at once.
+ * Decides whether a result is a failure (O7). `true` means a failure of category `server`, a category means a failure of that
+ * category, `false` means a success. `undefined` leaves the result to the classifier. Must answer synchronously.
  */
 export type ResultJudge = (result: unknown) => boolean | ErrorCategory | undefined;
 
-/** Names the one host, account or file that a call is about (C14); `undefined`: none. Has to answer at once. */
+/** Names the one host, account or file that a call is about (C14). `undefined`: the call has no key. Must answer synchronously. */
 export type KeyOf = (input: unknown) => string | undefined;
 
-/** How a tool is treated, with its defaults filled in. */
+/** Settings of one tool, with the defaults filled in. */
 export interface ToolSettings {
   readonly mode: CircuitMode;
   readonly policy: CircuitPolicy;
-  /** Of the circuits of its keys (C14). */
+  /** The policy of the circuits of its keys (C14). */
   readonly keyPolicy: CircuitPolicy;
-  /** Which categories count against the circuit (O1). */
+  /** The categories that count against the circuit (O1). */
   readonly outcomes: Readonly<Record<ErrorCategory, Judgement>>;
   readonly classify: Classifier | undefined;
   readonly isFailure: ResultJudge | undefined;
-  /** `false`: its calls have no keys, whatever an adapter says (C14). */
+  /** `false`: its calls have no keys, even if an adapter names them (C14). */
   readonly key: KeyOf | false | undefined;
-  /** What it is for, and what to do without it (R1). */
+  /** The tool's purpose, and what to do without it (R1). */
   readonly capability: Capability;
-  /** Where its calls go that are held up, where no other tool is usable (R2). */
+  /** The fallback of skipped and paused calls if no other tool is usable (R2). */
   readonly lastResort: Route;
-  /** Asked before calls (K1). */
+  /** The check to run before calls (K1). */
   readonly precheck: Precheck | undefined;
-  /** Whether results are labelled that may not be current (F1). */
+  /** Whether results that may not be current get a label (F1). */
   readonly labelFreshness: boolean;
-  /** Whether something of its calls is reckoned by the time, even where they succeed: windows, scores of checks, ages of results. */
+  /** Whether its calls need the time even if they succeed: for windows, scores of checks or ages of results. */
   readonly goesByTime: boolean;
-  /** Whether results are remembered for one of the two: F1, F2. */
+  /** Whether results are remembered for labels (F1) or as last good results (F2). */
   readonly keepsResults: boolean;
-  /** How old a last good result may be, in milliseconds, that stands in for a call; undefined: none does (F2). */
+  /** Maximum age in milliseconds of a last good result that answers a skipped call; undefined: no such result is used (F2). */
   readonly serveStaleMs: number | undefined;
 }
 
-/** What a circuit is of: a tool, or a group of tools (C13). */
+/** The owner of a circuit: a tool, or a group of tools (C13). */
 export interface CircuitSpec {
   /** `group:NAME` for a group. */
   readonly name: string;
   readonly mode: CircuitMode;
   readonly policy: CircuitPolicy;
-  /** Of the circuits of its keys (C14); a group has none. */
+  /** The policy of the circuits of its keys (C14); undefined for a group. */
   readonly keyPolicy?: CircuitPolicy;
   readonly cells: ToolCells;
 }
@@ -67,8 +67,8 @@ export interface CircuitSpec {
 /** A declared tool. */
 export interface ToolSpec extends ToolSettings, CircuitSpec {
   readonly keyPolicy: CircuitPolicy;
-  /** The group whose circuit its calls pass first (C13). An adapter may name it after the tool was declared. */
+  /** The group whose circuit its calls must also pass (C13). An adapter may name it after the tool was declared. */
   group: CircuitSpec | undefined;
-  /** Where its successes are counted: almost every call. */
+  /** The series that counts its successes: almost every call. */
   readonly successes: Cell;
 }

@@ -5,17 +5,17 @@ import { adoptKeys, forgetKeys, type Keyed } from './keys.ts';
 import type { KeptCircuit } from './memory.ts';
 import type { CircuitSpec } from './tool.ts';
 
-/** The circuit of a tool or a group in use: the pure state, and what belongs to it outside of the state machine. */
+/** The circuit of a tool or a group in use: the pure state, and the data beside the state machine. */
 export interface TrackedCircuit extends Keyed {
   /** Who decides (C1). */
   mode: CircuitMode;
-  /** A shadow where the mode is `observe_only`; closed and unused where it is `forced_open` or `disabled`. */
+  /** The dry run if the mode is `observe_only`; closed and unused if the mode is `forced_open` or `disabled`. */
   circuit: Circuit;
   /** The span whose failure opened the circuit; probes and skips link to it. */
   openedBy: SpanContext | undefined;
 }
 
-/** Gives a circuit to somebody else to decide: it starts anew, and calls under way are late (C1, C7). */
+/** Changes who decides for a circuit. The circuit starts again, and results of calls under way are late (C1, C7). */
 export const takeOver = (tracked: TrackedCircuit, mode: CircuitMode): void => {
   tracked.mode = mode;
   tracked.circuit = closedCircuit(tracked.circuit.generation + 1);
@@ -32,7 +32,7 @@ export const newCircuit = (tool: CircuitSpec): TrackedCircuit => ({
   keys: undefined,
 });
 
-/** A tool's circuit on its first use, as it was kept (C11). */
+/** A tool's circuit on its first use, restored from what was kept (C11). */
 export const recalledCircuit = (tool: CircuitSpec, kept: KeptCircuit, ms: number): TrackedCircuit => ({
   tool,
   mode: kept.mode,

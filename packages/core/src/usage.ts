@@ -4,7 +4,7 @@ import { BreakerboxUsageError } from './errors.ts';
 import { type BreakerboxEvents, EVENT_NAMES } from './events.ts';
 import type { CircuitSpec } from './tool.ts';
 
-/** Refuses to control a tool by a mode that there isn't, or a tool without a circuit. */
+/** Rejects a mode that does not exist, and a tool without a circuit. */
 export const checkControl = (
   name: unknown,
   mode: unknown,
@@ -24,14 +24,14 @@ export const checkControl = (
         `in the tool's settings, or give the box another scope.`,
     );
   }
-  // A misspelt name would leave the tool that was meant as it is.
+  // With a misspelt name, the tool that was meant would stay as it is.
   throw new BreakerboxUsageError(
     `session.control(${show(name)}, …): no tool of that name is declared, so it has no circuit to control. Correct the name ` +
       `(box.tools lists them), or declare it before: box.declare(${show(name)}).`,
   );
 };
 
-/** Refuses options of a report that there aren't, and what is no list of names of tasks. */
+/** Rejects report options that do not exist, and a `done` that is not a list of task names. */
 export const checkReportOptions = (options: unknown): void => {
   const [first] = object({ done: list(aName, "['summary']") }, "{ done: ['summary'] }")('options', options);
   if (first === undefined) return;
@@ -40,7 +40,7 @@ export const checkReportOptions = (options: unknown): void => {
   );
 };
 
-/** Refuses to listen for what never happens, or with what is no function. */
+/** Rejects an event that does not exist, and a listener that is not a function. */
 export const checkListener = (event: unknown, listener: unknown): void => {
   if (!EVENT_NAMES.includes(event as keyof BreakerboxEvents)) {
     throw new BreakerboxUsageError(

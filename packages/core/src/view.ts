@@ -15,49 +15,49 @@ import { type CircuitStore, circuitMoment } from './store.ts';
 import type { SystemicEvent } from './systemic.ts';
 import type { TrackedCircuit } from './tracked.ts';
 
-/** A circuit to look at; looking changes nothing (C11). */
+/** A read-only view of a circuit; reading it changes nothing (C11). */
 export interface CircuitView {
   /** The tool, or `group:NAME` for the circuit of a group (C13). */
   readonly tool: string;
   /** The group of a tool, without the prefix; undefined for a tool without one, and for a group. */
   readonly group: string | undefined;
-  /** The mode, where it isn't `automatic` (C1); what follows is then that of the shadow, or of a circuit at rest. */
+  /** The state, or the mode if that isn't `automatic` (C1). The fields below then describe the dry run, or a circuit at rest. */
   readonly state: ReportedState;
   readonly generation: number;
   /** Failures in a row; 0 unless closed. */
   readonly failures: number;
-  /** What the circuit opened with; undefined when closed. */
+  /** The category that the circuit opened with; undefined when closed. */
   readonly category: ErrorCategory | undefined;
-  /** Which policy opened it (C3), or a failed probe; undefined when closed. */
+  /** The policy that opened the circuit (C3), or a failed probe; undefined when closed. */
   readonly trip: Trip | undefined;
   /** Milliseconds since the latest opening; undefined when closed. */
   readonly openForMs: number | undefined;
-  /** How far the next probe is away; only when open. */
+  /** The wait until the next probe; only when open. */
   readonly nextProbe: ProbeWait | undefined;
-  /** Keys of the tool whose circuits are not closed (C14). */
+  /** Number of the tool's keys whose circuits are not closed (C14). */
   readonly openKeys: number;
-  /** The circuit of the key that was asked for; left out where that was not blamed yet, and where none was asked for (C14). */
+  /** The circuit of the requested key. Left out if that key was not blamed yet, or if no key was requested (C14). */
   readonly key?: CircuitView;
 }
 
-/** A failure budget to look at. */
+/** A read-only view of a failure budget. */
 export interface BudgetView {
   /** `window` (B1) or `strict` (B6). */
   readonly rule: BudgetRule;
   /** Failures of a full budget. */
   readonly limit: number;
-  /** How often the budget was made full, from 1: `resume()` begins the next cycle. */
+  /** How often the budget was refilled, from 1. `resume()` begins the next cycle. */
   readonly cycle: number;
   readonly remaining: number;
-  /** Charges that were final since the session began: what the metrics count. */
+  /** Final charges since the session began, as the metrics count them. */
   readonly consumed: number;
   /** Tokens that failed calls may still cost; undefined without a token budget (B4). */
   readonly tokensRemaining: number | undefined;
-  /** Charges that may turn out to be part of a systemic event (S3). */
+  /** Charges that may turn out to belong to a systemic event (S3). */
   readonly provisional: number;
 }
 
-/** A session to look at. */
+/** A read-only view of a session. */
 export interface SessionView {
   readonly id: string;
   readonly agent: string;
@@ -66,7 +66,7 @@ export interface SessionView {
   readonly budget: BudgetView;
   /** The systemic event that is not over (S4). */
   readonly systemic: SystemicEvent | undefined;
-  /** Circuits of the tools that were used, and of their groups, in the order of their first use. */
+  /** Circuits of the tools that were used and of their groups, in the order of first use. */
   readonly circuits: readonly CircuitView[];
 }
 
@@ -98,7 +98,7 @@ export const viewCircuit = (
   };
 };
 
-/** Those of all circuits, in the order of their first use. */
+/** The views of all circuits, in the order of first use. */
 export const viewCircuits = (
   store: CircuitStore,
   own: Moment,

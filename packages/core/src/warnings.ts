@@ -3,7 +3,7 @@ import { shortened } from './names.ts';
 import { visible } from './report/width.ts';
 import { reportThrown } from './telemetry/safely.ts';
 
-/** What the packages warn of. docs/troubleshooting.md has a row for each. */
+/** The warnings of the packages. docs/troubleshooting.md has a row for each. */
 export const WARNING_CODES = [
   'BREAKERBOX_BUDGET_TOO_SMALL',
   'BREAKERBOX_TOOL_NAME',
@@ -22,7 +22,7 @@ export const WARNING_CODES = [
 
 export type WarningCode = (typeof WARNING_CODES)[number];
 
-/** After so many subjects a code is silent: names may be made up without end. */
+/** After this many subjects a code is silent, because names may be made up without end. */
 const MOST_SUBJECTS = 20;
 
 /** Characters of a warning. */
@@ -30,17 +30,19 @@ const LONGEST = 2_000;
 
 const SAID = Symbol.for('@breakerbox/core:warnings');
 
-/** What a process has of Node's. Browsers and edge platforms have neither. */
+/** The parts of Node's `process` in use. Browsers and edge platforms have neither. */
 interface Host {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly emitWarning?: (text: string, options: { readonly type: string; readonly code: string }) => void;
 }
 
 /**
- * Warns of a mistake in the program, once per code and subject in the process: by `process.emitWarning`, which prints to stderr without any
- * telemetry, or by OpenTelemetry's `diag` where there is none. Says nothing while the environment has `BREAKERBOX_WARNINGS=off`. Never throws (E5).
+ * Warns of a mistake in the program, once per code and subject in the process. Uses `process.emitWarning`, which prints to stderr
+ * without any telemetry, or OpenTelemetry's `diag` elsewhere. Silent while the environment has `BREAKERBOX_WARNINGS=off`.
+ * Never throws (E5).
  *
- * @param subject what the mistake is about, such as the name of a tool. Names in subject and text may come from a model or a server.
+ * @param subject what the mistake is about, such as the name of a tool. Names in subject and text may come from a model or a
+ * server.
  * @param text is called only if the warning is given. Its lines become one.
  */
 export const warnOnce = (code: WarningCode, subject: string, text: () => string): void => {
@@ -55,7 +57,7 @@ export const warnOnce = (code: WarningCode, subject: string, text: () => string)
   }
 };
 
-/** All copies of this package in the process remember together. */
+/** All copies of this package in the process share this memory. */
 const isNew = (code: WarningCode, subject: string): boolean => {
   const globals = globalThis as { [SAID]?: Map<string, Set<string>> };
   globals[SAID] ??= new Map();

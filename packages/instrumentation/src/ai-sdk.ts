@@ -40,7 +40,7 @@ export interface GuardToolsOptions extends JudgingOptions {
   /**
    * Reads in the end of a call what it cost, in tokens: in the result, of a tool that yields pieces the last one, or in the
    * error that the tool threw or that stopped it. Those of a failed call are wasted: counted, charged to the token budget, and
-   * may open the circuit. Default: nobody knows. What it throws goes to OpenTelemetry's `diag`.
+   * may open the circuit. Default: not known. What it throws goes to OpenTelemetry's `diag`.
    */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
   /**

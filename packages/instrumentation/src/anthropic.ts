@@ -25,7 +25,7 @@ export interface GuardToolsOptions extends JudgingOptions {
   readonly timeoutMs?: number;
   /**
    * Reads in the end of a call what it cost, in tokens: in the result, or in the error that the tool threw or that stopped it.
-   * Default: nobody knows. What it throws goes to OpenTelemetry's `diag`.
+   * Default: not known. What it throws goes to OpenTelemetry's `diag`.
    */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
   /**

@@ -22,7 +22,7 @@ export interface BreakerPluginOptions extends JudgingOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * Reads in the end of a call what it cost, in tokens. Those of a failed call are wasted. Default: nobody knows.
+   * Reads in the end of a call what it cost, in tokens. Those of a failed call are wasted. Default: not known.
    */
   readonly tokens?: (end: CallEnd<unknown>, tool: string) => number | undefined;
   /**

@@ -33,13 +33,13 @@ export interface GuardOptions<Output = unknown, Input = unknown> extends Judging
   readonly timeoutMs?: number;
   /**
    * Reads in the end of a call what it cost, in tokens: in the result, or in the error that the tool threw or that stopped it.
-   * Those of a failed call are wasted: counted, charged to the token budget, and may open the circuit. Default: nobody knows.
+   * Those of a failed call are wasted: counted, charged to the token budget, and may open the circuit. Default: not known.
    * It has to answer at once. What it throws, or a promise, goes to OpenTelemetry's `diag`, and the call goes on as if it had said nothing.
    */
   readonly tokens?: (end: CallEnd<Output>) => number | undefined;
   /**
-   * Reads in a result how current it is, for tools with `labelFreshness`: when it was retrieved, and whether anybody checked
-   * it. Default: retrieved by this call. It has to answer at once, too.
+   * Reads in a result how current it is, for tools with `labelFreshness`: when it was retrieved, and whether it was
+   * checked. Default: retrieved by this call. It has to answer at once, too.
    */
   readonly freshness?: (result: Output) => FreshnessHint | undefined;
   /**

@@ -20,7 +20,7 @@ export interface GuardToolOptions extends JudgingOptions {
   readonly timeoutMs?: number;
   /**
    * Reads in the end of a call what it cost, in tokens: in what the tool's function returned, or in the error. Those of a failed
-   * call are wasted. Default: nobody knows. What it throws goes to OpenTelemetry's `diag`.
+   * call are wasted. Default: not known. What it throws goes to OpenTelemetry's `diag`.
    */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
   /**

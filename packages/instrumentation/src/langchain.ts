@@ -26,7 +26,7 @@ export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 export interface BreakerMiddlewareOptions extends GuardToolOptions {
   /**
    * Adds a note to the system prompt: which tools are out, and where to go instead. Default: `false`, for a system
-   * prompt that changes begins the provider's prompt cache anew. Without it the model is told when it calls such a tool.
+   * prompt that changes makes the provider's prompt cache useless. Without it the model is told when it calls such a tool.
    */
   readonly note?: boolean;
   /**

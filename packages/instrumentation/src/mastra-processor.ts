@@ -22,7 +22,7 @@ export interface BreakerProcessorOptions extends JudgingOptions {
    * where their own tools are guarded. Default: none; Mastra has no time-out of its own.
    */
   readonly timeoutMs?: number;
-  /** Reads in the end of a call what it cost, in tokens. Those of a failed call are wasted. Default: nobody knows. */
+  /** Reads in the end of a call what it cost, in tokens. Those of a failed call are wasted. Default: not known. */
   readonly tokens?: (end: CallEnd<unknown>, tool: string) => number | undefined;
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the

@@ -38,7 +38,7 @@ export interface GuardMcpOptions extends JudgingOptions {
   readonly group?: string;
   /** The server's tools, where you know them: its list isn't asked then, and other names get no circuit. Default: the server's list. */
   readonly tools?: readonly string[];
-  /** Reads in the end of a call what it cost, in tokens. Those of failed calls are wasted. Default: nobody knows. */
+  /** Reads in the end of a call what it cost, in tokens. Those of failed calls are wasted. Default: not known. */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
 }
 

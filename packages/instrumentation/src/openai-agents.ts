@@ -26,7 +26,7 @@ export interface GuardToolFactoryOptions extends JudgingOptions {
    * as well.
    */
   readonly timeoutMs?: number;
-  /** Reads in the end of a call what it cost, in tokens. Those of failed calls are wasted. Default: nobody knows. */
+  /** Reads in the end of a call what it cost, in tokens. Those of failed calls are wasted. Default: not known. */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
@@ -91,7 +91,7 @@ export function guardToolFactory<Factory extends ToolFactory>(
     const { name: wanted = name } = given;
     if (wanted !== name) safely('the logger', () => diag.warn(renamed(wanted, name)));
     declareNow(session, [name], groupOf);
-    // Of two by one name nobody knows which is meant. Nor of those of many conversations: they may belong to different users.
+    // Two tools with one name cannot be told apart. Nor can those of many conversations, which may belong to different users.
     if (typeof session !== 'function') workshop.made.set(name, workshop.made.has(name) ? undefined : given);
     return created;
   };

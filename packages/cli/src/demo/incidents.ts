@@ -29,7 +29,7 @@ export const INCIDENTS: readonly Incident[] = [
     title: 'tickets answers 429 with Retry-After',
     agent: 'support-agent',
     begin: ({ services }, pace) => services.tickets.break({ kind: 'rate_limit', forMs: RATE_LIMIT_MS * pace }),
-    end: ({ services }) => services.tickets.mend(),
+    end: ({ services }) => services.tickets.repair(),
   },
   {
     beginMs: 14_000,
@@ -37,7 +37,7 @@ export const INCIDENTS: readonly Incident[] = [
     title: 'search answers 503',
     agent: 'research-agent',
     begin: ({ services }) => services.search.break({ kind: 'unavailable' }),
-    end: ({ services }) => services.search.mend(),
+    end: ({ services }) => services.search.repair(),
   },
   {
     beginMs: 18_000,
@@ -53,7 +53,7 @@ export const INCIDENTS: readonly Incident[] = [
     title: 'pages answers 503, and a pre-call check notices it',
     agent: 'research-agent',
     begin: ({ services }) => services.pages.break({ kind: 'unavailable' }),
-    end: ({ services }) => services.pages.mend(),
+    end: ({ services }) => services.pages.repair(),
   },
   {
     beginMs: 34_000,
@@ -61,7 +61,7 @@ export const INCIDENTS: readonly Incident[] = [
     title: 'deployments answers 503',
     agent: 'ops-agent',
     begin: ({ services }) => services.deployments.break({ kind: 'unavailable' }),
-    end: ({ services }) => services.deployments.mend(),
+    end: ({ services }) => services.deployments.repair(),
   },
   {
     beginMs: 38_000,
@@ -69,7 +69,7 @@ export const INCIDENTS: readonly Incident[] = [
     title: 'logs hangs',
     agent: 'ops-agent',
     begin: ({ services }) => services.logs.break({ kind: 'hang' }),
-    end: ({ services }) => services.logs.mend(),
+    end: ({ services }) => services.logs.repair(),
   },
   {
     beginMs: 52_000,
@@ -80,7 +80,7 @@ export const INCIDENTS: readonly Incident[] = [
       await Promise.all([services.search.break({ kind: 'refuse' }), services.weather.break({ kind: 'refuse' })]);
     },
     end: async ({ services }) => {
-      await Promise.all([services.search.mend(), services.weather.mend()]);
+      await Promise.all([services.search.repair(), services.weather.repair()]);
     },
   },
   {
@@ -89,7 +89,7 @@ export const INCIDENTS: readonly Incident[] = [
     title: 'orders answers 503',
     agent: 'support-agent',
     begin: ({ services }) => services.orders.break({ kind: 'unavailable' }),
-    end: ({ services }) => services.orders.mend(),
+    end: ({ services }) => services.orders.repair(),
   },
 ];
 

@@ -20,7 +20,7 @@ test('refuses connections, and works again at the same address', async () => {
   await service.break({ kind: 'refuse' });
   await expect(ask()).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   expect(await service.healthy()).toBe(false);
-  await service.mend();
+  await service.repair();
   expect(await ask()).toEqual({ hits: ['a & b'] });
 });
 
@@ -36,7 +36,7 @@ test('closes hanging connections when it works again', async () => {
   const dropped = expect(hanging).rejects.toThrow('fetch failed');
   // A health check that times out was accepted after the request before it.
   await service.healthy();
-  await service.mend();
+  await service.repair();
   await dropped;
   expect(await ask()).toEqual({ hits: ['a & b'] });
 });

@@ -22,7 +22,7 @@ export interface Service {
   /** Makes it fail from now on. */
   break(fault: Fault): Promise<void>;
   /** Makes it work again. */
-  mend(): Promise<void>;
+  repair(): Promise<void>;
   /** Asks it with HTTP whether it works. */
   healthy(): Promise<boolean>;
   close(): Promise<void>;
@@ -97,7 +97,7 @@ export const startService = async (
       if (next.kind === 'rate_limit') retryAt = performance.now() + next.forMs;
       if (next.kind === 'refuse') await close();
     },
-    mend: async () => {
+    repair: async () => {
       fault = undefined;
       for (const response of hanging) response.destroy();
       if (!server.listening) await listen(server, port);

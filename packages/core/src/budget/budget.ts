@@ -4,23 +4,27 @@ import type { WindowBudget } from './window.ts';
 import * as sliding from './window.ts';
 
 /**
- * How many failures a session may still have, by one of the two published rules: `window` (B1 to B4) or `strict` (B6). Pure.
+ * The number of failures that a session may still have, by one of the two published rules: `window` (B1 to B4) or `strict` (B6).
+ * Pure.
  */
 export type Budget = WindowBudget | StrictBudget;
 
 export type BudgetRule = 'window' | 'strict';
 
-/** What a budget is made of. */
+/** Options of a failure budget. */
 export interface BudgetOptions {
-  /** `window`: failures leave it again (B1). `strict`: nothing comes back until `resume()` (B6). Default `window`. */
+  /**
+   * The rule of the budget. `window`: a failure stops counting when it leaves the window (B1). `strict`: failures count until
+   * `resume()` (B6). Default `window`.
+   */
   readonly rule?: BudgetRule;
-  /** Failures. Whole number ≥ 1. Default 5. */
+  /** Number of failures. Whole number ≥ 1. Default 5. */
   readonly failures?: number;
-  /** Tokens of failed calls (B4). Whole number ≥ 1. Default: any number. */
+  /** Number of tokens that failed calls may cost (B4). Whole number ≥ 1. Default: any number. */
   readonly tokens?: number;
-  /** How many steps a failure counts, in a session that calls `step()`. Whole number ≥ 1. Default 20. Rule `window` only. */
+  /** Number of steps that a failure counts, in a session that calls `step()`. Whole number ≥ 1. Default 20. Rule `window` only. */
   readonly windowSteps?: number;
-  /** How many milliseconds a failure counts, in a session that never calls `step()`. > 0. Default 600,000. Rule `window` only. */
+  /** Time that a failure counts, in a session that never calls `step()`. Milliseconds > 0. Default 600,000. Rule `window` only. */
   readonly windowMs?: number;
 }
 
@@ -36,7 +40,7 @@ export const createBudget = ({ rule, failures = DEFAULT_FAILURES, tokens, ...win
 export const remaining = (budget: Budget): number =>
   budget.rule === 'strict' ? strict.remaining(budget) : budget.remaining;
 
-/** B4: tokens that failures may still waste; undefined where there is no token budget. */
+/** B4: tokens that failures may still waste; undefined without a token budget. */
 export const tokensRemaining = (budget: Budget): number | undefined =>
   budget.rule === 'strict' ? strict.tokensRemaining(budget) : sliding.tokensRemaining(budget);
 
@@ -52,10 +56,10 @@ export const isSpent = (budget: Budget): boolean =>
 export const provisionalCount = (budget: Budget): number =>
   budget.rule === 'strict' ? budget.provisional.length : sliding.provisionalCount(budget);
 
-/** Whether something in the budget may change by time, or by the success of a call. */
+/** Whether time, or the success of a call, may change the budget. */
 export const mayChange = (budget: Budget): boolean =>
   budget.rule === 'strict' ? budget.provisional.length > 0 : budget.charges.length > 0 || budget.spent.length > 0;
 
-/** B1: full again. Rule `strict`: what was provisional belongs to the old cycle, and counts there. */
+/** B1: a full budget again. Rule `strict`: provisional charges belong to the old cycle and count there. */
 export const renew = (budget: Budget): Budget =>
   budget.rule === 'strict' ? strict.nextCycle(budget) : sliding.renew(budget);

@@ -2,17 +2,17 @@ import type { Moment } from '../clock.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import type { Budget } from './budget.ts';
 
-/** A charge that still counts, by either rule, for people. */
+/** A charge that still counts, by either rule, in a form for people. */
 export interface ChargeFacts {
-  /** The tool, or `group:NAME` where a group has absorbed its members' charges (C15). */
+  /** The tool, or `group:NAME` if a group has absorbed its members' charges (C15). */
   readonly tool: string;
   readonly category: ErrorCategory;
   readonly at: Moment;
-  /** What the failed call cost. Rule `window` counts tokens apart, so there it is 0. */
+  /** The cost of the failed call. Rule `window` counts tokens separately, so there it is 0. */
   readonly tokens: number;
-  /** How many failures it stands for: more than 1 only where old ones were folded into one. */
+  /** Number of failures in this charge. More than 1 only if old ones were folded into one. */
   readonly count: number;
-  /** `provisional`: it may turn out to be part of a systemic event. `systemic`: the one charge that such an event came to (S3). */
+  /** `provisional`: it may turn out to be part of a systemic event. `systemic`: the one charge of such an event (S3). */
   readonly standing: 'charged' | 'provisional' | 'systemic';
 }
 

@@ -3,11 +3,11 @@ import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import type { Opening } from '../systemic.ts';
 
 /**
- * The rule `strict` (B6): every failure costs one, and nothing comes back until the session is resumed. Only a systemic event
- * returns what it cost beyond one (S3). Pure: every function returns the next budget.
+ * The rule `strict` (B6): every failure costs one, and charges stay until the session is resumed. Only a systemic event returns its
+ * charges beyond the first (S3). Pure: every function returns the next budget.
  *
- * What is left is always `granted - consumed`. Both only grow: what an event returns is granted again, and a new cycle grants
- * what the old one lacks of a full budget.
+ * The remaining number is always `granted - consumed`. Both only grow: charges that an event returns are granted again, and a new
+ * cycle grants what the old one lacks of a full budget.
  */
 export interface StrictBudget {
   readonly rule: 'strict';
@@ -21,15 +21,15 @@ export interface StrictBudget {
   readonly granted: number;
   /** Failures charged since the session began. */
   readonly consumed: number;
-  /** What stands charged in this cycle: the latest {@link MOST_SINGLE}. */
+  /** The charges of this cycle: the latest {@link MOST_SINGLE}. */
   readonly charges: readonly Charge[];
-  /** What was charged before those, in this cycle: no event takes it back any more. */
+  /** Earlier charges of this cycle. No event returns them any more. */
   readonly earlier: EarlierCharges;
-  /** Failures that may turn out to be part of a systemic event: not charged yet (S3). At most {@link MOST_SINGLE} of them. */
+  /** Failures that may turn out to be part of a systemic event, and are not charged yet (S3). At most {@link MOST_SINGLE}. */
   readonly provisional: readonly ProvisionalCharge[];
 }
 
-/** Failures that are kept one by one. A budget may be as large as anybody likes: memory, reports and snapshots stay small. */
+/** Failures that are kept one by one. A budget may have any size, but memory, reports and snapshots stay small. */
 export const MOST_SINGLE = 200;
 
 /** Failures that are kept as one sum. */
@@ -37,25 +37,25 @@ export interface EarlierCharges {
   readonly failures: number;
   /** What they cost together (B4). */
   readonly tokens: number;
-  /** How many of them said what they cost. */
+  /** How many of them reported their cost. */
   readonly priced: number;
 }
 
 /** No failure. */
 export const NONE_EARLIER: EarlierCharges = { failures: 0, tokens: 0, priced: 0 };
 
-/** One failure on the bill. */
+/** One charged failure. */
 export interface Charge {
   readonly tool: string;
   readonly category: ErrorCategory;
   readonly at: Moment;
-  /** What the failed call cost (B4); 0 where nobody said. */
+  /** The cost of the failed call (B4); 0 if it was not reported. */
   readonly tokens: number;
-  /** The one charge that a systemic event came to: it takes part in no other event. */
+  /** The one charge of a systemic event. It is not part of another event. */
   readonly event?: true;
 }
 
-/** A failure that waits for the window of another tool's opening to pass (S3). */
+/** A failure that waits until the window of another tool's opening has passed (S3). */
 export interface ProvisionalCharge extends Charge {
   readonly anchor: { readonly tool: string; readonly at: Moment };
 }
@@ -73,28 +73,28 @@ export const createStrictBudget = (limit: number, tokenLimit?: number): StrictBu
   provisional: NONE,
 });
 
-/** One list for all budgets that have nothing on it yet. */
+/** Shared by all budgets without charges. */
 const NONE: readonly never[] = [];
 
 /** Failures that may still be charged before the session pauses (B1). */
 export const remaining = ({ granted, consumed }: StrictBudget): number => Math.max(0, granted - consumed);
 
-/** B4: tokens that failures of this cycle may still waste; undefined where there is no token budget. */
+/** B4: tokens that failures of this cycle may still waste; undefined without a token budget. */
 export const tokensRemaining = (budget: StrictBudget): number | undefined =>
   budget.tokenLimit === undefined ? undefined : Math.max(0, budget.tokenLimit - chargedOf(budget).tokens);
 
 /** B1, B4: no failure is left, or no token. */
 export const isSpent = (budget: StrictBudget): boolean => remaining(budget) === 0 || tokensRemaining(budget) === 0;
 
-/** B2, B4: one more failure may be the last; of tokens, one as dear as those of this cycle whose price is known. */
+/** B2, B4: one more failure may be the last. For tokens, if it costs the average of this cycle's failures with a known cost. */
 export const isCautious = (budget: StrictBudget): boolean => {
   if (remaining(budget) === 1) return true;
   const left = tokensRemaining(budget) ?? Number.POSITIVE_INFINITY;
   const { tokens, priced } = chargedOf(budget);
-  return left <= tokens / priced; // The mean of none is NaN, and nothing is below that.
+  return left <= tokens / priced; // Without known costs the mean is NaN, and the comparison is false.
 };
 
-/** All that stands charged in this cycle. */
+/** All charges of this cycle. */
 const chargedOf = ({ earlier, charges }: StrictBudget): EarlierCharges => sumOf(earlier, charges);
 
 const sumOf = (earlier: EarlierCharges, charges: readonly Charge[]): EarlierCharges => {
@@ -107,14 +107,14 @@ const sumOf = (earlier: EarlierCharges, charges: readonly Charge[]): EarlierChar
   return { failures, tokens: Math.min(tokens, Number.MAX_SAFE_INTEGER), priced }; // So that snapshots can hold it.
 };
 
-/** B1: a failure costs one. Beyond 0 it is still counted: the call was already under way. */
+/** B1: a failure costs one. It is still counted beyond 0, because the call was already under way. */
 export const charge = (budget: StrictBudget, ...charges: readonly Charge[]): StrictBudget => ({
   ...budget,
   consumed: budget.consumed + charges.length,
   ...summedUp(budget.earlier, budget.charges.concat(charges)),
 });
 
-/** Charges of one cycle, first to last, after `earlier`: the latest stay one by one. */
+/** The charges of one cycle after `earlier`, first to last. The latest are kept one by one. */
 export const summedUp = (
   earlier: EarlierCharges,
   charges: readonly Charge[],
@@ -123,7 +123,7 @@ export const summedUp = (
   return { earlier: sumOf(earlier, charges.slice(0, over)), charges: charges.slice(over) };
 };
 
-/** How many failures of a tool wait for a systemic event to be confirmed or not (S3). */
+/** Number of failures of a tool that wait until a systemic event is confirmed or ruled out (S3). */
 export const provisionalOf = ({ provisional }: StrictBudget, tool: string): number =>
   provisional.reduce((count, one) => (one.tool === tool ? count + 1 : count), 0);
 
@@ -133,7 +133,7 @@ export const chargeProvisionally = (budget: StrictBudget, provisional: Provision
   provisional: [...budget.provisional, provisional],
 });
 
-/** S3: takes back charges that may turn out to be part of an event that began with `anchor`; they are provisional now. */
+/** S3: charges that may turn out to be part of an event that began with `anchor` become provisional. */
 export const suspend = (
   budget: StrictBudget,
   anchor: ProvisionalCharge['anchor'],
@@ -150,7 +150,7 @@ export const suspend = (
   };
 };
 
-/** S3: provisional charges whose window has passed count. */
+/** S3: provisional charges count once their window has passed. */
 export const mature = (budget: StrictBudget, isOver: (charge: ProvisionalCharge) => boolean): StrictBudget => {
   const over = new Set(budget.provisional.filter(isOver));
   if (over.size === 0) return budget;
@@ -159,8 +159,8 @@ export const mature = (budget: StrictBudget, isOver: (charge: ProvisionalCharge)
 };
 
 /**
- * S3: all charges that belong to a systemic event become one, the first; what they had cost beyond that is granted back. Where
- * the event has had its one charge before (`paid`), all of them are.
+ * S3: all charges that belong to a systemic event become one, the first; the cost of the others is granted back. If the event has
+ * had its one charge before (`paid`), the cost of all is granted back.
  */
 export const mergeIntoOne = (
   budget: StrictBudget,
@@ -174,7 +174,7 @@ export const mergeIntoOne = (
   if (first === undefined) return budget;
   const { tool, category, at, tokens } = first;
   const merged: readonly Charge[] = paid ? [] : [{ tool, category, at, tokens, event: true }];
-  const cost = merged.length - charged.length; // Above 0 where all of it was provisional: then the one is charged now.
+  const cost = merged.length - charged.length; // Above 0 if all were provisional: then the one is charged now.
   return {
     ...budget,
     granted: budget.granted + Math.max(0, -cost),
@@ -184,7 +184,7 @@ export const mergeIntoOne = (
   };
 };
 
-/** B1, B4: a new cycle with its full budget. What was provisional belongs to the old one, and counts there. */
+/** B1, B4: a new cycle with its full budget. Provisional charges belong to the old cycle and count there. */
 export const nextCycle = (budget: StrictBudget): StrictBudget => {
   const settled = mature(budget, () => true);
   return {
@@ -196,25 +196,25 @@ export const nextCycle = (budget: StrictBudget): StrictBudget => {
   };
 };
 
-/** Whether two moments lie in one window of S1. */
+/** Whether two moments are in one window of S1. */
 type Within = (from: Moment, to: Moment) => boolean;
 
 /** A failure to be charged. */
 export interface StrictFailure extends Charge {
-  /** How many failures of this tool may wait for a systemic event: as many as open its circuit, none where it has no circuit. */
+  /** Number of failures of this tool that may wait for a systemic event: as many as open its circuit, 0 if it has no circuit. */
   readonly mayWait: number;
-  /** The circuit of its group: the group's opening is this tool's own. */
+  /** The circuit of its group. An opening of the group counts as an opening of this tool. */
   readonly group?: string | undefined;
 }
 
-/** B1, S3: charges a failure; provisionally where it shares the category of another tool that has just opened. */
+/** B1, S3: charges a failure. The charge is provisional if the failure shares the category of another tool that has just opened. */
 export const chargeStrictly = (
   budget: StrictBudget,
   { mayWait, group, ...failure }: StrictFailure,
   openings: readonly Opening[],
   within: Within | undefined,
 ): StrictBudget => {
-  // Bounded: waiting gives the second circuit the failures that open it, and lets no tool fail for free.
+  // Bounded: enough failures can wait to open the second circuit, and no tool fails for free.
   const { limit, provisional } = budget;
   const waits = provisional.length < MOST_SINGLE && provisionalOf(budget, failure.tool) < Math.min(mayWait, limit);
   const anchor = waits && within && openings.find((one) => one.tool !== group && isAnchor(one, failure, within));
@@ -226,7 +226,7 @@ export const chargeStrictly = (
 const isAnchor = (opening: Opening, failure: Charge, within: Within): boolean =>
   opening.tool !== failure.tool && opening.category === failure.category && within(opening.at, failure.at);
 
-/** S3: tools may fail in turns. What others failed with just before this circuit opened may belong to the same event. */
+/** S3: tools may fail in turns. Failures of other tools just before this circuit opened may belong to the same event. */
 export const suspendAlike = (
   budget: StrictBudget,
   { tool, category, at }: Opening,
@@ -238,7 +238,7 @@ export const suspendAlike = (
     return !isOwn && one.category === category && within(one.at, at);
   });
 
-/** S3: provisional charges count once the window has passed in which their tool could have opened too. */
+/** S3: provisional charges count once the window in which their tool could have opened too has passed. */
 export const matureStrictly = (
   budget: StrictBudget,
   at: Moment,

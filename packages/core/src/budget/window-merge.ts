@@ -1,23 +1,26 @@
 import type { Moment } from '../clock.ts';
 import type { ErrorCategory } from '../outcome/taxonomy.ts';
 
-/** A failure in the window, or what a merge has made of several. */
+/** A failure in the window, or several that were merged. */
 export interface WindowCharge {
   readonly tool: string;
   readonly category: ErrorCategory;
   readonly at: Moment;
   readonly provisional: boolean;
-  /** The one charge of a correlated event. No merge takes it in. */
+  /** The one charge of a correlated event. It is never merged. */
   readonly event?: true;
-  /** What its tool did since. A closing keeps the charge out of the tool's next opening, and either out of the group's. */
+  /**
+   * What its tool did since. After a closing, the charge is not part of the tool's next opening. After a closing or a success, it
+   * is not part of the group's.
+   */
   readonly since?: 'success' | 'closing';
-  /** Its tool has no circuit, so that this one tool may exhaust the budget (B5). */
+  /** Its tool has no circuit, so this one tool may exhaust the budget (B5). */
   readonly uncapped?: true;
-  /** How many charges were folded into this one, to bound the list; default 1. No merge takes it in. */
+  /** Number of charges that were folded into this one, to bound the list; default 1. It is never merged. */
   readonly count?: number;
 }
 
-/** What failed calls cost (B4). */
+/** The cost of failed calls (B4). */
 export interface SpentTokens {
   readonly at: Moment;
   readonly tokens: number;
@@ -34,7 +37,7 @@ const capOf = (limit: number): number => Math.max(1, limit - 1);
 
 const isCapped = ({ event, uncapped }: WindowCharge): boolean => event === undefined && uncapped === undefined;
 
-/** B1: how many failures these charges are. */
+/** B1: the number of failures in these charges. */
 export const countCharges = (charges: readonly WindowCharge[], limit: number): number => {
   const cap = capOf(limit);
   const perTool = new Map<string, number>();
@@ -55,7 +58,7 @@ export const countProvisional = (charges: readonly WindowCharge[]): number => {
   return count;
 };
 
-/** B4: what these entries cost together. */
+/** B4: the total cost of these entries. */
 export const sumTokens = (spent: readonly SpentTokens[]): number => {
   let sum = 0;
   for (const { tokens } of spent) sum += tokens;
@@ -70,7 +73,7 @@ export const addTokens = (spent: readonly SpentTokens[], { at, tokens }: SpentTo
   return old.length === 0 ? all : [{ at: latestOf(old).at, tokens: sumTokens(old) }, ...recent];
 };
 
-/** A list with one more charge, within its bounds. `madeFinal`: how many provisional charges became final by folding. */
+/** A list with one more charge, within its bounds. `madeFinal`: number of provisional charges that became final by folding. */
 export const appendCharge = (
   others: readonly WindowCharge[],
   charge: WindowCharge,
@@ -86,8 +89,8 @@ export const appendCharge = (
 };
 
 /**
- * A tool needs no more charges than count for it. Later ones stay longer in the window, so the earlier ones go. Those that the next
- * opening merges are kept apart from those before its last closing (B3): else a merge would find too few.
+ * A tool needs no more charges than count for it. Later ones stay longer in the window, so the earlier ones are dropped. Charges
+ * for the next opening are kept separate from those before the last closing (B3), because otherwise a merge would find too few.
  */
 const keepLatest = (charges: readonly WindowCharge[], tool: string, limit: number): readonly WindowCharge[] => {
   const cap = capOf(limit);
@@ -105,7 +108,7 @@ const splitOldest = <T>(entries: readonly T[]): readonly [old: readonly T[], rec
   return over > 0 ? [entries.slice(0, over + 1), entries.slice(over + 1)] : [NONE, entries];
 };
 
-/** By time: the charge of an event may be earlier than the one before it in the list. */
+/** By time, because the charge of an event may be earlier than the one before it in the list. */
 const latestOf = <T extends { readonly at: Moment }>(entries: readonly T[]): T =>
   entries.reduce((latest, one) => (one.at.ms >= latest.at.ms ? one : latest));
 
@@ -126,11 +129,11 @@ interface Window {
   readonly windowMs: number;
 }
 
-/** B1: by steps once the session has any, else by time. */
+/** B1: by steps once the session has any, otherwise by time. */
 const hasLeft = ({ windowSteps, windowMs }: Window, at: Moment, now: Moment): boolean =>
   now.step > 0 ? now.step - at.step > windowSteps : now.ms - at.ms > windowMs;
 
-/** Only these may be merged. The charge of an event and a folded one stay as they are. */
+/** Only these may be merged. The charge of an event and a folded charge stay as they are. */
 export const isSingle = ({ event, count }: WindowCharge): boolean => event === undefined && count === undefined;
 
 /** Those that may be merged and belong together, and the others. */
@@ -144,7 +147,7 @@ export const partition = (
   return [parts, others];
 };
 
-/** Whether a merge would make of a charge what it is already. */
+/** Whether a merge would leave a charge unchanged. */
 export const isSame = (one: WindowCharge, other: WindowCharge): boolean =>
   one.tool === other.tool &&
   one.category === other.category &&

@@ -18,11 +18,11 @@ import {
 export type { SpentTokens, WindowCharge } from './window-merge.ts';
 
 /**
- * The failure budget in a sliding window (B1 to B4, S3). Pure: every function gives the next budget, and the same object where
+ * The failure budget in a sliding window (B1 to B4, S3). Pure: every function returns the next budget, or the same object if
  * nothing changed.
  *
- * A charge is provisional while it may still turn out to be part of a correlated event. It counts in what remains, but it
- * pauses the session only when it is final.
+ * A charge is provisional while it may still turn out to be part of a correlated event. It reduces what remains, but it pauses the
+ * session only when it is final.
  */
 export interface WindowBudget {
   readonly rule: 'window';
@@ -40,7 +40,7 @@ export interface WindowBudget {
   readonly charges: readonly WindowCharge[];
   /** Tokens of failed calls (B4). At most {@link MOST_ENTRIES}. */
   readonly spent: readonly SpentTokens[];
-  /** Failures that may still be charged before the session pauses. Derived, computed when the charges change. */
+  /** Failures that may still be charged before the session pauses. Computed when the charges change. */
   readonly remaining: number;
 }
 
@@ -104,7 +104,7 @@ export interface WindowFailure {
   readonly tokens: number;
   /** The tool has a circuit. */
   readonly hasCircuit: boolean;
-  /** It was a probe, or is part of an event that lasts: there is no charge. Its tokens still count. */
+  /** It was a probe, or is part of an event that lasts, so it is not charged. Its tokens still count. */
   readonly free: boolean;
   /** Correlation is on: the failure may turn out to be part of an event. */
   readonly mayBeShared: boolean;
@@ -121,7 +121,7 @@ export const chargeFailure = (budget: WindowBudget, failure: WindowFailure): Win
   return append(next, budget.charges, hasCircuit ? charge : { ...charge, uncapped: true }, provisional ? 0 : 1);
 };
 
-/** The budget with these charges. `consumed`: how many of them are final that were not before. */
+/** The budget with these charges. `consumed`: number of them that have just become final. */
 const append = (
   budget: WindowBudget,
   others: readonly WindowCharge[],
@@ -132,18 +132,18 @@ const append = (
   return withCharges({ ...budget, charges, consumed: budget.consumed + consumed + madeFinal });
 };
 
-/** What opened: a tool, or `group:NAME`. */
+/** The opening of a tool's circuit, or of `group:NAME`. */
 export interface WindowOpening {
   readonly tool: string;
   readonly category: ErrorCategory;
   readonly at: Moment;
 }
 
-/** B3: the circuit of a tool opened. What it was charged since it last closed becomes one: an outage costs one. */
+/** B3: the circuit of a tool opened. Its charges since it last closed become one: an outage costs one. */
 export const mergeOpening = (budget: WindowBudget, opening: WindowOpening): WindowBudget =>
   mergeInto(budget, opening, (one) => one.tool === opening.tool && one.since !== 'closing');
 
-/** C15: the circuit of a group opened. What its members were charged since their last success becomes one. */
+/** C15: the circuit of a group opened. The charges of its members since their last success become one. */
 export const mergeGroup = (
   budget: WindowBudget,
   opening: WindowOpening,
@@ -160,12 +160,12 @@ const mergeInto = (
   if (first === undefined) return budget;
   const merged: WindowCharge = { tool, category, at, provisional: parts.every(({ provisional }) => provisional) };
   if (first === budget.charges.at(-1) && isSame(first, merged)) return budget;
-  return append(budget, others, merged, 0); // Final where a part was, and that part has been counted.
+  return append(budget, others, merged, 0); // Final if a part was, which has been counted.
 };
 
 /**
- * S3: a correlated event began or grew. All charges that are part of it become one, which is final; where the event has had its
- * charge (`paid`), they are removed.
+ * S3: a correlated event began or grew. All charges that are part of it become one final charge. If the event has had its charge
+ * (`paid`), they are removed.
  */
 export const mergeEvent = (
   budget: WindowBudget,
@@ -182,12 +182,12 @@ export const mergeEvent = (
   return append(budget, others, { tool, category, at, provisional: false, event: true }, made);
 };
 
-/** B3: a circuit closed. What failed before is no part of its next opening. */
+/** B3: a circuit closed. Earlier failures are not part of its next opening. */
 export const markClosed = (budget: WindowBudget, tool: string): WindowBudget => markSince(budget, tool, 'closing');
 
 /**
- * C15, S3: a tool succeeded. What it failed with before is no part of the opening of its group. If the tool or its group was
- * suspected of a correlated event, all provisional charges become final.
+ * C15, S3: a tool succeeded. Its earlier failures are not part of the opening of its group. If the tool or its group was suspected
+ * of a correlated event, all provisional charges become final.
  */
 export const markSucceeded = (budget: WindowBudget, tool: string, group: string | undefined): WindowBudget => {
   const next = markSince(budget, tool, 'success');
@@ -206,15 +206,15 @@ const markSince = (budget: WindowBudget, tool: string, since: 'success' | 'closi
   return budget;
 };
 
-/** A closing says more than a success. */
+/** A closing overrides a success. */
 const isMarkedBy = (charge: WindowCharge, tool: string, since: 'success' | 'closing'): boolean =>
   charge.tool === tool &&
   (since === 'closing' ? charge.since !== 'closing' : charge.since === undefined) &&
   isSingle(charge);
 
 /**
- * B1, S3: deletes what has left the window, then makes final what can no longer be shared. Only for a session that is active:
- * while it is paused, nothing leaves.
+ * B1, S3: deletes charges that have left the window, then makes charges final that can no longer be shared. Only for an active
+ * session: while it is paused, charges stay.
  */
 export const passTime = (
   budget: WindowBudget,
@@ -239,6 +239,6 @@ const makeFinal = (budget: WindowBudget, mayWait?: (charge: WindowCharge) => boo
   return budget;
 };
 
-/** B1: a new cycle without charges. What was provisional never becomes final. */
+/** B1: a new cycle without charges. Provisional charges of the old cycle never become final. */
 export const renew = (budget: WindowBudget): WindowBudget =>
   withCharges({ ...budget, cycle: budget.cycle + 1, charges: NONE, spent: NONE });

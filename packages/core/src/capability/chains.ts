@@ -1,20 +1,22 @@
 import { walk } from './graph.ts';
 import type { Capability } from './map.ts';
 
-/** What each tool stands on, by tool. A name that has no entry is no tool but a resource. */
+/** What each tool depends on, by tool. A name without an entry is not a tool but a resource. */
 export type Dependencies = ReadonlyMap<string, readonly string[]>;
 
-/** Every tool has an entry, one that stands on nothing too. */
+/** Every tool has an entry, even if it depends on nothing. */
 export const dependenciesOf = (tools: Readonly<Record<string, Capability>>): Dependencies =>
   new Map(Object.entries(tools).map(([tool, { dependsOn = [] }]) => [tool, dependsOn]));
 
-/** P4: for each tool, how many tools lie on the longest path of `dependsOn` through it, itself included. Resources are no link. */
+/**
+ * P4: for each tool, the number of tools on the longest path of `dependsOn` through it, itself included. Resources do not count.
+ */
 export const longestChains = (dependencies: Dependencies): ReadonlyMap<string, number> => {
   const above = depths(dependents(dependencies));
   return new Map([...depths(dependencies)].map(([tool, below]) => [tool, below + (above.get(tool) ?? 1) - 1]));
 };
 
-/** How many tools lie on the longest path from each, itself included. */
+/** The number of tools on the longest path from each tool, itself included. */
 const depths = (next: Dependencies): ReadonlyMap<string, number> => {
   const found = new Map<string, number>();
   for (const name of walk(next.keys(), (one) => next.get(one)).order) {
@@ -24,7 +26,7 @@ const depths = (next: Dependencies): ReadonlyMap<string, number> => {
   return found;
 };
 
-/** The same arrows the other way round: which tools stand on each. */
+/** The same dependencies in reverse: which tools depend on each. */
 export const dependents = (dependencies: Dependencies): Dependencies => {
   const found = new Map<string, string[]>([...dependencies.keys()].map((tool) => [tool, []]));
   for (const [tool, basis] of dependencies) for (const one of basis) found.get(one)?.push(tool);
@@ -32,8 +34,8 @@ export const dependents = (dependencies: Dependencies): Dependencies => {
 };
 
 /**
- * S4: a name that all these tools reach by `dependsOn`, themselves included: the nearest to them all, counted in hops; among
- * equals, the one that is nearest to the first tool. Undefined where they share nothing.
+ * S4: a name that all these tools reach by `dependsOn`, themselves included. The name with the fewest hops in total wins; among
+ * equals, the one that is nearest to the first tool. Undefined if they share nothing.
  */
 export const sharedDependency = (tools: readonly string[], dependencies: Dependencies): string | undefined => {
   const [first, ...others] = tools.map((tool) => hopsFrom(tool, dependencies));
@@ -43,18 +45,18 @@ export const sharedDependency = (tools: readonly string[], dependencies: Depende
   return totals.toSorted(([, one], [, other]) => one - other)[0]?.[0]; // Stable: nearest to the first tool first.
 };
 
-/** How many hops away each name is that this one reaches, nearest first; a cycle is walked once. */
+/** The number of hops to each name that this one reaches, nearest first. A cycle is walked once. */
 const hopsFrom = (tool: string, dependencies: Dependencies): ReadonlyMap<string, number> => {
   const hops = new Map([[tool, 0]]);
   for (const [name, count] of hops) {
-    for (const one of dependencies.get(name) ?? []) if (!hops.has(one)) hops.set(one, count + 1); // Grows as it is walked.
+    for (const one of dependencies.get(name) ?? []) if (!hops.has(one)) hops.set(one, count + 1); // Grows during the walk.
   }
   return hops;
 };
 
-/** S2: these tools, and every tool that depends on one of them, directly or by others. `above`: see {@link dependents}. */
+/** S2: these tools, and every tool that depends on one of them, directly or indirectly. `above`: see {@link dependents}. */
 export const withDependents = (tools: Iterable<string>, above: Dependencies): ReadonlySet<string> => {
   const found = new Set(tools);
-  for (const tool of found) for (const one of above.get(tool) ?? []) found.add(one); // Grows as it is walked.
+  for (const tool of found) for (const one of above.get(tool) ?? []) found.add(one); // Grows during the walk.
   return found;
 };

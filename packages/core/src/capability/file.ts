@@ -3,11 +3,11 @@ import type { ConfigIssue } from '../errors.ts';
 import { type Capability, capabilityFileChecks, capabilityWarnings, checkCapabilityMap } from './map.ts';
 import { text as name } from './text.ts';
 
-/** A capability map that came from a file, looked at. */
+/** A checked capability map from a file. */
 export interface CapabilityMap {
-  /** By tool: each is a part of the tool's configuration. */
+  /** Capabilities by tool: each is a part of the tool's configuration. */
   readonly tools: Readonly<Record<string, Capability>>;
-  /** What would work, and leave the model with nothing to do: a tool with neither alternative nor fallback. */
+  /** Faults that do not prevent a start: a tool with neither alternative nor fallback leaves the model nothing to do. */
   readonly warnings: readonly ConfigIssue[];
 }
 
@@ -37,12 +37,11 @@ const checkFile: Check = (path, value) => {
 };
 
 /**
- * Looks at a capability map (R1) that was read from a file, YAML or other: `{ tools: { name: { provides, alternatives,
- * fallback, dependsOn } } }`. All four may be left out; what is an alternative must be a tool of the file too. `adapt` can't
- * come from a file.
+ * Checks a capability map (R1) from a file, in YAML or another format: `{ tools: { name: { provides, alternatives, fallback,
+ * dependsOn } } }`. All four may be left out. An alternative must also be a tool of the file. `adapt` can't come from a file.
  *
- * @throws {BreakerboxConfigError} with all that is malformed: unknown keys, values of a wrong type, an alternative that is no
- * tool, the tool itself or there twice, a cycle of alternatives or of `dependsOn`.
+ * @throws {BreakerboxConfigError} with everything that is malformed: unknown keys, values of a wrong type, an alternative that is
+ * not a tool, is the tool itself or is listed twice, a cycle of alternatives or of `dependsOn`.
  *
  * @example
  * ```ts
@@ -59,10 +58,10 @@ export const validateCapabilities = (value: unknown): CapabilityMap => {
 };
 
 /**
- * The same for a JSON text.
+ * The same for a JSON string.
  *
- * @throws {BreakerboxConfigError} where it is no JSON, with line and column where they are known, and as
- * {@link validateCapabilities} does.
+ * @throws {BreakerboxConfigError} if it is not JSON, with line and column if they are known, and as {@link validateCapabilities}
+ * does.
  *
  * @example
  * ```ts
@@ -71,7 +70,7 @@ export const validateCapabilities = (value: unknown): CapabilityMap => {
  */
 export const parseCapabilities = (text: string): CapabilityMap => {
   if (typeof text !== 'string') refuse([{ path: 'text', message: `is ${show(text)}. Give the JSON as a text.` }], WHAT);
-  const json = text.replace(/^\uFEFF/, ''); // Some editors begin a file with this mark, which is no JSON.
+  const json = text.replace(/^\uFEFF/, ''); // Some editors begin a file with this mark, which is not JSON.
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -84,7 +83,7 @@ export const parseCapabilities = (text: string): CapabilityMap => {
 const notJson = (json: string, why: string): ConfigIssue => {
   const position = /at position (\d+)/.exec(why)?.[1];
   const reason = why.replace(/ \(line \d+ column \d+\)/, '').replace(/ at position \d+/, '');
-  // The engine's words may quote the text over several lines.
+  // The engine's message may quote the text over several lines.
   const message = `is no JSON (${reason.replace(/\s+/g, ' ')}), so there is no map to read. Mend the text.`;
   if (json.trim() === '') return { path: 'text', message: 'is empty. Give at least {"tools": {}}.' };
   return { path: position === undefined ? 'text' : placeOf(json, Number(position)), message };

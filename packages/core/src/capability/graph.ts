@@ -1,20 +1,22 @@
 import { shortened } from '../names.ts';
 
-/** What a walk along the arrows of names to names has found. */
+/** The result of a walk along the dependencies between names. */
 export interface Walk {
-  /** Every name once, and all that it points to before it, but for the arrows that close a cycle. */
+  /** Every name once, after all names that it points to. Arrows that close a cycle are ignored. */
   readonly order: readonly string[];
-  /** One for each arrow that leads back to where the walk came from, but 100 at most; a name that points to itself is a cycle of one. */
+  /**
+   * One for each arrow that leads back to where the walk came from, at most 100. A name that points to itself is a cycle of one.
+   */
   readonly cycles: readonly (readonly string[])[];
 }
 
-/** A name on the way, and the arrows from it that are still to be followed. */
+/** A name on the path, and its arrows that are still to be followed. */
 interface Stop {
   readonly name: string;
   readonly ahead: Iterator<string>;
 }
 
-/** Each may be as long as the map, and there may be as many as arrows: in a file made to do harm, too many to keep. */
+/** Each cycle may be as long as the map, and there may be as many as arrows: in a malicious file, too many to keep. */
 const MOST_CYCLES = 100;
 
 /** Walks from each name, in order. Without recursion: a map from a file may be deep. */
@@ -46,7 +48,7 @@ export const walk = (names: Iterable<string>, next: (name: string) => readonly s
   return { order: [...order], cycles };
 };
 
-/** `a → b → a`; of a long one the beginning. */
+/** `a → b → a`; for a long cycle, only the beginning. */
 export const describeCycle = (cycle: readonly string[]): string => {
   const some = cycle.slice(0, MOST_SHOWN).map((name) => shortened(name, 60));
   const more = cycle.length > some.length ? [`${cycle.length - some.length} more`] : [];

@@ -8,7 +8,7 @@ import {
 } from './chains.ts';
 import type { Capability } from './map.ts';
 
-/** What the tools of a box stand on, worked out when it is next asked for. */
+/** The dependencies of a box's tools, computed when next needed. */
 export interface KeptChains {
   /** A tool was declared: it may be a link of any chain. */
   forget(): void;

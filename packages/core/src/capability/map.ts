@@ -4,34 +4,37 @@ import { someNames } from '../names.ts';
 import { describeCycle, walk } from './graph.ts';
 import { text } from './text.ts';
 
-/** What is lost by an alternative (R1). */
+/** How much an alternative loses (R1). */
 export const DEGRADATIONS = ['low', 'high', 'unknown'] as const;
 
 export type Degradation = (typeof DEGRADATIONS)[number];
 
-/** Another tool that can stand in (R1). */
+/** An alternative: another tool to use as a fallback (R1). */
 export interface Alternative {
   /** The name of a configured tool. */
   readonly tool: string;
-  /** How to use it for this, in words for the model. */
+  /** How to use the alternative for this purpose, in words for the model. */
   readonly method?: string;
-  /** How much is lost by it. Default `unknown`. */
+  /** How much the alternative loses. Default `unknown`. */
   readonly degradation?: Degradation;
-  /** What is lost by it, in words for the model. */
+  /** What the alternative loses, in words for the model. */
   readonly note?: string;
-  /** Makes the alternative's input of this tool's: the executor may then call it in place (R4). */
-  adapt?(input: unknown): unknown; // As a method, so that a function of a narrower input will do.
+  /** Converts this tool's input into the alternative's input. The executor may then call the alternative directly (R4). */
+  adapt?(input: unknown): unknown; // As a method, so that a function of a narrower input type fits.
 }
 
-/** What a tool is for, and what to do without it (R1). */
+/** The purpose of a tool, and what to do without it (R1). */
 export interface Capability {
-  /** What the tool gives, in words: `web search`. */
+  /** What the tool provides, in words: `web search`. */
   readonly provides?: string;
-  /** Tools that can stand in. The usable one of least degradation is taken; among equals the first. */
+  /** Tools to use as fallbacks. The usable one of least degradation is chosen; among equals the first. */
   readonly alternatives?: readonly Alternative[];
-  /** What a person or the model may do where no alternative is usable: `ask the user for a link`. */
+  /** What a person or the model may do if no alternative is usable: `ask the user for a link`. */
   readonly fallback?: string;
-  /** Tools, or anything else by name, that this one stands on: their backoffs share a cap (P4), and a shared one is suspected first (S4). */
+  /**
+   * Tools, or anything else by name, that this tool depends on. Their backoffs share a cap (P4), and a shared dependency is
+   * suspected first (S4).
+   */
   readonly dependsOn?: readonly string[];
 }
 
@@ -49,7 +52,7 @@ const notInAFile: Check = (path) => [
   { path, message: `can't stand in a file, for it is a function. Leave it out here, and set it in code.` },
 ];
 
-/** Each alternative by itself: whether its tool is there, the whole map says. */
+/** Checks each alternative by itself. The check of the whole map tells whether its tool exists. */
 const alternative =
   (adapt: Check): Check =>
   (path, value) => {
@@ -80,12 +83,12 @@ const checksWith = (adapt: Check) =>
 /** For a tool that is configured in code. */
 export const capabilityChecks = checksWith(aFunction);
 
-/** For a tool that stands in a file. */
+/** For a tool that comes from a file. */
 export const capabilityFileChecks = checksWith(notInAFile);
 
 /**
- * R1, E6: what is wrong among the tools. Takes anything and looks at what is well-formed in it, so that all that is wrong can
- * be said at once; what is malformed, {@link capabilityChecks} say.
+ * R1, E6: faults across the tools. Takes any value and checks its well-formed parts, so that all faults are reported at once.
+ * {@link capabilityChecks} reports the malformed parts.
  */
 export const checkCapabilityMap = (tools: unknown): readonly ConfigIssue[] => {
   const map = new Map(isObject(tools) ? Object.entries(tools) : []);
@@ -138,7 +141,7 @@ const cyclesOf = (
     message: `is a cycle, ${describeCycle(cycle)}: ${WHY[key]}.`,
   }));
 
-/** R1: what would work, and leave the model with nothing to do. */
+/** R1: warnings for tools without alternative and fallback, which leave the model nothing to do. */
 export const capabilityWarnings = (tools: Readonly<Record<string, Capability>>): readonly ConfigIssue[] =>
   Object.entries(tools)
     .filter(([, { alternatives = [], fallback }]) => alternatives.length === 0 && fallback === undefined)
@@ -149,7 +152,7 @@ export const capabilityWarnings = (tools: Readonly<Record<string, Capability>>):
         `is to be done instead, such as fallback: 'ask the user for a link'.`,
     }));
 
-/** By position; undefined where there is no well-formed one. */
+/** By position; undefined if the entry is not well-formed. */
 const alternativesOf = (tool: unknown): readonly (string | undefined)[] => {
   const alternatives = own(tool, 'alternatives');
   if (!Array.isArray(alternatives)) return [];

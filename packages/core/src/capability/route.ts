@@ -1,23 +1,23 @@
 import type { FreshnessLabel } from '../freshness.ts';
 import { type Alternative, type Capability, DEGRADATIONS, type Degradation } from './map.ts';
 
-/** Where a call that is not made goes instead (R2). */
+/** The fallback of a call that is not made (R2). */
 export type Route = AlternativeRoute | ManualRoute | StaleRoute | DeferRoute;
 
-/** Another tool does it, in its own way. */
+/** Another tool to call in place of this one. */
 export interface AlternativeRoute {
   readonly kind: 'alternative';
   readonly tool: string;
-  /** How to use it for this, in words; undefined where there is nothing to say. */
+  /** How to use the alternative for this purpose, in words; undefined if not configured. */
   readonly method: string | undefined;
   readonly degradation: Degradation;
-  /** What is lost by it, in words. */
+  /** What the alternative loses, in words. */
   readonly note: string | undefined;
-  /** Makes the alternative's input of this tool's, so that the executor may call it in place (R4). */
+  /** Converts this tool's input into the alternative's input, so that the executor may call the alternative directly (R4). */
   readonly adapt: ((input: unknown) => unknown) | undefined;
 }
 
-/** No tool, but something that a person or the model may do. */
+/** Something that a person or the model may do without a tool. */
 export interface ManualRoute {
   readonly kind: 'manual';
   readonly fallback: string;
@@ -30,14 +30,14 @@ export interface StaleRoute {
   readonly label: FreshnessLabel;
 }
 
-/** Nothing: put it off. */
+/** No fallback: postpone the work. */
 export interface DeferRoute {
   readonly kind: 'defer';
 }
 
 /**
- * R2: the usable alternative of least degradation (low, high, unknown last; among equals the first), else the manual fallback,
- * else `defer`. Whether a last good result comes before them (F2), the tool says.
+ * R2: the usable alternative of least degradation (low, high, unknown last; among equals the first), otherwise the manual fallback,
+ * otherwise `defer`. The tool's settings decide whether a last good result comes before them (F2).
  */
 export const routeOf = (
   { alternatives = [], fallback }: Capability,

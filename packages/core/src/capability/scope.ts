@@ -4,7 +4,7 @@ import type { Reason } from '../reasons.ts';
 import type { AlternativeRoute, Route } from './route.ts';
 import { text } from './text.ts';
 
-/** A part of the agent's work, with the tools that it takes (W1). */
+/** A part of the agent's work, with the tools that it needs (W1). */
 export interface Task {
   readonly name: string;
   readonly tools: readonly string[];
@@ -13,7 +13,7 @@ export interface Task {
 /** A task that can be done now. */
 export interface AchievableTask {
   readonly task: string;
-  /** Tools that are out, and what stands in for them; empty where nothing is lost. */
+  /** Tools that are unavailable, with their alternatives; empty if all tools are available. */
   readonly degraded: readonly { readonly tool: string; readonly route: AlternativeRoute }[];
 }
 
@@ -23,20 +23,20 @@ export interface DeferredTask {
   readonly blockers: readonly TaskBlocker[];
 }
 
-/** A tool that keeps a task from being done. */
+/** A tool that blocks a task. */
 export interface TaskBlocker {
   readonly tool: string;
-  /** Why a call of it would be held up now. */
+  /** Why a call of it would be skipped or paused now. */
   readonly reason: Reason;
-  /** Never an alternative: there was none. */
+  /** Never an alternative: no alternative was usable. */
   readonly route: Exclude<Route, AlternativeRoute>;
   /** What would unblock it: the end of a sentence that begins 'it can go on once …'. */
   readonly unblock: string;
 }
 
-/** What can be done now, and what can't (W1). */
+/** Which tasks can be done now, and which can't (W1). */
 export interface ScopePlan {
-  /** `proceed`: all tasks. `reduce`: the achievable ones. `pause`: none is achievable. */
+  /** `proceed`: do all tasks. `reduce`: do the achievable ones. `pause`: none is achievable. */
   readonly decision: 'proceed' | 'reduce' | 'pause';
   readonly achievable: readonly AchievableTask[];
   readonly deferred: readonly DeferredTask[];
@@ -47,7 +47,7 @@ export type Outlook =
   | { readonly out: false }
   | {
       readonly out: true;
-      /** Why a call would be held up. */
+      /** Why a call would be skipped or paused. */
       readonly reason: Reason;
       readonly route: Route;
       /** What would unblock it. */
@@ -55,8 +55,8 @@ export type Outlook =
     };
 
 /**
- * W1: splits tasks by their tools. A task is achievable if each of its tools can be called or has a usable alternative; of
- * any other, each tool that keeps it from being done is named. Every task is in the plan exactly once (W2).
+ * W1: splits tasks by their tools. A task is achievable if each of its tools can be called or has a usable alternative. For any
+ * other task, the plan names each tool that blocks it. Every task is in the plan exactly once (W2).
  */
 export const planScope = (
   tasks: readonly Task[],
@@ -87,7 +87,7 @@ const decide = (achievable: readonly AchievableTask[], deferred: readonly Deferr
 
 const A_TASK = "{ name: 'summary', tools: ['web_search'] }";
 
-/** Tasks may carry more than their plan needs. */
+/** Tasks may have more fields than their plan needs. */
 const task: Check = (path, value) => {
   if (!isObject(value)) return [{ path, message: `is ${show(value)}. Give an object such as ${A_TASK}.` }];
   const { name, tools } = value as Partial<Record<keyof Task, unknown>>;
@@ -107,7 +107,7 @@ const sameNames = (tasks: readonly unknown[]): readonly ConfigIssue[] => {
   });
 };
 
-/** Refuses what is no list of tasks, with all that is wrong in it, as a {@link BreakerboxUsageError}. */
+/** Rejects a value that is not a list of tasks, with a {@link BreakerboxUsageError} that lists everything wrong in it. */
 export const checkTasks = (tasks: unknown): void => {
   const issues = [...list(task, `[${A_TASK}]`)('tasks', tasks), ...(Array.isArray(tasks) ? sameNames(tasks) : [])];
   if (issues.length === 0) return;

@@ -1,6 +1,6 @@
 import { type Check, show } from '../checks.ts';
 
-/** A text with something in it. `why` ends the message: what it is for. */
+/** A non-empty string. `why` ends the message: what the string is for. */
 export const text =
   (why: string): Check =>
   (path, value) =>

@@ -2,14 +2,14 @@ import type { ProbeWait } from '../circuit/schedule.ts';
 import type { Reason } from '../reasons.ts';
 import { describeWait, quoteTool } from './wording.ts';
 
-/** A tool that is out. */
+/** A tool that is unavailable. */
 export interface Hold {
   readonly tool: string;
   /** Why a call of it would be rejected now. */
   readonly reason: Reason;
   /**
-   * How far the next probe is away of the circuit that rejects: the tool's, its group's (C13), or that of the systemic event (S5).
-   * Undefined where no probe is waited for.
+   * The wait until the next probe of the circuit that rejects the call: the tool's, its group's (C13), or that of the systemic
+   * event (S5). Undefined if no probe is awaited.
    */
   readonly wait: ProbeWait | undefined;
 }

@@ -7,15 +7,15 @@ import type { Degradation } from './map.ts';
 /** Characters of a tool's name that are shown. */
 const LONGEST_NAME = 80;
 
-/** What is not seen, or moves what is: control and formatting characters, lone surrogates, line separators. */
+/** Characters that are invisible or move others: control and formatting characters, lone surrogates, line separators. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-/** What could end the quotes around a name. */
+/** Characters that could end the quotes around a name. */
 const QUOTING = /['"`\\‘’“”]/;
 
 /**
- * `'web_search'`. Many tools come from servers that anybody may write, and models make names up: one that holds quotes, line
- * breaks or the like is shown as JSON shows it, so that it can't be taken for our own words, and a long one is cut.
+ * A quoted name: `'web_search'`. Many tools come from servers that anyone may write, and models make names up. A name with quotes,
+ * line breaks or the like is shown as JSON shows it, so that it can't be taken for our own words. A long name is cut.
  */
 export const quoteTool = (tool: string): string => {
   if (tool.length <= LONGEST_NAME && !UNSEEN.test(tool) && !QUOTING.test(tool)) return `'${tool}'`;
@@ -41,7 +41,7 @@ const LONGEST_CLAUSE = 200;
 
 /** Words from the configuration as a part of a sentence: on one line, at most 200 characters, without a full stop of their own. */
 export const asClause = (words: string): string => {
-  // Cut before it is searched: what a model reads stays short, and so does the work.
+  // Cut before the search, so that the model's text and the work stay small.
   const line = words
     .slice(0, 4 * LONGEST_CLAUSE)
     .replace(/[\s\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -63,8 +63,8 @@ export const LOSS: Readonly<Record<Degradation, string>> = {
 };
 
 /**
- * When the next probe is due: `in 3 steps or in 60 s`. A Retry-After that ends after the wait by time takes its place, because no
- * probe is due before it: `in 90 s`.
+ * When the next probe is due: `in 3 steps or in 60 s`. A Retry-After that ends later replaces the wait by time, because no probe is
+ * due before it: `in 90 s`.
  */
 export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait): string => {
   const byTimeMs = ms ?? Number.POSITIVE_INFINITY;

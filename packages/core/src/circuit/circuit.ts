@@ -20,9 +20,9 @@ import { type Counts, hasWindows, recordCall, type Trip, trippedBy } from './tri
 
 export * from './state.ts';
 
-/*
- * One circuit as a pure state machine: every function takes a circuit and gives the next one, the same object where
- * nothing changed. No clock, no telemetry, no promise.
+/**
+ * One circuit as a pure state machine: every function takes a circuit and returns the next one, or the same object if nothing
+ * changed. It uses no clock, no telemetry and no promise.
  */
 
 export type Admission =
@@ -31,7 +31,7 @@ export type Admission =
 
 const NO_SURROUNDINGS: Surroundings = {};
 
-/** May a call pass now? C5, C6, P1. `asking` says which tool calls, where several have the circuit in common (C15). */
+/** Whether a call may pass now: C5, C6, P1. `asking` is the tool that calls, if several share the circuit (C15). */
 export const admits = (circuit: Circuit, policy: CircuitPolicy, at: Moment, asking?: Asking): boolean => {
   switch (circuit.state) {
     case 'closed':
@@ -43,7 +43,7 @@ export const admits = (circuit: Circuit, policy: CircuitPolicy, at: Moment, aski
   }
 };
 
-/** The same, and the circuit with what the call takes of it. A probe's lease is that of the tool that asks (C9, C15). */
+/** The same, with the circuit after the call has taken its slot. A probe's lease is that of the tool that asks (C9, C15). */
 export const admit = (circuit: Circuit, policy: CircuitPolicy, at: Moment, asking?: Asking): Admission => {
   if (!admits(circuit, policy, at, asking)) return { verdict: 'reject', circuit };
   if (circuit.state === 'closed') return { verdict: 'call', circuit };
@@ -77,7 +77,7 @@ export const isLate = (circuit: Circuit, ticket: Ticket): boolean => circuit.gen
 export const isUntouched = (circuit: Circuit, policy: CircuitPolicy): boolean =>
   circuit.state === 'closed' && circuit.failures === 0 && !hasWindows(policy);
 
-/** A call succeeded; a closed circuit may still find that too many failed or were slow. C3, C6, C7. */
+/** A call succeeded. A closed circuit may still find that too many calls failed or were slow. C3, C6, C7. */
 export const succeed = (
   circuit: Circuit,
   ticket: Ticket,
@@ -134,7 +134,7 @@ export const fail = (
   }
 };
 
-/** What opens a closed circuit with this failure, if anything does. */
+/** The policy that opens a closed circuit with this failure, if any. */
 const tripOf = (
   row: Row,
   counts: Counts | undefined,
@@ -147,19 +147,19 @@ const tripOf = (
   return keysReached(row, policy) ? 'keys' : counts && trippedBy(counts, policy, ms);
 };
 
-/** A call ended in a way that says nothing of the tool: its place is free again. C8. */
+/** A call ended without saying anything about the tool: its slot is free again. C8. */
 export const release = (circuit: Circuit, ticket: Ticket): Circuit =>
   circuit.state === 'half_open' && ticket.lease !== undefined && !isLate(circuit, ticket)
     ? { ...circuit, leases: without(circuit.leases, ticket.lease) }
     : circuit;
 
-/** What keeps a circuit from being closed. */
+/** The category that keeps a circuit from closing. */
 export const categoryOf = (circuit: Circuit): ErrorCategory | undefined =>
   circuit.state === 'closed' ? undefined : circuit.outage.category;
 
 /**
- * A circuit from a snapshot that may have been written under another policy (C11): it waits no longer than this one would let it,
- * and where fewer probes are wanted now, one is still to come that closes it.
+ * A circuit from a snapshot that may have been written under another policy (C11). It waits no longer than this policy allows. If
+ * fewer probes are needed now, one more probe must still close it.
  */
 export const adopted = (circuit: Circuit, policy: CircuitPolicy, ms: number): Circuit => {
   const latestMs = ms + policy.maxRetryAfterMs;

@@ -1,17 +1,17 @@
-/** Which steps no tool probes on (P3). */
+/** The steps on which no tool probes (P3). */
 export interface FreeSteps {
-  /** The first free step from this one on. */
+  /** The first free step at or after this one. */
   from(step: number): number;
-  /** A tool probes on this step: it is no longer free. */
+  /** Marks a step as taken, because a tool probes on it. */
   take(step: number): void;
 }
 
 /**
- * Steps of which some are taken. Each taken step points to a later one, and a search shortens the path that it took. So to give
- * n tools a step each takes about n operations, not n for each step that is already taken.
+ * Steps, some of which are taken. Each taken step points to a later one, and a search shortens the path that it took. Finding a
+ * step for each of n tools therefore takes about n operations, not n for each taken step.
  */
 export const freeSteps = (taken: Iterable<number>): FreeSteps => {
-  /** From a taken step to a later one. All steps between the two are taken. */
+  /** Points from a taken step to a later one. All steps between the two are taken. */
   const later = new Map<number, number>();
 
   const from = (step: number): number => {

@@ -9,13 +9,13 @@ export const CIRCUIT_MODES = ['automatic', 'forced_open', 'disabled', 'observe_o
  * | mode | means |
  * |---|---|
  * | `automatic` | the circuit decides: the default |
- * | `forced_open` | every call is skipped, without probes, until somebody says otherwise |
+ * | `forced_open` | every call is skipped, without probes, until the mode is changed |
  * | `disabled` | calls pass, and touch neither circuit nor budget; pauses of the session still hold |
- * | `observe_only` | calls pass; what would have been decided is counted and reported, and bites nobody |
+ * | `observe_only` | calls pass; what would have been decided is counted and reported, and rejects no call |
  */
 export type CircuitMode = (typeof CIRCUIT_MODES)[number];
 
-/** What a circuit is reported as: its own state while it decides, else its mode. */
+/** The reported state of a circuit: its own state while it decides, otherwise its mode. */
 export type ReportedState = CircuitState | Exclude<CircuitMode, 'automatic'>;
 
 /** The state that views, permits, spans and metrics show. */

@@ -5,15 +5,15 @@ import { climb, countsSteps } from './schedule.ts';
 import type { Circuit, Failure, Outage } from './state.ts';
 import type { Trip } from './trips/counts.ts';
 
-/** What other circuits have to do with this one's next wait. */
+/** How other circuits affect this one's next wait. */
 export interface Surroundings {
-  /** The longest wait by time: this tool's share of what its chain of `dependsOn` may wait (P4). */
+  /** The longest wait by time: this tool's share of the total wait of its `dependsOn` chain (P4). */
   readonly capMs?: number | undefined;
-  /** The first step from the given one on, on which no other tool probes (P3). */
+  /** The first step, at or after the given one, on which no other tool probes (P3). */
   readonly freeFrom?: ((step: number) => number) | undefined;
 }
 
-/** From closed to open: nothing doubles (P2). */
+/** From closed to open: the wait is not doubled (P2). */
 export const firstOutage = (
   trip: Trip,
   category: ErrorCategory,
@@ -24,8 +24,8 @@ export const firstOutage = (
 ): Outage => ({ category, trip, openedAt: at, waitMs: Math.min(cooldownMs, capMs), notBeforeMs });
 
 /**
- * After a failed probe: the wait doubles by time (P2), and on a ladder by steps (P3). A circuit that prefers others remembers which tool
- * probed (C15).
+ * After a failed probe: the wait by time doubles (P2), and the wait by steps climbs the ladder (P3). A circuit that prefers other
+ * tools remembers which tool probed (C15).
  */
 export const nextOutage = (
   { waitMs, ladder }: Outage,
@@ -45,8 +45,8 @@ export const nextOutage = (
 });
 
 /**
- * P3: a systemic event has been confirmed as over, and an open circuit's wait begins again: by steps on the ladder's first
- * rung, by time as long as it was. One whose probes are under way gets on the ladder if they fail.
+ * P3: a systemic event has been confirmed as over, and an open circuit's wait begins again: by steps on the ladder's first rung, by
+ * time with the same length. A circuit with probes under way starts the ladder if they fail.
  */
 export const restage = (
   circuit: Circuit,

@@ -5,7 +5,7 @@ import { resolveWastedTokens, type WastedTokensConfig, type WastedTokensPolicy }
 
 /** When a circuit opens and when it probes, with every default filled in. Times in milliseconds. */
 export interface CircuitPolicy {
-  /** Consecutive failures that open the circuit (C3); `Infinity`: they alone never do. */
+  /** Consecutive failures that open the circuit (C3). `Infinity`: consecutive failures alone never open it. */
   readonly failureThreshold: number;
   /** Share of failed calls that opens the circuit (C3). */
   readonly failureRate: RatePolicy | undefined;
@@ -15,28 +15,28 @@ export interface CircuitPolicy {
   readonly wastedTokens: WastedTokensPolicy | undefined;
   /** Probes let through at once in half-open; all must succeed to close (C6). */
   readonly probes: number;
-  /** `auto`: by steps while the session's steps advance, else by time. `either`: whichever is due first (P1). */
+  /** `auto`: by steps while the session's steps advance, otherwise by time. `either`: whichever is due first (P1). */
   readonly schedule: 'auto' | 'steps' | 'time' | 'either';
-  /** Steps from opening to the first probe, and between probes (P1); after a systemic event the first rung of a ladder (P3). */
+  /** Steps from opening to the first probe, and between probes (P1). After a systemic event, the first rung of a ladder (P3). */
   readonly probeAfterSteps: number;
-  /** Wait from opening to the first probe; each failed probe doubles it (P2). */
+  /** Wait from opening to the first probe. Each failed probe doubles it (P2). */
   readonly cooldownMs: number;
-  /** The longest that doubling makes the wait (P2). */
+  /** Longest wait that doubling can reach (P2). */
   readonly maxCooldownMs: number;
-  /** A probe that hasn't settled by then counts as failed (C9). */
+  /** Time after which a probe that has not settled counts as failed (C9). */
   readonly probeLeaseMs: number;
-  /** The longest Retry-After that is believed (O3): a tool can't lock itself out for a year. */
+  /** Longest Retry-After that is accepted (O3), so that a tool can't keep its circuit open for a year. */
   readonly maxRetryAfterMs: number;
-  /** How many different tools must have failed in a row (C13): 1 where one tool has the circuit. */
+  /** Number of different tools that must have failed in a row (C13). It is 1 if the circuit belongs to one tool. */
   readonly distinctTools: number;
-  /** After a failed probe, the next probe is that of another tool (C15): for circuits that tools have in common. */
+  /** Whether another tool probes next after a failed probe (C15). For circuits that several tools share. */
   readonly prefersOthers: boolean;
 }
 
 /** Names of the ready-made thresholds (C4). */
 export type Profile = 'default' | 'fast' | 'slow' | 'provider';
 
-/** C4: failures in a row, and cooldown. `provider` is for model and API providers, which recover by themselves and often. */
+/** C4: failures in a row, and cooldown. `provider` is for model and API providers, which often recover by themselves. */
 export const PROFILES: Readonly<Record<Profile, Pick<CircuitPolicy, 'failureThreshold' | 'cooldownMs'>>> = {
   default: { failureThreshold: 3, cooldownMs: 60_000 },
   fast: { failureThreshold: 3, cooldownMs: 30_000 },
@@ -45,55 +45,70 @@ export const PROFILES: Readonly<Record<Profile, Pick<CircuitPolicy, 'failureThre
 };
 
 /**
- * What a user may set of a policy; see {@link CircuitPolicy} for what each means. Failures in a row, rates and tokens stand
- * side by side: whichever is reached first opens the circuit (C3).
+ * Settings of a circuit's policy; see {@link CircuitPolicy} for the meaning of each. Failures in a row, rates and tokens work side
+ * by side: the first limit that is reached opens the circuit (C3).
  */
 export interface CircuitConfig {
-  /** Ready-made thresholds; single settings beside it win. Default `default`. */
+  /** Ready-made thresholds. Single settings beside the profile override it. Default `default`. */
   readonly profile?: Profile;
-  /** Failures in a row. Whole number ≥ 1; `false`: they alone open nothing. Default 3, or as the profile has it. */
+  /**
+   * Failures in a row that open the circuit. Whole number ≥ 1. `false`: failures in a row alone never open it. Default 3, or the
+   * profile's number.
+   */
   readonly failureThreshold?: number | false;
-  /** Share of the calls that fail. Default: not looked at. */
+  /** Share of failed calls that opens the circuit. Default: not used. */
   readonly failureRate?: FailureRateConfig;
-  /** Share of the calls that are slow. Default: not looked at. */
+  /** Share of slow calls that opens the circuit. Default: not used. */
   readonly slowCallRate?: SlowCallRateConfig;
-  /** Tokens that failed calls cost. Default: not looked at. */
+  /** Tokens of failed calls that open the circuit. Default: not used. */
   readonly wastedTokens?: WastedTokensConfig;
-  /** Whole number ≥ 1. Default 1. */
+  /** Probes let through at once; all must succeed to close the circuit. Whole number ≥ 1. Default 1. */
   readonly probes?: number;
-  /** Whole number ≥ 1. Setting this alone probes by steps only. Default 3, beside the cooldown. */
+  /**
+   * Steps from opening to the first probe. Whole number ≥ 1. If you set only this, the circuit probes by steps alone. Default 3,
+   * beside the cooldown.
+   */
   readonly probeAfterSteps?: number;
-  /** Milliseconds > 0. Setting this alone probes by time only. Default 60,000, or as the profile has it, beside the steps. */
+  /**
+   * Wait from opening to the first probe. Milliseconds > 0. If you set only this, the circuit probes by time alone. Default 60,000,
+   * or the profile's cooldown, beside the steps.
+   */
   readonly cooldownMs?: number;
-  /** Milliseconds ≥ cooldownMs. Default 300,000, or cooldownMs if that is longer. */
+  /** Longest wait that failed probes can reach. Milliseconds ≥ cooldownMs. Default 300,000, or cooldownMs if that is longer. */
   readonly maxCooldownMs?: number;
-  /** Milliseconds > 0; more than the slowest call that may still succeed. Default 60,000. */
+  /**
+   * Time after which a probe that has not settled counts as failed. Milliseconds > 0; choose more than the slowest call that may
+   * still succeed. Default 60,000.
+   */
   readonly probeLeaseMs?: number;
-  /** Milliseconds ≥ 0. Default 3,600,000 (an hour). */
+  /** Longest Retry-After that is accepted. Milliseconds ≥ 0. Default 3,600,000 (an hour). */
   readonly maxRetryAfterMs?: number;
 }
 
-/** What a user may set of a group's policy (C13). */
+/** Settings of a group's policy (C13). */
 export interface GroupPolicyConfig
   extends Pick<
     CircuitConfig,
     'profile' | 'probes' | 'probeAfterSteps' | 'cooldownMs' | 'maxCooldownMs' | 'probeLeaseMs' | 'maxRetryAfterMs'
   > {
-  /** Failures in a row, of all tools of the group together. Whole number ≥ 1. Default 3, or as the profile has it. */
+  /**
+   * Failures in a row, of all tools of the group together, that open the circuit. Whole number ≥ 1. Default 3, or the profile's
+   * number.
+   */
   readonly failureThreshold?: number;
-  /** How many different tools of the group must be among those failures. Whole number ≥ 1. Default 2. */
+  /** Number of different tools of the group that must be among those failures. Whole number ≥ 1. Default 2. */
   readonly groupThreshold?: number;
 }
 
-/** When one probe looks whether a systemic event is over (S5). */
+/** When a probe tests whether a systemic event is over (S5). */
 export interface GatePolicyConfig {
   /** Milliseconds from the event's latest opening to the probe. */
   readonly probeAfterMs: number;
-  /** The longest that failed probes make the wait, in milliseconds. Default 1,200,000, or probeAfterMs if that is longer. */
+  /** Longest wait that failed probes can reach, in milliseconds. Default 1,200,000, or probeAfterMs if that is longer. */
   readonly maxProbeAfterMs?: number;
 }
 
-/** Fills in profile and defaults. `config` must have been validated. */
+/** Fills in the profile and the defaults. `config` must have been validated. */
 export const resolvePolicy = (config: CircuitConfig): CircuitPolicy => {
   const base = PROFILES[config.profile ?? 'default'];
   const cooldownMs = config.cooldownMs ?? base.cooldownMs;
@@ -115,7 +130,7 @@ export const resolvePolicy = (config: CircuitConfig): CircuitPolicy => {
   };
 };
 
-/** C14: the same for the circuits of a tool's keys, which go by failures in a row alone. */
+/** C14: the same for the circuits of a tool's keys, which open by failures in a row alone. */
 export const resolveKeyPolicy = ({
   failureThreshold,
   failureRate,
@@ -131,7 +146,7 @@ export const resolveGroupPolicy = ({ groupThreshold = 2, ...config }: GroupPolic
   prefersOthers: true,
 });
 
-/** S5: the policy of the circuit that stands before all tools of an event while it lasts. */
+/** S5: the policy of the gate, the circuit that all tools of an event must pass while the event lasts. */
 export const gatePolicy = ({
   probeAfterMs,
   maxProbeAfterMs = Math.max(1_200_000, probeAfterMs),

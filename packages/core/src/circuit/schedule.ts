@@ -2,17 +2,20 @@ import type { Moment } from '../clock.ts';
 import type { CircuitPolicy } from './policy.ts';
 import type { Asking, Ladder, Outage } from './state.ts';
 
-/** How far the next probe is away: whichever is reached first, but never before `notBeforeMs`. */
+/** The wait until the next probe: by steps or by time, the one that is reached first, but never before `notBeforeMs`. */
 export interface ProbeWait {
-  /** Steps left, where the schedule counts steps. */
+  /** Steps left, if the schedule counts steps. */
   readonly steps?: number;
-  /** Milliseconds left, where the schedule counts time. */
+  /** Milliseconds left, if the schedule counts time. */
   readonly ms?: number;
   /** Milliseconds left of a Retry-After; 0 for none (O3). */
   readonly notBeforeMs: number;
 }
 
-/** P1, P2, P3: how long until a probe is due. Everything is 0 or less once it is. With `asking`, a probe of that tool (C15). */
+/**
+ * P1, P2, P3: the wait until a probe is due. All numbers are 0 or less once it is due. With `asking`, for a probe of that tool
+ * (C15).
+ */
 export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment, asking?: Asking): ProbeWait => {
   const now = momentFor(outage, at, asking);
   const steps = stepsLeft(outage, policy, now);
@@ -31,14 +34,14 @@ export const probeDue = (outage: Outage, policy: CircuitPolicy, at: Moment, aski
   return (stepsLeft(outage, policy, now) ?? 1) <= 0 || (msLeft(outage, policy, now) ?? 1) <= 0;
 };
 
-/** C15: the tool whose probe failed is behind the others by its own wait, so that another one probes first. */
+/** C15: the tool whose probe failed waits longer than the others, by its own wait, so that another tool probes first. */
 const momentFor = ({ probedBy }: Outage, at: Moment, asking: Asking | undefined): Moment => {
   if (asking === undefined || asking.tool !== probedBy) return at;
   const { cooldownMs, probeAfterSteps } = asking.policy;
   return { ms: at.ms - cooldownMs, step: at.step - probeAfterSteps, stepMs: at.stepMs };
 };
 
-/** 0 is no moment but the absence of a Retry-After: {@link momentFor} may lie before the clock's origin. */
+/** 0 means that there is no Retry-After. It is not a moment: {@link momentFor} may return one before the clock's origin. */
 const notBeforeLeft = ({ notBeforeMs }: Outage, { ms }: Moment): number =>
   notBeforeMs === 0 ? 0 : Math.max(0, notBeforeMs - ms);
 
@@ -50,7 +53,7 @@ const stepsLeft = (outage: Outage, policy: CircuitPolicy, at: Moment): number | 
 const msLeft = (outage: Outage, { schedule }: CircuitPolicy, at: Moment): number | undefined => {
   if (schedule === 'steps') return undefined;
   const { ms } = outage.waitFrom ?? outage.openedAt;
-  // In `auto`, time counts only while the steps stand still: an agent that stops stepping still gets its probe.
+  // In `auto`, time counts only while the steps do not advance: an agent that stops stepping still gets its probe.
   const since = schedule === 'auto' ? Math.max(ms, at.stepMs) : ms;
   return since + outage.waitMs - at.ms;
 };
@@ -58,16 +61,16 @@ const msLeft = (outage: Outage, { schedule }: CircuitPolicy, at: Moment): number
 /** Whether steps bring a probe nearer (P1). */
 export const countsSteps = ({ schedule }: CircuitPolicy): boolean => schedule !== 'time';
 
-/** The step on which an open circuit's probe is due; undefined where the schedule counts time alone. */
+/** The step on which an open circuit's probe is due; undefined if the schedule counts time alone. */
 export const dueStep = (outage: Outage, policy: CircuitPolicy): number | undefined => {
   if (!countsSteps(policy)) return undefined;
   return outage.ladder?.dueStep ?? (outage.waitFrom ?? outage.openedAt).step + policy.probeAfterSteps;
 };
 
-/** P3: the ladder goes no higher, unless its first rung is. */
+/** P3: the highest rung of the ladder, unless its first rung is higher. */
 const TOP_RUNG = 20;
 
-/** P3: from the first rung, or the next one after a failed probe, to a step on which no other tool probes. */
+/** P3: from the first rung, or after a failed probe from the next one, to a step on which no other tool probes. */
 export const climb = (
   ladder: Ladder | undefined,
   policy: CircuitPolicy,

@@ -8,7 +8,10 @@ export interface Classification {
   readonly category: ErrorCategory;
   /** The wait, in milliseconds, that the failure asks for by `Retry-After` (O3): at most 7 days. */
   readonly retryAfterMs?: number;
-  /** What the failure is about (C14): `tool` (default): the tool or what it depends on; `key`: the one host, file or account that the call chose. */
+  /**
+   * What the failure blames (C14). `tool` (default): the tool or a service that it depends on. `key`: the one host, file or account
+   * that the call chose.
+   */
   readonly blames?: 'tool' | 'key';
 }
 
@@ -16,23 +19,26 @@ export interface Classification {
 export interface ClassifyContext {
   /** The signal that was handed to the tool. */
   readonly signal?: AbortSignal;
-  /** Now, in Unix milliseconds, for a Retry-After that is a date. Default: what the system's clock says. */
+  /** The time now, in Unix milliseconds, for a Retry-After that is a date. Default: the system's clock. */
   readonly unixMs?: number;
 }
 
 /**
- * Why a tool threw (E1, O2), by codes alone. Believed in this order: the signal, if it has fired; `TimeoutError` and `AbortError`; error
- * codes; HTTP status; schema validation. `classifyError` of `@breakerbox/instrumentation` reads the text too. Never throws.
- * An error with `{ status: 429, retryAfter: 30 }` is `{ category: 'rate_limit', retryAfterMs: 30000 }`.
+ * Classifies a thrown error (E1, O2), by codes alone. Evidence is used in this order: the signal, if it has fired; `TimeoutError`
+ * and `AbortError`; error codes; HTTP status; schema validation. `classifyError` of `@breakerbox/instrumentation` reads the text
+ * too. Never throws. An error with `{ status: 429, retryAfter: 30 }` is `{ category: 'rate_limit', retryAfterMs: 30000 }`.
  */
 export const classifyError = (error: unknown, context?: ClassifyContext): Classification =>
   guarded(() => {
     const { category, retryAfterMs } = readEvidence(error, context);
     return { category, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   }, UNREADABLE);
-const UNREADABLE: Classification = { category: 'unknown' }; // For a bug of ours (E5).
+const UNREADABLE: Classification = { category: 'unknown' }; // If the classifier has a bug (E5).
 
-/** Why a result is an error, read like a thrown one; undefined where it is a success. What has no code is `tool_error`. Never throws. */
+/**
+ * Classifies an error result, in the same way as a thrown error; undefined for a success. An error without a code is `tool_error`.
+ * Never throws.
+ */
 export function classifyResult(result: unknown, context?: ClassifyContext): Classification | undefined {
   const found = readErrorResult(result);
   if (!found) return undefined;

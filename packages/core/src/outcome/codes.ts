@@ -1,18 +1,18 @@
 import type { ErrorCategory } from './taxonomy.ts';
 import { isObject, read, readNames, readText } from './untrusted.ts';
 
-/** What a code says. */
+/** The meaning of a code. */
 export interface Meaning {
   readonly category: ErrorCategory;
   /** The evidence, such as `code ECONNREFUSED`. */
   readonly sign: string;
-  /** The code has several meanings: where the text says more, believe the text. */
+  /** The code has several meanings: if the text is more specific, the text decides. */
   readonly vague?: boolean;
-  /** It is about one host (C14): no such name, a refused connection, a bad certificate, or a status such as 404. */
+  /** The failure is about one host (C14): no such name, a refused connection, a bad certificate, or a status such as 404. */
   readonly host?: boolean;
 }
 
-/** Codes that are known, by category. Those of SQLSTATE (its class, or all of it), Redis, MongoDB, gRPC, JSON-RPC, HTTP have a prefix. */
+/** Known codes by category. Codes of SQLSTATE (its class, or all of it), Redis, MongoDB, gRPC, JSON-RPC and HTTP have a prefix. */
 const CODES: ReadonlyMap<string, ErrorCategory> = new Map(
   `network: EPIPE ENOTCONN ESHUTDOWN EPROTO ENODATA ESERVFAIL EREFUSED EBADRESP EADDRNOTAVAIL ENOTFOUND ERR_NETWORK NOT_CONNECTED SEND_FAILED
     ERR_STREAM_PREMATURE_CLOSE UND_ERR_SOCKET UND_ERR_CLOSED UND_ERR_DESTROYED ConnectionRefused ConnectionClosed FailedToOpenSocket
@@ -61,10 +61,10 @@ tool_error ^(?:ERR_FS_\w+)$
 permission ^(?:ER_\w{0,20}(?:ACCESS_DENIED_\w+|PASSWORD|LOCKED|NOT_PRIVILEGED))$`);
 const HOST =
   /^(?:ENOTFOUND|\w*(?:CERT|UNKNOWN_HOST|REFUSED)\w*|(?:ERR_(?:NAME|SSL|TLS)|UNABLE_TO)_\w+|http:(?:40[134]|410|451))$/i;
-/** axios gives ECONNABORTED to its time-outs and to broken connections alike; SDK 2 of MCP its time-out to aborts. */
+/** axios uses ECONNABORTED for time-outs and for broken connections. SDK 2 of MCP uses its time-out code for aborts too. */
 const VAGUE: ReadonlySet<string> = new Set(['ECONNABORTED', 'REQUEST_TIMEOUT', 'grpc:INTERNAL', 'grpc:13']);
 
-/** What a code such as `ECONNREFUSED` means; undefined for one that is not known. */
+/** The meaning of a code such as `ECONNREFUSED`; undefined if it is unknown. */
 export const namedCode = (code: string, sign = `code ${code}`): Meaning | undefined => {
   const name = /^SQLITE_[A-Z]+/.exec(code)?.[0] ?? code;
   const category = CODES.get(name) ?? familyOf(name);
@@ -73,7 +73,7 @@ export const namedCode = (code: string, sign = `code ${code}`): Meaning | undefi
   );
 };
 
-/** What the codes of a database driver mean. SQL that the database refuses is the model's own bad argument. */
+/** The meaning of a database driver's code. SQL that the database rejects is the model's own bad argument. */
 const databaseCode = (error: unknown, code: unknown): Meaning | undefined => {
   const names = readNames(error);
   const is = (pattern: RegExp) => names.some((name) => pattern.test(name));
@@ -82,7 +82,7 @@ const databaseCode = (error: unknown, code: unknown): Meaning | undefined => {
   if (code === 'ERR_SQLITE_ERROR')
     return namedCode(`errcode:${typeof errcode === 'number' && errcode & 0xff}`, 'a code of SQLite');
   if (is(/^(?:ReplyError|ErrorReply|SimpleError|BlobError)$/)) {
-    // The first word of a reply; after `ERR`, from before there were words for it, the second.
+    // The first word of a reply. After `ERR`, from versions before there were words, the second one.
     const word = /^-?(?:ERR (?:Error running script.{0,300}: -?(?=OOM))?)?(\w*)/.exec(message)?.[1];
     return namedCode(`redis:${word}`, 'a reply of Redis');
   }
@@ -91,58 +91,60 @@ const databaseCode = (error: unknown, code: unknown): Meaning | undefined => {
     return namedCode(`mongo:${code}`, `MongoDB's code ${code}`) ?? (lost ? namedCode('CONNECTION_CLOSED') : undefined);
   }
   const state = readText(error, 'sqlState', 8) ?? readText(error, 'code', 8) ?? '';
-  // Five characters are too few to believe alone (`EPERM`): beside them is what only a database says.
+  // Five characters are not enough evidence (`EPERM`): they count only beside fields that only a database has.
   const vouched =
     ['severity', 'routine', 'sqlState', 'sqlMessage'].some((key) => typeof read(error, key) === 'string') ||
     is(/^(?:Database|Postgres|PgServer|NeonDb|Postgrest)Error$/) ||
     (read(error, 'hint') !== undefined && read(error, 'details') !== undefined); // supabase
   const mysql = typeof code === 'string' && /^(?:ER|PROTOCOL)_\w{1,60}$/.test(code) ? namedCode(code) : undefined;
   if (mysql || !vouched || state.length !== 5) return mysql;
-  // PostgreSQL has one state for a statement that took too long and for one that its client called off.
+  // PostgreSQL has one state for a statement that took too long and for one that its client cancelled.
   if (state === '57014' && /\bdue to user request\b/.test(message)) return namedCode('ECANCELED');
   const sign = `SQLSTATE ${state}`;
   return namedCode(`sql:${state}`, sign) ?? namedCode(`sql:${state.slice(0, 2)}`, sign);
 };
 
-/** What a gRPC status means, by its name in any spelling (`DEADLINE_EXCEEDED`, Go's `DeadlineExceeded`) or by its number. */
+/** The meaning of a gRPC status, by its name in any spelling (`DEADLINE_EXCEEDED`, Go's `DeadlineExceeded`) or by its number. */
 export const grpcStatus = (name: string): Meaning | undefined => {
   const spelled = name.replace(/([a-z])(?=[A-Z])/g, '$1_').toUpperCase();
   return namedCode(`grpc:${spelled}`, `gRPC status ${spelled}`);
 };
 
-/** What the code of an error means: of a database, of Node or a client, of JSON-RPC or gRPC; never an HTTP status. */
+/** The meaning of an error's code: from a database, Node or a client, JSON-RPC or gRPC; never an HTTP status. */
 export const errorCode = (error: unknown): Meaning | undefined => {
   const code = read(error, 'code');
   const found = databaseCode(error, code);
   if (found) return found;
-  // No such command to start is no answer about the object of a call.
+  // If the command to start is missing, that says nothing about the object of a call.
   const spawned = [error, read(error, 'cause')].some((one) => readText(one, 'syscall', 16)?.startsWith('spawn'));
   if (code === 'ENOENT' && spawned) return namedCode('spawn', 'spawn ENOENT');
   if (typeof code === 'string') return /^\w{1,64}$/.test(code) ? namedCode(code) : undefined;
   if (typeof code !== 'number') return undefined;
-  // So small a number counts beside `details` and `metadata` alone.
+  // Such a small number counts only beside `details` and `metadata`.
   const grpc = read(error, 'details') !== undefined && isObject(read(error, 'metadata')) && grpcStatus(String(code));
   if (grpc) return grpc;
-  // MCP servers use -32603 and those from -32000 to -32099 for whatever they like, their tools' business errors included.
+  // MCP servers use -32603 and -32000 to -32099 for any error, their tools' business errors included.
   const sign = `JSON-RPC code ${code}`;
   const rpc = namedCode(`rpc:${code}`, sign);
   const free = code === -32603 || /^-320(?!02|42)\d\d$/.test(String(code));
   return free ? { category: rpc?.category ?? 'tool_error', sign, vague: true } : rpc;
 };
 
-/** What an HTTP status means (O2); undefined for one that is no error. */
+/** The meaning of an HTTP status (O2); undefined if it is not an error. */
 export const statusMeaning = (status: number): Meaning | undefined => {
   if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
   const sign = `HTTP status ${status}`;
   return namedCode(`http:${status}`, sign) ?? namedCode(`http:${Math.floor(status / 100)}xx`, sign);
 };
 
-/** Where libraries keep the status: fetch wrappers, OpenAI, Anthropic; got, AI SDK; axios, ky; AWS. */
+/** Paths to the status in errors of libraries: fetch wrappers, OpenAI, Anthropic; got, AI SDK; axios, ky; AWS. */
 const PATHS = ['status', 'statusCode', 'response.status', 'response.statusCode', '$metadata.httpStatusCode'];
 /** Classes whose numeric `code` is a status: MCP's `StreamableHTTPError` and `SseError`, Google's `GaxiosError`. */
 const STATUS_IN_CODE = /^(?:StreamableHTTP|Sse|Gaxios|Http|HTTP|Api|API)\w*Error$/;
 
-/** The HTTP error status (400 to 599) that an error carries, if any. A `code` counts where the class vouches for it. */
+/**
+ * The HTTP error status (400 to 599) of an error, if any. A `code` counts only for classes that are known to keep a status there.
+ */
 export const readStatus = (error: unknown): number | undefined => {
   const paths = readNames(error).some((name) => STATUS_IN_CODE.test(name)) ? [...PATHS, 'code'] : PATHS;
   const values = paths.map((path) => path.split('.').reduce(read, error));

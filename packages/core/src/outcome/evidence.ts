@@ -2,25 +2,30 @@ import { errorCode, type Meaning, readStatus, statusMeaning } from './codes.ts';
 import { readRetryAfter } from './retry-after.ts';
 import { isObject, read, readItems, readNames, readText } from './untrusted.ts';
 
-/** How far a reading is trusted: the smaller, the more. `text` and `hint` are for executors that read prose. */
+/** How far a reading is trusted: a smaller number means more trust. `text` and `hint` are for executors that read prose. */
 export const TRUST = { timeout: 0, cancelled: 1, code: 2, status: 3, schema: 4, text: 5, hint: 6, none: 7 } as const;
 
-/** What an error turned out to be. */
+/** The result of reading an error. */
 export interface Evidence extends Meaning {
   readonly trust: number;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** May know better what one error means, without the ones beneath it. */
+/** May refine the reading of one error, without its causes. */
 export type Refine = (error: unknown, own: Evidence) => Evidence;
 
-/** How many errors one reading looks at in all, how deep and how wide: causes may be cyclic, proxies endless. */
+/** Limits of one reading: errors in total, depth and width. Causes may be cyclic, and proxies endless. */
 const MOST = { errors: 32, depth: 8, siblings: 8 } as const;
 
-/** Where the error beneath is: standard, AI SDK's `RetryError`, `SuppressedError` and API bodies, older wrappers. */
+/**
+ * Keys that hold the cause of an error: the standard one, AI SDK's `RetryError`, `SuppressedError` and API bodies, older wrappers.
+ */
 const LINKS = ['cause', 'lastError', 'error', 'originalError'] as const;
 
-/** The most trusted reading of an error, its causes, and the most telling one inside an `AggregateError`; of equals, the outermost. */
+/**
+ * The most trusted reading among an error, its causes, and the most telling error inside an `AggregateError`; among equals, the
+ * outermost.
+ */
 export function gatherEvidence(error: unknown, unixMs: number, refine: Refine = (_, own) => own): Evidence {
   const seen = new Set<unknown>([undefined, null]);
   const visit = (value: unknown, depth: number): Evidence => {
@@ -33,7 +38,7 @@ export function gatherEvidence(error: unknown, unixMs: number, refine: Refine = 
         return over ? [] : [visit(one, depth + 1)];
       });
     const linked = below(LINKS.map((key) => read(value, key)));
-    // What ajv and its like keep in `errors` are violations, not errors.
+    // `errors` of ajv and similar libraries holds violations, not errors.
     const inner = isValidationError(value) ? [] : readItems(read(value, 'errors'), MOST.siblings);
     return merge([own, ...linked, ...mostTelling(below(inner))]);
   };
@@ -41,13 +46,16 @@ export function gatherEvidence(error: unknown, unixMs: number, refine: Refine = 
 }
 
 function merge(found: readonly Evidence[]): Evidence {
-  // A code with several meanings says less than a text beneath it does.
+  // A code with several meanings counts less than a text beneath it.
   const weight = ({ trust, vague }: Evidence): number => (vague ? TRUST.hint - 0.5 : trust);
   const best = found.reduce((a, b) => (weight(b) < weight(a) ? b : a));
   return { ...best, retryAfterMs: found.find((one) => one.retryAfterMs !== undefined)?.retryAfterMs };
 }
 
-/** Of several tries that all failed, an outage before a bad argument, either before 'unknown', and an abort last: racers abort the rest. */
+/**
+ * Order for several attempts that all failed: an outage, then a bad argument, then 'unknown', then an abort, because racing calls
+ * abort the others.
+ */
 const mostTelling = (siblings: readonly Evidence[]): Evidence[] =>
   siblings.toSorted((a, b) => score(a) - score(b)).slice(0, 1);
 const ORDER = ['invalid_input', 'denied', 'tool_error', 'unknown', 'cancelled'];
@@ -55,7 +63,7 @@ const score = ({ category, trust }: Evidence) => ORDER.indexOf(category) * 10 + 
 
 const TIMEOUT = /(?:Time[oO]ut|TimedOut)(?:Error|Exception)?$/;
 const CANCELLED = /^(?:Abort|APIUserAbort|Cancell?ed|Cancel|RequestAborted)(?:Error|Exception)$/;
-/** Arguments that a schema refused: zod, valibot, yup, joi, ajv, AWS, AI SDK, LangChain. */
+/** Arguments that a schema rejected: zod, valibot, yup, joi, ajv, AWS, AI SDK, LangChain. */
 const VALIDATION =
   /^(?:\$?Zod|Vali|Validation|Schema|AI_(?:InvalidToolInput|NoSuchTool|TypeValidation|InvalidArgument))Error$|^(?:Validation|ToolInputParsing)Exception$/;
 const isNamed = (error: unknown, pattern: RegExp): boolean => readNames(error).some((name) => pattern.test(name));
@@ -67,18 +75,18 @@ export function stopKind(error: unknown): 'timeout' | 'cancelled' | undefined {
   return isNamed(error, CANCELLED) || code === 20 ? 'cancelled' : undefined;
 }
 
-/** Whether a schema refused something: by class, by Standard Schema's `issues`, or by ajv's `errors`. */
+/** Whether a schema rejected a value: by class, by Standard Schema's `issues`, or by ajv's `errors`. */
 function isValidationError(error: unknown): boolean {
   const has = (list: string, key: string) => readText(readItems(read(error, list), 1)[0], key) !== undefined;
   const told = has('issues', 'message') || (has('errors', 'keyword') && has('errors', 'schemaPath'));
   return told || isNamed(error, VALIDATION);
 }
 
-/** Reads one error, without the ones beneath it. */
+/** Reads one error, without its causes. */
 function readOne(error: unknown): Evidence {
   const code = errorCode(error);
   const stop = stopKind(error);
-  // The clients of AWS call a reset connection `TimeoutError` too: there the code knows better.
+  // AWS clients also name a reset connection `TimeoutError`; there the code decides.
   const reset = stop === 'timeout' && code?.category === 'network' && !code.vague;
   if (stop && !reset) return { category: stop, trust: TRUST[stop], sign: 'its class' };
   if (code) return { ...code, trust: TRUST.code };

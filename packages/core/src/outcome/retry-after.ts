@@ -1,9 +1,9 @@
 import { guarded, isObject, read, readKeys } from './untrusted.ts';
 
-/** The longest wait that is believed: 7 days, in milliseconds. More is most often a Unix time where seconds belong. */
+/** The longest accepted wait: 7 days, in milliseconds. A longer one is usually a Unix time in place of seconds. */
 export const MAX_RETRY_AFTER_MS = 7 * 24 * 3600 * 1000;
 
-/** Where the headers of the answer are: OpenAI and fetch's `Response`; axios, got, ky; the AI SDK. */
+/** Paths to the headers of the response: OpenAI and fetch's `Response`; axios, got, ky; the AI SDK. */
 const HEADER_PATHS = ['headers', 'response.headers', 'responseHeaders', '$response.headers'];
 
 /** The wait in milliseconds that a failure asks for (O3), by its headers or its own `retryAfterMs` or `retryAfter` (seconds). */
@@ -16,11 +16,12 @@ export function readRetryAfter(error: unknown, unixMs: number): number | undefin
   return [...asked, ...own].find((wait) => wait !== undefined);
 }
 
-/** The wait in milliseconds that the value of a `Retry-After` header stands for: of '120' it is 120_000. */
+/** The wait in milliseconds that a `Retry-After` header asks for: '120' gives 120_000. */
 export function parseRetryAfter(value: unknown, unixMs: number): number | undefined {
   const seconds = typeof value === 'number' ? value : decimal(value);
   if (seconds !== undefined) return believable(seconds * 1000);
-  // `Date.parse` takes almost anything: only what begins with a day of the week is an HTTP date. The oldest form names no zone.
+  // `Date.parse` accepts almost anything. Only a value that begins with a day of the week is an HTTP date. The oldest form has no
+  // zone.
   const date = typeof value === 'string' ? value.slice(0, 64).trim() : '';
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /.test(date)) return undefined;
   return believable(Math.max(0, Date.parse(date.endsWith('GMT') ? date : `${date} GMT`) - unixMs));

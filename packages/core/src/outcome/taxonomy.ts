@@ -1,4 +1,6 @@
-/** What can go wrong with a tool call (O1): `error.type` in telemetry. The first eight are outages. Reports and docs have this order. */
+/**
+ * What can go wrong with a tool call (O1): `error.type` in telemetry. The first eight are outages. Reports and docs use this order.
+ */
 export const ERROR_CATEGORIES = [
   'network', // the peer can't be reached: refused, reset, no such host, TLS
   'timeout', // no answer in time, ours or the peer's
@@ -17,13 +19,15 @@ export const ERROR_CATEGORIES = [
 /** Why a call did not succeed: one of `ERROR_CATEGORIES`. */
 export type ErrorCategory = (typeof ERROR_CATEGORIES)[number];
 
-/** How a settled call counts. `ignored` is counted in metrics, and touches neither circuit nor budget. */
+/** How a settled call counts. `ignored` is counted in metrics, but affects neither circuit nor budget. */
 export type Outcome = 'success' | 'failure' | 'ignored';
 
 /** How a call that did not succeed counts. */
 export type Judgement = Exclude<Outcome, 'success'>;
 
-/** How each category counts unless a tool says otherwise (O1): outages are failures, the rest is no sign of health. */
+/**
+ * How each category counts unless a tool's settings override it (O1): outages are failures, the others say nothing about health.
+ */
 export const DEFAULT_JUDGEMENT = Object.freeze(
   Object.fromEntries(ERROR_CATEGORIES.map((category, index) => [category, index < 8 ? 'failure' : 'ignored'])),
 ) as Readonly<Record<ErrorCategory, Judgement>>;

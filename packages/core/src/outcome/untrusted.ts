@@ -1,4 +1,7 @@
-/** Every read of what a tool threw or returned goes through here, because it may throw or have no end: what can't be read is not there. */
+/**
+ * Every read of a thrown or returned value goes through here, because it may throw or never end. A value that can't be read counts
+ * as missing.
+ */
 export const guarded = <T>(run: () => T, otherwise: T): T => {
   try {
     return run();
@@ -7,12 +10,12 @@ export const guarded = <T>(run: () => T, otherwise: T): T => {
   }
 };
 
-/** Characters of a message that are read. Beyond it is the body of a page or a stack of data, seldom the error. */
+/** Characters of a message that are read. Beyond that is usually the body of a page or a stack of data, not the error. */
 export const TEXT_LIMIT = 4096;
 /** Whether a value can have properties. */
 export const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';
-/** `value[key]`, or undefined where there is no such thing or it can't be read. */
+/** `value[key]`, or undefined if it does not exist or can't be read. */
 export const read = (value: unknown, key: string): unknown =>
   isObject(value) ? guarded(() => (value as Record<string, unknown>)[key], undefined) : undefined;
 /** `value[key]` if it is a string, cut to `limit` characters. */

@@ -76,7 +76,7 @@ export const recordOpening = (
   const { event } = correlation;
   if (event !== undefined) {
     if (!joins(event, opening, around)) return;
-    // It may have been part of it before. C15: a group stands for its members.
+    // It may have been part of it before. C15: a group represents its members.
     const others = event.openings.filter(({ tool }) => tool !== opening.tool && around.groupOf(tool) !== opening.tool);
     setEvent(correlation, event.id, [...others, opening], around);
     return;
@@ -140,7 +140,7 @@ export const recordClosing = (correlation: Correlation, tool: string): void => {
   correlation.openings = correlation.openings.filter((one) => one.tool !== tool);
 };
 
-/** C15: from now on the group stands for its members. */
+/** C15: from now on the group represents its members. */
 export const absorb = (correlation: Correlation, group: string, isMember: (tool: string) => boolean): void => {
   correlation.openings = correlation.openings.filter(({ tool }) => !isMember(tool));
   const latest = correlation.log.filter(({ tool }) => isMember(tool)).at(-1);

@@ -59,7 +59,7 @@ const ownCircuit = (model: Model, session: ModelSession, name: string): ModelCir
 export const knownCircuit = ({ circuits }: ModelHome, name: string): ModelCircuit | undefined =>
   circuits.find((one) => one.tool === name);
 
-/** What decides for a tool: its circuit, or where there is none its configuration. */
+/** Who decides for a tool: its circuit, or its configuration if it has no circuit. */
 export const modeOf = (
   model: Model,
   { box }: ModelSession,

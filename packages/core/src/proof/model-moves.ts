@@ -60,7 +60,7 @@ export const opened = (
 const groupOnly = ({ rules }: ModelCircuit, isMember: (tool: string) => boolean) =>
   rules.groupThreshold === undefined ? undefined : isMember;
 
-/** C15: the circuits that a group stands for once it is open. */
+/** C15: the circuits that a group represents once it is open. */
 const absorbedBy = ({ home, box }: ModelSession, group: ModelCircuit): readonly ModelCircuit[] => {
   const members = membersOf(box, group.tool);
   return home.circuits.filter(({ tool, mode }) => members.includes(tool) && mode === group.mode);

@@ -214,7 +214,7 @@ describe('peer fault: what grows, and what is missing', () => {
       const ended = box.session();
       trip(ended, 'a');
       ended.end();
-      trip(box.session(), 'b'); // Never ended: whoever held it has gone.
+      trip(box.session(), 'b'); // Never ended: its holder is gone.
     }
     const made = box.session();
     for (let i = 0; i < 100; i += 1) made.acquire(`made-up-${i}`);

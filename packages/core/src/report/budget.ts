@@ -7,28 +7,31 @@ import { millis } from './values.ts';
 
 /** The failure budget, and the failures charged to it (B1). */
 export interface BudgetReport {
-  /** `window`: charges leave it again (B1). `strict`: nothing comes back until `session.resume()` (B6). */
+  /**
+   * The rule of the budget. `window`: a failure stops counting when it leaves the window (B1). `strict`: failures count until
+   * `session.resume()` (B6).
+   */
   readonly rule: Budget['rule'];
-  /** Failures that are allowed: within the window, or until the session is resumed. */
+  /** Number of allowed failures: within the window, or until the session is resumed. */
   readonly limit: number;
-  /** Which cycle this is, from 1: `session.resume()` begins the next. */
+  /** The number of the cycle, from 1: `session.resume()` begins the next. */
   readonly cycle: number;
   readonly remaining: number;
   /** One more failure may be the last (B2). */
   readonly caution: boolean;
-  /** It has run out, and the session has not been resumed. */
+  /** Whether the budget has run out and the session has not been resumed. */
   readonly exhausted: boolean;
-  /** How long a charge counts (B1): in steps once the session has any, else in time. Null by the rule `strict`. */
+  /** How long a charge counts (B1): in steps once the session has any, otherwise in time. Null for the rule `strict`. */
   readonly window: WindowReport | null;
-  /** The token budget (B4); null where there is none. */
+  /** The token budget (B4); null without one. */
   readonly tokens: { readonly limit: number; readonly remaining: number } | null;
-  /** The charges that count, first to last, provisional ones too: the last 200 at most. */
+  /** The charges that count, first to last, provisional ones too: at most the last 200. */
   readonly charges: readonly ChargeReport[];
-  /** What was charged before those, and still counts; null where nothing was. */
+  /** The sum of earlier charges that still count; null if there are no such charges. */
   readonly earlier: { readonly failures: number; readonly tokens: number } | null;
 }
 
-/** How long a charge counts. The other one of steps and milliseconds is null. */
+/** How long a charge counts, in steps or in milliseconds; the other one is null. */
 export interface WindowReport {
   readonly steps: number | null;
   readonly ms: number | null;
@@ -36,24 +39,27 @@ export interface WindowReport {
 
 /** One charge. */
 export interface ChargeReport {
-  /** The tool, or `group:NAME` for what the circuit of a group absorbed (C15). */
+  /** The tool, or `group:NAME` for charges that the circuit of a group absorbed (C15). */
   readonly tool: string;
   readonly category: ErrorCategory;
   readonly step: number;
   readonly agoMs: number;
-  /** What the failed call cost. 0 where that is not known, and by the rule `window`, which sums tokens apart. */
+  /** The cost of the failed call. 0 if unknown, and for the rule `window`, which counts tokens separately. */
   readonly tokens: number;
-  /** `provisional`: may be part of a systemic event, and pauses nothing yet. `systemic`: the one charge of such an event (S3). */
+  /**
+   * `provisional`: may be part of a systemic event, and does not pause the session yet. `systemic`: the one charge of such an event
+   * (S3).
+   */
   readonly standing: 'charged' | 'provisional' | 'systemic';
-  /** When it leaves the window; null by the rule `strict`, and while the session is paused, because nothing leaves then. */
+  /** When it leaves the window; null for the rule `strict`, and while the session is paused, because charges stay then. */
   readonly leavesIn: WindowReport | null;
 }
 
-/** What the budget of a session is reported as. */
+/** The facts for the report of a budget. */
 export interface BudgetFacts {
   readonly budget: Budget;
   readonly exhausted: boolean;
-  /** The session is paused, so that nothing leaves the window. */
+  /** Whether the session is paused, so that charges stay in the window. */
   readonly isPaused: boolean;
   readonly at: Moment;
 }

@@ -11,13 +11,13 @@ export interface GroupReport {
   /** The name of the group. */
   readonly group: string;
   readonly state: ReportedState;
-  /** What its circuit opened with; null when closed. */
+  /** The category that its circuit opened with; null when closed. */
   readonly category: ErrorCategory | null;
-  /** What opened it; null when closed. */
+  /** The policy that opened it; null when closed. */
   readonly trip: Trip | null;
   /** Milliseconds since the latest opening; null when closed. */
   readonly openForMs: number | null;
-  /** How far the next probe is away, which serves all tools of the group; null unless open. */
+  /** The wait until the next probe, which serves all tools of the group; null unless open. */
   readonly nextProbe: ProbeReport | null;
   /** Failures in a row while closed. */
   readonly failuresInRow: number;

@@ -1,11 +1,11 @@
 import type { Sheet, Tone } from './table.ts';
 import { visible, wrap } from './width.ts';
 
-/** How a report is written. */
+/** How a report is formatted. */
 export interface TextOptions {
-  /** Width of the terminal: no line is wider. Default 80; less than 20 counts as 20, and what is no number as 80. */
+  /** Width of the terminal: no line is wider. Default 80. A value below 20 counts as 20, and a value that is not a number as 80. */
   readonly columns?: number | undefined;
-  /** ANSI colours: for terminals alone. Default false. */
+  /** ANSI colours, for terminals only. Default false. */
   readonly colour?: boolean | undefined;
 }
 
@@ -22,20 +22,20 @@ export const INDENT = '  ';
 const LEAST_COLUMNS = 20;
 const DEFAULT_COLUMNS = 80;
 
-/** A report must not fail over the width of a terminal that has none. */
+/** A report must not fail if the terminal has no width. */
 export const sheetOf = ({ columns = DEFAULT_COLUMNS, colour = false }: TextOptions): Sheet => ({
   width: Number.isFinite(columns) ? Math.max(LEAST_COLUMNS, Math.floor(columns)) : DEFAULT_COLUMNS,
   paint: colour ? (text, tone) => (tone === undefined ? text : `\u001b[${SGR[tone]}m${text}\u001b[0m`) : (text) => text,
 });
 
-/** The sheet of what stands within a part. */
+/** The sheet for the content of a section. */
 export const within = ({ width, paint }: Sheet): Sheet => ({ width: width - INDENT.length, paint });
 
-/** A text, wrapped on words. */
+/** A paragraph, wrapped at words. */
 export const paragraph = (sheet: Sheet, text: string, tone?: Tone): readonly string[] =>
   wrap(visible(text), sheet.width).map((line) => sheet.paint(line, tone));
 
-/** Texts that begin with a mark each, `1.` or `deferred`, and hang beneath it. */
+/** Items that begin with a mark each, `1.` or `deferred`, and are indented beneath it. */
 export const marked = (
   { width, paint }: Sheet,
   items: readonly { readonly mark: string; readonly text: string; readonly tone?: Tone | undefined }[],

@@ -4,7 +4,7 @@ import type { DeferredReport, ScopeReport, StandInReport } from './scope.ts';
 import type { HeldUpReport, ToolReport } from './tools.ts';
 import { entriesOf } from './values.ts';
 
-/** Something that was not done as asked (W2). */
+/** An entry of work that was not done as asked (W2). */
 export type LeftOut =
   /** Calls that were not made. */
   | ({ readonly kind: 'held_up'; readonly tool: string; readonly category: ErrorCategory | null } & HeldUpReport)

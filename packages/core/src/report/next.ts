@@ -6,9 +6,9 @@ import type { BudgetReport, SessionReport, SystemicReport, WindowReport } from '
 import type { ToolReport } from './tools.ts';
 import { counted, figure, listed, named } from './words.ts';
 
-/** The sentences of a report: what is wrong, and what to do about it. For a reader who was asleep a minute ago. */
+/** The sentences of a report: what is wrong, and what to do about it. Written for a reader who has just been woken up. */
 
-/** A report whose sentences are still to be written. */
+/** A report without its sentences. */
 export type Known = Omit<SessionReport, 'headline' | 'next'>;
 
 /** Where to look, by suspected layer (S4). */
@@ -22,7 +22,7 @@ const LAYER_NAME: Readonly<Record<SuspectedLayer, string>> = {
   unknown: 'not known',
 };
 
-/** What keeps tools from being called, in one sentence. */
+/** Why tools can't be called, in one sentence. */
 export const headlineOf = (known: Known): string => {
   const { state, systemic, budget, tools, leftOut, scope } = known;
   if (state === 'paused_systemic' && systemic !== null) return `PAUSED, systemic failure: ${systemicCause(systemic)}.`;
@@ -47,7 +47,7 @@ export const headlineOf = (known: Known): string => {
 const outOfTargets = ({ tool, openKeys }: ToolReport): string =>
   `${named(tool)}: ${counted(openKeys, 'target')} ${openKeys === 1 ? 'is' : 'are'} out`;
 
-/** What is out, with the cause: groups, then tools that are out by themselves. */
+/** The unavailable groups, then the tools that are unavailable by themselves, with the cause. */
 const outs = ({ tools, groups }: Known): readonly string[] => [
   ...groups
     .filter(({ state }) => isOutState(state))
@@ -57,7 +57,7 @@ const outs = ({ tools, groups }: Known): readonly string[] => [
     .map(({ tool, category, state }) => `${named(tool)} (${outBy(state, category)})`),
 ];
 
-/** What probes will find to work again: groups, then tools that are out by themselves. */
+/** The groups that probes test, then the tools that are unavailable by themselves. */
 const probedOf = ({ tools, groups }: Known): readonly string[] => [
   ...groups.filter(({ state }) => isProbed(state)).map(({ group }) => nameOfGroup(group)),
   ...tools.filter(({ state }) => isProbed(state)).map(({ tool }) => named(tool)),
@@ -74,7 +74,7 @@ export const isOutState = (state: ReportedState | null): boolean => isProbed(sta
 export const isOut = ({ state, groupState }: ToolReport): boolean =>
   isOutState(state) || isOutByGroup({ state, groupState });
 
-/** What is only observed, or switched off, is not rejected by its group. */
+/** A tool that is only observed or disabled is not rejected by its group. */
 export const isOutByGroup = ({ state, groupState }: Pick<ToolReport, 'state' | 'groupState'>): boolean =>
   state === 'closed' && isOutState(groupState);
 
@@ -89,7 +89,7 @@ const systemicCause = (event: SystemicReport): string => {
   return `${which} failed ${how}; suspect ${suspect(event)}`;
 };
 
-/** What is suspected, as the object of a sentence. */
+/** The suspected cause, as the object of a sentence. */
 export const suspect = ({ layer, dependency, group }: SystemicReport): string => {
   if (dependency !== null) return `${named(dependency)}, which all of them depend on`;
   if (group !== null) return `${nameOfGroup(group)}, which all of them belong to`;

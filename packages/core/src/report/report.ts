@@ -17,8 +17,8 @@ import { type ProbeReport, probeReport, reportTools, type ToolReport } from './t
 export type { BudgetReport, ChargeReport, WindowReport } from './budget.ts';
 
 /**
- * What became of a session so far: plain JSON, with null for what there isn't. Holds names, categories, counts and times, and
- * words of the configuration; no arguments, results or secrets (Q2).
+ * The state of a session so far: plain JSON, with null for missing values. Contains names, categories, counts, times and words of
+ * the configuration, but no arguments, results or secrets (Q2).
  *
  * @example
  * ```ts
@@ -27,7 +27,7 @@ export type { BudgetReport, ChargeReport, WindowReport } from './budget.ts';
  * ```
  */
 export interface SessionReport {
-  /** What is the matter, in one sentence. */
+  /** What is wrong, in one sentence. */
   readonly headline: string;
   readonly agent: string;
   /** The session's id. */
@@ -37,56 +37,56 @@ export interface SessionReport {
   readonly step: number;
   readonly state: SessionState;
   readonly tools: readonly ToolReport[];
-  /** Groups of tools that have a circuit in common (C13). */
+  /** Groups of tools that share a circuit (C13). */
   readonly groups: readonly GroupReport[];
-  /** Null where nothing is known of it. */
+  /** Null if unknown. */
   readonly budget: BudgetReport | null;
   /** The event that is not over, which pauses the session or skips the tools that it affects (S2, S4). */
   readonly systemic: SystemicReport | null;
-  /** The last plan of `planScope`; null where there was none. */
+  /** The last plan of `planScope`; null without a plan. */
   readonly scope: ScopeReport | null;
-  /** Names of tasks that the application says are done. */
+  /** Names of tasks that the application reported as done. */
   readonly done: readonly string[];
   /** Everything that was not done as asked (W2). */
   readonly leftOut: readonly LeftOut[];
-  /** What to do next, in order, one sentence or two each. Empty where nothing is to be done. */
+  /** What to do next, in order, one or two sentences each. Empty if there is nothing to do. */
   readonly next: readonly string[];
 }
 
-/** Failures of several tools that are one event (S4). */
+/** Failures of several tools that count as one event (S4). */
 export interface SystemicReport {
-  /** The category that all share; null where they differ. */
+  /** The category that all share; null if they differ. */
   readonly category: ErrorCategory | null;
   readonly layer: SuspectedLayer;
-  /** What all of the tools depend on by `dependsOn`; null where they share nothing. */
+  /** What all of the tools depend on by `dependsOn`; null if they share nothing. */
   readonly dependency: string | null;
-  /** The group that all of the tools are in (C13); null where they have none in common. */
+  /** The group of all of the tools (C13); null if they have no group in common. */
   readonly group: string | null;
-  /** `pause`: each call. `skip`: calls of the tools that the event affects. */
+  /** The calls that it rejects. `pause`: every call. `skip`: calls of the tools that the event affects. */
   readonly decision: SystemicDecision;
-  /** How far the next probe of an affected tool is away (S5); null where a call never probes for the event. */
+  /** The wait until the next probe of an affected tool (S5); null if no call probes for the event. */
   readonly nextProbe: ProbeReport | null;
   /** The tools, or `group:NAME`, first to last; `unixMs` is when each circuit opened, or when its tool first failed. */
   readonly tools: readonly { readonly tool: string; readonly category: ErrorCategory; readonly unixMs: number }[];
 }
 
-/** What a report is made of. A partial report beats none: what is left out is reported as unknown (Q1). */
+/** The facts of a report. A partial report is better than no report: missing facts are reported as unknown (Q1). */
 export interface ReportFacts {
   /** The session's id. */
   readonly id: string;
   readonly agent: string;
   readonly unixMs: number;
   readonly at: Moment;
-  /** Those of groups too, under `group:NAME`. */
+  /** The circuits, also of groups, under `group:NAME`. */
   readonly circuits?: readonly CircuitView[] | undefined;
   readonly tallies?: ReadonlyMap<string, ToolTally> | undefined;
   /** The ledger that pauses the session. */
   readonly ledger?: Ledger | undefined;
   /** The systemic event that is not over. */
   readonly event?: SystemicEvent | undefined;
-  /** How far the next probe for it is away (S5); undefined where a call never probes for it. */
+  /** The wait until the next probe for it (S5); undefined if no call probes for it. */
   readonly eventProbe?: ProbeWait | undefined;
-  /** What a systemic event decides in this box (S2). Default `pause`. */
+  /** The decision of a systemic event in this box (S2). Default `pause`. */
   readonly systemicDecision?: SystemicDecision | undefined;
   readonly scope?: ScopePlan | undefined;
   readonly done?: readonly string[] | undefined;

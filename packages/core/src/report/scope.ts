@@ -2,7 +2,7 @@ import type { Degradation } from '../capability/map.ts';
 import type { AchievableTask, DeferredTask, ScopePlan, TaskBlocker } from '../capability/scope.ts';
 import type { Reason } from '../reasons.ts';
 
-/** What can still be done, and what can't (W1). Tasks that are done are in neither list. */
+/** What can still be done, and what can't (W1). Finished tasks are in neither list. */
 export interface ScopeReport {
   /** `proceed`: all tasks. `reduce`: the achievable ones. `pause`: none is achievable. */
   readonly decision: ScopePlan['decision'];
@@ -16,12 +16,12 @@ export interface AchievableReport {
   readonly degraded: readonly StandInReport[];
 }
 
-/** One tool in place of another. */
+/** An alternative in place of another tool. */
 export interface StandInReport {
   readonly tool: string;
   readonly alternative: string;
   readonly degradation: Degradation;
-  /** What is lost by it, in the words of the configuration; null where there are none. */
+  /** What the alternative loses, in the words of the configuration; null if not configured. */
   readonly note: string | null;
 }
 
@@ -31,17 +31,17 @@ export interface DeferredReport {
   readonly blockers: readonly BlockerReport[];
 }
 
-/** A tool that keeps a task from being done. */
+/** A tool that blocks a task. */
 export interface BlockerReport {
   readonly tool: string;
   readonly reason: Reason;
-  /** What a person or the model may do, in the words of the configuration; null where nothing is configured. */
+  /** What a person or the model may do, in the words of the configuration; null if not configured. */
   readonly fallback: string | null;
   /** What would unblock it; ends a sentence that begins 'it can go on once'. */
   readonly unblock: string;
 }
 
-/** A plan as a report holds it: without results, functions and what is done. */
+/** A plan in a report: without results, functions and finished tasks. */
 export const reportScope = (plan: ScopePlan, done: ReadonlySet<string>): ScopeReport => ({
   decision: plan.decision,
   achievable: plan.achievable.filter(({ task }) => !done.has(task)).map(achievable),
@@ -60,7 +60,7 @@ const achievable = ({ task, degraded }: AchievableTask): AchievableReport => ({
 
 const deferred = ({ task, blockers }: DeferredTask): DeferredReport => ({ task, blockers: blockers.map(blocker) });
 
-/** Q2: a stale route carries a result, which stays where it is. */
+/** Q2: a stale route holds a result, which is left out. */
 const blocker = ({ tool, reason, route, unblock }: TaskBlocker): BlockerReport => ({
   tool,
   reason,

@@ -10,7 +10,7 @@ import { count, NAME } from './tool-sections.ts';
 import { entriesOf } from './values.ts';
 import { ago, counted, figure, listed, named, utcTime } from './words.ts';
 
-/** The parts of reports in text: each is left out where there is nothing to say. */
+/** The sections of reports in text. Each is left out if it has no content. */
 
 /** What to do, in order. */
 export const nextSection = ({ next }: SessionReport, sheet: Sheet): Section => ({
@@ -55,7 +55,7 @@ const budgetText = (budget: BudgetReport, state: SessionReport['state'], hasRows
   return `${refillOf(budget, state)} ${earlierText(earlier)}${hasRows ? ', and the last ones:' : '.'}`;
 };
 
-/** Only the rule `strict` starts cycles that matter: by the other one charges come and go. */
+/** Only the rule `strict` has cycles that matter. By the other rule, charges come and go. */
 const cycleOf = ({ cycle, window }: BudgetReport): readonly string[] =>
   window === null && cycle > 1 ? [`cycle ${cycle}`] : [];
 
@@ -143,7 +143,7 @@ const INSTEAD: Readonly<Record<Exclude<Route['kind'], 'alternative'>, string>> =
   defer: 'nothing, put off',
 };
 
-/** W2: calls that were not made, and results that may not be current. Tasks have a part of their own. */
+/** W2: calls that were not made, and results that may not be current. Tasks have a section of their own. */
 export const leftOutSection = ({ leftOut }: SessionReport, sheet: Sheet): Section => ({
   title: 'Not done as asked',
   lines: leftOut.flatMap((one) => {

@@ -1,14 +1,14 @@
 import { cut, visible, widthOf, wrap } from './width.ts';
 
-/** How a cell is shown where there is colour. */
+/** The colour of a cell. */
 export type Tone = 'bad' | 'warn' | 'good' | 'quiet' | 'strong';
 
-/** Shows a text in a tone; gives the text as it is where there is no colour. */
+/** Colours a string; returns it unchanged without colour. */
 export type Paint = (text: string, tone: Tone | undefined) => string;
 
-/** What a report is written on. */
+/** The page that a report is written on. */
 export interface Sheet {
-  /** No line is wider. */
+  /** Largest width of a line. */
   readonly width: number;
   readonly paint: Paint;
 }
@@ -16,15 +16,15 @@ export interface Sheet {
 /** One column of a table. */
 export interface Column<Row> {
   readonly head: string;
-  /** What stands in the row; '' for nothing. A column with nothing in any row is left out. */
+  /** The cell's text; '' for an empty cell. A column with only empty cells is left out. */
   readonly cell: (row: Row) => string;
   readonly align?: 'right';
-  /** May be folded down to this width; not at all unless said. */
+  /** The least width that it may be folded to. Without it, the column is not folded. */
   readonly least?: number;
   readonly tone?: (row: Row) => Tone | undefined;
 }
 
-/** A column with its texts, and the room that it gets. */
+/** A column with its cells and its width. */
 interface Laid<Row> {
   readonly column: Column<Row>;
   readonly texts: readonly string[];
@@ -33,10 +33,10 @@ interface Laid<Row> {
 
 const GAP = '  ';
 
-/** Longer cells would take more lines than they are worth. */
+/** Longer cells would take too many lines. */
 const LONGEST_CELL = 60;
 
-/** The rows as aligned lines, none wider than `width`; as a list of sentences where there is too little room for columns. */
+/** The rows as aligned lines, none wider than `width`. As a list of sentences if columns do not fit. */
 export const table = <Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -64,7 +64,7 @@ const layOut = <Row>(column: Column<Row>, rows: readonly Row[]): Laid<Row> => {
   return { column, texts, width: Math.max(...[column.head, ...texts].map(widthOf)) };
 };
 
-/** Narrows what may be folded, the widest first, until all fits. */
+/** Narrows foldable columns, the widest first, until all fit. */
 const fit = <Row>(laid: readonly Laid<Row>[], width: number): boolean => {
   let over = laid.reduce((sum, one) => sum + one.width, 0) + GAP.length * (laid.length - 1) - width;
   while (over > 0) {

@@ -9,9 +9,9 @@ import { outSection, remarkSection, toolSection } from './tool-sections.ts';
 import { counted, named, utc } from './words.ts';
 
 /**
- * Reports as text (Q1): the first line says what is wrong, what matters most comes first, and no line is wider than
- * `columns`. Names that came from elsewhere are shown with their control characters escaped. They never throw on a report that
- * `session.report()` gave, nor on one that has been through JSON.
+ * Reports as text (Q1): the first line says what is wrong, the most important content comes first, and no line is wider than
+ * `columns`. Names from outside are shown with escaped control characters. The functions never throw on a report that
+ * `session.report()` returned, even after a round trip through JSON.
  */
 
 type Part = (report: SessionReport, sheet: Sheet) => Section;
@@ -26,7 +26,7 @@ export const formatScopeReport: Format = text('formatScopeReport', (report, opti
   write(report, options, scopeHeadline(report), [taskSection, nextSection]),
 );
 
-/** Done, not done and why, each tool's health, each failure charged, and what to do next, which comes first. */
+/** What is done, what is not and why, each tool's health, each charged failure, and first of all what to do next. */
 export const formatPauseReport: Format = text('formatPauseReport', (report, options) =>
   write(report, options, report.headline, [
     nextSection,
@@ -48,7 +48,8 @@ export const formatSystemicReport: Format = text('formatSystemicReport', (report
 );
 
 /**
- * What fits the state of the session: the pause report while it is paused, else the state table and what was left out.
+ * The report that fits the state of the session: the pause report while it is paused, otherwise the state table and the work that
+ * was left out.
  *
  * @example
  * ```ts
@@ -73,9 +74,9 @@ export const formatReport: Format = text('formatReport', (report, options) =>
 type Format = (report: SessionReport, options?: TextOptions) => string;
 
 /**
- * A public form of a report.
+ * A public format of a report.
  *
- * @throws BreakerboxUsageError for what is no report.
+ * @throws BreakerboxUsageError if `report` is not a report.
  */
 function text(name: string, form: (report: SessionReport, options: TextOptions) => string): Format {
   return (report, options) => {

@@ -11,13 +11,13 @@ import { counted, figure, lasted, listed, named, shown } from './words.ts';
 
 /** The health of tools in text. */
 
-/** A count in a table, where 0 goes without saying. */
+/** A count in a table; 0 is left empty. */
 export const count = (times: number): string => (times === 0 ? '' : figure(times));
 
 /** A tool's name; folded where it is long. */
 export const NAME = { head: 'tool', cell: ({ tool }: { readonly tool: string }) => shown(tool), least: 10 };
 
-/** A tool that is out, or a group of tools. */
+/** An unavailable tool or group of tools. */
 interface OutRow {
   readonly tool: string;
   readonly state: string;
@@ -60,7 +60,7 @@ const OTHER_COLUMNS: readonly Column<ToolReport>[] = [
   { head: 'rejected', cell: ({ heldUp }) => count(heldUp.skipped + heldUp.paused), align: 'right' },
 ];
 
-/** Failures in a row go without saying. */
+/** Failures in a row are the usual case and not shown. */
 const TRIP: Readonly<Record<Trip, string>> = {
   consecutive: '',
   failure_rate: 'failure rate',
@@ -78,7 +78,7 @@ const causeOf = ({ category, trip }: Pick<ToolReport, 'category' | 'trip'>): str
 const probeText = ({ steps, ms, notBeforeMs }: ProbeReport): string => {
   const held = notBeforeMs > 0 ? formatDuration(notBeforeMs) : '';
   if (steps === 0 || ms === 0) return held || 'due';
-  if (ms !== null && notBeforeMs >= ms) return held; // Both are over by then, and not before.
+  if (ms !== null && notBeforeMs >= ms) return held; // Both end then, and not before.
   const waits = [steps === null ? '' : counted(steps, 'step'), ms === null ? '' : formatDuration(ms)];
   const due = waits.filter((one) => one !== '').join('/');
   return held === '' ? due : `${due}, ${held} least`;
@@ -91,7 +91,7 @@ const worstFirst = (a: { readonly state: string | null }, b: { readonly state: s
 
 const toneOf = (state: string | null): Tone => (state === 'half_open' ? 'warn' : 'bad');
 
-/** What rejects calls: groups with their tools beneath them, then tools that are out by themselves. */
+/** The circuits that reject calls: groups with their tools beneath them, then tools that are unavailable by themselves. */
 const outRows = ({ tools, groups, systemic }: SessionReport): readonly OutRow[] => {
   const rows = [
     ...groups
@@ -135,7 +135,7 @@ const toolRow = (tool: ToolReport): OutRow => ({
   rejected: tool.heldUp.skipped + tool.heldUp.paused,
 });
 
-/** What rejects calls: since when, why, and until when. A session that is paused probes nothing (S2, B1). */
+/** What rejects calls: since when, why, and until when. A paused session does not probe (S2, B1). */
 export const outSection = (report: SessionReport, sheet: Sheet): Section => {
   const columns = report.state === 'active' ? OUT_COLUMNS : OUT_COLUMNS.filter((column) => column !== NEXT_PROBE);
   return { title: 'Tools that are out', lines: table(columns, outRows(report), within(sheet)) };
@@ -149,7 +149,7 @@ export const toolSection = ({ tools }: SessionReport, sheet: Sheet): Section => 
   return { title, lines: table(OTHER_COLUMNS, rows, within(sheet)) };
 };
 
-/** What few tools have, so that it has no column. */
+/** Facts that few tools have, so they get no column. */
 export const remarkSection = ({ tools }: SessionReport, sheet: Sheet): Section => {
   const remark = (text: string, of: (tool: ToolReport) => number) => {
     const some = tools.filter((tool) => of(tool) > 0).map((tool) => `${named(tool.tool)} ${figure(of(tool))}`);

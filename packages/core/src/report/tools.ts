@@ -10,33 +10,33 @@ import type { ToolTally } from '../tally.ts';
 import type { CircuitView } from '../view.ts';
 import { type Counts, countsOf, entriesOf, millis } from './values.ts';
 
-/** A tool's health, and what became of its calls (Q1). */
+/** A tool's health, and the results of its calls (Q1). */
 export interface ToolReport {
   readonly tool: string;
   /** Null: the tool has no circuit, because it was never declared or the box keeps none (B5). */
   readonly state: ReportedState | null;
-  /** The group that it is in; null without one (C13). */
+  /** Its group; null without one (C13). */
   readonly group: string | null;
   /** The state of its group's circuit, which rejects its calls too; null without a group. */
   readonly groupState: ReportedState | null;
-  /** What its circuit opened with; null when closed. */
+  /** The category that its circuit opened with; null when closed. */
   readonly category: ErrorCategory | null;
-  /** Which policy opened it (C3), or a failed probe; null when closed. */
+  /** The policy that opened it (C3), or a failed probe; null when closed. */
   readonly trip: Trip | null;
   /** Milliseconds since the latest opening; null when closed. */
   readonly openForMs: number | null;
-  /** How far the next probe is away; null unless open. */
+  /** The wait until the next probe; null unless open. */
   readonly nextProbe: ProbeReport | null;
   /** Counts the changes of its circuit's state; null without a circuit. */
   readonly generation: number | null;
   /** Failures in a row while closed. */
   readonly failuresInRow: number;
-  /** How many of its keys have a circuit that is not closed (C14). */
+  /** Number of its keys whose circuit is not closed (C14). */
   readonly openKeys: number;
   readonly calls: CallReport;
-  /** Calls that were not made, by reason, and where they were sent instead (R2). */
+  /** Calls that were not made, by reason, and their fallbacks (R2). */
   readonly heldUp: HeldUpReport;
-  /** Calls that were made because the circuit is only observed (C1). */
+  /** Calls that were made only because the circuit is observed (C1). */
   readonly wouldHaveBeenHeldUp: number;
   /** Tokens spent on failed calls (O4). */
   readonly tokensWasted: number;
@@ -44,17 +44,17 @@ export interface ToolReport {
   readonly labels: Counts<FreshnessKind>;
 }
 
-/** Whichever of steps and time is reached first, but never before `notBeforeMs`. */
+/** The wait until a probe: by steps or by time, the one that is reached first, but never before `notBeforeMs`. */
 export interface ProbeReport {
-  /** Steps left, 0 when due; null where the schedule counts none. */
+  /** Steps left, 0 when due; null if the schedule counts no steps. */
   readonly steps: number | null;
-  /** Milliseconds left, 0 when due; null where the schedule counts none. */
+  /** Milliseconds left, 0 when due; null if the schedule counts no time. */
   readonly ms: number | null;
   /** Milliseconds left of a Retry-After; 0 for none (O3). */
   readonly notBeforeMs: number;
 }
 
-/** Calls that were made. What is neither succeeded, failed nor ignored has not settled. */
+/** Calls that were made. The difference to succeeded, failed and ignored is calls that have not settled. */
 export interface CallReport {
   readonly made: number;
   readonly succeeded: number;
@@ -92,7 +92,7 @@ interface ToolFacts {
   /** The circuit of its group. */
   readonly group: CircuitView | undefined;
   readonly tally: ToolTally | undefined;
-  /** What a systemic event decides in this box (S2). */
+  /** The decision of a systemic event in this box (S2). */
   readonly systemic: SystemicDecision;
 }
 

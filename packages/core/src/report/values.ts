@@ -1,4 +1,4 @@
-/** How often something happened, by what it was; what never happened is left out. */
+/** Counts by name; names with a count of 0 are left out. */
 export type Counts<Name extends string> = Readonly<Partial<Record<Name, number>>>;
 
 /** Counts above 0, with what they count. */

@@ -1,12 +1,12 @@
 /**
- * How much room a text takes on a terminal, and how to make it fit. Tool names come from servers and models: what would move
- * the cursor, turn text round or colour it is made visible first.
+ * The width of a string on a terminal, and how to make it fit. Tool names come from servers and models, so characters that would
+ * move the cursor, reverse the text or colour it are made visible first.
  */
 
 /** Controls, invisible formatting, halves of characters and line separators. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-const ZERO_WIDTH_JOINER = '\u200d'; // Holds emoji of several parts together.
+const ZERO_WIDTH_JOINER = '\u200d'; // Joins emoji of several parts.
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -32,7 +32,7 @@ const WIDE = new RegExp(
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** What a reader takes for one character each. */
+/** The characters as a reader counts them. */
 const characters = (text: string): string[] =>
   PLAIN.test(text) ? [...text] : Array.from(segmenter.segment(text), ({ segment }) => segment);
 
@@ -55,7 +55,7 @@ const fitting = (all: readonly string[], width: number): number => {
   return over === -1 ? all.length : over;
 };
 
-/** Cuts a text to a width with … inside: long names of one server differ at the end. */
+/** Cuts a string to a width with … inside, because long names of one server differ at the end. */
 export const cut = (text: string, width: number): string => {
   if (widthOf(text) <= width) return text;
   if (width < 1) return '';
@@ -87,7 +87,7 @@ export const wrap = (text: string, width: number, indent = 0): string[] => {
   return lines.map((one, index) => (index === 0 ? one : `${' '.repeat(indent)}${one}`));
 };
 
-/** A word that no line can hold, in pieces that one can; broken behind `_`, `-`, `.`, `/` or `:` where that is not too early. */
+/** Splits a word that is too long for a line, after `_`, `-`, `.`, `/` or `:` if that is not too early. */
 const pieces = (word: string, width: number): string[] => {
   if (widthOf(word) <= width) return [word];
   const parts: string[] = [];

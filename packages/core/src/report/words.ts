@@ -1,17 +1,17 @@
 import { formatDuration } from '../format.ts';
 import { cut, visible } from './width.ts';
 
-/** How reports say names, counts and times. */
+/** How reports write names, counts and times. */
 
 const LONGEST_NAME = 40;
 
-/** A name as people see it; one of blanks alone would be a gap. */
+/** A name for people. A name of blanks alone would look like a gap. */
 export const shown = (name: string): string => (name.trim() === '' ? `'${name}'` : visible(name));
 
-/** A name within a sentence: one line, and not so long that the sentence is lost. */
+/** A name within a sentence: one line, and short enough that the sentence stays readable. */
 export const named = (name: string): string => cut(shown(name), LONGEST_NAME);
 
-/** `a`, `a and b`, `a, b and c`; of more than `most`, `a, b and 4 more`. */
+/** `a`, `a and b`, `a, b and c`; with more than `most`, `a, b and 4 more`. */
 export const listed = (items: readonly string[], most = 4): string => {
   const shown = items.length > most ? [...items.slice(0, most - 1), `${items.length - most + 1} more`] : items;
   const last = shown.at(-1) ?? '';
@@ -38,7 +38,7 @@ export const utc = (unixMs: number): string => `${stamp(unixMs, 0)} UTC`;
 /** `21:14:03`. */
 export const utcTime = (unixMs: number): string => stamp(unixMs, 11);
 
-/** Beyond the year 275760 there is no date; a report is no place to fall over that. */
+/** There is no date beyond the year 275760; a report must not fail because of it. */
 const stamp = (unixMs: number, from: number): string => {
   const date = new Date(unixMs);
   return Number.isNaN(date.getTime()) ? 'unknown time' : date.toISOString().replace('T', ' ').slice(from, 19);

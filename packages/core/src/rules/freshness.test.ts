@@ -66,7 +66,7 @@ describe('F1: labels', () => {
     expect(ask({ q: 1 }, { hits: [1, 2] })).toBe('cached');
     expect(ask({ q: 1 }, { hits: [] })).toBeUndefined();
     expect(ask(undefined, { hits: [] })).toBeUndefined();
-    expect(ask(undefined, { hits: [] })).toBeUndefined(); // Nobody knows of which call it is the result.
+    expect(ask(undefined, { hits: [] })).toBeUndefined(); // The call that it belongs to is unknown.
   });
 
   test('F1: each label is in the metric, the event and the report', async () => {

@@ -144,7 +144,7 @@ describe('K2: what is and is not available', () => {
     await answer(0, 'unavailable');
     expect(session.acquire('a').reason).toBe('unavailable');
     clock.advance(30_001);
-    session.acquire('a'); // Asked anew; the old score stands meanwhile.
+    session.acquire('a'); // Starts a new check; the old score is used until it answers.
     clock.advance(5_000);
     expect(session.acquire('a').decision).toBe('call');
   });

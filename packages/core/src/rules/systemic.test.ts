@@ -145,7 +145,7 @@ describe('S5: how it ends', () => {
     steps(session, 2);
     bringDown(session);
     session.acquire('c');
-    expect(precheck).toHaveBeenCalledTimes(1); // A pause asks nobody.
+    expect(precheck).toHaveBeenCalledTimes(1); // A pause runs no check.
     session.confirmRecovered();
     session.acquire('c');
     expect(precheck).toHaveBeenCalledTimes(2);

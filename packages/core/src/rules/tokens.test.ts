@@ -32,7 +32,7 @@ describe('O4: tokens', () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { session } = bench({ agent, tools: { a: {}, b: {} } });
-    for (const tokens of [100, 200, 0]) waste(session, 'a', tokens); // Of the third nobody knows the price.
+    for (const tokens of [100, 200, 0]) waste(session, 'a', tokens); // The cost of the third is unknown.
     failOnce(session, 'a');
     failOnce(session, 'a');
     trip(session, 'b');

@@ -1,16 +1,16 @@
 /**
- * The last so many calls, one bit each: whether the call is of the kind that is counted. A ring of fixed size in pages
- * of 1,024 calls, of which a call copies at most one, so that a call costs the same whether the window is empty or holds
- * 100,000 of them; one that is like the call it pushes out copies none. Pure: every function gives the next window.
+ * The last calls up to a fixed number, one bit each: whether the call is of the counted kind. A ring of fixed size in pages of
+ * 1,024 calls. Each call copies at most one page, so a call costs the same whether the window is empty or holds 100,000 calls. A
+ * call that equals the one it pushes out copies no page. Pure: every function returns the next window.
  */
 export interface CallWindow {
-  /** How many calls it can hold. */
+  /** Number of calls that it can hold. */
   readonly size: number;
-  /** How many it holds. */
+  /** Number of calls that it holds. */
   readonly calls: number;
-  /** Those of the kind that is counted. */
+  /** Number of calls of the counted kind. */
   readonly hits: number;
-  /** Where the next call goes; once the window is full, the oldest call is there. */
+  /** The position of the next call. Once the window is full, the oldest call is there. */
   readonly next: number;
   readonly pages: readonly Page[];
 }
@@ -36,10 +36,10 @@ export const callWindow = (size: number): CallWindow => ({
   pages: Array.from({ length: Math.ceil(size / PAGE_BITS) }, () => EMPTY_PAGE),
 });
 
-/** One call more; where the window is full, the oldest leaves it. */
+/** Adds one call. In a full window, the oldest call leaves. */
 export const pushCall = (window: CallWindow, hit: boolean): CallWindow => {
   const { size, next } = window;
-  const old = isHit(window, next); // A place that was never written holds no hit.
+  const old = isHit(window, next); // A position that was never written holds no hit.
   return {
     size,
     calls: Math.min(window.calls + 1, size),
@@ -49,7 +49,7 @@ export const pushCall = (window: CallWindow, hit: boolean): CallWindow => {
   };
 };
 
-/** The calls in the window, the oldest first: whether each is of the kind that is counted. */
+/** The calls in the window, the oldest first: whether each is of the counted kind. */
 export const callsOf = (window: CallWindow): readonly boolean[] => {
   const oldest = window.calls < window.size ? 0 : window.next;
   return Array.from({ length: window.calls }, (_, index) => isHit(window, (oldest + index) % window.size));

@@ -4,7 +4,7 @@ import { checkFailureRate } from './failure-rate.ts';
 import { checkSlowCallRate } from './slow-call-rate.ts';
 import { checkWastedTokens } from './wasted-tokens.ts';
 
-/** What is refused of the trip policies of a tool's configuration (C3, E6). */
+/** Checks of the trip policies in a tool's configuration (C3, E6). */
 export const tripChecks = {
   failureThreshold: checkFailureThreshold,
   failureRate: checkFailureRate,

@@ -4,9 +4,9 @@ import type { CircuitPolicy } from '../policy.ts';
 
 /** The failures in a row of a closed circuit. */
 export interface Row {
-  /** How many there are. */
+  /** Number of failures. */
   readonly failures: number;
-  /** How many of them are `unknown`: weak evidence, which counts half (O6). */
+  /** Number of `unknown` failures: weak evidence, which counts half (O6). */
   readonly weak: number;
   /** The tools that failed, each once (C13), or the keys of one tool (C14); undefined before the first such failure. */
   readonly by: readonly string[] | undefined;
@@ -14,7 +14,7 @@ export interface Row {
 
 export const NO_ROW: Row = { failures: 0, weak: 0, by: undefined };
 
-/** What a row sees of a failure. */
+/** The facts of a failure that a row needs. */
 interface Failed {
   readonly category: ErrorCategory;
   readonly tool?: string | undefined;
@@ -22,7 +22,7 @@ interface Failed {
   readonly full?: boolean | undefined;
 }
 
-/** The row after one failure more. */
+/** The row after one more failure. */
 export const recordInRow = (
   { failures, weak, by }: Row,
   { category, tool, key, full = false }: Failed,
@@ -36,18 +36,18 @@ export const recordInRow = (
 const withOne = (by: readonly string[] | undefined, one: string | undefined): readonly string[] | undefined =>
   one === undefined || by?.includes(one) ? by : [...(by ?? []), one];
 
-/** C14: a tool that fails on so many keys fails on all of them. */
+/** C14: number of keys. A tool that fails on so many keys counts as failing on all. */
 const DISTINCT_KEYS = 3;
 
-/** C14: whether the failures in a row of one tool are on so many keys. */
+/** C14: whether the failures in a row of one tool are on that many keys. */
 export const keysReached = (row: Row, { distinctTools }: CircuitPolicy): boolean =>
   distinctTools <= 1 && distinctOf(row) >= DISTINCT_KEYS;
 
 const distinctOf = ({ by }: Row): number => by?.length ?? 0;
 
 /**
- * C3: as many failures in a row as the policy allows, where unknown ones count half (O6). K1: one fewer where a check had
- * called the tool degraded, but never none. C13: a group needs failures of several tools besides.
+ * C3: as many failures in a row as the policy allows; unknown ones count half (O6). K1: one fewer if a check scored the tool as
+ * degraded, but at least one. C13: a group also needs failures of several tools.
  */
 export const consecutiveReached = (
   row: Row,
@@ -64,5 +64,5 @@ const aThreshold = number(
   { whole: true },
 );
 
-/** `false`, where failures in a row alone are to open nothing. */
+/** `false`: failures in a row alone never open the circuit. */
 export const checkFailureThreshold: Check = (path, value) => (value === false ? [] : aThreshold(path, value));

@@ -22,22 +22,22 @@ export const TRIPS = [
 
 export type Trip = (typeof TRIPS)[number];
 
-/** What a closed circuit has counted in windows; a window that isn't configured is undefined. */
+/** The counts of a closed circuit in its windows. A window that isn't configured is undefined. */
 export interface Counts {
-  /** What the latest failure was; undefined before the first. */
+  /** The category of the latest failure; undefined before the first. */
   readonly category: ErrorCategory | undefined;
   readonly failureRate: RateWindow | undefined;
   readonly slowCallRate: RateWindow | undefined;
   readonly wastedTokens: TimeWindow | undefined;
 }
 
-/** A call that is over and counts, as windows see it. */
+/** A call that is over and counts, as windows need it. */
 export interface CountedCall {
-  /** Undefined where it succeeded. */
+  /** Undefined if the call succeeded. */
   readonly category: ErrorCategory | undefined;
-  /** How long it took, in milliseconds. Default 0. */
+  /** Duration in milliseconds. Default 0. */
   readonly durationMs?: number;
-  /** What it cost. Default 0: not known. */
+  /** Cost in tokens. Default 0: unknown. */
   readonly tokens?: number;
 }
 
@@ -45,7 +45,7 @@ export interface CountedCall {
 export const hasWindows = ({ failureRate, slowCallRate, wastedTokens }: CircuitPolicy): boolean =>
   failureRate !== undefined || slowCallRate !== undefined || wastedTokens !== undefined;
 
-/** The counts after one call more. An `unknown` failure is in no rate (O6). */
+/** The counts after one more call. An `unknown` failure is in no rate (O6). */
 export const recordCall = (
   counts: Counts | undefined,
   { category, durationMs = 0, tokens = 0 }: CountedCall,
@@ -61,7 +61,7 @@ export const recordCall = (
   };
 };
 
-/** The first trip policy that wants the circuit open (C3). */
+/** The first trip policy that opens the circuit (C3). */
 export const trippedBy = (
   counts: Counts,
   { failureRate, slowCallRate, wastedTokens }: CircuitPolicy,

@@ -13,7 +13,7 @@ import { checkRate, type RateConfig, type RatePolicy, type RateWindow, recordRat
  */
 export interface FailureRateConfig extends RateConfig {}
 
-/** The window after one call more; a failure that is weak evidence is not in it (O6). */
+/** The window after one more call. A failure that is weak evidence is not in it (O6). */
 export const recordFailureRate = (
   kept: RateWindow | undefined,
   policy: RatePolicy,

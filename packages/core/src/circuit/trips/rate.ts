@@ -2,15 +2,18 @@ import { type Check, number, object, orLeaveOut, show } from '../../checks.ts';
 import { type CallWindow, callWindow, MAX_WINDOW_CALLS, pushCall } from './call-window.ts';
 import { addCalls, type TimeWindow, type Total, timeWindow, totalAt } from './time-window.ts';
 
-/** What a rate is judged over: the last calls, or the last milliseconds. One of the two, never both. */
+/** The window of a rate: the last calls, or the last milliseconds. Set one of the two, never both. */
 export interface RateConfig {
-  /** Share of the calls in the window from which on the circuit opens, above 0 and at most 1: `0.5` is every second. */
+  /** Share of the calls in the window that opens the circuit, above 0 and at most 1: `0.5` is every second call. */
   readonly rate: number;
-  /** Fewer calls than that in the window open nothing. Whole number ≥ 1, at most `windowCalls`. Default 10, or `windowCalls` if that is less. */
+  /**
+   * Least number of calls in the window before the circuit may open. Whole number ≥ 1, at most `windowCalls`. Default 10, or
+   * `windowCalls` if that is less.
+   */
   readonly minimumCalls?: number;
-  /** The last so many calls. Whole number from 1 to 100,000. Default 100, unless `windowMs` is set. */
+  /** Number of latest calls in the window. Whole number from 1 to 100,000. Default 100, unless `windowMs` is set. */
   readonly windowCalls?: number;
-  /** The calls of the last so many milliseconds, > 0; idle for so long, the window is empty again. */
+  /** Length of a window by time. Milliseconds > 0. After that long without calls, the window is empty again. */
   readonly windowMs?: number;
 }
 
@@ -33,8 +36,8 @@ export const resolveRate = ({ rate, minimumCalls, windowCalls = WINDOW_CALLS, wi
     : { rate, minimumCalls: minimumCalls ?? MINIMUM_CALLS, window: { ms: windowMs } };
 
 /**
- * The window after one call more, or the same without a `hit`: a call that is in no rate (O6). A window that was kept from another
- * configuration begins again.
+ * The window after one more call, or unchanged without a `hit`: a call that is in no rate (O6). A window that was kept under
+ * another configuration begins again.
  */
 export const recordRate = (
   kept: RateWindow | undefined,
@@ -52,7 +55,7 @@ export const recordRate = (
   return hit === undefined ? fitting : addCalls(fitting, ms, { calls: 1, amount: Number(hit) });
 };
 
-/** C3: rates compare with `>=`, and only where there were enough calls. */
+/** C3: the rate is compared with `>=`, and only if there were enough calls. */
 export const rateReached = (window: RateWindow, { rate, minimumCalls }: RatePolicy, ms: number): boolean => {
   const { calls, amount }: Total = isCallWindow(window)
     ? { calls: window.calls, amount: window.hits }
@@ -77,7 +80,10 @@ const rateChecks: Readonly<Record<keyof RateConfig, Check>> = {
   windowMs: number(0, orLeaveOut('the rate is that of the calls in that time.'), { above: true }),
 };
 
-/** Refuses a rate that can't work, and shows one that is `like` it; `more` are the settings that it has beside those of every rate, none of them optional. */
+/**
+ * Checks a rate, with `like` as the example in messages. `more` are the additional settings of this kind of rate; all of them are
+ * required.
+ */
 export const checkRate =
   (like: string, more: Readonly<Record<string, Check>> = {}): Check =>
   (path, value) => {

@@ -13,7 +13,7 @@ import { checkRate, type RateConfig, type RatePolicy, type RateWindow, recordRat
  * ```
  */
 export interface SlowCallRateConfig extends RateConfig {
-  /** A call that takes longer is slow. Milliseconds > 0. */
+  /** Duration above which a call is slow. Milliseconds > 0. */
   readonly slowerThanMs: number;
 }
 
@@ -28,7 +28,7 @@ export const resolveSlowCallRate = (config: SlowCallRateConfig): SlowCallRatePol
   slowerThanMs: config.slowerThanMs,
 });
 
-/** The window after one call more; a failure that is weak evidence is not in it (O6). */
+/** The window after one more call. A failure that is weak evidence is not in it (O6). */
 export const recordSlowCallRate = (
   kept: RateWindow | undefined,
   policy: SlowCallRatePolicy,

@@ -6,9 +6,9 @@ import type { Counts } from './counts.ts';
 import { isCallWindow, type RateWindow } from './rate.ts';
 import { addCalls, bucketsAt, type TimeWindow, timeWindow } from './time-window.ts';
 
-/** What a closed circuit has counted, as plain JSON (C11): ages, never points in time. */
+/** The counts of a closed circuit as plain JSON (C11): ages, never points in time. */
 export interface CountsSnapshot {
-  /** What the latest failure was; null before the first. */
+  /** The category of the latest failure; null before the first. */
   readonly category: ErrorCategory | null;
   readonly failureRate: RateWindowSnapshot | null;
   readonly slowCallRate: RateWindowSnapshot | null;
@@ -17,16 +17,19 @@ export interface CountsSnapshot {
 
 export type RateWindowSnapshot = CallWindowSnapshot | TimeWindowSnapshot;
 
-/** The last calls. */
+/** A window of the last calls. */
 export interface CallWindowSnapshot {
   readonly windowCalls: number;
-  /** How many calls are in it. */
+  /** Number of calls in it. */
   readonly calls: number;
-  /** Them, the oldest first: hexadecimal digits of four calls each, the oldest in the lowest bit; 1 where it counts. */
+  /**
+   * The calls, the oldest first, as hexadecimal digits of four calls each: the oldest is the lowest bit, and 1 means that it
+   * counts.
+   */
   readonly outcomes: string;
 }
 
-/** The last milliseconds. */
+/** A window of the last milliseconds. */
 export interface TimeWindowSnapshot {
   readonly windowMs: number;
   /** The oldest first. */
@@ -37,11 +40,11 @@ export interface BucketSnapshot {
   /** Milliseconds from its first call to the snapshot. */
   readonly ageMs: number;
   readonly calls: number;
-  /** How many of those calls count, or the tokens that they wasted. */
+  /** Number of those calls that count, or the tokens that they wasted. */
   readonly amount: number;
 }
 
-/** The counts at `ms`; null where there are none. Pure. */
+/** The counts at `ms`; null without counts. Pure. */
 export const snapshotOfCounts = (counts: Counts | undefined, ms: number): CountsSnapshot | null =>
   counts === undefined
     ? null
@@ -75,7 +78,7 @@ const bucketed = (window: TimeWindow, ms: number): TimeWindowSnapshot => ({
   })),
 });
 
-/** What a checked snapshot says, on a clock that shows `ms` now. Pure. */
+/** The counts in a checked snapshot, on a clock that shows `ms` now. Pure. */
 export const countsFrom = (kept: CountsSnapshot | null, ms: number): Counts | undefined =>
   kept === null
     ? undefined
@@ -100,7 +103,7 @@ const unpacked = ({ windowCalls, calls, outcomes }: CallWindowSnapshot): CallWin
   return window;
 };
 
-/** Filled again, so that it holds no more buckets than any other, whatever was written. */
+/** Filled again, so that it never holds more buckets than other windows, even if the snapshot has more. */
 const unbucketed = ({ windowMs, buckets }: TimeWindowSnapshot, ms: number): TimeWindow =>
   buckets.reduce((window, { ageMs, ...total }) => addCalls(window, ms - ageMs, total), timeWindow(windowMs));
 
@@ -109,7 +112,7 @@ const count = number(0, AS_WRITTEN, { whole: true });
 const notNegative = number(0, AS_WRITTEN, { most: Number.MAX_VALUE }); // Tokens add up.
 const span = number(0, AS_WRITTEN, { above: true });
 
-/** Refuses a text that doesn't hold the calls it should. */
+/** Rejects a string that doesn't hold the right number of calls. */
 const checkCalls: Check = (path, value) => {
   const issues = complete({
     windowCalls: number(1, AS_WRITTEN, { whole: true }),
@@ -136,7 +139,7 @@ const aBucket = complete({ ageMs: notNegative, calls: count, amount: notNegative
   Check
 >);
 
-/** Of a rate, what counts is some of the calls. */
+/** In a rate, the amount is a part of the calls. */
 const aRateBucket: Check = (path, value) => {
   const issues = aBucket(path, value);
   if (issues.length > 0) return issues;
@@ -152,7 +155,7 @@ const checkRate: Check = (path, value) => {
   return (byCalls ? checkCalls : checkRateTimes)(path, value);
 };
 
-/** Refuses what {@link snapshotOfCounts} can't have written (C11); null is fine. */
+/** Rejects a value that {@link snapshotOfCounts} can't have written (C11); null is allowed. */
 export const checkCounts: Check = nullable(
   complete({
     category: nullable(oneOf(ERROR_CATEGORIES, AS_WRITTEN)),

@@ -1,25 +1,25 @@
 /**
- * The calls of the last so many milliseconds, in at most 10 buckets: what a call costs doesn't depend on how many there
- * were, and a bucket is forgotten as a whole. A bucket begins with the first call that no other holds, so that nothing
- * depends on where a clock has its origin. Pure: every function gives the next window.
+ * The calls of the last milliseconds up to a fixed length, in at most 10 buckets. The cost of a call doesn't depend on the number
+ * of calls, and a bucket is dropped as a whole. A bucket begins with the first call that no other bucket holds, so the origin of
+ * the clock does not matter. Pure: every function returns the next window.
  */
 export interface TimeWindow {
-  /** How far back it reaches, in milliseconds. */
+  /** Length of the window, in milliseconds. */
   readonly spanMs: number;
-  /** The oldest first; they begin at least a tenth of the span apart. */
+  /** The oldest first. Their starts are at least a tenth of the length apart. */
   readonly buckets: readonly Bucket[];
 }
 
-/** What came within one tenth of the span. */
+/** The calls within one tenth of the length. */
 export interface Bucket {
-  /** When its first call came, in monotonic ms. */
+  /** When its first call ended, in monotonic ms. */
   readonly startMs: number;
   readonly calls: number;
-  /** What is counted of those calls, added up. */
+  /** The sum of the counted amount of those calls. */
   readonly amount: number;
 }
 
-/** What a window holds. */
+/** The total of a window. */
 export interface Total {
   readonly calls: number;
   readonly amount: number;
@@ -30,7 +30,7 @@ const BUCKETS = 10;
 /** An empty window. */
 export const timeWindow = (spanMs: number): TimeWindow => ({ spanMs, buckets: [] });
 
-/** `calls` calls more, which have `amount` of what is counted together. */
+/** Adds `calls` calls with a total of `amount`. */
 export const addCalls = (
   { spanMs, buckets }: TimeWindow,
   ms: number,
@@ -45,7 +45,7 @@ export const addCalls = (
   return { spanMs, buckets: live.with(-1, grown) };
 };
 
-/** What the window holds at `ms`: never a call that is `spanMs` old, always one that is a tenth younger than that. */
+/** The total of the window at `ms`: never with a call that is `spanMs` old, always with one that is a tenth younger than that. */
 export const totalAt = (window: TimeWindow, ms: number): Total => {
   let calls = 0;
   let amount = 0;

@@ -10,9 +10,9 @@ import { addCalls, type TimeWindow, timeWindow, totalAt } from './time-window.ts
  * ```
  */
 export interface WastedTokensConfig {
-  /** Tokens of failed calls from which on the circuit opens. Number > 0. */
+  /** Number of tokens of failed calls that opens the circuit. Number > 0. */
   readonly tokens: number;
-  /** Those of the last so many milliseconds. Milliseconds > 0. Default 600,000 (ten minutes). */
+  /** Length of the window. Milliseconds > 0. Default 600,000 (ten minutes). */
   readonly windowMs?: number;
 }
 
@@ -28,7 +28,7 @@ export const resolveWastedTokens = ({ tokens, windowMs = 600_000 }: WastedTokens
   windowMs,
 });
 
-/** The window after one call more: only a failed one wastes what it cost. */
+/** The window after one more call: only a failed call wastes its cost. */
 export const recordWastedTokens = (
   kept: TimeWindow | undefined,
   { windowMs }: WastedTokensPolicy,
@@ -39,7 +39,7 @@ export const recordWastedTokens = (
   return failed && tokens > 0 ? addCalls(window, ms, { calls: 1, amount: tokens }) : window;
 };
 
-/** Whether as many tokens are wasted as the policy allows. */
+/** Whether the wasted tokens reach the policy's number. */
 export const wastedTokensReached = (window: TimeWindow, { tokens }: WastedTokensPolicy, ms: number): boolean =>
   totalAt(window, ms).amount >= tokens;
 
