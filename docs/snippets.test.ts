@@ -113,7 +113,7 @@ describe.concurrent('every command can be run', () => {
   test.each(commands)('$command', async ({ fence, command }) => {
     expect(await faultIn(command)).toBeUndefined();
     const isShown = printedBy(fence, fences) !== undefined && !ranElsewhere(fences[fences.indexOf(fence) + 1] ?? fence);
-    if (!isRun(command)) return expect(isShown, 'output is shown of what nobody runs').toBe(false);
+    if (!isRun(command)) return expect(isShown, 'output is shown for a command that is not run').toBe(false);
     const told = command.replaceAll('http://127.0.0.1:4318', receiver.url);
     const { code, stdout, stderr } = await runCommand(told, await workplaceOf(fence.file));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** With nothing in the environment but this: no settings of whoever runs the tests. */
+/** With nothing in the environment but this: no settings of the person who runs the tests. */
 const run = async (example: string, variables: Readonly<Record<string, string>> = {}) => {
   const child = spawn(process.execPath, ['--conditions=breakerbox-source', join(FOLDER, example)], {
     cwd: home,

@@ -56,6 +56,14 @@ const PACKAGES = [
   'packages/cli',
 ];
 
+/** Files whose words textlint checks, by prose.yml. The sources of core, instrumentation and telemetry are still to come. */
+const PROSE = [
+  '*.md',
+  '.changeset/*.md',
+  'packages/*/**/*.md',
+  '{alerts,dashboards,stack,bench,docs,examples,scripts,test,packages/cli}/**/*.{md,ts,mjs,cjs}',
+];
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'breakerbox');
 const node = join(root, 'node_modules', 'node', 'bin', 'node');
@@ -75,6 +83,7 @@ const tasks = {
   bench: (args) => [[source, join(root, 'bench/src/main.ts'), ...args]],
   check: () => [
     [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '.'],
+    [join(root, 'node_modules/textlint/bin/textlint.js'), ...PROSE],
     ...[
       'tsconfig.json',
       'dashboards/preview/tsconfig.json',
@@ -229,7 +238,7 @@ const quietly = (program, programArgs) =>
     child.on('close', (code) => resolve({ code, output }));
   });
 
-/** Looks for the end of whoever started us: a killed npm can't pass its signal on. */
+/** How often to check that the parent lives: a killed npm cannot pass on its signal. */
 const PARENT_CHECK_MS = 500;
 
 /** Runs the workspace's Node to its end. Signals are the child's own to handle: it has things to put away. */

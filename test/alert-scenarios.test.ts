@@ -127,7 +127,7 @@ describe('alerts that are delivered', () => {
     await shop.kill();
     await run.start('shop-orders', { agent: 'shop-agent', job: 'shop' }, { orders });
     await run.holds(5, () => expect(run.told(about)).toEqual(correlated));
-    for (const service of [search, orders, tickets, stock]) await service.mend();
+    for (const service of [search, orders, tickets, stock]) await service.repair();
     await endsWith(about, correlated, single);
   });
 
@@ -140,7 +140,7 @@ describe('alerts that are delivered', () => {
     const open = 'BreakerboxCircuitOpen warning agent=lookup-agent job=lookup tool=lookup';
     await tellsOf(about, [open]);
     await run.holds(5, () => expect(run.told(about)).toEqual([open]));
-    await lookup.mend();
+    await lookup.repair();
     await endsWith(about, [open]);
     // As long as a window still contains the outage.
     await run.holds(16, () => expect(run.told(about)).toEqual([open]));
@@ -160,7 +160,7 @@ describe('alerts that are delivered', () => {
     await tellsOf(about, [open]);
     // Longer than an alert on failing calls takes.
     await run.holds(12, () => expect(run.told(about)).toEqual([open]));
-    for (const service of [shelf, index, loans]) await service.mend();
+    for (const service of [shelf, index, loans]) await service.repair();
     await endsWith(about, [open]);
   });
 

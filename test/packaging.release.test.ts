@@ -9,7 +9,7 @@ import { pnpmVersion } from './newcomer/pack.ts';
 import { type Manifest, published, readJson } from './packaging/published.ts';
 import { run } from './packaging/run.ts';
 
-/* What happens when somebody merges a release, as far as it can be tried without publishing. */
+/* What the merge of a release does, as far as it can be tried without publishing. */
 
 let folder: string;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ test('`changeset version` gives all packages one version, and each a changelog o
   const copy = join(folder, 'version');
   const files = (await inRoot('*package.json', 'pnpm-workspace.yaml', '.changeset')).trim().split('\n');
   for (const file of files) await cp(join(ROOT, file), join(copy, file)).catch(() => undefined); // Deleted, and not committed yet.
-  // After a release there is none, and the next one is what this is about.
+  // After a release there is no changeset. This is about the next one.
   await writeFile(join(copy, '.changeset/another.md'), `---\n'@breakerbox/core': patch\n---\n\nAnother change.\n`);
   const git = (...args: readonly string[]) =>
     runCommand('git', ['-c', 'user.name=test', '-c', 'user.email=test@example.invalid', ...args], copy);
@@ -54,7 +54,7 @@ test('changesets keeps the versions of all published packages together', () => {
   expect(access).toBe('public');
 });
 
-test('CONTRIBUTING names every page that says nothing is released yet: the first release has to mend them', async () => {
+test('CONTRIBUTING names every page that says nothing is released yet: the first release has to correct them', async () => {
   const contributing = await readFile(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
   const [, once = ''] = contributing.split('\nBefore the first release, once:');
   const pages = await Promise.all(
@@ -167,7 +167,7 @@ describe('the steps of a release, with an npm and a gh of our own', () => {
     readonly done: readonly string[];
   }
 
-  // They read what stands on stdin, as the real ones may, and answer from files.
+  // They read stdin, as the real ones may, and answer from files.
   const NPM = `#!/bin/sh
 cat > /dev/null
 case "$1" in
@@ -230,7 +230,7 @@ esac
   };
 
   test.each([
-    { as: 'nobody has released anything yet', version: '0.0.0', publish: false },
+    { as: 'nothing has been released yet', version: '0.0.0', publish: false },
     { as: 'the version is in no registry', publish: true },
     { as: 'it was cut off half way', there: EVERYTHING.slice(0, 2), publish: true },
     { as: 'it was cut off before the tag', there: EVERYTHING, publish: true },

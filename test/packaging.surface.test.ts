@@ -38,7 +38,7 @@ describe.each(libraries)('$name', ({ folder }) => {
   });
 });
 
-/** How far a size may be from the one in the report: enough for a mended word, too little for a new part. */
+/** How far a size may be from the one in the report: enough for a corrected word, too little for a new part. */
 const SLACK = 0.03;
 /** Of what is so small that a word is more than that. */
 const SLACK_BYTES = 60;

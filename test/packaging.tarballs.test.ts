@@ -44,7 +44,7 @@ test('a release publishes these, and everything else in the workspace is private
 });
 
 describe.each(published)('the tarball of $name', ({ name, folder, manifest }) => {
-  test('has nothing that publint would mend', async () => {
+  test('has nothing that publint would fix', async () => {
     const { buffer } = await bytesOf(name);
     const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true });
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);

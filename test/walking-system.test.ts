@@ -69,7 +69,7 @@ describe('from a failing tool call to a firing alert', () => {
     // B3: the outage costs one failure, however often it is probed, and that failure leaves the window.
     expect(lookup.session.view().state).toBe('active');
     expect(lookup.session.view().budget.remaining).toBeGreaterThanOrEqual(4);
-    await lookup.services.lookup?.mend();
+    await lookup.services.lookup?.repair();
     await eventually(() => expect(lookup.session.peek('lookup')?.state).toBe('closed'));
     await eventually(() => expect(delivered('BreakerboxCircuitOpen', 'lookup-agent', 'resolved')).toHaveLength(1));
   });
@@ -79,8 +79,8 @@ describe('from a failing tool call to a firing alert', () => {
     await spender.services.logs?.break({ kind: 'hang' });
     await eventually(() => expect(delivered('BreakerboxBudgetExhausted', 'spender-agent', 'firing')).toHaveLength(1));
     expect(spender.session.view()).toMatchObject({ state: 'paused_budget', budget: { remaining: 0 } });
-    await spender.services.deploy?.mend();
-    await spender.services.logs?.mend();
+    await spender.services.deploy?.repair();
+    await spender.services.logs?.repair();
     spender.session.resume();
     await eventually(() => expect(delivered('BreakerboxBudgetExhausted', 'spender-agent', 'resolved')).toHaveLength(1));
   });
@@ -142,9 +142,9 @@ describe('from a failing tool call to a firing alert', () => {
 
   test('after the outage, probes close the circuits, and inhibited alerts are not delivered', async () => {
     const { north, south, west } = walk.agents;
-    for (const { services } of [north, south, west]) await services.maps?.mend();
-    await fleet.services.orders?.mend();
-    await fleet.services.tickets?.mend();
+    for (const { services } of [north, south, west]) await services.maps?.repair();
+    await fleet.services.orders?.repair();
+    await fleet.services.tickets?.repair();
     fleet.session.confirmRecovered();
     await eventually(() => expect(delivered('BreakerboxSystemicFailure', 'fleet-agent', 'resolved')).toHaveLength(1));
     expect(fleet.session.view()).toMatchObject({ state: 'active' });
@@ -211,7 +211,7 @@ describe('fallbacks and plans', () => {
   });
 
   test('everything works again, and Prometheus has everything that the report has', async () => {
-    for (const service of Object.values(seller.services)) await service.mend();
+    for (const service of Object.values(seller.services)) await service.repair();
     await eventually(() => {
       expect(seller.session.view().circuits.map(({ state }) => state)).toEqual([
         'closed',

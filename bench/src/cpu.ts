@@ -1,6 +1,6 @@
 const NS_PER_US = 1e3;
 const BLINK_MS = 0.02;
-const nobody = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /**
  * Nanoseconds of processor time of this process, garbage collection included. It is not wall-clock time, because other processes
@@ -8,7 +8,7 @@ const nobody = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT
  * milliseconds, so the thread is stopped for a moment first.
  */
 export const worked = (): number => {
-  Atomics.wait(nobody, 0, 0, BLINK_MS);
+  Atomics.wait(never, 0, 0, BLINK_MS);
   const { user, system } = process.cpuUsage();
   return (user + system) * NS_PER_US;
 };

@@ -30,7 +30,7 @@ Every option of the three packages, read from the types and their comments. How 
 [C3](behaviour.md#c-circuit) are those of the engine.
 
 What is set up (a box, a tool, a session, a guard, an adapter, a check, telemetry) refuses options that can't work, misspelt ones too, where
-they are given: a \`BreakerboxConfigError\` lists everything that is wrong, up to 100 faults, where it stands, and how to mend it. What is given with a call
+they are given: a \`BreakerboxConfigError\` lists everything that is wrong, up to 100 faults, where it is, and how to fix it. What is given with a call
 (\`acquire\`, \`settle\`, a guarded call) or for the form of a text isn't searched for misspelt options: such a one does nothing, and the
 compiler alone sees it. How a call went has to be said: what is settled with neither \`outcome\`, \`error\` nor \`result\`, or with an outcome that there
 isn't, counts as ignored, a category that there isn't as \`unknown\`, and a [warning](troubleshooting.md#warnings) says so. An \`Error\` given bare is taken as
@@ -130,7 +130,7 @@ const number = (value: number): string => value.toLocaleString('en-US');
 const PROFILE_TABLE = [
   '## Profiles',
   '',
-  'What `profile` stands for. Single settings beside it win.',
+  'The settings of each `profile`. A single setting that you add overrides it.',
   '',
   '| profile | `failureThreshold` | `cooldownMs` |',
   '|---|---|---|',
@@ -142,7 +142,7 @@ const PROFILE_TABLE = [
 const CATEGORY_TABLE = [
   '## Error categories',
   '',
-  'What `outcomes` may say anew, tool by tool: an `ErrorCategory` is one of these, a `Judgement` is `failure` or `ignored`. Ignored calls are',
+  'What `outcomes` can change for a tool: an `ErrorCategory` is one of these, a `Judgement` is `failure` or `ignored`. Ignored calls are',
   'counted, and touch neither circuit nor budget.',
   '',
   '| category | counts as |',

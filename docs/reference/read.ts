@@ -71,7 +71,7 @@ const ownEntry = (name: string): string | undefined => {
 
 const readEntry = (source: ts.SourceFile | undefined, checker: ts.TypeChecker, path: string): Entry => {
   const symbol = source && checker.getSymbolAtLocation(source);
-  if (!symbol) throw new Error(`docs/reference: ${path} is no module. Mend the path in docs/reference/page.ts.`);
+  if (!symbol) throw new Error(`docs/reference: ${path} is not a module. Correct the path in docs/reference/page.ts.`);
   const found = checker.getExportsOfModule(symbol).map((one) => {
     const target = one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one;
     return { name: one.name, target };

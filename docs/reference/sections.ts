@@ -31,7 +31,7 @@ const telemetry = (title: string, type: string): Section => ({
   entry: 'packages/telemetry/src/index.ts',
 });
 
-/** In the order in which they stand on the page. */
+/** In the order of the page. */
 export const SECTIONS: readonly Section[] = [
   core('createBreakerbox', 'BreakerboxConfig'),
   core('A tool', 'ToolConfig'),

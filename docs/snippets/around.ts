@@ -1,4 +1,4 @@
-/** What the reader of a snippet is taken to have already, by what stands in it: a module of `around/`. */
+/** What the reader of a snippet already has, found by the snippet's text: a module of `around/`. */
 export interface Around {
   readonly file: string;
   readonly has: string;

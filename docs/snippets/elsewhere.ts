@@ -10,7 +10,7 @@ export interface Elsewhere {
   readonly blocks?: number;
   /** The test, from the root. */
   readonly by: string;
-  /** What stands in that test and shows that it means this block; default `has`. */
+  /** A text in that test that shows that it runs this block; default `has`. */
   readonly words?: string;
 }
 

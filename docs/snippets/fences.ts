@@ -9,10 +9,10 @@ export interface Fence {
   readonly file: string;
   /** Of its first line of code, from 1. */
   readonly line: number;
-  /** As written behind the fence: `ts`, `sh`; empty where there is none. */
+  /** As written behind the fence: `ts`, `sh`; empty if there is no language. */
   readonly language: string;
   readonly code: string;
-  /** The heading that it stands under, without its signs. */
+  /** The heading above it, without its signs. */
   readonly heading: string;
 }
 
@@ -34,7 +34,7 @@ export const documents = (): readonly string[] =>
 /** A fence as GitHub reads it, too: of tildes, in a quotation, behind a tab or a list's sign. */
 const FENCE = /`{3}|~{3}/;
 
-/** All blocks of a document. Fences of a kind that isn't read here are refused: their code would be run by nobody. */
+/** All blocks of a document. It rejects fences of other kinds, because no test would run their code. */
 export const fencesOf = (file: string, text = readFileSync(`${ROOT}/${file}`, 'utf8')): readonly Fence[] => {
   const fences: Fence[] = [];
   let heading = '';
@@ -66,7 +66,7 @@ export const fencesOf = (file: string, text = readFileSync(`${ROOT}/${file}`, 'u
   return fences;
 };
 
-/** What a block of a document prints, as it stands below it under the same heading; undefined where nothing is shown. */
+/** The output of a block, from the text block below it under the same heading; undefined if none is shown. */
 export const printedBy = (fence: Fence, fences: readonly Fence[]): string | undefined => {
   const next = fences[fences.indexOf(fence) + 1];
   return next?.language === 'text' && next.file === fence.file && next.heading === fence.heading

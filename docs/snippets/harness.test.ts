@@ -73,7 +73,7 @@ describe('blocks of a document', () => {
     expect(map.code).toBe('# map.yaml\ntools: {}\n');
   });
 
-  test('text belongs to what stands before it in the same section, or to nothing', () => {
+  test('text belongs to the block before it in the same section, or to nothing', () => {
     expect(printedBy(program, fences)).toBe('a\n');
     expect(printerOf(printed, fences)).toBe(program);
     expect(printerOf(alone, fences)).toBeUndefined();
@@ -133,7 +133,7 @@ describe('programs', () => {
     expect(ended.map(({ stderr }) => stderr)).toEqual(['soon\n', '']);
   });
 
-  test('fail by a promise that nobody caught, whoever shares their process', async () => {
+  test('fail by a promise without a catch, also where they share a process', async () => {
     const left = "setImmediate(() => Promise.reject(new Error('left behind')));";
     const ended = await runCodes(left, "console.log('next');");
     expect(ended.map(({ code }) => code)).toEqual([1, 1]);

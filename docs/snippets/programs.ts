@@ -19,7 +19,7 @@ const TSCONFIG = {
   compilerOptions: {
     noEmit: true,
     customConditions: ['breakerbox-source'],
-    // As strict as a project begins with, and no stricter; what stands around a snippet is not all used by it.
+    // As strict as a project begins with, and no stricter; a snippet does not use everything around it.
     noUnusedLocals: false,
     noUnusedParameters: false,
     exactOptionalPropertyTypes: false,
@@ -54,7 +54,7 @@ const portsOf = async ({ code }: Fence): Promise<ReadonlyMap<string, string>> =>
   );
 };
 
-/** What a program prints when it has come to its end, which an early `process.exit(0)` would keep from anybody's notice. */
+/** What a program prints at its end. Without it, an early `process.exit(0)` would pass unseen. */
 const END = '\u0003end\n';
 const SAY_END = "process.stdout.write('\\u0003end\\n');\n";
 /** A snippet may end with this: then that is its end. */
@@ -110,7 +110,7 @@ export const typecheck = async (folder: string): Promise<string> => {
   );
 };
 
-/** Whether a text is what a document shows: `…` stands for anything in a line, and on a line of its own for any lines. */
+/** Whether a text is what a document shows: `…` matches anything in a line, and on a line of its own for any lines. */
 export const shows = (expected: string, actual: string): boolean => {
   const lines = expected.trim().split('\n');
   const pattern = lines.map((line) =>

@@ -11,7 +11,7 @@ export interface Stopped {
 
 /** A program that goes on, such as an agent at work, once it has run to its last line and printed what its document shows. */
 export interface Serving {
-  /** The port of its metrics, which stands as 9464 in documents. */
+  /** The port of its metrics, which is 9464 in documents. */
   readonly port: string;
   hasEnded(): boolean;
   stop(): Promise<Stopped>;

@@ -88,10 +88,10 @@ export const runCommand = (command: string, { folder, bin }: Workplace): Promise
 /** `A=b c` sets a variable for a command, `export A=b` for all that follow. */
 const ASSIGNED = /^(?:export )?((?:[A-Za-z_]\w*=\S+(?: |$))*)(.*)$/;
 
-/** To the letter: nobody can run them here. What they need is tested in stack/. */
+/** Compared literally, because they cannot run here. stack/ tests what they need. */
 const DOCKER = ['docker compose up', 'docker compose up --build'];
 
-/** `npm test` is npm's own; what else stands alone behind npm does something else, or nothing. */
+/** `npm test` is npm's own. Any other single word after npm does something else, or nothing. */
 const SCRIPT = /^(?:npm run --silent|npm run|pnpm|npx -y pnpm@[\d.]+ run|npm(?= test\b)) ([\w:]+)(?: -- (.+))?$/;
 
 /** Packing by hand, and what comes of it. */
@@ -133,7 +133,7 @@ export const faultIn = async (command: string): Promise<string | undefined> => {
   return faultInFlags(script, flagsIn(flags));
 };
 
-/** As a reader without a clone starts it: for longer than anybody would wait here. */
+/** As a reader without a clone starts it: for longer than a test can wait. */
 const DEMO = /^npx breakerbox demo(?: (.+))?$/;
 
 const flagsIn = (text: string): readonly string[] => text.split(' ').filter((one) => one && one !== '>');

@@ -32,7 +32,7 @@ const resultsIn = ({ contents }: GenerateRequest): readonly string[] =>
     parts.flatMap(({ functionResponse }) => (functionResponse ? [textOf(functionResponse.response)] : [])),
   );
 
-/** The API takes objects alone: clients put what is none into `{ result }`. */
+/** The API takes objects only: clients put other values into `{ result }`. */
 const textOf = (response: Record<string, unknown> | undefined): string =>
   typeof response?.result === 'string' ? response.result : JSON.stringify(response);
 

@@ -66,7 +66,7 @@ interface Completion {
   ];
 }
 
-/** A model of OpenAI's, or of any service with the same API: the key stands in OPENAI_API_KEY. */
+/** A model of OpenAI's, or of any service with the same API: the key is in OPENAI_API_KEY. */
 export const openAiModel = (name: string, tools: readonly ToolDescription[]): Model => {
   const { OPENAI_API_KEY, OPENAI_BASE_URL = 'https://api.openai.com/v1' } = process.env;
   return async (messages) => {

@@ -1,6 +1,6 @@
 import { serveOnLoopback } from '@breakerbox/scripted-models/loopback';
 
-/** Stands between a program and the API of its model, and looks at something before each request goes on. */
+/** A proxy between a program and the API of its model that checks something before it passes on each request. */
 export interface Gate {
   readonly url: string;
   stop(): Promise<void>;

@@ -12,12 +12,12 @@ export type Tarballs = ReadonlyMap<string, string>;
 const CACHE = join(ROOT, '.packed');
 /** What a build takes besides the packages' own folders. `alerts` carries Alertmanager's files, and every package the licence. */
 const SHARED = ['pnpm-workspace.yaml', 'package.json', 'tsconfig.base.json', 'LICENSE', 'stack/alertmanager'];
-/** What somebody builds, tries out or draws here is no part of a release. */
+/** Files that are built or drawn here do not belong to a release. */
 const NOT_COPIED = /^(node_modules|dist|preview|\.stryker-tmp.*)$|\.tmp\./;
 
 /**
- * Builds and packs all that a release would publish. In a copy of the workspace, so that the sources that other tests read and the builds of
- * whoever works here stay as they are; once for each state of the sources, for several tests need them.
+ * Builds and packs what a release would publish, in a copy of the workspace: sources that other tests read, and builds of the developer, do
+ * not change. Runs once for each state of the sources, because several tests use the result.
  */
 export const packAll = async (): Promise<Tarballs> => {
   const workspace = await packedWorkspace();
@@ -39,7 +39,7 @@ export const packedWorkspace = async (): Promise<string> => {
     await rename(work, kept);
   } catch (error) {
     await rm(work, { recursive: true, force: true });
-    if (!existsSync(kept)) throw error; // Else somebody else was faster.
+    if (!existsSync(kept)) throw error; // Else another process was faster.
   }
   return kept;
 };

@@ -14,7 +14,7 @@ export interface Seen {
   readonly metrics: string;
 }
 
-/** The environment of a shell in which nothing is set but this: no key, no proxy, no settings of whoever runs the tests. */
+/** The environment of a shell in which nothing is set but this: no key, no proxy, no settings of the person who runs the tests. */
 const bareEnvironment = (home: string) => ({ PATH: process.env.PATH ?? '', HOME: home, NO_COLOR: '1' });
 
 /**

@@ -38,15 +38,12 @@ export const findPostgres = (): string | undefined => {
 /** PostgreSQL does not run as root. */
 const unprivileged = (): { readonly uid?: number; readonly gid?: number } => {
   if (process.getuid?.() !== 0) return {};
-  const idOf = (flag: string, user: string) => Number(execFileSync('id', [flag, user], { stdio: 'pipe' }));
-  for (const user of ['postgres', 'nobody']) {
-    try {
-      return { uid: idOf('-u', user), gid: idOf('-g', user) };
-    } catch {
-      // This user does not exist.
-    }
+  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { stdio: 'pipe' }));
+  try {
+    return { uid: idOf('-u'), gid: idOf('-g') };
+  } catch (cause) {
+    throw new Error('PostgreSQL does not run as root. Create a user "postgres" to run it.', { cause });
   }
-  throw new Error('PostgreSQL does not run as root. Create a user "postgres" to run it.');
 };
 
 /** Nothing is lost if the machine stops during a test. */

@@ -57,12 +57,12 @@ const empty = (parts: readonly RegExp[]): Plugin => ({
       return { contents: 'module.exports = {}', loader: 'js' };
     });
     onEnd(() => {
-      if (unseen.size > 0) throw new Error(`The bundle has no files of ${[...unseen].join(', ')}. Mend PARTS.`);
+      if (unseen.size > 0) throw new Error(`The bundle has no files of ${[...unseen].join(', ')}. Correct PARTS.`);
     });
   },
 });
 
-/** The README of core with what stands in its report. */
+/** The README of core with the figures of its report. */
 export const withLadder = (readme: string, { gzipped, floor = [] }: RecordedLadder): string =>
   withMarked(readme, 'size', tableOf(gzipped, floor), 'packages/core/README.md');
 

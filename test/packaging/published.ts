@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ROOT } from '../newcomer/commands.ts';
 
-/** What stands under a name in `exports`: a file for each condition. */
+/** An entry of `exports`: a file for each condition. */
 export type Entry = Readonly<Record<string, string>>;
 
 export interface Manifest {
@@ -60,7 +60,7 @@ const inOrder = (packages: readonly Published[], done: readonly Published[] = []
   return inOrder(packages.filter(waits), [...done, ...ready]);
 };
 
-/** The manifest itself, for tools that look up a version: a file in `exports` that nobody imports code from. */
+/** The manifest itself, for tools that look up a version: a file in `exports` without code. */
 export const OWN_MANIFEST = './package.json';
 
 const entriesAlone = ({ exports, ...manifest }: Manifest): Manifest =>

@@ -6,7 +6,7 @@ import { type Published, readJson } from './published.ts';
 import { type Sizes, sized, sizesOf } from './sizes.ts';
 import { surfaceReports } from './surface.ts';
 
-/** A file that is written anew. */
+/** A file to write. */
 export interface Report {
   /** From the root. */
   readonly path: string;

@@ -6,7 +6,7 @@ import { type Published, published } from './published.ts';
 /** Bytes by what is imported, minified and gzipped. */
 export type Sizes = Readonly<Record<string, number>>;
 
-/** Packages that end up in an agent, whose size somebody downloads or loads at each cold start. */
+/** Packages that end up in an agent, whose size counts at each download and cold start. */
 export const sized: readonly Published[] = published.filter(
   ({ folder, manifest }) => folder.startsWith('packages/') && manifest.exports,
 );

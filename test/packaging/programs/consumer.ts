@@ -12,7 +12,7 @@ export const found: Promise<number> = search({ query: 'what' });
 export const known = (error: unknown): string | undefined =>
   error instanceof ToolUnavailableError ? error.tool : undefined;
 
-// @ts-expect-error The types are there: a profile that is none is seen.
+// @ts-expect-error The types are there: an unknown profile is an error.
 createBreakerbox({ agent: 'typed', tools: { search: { profile: 'quick' } } });
 // @ts-expect-error And so is an input that doesn't fit.
 search({ question: 'what' });
