@@ -8,33 +8,33 @@ import { type SessionSource, sessionFinder } from './session-source.ts';
 import { type Instructions, steadyNote, withNote, withoutNote } from './system-note.ts';
 import { checkVersion } from './versions.ts';
 
-/** What a call of `generateText`, `streamText` or an agent was given: the AI SDK doesn't tell it to `prepareStep`. */
+/** The arguments of a call of `generateText`, `streamText` or an agent. The AI SDK does not pass them to `prepareStep`. */
 export interface CallTools<Name extends string = string> {
   readonly tools: Readonly<Record<Name, object>>;
-  /** Where the call has it. */
+  /** `activeTools` of the call, if it has them. */
   readonly activeTools?: readonly NoInfer<Name>[] | undefined;
-  /** Where the call has it. */
+  /** `toolChoice` of the call, if it has one. */
   readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly type: 'tool'; readonly toolName: NoInfer<Name> };
 }
 
-/** How steps are prepared. */
+/** Options of {@link breakerPrepareStep}. */
 export interface BreakerPrepareStepOptions<Name extends string = string> {
-  /** Whether the system prompt says what is out. Default: true. */
+  /** Whether the system prompt says which tools are unavailable. Default: true. */
   readonly note?: boolean;
   /**
-   * Hides tools that are out from the model; give the settings of the call. Never a tool that is due for a probe, nor the one
-   * that `toolChoice` names, nor all of them. Tool definitions come first in prompt caches: each change costs the whole cache.
+   * Hides unavailable tools from the model. Give the settings of the call. It never hides a tool that is due for a probe, the tool
+   * that `toolChoice` names, or all tools. Tool definitions come first in prompt caches, so each change costs the whole cache.
    * Default: hides none.
    */
   readonly hide?: CallTools<Name>;
 }
 
-/** Fits any call whose tools have these names. */
+/** A `prepareStep` for any call whose tools have these names. */
 export type BreakerPrepareStep<Name extends string = never> = (step: {
   readonly stepNumber: number;
 }) => Promise<{ instructions?: Instructions; activeTools?: Name[] }>;
 
-/** What is known of a step in the AI SDK 6 and 7; 6 doesn't tell the instructions. */
+/** The step in the AI SDK 6 and 7. Version 6 does not give the instructions. */
 interface Step {
   readonly instructions?: Instructions | undefined;
   readonly initialInstructions?: unknown;
@@ -43,7 +43,7 @@ interface Step {
 
 type Messages = readonly { readonly role: string }[];
 
-/** What one's own `prepareStep` may have said that matters here. */
+/** The part of the result of your own `prepareStep` that is read here. */
 interface Prepared {
   readonly instructions?: Instructions | undefined;
   readonly system?: Instructions | undefined;
@@ -53,20 +53,21 @@ interface Prepared {
 }
 
 /**
- * The `prepareStep` of a guarded run: counts the turns of the model, which probes wait for; tells the model in the system prompt
- * which tools are out and what to use instead; and hides those tools, if asked to.
+ * The `prepareStep` of a guarded run. It counts the turns of the model, which probes wait for. It tells the model in the system
+ * prompt which tools are unavailable and what to use instead. It hides those tools if you set `hide`.
  *
- * The note stands behind your own system prompt, and the same words stay while the same tools are out: as long as nothing is
- * out the prompt is yours to the byte, and a cached prefix holds until something changes. On AI SDK 6, which tells nobody the
- * system prompt, there is a note only where your own `prepareStep` gives `system`. There is none where system messages stand
- * within `messages`: it would come before them, and cost what a prompt cache holds of them.
+ * The note comes after your own system prompt, and its words stay the same while the same tools are unavailable. Without an
+ * unavailable tool your prompt is unchanged, so a cached prefix stays valid until the note changes. AI SDK 6 does not give the
+ * system prompt, so there the note needs a `prepareStep` of yours that returns `system`. There is no note if `messages` contain
+ * system messages: the note would come before them and make the prompt cache after it useless.
  *
- * Where `breakerTelemetry` follows a run of the session, that one counts the turns. Else each run with this counts: of agents that
- * run within tools of one another, in one session, give it to the outermost alone. Where a session function finds none, nothing is
- * counted or said, and OpenTelemetry's `diag` is told.
+ * Where `breakerTelemetry` follows a run of the session, that one counts the turns. Otherwise each run with this function counts
+ * them. If agents run inside tools of other agents in one session, give it only to the outermost agent. If a session function
+ * finds no session, no turn is counted and there is no note; the error goes to OpenTelemetry's `diag`.
+ *
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
+ * @throws BreakerboxUsageError when `session` is not a session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -78,7 +79,7 @@ export function breakerPrepareStep<Name extends string = never>(
   options?: BreakerPrepareStepOptions<Name>,
 ): BreakerPrepareStep<Name>;
 /**
- * The same with your own `prepareStep`: it gets the system prompt without the note, and its settings stay.
+ * The same with your own `prepareStep`, which gets the system prompt without the note. Its settings stay.
  *
  * @example
  * ```ts
@@ -100,13 +101,13 @@ export function breakerPrepareStep(
   const { note = true, hide } = options;
   const prepareStep = options.prepareStep as OwnPrepareStep | undefined;
   const prepared = async (step: Step): Promise<Prepared | undefined> => {
-    // E5: the SDK ends the run for what is thrown here. Where there is no session, the tools say so too.
+    // E5: the SDK ends the run for an error thrown here. If there is no session, the tools report it too.
     const current = safely('breakerPrepareStep()', findSession);
     if (current === undefined) return prepareStep?.(step);
     if (!areTurnsCounted(current) && guardedBy(prepareStep) !== session) current.step();
     const plain = withoutNote(step.instructions, current);
     const own = await prepareStep?.(plain.noted ? { ...step, instructions: plain.instructions } : step);
-    // A note before these would cost what a prompt cache holds of them.
+    // A note before these messages would make the prompt cache after it useless.
     const isWithin = (own?.messages ?? step.messages)?.some(({ role }) => role === 'system');
     return {
       ...own,
@@ -126,7 +127,7 @@ const instructed = (
   session: Session,
   note: string,
 ): Pick<Prepared, 'instructions' | 'system'> => {
-  // The SDK hands on to the next step what was said in this one: a note that is over has to be taken back.
+  // The SDK passes the instructions of this step to the next, so an outdated note has to be removed.
   if (note === '' && !plain.noted) return {};
   const prepared = own?.instructions ?? own?.system;
   const whole = withNote(
@@ -147,7 +148,7 @@ const visible = (
   const named = typeof chosen === 'object' ? chosen.toolName : undefined;
   const active = (own?.activeTools ?? activeTools ?? Object.keys(tools)).filter((name) => Object.hasOwn(tools, name));
   const left = active.filter((name) => name === named || !out.has(name));
-  // Providers refuse a choice among no tools, and some a conversation with tool calls and no tools.
+  // Providers refuse a tool choice without tools, and some refuse a conversation with tool calls but no tools.
   return left.length === active.length || left.length === 0 ? {} : { activeTools: left };
 };
 

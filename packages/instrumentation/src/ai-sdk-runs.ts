@@ -3,57 +3,57 @@ import { safely } from '@breakerbox/core/internal';
 import type { Run } from './run.ts';
 import { shared } from './shared.ts';
 
-/** One run of an agent, as its events tell of it. */
+/** One run of an agent, as its events describe it. */
 export interface AgentRun {
-  /** The integration that follows it. */
+  /** The integration that follows the run. */
   readonly by: object;
   readonly tools: Readonly<Record<string, unknown>>;
-  /** Whether its reader may leave it without a word: a stream. */
+  /** Whether the run is a stream. Its reader may stop reading, and no event says so. */
   readonly isStream: boolean;
-  /** Undefined until a tool asks, where nobody gave one. */
+  /** Undefined until a tool asks, unless a session was given. */
   session?: Session;
-  /** Makes the run its own session; undefined where one was given, or nothing can be guarded. */
+  /** Makes a session for the run. Undefined if one was given, or if no tool can be guarded. */
   readonly open: (() => Session) | undefined;
-  /** Fires when the run is over: its calls under way end by that. */
+  /** Fires when the run is over, which ends its calls under way. */
   readonly over: AbortController;
-  /** Calls that are decided and not settled yet. */
+  /** Calls that are decided but not settled yet. */
   readonly calls: Set<AgentCall>;
-  /** How many of its tools are running, those of `guardTools` too. */
+  /** Number of its tools that are running, those of `guardTools` included. */
   running: number;
   /** Whether its turns are steps of the session. */
   counts: boolean;
-  /** When something was heard of it, by `performance.now()`. */
+  /** Time of its last event, by `performance.now()`. */
   heardMs: number;
 }
 
-/** A call of a run: models that give two calls one id are told apart by the input. */
+/** A call of a run. The input tells calls apart if the model gives two the same id. */
 export interface AgentCall {
   readonly id: string;
   readonly input: unknown;
   readonly running: Run;
 }
 
-/** A stream that its reader left tells nobody: after so long without a word, and with no tool running, its run is over. */
+/** Milliseconds without an event and without a running tool after which a run counts as over: its reader may have left the stream. */
 const IDLE_MS = 10 * 60_000;
-/** Beyond so many at once somebody surely leaves streams: the one that was not heard of for the longest time is given up. */
+/** Most runs at once. Beyond it readers are leaving streams, and the run with the oldest last event is given up. */
 const MAX_RUNS = 10_000;
 
 interface Followed {
-  /** By the AI SDK's ids, the one last heard of at the end. Each is followed by one integration alone, the last one registered. */
+  /** By the AI SDK's call ids, the most recent event last. One integration follows each run: the last one registered. */
   readonly runs: Map<string, AgentRun>;
   readonly bySession: WeakMap<Session, Set<AgentRun>>;
-  /** Sessions that were made for a run: they end with it. */
+  /** Sessions that were made for a run. They end with it. */
   readonly made: WeakSet<Session>;
 }
 
-/** The AI SDK's integrations are shared by all copies of the SDK, so that two copies of this package may be told of one run. */
+/** All copies of the SDK share its integrations, so two copies of this package may get the events of one run. */
 const { runs, bySession, made } = shared(
   'ai-sdk-runs',
   1,
   (): Followed => ({ runs: new Map(), bySession: new WeakMap(), made: new WeakSet() }),
 );
 
-/** Follows a run from now on, and gives up those that nobody will hear of again: no timer does (C10). */
+/** Follows a run from now on, and gives up runs that are no longer heard of. No timer does that (C10). */
 export const followRun = (
   callId: string,
   given: Pick<AgentRun, 'by' | 'tools' | 'isStream' | 'open'>,
@@ -78,7 +78,7 @@ export const followRun = (
   }
 };
 
-/** The run that an event tells of, if this integration follows it. */
+/** The run of an event, if this integration follows it. */
 export const heardOf = (callId: string | undefined, by: object): AgentRun | undefined => {
   const run = callId === undefined ? undefined : runs.get(callId);
   if (callId === undefined || run?.by !== by) return undefined;
@@ -88,7 +88,7 @@ export const heardOf = (callId: string | undefined, by: object): AgentRun | unde
   return run;
 };
 
-/** @param reason why it was stopped, where it was: a time-out counts for the calls under way. */
+/** @param reason Why the run was stopped, if it was. A timeout counts for the calls under way. */
 export const endRun = (callId: string, reason?: unknown): void => {
   const run = runs.get(callId);
   runs.delete(callId);
@@ -98,7 +98,7 @@ export const endRun = (callId: string, reason?: unknown): void => {
   if (made.has(run.session)) run.session.end();
 };
 
-/** The session of a run, which may have to be made. */
+/** The session of a run. It is made here if it does not exist yet. */
 export const openSession = (run: AgentRun): Session | undefined => {
   if (run.session !== undefined) return run.session;
   const session = run.open && safely('the box of breakerTelemetry()', run.open);
@@ -108,7 +108,7 @@ export const openSession = (run: AgentRun): Session | undefined => {
   return session;
 };
 
-/** A run within a tool of another run of the session is a part of that one's turn. */
+/** A run within a tool of another run of the session is part of that run's turn. */
 const join = (run: AgentRun, session: Session): void => {
   const others = bySession.get(session) ?? new Set();
   bySession.set(session, others);
@@ -117,8 +117,8 @@ const join = (run: AgentRun, session: Session): void => {
   run.session = session;
 };
 
-/** Whether a session was made for a run. A run within a tool of that run gets its own. */
+/** Whether a session was made for a run. A run within a tool of that run gets its own session. */
 export const isMade = (session: Session): boolean => made.has(session);
 
-/** Whether somebody counts this session's turns, so that nobody else may. */
+/** Whether a run already counts the turns of this session. Then nothing else may count them. */
 export const areTurnsCounted = (session: Session): boolean => (bySession.get(session)?.size ?? 0) > 0;

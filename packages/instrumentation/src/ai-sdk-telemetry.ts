@@ -12,7 +12,7 @@ import { startRun } from './run.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
 
-/** What is read of the events of the AI SDK. Those of embeddings and the like have less, and mean nothing here. */
+/** The part of the AI SDK's events that is read here. Events of embeddings and similar have less, and are ignored. */
 interface RunEvent {
   readonly callId?: string | undefined;
 }
@@ -42,12 +42,12 @@ interface Execution<Value> extends ToolEvent {
   readonly execute: () => PromiseLike<Value>;
 }
 
-/** How the integration behaves. */
+/** Options of {@link breakerTelemetry}. */
 export interface BreakerTelemetryOptions extends JudgingOptions {
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool comes first. Default: none, for the tools of `@ai-sdk/mcp` do not name their server.
+   * The configuration of a tool takes precedence. Default: none, because the tools of `@ai-sdk/mcp` do not name their server.
    */
   readonly group?: ToolGroup;
 }
@@ -66,25 +66,25 @@ export interface BreakerTelemetry {
 const OPERATIONS: ReadonlySet<unknown> = new Set(['ai.generateText', 'ai.streamText']);
 
 /**
- * Guards every `generateText`, `streamText` and agent of the process, with no other change: each run gets a session of the box,
- * or has the one of `withSession`; each tool call is decided and settled; steps are counted; the session ends with the run.
+ * Guards every `generateText`, `streamText` and agent of the process, with no other change. Each run gets a session of the box, or
+ * has the one of `withSession`. Each tool call is decided and settled, and steps are counted. The session ends with the run.
  *
- * On skip and pause the tool isn't run, and the model reads why. Register it before other integrations, so that our spans are
- * beneath theirs. What only `guardTools` can do: `timeoutMs`, `tokens`, alternatives in place, labels on results, and seeing a
- * tool hang that takes no notice of its signal. A last good result comes within the text of the refusal. Tools made by
- * `guardTools` decide for themselves; with `currentSession` they use the session of the run.
+ * On skip and pause the tool is not run, and the model reads why. Register it before other integrations, so that Breakerbox's
+ * spans are beneath theirs. Only `guardTools` has `timeoutMs`, `tokens`, alternatives that are called in place and labels on
+ * results, and only it notices a hanging tool that ignores its signal. Here a last good result is part of the refusal's text.
+ * Tools made by `guardTools` decide for themselves. With `currentSession` they use the session of the run.
  *
- * A stream that its reader left tells nobody: its session ends when the next run begins, once nothing was heard of it for 10
- * minutes, with no tool running. Servers pass `abortSignal: request.signal`, or call `consumeStream()`.
+ * If a reader leaves a stream, no event says so. After 10 minutes without an event and without a running tool, the session of that
+ * stream ends as soon as another run begins. In servers, pass `abortSignal: request.signal`, or call `consumeStream()`.
  *
- * The steps of a session are the turns of its outermost run: an agent within a tool is a part of that tool's turn.
+ * The steps of a session are the turns of its outermost run: an agent within a tool is part of that tool's turn.
  *
- * It sees nothing of runs with `telemetry: { isEnabled: false }`, or with integrations of their own, which take the place of
- * registered ones. With `recordInputs: false` it knows no arguments, so that there is no loop guard and no last good result, and
- * doesn't see which tools are of `guardTools`, which then are decided about twice; with `recordOutputs: false` it knows no errors
- * that tools return.
+ * It does not see runs with `telemetry: { isEnabled: false }`, or runs with integrations of their own, which replace registered ones.
+ * With `recordInputs: false` it has no arguments, so there is no loop guard and no last good result. It then does not recognize
+ * tools of `guardTools` either, and their calls are decided twice. With `recordOutputs: false` it does not see errors that tools
+ * return.
  *
- * @param source a box: a session for each run. A session: one for all. A function: asked at each run's start.
+ * @param source A box: a session for each run. A session: one for all runs. A function: called at the start of each run.
  * @throws BreakerboxConfigError for options that can't work.
  * @throws BreakerboxUsageError for any other source.
  *
@@ -134,7 +134,7 @@ export function breakerTelemetry(
     onError: (event) => over({ callId: (event as RunEvent | null | undefined)?.callId }),
     executeTool: async (call) => {
       const run = heardOf(call.callId, integration);
-      // Nobody will tell the end of a call that starts when its run is over.
+      // No event reports the end of a call that starts after its run is over.
       if (run === undefined || call.toolCall === undefined) return call.execute();
       run.running += 1;
       try {
@@ -157,13 +157,13 @@ const OLD_SDK =
   'that they are not guarded. Wrap them in guardTools(), or update the AI SDK.';
 
 let warned = false;
-/** Its integrations are told of less, and aren't asked to run tools: nobody would see that nothing is guarded. */
+/** Warns that older SDKs send fewer events and do not run tools through integrations, so no tool would be guarded. */
 const warnOfOldSdk = (): void => {
   if (!warned) safely('the logger', () => diag.warn(OLD_SDK));
   warned = true;
 };
 
-/** What the options say of each tool. */
+/** The options, read for each tool. */
 interface Guide {
   readonly groupOf: GroupOf;
   readonly judgeOf: JudgeOf;
@@ -188,10 +188,10 @@ const decidedCall = async <Value>(
   if (permit === undefined) return execute();
   if (isRefused(permit)) throw refusal(permit);
   const input = toolCall?.input;
-  const start = { input: call.recordInputs === false ? {} : input, signal: run.over.signal }; // `{}`: arguments that are not known.
+  const start = { input: call.recordInputs === false ? {} : input, signal: run.over.signal }; // `{}`: unknown arguments.
   const running = startRun(permit, start, undefined, guide.judgeOf(permit.tool));
   const underWay = { id: toolCallId, input, running };
-  run.calls.add(underWay); // What it came to is told after it, by onToolExecutionEnd.
+  run.calls.add(underWay); // onToolExecutionEnd reports the outcome afterwards.
   try {
     return await running.enter(execute);
   } catch (error) {
@@ -201,20 +201,20 @@ const decidedCall = async <Value>(
   }
 };
 
-/** Undefined for a name that no tool may have: then nothing is decided. */
+/** Undefined for a name that no tool may have. Then nothing is decided. */
 const ask = (session: Session, call: Execution<unknown>, { groupOf, judgeOf }: Guide): Permit | undefined => {
   const { toolCallId, toolCall, recordInputs } = call;
   const { toolName = '', input } = toolCall ?? {};
   return safely(`declaring tool '${toolName}'`, () => {
     declareTool(session, toolName, groupOf(toolName));
-    // Without its arguments a call is like no other, and not like all others.
+    // Without its arguments a call must not look the same as any other call.
     return recordInputs === false
       ? session.acquire(toolName, { callId: toolCallId, type: 'function' })
       : decide(session, toolName, input, { callId: toolCallId, key: judgeOf(toolName).keyOf(input) });
   });
 };
 
-/** A last good result can't take the place of the tool's own here: it is told with the refusal (F2). */
+/** A last good result cannot replace the tool's own here, so the refusal contains it (F2). */
 const refusal = (permit: Refusal): ToolUnavailableError => {
   const error = new ToolUnavailableError(permit);
   const { route } = permit;

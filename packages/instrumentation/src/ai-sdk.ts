@@ -29,42 +29,43 @@ export { type BreakerTelemetry, type BreakerTelemetryOptions, breakerTelemetry }
 export type { CallEnd } from './run.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
-/** How guarded tools behave. */
+/** Options of {@link guardTools}. */
 export interface GuardToolsOptions extends JudgingOptions {
   /**
-   * Milliseconds that one call of a tool may take, from its start to the end of its result or stream. When they are over,
-   * the tool's `abortSignal` fires, the model gets a tool error, and it counts as a failure. Default: none; `timeout` of
-   * `generateText` and `streamText` is understood as well.
+   * Milliseconds that one call of a tool may take, from its start to the end of its result or stream. After that, the tool's
+   * `abortSignal` fires, the model gets a tool error, and the call counts as a failure. Default: none. `timeout` of
+   * `generateText` and `streamText` is recognized as well.
    */
   readonly timeoutMs?: number;
   /**
-   * Reads in the end of a call what it cost, in tokens: in the result, of a tool that yields pieces the last one, or in the
-   * error that the tool threw or that stopped it. Those of a failed call are wasted: counted, charged to the token budget, and
-   * may open the circuit. Default: not known. What it throws goes to OpenTelemetry's `diag`.
+   * Reads the cost of a call in tokens when it ends: from the result, from the last piece of a tool that yields pieces, or from
+   * the error that the tool threw or that stopped it. Tokens of a failed call are wasted: they are counted, are charged to the
+   * token budget, and may open the circuit. Default: not known. Errors that it throws go to OpenTelemetry's `diag`.
    */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool comes first. Default: none, for the tools of `@ai-sdk/mcp` do not name their server.
+   * The configuration of a tool takes precedence. Default: none, because the tools of `@ai-sdk/mcp` do not name their server.
    */
   readonly group?: ToolGroup;
 }
 
 /**
- * Guards the tools of the AI SDK: give the result to `generateText`, `streamText` or an agent in their place. The types are
- * those of the tools. `breakerPrepareStep` counts the steps; or call `session.step()` when one ends.
+ * Guards the tools of the AI SDK. Give the result to `generateText`, `streamText` or an agent in place of the tools; the types are
+ * the same. `breakerPrepareStep` counts the steps. Without it, call `session.step()` at the end of each step.
  *
- * On skip and pause a tool throws `ToolUnavailableError`: the AI SDK makes a tool error of it, whose message the model
- * reads, and the loop goes on. But a tool with `serveStaleMs` gives its last good result for the same arguments, labelled; and
- * one whose alternative has `adapt` and is a tool of the same object gives what that one gives, with a note. Tools without
- * `execute` (client-side, or executed by the provider) are passed on as they are: nobody here sees them run. Arguments that the
- * tool's schema refuses never reach the tool, nor the session.
+ * On skip and pause a tool throws `ToolUnavailableError`. The AI SDK makes a tool error of it, the model reads its message, and the
+ * loop continues. A tool with `serveStaleMs` instead gives its last good result for the same arguments, with a label. A tool whose
+ * alternative has `adapt` and is in the same object gives the alternative's result, with a note. Tools without `execute` run on the
+ * client or at the provider, so they are passed on without a guard. Arguments that the tool's schema refuses reach neither the tool
+ * nor the session.
  *
- * Who calls `execute` directly gets a refusal as a rejected promise, and a generator's in place of its first piece.
+ * If you call `execute` directly, a refusal is a rejected promise. For a generator, the first piece rejects.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
- * @throws BreakerboxUsageError when `session` is no session, `tools` no object of tools, or one guarded for that session already, and when the framework is too old.
+ * @throws BreakerboxUsageError when `session` is not a session, `tools` is not an object of tools, a tool is guarded for that session
+ * already, or the framework is too old.
  *
  * @example
  * ```ts
@@ -106,7 +107,7 @@ type Executable = ToolSet[string] & { readonly execute: Execute };
 
 const isExecutable = (tool: ToolSet[string] | undefined): tool is Executable => typeof tool?.execute === 'function';
 
-/** What the guarded tools share. */
+/** The context that the guarded tools share. */
 interface Kitchen {
   readonly tools: ToolSet;
   readonly session: SessionSource;
@@ -119,7 +120,7 @@ interface Kitchen {
 
 const guardTool = (name: string, tool: Executable, kitchen: Kitchen): ToolSet[string] => {
   refuseGuarded(`guardTools(), tool '${name}'`, tool.execute, kitchen.session);
-  // Not async: the AI SDK tells a streaming tool by the AsyncIterable that it returns.
+  // Not async: the AI SDK recognizes a streaming tool by the AsyncIterable that it returns.
   const execute: Execute = (input, options) => {
     let running: Run;
     try {
@@ -156,8 +157,8 @@ const instead = (
 };
 
 /**
- * What a caller gets of a tool that isn't run: not a throw, which those who wait for a promise don't expect. Who knows that
- * the tool gives pieces may ask for them, though it never gave any here.
+ * The return value for a call that is refused. It does not throw, because callers expect a promise. Callers that know the tool as
+ * a streaming one may iterate it instead, even if it has not streamed here yet.
  */
 const refused = (tool: Executable, error: unknown): ReturnType<Execute> => {
   const refusal = Promise.reject(error);
@@ -175,7 +176,7 @@ const ask = (
   throwIfAborted(readSignal(`guardTools(), tool '${name}'`, options?.abortSignal));
   const session = kitchen.findSession();
   declareTool(session, name, kitchen.groupOf(name));
-  const type = typeOf('_meta' in tool); // So do `@ai-sdk/mcp` and MCP itself.
+  const type = typeOf('_meta' in tool); // `@ai-sdk/mcp` and MCP itself recognize their tools by it too.
   return decide(session, name, input, { callId: options?.toolCallId, type, key: kitchen.judgeOf(name).keyOf(input) });
 };
 
@@ -193,7 +194,7 @@ const start = (
 const perform = (running: Run, tool: Executable, input: unknown, options: ExecuteOptions): ReturnType<Execute> =>
   attempt(running, () => conclude(running, tool, tool.execute(input, { ...options, abortSignal: running.signal })));
 
-/** R4. Only what the AI SDK would have done for the tool without asking anybody, and would have said in the same way. */
+/** R4. Only for a tool that the AI SDK would have run without asking anyone, and whose result the model would read the same way. */
 const directCall = (
   tool: Executable,
   name: string,
@@ -203,7 +204,7 @@ const directCall = (
   const other = Object.hasOwn(kitchen.tools, name) ? kitchen.tools[name] : undefined;
   if (!isExecutable(other) || other.needsApproval || other.contextSchema) return undefined;
   if (tool.toModelOutput || other.toModelOutput) return undefined;
-  const contextless = { ...options, context: undefined } as unknown as ExecuteOptions; // The context is the first tool's own.
+  const contextless = { ...options, context: undefined } as unknown as ExecuteOptions; // The context belongs to the first tool.
   return async (input) => {
     const permit = ask(name, other, input, options, kitchen);
     if (isRefused(permit)) return undefined;
@@ -222,7 +223,7 @@ const conclude = (running: Run, tool: Executable, result: ReturnType<Execute>): 
   return isThenable(result) ? follow(running, result) : running.returned(result);
 };
 
-/** Tools that were seen to give pieces: their callers expect pieces of a last good result too. */
+/** Tools that have streamed pieces. Their callers expect pieces of a last good result too. */
 const streaming = new WeakSet<object>();
 
 const isStreaming = (tool: Executable): boolean =>

@@ -16,41 +16,42 @@ import { checkVersion } from './versions.ts';
 
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
-/** How guarded tools behave. */
+/** Options of {@link guardTools}. */
 export interface GuardToolsOptions extends JudgingOptions {
   /**
-   * Milliseconds that one call of a tool may take. When they are over, the `signal` that the tool got fires, the model reads
-   * an error, and it counts as a failure. Default: none; the SDK has none of its own.
+   * Milliseconds that one call of a tool may take. After that, the `signal` that the tool got fires, the model reads an error, and
+   * the call counts as a failure. Default: none. The SDK has no timeout of its own.
    */
   readonly timeoutMs?: number;
   /**
-   * Reads in the end of a call what it cost, in tokens: in the result, or in the error that the tool threw or that stopped it.
-   * Default: not known. What it throws goes to OpenTelemetry's `diag`.
+   * Reads the cost of a call in tokens when it ends: from the result, or from the error that the tool threw or that stopped it.
+   * Default: not known. Errors that it throws go to OpenTelemetry's `diag`.
    */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool comes first. Default: none.
+   * The configuration of a tool takes precedence. Default: none.
    */
   readonly group?: ToolGroup;
 }
 
 /**
  * Guards the tools of Anthropic's tool runner: those of `betaZodTool`, `betaTool`, `betaMemoryTool`, `mcpTools` and any other
- * with a name and `run`. Give the result to `client.beta.messages.toolRunner` in their place. The types are those of the
- * tools. Call `session.step()` once per message of the runner.
+ * with a name and `run`. Give the result to `client.beta.messages.toolRunner` in place of the tools; the types are the same.
+ * Call `session.step()` once per message of the runner.
  *
- * On skip and pause `run` throws `ToolUnavailableError`: the runner makes a result with `is_error` of it, whose text the
- * model reads, and the loop goes on. But a tool with `serveStaleMs` gives its last good result for the same arguments,
- * labelled; and one whose alternative has `adapt` and is in the same array gives what that one gives, with a note. Tools of
- * the provider's and toolsets are passed on as they are. Arguments that `parse` refuses never reach the session.
+ * On skip and pause `run` throws `ToolUnavailableError`. The runner makes a result with `is_error` of it, the model reads its text,
+ * and the loop continues. A tool with `serveStaleMs` instead gives its last good result for the same arguments, with a label. A tool
+ * whose alternative has `adapt` and is in the same array gives the alternative's result, with a note. Tools that the provider runs
+ * and toolsets are passed on unchanged. Arguments that `parse` refuses never reach the session.
  *
- * A `ToolError` is judged by its text, as an answer of the tool: one that says 503 is an outage, one that says that a file isn't
- * there costs nothing. What the memory tool throws is judged by its code, status and cause alone: its text quotes the model.
+ * A `ToolError` is judged by its text, as an answer of the tool: one that says 503 is an outage, one that says that a file does not
+ * exist costs nothing. Errors of the memory tool are judged only by code, status and cause, because their text quotes the model.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
- * @throws BreakerboxUsageError when `session` is no session, `tools` no array of tools, or one guarded for that session already, and when the framework is too old.
+ * @throws BreakerboxUsageError when `session` is not a session, `tools` is not an array of tools, a tool is guarded for that session
+ * already, or the framework is too old.
  *
  * @example
  * ```ts
@@ -85,7 +86,7 @@ export function guardTools<Tools extends readonly object[]>(
   }) as readonly object[] as Tools;
 }
 
-/** What the runner gives beside the input. Older SDKs name the call `toolUseBlock` alone. */
+/** The second argument that the runner gives. Older SDKs have only `toolUseBlock`. */
 interface RunContext {
   readonly toolUse?: { readonly id?: string };
   readonly toolUseBlock?: { readonly id?: string };
@@ -99,7 +100,7 @@ interface RunnableTool {
   readonly run: (input: unknown, context?: RunContext) => unknown;
 }
 
-/** A toolset has `run` too, but no name: its members have. */
+/** A toolset has `run` too, but no name. Its members have names. */
 const isRunnable = (tool: object | null): tool is RunnableTool => {
   const { name, run } = (tool ?? {}) as Partial<RunnableTool>;
   return typeof name === 'string' && typeof run === 'function';
@@ -127,7 +128,7 @@ const guardTool = (tool: RunnableTool, kitchen: ToolKitchen): RunnableTool => {
   return standIn(tool, new Map([['run', markGuarded(run, kitchen.session)]]));
 };
 
-/** R4. As the runner would have called it: by way of its `parse`. */
+/** R4. Through `parse`, as the runner would call the tool. */
 const directCall = (name: string, context: RunContext | undefined, kitchen: ToolKitchen): DirectCall | undefined => {
   const other = kitchen.runnable.get(name);
   if (other === undefined) return undefined;
@@ -139,12 +140,12 @@ const directCall = (name: string, context: RunContext | undefined, kitchen: Tool
   };
 };
 
-/** Undefined where the tool wouldn't take it: then there is nobody to stand in. */
+/** The parsed input. Undefined if the tool refuses it; then no alternative is called. */
 const parsed = ({ name, parse }: RunnableTool, input: unknown): { readonly value: unknown } | undefined => {
   try {
     return { value: parse === undefined ? input : parse(input) };
   } catch {
-    // What it threw quotes the input, and so the model.
+    // The error quotes the input, and so the model.
     reportThrown(`parse() of tool '${name}' for what adapt() gave`, new Error('It refused that input'));
     return undefined;
   }
@@ -158,19 +159,19 @@ const callOf = (context: RunContext | undefined): ToolCall => ({
 const cook =
   (tool: RunnableTool, input: unknown, context: RunContext | undefined): Cook<unknown> =>
   ({ signal }) =>
-    // Who calls without a context gets none: tools may tell by it that they are in no runner.
+    // A caller without a context gets none: tools may use it to see that they are outside of a runner.
     tool.run(input, context && { ...context, signal });
 
-/** What is to be judged of an error that is what the tool has to say to the model; undefined for any other error. */
+/** The error to judge if it is the tool's answer to the model; undefined for any other error. */
 const answerIn = ({ type }: RunnableTool, error: unknown): Error | undefined => {
-  if (!(error instanceof Error) || error instanceof ToolUnavailableError) return undefined; // Of another tool, that this one calls.
+  if (!(error instanceof Error) || error instanceof ToolUnavailableError) return undefined; // Of another tool that this one calls.
   if (isToolError(error)) return error;
   if (typeof type !== 'string' || !type.startsWith('memory_')) return undefined;
-  // It says that a text isn't in a file, and quotes it: what the model remembers of an outage is none.
+  // The error says that a text is not in a file, and quotes it. A quoted text about an outage is not an outage.
   return Object.create(error, { message: { value: '' } });
 };
 
-/** The runner asks `instanceof`: classes of one's own have other names, and classes of bundles any. */
+/** The runner uses `instanceof`. Derived classes have other names, and bundlers may rename classes. */
 const isToolError = (error: Error): boolean => {
   for (let owner = error; owner instanceof Error; owner = Object.getPrototypeOf(owner)) {
     if (owner.name === 'ToolError' || owner.constructor.name === 'ToolError') return 'content' in error;
@@ -187,7 +188,7 @@ const readingOf = (tool: RunnableTool, { tokens }: ToolKitchen): Reading => ({
   },
 });
 
-/** A result is a text or an array of content blocks, and must stay one. Core knows arrays as the `content` of an object. */
+/** A result is a string or an array of content blocks, and has to stay one. Core reads arrays as the `content` of an object. */
 const wrap = (result: unknown): unknown => (isContent(result) ? { content: result } : result);
 
 const unwrap = (made: unknown): unknown => {

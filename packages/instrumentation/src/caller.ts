@@ -1,20 +1,20 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { show } from './options.ts';
 
-/** What a caller may give with a call. */
+/** Options that a caller may give with a call. */
 export interface ToolCall {
   /** Ends the call: it rejects with the signal's reason at once, and counts as `cancelled`, which costs nothing. */
   readonly signal?: AbortSignal | undefined;
-  /** The framework's id of the tool call; goes on the span. */
+  /** The framework's id of the tool call. It is recorded on the span. */
   readonly callId?: string | undefined;
 }
 
 const NOTHING: ToolCall = { signal: undefined, callId: undefined };
 
 /**
- * Reads what came with a call, once, and before anybody is asked: what goes wrong here takes no probe with it.
+ * Reads the options of a call once, before the session is asked, so that an error here does not use up a probe.
  *
- * @throws BreakerboxUsageError for what can't be that.
+ * @throws BreakerboxUsageError for invalid options.
  */
 export const readCall = (where: string, call?: unknown): ToolCall =>
   call === undefined ? NOTHING : readGiven(where, call);
@@ -31,12 +31,12 @@ const readGiven = (where: string, call: unknown): ToolCall => {
 };
 
 /**
- * A caller's signal.
+ * The signal of a caller.
  *
- * @throws BreakerboxUsageError for what is none: listening to it would fail when the call is decided already.
+ * @throws BreakerboxUsageError if it is not a signal. Otherwise listening to it would fail after the call is decided.
  */
 export const readSignal = (where: string, signal: unknown): AbortSignal | undefined => {
-  if (signal === undefined || signal === null) return undefined; // As fetch takes it.
+  if (signal === undefined || signal === null) return undefined; // `fetch` accepts null too.
   const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignal>;
   if (
     typeof aborted === 'boolean' &&
@@ -51,12 +51,12 @@ export const readSignal = (where: string, signal: unknown): AbortSignal | undefi
   );
 };
 
-/** Refuses a call whose caller has left already: nothing is decided for it. */
+/** Refuses a call whose caller has already aborted. Nothing is decided for it. */
 export const throwIfAborted = (signal: AbortSignal | undefined): void => {
   if (signal?.aborted) throw signal.reason;
 };
 
-/** Like {@link show}, within a sentence. */
+/** The result of {@link show}, for use within a sentence. */
 export const aValue = (value: unknown): string => {
   const shown = show(value);
   return shown.startsWith('of type') ? `a value ${shown}` : shown;

@@ -11,10 +11,10 @@ import {
 } from '@breakerbox/core';
 import { type Document, isAlias, isNode, LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
 
-/** A small file in which aliases stand for aliases can unfold to gigabytes; a map that people wrote has few. */
+/** Most aliases in a file. A small file whose aliases refer to aliases can expand to gigabytes; real files have few. */
 const MOST_ALIASES = 100;
 
-/** The parser takes seconds for more of it, in which the process does nothing else. */
+/** Largest file in bytes. The parser needs seconds for more, and blocks the process for that time. */
 const MOST_BYTES = 1_000_000;
 
 const READERS: Readonly<Record<string, (text: string, name: string) => CapabilityMap>> = {
@@ -24,13 +24,13 @@ const READERS: Readonly<Record<string, (text: string, name: string) => Capabilit
 };
 
 /**
- * Reads a capability map (R1) from a file, `.yaml`, `.yml` or `.json`: for each tool what it provides, its alternatives, the
- * manual fallback, and what it depends on. The warnings name tools that have neither alternative nor fallback.
+ * Reads a capability map (R1) from a `.yaml`, `.yml` or `.json` file. For each tool it says what the tool provides, its
+ * alternatives, the manual fallback, and what the tool depends on. The warnings name tools with neither alternative nor fallback.
  *
- * @throws {BreakerboxConfigError} with what is wrong (the first 100 faults), and where: no such file, another extension, a text that isn't UTF-8 or
- * can't be parsed (with line and column), a key that is there twice, more than 100 aliases unfolded, more than 1 MB, and whatever
+ * @throws {BreakerboxConfigError} listing the first 100 faults and where they are: a missing file, another extension, text that is not
+ * UTF-8 or cannot be parsed (with line and column), a duplicate key, more than 100 expanded aliases, more than 1 MB, and all that
  * `validateCapabilities` of `@breakerbox/core` refuses.
- * @throws {BreakerboxUsageError} for a path that is neither a text nor a `file:` URL.
+ * @throws {BreakerboxUsageError} if the path is neither a string nor a `file:` URL.
  *
  * @example
  * ```ts
@@ -52,7 +52,8 @@ export const loadCapabilities = async (path: string | URL): Promise<CapabilityMa
 };
 
 /**
- * The same for a YAML text, or a JSON one. `name` says in errors where the text is from; default `capabilities.yaml`.
+ * A capability map from YAML or JSON text, read as {@link loadCapabilities} reads a file. `name` says in errors where the text is
+ * from; default `capabilities.yaml`.
  *
  * @throws {BreakerboxConfigError} as {@link loadCapabilities} does.
  *
@@ -75,7 +76,7 @@ export const parseCapabilitiesYaml = (text: string, name = 'capabilities.yaml'):
   return named(name, () => validateCapabilities(value));
 };
 
-/** JSON keeps the last of two equal keys in silence; YAML, which it is a part of, finds both. */
+/** JSON parsers silently keep the last of two equal keys. YAML includes JSON, and its parser finds duplicates. */
 const parseJson = (text: string, name: string): CapabilityMap => {
   const map = named(name, () => parseCapabilities(text));
   const twice = parsed(text, name).issues.filter(({ code }) => code === 'DUPLICATE_KEY');
@@ -105,7 +106,7 @@ const textOf = async (path: string | URL, name: string): Promise<string> => {
   }
 };
 
-/** One more than it may have, at most. */
+/** Reads one byte more than the limit at most. */
 const bytesOf = async (path: string | URL): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   for await (const chunk of createReadStream(path, { end: MOST_BYTES })) chunks.push(chunk);
@@ -135,7 +136,7 @@ interface Parsed {
 const parsed = (text: string, name: string): Parsed => {
   const lineCounter = new LineCounter();
   try {
-    // `error`: nothing of this goes to the process's warnings.
+    // `error`, so that the parser prints no warnings to the process.
     const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' });
     const faults = [...document.errors, ...document.warnings, ...lostAliases(document)];
     const issues = faults.map(({ pos: [start], code, message }) => {
@@ -144,20 +145,20 @@ const parsed = (text: string, name: string): Parsed => {
     });
     return { document, issues };
   } catch (error) {
-    // Nesting so deep that the parser runs out of stack.
+    // Nesting so deep that the parser's stack overflows.
     const message = `can't be parsed (${error instanceof Error ? error.message : error}). Mend the text.`;
     throw refusal(name, [{ path: 'file', message }], error);
   }
 };
 
-/** Aliases of what doesn't stand before them, or of what they stand in: the parser finds them late, and says no place. */
+/** Aliases without a complete anchor before them. The parser finds them late, and gives no position. */
 const lostAliases = (document: Document.Parsed): readonly Pick<YAMLError, 'pos' | 'code' | 'message'>[] => {
   const lost: Pick<YAMLError, 'pos' | 'code' | 'message'>[] = [];
   const anchored = new Map<string, number>();
   visit(document, (_, node) => {
     if (isAlias(node)) {
       const start = node.range?.[0] ?? 0;
-      // An anchor's own end lies behind the alias where it is a part of what it stands for.
+      // If the alias is part of the anchored value, the anchor's own end is behind the alias.
       if ((anchored.get(node.source) ?? Number.POSITIVE_INFINITY) <= start) return;
       const message = `*${node.source} stands for nothing that is complete before it`;
       lost.push({ pos: [start, start], code: 'BAD_ALIAS', message });
@@ -186,7 +187,7 @@ const unfolded = (document: Document.Parsed, name: string): unknown => {
   }
 };
 
-/** What core says is wrong, with the name of the file. */
+/** Adds the name of the file to core's errors. */
 const named = (name: string, read: () => CapabilityMap): CapabilityMap => {
   try {
     return read();

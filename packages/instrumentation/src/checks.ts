@@ -4,37 +4,37 @@ import { type Availability, BreakerboxConfigError, BreakerboxUsageError, type Pr
 import { watchEnd } from '@breakerbox/core/internal';
 import { checkOptions, milliseconds, type OptionCheck } from './options.ts';
 
-/** The part of an MCP client that a ping takes; those of SDK 1 and SDK 2 both have it. */
+/** The part of an MCP client that a ping needs. The clients of SDK 1 and SDK 2 both have it. */
 export interface PingableMcpClient {
   ping(options?: { timeout?: number }): Promise<unknown>;
 }
 
-/** How an MCP server is pinged. */
+/** Options of {@link mcpPing}. */
 export interface McpPingOptions {
-  /** Milliseconds that the server has to answer. Default 3,000, which leaves core, whose limit is 5,000, time to hear it. */
+  /** Milliseconds that the server has to answer. Default 3,000, which is below core's limit of 5,000. */
   readonly timeoutMs?: number;
 }
 
-/** How an endpoint is asked. */
+/** Options of {@link httpEndpoint}. */
 export interface HttpEndpointOptions {
-  /** Milliseconds that the server has to answer. Default 3,000, which leaves core, whose limit is 5,000, time to hear it. */
+  /** Milliseconds that the server has to answer. Default 3,000, which is below core's limit of 5,000. */
   readonly timeoutMs?: number;
-  /** Sent along, such as an API key. Default: none. */
+  /** Headers of the request, such as an API key. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** An answer that takes more milliseconds is `degraded`. Below `timeoutMs`. Default: however slow, it is `available`. */
+  /** Milliseconds after which an answer is `degraded`. Below `timeoutMs`. Default: none; a slow answer is `available` too. */
   readonly degradedAfterMs?: number;
 }
 
 const TIMEOUT_MS = 3_000;
-/** JSON-RPC's word for a method that the server hasn't: an answer, all the same. */
+/** JSON-RPC's code for a method that the server does not have. That is an answer too. */
 const METHOD_NOT_FOUND = -32_601;
 
 /**
- * K4: available if the MCP server answers a ping, unavailable if it doesn't in time or isn't connected. Give the client of
- * `@modelcontextprotocol/sdk` (1.x) or `@modelcontextprotocol/client` (2.x), or a function that gives the one in use where you
- * reconnect; while that function throws, the tool counts as available (K2).
+ * K4: available if the MCP server answers a ping, unavailable if it does not answer in time or is not connected. Give the client of
+ * `@modelcontextprotocol/sdk` (1.x) or `@modelcontextprotocol/client` (2.x). If you reconnect, give a function that returns the
+ * current client; while that function throws, the tool counts as available (K2).
  *
- * @throws BreakerboxUsageError when `client` is neither. The check itself throws it when the function gives no client.
+ * @throws BreakerboxUsageError when `client` is neither. The check itself throws it when the function returns no client.
  * @throws BreakerboxConfigError for options that can't work.
  *
  * @example
@@ -59,10 +59,10 @@ export const mcpPing = (
 };
 
 /**
- * K4: available if the endpoint answers a GET with a status below 500 (a 404 or 401 comes from a server that is there),
- * unavailable on 5xx and on no answer. Redirects count as answers and aren't followed; the body isn't read.
+ * K4: available if the endpoint answers a GET with a status below 500 (a 404 or 401 comes from a server that works), unavailable
+ * on 5xx and without an answer. Redirects count as answers and are not followed. The body is not read.
  *
- * @throws BreakerboxUsageError when `url` is none of http or https.
+ * @throws BreakerboxUsageError when `url` is not an http or https URL.
  * @throws BreakerboxConfigError for options that can't work.
  *
  * @example
@@ -78,15 +78,15 @@ export const httpEndpoint = (url: string | URL, options: HttpEndpointOptions = {
     throw new BreakerboxConfigError([{ path: 'httpEndpoint() options.degradedAfterMs', message }]);
   }
   const address = asAddress(url);
-  // One copy: what the caller changes later was never checked.
+  // A copy, because the caller may change the object after the check.
   const sent = { ...options.headers };
   return async () => {
     const startMs = performance.now();
     try {
-      const signal = AbortSignal.timeout(Math.ceil(timeoutMs)); // It takes whole numbers alone.
+      const signal = AbortSignal.timeout(Math.ceil(timeoutMs)); // Only takes whole numbers.
       const { status, body } = await fetch(address, { headers: sent, redirect: 'manual', signal });
       const tookMs = performance.now() - startMs;
-      await body?.cancel().catch(() => {}); // The answer is there already, whatever becomes of the rest.
+      await body?.cancel().catch(() => {}); // The status is known, so an error in the body does not matter.
       if (status >= 500) return 'unavailable';
       return tookMs > degradedAfterMs ? 'degraded' : 'available';
     } catch {
@@ -96,10 +96,10 @@ export const httpEndpoint = (url: string | URL, options: HttpEndpointOptions = {
 };
 
 /**
- * K4: available if the file or folder is there and this process may read it; a folder may be listed and entered. A relative
- * path goes from the working directory at the time of the check.
+ * K4: available if the file or folder exists and this process may read it. A folder has to be listable and enterable. A relative
+ * path starts at the working directory at the time of the check.
  *
- * @throws BreakerboxUsageError when `path` is no path.
+ * @throws BreakerboxUsageError when `path` is not a path.
  *
  * @example
  * ```ts
@@ -125,8 +125,8 @@ export const readable = (path: string | URL): Precheck => {
 };
 
 /**
- * K4: available if all of these environment variables are set, and to more than an empty text. They are read at each check;
- * their values go nowhere.
+ * K4: available if all of these environment variables are set and not empty. They are read at each check, and their values are
+ * not sent anywhere.
  *
  * @throws BreakerboxUsageError when there is no name, or an empty one.
  *
@@ -145,7 +145,7 @@ export const envSet = (...names: readonly string[]): Precheck => {
   return () => (names.every((name) => (process.env[name] ?? '') !== '') ? 'available' : 'unavailable');
 };
 
-/** Gives up on time, whether or not the client keeps to the time that it is told. */
+/** Stops waiting in time, even if the client ignores its timeout. */
 const ping = async (client: PingableMcpClient, timeoutMs: number): Promise<Availability> => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Availability>((resolve) => {
@@ -173,7 +173,7 @@ const checkClient = (client: unknown, where: string): void => {
   );
 };
 
-/** Says nothing of the address in its errors: it may carry a key. */
+/** Leaves the address out of its errors, because it may contain a key. */
 const asAddress = (url: string | URL): URL => {
   const address = URL.canParse(String(url)) ? new URL(String(url)) : undefined;
   if (address === undefined || !['http:', 'https:'].includes(address.protocol)) {
@@ -190,7 +190,7 @@ const asAddress = (url: string | URL): URL => {
 
 const isFileUrl = (value: unknown): boolean => value instanceof URL && value.protocol === 'file:';
 
-/** What timers can do, where leaving it out doesn't mean none. */
+/** A valid timer duration. Leaving the option out does not turn the limit off here. */
 const duration: OptionCheck = (value) =>
   milliseconds(value) === undefined
     ? undefined
@@ -203,7 +203,7 @@ const headers: OptionCheck = (value) => {
     if (isRecord) new Headers(value as Record<string, string>);
     if (isRecord) return undefined;
   } catch {
-    // Headers says which value it refused, and that may be a secret.
+    // The error of `Headers` quotes the refused value, which may be a secret.
   }
   return 'has a name or a value that no HTTP header can have. Set an object of texts by header name, or leave it out.';
 };

@@ -2,14 +2,14 @@ import type { PostToolUseHookInput, StopHookInput } from '@anthropic-ai/claude-a
 import type { Caller } from './claude-agent-calls.ts';
 import { readOf } from './readable.ts';
 
-/** The sub-agents that work on while the main agent does something else, or nothing. */
+/** The sub-agents that continue in the background. */
 export interface Background {
-  /** A call of the tool that starts sub-agents says so where it doesn't wait for its own. */
+  /** Reads from a call of the tool that starts sub-agents whether it waits for its own. */
   started(input: PostToolUseHookInput): void;
-  /** Those that Claude Code doesn't name any more have ended; nobody tells of one that was stopped. */
+  /** Ends the sub-agents that Claude Code no longer lists. No other hook reports one that was stopped. */
   remain(input: StopHookInput): void;
   ended(agent: string): void;
-  /** Whether a caller does nothing any more once this agent is done, or hears a new prompt. */
+  /** Whether a caller's work is over once this agent is done or gets a new prompt. */
   leavesWith(agent: Caller): (caller: Caller) => boolean;
 }
 

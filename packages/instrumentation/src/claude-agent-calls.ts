@@ -3,23 +3,23 @@ import type { Permit, Session, Settlement } from '@breakerbox/core';
 import { hookedCalls, type JudgedCall, MAX_UNDER_WAY } from './hooked-calls.ts';
 import { isRefused } from './unavailable.ts';
 
-/** An agent of a conversation; the main one has no id. */
+/** An agent of a conversation. The main agent has no id. */
 export type Caller = Pick<HookInput, 'session_id' | 'agent_id'>;
 
-/** The calls of a session that are on their way: those of all its conversations, and of the sub-agents in them. */
+/** The calls of a session that are under way, in all its conversations and their sub-agents. */
 export interface Calls {
-  /** @param signal gives the call up when it fires. */
+  /** @param signal Gives the call up when it fires. */
   acquire(call: JudgedCall, caller: Caller, signal: AbortSignal | undefined): Permit;
-  /** A person is asked, who may take longer than the lease of a probe: that one's place is free until its tool has run. */
+  /** Frees the place of a probe while a person is asked, who may take longer than its lease. `ran` asks for it again. */
   ask(callId: string): void;
   ran(callId: string, settlement: Settlement): Permit | undefined;
-  /** It never ran. */
+  /** The call never ran. */
   deny(callId: string): void;
-  /** Nobody will tell of the rest of those calls. */
+  /** Gives up the calls of these callers, because no hook will report their ends. */
   giveUp(isMeant: (caller: Caller) => boolean): void;
 }
 
-/** By session, not by query: who goes on with an interrupted conversation asks in a query, and with hooks, of its own. */
+/** By session, not by query: an interrupted conversation continues in a new query with new hooks. */
 const bySession = new WeakMap<Session, Calls>();
 
 export const callsOf = (session: Session): Calls => {
@@ -33,7 +33,7 @@ interface Going {
   readonly caller: Caller;
   readonly isProbe: boolean;
   readonly isAsked: boolean;
-  /** A signal is often shared by many queries: what stays on it is a leak. */
+  /** Removes the listener. Many queries may share a signal, and a listener left on it is a leak. */
   readonly release: () => void;
 }
 
@@ -55,7 +55,7 @@ const callsIn = (session: Session): Calls => {
   return {
     acquire: (call, caller, signal) => {
       const { callId } = call;
-      take(callId); // Asked again.
+      take(callId); // Asked again under the same id.
       const permit = hooked.acquire(call);
       if (isRefused(permit)) return permit;
       const onAbort = (): void => giveUp(callId);
@@ -69,13 +69,13 @@ const callsIn = (session: Session): Calls => {
     },
     ask: (callId) => {
       const asked = going.get(callId);
-      if (!asked?.isProbe) return; // C9. Any other call may take its time.
+      if (!asked?.isProbe) return; // C9. Other calls have no lease.
       hooked.abandon(callId);
       going.set(callId, { ...asked, isAsked: true });
     },
     ran: (callId, settlement) => {
       const taken = take(callId);
-      // Another may have taken the place of the probe: then this one says nothing.
+      // If another call has become the probe, this one reports no outcome.
       if (taken?.isAsked && isRefused(hooked.acquire(taken.call))) return undefined;
       return hooked.settle(callId, settlement);
     },

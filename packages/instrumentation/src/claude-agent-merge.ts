@@ -2,14 +2,14 @@ import type { HookCallbackMatcher, HookEvent } from '@anthropic-ai/claude-agent-
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { aValue } from './caller.ts';
 
-/** What `options.hooks` of `query` takes. */
+/** The type of `options.hooks` of `query`. */
 export type Hooks = Partial<Record<HookEvent, HookCallbackMatcher[]>>;
 
 /**
- * Several objects of hooks as one: the matchers of each event one after the other, as they are. Claude Code asks all hooks of
- * an event side by side; where one of them denies a call, it is denied.
+ * Joins several objects of hooks into one. The matchers of each event follow each other unchanged. Claude Code runs all hooks of an
+ * event concurrently. If one of them denies a call, the call is denied.
  *
- * @throws BreakerboxUsageError for what is no object of hooks; `undefined` is left out.
+ * @throws BreakerboxUsageError for a value that is not an object of hooks. `undefined` is left out.
  *
  * @example
  * ```ts

@@ -8,12 +8,12 @@ import { type SessionSource, sessionFinder } from './session-source.ts';
 import { standIn } from './stand-in.ts';
 
 /**
- * The same query, which gives up the calls of its conversation when it ends, in whatever way: they cost nothing, and a probe's
- * place is free again. Claude Code tells no hook when you leave the loop early, by `break`, `return()` or `close()`, when the
- * query is aborted, or when a hook defers a call; without this a probe's place then waits for its lease.
+ * Returns the same query. When it ends for any reason, the calls of its conversation are given up: they cost nothing, and a probe's
+ * place is free again. Claude Code calls no hook when you leave the loop early by `break`, `return()` or `close()`, when the query is
+ * aborted, or when a hook defers a call. Without `guardQuery`, a probe's place is then taken until its lease ends.
  *
- * @param session the one that `breakerHooks` got.
- * @throws BreakerboxUsageError when `session` is no session, or `running` no query.
+ * @param session The source that `breakerHooks` got.
+ * @throws BreakerboxUsageError when `session` is not a session, or `running` is not a query.
  *
  * @example
  * ```ts

@@ -4,18 +4,18 @@ import { isContent } from '@breakerbox/core/internal';
 import { readable } from './readable.ts';
 import type { Refusal } from './unavailable.ts';
 
-/** What an outage is to `WebFetch`, in words that are its own. */
+/** `WebFetch`'s own words for an outage. */
 const UNREACHABLE = /^Unable to verify if domain .* is safe to fetch|\bSSL routines:/;
 
-/** How a call went that came back. */
+/** The settlement of a call that returned a result. */
 export const successOf = ({ tool_response, duration_ms }: PostToolUseHookInput): Settlement => ({
   result: asResult(tool_response),
   durationMs: duration_ms, // Without the time in which a person was asked.
 });
 
 /**
- * How a call went that came back with an error. Claude Code has only its text for it, whether a tool threw or reported it; so
- * it is judged as a reported one (O2): one that tells of an outage has failed, one that a file isn't there costs nothing.
+ * The settlement of a call that ended with an error. Claude Code gives only its text, whether a tool threw or reported it. So it is
+ * judged like a reported error (O2): an outage counts as a failure, a file that does not exist costs nothing.
  */
 export const failureOf = (input: PostToolUseFailureHookInput): Settlement => {
   const { tool_input, error, is_interrupt, duration_ms: durationMs } = input;
@@ -25,19 +25,19 @@ export const failureOf = (input: PostToolUseFailureHookInput): Settlement => {
   return { result: { isError: true, code, content: [{ type: 'text', text }] }, durationMs };
 };
 
-/** Many an error quotes what the model asked for: a pattern of `Grep` that speaks of ECONNREFUSED tells of no outage. */
+/** Many errors quote the model's input. A `Grep` pattern that contains ECONNREFUSED is not an outage. */
 const withoutQuotes = (error: string, input: unknown): string =>
   textsIn(input)
     .toSorted((one, other) => other.length - one.length)
     .reduce((text, quoted) => text.replaceAll(quoted, '…'), error);
 
-/** So many texts of an input are looked for in an error, the topmost: a model may write any number. */
+/** Most strings of an input that are searched in an error, outermost first, because the model decides how many there are. */
 const MOST_TEXTS = 1_000;
 
-/** However deep they stand: a model may nest as deep as it likes. Those of up to 3 characters are in any text. */
+/** The strings at every depth of an input. Strings of up to 3 characters are left out, because they are in any text. */
 const textsIn = (input: unknown): readonly string[] => {
   const texts: string[] = [];
-  const found = new Set<unknown>([input]); // A set goes on with what is added to it meanwhile.
+  const found = new Set<unknown>([input]); // The iteration includes elements that are added during it.
   for (const one of found) {
     if (texts.length === MOST_TEXTS) break;
     if (typeof one === 'string' && one.length > 3) texts.push(one);
@@ -46,11 +46,11 @@ const textsIn = (input: unknown): readonly string[] => {
   return texts;
 };
 
-/** What the model reads in place of a result: the last good one (F2), or why there is none. */
+/** The text that the model reads in place of a result: the last good result (F2), or the refusal. */
 export const reasonOf = ({ route, message }: Refusal): string =>
   route?.kind === 'stale' ? asText(labelled(route.result, route.label)) : message;
 
-/** Claude Code gives the content of an MCP result without the rest. */
+/** Claude Code gives only the content of an MCP result. */
 const asResult = (response: unknown): unknown =>
   readable(() => isContent(response)) ? { content: response } : response;
 

@@ -17,49 +17,49 @@ import { checkVersion } from './versions.ts';
 export { type Hooks, mergeHooks } from './claude-agent-merge.ts';
 export { guardQuery } from './claude-agent-query.ts';
 
-/** How the hooks behave. */
+/** Options of {@link breakerHooks}. */
 export interface BreakerHooksOptions extends JudgingOptions {
   /**
-   * The name of a tool in circuits, capability map and telemetry; undefined: this tool is not guarded. Default: the name that
-   * Claude Code gives it, such as `Bash`, or `mcp__docs__search` of the MCP server `docs`.
+   * The name of a tool in circuits, capability map and telemetry. With undefined the tool is not guarded. Default: Claude Code's own
+   * name for it, such as `Bash`, or `mcp__docs__search` of the MCP server `docs`.
    *
-   * Tools by which the model answers, asks, plans and looks after its tasks, such as `StructuredOutput`, `AskUserQuestion` and
-   * `TodoWrite`, are guarded only under another name than their own: a paused agent needs them.
+   * The model needs some tools to answer, ask, plan and manage its tasks, such as `StructuredOutput`, `AskUserQuestion` and
+   * `TodoWrite`. They are guarded only if you give them another name, because a paused agent needs them.
    */
   readonly nameOf?: (tool: string) => string | undefined;
   /**
-   * The group of a tool (C13), by the name that Claude Code gives it: a function, or one name for all. When tools of a group fail in a
-   * row, all of the group are skipped, and one probe serves them all. The configuration of a tool comes first. Default: of a tool
-   * of an MCP server the server, such as `docs` of `mcp__docs__search`; of any other none.
+   * The group of a tool (C13), by Claude Code's name for it: a function, or one name for all. When tools of a group fail in a row, all
+   * of the group are skipped, and one probe serves them all. The configuration of a tool takes precedence. Default: for a tool of an
+   * MCP server the server, such as `docs` of `mcp__docs__search`; for any other tool no group.
    */
   readonly group?: ToolGroup;
   /**
-   * The signal of the query's `abortController`. When it fires, Claude Code ends without a word, and what is on its way is given up:
-   * it costs nothing, and a probe's place is free again. Default: none; such a probe then lasts until its lease ends, unless
-   * `guardQuery` sees the end of the query.
+   * The signal of the query's `abortController`. When it fires, Claude Code ends without calling a hook, and the calls under way are
+   * given up: they cost nothing, and a probe's place is free again. Without it, the place is taken until the probe's lease
+   * ends, unless `guardQuery` sees the end of the query. Default: none.
    */
   readonly signal?: AbortSignal;
   /**
-   * Adds a note to each prompt: which tools are out, and what to use instead. Default: `false`, for it stays in the
-   * conversation; the model is told at its call anyway.
+   * Adds a note to each prompt that says which tools are unavailable and what to use instead. Default: `false`, because the note stays
+   * in the conversation, and the model is told at its call anyway.
    */
   readonly note?: boolean;
 }
 
 /**
- * Hooks for `query` of the Claude Agent SDK that guard all tools: Claude Code's own, such as `Bash` and `WebFetch`, those of
- * MCP servers, and those that sub-agents call. Hooks of your own are joined by `mergeHooks`. Who leaves the loop of a query
- * early gives it to `guardQuery`.
+ * Hooks for `query` of the Claude Agent SDK that guard all tools: Claude Code's own, such as `Bash` and `WebFetch`, those of MCP
+ * servers, and those that sub-agents call. Join them with your own hooks by `mergeHooks`. If you leave the loop of a query early,
+ * wrap the query in `guardQuery`.
  *
- * On skip and pause a call is denied: the model reads why, until when, and what to use instead. A tool with `serveStaleMs`
- * gives its last good result for the same arguments there, labelled. Nothing is ever allowed: permission rules and
- * `canUseTool` decide as without. A call that they, a person or another hook deny costs nothing.
+ * On skip and pause a call is denied: the model reads why, until when, and what to use instead. A tool with `serveStaleMs` gives its
+ * last good result for the same arguments there, with a label. The hooks never allow a call: permission rules and `canUseTool` decide
+ * as before. A call that is denied by them, by a person or by another hook costs nothing.
  *
- * Each turn with tool calls is a step, those of sub-agents too. The host of `url` in the input of `WebFetch` and of MCP tools is the
- * key of the call (C14), unless `key` says another.
+ * Each turn with tool calls is a step, those of sub-agents included. The host of `url` in the input of `WebFetch` and of MCP tools is
+ * the key of the call (C14), unless `key` gives another.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
+ * @throws BreakerboxUsageError when `session` is not a session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -100,15 +100,15 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
     }),
     PostToolUseFailure: on('PostToolUseFailure', (input) => void calls().ran(input.tool_use_id, failureOf(input))),
     PermissionDenied: on('PermissionDenied', (input) => void calls().deny(input.tool_use_id)),
-    // What is on its way still when all are done was never run: rules, people and other hooks decide after us.
+    // A call that is still under way when all are done never ran: rules, people and other hooks decide after ours.
     PostToolBatch: on('PostToolBatch', (input) => {
       for (const { tool_use_id } of input.tool_calls) calls().deny(tool_use_id);
       findSession().step();
       return undefined;
     }),
-    // After an interruption nobody tells of the calls that it ended, but nothing of theirs runs when somebody speaks again.
+    // After an interruption no hook reports the calls that it ended, but none of them still runs at the next prompt.
     UserPromptSubmit: on('UserPromptSubmit', (input) => {
-      if (input.source !== 'poll_event') leave(input); // That one has to wait for what is on its way.
+      if (input.source !== 'poll_event') leave(input); // A poll event has to wait for the calls under way.
       const additionalContext = note ? noteBlock(findSession().note()) : '';
       return additionalContext === '' ? undefined : says({ hookEventName: 'UserPromptSubmit', additionalContext });
     }),
@@ -125,13 +125,13 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
   };
 }
 
-/** By which the model answers, asks, plans and looks after what it has begun: those of several versions. */
+/** Tools, of several versions, with which the model answers, asks, plans and manages its work. */
 const CONTROLS: ReadonlySet<string> = new Set(
   `StructuredOutput AskUserQuestion EnterPlanMode ExitPlanMode TodoWrite TaskCreate TaskGet TaskList TaskUpdate TaskOutput TaskStop
     ListAgents SendMessage SendUserMessage ReportFindings ScheduleWakeup ToolSearch BashOutput KillShell`.split(/\s+/),
 );
 
-/** By the name of a tool of an MCP server. */
+/** The MCP server in the name of a tool. */
 const serverOf = (tool: string): string | undefined => /^mcp__(.+?)__/.exec(tool)?.[1];
 
 const knownTool = (tool: string): KnownTool => ({ name: tool.replace(/^mcp__.+?__/, '') });
@@ -145,7 +145,7 @@ const abortSignal: OptionCheck = (value) =>
 
 type InputOf<Event extends HookEvent> = Extract<HookInput, { readonly hook_event_name: Event }>;
 
-/** One matcher for all tools. What goes wrong here is never Claude Code's business (E5). */
+/** One matcher for all tools. An error here never reaches Claude Code (E5). */
 const on = <Event extends HookEvent>(
   event: Event,
   handle: (input: InputOf<Event>, callId: string | undefined) => SyncHookJSONOutput | undefined,

@@ -3,13 +3,13 @@ import { reportThrown } from '@breakerbox/core/internal';
 import { context } from '@opentelemetry/api';
 
 /**
- * Runs a part of a tool in a permit's context, or a run in its session's. A context manager that throws is reported, and costs
- * the context at most: the part runs once whatever it does, and its result or error is its own (E5).
+ * Runs a part of a tool in its permit's context, or a run in its session's. If a context manager throws, the error is reported and at
+ * most the context is lost: the part still runs exactly once, and its result or error is its own (E5).
  */
 export const enter = <Value>(permit: Pick<Permit, 'context'>, part: () => Value): Value =>
   isEntered(permit) ? part() : enterBy(permit, part);
 
-/** Without a span the permit's context is the active one: almost every call, where nobody traces. Asking for both costs 60 ns. */
+/** Without a span the permit's context is the active one, as in almost every call without tracing. Asking for both costs 60 ns. */
 const isEntered = (permit: Pick<Permit, 'context'>): boolean =>
   ('span' in permit && permit.span === undefined) || isActive(permit);
 
@@ -17,7 +17,7 @@ const isActive = (permit: Pick<Permit, 'context'>): boolean => {
   try {
     return context.active() === permit.context;
   } catch {
-    return false; // A context manager that throws: the other way tells of it.
+    return false; // The context manager throws. `enterBy` reports it.
   }
 };
 
@@ -25,7 +25,7 @@ const enterBy = <Value>(permit: Pick<Permit, 'context'>, part: () => Value): Val
   let begun = false;
   let end: { readonly value: Value } | { readonly error: unknown } | undefined;
   const run = (): void => {
-    if (begun) return; // A context manager that calls twice, or later.
+    if (begun) return; // The context manager calls twice, or later.
     begun = true;
     try {
       end = { value: part() };

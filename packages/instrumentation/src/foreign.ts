@@ -2,7 +2,7 @@ import { warnOnce } from '@breakerbox/core/internal';
 import { hasMethod } from './has-method.ts';
 import { readOf } from './readable.ts';
 
-/** What runs a tool of each framework. */
+/** The methods by which frameworks run a tool. */
 const OWNERS = {
   execute: 'the AI SDK or Mastra',
   invoke: 'LangChain or the OpenAI Agents SDK',
@@ -16,12 +16,12 @@ type Method = keyof typeof OWNERS;
 const METHODS = Object.keys(OWNERS) as readonly Method[];
 
 /**
- * Warns of a tool that an adapter passes on without a guard, and that looks like one of another framework. Descriptions of tools that run
- * elsewhere, at the provider or in a client, have no method that runs them.
+ * Warns of a tool that an adapter passes on without a guard, and that looks like one of another framework. Descriptions of tools that
+ * run elsewhere, at the provider or in a client, have no method that runs them.
  *
- * @param where the adapter's function that was given the tool.
- * @param known the method of the adapter's own framework: what has it, and is passed on, is known there.
- * @param name default: what the tool says.
+ * @param where The adapter's function that was given the tool.
+ * @param known The method of the adapter's own framework. A tool that has it belongs to that framework, so there is no warning.
+ * @param name Default: the tool's own name.
  */
 export const warnIfForeign = (
   where: string,

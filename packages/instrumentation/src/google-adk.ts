@@ -14,46 +14,44 @@ import { noteBlock } from './system-note.ts';
 import type { Refusal } from './unavailable.ts';
 import { checkVersion } from './versions.ts';
 
-/** How the tools of a guarded agent behave. */
+/** Options of {@link BreakerPlugin} and {@link breakerCallbacks}. */
 export interface BreakerPluginOptions extends JudgingOptions {
   /**
-   * Milliseconds that one call of a tool may take. When they are over, the `abortSignal` of its context fires, the model reads
-   * an error, and it counts as a failure. Default: none; ADK has no time-out of its own.
+   * Milliseconds that one call of a tool may take. After that, the `abortSignal` of its context fires, the model reads an error, and
+   * the call counts as a failure. Default: none. ADK has no timeout of its own.
    */
   readonly timeoutMs?: number;
-  /**
-   * Reads in the end of a call what it cost, in tokens. Those of a failed call are wasted. Default: not known.
-   */
+  /** Reads the cost of a call in tokens when it ends. Tokens of a failed call are wasted. Default: not known. */
   readonly tokens?: (end: CallEnd<unknown>, tool: string) => number | undefined;
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool comes first. Default: none, or of a tool of an `MCPToolset` with a prefix that prefix.
+   * The configuration of a tool takes precedence. Default: none, or the prefix of the `MCPToolset` if it has one.
    */
   readonly group?: ToolGroup;
   /**
-   * Adds what is out, and where to go instead, to the system instruction of each request while something is out. Default: false,
-   * for the model is told at the call, and a changed system instruction misses the prompt cache.
+   * Adds a note to the system instruction of each request while a tool is unavailable: which tools are, and what to use instead.
+   * Default: false, because the model is told at the call, and a changed system instruction misses the prompt cache.
    */
   readonly note?: boolean;
 }
 
-/** A plugin of ADK. */
+/** An ADK plugin. */
 export type BreakerPlugin = BasePlugin;
 
 /**
  * Guards all tools of all agents of a `Runner` of `@google/adk`: function tools, MCP and OpenAPI toolsets, agents as tools. It
  * counts the turns of the model as steps.
  *
- * On skip and pause the model reads `{ error }` with what is out and where to go instead, and the run goes on. But a tool with
- * `serveStaleMs` gives its last good result for the same arguments, labelled; and one whose alternative has `adapt` and is a
- * tool of the same agent gives what that one gives, with a note. Nothing is decided for arguments that the schema refuses,
- * for calls that wait for a confirmation or were refused one, and for ADK's own such as `transfer_to_agent`.
+ * On skip and pause the model reads `{ error }`, which says what is unavailable and what to use instead, and the run continues. A tool
+ * with `serveStaleMs` instead gives its last good result for the same arguments, with a label. A tool whose alternative has `adapt`
+ * and is a tool of the same agent gives the alternative's result, with a note. Nothing is decided for arguments that the schema
+ * refuses, for calls that wait for a confirmation or were refused one, and for ADK's own tools such as `transfer_to_agent`.
  *
- * An `AgentTool` is one tool: ADK runs the agent inside with no plugins. See {@link breakerCallbacks}.
+ * An `AgentTool` is one tool: ADK runs the agent inside without plugins. See {@link breakerCallbacks}.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
+ * @throws BreakerboxUsageError when `session` is not a session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -69,8 +67,8 @@ export const BreakerPlugin = class {
         beforeModel(callbackContext, llmRequest),
       beforeToolCallback: async ({ tool, toolContext }: PluginToolCall) => beforeTool(tool, toolContext),
     };
-    // ADK calls every hook of every plugin, those too that a later version adds. A subclass would need ADK when it is loaded.
-    // biome-ignore lint/correctness/noConstructorReturn: the plugin is what answers to all of their names.
+    // ADK calls every hook of every plugin, including hooks of later versions. A subclass would need ADK when this module is loaded.
+    // biome-ignore lint/correctness/noConstructorReturn: the proxy answers to all hook names.
     return new Proxy(this, { get: (_, key) => hooks[key] ?? (isHook(key) ? nothing : Reflect.get(this, key)) });
   }
 } as new (
@@ -79,11 +77,11 @@ export const BreakerPlugin = class {
 ) => BreakerPlugin;
 
 /**
- * The same for a single agent, where no plugin reaches: one inside an `AgentTool`, which ADK runs with a runner of its own.
- * Where a plugin reaches it too, nothing is counted twice.
+ * The same for a single agent that no plugin reaches, such as one inside an `AgentTool`, which ADK runs with its own runner.
+ * If a plugin reaches the agent too, nothing is counted twice.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
+ * @throws BreakerboxUsageError when `session` is not a session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -108,13 +106,13 @@ const isHook = (key: PropertyKey): boolean => typeof key === 'string' && /^(befo
 
 const nothing = async (): Promise<undefined> => undefined;
 
-/** What ADK asks. Nothing that goes wrong here may reach it: it ends the run for an error of a plugin (E5). */
+/** The hooks that ADK calls. No error here may reach ADK, because it ends the run for an error of a plugin (E5). */
 interface Hooks {
   beforeModel(context: Context, request: LlmRequest): undefined;
   beforeTool(tool: BaseTool, context: Context): undefined;
 }
 
-/** Tools by which ADK steers itself: they hand over, end, or wait for somebody. */
+/** ADK's control tools: they hand over, end the run, or wait for a person. */
 const STEERING: ReadonlySet<string> = new Set([
   'transfer_to_agent',
   'exit_loop',
@@ -124,15 +122,15 @@ const STEERING: ReadonlySet<string> = new Set([
   'get_user_choice',
 ]);
 
-/** For a name that the model made up ADK gives what its record of tools has inherited, such as `Object`. */
+/** If the model made up a name, ADK gives what its record of tools inherits, such as `Object`. */
 const isTool = (tool: BaseTool): boolean => typeof tool === 'object' && typeof tool.runAsync === 'function';
 
 type ToolsByName = Readonly<Record<string, BaseTool>>;
 
-/** The turns that were counted as steps. */
+/** Requests whose turns were counted as steps. */
 const counted = new WeakSet<LlmRequest>();
 
-/** What answers an alternative that isn't to be called either. */
+/** The answer of an alternative that may not be called either. */
 const REFUSED = Symbol('refused');
 
 const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOptions): Hooks => {
@@ -162,7 +160,7 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
     async ({ signal, permit }) => {
       const bounded = timeoutMs === undefined ? context : standIn(context, new Map([['abortSignal', signal]]));
       const result = await work(bounded);
-      // What goes wrong here must not take the place of the tool's result.
+      // An error here must not replace the tool's result.
       const category = safely(`reading how tool '${tool.name}' ended`, () => notDone(tool, context, result));
       if (category !== undefined) permit.settle({ outcome: 'ignored', category });
       return result;
@@ -180,7 +178,7 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
       });
     };
 
-  /** R4. By ADK's own way of running a tool, so that the arguments are checked. */
+  /** R4. Through ADK's own way of running a tool, so that the arguments are checked. */
   const directCall = (name: string, context: Context): DirectCall | undefined => {
     const tools = toolsOf.get(context.invocationContext) ?? {};
     const other = Object.hasOwn(tools, name) ? tools[name] : undefined;
@@ -228,7 +226,7 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
 
 const refuse = ({ message }: Refusal): unknown => ({ error: message });
 
-/** Why a call that came back says nothing about the tool: it waits for somebody, or somebody said no. */
+/** The category of a call whose result says nothing about the tool: it waits for someone, or a person said no. */
 const notDone = (tool: BaseTool, context: Context, result: unknown): 'cancelled' | 'denied' | undefined => {
   const { functionCallId: id = '', actions, toolConfirmation } = context;
   if (toolConfirmation?.confirmed === false) return 'denied';
@@ -241,7 +239,7 @@ const notDone = (tool: BaseTool, context: Context, result: unknown): 'cancelled'
 const mayAsk = async (tool: BaseTool, args: Record<string, unknown>, context: Context): Promise<boolean> =>
   (await (tool as Partial<BaseTool>).checkRequireConfirmation?.(args, context)) === true;
 
-/** Where the instruction is a text, as ADK makes it; anything else is the user's own and stays. */
+/** Adds text to an instruction that is a string, as ADK makes it. Any other instruction is the user's own, and stays. */
 const addInstruction = (request: LlmRequest, text: string): void => {
   if (text === '') return;
   request.config ??= {};

@@ -5,16 +5,16 @@ import { type OptionCheck, show } from './options.ts';
 /** The group of tools (C13): one name for all of them, or a function that gives the group of each by the tool's name. */
 export type ToolGroup = string | ((tool: string) => string | undefined);
 
-/** The group of a tool; undefined for a tool that is in none. */
+/** The group of a tool; undefined for a tool without a group. */
 export type GroupOf = (tool: string) => string | undefined;
 
 const isGroupName = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
-/** For the option `group` where there is one group for all. */
+/** The check of an option `group` that is one group for all tools. */
 export const groupName: OptionCheck = (value) =>
   isGroupName(value) ? undefined : `is ${show(value)}. Set a name that is not empty, or leave it out.`;
 
-/** For the option `group` where each tool may have its own. */
+/** The check of an option `group` that may give each tool its own. */
 export const toolGroup: OptionCheck = (value) =>
   isGroupName(value) || typeof value === 'function'
     ? undefined
@@ -23,10 +23,10 @@ export const toolGroup: OptionCheck = (value) =>
 const none: GroupOf = () => undefined;
 
 /**
- * What the option `group` says.
+ * The groups that the option `group` gives.
  *
- * @param where names the caller in reports of a function that throws (E5).
- * @param known the group of a tool of which the option says nothing. Default: none.
+ * @param where The caller's name in reports of a function that throws (E5).
+ * @param known The group of a tool for which the option gives none. Default: none.
  */
 export const groupsBy = (given: ToolGroup | undefined, where: string, known: GroupOf = none): GroupOf => {
   if (given === undefined) return known;
@@ -38,14 +38,14 @@ export const groupsBy = (given: ToolGroup | undefined, where: string, known: Gro
   };
 };
 
-/** The first that can be the name of a group: names come from servers and frameworks, too. */
+/** The first value that can be the name of a group. Names come from servers and frameworks too. */
 export const firstName = (...names: readonly unknown[]): string | undefined =>
   names.find((name) => isGroupName(name)) as string | undefined;
 
-/** The group that a prefix of tool names stands for: `github` for `github.` or `github__`. */
+/** The group for a prefix of tool names: `github` for `github.` or `github__`. */
 export const groupOfPrefix = (prefix: string): string => prefix.replace(/[^\p{L}\p{N}]+$/u, '');
 
-/** Gives a tool its circuit, and tells the group that it is in. What the box's configuration says of the tool comes first. */
+/** Gives a tool its circuit and its group. The box's configuration of the tool takes precedence. */
 export const declareTool = (session: Session, tool: string, group: string | undefined): void => {
   if (group === undefined) session.declare(tool);
   else session.declare(tool, { group });

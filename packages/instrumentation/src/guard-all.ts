@@ -9,10 +9,10 @@ import { JUDGING } from './judging.ts';
 import { checkOptions, milliseconds, reader } from './options.ts';
 import type { SessionSource } from './session-source.ts';
 
-/** What `guardAll` takes for a tool. */
+/** A function that `guardAll` accepts as a tool. */
 export type ToolFunction = (input: never, call: GuardedCall) => unknown;
 
-/** The functions of a record, as `guard` gives them. */
+/** The guarded functions of a record. */
 export type GuardedFunctions<Tools extends Readonly<Record<string, ToolFunction>>> = {
   readonly [Name in keyof Tools]: GuardedFunction<
     Parameters<Tools[Name]> extends [] ? undefined : Parameters<Tools[Name]>[0],
@@ -20,7 +20,7 @@ export type GuardedFunctions<Tools extends Readonly<Record<string, ToolFunction>
   >;
 };
 
-/** How they behave; the same for each. They are each other's alternatives. */
+/** Options of {@link guardAll}. They apply to every function of the record. The functions are each other's alternatives. */
 export type GuardAllOptions = Omit<GuardOptions, 'alternatives' | 'group'> & {
   /**
    * The group of the tools (C13): a name for all of them, or a function that gives the group of each by the tool's name. Default:
@@ -30,12 +30,12 @@ export type GuardAllOptions = Omit<GuardOptions, 'alternatives' | 'group'> & {
 };
 
 /**
- * `guard` for a record of functions, by their names. Those whose alternatives have `adapt` and stand in the record are called
- * in place. `this` in them is the record that was given: a sibling that one calls by it is the plain function.
+ * Applies `guard` to a record of functions, by their names. A function whose alternative has `adapt` and is in the record calls that
+ * one in its place. `this` in the functions is the given record, so a sibling called through `this` is not guarded.
  *
  * @throws BreakerboxConfigError for options or names that can't work.
- * @throws BreakerboxUsageError when `session` is no session, `tools` no record of functions, or one guarded for that session
- * already.
+ * @throws BreakerboxUsageError when `session` is not a session, `tools` is not a record of functions, or one is guarded for that
+ * session already.
  *
  * @example
  * ```ts
@@ -59,7 +59,7 @@ export function guardAll<Tools extends Readonly<Record<string, ToolFunction>>>(
   const { group, ...rest } = options;
   const groupOf = groupsBy(group, 'guardAll()');
   const guarded: Record<string, GuardedFunction<never, unknown>> = Object.create(null); // `__proto__` is a name too.
-  // Each looks in the record when it is called: one that comes later stands in for one that comes earlier.
+  // Each function looks in the record at its call, so a later entry can be the alternative of an earlier one.
   const all = { ...rest, alternatives: guarded };
   for (const [name, run] of Object.entries(tools)) {
     refuseGuarded(`guardAll(), tool '${name}'`, run, session);
@@ -72,7 +72,7 @@ export function guardAll<Tools extends Readonly<Record<string, ToolFunction>>>(
 
 const CHECKS = { timeoutMs: milliseconds, tokens: reader, freshness: reader, group: toolGroup, ...JUDGING };
 
-/** Of a map, or an instance whose class has the functions, an empty record would come. */
+/** Whether the record has own keys. A map, or an instance whose class has the functions, would give an empty record. */
 const isRecord = (tools: unknown): boolean =>
   isPlain(tools) ||
   (typeof tools === 'object' && tools !== null && !Array.isArray(tools) && Object.keys(tools).length > 0);

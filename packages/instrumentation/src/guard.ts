@@ -10,79 +10,79 @@ import type { SessionSource } from './session-source.ts';
 
 export type { ToolCall } from './caller.ts';
 
-/** What the tool gets with its input. */
+/** The second argument of a guarded tool. */
 export interface GuardedCall {
-  /** Fires on time-out and on the caller's abort. Hand it on to `fetch` and its like. */
+  /** Fires on timeout and on the caller's abort. Pass it to `fetch` and similar functions. */
   readonly signal: AbortSignal;
   /** The decision that let this call through. It is settled for you. */
   readonly permit: Permit;
 }
 
-/** A function as `guard` gives it. One whose tool needs no input may be called without. */
+/** A guarded function. If its tool needs no input, you may call it without one. */
 export type GuardedFunction<Input, Output> = (
   ...given: undefined extends Input ? [input?: Input, call?: ToolCall] : [input: Input, call?: ToolCall]
 ) => Promise<Output>;
 
-/** How a guarded function behaves. */
+/** Options of {@link guard}. */
 export interface GuardOptions<Output = unknown, Input = unknown> extends JudgingOptions<Output, Input> {
   /**
-   * Milliseconds that a call may take, to the last piece of an async generator if it gives one. When they are over, the tool's signal fires,
-   * the call rejects with a `TimeoutError` at once, and counts as a failure. An alternative that is called in place of the
-   * tool has what is left of them. Default: none.
+   * Milliseconds that a call may take, up to the last piece if it gives an async generator. After that, the tool's signal fires, the call
+   * rejects with a `TimeoutError` at once, and counts as a failure. An alternative that is called in place of the tool has the
+   * remaining time. Default: none.
    */
   readonly timeoutMs?: number;
   /**
-   * Reads in the end of a call what it cost, in tokens: in the result, or in the error that the tool threw or that stopped it.
-   * Those of a failed call are wasted: counted, charged to the token budget, and may open the circuit. Default: not known.
-   * It has to answer at once. What it throws, or a promise, goes to OpenTelemetry's `diag`, and the call goes on as if it had said nothing.
+   * Reads the cost of a call in tokens when it ends: from the result, or from the error that the tool threw or that stopped it.
+   * Tokens of a failed call are wasted: they are counted, are charged to the token budget, and may open the circuit. Default: not known.
+   * It has to answer synchronously. Errors and promises go to OpenTelemetry's `diag`, and the call then has no known cost.
    */
   readonly tokens?: (end: CallEnd<Output>) => number | undefined;
   /**
-   * Reads in a result how current it is, for tools with `labelFreshness`: when it was retrieved, and whether it was
-   * checked. Default: retrieved by this call. It has to answer at once, too.
+   * Reads from a result how current it is, for tools with `labelFreshness`: when it was retrieved, and whether it was
+   * checked. Default: retrieved by this call. It has to answer synchronously, too.
    */
   readonly freshness?: (result: Output) => FreshnessHint | undefined;
   /**
-   * Functions made by `guard` for the tool's alternatives, by the alternatives' names. One whose alternative has `adapt` is
-   * called in place of this one while it is out, under a decision of its own; any other is left to the caller.
+   * Functions made by `guard` for the tool's alternatives, by the alternatives' names. A function whose alternative has `adapt` is
+   * called in place of this one while this one is unavailable, with a decision of its own. Other alternatives are left to the caller.
    */
   readonly alternatives?: Readonly<Record<string, GuardedFunction<never, unknown>>>;
   /**
    * The group of the tool (C13), such as the MCP server or the service behind it. When tools of a group fail in a row, all of the group
-   * are skipped, and one probe serves them all. The configuration of the tool comes first. Default: none.
+   * are skipped, and one probe serves them all. The configuration of the tool takes precedence. Default: none.
    */
   readonly group?: string;
 }
 
 /**
- * Wraps a function as a tool: each call asks the session first, runs in the decision's OpenTelemetry context, and is
- * settled by how it went. Results and errors reach the caller unchanged.
+ * Wraps a function as a tool. Each call first asks the session, then runs in the decision's OpenTelemetry context, and its end
+ * settles the decision. Results and errors reach the caller unchanged.
  *
- * | while the tool is out | the call |
+ * | while the tool is unavailable | the call |
  * |---|---|
  * | it has `serveStaleMs`, and was called with these arguments before | gives the last good result with a label |
- * | an alternative with `adapt` is usable and among `alternatives` | gives what that one gives, with a note |
+ * | an alternative with `adapt` is usable and among `alternatives` | gives the alternative's result, with a note |
  * | else | rejects with `ToolUnavailableError` |
  *
- * Label and note are put as core's `labelled` does it: before a text, into an object, and else `{ result, … }` beside the
- * result, which then is no longer an `Output`. So are those of `labelFreshness`.
+ * Core's `labelled` adds the label and the note: before a string, into an object, and else as `{ result, … }`, which is no longer an
+ * `Output`. Labels of `labelFreshness` are added in the same way.
  *
- * An async generator, or a plain object that is an async iterable and nothing more, is settled when its pieces have been
- * read to the end, by the end or by the error; whoever leaves it earlier costs nothing (`cancelled`). It has no label, and is
- * no last good result; as an alternative's it has its note in its first piece. Whatever can be read in another way too, such
- * as streams, cursors and emitters, counts when it is returned, and is the very same object; it has no label either.
+ * An async generator is settled when its pieces have been read to the end, by the end or by the error. The same is true of a plain
+ * object that is an async iterable and nothing more. A reader who stops earlier costs nothing (`cancelled`). The generator has no
+ * label, and is not kept as a last good result. As an alternative's result it has the note in its first piece. Streams, cursors,
+ * emitters and other objects that can be read in another way count when they are returned. They are the same object, without a label.
  *
- * A generator that nobody reads is on its way still: its `timeoutMs` runs from the call, keeps the process for as long, and
- * charges a failure at its end; the listener on the caller's signal stays until that fires. Call `return()` on one that isn't
- * wanted. And to leave early is no success: with the same arguments three times running it is a repeat to the loop guard (O5),
- * as any call that came to nothing; it costs no budget, and opens no circuit.
+ * A generator that no code reads is still under way: its `timeoutMs` runs from the call, keeps the process alive for that time, and
+ * charges a failure at its end. The listener on the caller's signal stays until that moment. Call `return()` on a generator that you
+ * do not need. A reader who stops early is not a success either: three times in a row with the same arguments is a repeat to the
+ * loop guard (O5), as for any call without a result. It costs no budget, and opens no circuit.
  *
- * The tool is declared on the session when it is wrapped; with a session function, at its calls. A signal that has fired
- * before the call rejects without a decision.
+ * The tool is declared on the session when it is wrapped. With a session function it is declared at its calls. If a signal has fired
+ * before the call, the call rejects without a decision.
  *
  * @throws BreakerboxConfigError for options or a tool name that can't work.
- * @throws BreakerboxUsageError when `session` is no session, `run` no function, or one guarded for that session already. A call rejects
- * with one for a signal that is none.
+ * @throws BreakerboxUsageError when `session` is not a session, `run` is not a function, or it is guarded for that session already. A
+ * call rejects with one for an invalid signal.
  *
  * @example
  * ```ts

@@ -17,10 +17,10 @@ import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts'
 type Run<Input, Output> = (input: Input, call: GuardedCall) => Output | PromiseLike<Output>;
 
 /**
- * `guard`, with options that were checked.
+ * `guard` with options that are already checked.
  *
  * @throws BreakerboxConfigError for a tool name that can't work.
- * @throws BreakerboxUsageError when `session` is no session, `run` no function, or one guarded for that session already.
+ * @throws BreakerboxUsageError when `session` is not a session, `run` is not a function, or it is guarded for that session already.
  */
 export const guardTool = <Input, Output>(
   session: SessionSource,
@@ -44,7 +44,7 @@ export const guardTool = <Input, Output>(
 
 const NONE: NonNullable<GuardOptions['alternatives']> = {};
 
-/** A class, because each session has one for each tool: closures would cost more. */
+/** A class, because each session has one for each tool, and closures would cost more memory. */
 class GuardedTool<Input, Output> implements Guard {
   readonly session: SessionSource;
   readonly tool: string;
@@ -75,7 +75,7 @@ class GuardedTool<Input, Output> implements Guard {
     this.#judge = judgesBy(options as JudgingOptions, where)(tool);
   }
 
-  /** Not async: one promise less for each call. What is thrown here rejects all the same. */
+  /** Not async, which saves one promise for each call. Errors thrown here still reject. */
   call(input: Input, given: ToolCall | undefined): Promise<Output> {
     try {
       const call = readCall(this.#where, given);
@@ -125,6 +125,6 @@ const answered = async <Output>(permit: Refusal, answer: Promise<Answer | undefi
 
 const NOW = Promise.resolve();
 
-/** Rejects a moment later, when the caller listens: a promise that rejects unheard is noted down by Node, at a multiple of the cost. */
+/** Rejects a moment later, when the caller listens. Node records a promise that rejects without a listener, which costs far more. */
 const refused = (permit: Refusal): Promise<never> =>
   new Promise((_, reject) => void NOW.then(() => reject(new ToolUnavailableError(permit))).catch(reject));

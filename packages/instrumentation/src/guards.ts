@@ -3,17 +3,17 @@ import { type Guarded, markOf } from './guarded.ts';
 import { type OptionCheck, show } from './options.ts';
 import type { Answer, DirectCall } from './otherwise.ts';
 
-/** What is known of a function that `guard` made, maybe that of another copy of the package. */
+/** Properties of a function that `guard` made, maybe in another copy of the package. */
 export interface Guard extends Guarded {
   readonly tool: string;
   /**
-   * Calls the tool in place of another. Undefined: it must not be called, and nothing stood in.
-   * @param leftMs milliseconds that it has at most, whatever its own time-out; undefined: nobody waits for it to end
+   * Calls the tool in place of another. Undefined if it may not be called, so the alternative was not used.
+   * @param leftMs Milliseconds that it has at most, even if its own timeout is longer. Undefined: no limit of the caller's.
    */
   standIn(input: unknown, call: ToolCall, leftMs: number | undefined): Promise<Answer | undefined>;
 }
 
-/** How to call the function given for a tool; undefined where there is none. */
+/** How to call the function given for a tool; undefined if there is no such function. */
 export const directCallOf = (
   alternatives: Readonly<Record<string, object>>,
   tool: string,
@@ -24,7 +24,7 @@ export const directCallOf = (
   return found && ((input) => found.standIn(input, call, leftMs()));
 };
 
-/** For options: functions that `guard` made, by the names of their tools. */
+/** The check of an option with functions that `guard` made, by the names of their tools. */
 export const guardsByTool: OptionCheck = (value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return `is ${show(value)}. Set an object of functions that guard() made, by the names of their tools, or leave it out.`;

@@ -1,4 +1,4 @@
-/** Whether a value has a function under a key. What tools return is anything, proxies that throw when they are looked at too. */
+/** Whether a value has a function under a key. Tools may return any value, even a proxy that throws on access. */
 export const hasMethod = (value: unknown, key: PropertyKey): boolean => {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   try {

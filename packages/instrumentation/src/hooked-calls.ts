@@ -15,62 +15,62 @@ import { judged } from './run.ts';
 import { type SessionSource, sessionFinder } from './session-source.ts';
 import { isRefused } from './unavailable.ts';
 
-/** A tool call, as a hook before it tells of it. */
+/** A tool call, as the hook before it describes it. */
 export interface HookedCall {
-  /** By which the hook after the call names it again. */
+  /** The id by which the hook after the call names it again. */
   readonly callId: string;
   readonly tool: string;
   readonly input?: unknown;
-  /** The tool's group (C13), such as its MCP server. The configuration of the tool comes first. Default: none. */
+  /** The tool's group (C13), such as its MCP server. The configuration of the tool takes precedence. Default: none. */
   readonly group?: string | undefined;
   /** What kind of tool it is, for the span (`gen_ai.tool.type`). Default: `function`. */
   readonly type?: AcquireOptions['type'];
 }
 
-/** A call with the judge of its tool, where an adapter has one. */
+/** A call with the judge of its tool, if the adapter has one. */
 export interface JudgedCall extends HookedCall {
   readonly judge?: Judge;
 }
 
-/** How the calls are judged. */
+/** Options of {@link hookedCalls}. */
 export interface HookedCallsOptions extends JudgingOptions {
-  /** Names the caller in error messages. Default: `hookedCalls()`. */
+  /** Name of the caller in error messages. Default: `hookedCalls()`. */
   readonly where?: string;
 }
 
-/** The calls of a framework that tells before and after each, and can't be made to run it within a function of ours. */
+/** Calls of a framework that runs hooks before and after each call, and cannot run the call inside a function of ours. */
 export interface HookedCalls {
   /**
-   * Decides about a call. On `skip` and `pause` give the model `message`; else the call is on its way until it is settled.
+   * Decides about a call. On `skip` and `pause` give the model `message`. Otherwise the call is under way until it is settled.
    *
-   * @throws BreakerboxUsageError for a call without an id, and where a session function finds none.
+   * @throws BreakerboxUsageError for a call without an id, and if a session function finds no session.
    */
   acquire(call: HookedCall): Permit;
   /**
-   * Says how a call went: the options and the classifier read `{ error }` and `{ result }`. Nothing happens for one that is not on
-   * its way. Never throws: a session function that does is told to OpenTelemetry's `diag`.
+   * Reports how a call went. The options and the classifier read `{ error }` and `{ result }`. A call that is not under way is ignored.
+   * Never throws: the error of a session function goes to OpenTelemetry's `diag`.
    *
-   * @returns the call's decision, whose `freshness` may have to be told the model (F1); undefined where nothing happened.
+   * @returns the call's decision. You may have to tell the model its `freshness` (F1). Undefined if the call was ignored.
    */
   settle(callId: string, settlement: Settlement): Permit | undefined;
   /**
-   * A call on its way will never be heard of again, or all of the session's: they cost nothing, and a probe's place is free
+   * Gives up a call under way, or all of the session's, if no hook will report the end. They cost nothing, and a probe's place is free
    * again. Never throws.
    */
   abandon(callId?: string): void;
 }
 
-/** Beyond so many calls of one session on their way, hooks surely don't tell of all ends: the oldest is given up. */
+/** Most calls of one session under way. Beyond it the hooks do not report all ends, and the oldest call is given up. */
 export const MAX_UNDER_WAY = 1_000;
 
 const ABANDONED: Settlement = { outcome: 'ignored', category: 'cancelled' };
 
 /**
- * `acquire` and `settle` for any system of hooks: keeps the permits between the two, by session and call.
+ * `acquire` and `settle` for any system of hooks. It keeps the permits between the two, by session and call.
  *
- * @param options what names the caller, or how its calls are judged.
+ * @param options The name of the caller, or how its calls are judged.
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session.
+ * @throws BreakerboxUsageError when `session` is not a session.
  *
  * @example
  * ```ts
@@ -104,7 +104,7 @@ export function hookedCalls(session: SessionSource, options: HookedCallsOptions 
       const session = findSession();
       declareTool(session, tool, firstName(group));
       const permits = underWay(session);
-      end(permits, callId, ABANDONED); // Asked again, by a framework that calls once more under the same id.
+      end(permits, callId, ABANDONED); // The framework calls once more under the same id.
       const permit = decide(session, tool, input, { callId, type, key: judge.keyOf(input) });
       if (isRefused(permit)) return permit;
       permits.set(callId, { permit, judge, input });
@@ -112,7 +112,7 @@ export function hookedCalls(session: SessionSource, options: HookedCallsOptions 
       if (permits.size > MAX_UNDER_WAY && oldest !== undefined) end(permits, oldest, ABANDONED);
       return permit;
     },
-    // E5: the tool has run, and the framework waits for its hooks. A session function may find none here.
+    // E5: the tool has run, and the framework waits for its hooks. A session function may find no session here.
     settle: (callId, settlement) =>
       safely(`settle() of ${where}`, () => end(underWay(findSession()), callId, settlement)),
     abandon: (callId) =>

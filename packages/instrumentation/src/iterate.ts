@@ -2,38 +2,38 @@ import { enter } from './enter.ts';
 import { hasMethod } from './has-method.ts';
 import type { Run } from './run.ts';
 
-/** Whether a tool answers piece by piece; as the AI SDK asks it. */
+/** Whether a tool answers piece by piece, by the AI SDK's own test. */
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   hasMethod(value, Symbol.asyncIterator);
 
-/** A generator's members, which come together. */
+/** A generator's members. An object has all of them or none. */
 export type Pieces<Piece> = Required<AsyncIterableIterator<Piece>>;
 
 /**
- * Follows a stream of pieces to its end. Each piece is made in the permit's context, as it was at the call: a generator
- * would lose it between them. A stop ends the wait for the next piece at once.
+ * Follows a stream of pieces to its end. Each piece is made in the permit's context of the call, which a generator would lose
+ * between pieces. A stop ends the wait for the next piece at once.
  *
- * @param conclude told at the end of the last piece; gives it, or what takes its place. Default: it is the tool's answer.
+ * @param conclude Called after the last piece. Returns it, or what replaces it. Default: the last piece is the tool's answer.
  */
 export const iterate = <Piece>(
   run: Run,
   source: AsyncIterable<Piece>,
   conclude: (last: Piece | undefined) => Piece | undefined = (last) => run.returned(last),
 ): Pieces<Piece> => {
-  const { context } = run; // Who reads a piece may have another.
+  const { context } = run; // The reader of a piece may have another context.
   const within = <Value>(part: () => Value): Value => enter({ context }, part);
   const iterator: AsyncIterator<Piece> = within(() => source[Symbol.asyncIterator]());
   let last: Piece | undefined;
   let pieces = false;
   let over = false;
   let stopped: { readonly reason: unknown } | undefined;
-  /** Those who wait for a piece. A race with a promise that lasts would keep all pieces until the end. */
+  /** Waiting readers. A race with one long-lived promise would keep all pieces in memory until the end. */
   const waiting = new Set<(reason: unknown) => void>();
 
   run.onStopped((reason) => {
     stopped = { reason };
     for (const giveUp of waiting) giveUp(reason);
-    // A generator cleans up when it next gets to it; nobody waits for that.
+    // A generator cleans up when it runs again. There is no need to wait for that.
     within(async () => iterator.return?.()).catch(() => {});
   });
 
@@ -45,10 +45,10 @@ export const iterate = <Piece>(
         pieces = true;
         return found;
       }
-      if (over) return found; // It was asked again, or by several at once.
+      if (over) return found; // A later or concurrent `next()`.
       over = true;
       const answer = conclude(last);
-      // The last piece is gone; with its label it is one more (F1).
+      // The last piece has been given already, so the labelled one is an additional piece (F1).
       return pieces && !Object.is(answer, last) ? { done: false, value: answer as Piece } : found;
     } catch (error) {
       over = true;
@@ -87,7 +87,7 @@ export const iterate = <Piece>(
   };
 };
 
-/** The answer of a tool that gives pieces: the last one. */
+/** The answer of a tool that gives pieces: the last piece. */
 export const lastOf = async (pieces: AsyncIterable<unknown>): Promise<unknown> => {
   let last: unknown;
   for await (const piece of pieces) last = piece;
@@ -96,7 +96,7 @@ export const lastOf = async (pieces: AsyncIterable<unknown>): Promise<unknown> =
 
 /** An answer as the one piece of a tool that gives pieces. */
 export const once = <Piece>(answer: Promise<Piece>): AsyncGenerator<Piece> => {
-  answer.catch(() => {}); // Whoever never asks for the piece is not told of its error either.
+  answer.catch(() => {}); // If the piece is never read, its error is not reported either.
   return (async function* () {
     yield await answer;
   })();

@@ -8,9 +8,9 @@ import { type OptionCheck, show } from './options.ts';
 import { readOf } from './readable.ts';
 
 /**
- * Options that set how results and errors are judged, and the key of a call. The box's configuration of the tool comes first. The functions
- * get the tool's name in circuits, and have to answer at once. If one throws, or gives an answer that is not allowed, it is reported to
- * OpenTelemetry's `diag` and counts as `undefined`.
+ * Options that set how results and errors are judged, and the key of a call. The box's configuration of the tool takes precedence. The
+ * functions get the tool's name in circuits, and have to answer synchronously. If one throws, or gives an invalid answer, the error goes
+ * to OpenTelemetry's `diag` and the answer counts as `undefined`.
  */
 export interface JudgingOptions<Result = unknown, Input = unknown> {
   /**
@@ -71,22 +71,22 @@ export const JUDGING = {
       : `is ${show(value)}. Set 'runner', 'fetch', 'browser' or false, or a function that gives one of them by the tool's name, or leave it out.`,
 } as const satisfies Readonly<Record<keyof JudgingOptions, OptionCheck>>;
 
-/** What a framework knows of a tool. */
+/** Facts about a tool that its framework knows. */
 export interface KnownTool {
   /** The server's own name of an MCP tool. Default: the tool's name in circuits. */
   readonly name?: string | undefined;
-  /** That of an MCP tool. */
+  /** The title of an MCP tool. */
   readonly title?: string | undefined;
 }
 
 /** Reads how the calls of a tool end. Never throws. */
 export interface Judge {
-  /** The key of a call; undefined for none. */
+  /** The key of a call; undefined if it has no key. */
   keyOf(input: unknown): string | undefined;
   /**
-   * What a result reports; `null` for a success.
+   * The error that a result reports; `null` for a success.
    *
-   * @param evidence what the classifier reads in its place, where a framework reports errors in its own way
+   * @param evidence The value that the classifier reads in place of the result, if a framework reports errors in its own way.
    */
   returned(result: unknown, input: unknown, evidence?: unknown): Classification | null;
   /** Why a tool threw, or was stopped by this signal. */
@@ -99,15 +99,15 @@ export interface Judge {
 export type JudgeOf = (tool: string, known?: KnownTool) => Judge;
 
 /**
- * What the options say.
+ * The judges that these options define.
  *
- * @param where names the caller in reports of a function that throws (E5).
+ * @param where The caller's name in reports of a function that throws (E5).
  */
 export const judgesBy = (options: JudgingOptions, where: string): JudgeOf => {
   return (tool, known) => new ToolJudge(tool, options, where, known);
 };
 
-/** Asks the classifier alone. */
+/** A judge without options, which asks only the classifier. */
 export const plainJudge: JudgeOf = judgesBy({}, 'a call');
 
 /** A class, because adapters make one for many calls. */
@@ -140,7 +140,7 @@ class ToolJudge implements Judge {
     const read = readReturned(evidence, this.#context(input));
     if (read === undefined) return null;
     const verdict = verdictOn(read, input);
-    // The call was not aborted: the signal would have said so before.
+    // The call was not aborted, because its signal would have shown that before.
     return verdict.category === 'cancelled' ? { ...verdict, category: 'tool_error' } : verdict;
   }
 

@@ -25,12 +25,12 @@ import type { CallEnd, KnownEnd, Reading } from './run.ts';
 import { type Kitchen, type Manners, runInPlace, runTool, sessionOf } from './run-tool.ts';
 import { type Refusal, ToolUnavailableError } from './unavailable.ts';
 
-/** What the tools of one agent share. */
+/** The context that the tools of one agent share. */
 export interface ToolKitchen extends Kitchen {
   readonly tokens: ((end: CallEnd<unknown>) => number | undefined) | undefined;
-  /** The tool of that name which the agent has beside this one, and which may be called in its place. */
+  /** The tool of that name that the agent has beside this one, if it may be called in its place. */
   sibling(tool: LangChainTool, name: string): LangChainTool | undefined;
-  /** The group that a tool is in. */
+  /** The group of a tool. */
   groupOfTool(tool: LangChainTool): string | undefined;
   judgeOfTool(tool: LangChainTool): Judge;
 }
@@ -40,12 +40,12 @@ export interface Work {
   readonly input: unknown;
   readonly config: ToolConfig | undefined;
   readonly runManager?: RunManager | undefined;
-  /** How LangChain reads what the work gives. */
+  /** How LangChain reads the result of the work. */
   readonly form: AnswerForm;
   readonly run: (config: ToolConfig) => unknown;
 }
 
-/** Asks the session about a call, and makes it or answers in its place. */
+/** Asks the session about a call, and runs the work or answers in its place. */
 export const callGuarded = async (tool: LangChainTool, kitchen: ToolKitchen, work: Work): Promise<unknown> => {
   const { config, runManager, form } = work;
   const callId = config?.toolCall?.id;
@@ -65,7 +65,7 @@ export const callGuarded = async (tool: LangChainTool, kitchen: ToolKitchen, wor
   } satisfies Manners<unknown>);
 };
 
-/** R4. Through the other tool's `invoke`, so that its schema looks at what `adapt` made. */
+/** R4. Through the other tool's `invoke`, so that its schema checks the input that `adapt` made. */
 const inPlace = (
   other: LangChainTool | undefined,
   kitchen: ToolKitchen,
@@ -84,7 +84,7 @@ const inPlace = (
   };
 };
 
-/** The work of tools reads the id of its call, for messages of its own. `invoke` is not told: it would make a message. */
+/** The tool with the id of its call in the config of its work, which may make messages. `invoke` does not get it: it would make one too. */
 const asCalled = (tool: LangChainTool, call: ToolConfig['toolCall'], args: unknown): LangChainTool => {
   if (call === undefined || !leadsToWork(tool)) return tool;
   const toolCall = { ...call, name: tool.name, args };
@@ -98,7 +98,7 @@ const named = (tool: LangChainTool, kitchen: ToolKitchen) => ({
   type: typeOf(isOfServer(tool)),
 });
 
-/** What LangChain reports in a result, and what is none of the tool's failures though it was thrown. */
+/** The error that LangChain reports in a result, or a thrown error that is not a failure of the tool. */
 const knownIn =
   (form: AnswerForm): Reading['known'] =>
   (end) =>
@@ -106,16 +106,16 @@ const knownIn =
 
 const thrownIn = (error: unknown): KnownEnd | undefined => {
   if (isHandoff(error)) return { outcome: 'success' };
-  // Costs nothing, and takes no probe with it (C8).
+  // Costs nothing, and does not use up a probe (C8).
   return isControlFlow(error) ? { outcome: 'ignored', category: 'cancelled' } : answerOf(mcpErrorIn(error));
 };
 
 const answerOf = (result: unknown): KnownEnd | undefined => (result === undefined ? undefined : { result });
 
-/** What the model reads. A program that called without a model is told by an error. */
+/** The text that the model reads. A program that called without a model gets an error. */
 const refusal = async (permit: Refusal, form: AnswerForm, call: ToolConfig['toolCall']): Promise<unknown> => {
   if (call === undefined) throw new ToolUnavailableError(permit);
-  // A call without an id has no message: ToolNode makes one of the text.
+  // A call without an id has no message: ToolNode makes one from the string.
   const message = call.id === undefined ? undefined : await errorMessage(permit.message, call.id, permit.tool);
   const said = message ?? permit.message;
   return form.responseFormat === 'content_and_artifact' ? [said, undefined] : said;

@@ -3,16 +3,15 @@ import { isControlFlow } from './langchain-shapes.ts';
 
 type Work = (signal: AbortSignal) => unknown;
 
-/** Kept of each session. A call may never be resumed; the one that was interrupted longest ago goes first. */
+/** Most interrupted calls kept for each session. A call may never be resumed. The one with the oldest interrupt is dropped first. */
 const KEPT = 100;
 
-/** Calls that an interrupt ended, by tool and id, and how often. */
+/** Calls that an interrupt ended, by tool and id, with the number of interrupts. */
 const interrupts = new WeakMap<Session, Map<string, number>>();
 
 /**
- * A call that an interrupt may end, and LangGraph begin again from its start when it is resumed. That is the same call with
- * the same arguments once more, and yet no sign of a model that is stuck (O5): core is asked with something else then. A
- * call without an id nobody knows again.
+ * A call that an interrupt may end. When it is resumed, LangGraph starts it again with the same arguments. That does not mean that the
+ * model is stuck (O5), so core then gets another value than the arguments. A call without an id cannot be recognized.
  */
 export const resumable = (
   session: Session,

@@ -5,32 +5,32 @@ import { hasMethod } from './has-method.ts';
 import { readable, readOf } from './readable.ts';
 
 /**
- * What LangChain's own classes look like. They come in an ESM and a CJS build and in many versions side by side, so that
+ * The shapes of LangChain's own classes. They come in an ESM and a CJS build and in many versions side by side, so that
  * `instanceof` would miss most of them.
  */
 
-/** What is read of a tool here. */
+/** The part of a tool that is read here. */
 export interface LangChainTool {
   readonly name: string;
   readonly invoke: (input: unknown, config?: ToolConfig) => Promise<unknown>;
   readonly call?: LangChainTool['invoke'];
-  /** The tool's work, without schema and callbacks. Those made of a `Runnable` have none. */
+  /** The tool's work, without schema and callbacks. Tools made of a `Runnable` have no `_call`. */
   readonly _call?: (input: unknown, runManager?: RunManager, config?: ToolConfig) => unknown;
   readonly responseFormat?: unknown;
   readonly metadata?: unknown;
 }
 
-/** How LangChain reads what a tool gives: as `content`, if not said otherwise. */
+/** How LangChain reads the result of a tool. Default: as `content`. */
 export type AnswerForm = Pick<LangChainTool, 'responseFormat'>;
 
-/** What is read of a `RunnableConfig`; all the rest is handed on. */
+/** The part of a `RunnableConfig` that is read here. The rest is passed on. */
 export interface ToolConfig {
   readonly signal?: AbortSignal | undefined;
-  /** The model's call, where a model called. */
+  /** The model's call, if a model called. */
   readonly toolCall?: { readonly id?: string | undefined } | undefined;
 }
 
-/** What is used of a `CallbackManagerForToolRun`. */
+/** The part of a `CallbackManagerForToolRun` that is used here. */
 export interface RunManager {
   getChild?(): unknown;
   handleToolEvent?(chunk: unknown): Promise<void>;
@@ -38,7 +38,7 @@ export interface RunManager {
 }
 
 /**
- * Whether a tool runs here: those of a provider are descriptions alone, and headless ones hand their call to the client by an
+ * Whether a tool runs here. Tools of a provider are only descriptions, and headless tools pass their call to the client by an
  * interrupt.
  */
 export const runsHere = (tool: unknown): tool is LangChainTool =>
@@ -46,14 +46,14 @@ export const runsHere = (tool: unknown): tool is LangChainTool =>
   typeof (tool as LangChainTool).name === 'string' &&
   (tool as { metadata?: { headlessTool?: unknown } }).metadata?.headlessTool !== true;
 
-/** Whether a tool is of an MCP server: its adapter says so in the tool's metadata, by the server's name or its annotations. */
+/** Whether a tool belongs to an MCP server. Its adapter puts the server's name or the annotations in the tool's metadata. */
 export const isOfServer = ({ metadata }: LangChainTool): boolean =>
   readable(() => isObject(metadata) && ('serverName' in metadata || 'annotations' in metadata)) === true;
 
-/** GraphInterrupt, ParentCommand and their like: how a graph is steered, and no errors. */
+/** GraphInterrupt, ParentCommand and similar: they control a graph, and are not errors. */
 export const isControlFlow = (error: unknown): boolean => readOf(error, 'is_bubble_up') === true;
 
-/** A ParentCommand: what a tool throws whose answer is for the graph above. */
+/** A ParentCommand: a tool throws it if its answer is for the parent graph. */
 export const isHandoff = (error: unknown): boolean => isControlFlow(error) && isCommand(readOf(error, 'command'));
 
 const isCommand = (value: unknown): boolean => readOf(value, 'lg_name') === 'Command';
@@ -64,14 +64,14 @@ export const isObject = (value: unknown): value is object =>
 const isToolMessage = (value: unknown): value is ToolMessage =>
   readOf(value, 'lc_direct_tool_output') === true && readOf(value, 'type') === 'tool';
 
-/** What LangGraph reads itself: neither labels nor notes can be put on it. */
+/** A value that LangGraph reads itself. Neither labels nor notes can be added to it. */
 const isUntouchable = (value: unknown): boolean => readOf(value, 'lc_direct_tool_output') === true || isCommand(value);
 
-/** A result with an artifact beside it, which programs read and the model doesn't. */
+/** A result with an artifact, which programs read and the model does not. */
 const isPair = (form: AnswerForm, result: unknown): result is readonly [unknown, unknown] =>
   form.responseFormat === 'content_and_artifact' && Array.isArray(result) && result.length === 2;
 
-/** What is to be judged of a result that LangChain reads in its own way; undefined for all others. */
+/** The value to judge in a result that LangChain reads in its own way; undefined for all others. */
 export const errorIn = (form: AnswerForm, result: unknown): unknown => {
   if (isToolMessage(result)) {
     const text = typeof result.content === 'string' ? result.content : JSON.stringify(result.content);
@@ -85,10 +85,10 @@ export const errorIn = (form: AnswerForm, result: unknown): unknown => {
   return isPair(form, result) ? result[0] : undefined;
 };
 
-/** What `@langchain/mcp-adapters` throws of each result that reports an error, whatever it reports. */
+/** The error that `@langchain/mcp-adapters` throws for every result that reports an error. */
 const MCP_ERROR = /^MCP tool '.*' on server '.*' returned an error: (?<text>.*)$/s;
 
-/** The result of an MCP tool of which its adapter made an error. */
+/** The result of an MCP tool from which its adapter made an error. */
 export const mcpErrorIn = (error: unknown): unknown => {
   const message = readOf(error, 'name') === 'ToolException' && readOf(error, 'message');
   const text = typeof message === 'string' ? MCP_ERROR.exec(message)?.groups?.text : undefined;
@@ -97,7 +97,7 @@ export const mcpErrorIn = (error: unknown): unknown => {
 
 const mcpError = (text: string): unknown => ({ isError: true, content: [{ type: 'text', text }] });
 
-/** A label on a tool's result, as the model reads it. An artifact of a last good result would be read as a new one (F2). */
+/** Adds a label for the model to a tool's result. It drops the artifact of a last good result, which would be read as a new one (F2). */
 export const labelFor =
   (form: AnswerForm): typeof labelled =>
   (result: unknown, label: FreshnessLabel): unknown =>
@@ -105,31 +105,31 @@ export const labelFor =
       ? [labelContent(result[0], label), label.kind === 'stale' ? undefined : result[1]]
       : labelContent(result, label);
 
-/** The same on a result without its artifact. */
+/** Adds a label to a result without its artifact. */
 export const labelContent: typeof labelled = (content: unknown, label: FreshnessLabel): unknown =>
   isUntouchable(content) ? content : (withWords(content, describeFreshness(label)) ?? labelled(content, label));
 
-/** A note on what another tool gave in place of this one, which gave no artifact. */
+/** Adds a note to another tool's result, which has no artifact. */
 export const noteFor =
   (form: AnswerForm): typeof annotated =>
   (result: unknown, key: string, words: string): unknown => {
     if (isUntouchable(result) && !isToolMessage(result)) return result;
-    const content = isToolMessage(result) ? result.content : result; // Its name is that of a tool which nobody called.
+    const content = isToolMessage(result) ? result.content : result; // The message has the name of a tool that was not called.
     const noted = withWords(content, words) ?? annotated(content, key, words);
     return form.responseFormat === 'content_and_artifact' ? [noted, undefined] : noted;
   };
 
-/** Words before content blocks; undefined for what are none. */
+/** Content blocks with words before them; undefined for other values. */
 const withWords = (content: unknown, words: string): unknown =>
   readable(() =>
     isContent(content) && content.length > 0 ? [{ type: 'text', text: `[${words}]` }, ...content] : undefined,
   );
 
-/** Whether a tool's work answers piece by piece. As LangChain asks it. */
+/** Whether a tool's work answers piece by piece, by LangChain's own test. */
 export const isGenerator = (value: unknown): value is AsyncGenerator<unknown, unknown> => hasMethod(value, 'next');
 
 /**
- * Reads a generator to its end, as LangChain does: pieces are told to the callbacks, and what it returns is the result. Here,
+ * Reads a generator to its end, as LangChain does: the callbacks get the pieces, and its return value is the result. It is read here,
  * because its errors and its time belong to the call.
  */
 export const readPieces = async (
@@ -151,10 +151,11 @@ export const readPieces = async (
 };
 
 /**
- * A tool message of LangChain's own class; undefined where `@langchain/core` isn't within this package's reach.
+ * A tool message of LangChain's own class; undefined if this package cannot import `@langchain/core`.
  *
- * The one import at run time: what stands in a conversation is told by the methods of its class, and nothing that LangChain
- * hands to tools or middleware leads to that class. It is made when the first refusal is, so that all else works without.
+ * This is the only import at run time. Messages of a conversation are recognized by the methods of their class, and no object that
+ * LangChain gives to tools or middleware leads to that class. The import happens at the first refusal, so everything else works
+ * without it.
  */
 export const errorMessage = async (content: string, callId: string, name: string): Promise<ToolMessage | undefined> => {
   try {

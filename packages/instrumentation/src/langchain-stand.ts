@@ -1,13 +1,13 @@
 import type { LangChainTool } from './langchain-shapes.ts';
 import { replaceable } from './stand-in.ts';
 
-/** Functions of a tool that a stand-in has of its own. */
+/** The functions of a tool that its proxy replaces. */
 type Ways = Partial<Pick<LangChainTool, 'invoke' | 'call' | '_call'>>;
 
 /**
- * All of a tool, but for these of its functions. Its own methods and accessors keep the tool as `this`, for it may have private
- * members. What every `Runnable` has (`batch`, `stream`, `withConfig`) is that of `Runnable` itself, however the tool has it:
- * those lead to the stand-in's `invoke`.
+ * A proxy of a tool that replaces these functions. The tool's own methods and accessors keep the tool as `this`, because it may have
+ * private members. The methods of every `Runnable` (`batch`, `stream`, `withConfig`) are always those of `Runnable` itself, so that
+ * they call the proxy's `invoke`.
  */
 export const standIn = <Tool extends LangChainTool>(tool: Tool, ways: Ways): Tool => {
   const runnable = topmostWith(tool, 'batch') ?? {};
@@ -22,7 +22,7 @@ export const standIn = <Tool extends LangChainTool>(tool: Tool, ways: Ways): Too
   });
 };
 
-/** The same with other work beneath LangChain's own `invoke` and `call`: only for a tool all of whose ways lead to its work. */
+/** A proxy with other work beneath LangChain's own `invoke` and `call`. Only for a tool all of whose calls reach its work. */
 export const withWork = <Tool extends LangChainTool>(tool: Tool, work: NonNullable<LangChainTool['_call']>): Tool => {
   const stand: Tool = standIn(tool, {
     _call: work,
@@ -32,12 +32,12 @@ export const withWork = <Tool extends LangChainTool>(tool: Tool, work: NonNullab
   return stand;
 };
 
-/** Those of LangChain's classes whose `call` leads to `_call`; by this name even where a bundler gave them others. */
+/** LangChain's classes whose `call` calls `_call`. They keep these names even if a bundler renames classes. */
 const CALLS_THROUGH: ReadonlySet<unknown> = new Set(['Tool', 'DynamicTool', 'DynamicStructuredTool']);
 
 /**
- * Whether all ways of a tool lead to its `_call`. Those of a tool that is made of a `Runnable` don't, for it has none; those of
- * a class with an `invoke` or a `call` of its own may not.
+ * Whether every call of a tool reaches its `_call`. A tool that is made of a `Runnable` has no `_call`. A class with its own `invoke` or
+ * `call` may not use it.
  */
 export const leadsToWork = (tool: LangChainTool): boolean => {
   const base = topmostWith(tool, 'call');

@@ -11,44 +11,44 @@ import { readOf } from './readable.ts';
 import type { CallEnd } from './run.ts';
 import { declareNow, type SessionSource, sessionFinder } from './session-source.ts';
 
-/** How guarded tools behave. */
+/** Options of {@link guardTool} and {@link guardTools}. */
 export interface GuardToolOptions extends JudgingOptions {
   /**
-   * Milliseconds that one call of a tool may take. When they are over, the tool's `signal` fires, the call rejects with a
-   * `TimeoutError` at once, and it counts as a failure. Default: none; LangChain's own `timeout` is understood as well.
+   * Milliseconds that one call of a tool may take. After that, the tool's `signal` fires, the call rejects with a `TimeoutError` at
+   * once, and it counts as a failure. Default: none. LangChain's own `timeout` is recognized as well.
    */
   readonly timeoutMs?: number;
   /**
-   * Reads in the end of a call what it cost, in tokens: in what the tool's function returned, or in the error. Those of a failed
-   * call are wasted. Default: not known. What it throws goes to OpenTelemetry's `diag`.
+   * Reads the cost of a call in tokens when it ends: from the return value of the tool's function, or from the error. Tokens of a failed
+   * call are wasted. Default: not known. Errors that it throws go to OpenTelemetry's `diag`.
    */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool comes first. Default: none, or the `serverName` in the tool's `metadata`.
+   * The configuration of a tool takes precedence. Default: none, or the `serverName` in the tool's `metadata`.
    */
   readonly group?: ToolGroup;
 }
 
 export const TOOL_OPTIONS = { timeoutMs: milliseconds, tokens: reader, group: toolGroup, ...JUDGING } as const;
 
-/** Guarded tools: they decide for themselves, wherever they turn up again. */
+/** Guarded tools. They decide for themselves, also inside another guard. */
 const guards = new WeakSet<object>();
 
 export const isGuarded = (tool: object): boolean => guards.has(tool);
 
-/** What tools threw while their callers were still there, schemas' errors too. */
+/** Errors that tools threw while their callers still waited, errors of schemas included. */
 const failures = new WeakSet<object>();
 
-/** Whether it comes from a tool, and not from what is around it. What is no object comes from a tool: LangChain puts others into one. */
+/** Whether an error comes from a tool and not from the code around it. LangChain wraps other errors, so a non-object comes from a tool. */
 export const isToolFailure = (error: unknown): boolean => !isObject(error) || failures.has(error);
 
 /**
- * Guards one tool of LangChain: see `guardTools`, which also lets tools stand in for one another.
+ * Guards one tool of LangChain. See `guardTools`, which can also call an alternative in place of a tool.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or `tool` no object.
+ * @throws BreakerboxUsageError when `session` is not a session, or `tool` is not an object.
  *
  * @example
  * ```ts
@@ -64,21 +64,21 @@ export function guardTool<Tool extends object>(
 }
 
 /**
- * Guards the tools of LangChain: give the result to `ToolNode`, `createAgent`, `bindTools` or a loop of your own in their
- * place. The types are those of the tools. Where no `breakerMiddleware` counts the turns of the agent, call `session.step()` at
- * the end of each.
+ * Guards the tools of LangChain. Give the result to `ToolNode`, `createAgent`, `bindTools` or a loop of your own in place of the tools;
+ * the types are the same. Without `breakerMiddleware`, which counts the turns of the agent, call `session.step()` at the end of each.
  *
- * On skip and pause, a tool that a model called answers with a `ToolMessage` of status `error` whose text the model reads;
- * nothing is thrown, so nothing crashes and nothing is retried. One with `serveStaleMs` gives its last good result for the same
- * arguments, labelled; one whose alternative has `adapt` and is a tool of the same list gives what that one gives, with a note.
- * Who invokes a tool with plain arguments in place of a tool call gets a `ToolUnavailableError`.
+ * On skip and pause, a tool that a model called answers with a `ToolMessage` of status `error`, whose text the model reads. It does not
+ * throw, so the run continues and middleware does not retry. A tool with `serveStaleMs` instead gives its last good result for the same
+ * arguments, with a label. A tool whose alternative has `adapt` and is in the same list gives the alternative's result, with a note.
+ * If you invoke a tool with plain arguments instead of a tool call, a refusal is a `ToolUnavailableError`.
  *
- * Arguments that the tool's schema refuses never reach the tool, nor the session; where a class has an `invoke` of its own they
- * are decided, and cost nothing. Interrupts pass and cost nothing. Passed on as they are: tools that the provider runs,
- * headless tools, and tools that are guarded already.
+ * Arguments that the tool's schema refuses reach neither the tool nor the session. If a class has its own `invoke`, such calls are
+ * decided, and cost nothing. Interrupts pass and cost nothing. Tools that the provider runs, headless tools, and tools that are guarded
+ * already are passed on unchanged.
+ *
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or `tools` no array of objects.
+ * @throws BreakerboxUsageError when `session` is not a session, or `tools` is not an array of objects.
  *
  * @example
  * ```ts
@@ -133,19 +133,19 @@ const nothingToGuard = (where: string, given: unknown, wanted: string): Breakerb
       'would get.',
   );
 
-/** The group of each tool: what the option says, or else the server that the tool's metadata names. */
+/** The group of each tool: from the option, or else the server that the tool's metadata names. */
 export const toolGroups = (given: ToolGroup | undefined, where: string): ToolKitchen['groupOfTool'] => {
   const groupOf = groupsBy(given, where);
   return (tool) => groupOf(tool.name) ?? firstName(readOf(readOf(tool, 'metadata'), 'serverName'));
 };
 
-/** The judge of each tool. Adapters of MCP name the server in the tool's metadata. */
+/** The judge of each tool. MCP adapters put the tool's title in its metadata. */
 export const toolJudges = (options: JudgingOptions, where: string): ToolKitchen['judgeOfTool'] => {
   const judgeOf = judgesBy(options, where);
   return ({ name, metadata }) => judgeOf(name, { title: titleOf(metadata) });
 };
 
-/** The tool, but for its work, about which a session is asked. */
+/** The tool with work that first asks a session. */
 export const guarded = <Tool extends LangChainTool>(tool: Tool, kitchen: ToolKitchen): Tool => {
   const stand = noticed(leadsToWork(tool) ? beneath(tool, kitchen) : whole(tool, kitchen));
   guards.add(stand);
@@ -158,7 +158,7 @@ const beneath = <Tool extends LangChainTool>(tool: Tool, kitchen: ToolKitchen): 
     return callGuarded(tool, kitchen, { input, config, runManager, form: tool, run });
   });
 
-/** Around `invoke`, so that the schema is looked at under the decision already. */
+/** Guards `invoke`, so the schema is checked after the decision. */
 const whole = <Tool extends LangChainTool>(tool: Tool, kitchen: ToolKitchen): Tool => {
   const invoke: LangChainTool['invoke'] = (given, config) => {
     const run = (inner: ToolConfig): Promise<unknown> => tool.invoke(given, inner);
@@ -170,7 +170,7 @@ const whole = <Tool extends LangChainTool>(tool: Tool, kitchen: ToolKitchen): To
   return standIn(tool, { invoke, ...(tool.call && { call: invoke }) });
 };
 
-/** The tool, but that what it throws is known as a tool's. */
+/** The tool with its errors remembered as a tool's errors. */
 export const noticed = <Tool extends LangChainTool>(tool: Tool): Tool =>
   standIn(tool, {
     invoke: async (given, config) => {
@@ -183,5 +183,5 @@ export const noticed = <Tool extends LangChainTool>(tool: Tool): Tool =>
     },
   });
 
-/** Of a session function that found no session: nothing that a model could mend. */
+/** The error of a session function that found no session. The model cannot fix it. */
 const isUsageError = (error: unknown): boolean => readOf(error, 'code') === 'BREAKERBOX_USAGE';

@@ -22,38 +22,39 @@ import { checkVersion } from './versions.ts';
 export { type GuardToolOptions, guardTool, guardTools } from './langchain-tool.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
-/** How the middleware behaves; the options of `guardTool` are those of all tools. */
+/** Options of {@link breakerMiddleware}. Those of `guardTool` apply to all tools. */
 export interface BreakerMiddlewareOptions extends GuardToolOptions {
   /**
-   * Adds a note to the system prompt: which tools are out, and where to go instead. Default: `false`, for a system
-   * prompt that changes makes the provider's prompt cache useless. Without it the model is told when it calls such a tool.
+   * Adds a note to the system prompt: which tools are unavailable, and what to use instead. Default: `false`, because a system prompt
+   * that changes makes the provider's prompt cache useless. Without the note the model is told when it calls such a tool.
    */
   readonly note?: boolean;
   /**
-   * What becomes of an error that a tool threw. `message`: the tool message that `createAgent` makes of it where there is no
-   * middleware; with any that wraps tool calls, it ends the run instead. `throw`: it goes on to the middleware in front of this
-   * one, and ends the run if none takes it; for `toolRetryMiddleware` and `toolErrorMiddleware` in front. Default: `message`.
+   * What happens to an error that a tool threw. `message`: it becomes the tool message that `createAgent` makes without middleware; with
+   * any middleware that wraps tool calls, `createAgent` would end the run. `throw`: it goes to the middleware in front of this one, such
+   * as `toolRetryMiddleware` or `toolErrorMiddleware`, and ends the run if none handles it. Default: `message`.
    */
   readonly onToolError?: 'message' | 'throw';
   /**
-   * Names of tools that guard themselves, such as those of a guarded MCP client: nothing is decided for them here, or each of
-   * their failures would be counted twice. Default: none.
+   * Names of tools that guard themselves, such as those of a guarded MCP client. Nothing is decided for them here, because each of their
+   * failures would count twice. Default: none.
    */
   readonly except?: readonly string[];
 }
 
 /**
  * Guards all tools of a `createAgent` of LangChain 1, and counts its turns. List it before `toolRetryMiddleware` and others that
- * wrap tool calls, and behind those that hide tools from the model. The decision is asked at the tool itself, so each attempt
- * has its own.
+ * wrap tool calls, and after those that hide tools from the model. The session is asked at the tool itself, so each attempt
+ * has its own decision.
  *
- * A tool that must not be run answers with a `ToolMessage` of status `error` that the model reads, or as `guardTools` has it
- * with its last good result or its alternative. Errors of tools become messages, as without middleware. Interrupts and
- * `Command`s pass. Tools without a guard: those of the provider, headless ones, and those that a middleware behind this
- * one brings when they are called. Tools that `guardTools` made keep their own guard.
+ * A tool that may not run answers with a `ToolMessage` of status `error` that the model reads, or, as with `guardTools`, with its last
+ * good result or its alternative. Errors of tools become messages, as without middleware. Interrupts and `Command`s pass. Tools of the
+ * provider, headless tools, and tools that a later middleware adds when they are called have no guard. Tools that `guardTools` made
+ * keep their own guard.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or the framework is too old. A run rejects with one where a session function finds none.
+ * @throws BreakerboxUsageError when `session` is not a session, or the framework is too old. A run rejects with one if a session
+ * function finds no session.
  *
  * @example
  * ```ts
@@ -68,7 +69,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
   const findSession = sessionFinder(session, where);
   const isOurs = (tool: unknown): tool is LangChainTool =>
     runsHere(tool) && !isGuarded(tool) && !except.includes(tool.name);
-  /** What an agent has beside a tool, by session: agents for one user have tools that those for another don't. */
+  /** The tools beside a tool, by session, because agents for different users may have different tools. */
   const siblings = new WeakMap<Session, WeakMap<object, readonly LangChainTool[]>>();
   const kitchen: ToolKitchen = {
     findSession,
@@ -84,7 +85,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
         ?.find((one) => one.name === name),
   };
   const stands = new WeakMap<object, object>();
-  /** One for each tool, always the same: middleware behind compares them. */
+  /** One proxy for each tool, always the same, because later middleware compares tools. */
   const standOf = <Tool>(tool: Tool): Tool => {
     if (!runsHere(tool) || isGuarded(tool)) return tool;
     const stand = stands.get(tool) ?? (isOurs(tool) ? guarded<LangChainTool>(tool, kitchen) : noticed(tool));
@@ -104,7 +105,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
         declareTool(current, tool.name, kitchen.groupOfTool(tool));
         known.set(tool, tools);
       }
-      // One that retries or falls back, in front of this, asks again within the turn.
+      // Middleware in front of this one that retries or falls back calls the model again within the turn.
       if (!turns.has(request.state.messages)) current.step();
       turns.add(request.state.messages);
       const text = note ? noteBlock(current.note()) : '';
@@ -115,7 +116,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
     },
     wrapToolCall: async (request, handler) => {
       const { tool, toolCall } = request;
-      findSession(); // Where there is none it isn't the tool that failed.
+      findSession(); // An error here is not the tool's.
       try {
         return await handler({ ...request, tool: standOf(tool) });
       } catch (error) {
@@ -129,7 +130,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
   return { [BRAND]: true, name: 'breakerMiddleware', ...hooks } as AgentMiddleware;
 }
 
-/** By which LangChain tells middleware; what its `createMiddleware` would add. */
+/** LangChain's mark of middleware, which its `createMiddleware` would add. */
 const BRAND = Symbol.for('AgentMiddleware');
 
 const messageOrThrow: OptionCheck = (value) =>
@@ -137,17 +138,17 @@ const messageOrThrow: OptionCheck = (value) =>
     ? undefined
     : `is ${show(value)}. Set 'message' or 'throw', or leave it out for 'message'.`;
 
-/** What `createAgent` says to the model of a tool's error; undefined for an error of a middleware, which it lets end the run. */
+/** The text that `createAgent` gives the model for a tool's error; undefined for an error of a middleware, which ends the run. */
 const textOf = (error: unknown): string | undefined => {
-  // ToolInvocationError, of arguments that the schema refuses.
+  // ToolInvocationError: the schema refused the arguments.
   if (isObject(readOf(error, 'toolCall')) && isObject(readOf(error, 'toolError')))
     return readable(() => String(readOf(error, 'message')));
   if (isToolFailure(error)) return readable(() => `${error}\n Please fix your mistakes.`);
-  // Each middleware that an error passes may put it into one of these; a subagent throws them too, and then it is the tool's.
+  // Each middleware that an error passes may wrap it in one of these. A subagent throws them too, and then the error is the tool's.
   return isMiddlewareError(error) ? textOf(readOf(error, 'cause')) : undefined;
 };
 
-/** Some versions have the brand on the class. */
+/** In some versions the mark is on the class. */
 const isMiddlewareError = (error: unknown): boolean =>
   isObject(readOf(error, 'cause')) &&
   (readOf(error, '~brand') ?? readOf(readOf(error, 'constructor'), '~brand')) === 'MiddlewareError';

@@ -3,8 +3,8 @@ import type { GuardedCall } from './guard.ts';
 import type { Run } from './run.ts';
 
 /**
- * What a tool gets with its input. Most tools whose functions name no second parameter never look at it: theirs has its
- * signal made when they do, by whatever way, copies and spreads included.
+ * The second argument of a tool. Most tools whose functions name no second parameter never read it. Their signal is only made when
+ * they do read it, in any way, copies and spreads included.
  */
 export const callOf = (run: Run, permit: Permit, parameters: number): GuardedCall =>
   parameters > 1 ? { signal: run.signal, permit } : (new Proxy({ permit }, new Unread(run)) as GuardedCall);

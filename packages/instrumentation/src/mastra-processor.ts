@@ -14,27 +14,27 @@ import { type Instructions, steadyNote, withNote, withoutNote } from './system-n
 import { type Refusal, ToolUnavailableError } from './unavailable.ts';
 import { checkVersion } from './versions.ts';
 
-/** What the processor does in each turn. */
+/** Options of {@link breakerProcessor}. */
 export interface BreakerProcessorOptions extends JudgingOptions {
   /**
-   * Milliseconds that one call of a tool may take. When they are over, the tool's `abortSignal` fires, the model reads a tool
-   * error, and it counts as a failure. Sub-agents and workflows as tools (`agent-…`, `workflow-…`) are left their time: set it
-   * where their own tools are guarded. Default: none; Mastra has no time-out of its own.
+   * Milliseconds that one call of a tool may take. After that, the tool's `abortSignal` fires, the model reads a tool error, and the call
+   * counts as a failure. It does not apply to sub-agents and workflows as tools (`agent-…`, `workflow-…`): set it where their own tools
+   * are guarded. Default: none. Mastra has no timeout of its own.
    */
   readonly timeoutMs?: number;
-  /** Reads in the end of a call what it cost, in tokens. Those of a failed call are wasted. Default: not known. */
+  /** Reads the cost of a call in tokens when it ends. Tokens of a failed call are wasted. Default: not known. */
   readonly tokens?: (end: CallEnd<unknown>, tool: string) => number | undefined;
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool comes first. Default: none, for Mastra does not tell which MCP server a tool is of.
+   * The configuration of a tool takes precedence. Default: none, because Mastra does not tell which MCP server a tool belongs to.
    */
   readonly group?: ToolGroup;
-  /** Whether the system prompt says what is out, while something is. Default: true. */
+  /** Whether the system prompt says which tools are unavailable, while any are. Default: true. */
   readonly note?: boolean;
   /**
-   * Hides tools that are out from the model: never one that is due for a probe, nor the one that `toolChoice` names, nor all of
-   * them. Tool definitions come first in prompt caches: each change costs the whole cache. Default: false.
+   * Hides unavailable tools from the model. It never hides a tool that is due for a probe, the tool that `toolChoice` names, or all
+   * tools. Tool definitions come first in prompt caches, so each change costs the whole cache. Default: false.
    */
   readonly hide?: boolean;
 }
@@ -52,18 +52,18 @@ type InputStep = Pick<
 >;
 
 /**
- * The input processor of a guarded Mastra agent, beside {@link breakerHooks}: counts the turns of the model, which probes wait
- * for; ends calls that take too long; runs tools in the context of their decision, so that their spans stand beneath it; and
- * tells the model in the system prompt which tools are out and what to use instead. Where hooks and processor both see a
- * call, it is decided once.
+ * The input processor of a guarded Mastra agent, used with {@link breakerHooks}. It counts the turns of the model, which probes wait for.
+ * It ends calls that take too long. It runs tools in the context of their decision, so that their spans are beneath it. It tells the
+ * model in the system prompt which tools are unavailable and what to use instead. If hooks and processor both see a call, the call is
+ * decided once.
  *
- * The note stands behind the system messages of the agent and of the processors before this one; only the `system` option of a
- * run comes after it. The same words stay while the same tools are out: as long as nothing is out all is yours to the byte, and
- * a cached prefix holds until something changes. Put it last among the processors, so that it sees the tools that others add:
- * what `prepareStep` adds comes after all of them.
+ * The note comes after the system messages of the agent and of the processors before this one. Only the `system` option of a run comes
+ * after it. Its words stay the same while the same tools are unavailable. Without an unavailable tool your messages are unchanged, so a
+ * cached prefix stays valid until the note changes. Put this processor last, so that it sees the tools that other processors add. Tools
+ * of `prepareStep` come after all processors.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
+ * @throws BreakerboxUsageError when `session` is not a session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -88,7 +88,7 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
     name: 'Breakerbox',
     processInputStep: (step) => ({
       ...(step.tools && { tools: guarded(step.tools, kitchen, tokens) }),
-      // E5: Mastra ends the run for what a processor throws. Where there is no session, the tools say so too.
+      // E5: Mastra ends the run for an error of a processor. If there is no session, the tools report it too.
       ...safely(`processInputStep of ${where}`, () => {
         const current = kitchen.findSession();
         countTurn(current, step);
@@ -103,7 +103,7 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
 
 const CHECKS = { timeoutMs: milliseconds, tokens: reader, group: toolGroup, note: flag, hide: flag, ...JUDGING };
 
-/** Mastra asks again in the same turn, such as for another model after the first has failed. */
+/** Mastra calls this again in the same turn, for example for another model after the first has failed. */
 const countTurn = (session: Session, { stepNumber, state }: InputStep): void => {
   if (state.counted === stepNumber) return;
   state.counted = stepNumber;
@@ -136,12 +136,12 @@ const guarded = (
     }),
   );
 
-/** A sub-agent or a workflow, by Mastra's own rule: they take their time, and each of their tools may have a time-out of its own. */
+/** A sub-agent or a workflow, by Mastra's own rule. They take their time, and each of their tools may have its own timeout. */
 const isDelegate = (name: string): boolean => /^(?:agent|workflow)-/.test(name);
 
 const guardTool = (name: string, tool: Executable, kitchen: Kitchen, manners: Manners<unknown>): Executable => {
   const execute: Executable['execute'] = (input, context = {}) => {
-    if (permitOf(context) !== undefined) return tool.execute(input, context); // By a processor around this one.
+    if (permitOf(context) !== undefined) return tool.execute(input, context); // A processor around this one has decided.
     const callId = context.toolCallId ?? context.agent?.toolCallId;
     const request = { tool: name, input, callId, signal: context.abortSignal };
     const cook: Cook<unknown> = ({ signal, permit }) => tool.execute(input, within(context, permit, signal));
@@ -157,7 +157,7 @@ const refuse = (permit: Refusal): never => {
   throw new ToolUnavailableError(permit);
 };
 
-/** Mastra gives the output alone, where the AI SDK gives it with the call. */
+/** Mastra gives only the output, and the AI SDK gives it with the call. */
 const labelsKept = (toModelOutput: (output: unknown) => unknown): ((output: unknown) => unknown) => {
   const asTheSdkHasIt = ({ output }: { readonly output: unknown }): unknown => toModelOutput(output);
   const kept = labelledModelOutput(asTheSdkHasIt as Parameters<typeof labelledModelOutput>[0]);

@@ -17,35 +17,36 @@ import { checkVersion } from './versions.ts';
 export { type BreakerProcessor, type BreakerProcessorOptions, breakerProcessor } from './mastra-processor.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';
 
-/** The tool hooks of an agent, as Mastra takes them. */
+/** The tool hooks of an agent, in Mastra's form. */
 export type BreakerHooks = Required<Pick<ToolHooks, 'beforeToolCall' | 'afterToolCall'>>;
 
-/** Your own hooks, and how ours behave. */
+/** Options of {@link breakerHooks}, with your own hooks. */
 export interface BreakerHooksOptions extends ToolHooks, JudgingOptions {
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool comes first. Default: none, for Mastra does not tell which MCP server a tool is of. Where `breakerProcessor` is beside the hooks, give it there too.
+   * The configuration of a tool takes precedence. Default: none, because Mastra does not tell which MCP server a tool belongs to.
+   * If you use `breakerProcessor` too, give it the same option.
    */
   readonly group?: ToolGroup;
 }
 
 /**
- * Guards the tools of a Mastra agent: its own and those of toolsets, MCP servers, workflows and sub-agents; not those that
- * `prepareStep` adds, nor those of `agent.network()`. Put {@link breakerProcessor} beside it, which counts the turns and can end
- * a call that hangs; each call is decided once.
+ * Guards the tools of a Mastra agent: its own and those of toolsets, MCP servers, workflows and sub-agents. It does not guard tools that
+ * `prepareStep` adds, or those of `agent.network()`. Use it with {@link breakerProcessor}, which counts the turns and can end a call that
+ * hangs. Each call is decided once.
  *
- * On skip and pause Mastra makes a tool error of `ToolUnavailableError`, whose message the model reads, and the loop goes on.
- * (An output in place of the result would go through the tool's `toModelOutput`, and end the run where that one can't read
- * it.) But a tool with `serveStaleMs` gives its last good result for the same arguments, labelled. Nothing is decided for
- * calls that wait for an approval or were refused one, nor for tools that the client or the provider runs. A call that
- * suspends costs nothing, and is decided again when it resumes.
+ * On skip and pause Mastra makes a tool error of `ToolUnavailableError`, the model reads its message, and the loop continues.
+ * (An output in place of the result would go through the tool's `toModelOutput`, and an error there would end the run.)
+ * A tool with `serveStaleMs` instead gives its last good result for the same arguments, with a label. Nothing is decided for calls that
+ * wait for an approval or were refused one, or for tools that the client or the provider runs. A call that suspends costs nothing, and is
+ * decided again when it resumes.
  *
- * Hooks given with a single run replace those of the agent: guard them there too, by the same function.
+ * Hooks of a single run replace those of the agent. Guard them there too, with the same function.
  *
- * @param own your own hooks. Your `beforeToolCall` is asked about calls that are to be made; what it refuses costs nothing.
- * @throws BreakerboxConfigError for hooks that are none.
- * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
+ * @param own Your own hooks. Your `beforeToolCall` is asked about calls that may run. A call that it refuses costs nothing.
+ * @throws BreakerboxConfigError for invalid hooks.
+ * @throws BreakerboxUsageError when `session` is not a session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -74,7 +75,7 @@ export function breakerHooks(session: SessionSource, own: BreakerHooksOptions = 
       try {
         await own.afterToolCall?.(call);
       } catch (error) {
-        // E1: the processor would take it for the tool's.
+        // E1: otherwise the processor would take this error for the tool's.
         const { toolName, input, context } = call;
         permitOf(context)?.settle(settlementOf(endOf(call), guide.judgeOf(toolName), input, knownEnd));
         throw error;
@@ -83,7 +84,7 @@ export function breakerHooks(session: SessionSource, own: BreakerHooksOptions = 
   };
 }
 
-/** What the options say of each tool. */
+/** The options, read for each tool. */
 interface Guide {
   readonly groupOf: GroupOf;
   readonly judgeOf: JudgeOf;
@@ -101,7 +102,7 @@ const ask = (session: Session, { groupOf, judgeOf }: Guide, { toolName, input, c
   const permit = decide(session, toolName, input, { callId: given.toolCallId, key: judge.keyOf(input) });
   if (isRefused(permit)) return permit;
   underWay.set(given, startRun(permit, { input, signal }, { known: knownEnd }, judge));
-  // The tool gets the very same context. The call is decided: what can't be read there must not end it.
+  // The tool gets the same context object. The call is decided, so an error in reading it must not end the call.
   safely('watching for the suspension of a call', () => {
     for (const [key, value] of Object.entries(watchedSuspend(given, permit))) Reflect.set(given, key, value);
   });

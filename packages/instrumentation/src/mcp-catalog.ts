@@ -1,47 +1,47 @@
 import { titleOf } from './judging.ts';
 
-/** The part of an MCP client that is used here; those of SDK 1 and SDK 2 both have it. */
+/** The part of an MCP client that is used here. The clients of SDK 1 and SDK 2 both have it. */
 export interface McpClient {
   callTool(params: { name: string }, ...rest: never[]): Promise<unknown>;
   listTools(params?: { cursor?: string }, ...rest: never[]): Promise<unknown>;
 }
 
-/** Which tools a server has, as far as its lists have told. */
+/** The tools of a server that its lists have shown. */
 export interface Catalog {
-  /** Takes note of a list, or a page of one, that the server gave; the names in it. */
+  /** Reads a list, or a page of one, that the server gave. Returns the names in it. */
   note(list: unknown): readonly string[];
-  /** The tool's title, where a list of the server had one. */
+  /** The tool's title, if a list of the server had one. */
   titleOf(name: string): string | undefined;
   /** Whether a list of the server had the tool. */
   lists(name: string): boolean;
-  /** Whether the server has a tool; `ask` where it takes a look at the server's list to say so. */
+  /** Whether the server has a tool; `ask` if only the server's list can tell. */
   has(name: string): boolean | 'ask';
   /**
-   * Asks the server for its list, then answers; true as well where the list can't be had, in `ms` milliseconds or at all.
+   * Asks the server for its list, then answers. Also true if the list fails or takes longer than `ms` milliseconds.
    *
    * @throws the signal's reason when it fires.
    */
   ask(name: string, ms: number, signal?: AbortSignal): Promise<boolean>;
 }
 
-/** Milliseconds that a server gets to give its list, so that one which hangs can't hold up a call for long. */
+/** Milliseconds that a server has to give its list, so that a hanging server cannot delay a call for long. */
 export const LIST_MS = 5_000;
-/** Milliseconds for which a server that didn't give its list isn't asked again. */
+/** Milliseconds without a new request after a server did not give its list. */
 const DEAF_MS = 30_000;
-/** Pages of a list that are read; a server might hand out cursors for ever. */
+/** Most pages of a list that are read. A server could give cursors without end. */
 const MAX_PAGES = 64;
 /**
- * Names not on the list that are kept. For each new one the list is read again, for the server may have gained a tool;
- * beyond so many the names are surely made up, and only lists that pass by bring new tools.
+ * Most names kept that are not on the list. For each new one the list is read again, because the server may have a new tool. Beyond this
+ * number the model is making names up, and only lists that the agent asks for add tools.
  */
 const MAX_ABSENT = 100;
-/** Milliseconds after which they are forgotten: servers gain tools while they run, and tell whom they like (`tools/list_changed`). */
+/** Milliseconds until those names are forgotten. Servers add tools while they run, and need not report it (`tools/list_changed`). */
 const ABSENT_MS = 30_000;
 
-/** Kept by client, because many sessions may share one. */
+/** Catalogs by client, because many sessions may share one. */
 const catalogs = new WeakMap<McpClient, Catalog>();
 
-/** What is known of a client's server. */
+/** The catalog of a client's server. */
 export const catalogOf = (client: McpClient): Catalog => {
   const found = catalogs.get(client);
   if (found !== undefined) return found;
@@ -66,7 +66,7 @@ const createCatalog = (client: McpClient): Catalog => {
     return tools.map(({ name }) => name);
   };
 
-  /** Whether all of the list could be read. */
+  /** Whether the whole list could be read. */
   const readAll = async (): Promise<boolean> => {
     const endMs = performance.now() + LIST_MS;
     let cursor: string | undefined;
@@ -111,27 +111,27 @@ const createCatalog = (client: McpClient): Catalog => {
   };
 };
 
-/** Where an SDK's methods take their options, after the parameters: SDK 1 has a result schema before them. */
+/** The position of the options in an SDK's methods, after the parameters. In SDK 1 a result schema comes before them. */
 export const optionsPosition = (client: McpClient): 0 | 1 =>
   // Only SDK 2 has protocol eras.
   typeof (client as { getProtocolEra?: unknown }).getProtocolEra === 'function' ? 0 : 1;
 
 /**
- * Stands in for SDK 1's schema of a list, which isn't here without the SDK; `readPage` looks at what came. The early ones
- * call `parse`, the later `safeParse`.
+ * Replaces SDK 1's schema of a list, which is not available without the SDK. `readPage` checks the result. Early versions call `parse`,
+ * later ones `safeParse`.
  */
 const anyResult = { parse: (data: unknown) => data, safeParse: (data: unknown) => ({ success: true, data }) };
 
 /**
- * Asks for a page of the list. An SDK's client past `listTools`, because from what that brings it learns output schemas, and
- * refuses results that don't keep to them: a tool would fail that works without us (E3). Any other client by its
- * `listTools`, since it may give tools other names than the server does.
+ * Requests a page of the list. For an SDK's own client this bypasses `listTools`, which would store output schemas and then refuse results
+ * that do not match them. A tool that works without Breakerbox would then fail (E3). Any other client is asked by its `listTools`, since
+ * it may give tools other names than the server does.
  */
 const requestList = async (client: McpClient, cursor: string | undefined, timeout: number): Promise<unknown> => {
   const params = cursor === undefined ? undefined : { cursor };
   if (!isSdkOwn(client)) return client.listTools(params);
   const message = { method: 'tools/list', ...(params && { params }) };
-  // A signal would stay on the request in SDK 1, and cancel it after it is over.
+  // In SDK 1 a signal would stay on the request, and cancel it after it is over.
   return optionsPosition(client) === 0
     ? client.request(message, { timeout })
     : client.request(message, anyResult, { timeout });
@@ -139,9 +139,9 @@ const requestList = async (client: McpClient, cursor: string | undefined, timeou
 
 type SdkClient = McpClient & { request(...given: unknown[]): unknown };
 
-/** Whether what a client calls and lists is an SDK's own doing: not a subclass's, a proxy's or a stand-in's. */
+/** Whether an SDK's own methods call and list tools, and not those of a subclass or a proxy. */
 const isSdkOwn = (client: McpClient): client is SdkClient => {
-  const sdk = ownerOf(client, 'getServerCapabilities'); // Which only an SDK's class has.
+  const sdk = ownerOf(client, 'getServerCapabilities'); // Only an SDK's class has it.
   return (
     sdk !== undefined &&
     typeof (client as Partial<SdkClient>).request === 'function' &&
@@ -149,7 +149,7 @@ const isSdkOwn = (client: McpClient): client is SdkClient => {
   );
 };
 
-/** Where on the prototype chain a member stands. */
+/** The object on the prototype chain that has a member. */
 const ownerOf = (client: McpClient, key: PropertyKey): McpClient | undefined => {
   let owner: McpClient | null = client;
   while (owner !== null && !Object.hasOwn(owner, key)) owner = Object.getPrototypeOf(owner) as McpClient | null;
@@ -157,7 +157,7 @@ const ownerOf = (client: McpClient, key: PropertyKey): McpClient | undefined => 
 };
 
 /**
- * A promise that gives up on time, or when the signal fires, whether or not what it waits for listens.
+ * Waits for a promise until the time is over or the signal fires, even if the promise ignores both.
  *
  * @throws the signal's reason.
  */
@@ -189,7 +189,7 @@ interface Page {
   readonly nextCursor: string | undefined;
 }
 
-/** Undefined where it is no list. */
+/** Undefined if it is not a list. */
 const readPage = (list: unknown): Page | undefined => {
   const { tools, nextCursor } = (list ?? {}) as { tools?: unknown; nextCursor?: unknown };
   if (!Array.isArray(tools)) return undefined;
@@ -199,5 +199,5 @@ const readPage = (list: unknown): Page | undefined => {
   };
 };
 
-/** A name that a circuit can have. */
+/** Whether a circuit can have this name. */
 const isName = (name: unknown): name is string => typeof name === 'string' && name.trim() !== '';

@@ -4,14 +4,14 @@ import { hasMethod } from './has-method.ts';
 import type { Judge } from './judging.ts';
 import { readable, readOf } from './readable.ts';
 
-/** The connection behind an MCP client, or behind a server object that holds one. */
+/** The connection of an MCP client, or of a server object that holds one. */
 export interface Connection {
   /**
-   * Makes a call, and settles it if its transport ends. That is a failure of the group (C13), unless the caller closed the connection
-   * himself: this cancels the calls under way. Any other end is not settled here.
+   * Makes a call, and settles it if its transport ends. That is a failure of the group (C13), unless the caller closed the connection,
+   * which cancels the calls under way. Any other end is not settled here.
    *
-   * @param judge may say what the error of a transport is. Default: `network`.
-   * @param costOf reads in an error what the call cost, in tokens.
+   * @param judge May give the meaning of a transport's error. Default: `network`.
+   * @param costOf Reads from an error what the call cost, in tokens.
    */
   follow<Result>(
     permit: Permit,
@@ -21,15 +21,15 @@ export interface Connection {
   ): Promise<Result>;
 }
 
-/** Kept by client, because many sessions may share one. */
+/** Connections by client, because many sessions may share one. */
 const connections = new WeakMap<object, Connection>();
 
 /**
- * What is known of a client's connection. `close` of the client is watched from here on: nothing else tells a server that died
- * from a connection that the caller closed.
+ * The connection of a client. From here on `close` of the client is watched, because nothing else tells a server that died from a
+ * connection that the caller closed.
  *
- * @param owner has `close`.
- * @param clientOf finds the SDK's client in it. Default: the owner itself.
+ * @param owner The object with `close`.
+ * @param clientOf Finds the SDK's client in it. Default: the owner itself.
  */
 export const connectionOf = (owner: object, clientOf: (owner: object) => unknown = itself): Connection => {
   const found = connections.get(owner);
@@ -39,7 +39,7 @@ export const connectionOf = (owner: object, clientOf: (owner: object) => unknown
   return made;
 };
 
-/** The name that an MCP server gives itself; undefined as long as it is not connected. */
+/** The name that an MCP server gives itself; undefined until it is connected. */
 export const serverNameOf = (client: unknown): string | undefined => {
   if (!hasMethod(client, 'getServerVersion')) return undefined;
   const server = readable(() => (client as { getServerVersion(): unknown }).getServerVersion());
@@ -49,7 +49,7 @@ export const serverNameOf = (client: unknown): string | undefined => {
 const itself = (owner: object): unknown => owner;
 
 const createConnection = (owner: object, clientOf: (owner: object) => unknown): Connection => {
-  /** The last one seen: the SDK forgets it when it ends. */
+  /** The last transport seen. The SDK removes its own reference when the transport ends. */
   let last: object | undefined;
   const closed = new WeakSet<object>();
 
@@ -58,10 +58,10 @@ const createConnection = (owner: object, clientOf: (owner: object) => unknown): 
     const transport = readOf(clientOf(owner), 'transport');
     return typeof transport === 'object' && transport !== null ? transport : undefined;
   };
-  /** The transport that a call goes by now; undefined for a client that was never seen connected. */
+  /** The transport that a call uses now; undefined for a client that has never been connected. */
   const begin = (): object | undefined => {
     last = now() ?? last;
-    // A client that shows no transport stands for its own.
+    // For a client that shows no transport, the client itself is used in its place.
     return last ?? (showsTransport() ? undefined : owner);
   };
 
@@ -71,11 +71,11 @@ const createConnection = (owner: object, clientOf: (owner: object) => unknown): 
     if (transport !== undefined) closed.add(transport);
   });
 
-  /** How to settle a call whose transport ended; undefined for any other error. */
+  /** The settlement of a call whose transport ended; undefined for any other error. */
   const settlementOf = (error: unknown, transport: object | undefined, judge: Judge): Settlement | undefined => {
     const end = endIn(error);
     if (end === undefined || transport === undefined) return undefined;
-    // A server may give that code for anything, such as a connection of its own.
+    // A server may use that code for other errors, such as one of its own connections.
     if (now() === transport) return undefined;
     if (!closed.has(transport))
       return { error, blames: 'group', verdict: judge.told(error) ?? { category: 'network' } };
@@ -98,7 +98,7 @@ const createConnection = (owner: object, clientOf: (owner: object) => unknown): 
   };
 };
 
-/** What the SDKs throw for calls under way when the transport ends (`closed`), and for later ones (`absent`). */
+/** The errors of the SDKs for calls under way when the transport ends (`closed`), and for later ones (`absent`). */
 const endIn = (error: unknown): 'closed' | 'absent' | undefined => {
   const code = readOf(error, 'code');
   const message = readOf(error, 'message');
@@ -107,7 +107,7 @@ const endIn = (error: unknown): 'closed' | 'absent' | undefined => {
   return code === 'NOT_CONNECTED' || message === 'Not connected' ? 'absent' : undefined;
 };
 
-/** Calls back when the caller closes; nothing happens for what can't be watched, such as a frozen object. */
+/** Calls back when the caller closes. An object that cannot be watched, such as a frozen one, is left as it is. */
 const watchClose = (owner: object, onClose: () => void): void => {
   const own: unknown = readOf(owner, 'close');
   if (typeof own !== 'function') return;

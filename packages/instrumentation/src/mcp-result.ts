@@ -2,23 +2,23 @@ import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/co
 import { isContent, isPlain } from '@breakerbox/core/internal';
 import { readable } from './readable.ts';
 
-/** Under which the label of a result stands in its `_meta`, for programs. */
+/** Key of a result's label in its `_meta`, for programs. */
 const LABEL_KEY = 'breakerbox/freshness';
 
-/** Core's `labelled`, for the model, and the same words in the result's `_meta`: its structured content has a schema to keep. */
+/** Core's `labelled`, for the model, and the label in the result's `_meta`: its structured content has to match a schema. */
 export const labelledResult: typeof labelled = (result: unknown, label: FreshnessLabel): unknown => {
   const made = labelled(result, label);
   if (!isPlain(made)) return made;
   return { ...made, _meta: { ...(isPlain(made._meta) && made._meta), [LABEL_KEY]: describeFreshness(label) } };
 };
 
-/** Of a last good result: what is meant for programs is left out, for they would read it as a new one (F2). */
+/** A last good result with its label. The part for programs is left out, because they would read it as a new result (F2). */
 export const staleResult: typeof labelled = (result: unknown, label: FreshnessLabel): unknown =>
   labelledResult(unstructured(result), label);
 
 /**
- * A result without what is meant for programs: of an alternative they would read it by the schema of the tool that they
- * called. Servers give the same as text; where one didn't, it is put there.
+ * A result without the part for programs. They would read an alternative's result by the schema of the tool that they called. Servers
+ * give the same data as text; where one does not, it is added as text.
  */
 export const unstructured = (result: unknown): unknown => {
   if (!isPlain(result) || result.structuredContent === undefined) return result;
@@ -29,14 +29,14 @@ export const unstructured = (result: unknown): unknown => {
   return { ...rest, content: [...content, { type: 'text', text: json }] };
 };
 
-/** Revision 2026-07-28 of the protocol: the server asks for something before it goes on, and the caller answers it by himself. */
+/** Revision 2026-07-28 of the protocol: the server asks for input before it continues, and the caller answers the request. */
 export const waitsForInput = (result: unknown): boolean =>
   readable(() => isPlain(result) && result.resultType === 'input_required') === true;
 
-/** What the model reads in place of a result. */
+/** The text that the model reads in place of a result. */
 export const refusalOf = (text: string) => ({ isError: true, content: [{ type: 'text', text }] });
 
-/** However it is indented. */
+/** Whether a text is this JSON, with any indentation. */
 const says = (text: unknown, json: string): boolean => {
   try {
     return typeof text === 'string' && JSON.stringify(JSON.parse(text)) === json;

@@ -17,52 +17,51 @@ import { isRefused } from './unavailable.ts';
 
 export type { McpClient } from './mcp-catalog.ts';
 
-/** How a guarded client behaves. */
+/** Options of {@link guardMcpClient}. */
 export interface GuardMcpOptions extends JudgingOptions {
   /**
-   * Milliseconds that a tool call may take, progress or not. When they are over, the server is told, the call rejects with
-   * a `TimeoutError`, and counts as a failure. What the server asks for during the call (elicitation, sampling) is part of that
-   * time: give a person who is asked enough of it. Default: none; the SDK's own time-out (60,000) is understood as well.
+   * Milliseconds that a tool call may take, with or without progress. After that, the server is told, the call rejects with a
+   * `TimeoutError`, and counts as a failure. Requests of the server during the call (elicitation, sampling) are part of that time, so leave
+   * enough of it for a person to answer. Default: none. The SDK's own timeout (60,000) is recognized as well.
    */
   readonly timeoutMs?: number;
   /**
-   * Put before the tools' names in circuits, telemetry and refusals, as in `github.`, where several servers have a tool of one
-   * name. Give the model the same names: it can't have two tools of one name either.
+   * Prefix of the tools' names in circuits, telemetry and refusals, such as `github.`, for servers that have a tool of the same name.
+   * Give the model the same names, because it cannot have two tools of one name either.
    */
   readonly prefix?: string;
   /**
    * The group of the server's tools (C13): while the group is open all of them are skipped, and one probe serves them all. The
-   * tools of two clients with the same group in one session are one group. Default: the prefix without its last dots, dashes and the
-   * like, or else the name that the server gives itself.
+   * tools of two clients with the same group in one session are one group. Default: the prefix without the dots, dashes and similar
+   * characters at its end, or else the name that the server gives itself.
    */
   readonly group?: string;
-  /** The server's tools, where you know them: its list isn't asked then, and other names get no circuit. Default: the server's list. */
+  /** The server's tools, if you know them. Its list is then not requested, and other names get no circuit. Default: the server's list. */
   readonly tools?: readonly string[];
-  /** Reads in the end of a call what it cost, in tokens. Those of failed calls are wasted. Default: not known. */
+  /** Reads the cost of a call in tokens when it ends. Tokens of failed calls are wasted. Default: not known. */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
 }
 
 /**
- * Guards an MCP client of `@modelcontextprotocol/sdk` (1.x) or `@modelcontextprotocol/client` (2.x): give the result to the
- * agent in its place. The client itself isn't changed, but its `close` is watched; sessions may share one.
+ * Guards an MCP client of `@modelcontextprotocol/sdk` (1.x) or `@modelcontextprotocol/client` (2.x). Give the result to the
+ * agent in place of the client. The client is not changed, but its `close` is watched. Sessions may share one client.
  *
- * On skip and pause `callTool` gives `{ isError: true, content: [{ type: 'text', text }] }`, which the model reads. But a tool
- * with `serveStaleMs` gives its last good result for the same arguments, labelled; and one whose alternative has `adapt` and
- * is a tool of the same server gives what that one gives, with a note.
- * Results and errors of the server come back unchanged; one with `isError` counts as what its text says, and so does a JSON-RPC
- * error. The host of an input's `url` is the key of the call (C14), unless `key` says another.
+ * On skip and pause `callTool` gives `{ isError: true, content: [{ type: 'text', text }] }`, which the model reads. A tool
+ * with `serveStaleMs` instead gives its last good result for the same arguments, with a label. A tool whose alternative has `adapt`
+ * and is on the same server gives the alternative's result, with a note.
+ * Results and errors of the server come back unchanged. A result with `isError` or a JSON-RPC error counts as its text says.
+ * The host of an input's `url` is the key of the call (C14), unless `key` gives another.
  *
- * A server that ends in the middle of a call or between two opens the circuit of its group at once (C13). Close the client by its own
+ * A server that ends during a call or between two calls opens the circuit of its group at once (C13). Close the client by its own
  * `close`, guarded or not: then calls under way cost nothing (`cancelled`).
  *
- * Tools get their circuits as `listTools` passes. When a name is called that no list had, the server is asked for its list
- * (for 5 s at most, and half of `timeoutMs`), so that a name which the model made up gets no circuit; one
- * that it has not is asked for again after 30 s, for servers gain tools (`tools/list_changed`). If the list can't be had, it
- * isn't asked for again for 30 s.
+ * Tools get their circuits when `listTools` is called. If a name is called that was on no list, the server is asked for its list
+ * (for at most 5 s, and at most half of `timeoutMs`), so that a name that the model made up gets no circuit. The list is requested
+ * again for a missing name after 30 s, because servers add tools (`tools/list_changed`). A list that fails is not requested again for 30 s.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
- * @throws BreakerboxUsageError when `session` is no session, `client` no client, or guarded for that session already. A call
- * rejects with one where it names no tool, or its signal is none.
+ * @throws BreakerboxUsageError when `session` is not a session, `client` is not a client, or it is guarded for that session already. A
+ * call rejects with one if it names no tool, or its signal is invalid.
  *
  * @example
  * ```ts
@@ -91,19 +90,19 @@ export function guardMcpClient<Client extends McpClient>(
   const optionsAt = optionsPosition(client);
   const judgeOf = judgesBy(options, 'guardMcpClient()');
   const judgeOfTool = (name: string): Judge => judgeOf(named(name), { name, title: catalog.titleOf(name) });
-  // Half of the time is the call's own: a list that hangs is no reason for a tool to fail.
+  // Half of the time is left for the call: a list that hangs must not make the tool fail.
   const askMs = timeoutMs === undefined ? LIST_MS : timeoutMs / 2;
 
   const ask = async (session: Session, name: string, input: unknown, signal?: AbortSignal): Promise<Permit> => {
     const circuit = named(name);
     let has = fixed ? fixed.has(name) : catalog.has(name);
-    // A tool that the session knows is never asked for: its circuit may be open because the server hangs.
+    // For a tool that the session knows, the list is never requested: its circuit may be open because the server hangs.
     if (has === 'ask') has = session.peek(circuit) !== undefined || (await catalog.ask(name, askMs, signal));
     if (has) declareTool(session, circuit, group());
     return decide(session, circuit, input, { type: 'extension', key: judgeOfTool(name).keyOf(input) });
   };
 
-  /** Surely a tool of this server: a name that may be another's is called for the model alone, which gave it. */
+  /** Whether a list of this server has the tool. A name of unknown origin is only called for the model, which gave it. */
   const isListed = async (name: string, signal?: AbortSignal): Promise<boolean> => {
     if (fixed) return fixed.has(name);
     if (catalog.has(name) === 'ask') await catalog.ask(name, askMs, signal);
@@ -133,7 +132,7 @@ export function guardMcpClient<Client extends McpClient>(
           judge,
           cost,
         );
-        // Nothing has come of it yet: it closes no probe, and isn't kept as a last good result.
+        // There is no result yet, so it closes no probe, and is not kept as a last good result.
         if (waitsForInput(result)) permit.settle({ outcome: 'ignored', category: 'cancelled' });
         return result;
       };
@@ -185,9 +184,9 @@ interface CallOptions {
 }
 
 /**
- * What a call asks for.
+ * The tool and the arguments of a call.
  *
- * @throws BreakerboxUsageError for what names no tool: nobody could decide about it.
+ * @throws BreakerboxUsageError if no tool is named: without a name, no decision is possible.
  */
 const readParams = (params: unknown): ToolParams => {
   const { name, arguments: input } = (params ?? {}) as Partial<ToolParams>;

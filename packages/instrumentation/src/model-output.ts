@@ -6,12 +6,12 @@ import { readable } from './readable.ts';
 type ToModelOutput = NonNullable<Tool<unknown, unknown>['toModelOutput']>;
 type ModelOutput = Awaited<ReturnType<ToModelOutput>>;
 
-/** As `describeFreshness` puts it. */
+/** A label in the form of `describeFreshness`. */
 const LABEL = /^(?:stale|cached|unverified|freshness_unknown): .*retrieved (?:at an unknown time|[-\d]+ [:\d]+ UTC)$/;
 
 /**
- * Core's `labelled`, so that {@link unlabelled} can take the label off again: an object whose one key is `result` would
- * become what a list becomes.
+ * Core's `labelled`, in a form that {@link unlabelled} can reverse. An object whose only key is `result` would otherwise look like a
+ * labelled list.
  */
 export const labelForModel: typeof labelled = (result: unknown, label: FreshnessLabel): unknown =>
   readable(() => isPlain(result) && Object.keys(result).join() === 'result')
@@ -19,10 +19,10 @@ export const labelForModel: typeof labelled = (result: unknown, label: Freshness
     : labelled(result, label);
 
 /**
- * What a tool with words of its own for the model says of its results: of one with a label, what it says of the result
- * alone, and the label before it. The tool's function knows nothing of labels: it might drop them, or break on them.
+ * The model output of a tool with its own `toModelOutput`. For a result with a label it is the model output of the plain result, with the
+ * label before it. The tool's function does not know labels: it might drop them, or fail.
  *
- * Told by the output itself, for it may come from a conversation that was stored, and read by another process.
+ * The label is recognized by the output itself, because a stored conversation may be read by another process.
  */
 export const labelledModelOutput =
   (toModelOutput: ToModelOutput): ToModelOutput =>
@@ -54,7 +54,7 @@ const unlabelled = (output: unknown): Unlabelled | undefined => {
   return words === undefined ? undefined : { result: { ...output, content: (content as unknown[]).slice(1) }, words };
 };
 
-/** The label in square brackets. */
+/** The words of a label in square brackets. */
 const wordsIn = (text: unknown): string | undefined => {
   if (typeof text !== 'string' || !text.startsWith('[') || !text.endsWith(']')) return undefined;
   const words = text.slice(1, -1);

@@ -14,48 +14,49 @@ import { declareNow, type SessionSource, sessionFinder } from './session-source.
 import { standIn } from './stand-in.ts';
 import type { Refusal } from './unavailable.ts';
 
-/** The part of an `MCPServer` of `@openai/agents` that is used here; versions differ in the rest. */
+/** The part of an `MCPServer` of `@openai/agents` that is used here. The rest differs between versions. */
 export interface McpServer {
   readonly name: string;
   listTools(...given: never[]): Promise<readonly { readonly name: string }[]>;
   callTool(tool: string, input: Record<string, unknown> | null, ...rest: never[]): Promise<unknown>;
 }
 
-/** How a guarded server behaves. */
+/** Options of {@link guardMcpServer}. */
 export interface GuardMcpServerOptions extends JudgingOptions {
   /**
-   * Milliseconds that a tool call may take. When they are over, the call rejects with a `TimeoutError`, of which the SDK makes a
-   * text for the model, and it counts as a failure. Default: none; the server's own `timeout` is understood as well.
+   * Milliseconds that a tool call may take. After that, the call rejects with a `TimeoutError`, which the SDK turns into text for the
+   * model, and it counts as a failure. Default: none. The server's own `timeout` is recognized as well.
    */
   readonly timeoutMs?: number;
   /**
-   * Put before the tools' names in circuits and telemetry, as in `github.`, where several servers have a tool of one name. The
-   * model is told the server's own names.
+   * Prefix of the tools' names in circuits and telemetry, such as `github.`, for servers that have a tool of the same name. The model
+   * reads the server's own names.
    */
   readonly prefix?: string;
   /**
    * The group of the server's tools (C13): while the group is open all of them are skipped, and one probe serves them all. The
-   * tools of two servers with the same group in one session are one group. Default: the prefix without its last dots, dashes and the
-   * like, or else the `name` that you gave the server, or else the name that it gives itself.
+   * tools of two servers with the same group in one session are one group. Default: the prefix without the dots, dashes and similar
+   * characters at its end, or else the `name` that you gave the server, or else the name that it gives itself.
    */
   readonly group?: string;
 }
 
 /**
  * Guards an MCP server of the OpenAI Agents SDK (`MCPServerStdio`, `MCPServerStreamableHttp`, `MCPServerSSE`, or one of your
- * own): give the result to `mcpServers` of an agent in its place. Connect and close either. Sessions may share one server.
+ * own). Give the result to `mcpServers` of an agent in its place. You can connect and close either of them. Sessions may share one
+ * server.
  *
- * On skip and pause a call gives a content with the refusal, which the model reads. But a tool with `serveStaleMs` gives its last
- * good result for the same arguments, labelled; and one whose alternative has `adapt` and is a tool of the same server gives
- * what that one gives, with a note, if the server has neither `toolFilter` nor `toolInputGuardrails`. Results and errors of the
- * server come back unchanged; one with `isError` counts as what its text says, where the SDK tells of it (0.12 and later). The host
- * of an input's `url` is the key of the call (C14), unless `key` says another.
+ * On skip and pause a call gives content with the refusal, which the model reads. A tool with `serveStaleMs` instead gives its last good
+ * result for the same arguments, with a label. A tool whose alternative has `adapt` and is on the same server gives the alternative's
+ * result, with a note, if the server has neither `toolFilter` nor `toolInputGuardrails`. Results and errors of the server come back
+ * unchanged. A result with `isError` counts as its text says, if the SDK passes `isError` on (0.12 and later). The host of an input's
+ * `url` is the key of the call (C14), unless `key` gives another.
  *
- * A server that ends in the middle of a call or between two opens the circuit of its group at once (C13). When you close it, calls under
- * way cost nothing (`cancelled`); its `close` is watched for that.
+ * A server that ends during a call or between two calls opens the circuit of its group at once (C13). When you close it, calls under
+ * way cost nothing (`cancelled`). Its `close` is watched for that.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work.
- * @throws BreakerboxUsageError when `session` is no session, `server` no server, or guarded for that session already.
+ * @throws BreakerboxUsageError when `session` is not a session, `server` is not a server, or it is guarded for that session already.
  *
  * @example
  * ```ts
@@ -137,7 +138,7 @@ export function guardMcpServer<Server extends McpServer>(
 
 const WHERE = 'guardMcpServer()';
 
-/** The titles of the tools of each server by their names, for all that guard it: the SDK asks once for those of a server with `cacheToolsList`. */
+/** Titles of each server's tools by name, shared by all guards of it: with `cacheToolsList` the SDK lists the tools only once. */
 const listed = new WeakMap<McpServer, ReadonlyMap<string, string | undefined>>();
 
 type Given = [
@@ -147,7 +148,7 @@ type Given = [
   options?: { readonly signal?: AbortSignal } | undefined,
 ];
 
-/** What the SDK takes for content: a list, which since 0.12 has the rest of the result in hidden properties. */
+/** The SDK's form of content: a list, which since 0.12 has the rest of the result in hidden properties. */
 type Content = unknown[] & Omit<Result, 'content'>;
 
 interface Result {
@@ -166,7 +167,7 @@ const resultOf = (content: Content): Result => {
   return { ...Object.fromEntries(rest), content };
 };
 
-/** The very content of a result that wasn't changed; else hidden properties are put to a new one. */
+/** The same content object if the result was not changed. A new one gets the hidden properties. */
 const contentOf = ({ content, ...rest }: Result): unknown => {
   for (const key of REST) {
     const value = rest[key];
@@ -184,16 +185,16 @@ const cook =
 /** The client of the MCP SDK in a server object of this SDK. */
 const clientOf = (server: object): unknown => readOf(readOf(server, 'underlying') ?? server, 'session');
 
-/** The name that the user gave. Else the SDK makes one of the command or the address, which may be those of several servers. */
+/** The user's name for the server. Without one the SDK makes one from the command or the address, which several servers may share. */
 const ownName = (server: object): string | undefined => {
   const name = firstName(readOf(server, 'name'));
   return name !== undefined && /^(?:stdio|sse|streamable-http): /.test(name) ? undefined : name;
 };
 
-/** The model reads structured content alone, if the server is set to use it: it must not hide the label. */
+/** The model reads only structured content if the server is set to use it, and that must not hide the label. */
 const READING = { label: staleResult };
 
-/** Whether anybody has a say in which of its tools may be called, and how. */
+/** Whether the user restricts which of its tools may be called, and how. */
 const isChoosy = (server: object): boolean => {
   const { toolFilter, toolInputGuardrails = [] } = server as {
     readonly toolFilter?: unknown;
@@ -202,7 +203,7 @@ const isChoosy = (server: object): boolean => {
   return toolFilter !== undefined || toolInputGuardrails.length > 0;
 };
 
-/** Its own methods, or a stand-in's: what the SDK calls. */
+/** The methods that the SDK calls: the server's own, or those of a proxy. */
 interface Methods {
   callTool(...given: Given): Promise<unknown>;
   /** Since 0.12. */

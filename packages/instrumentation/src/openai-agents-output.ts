@@ -4,13 +4,13 @@ import { hasMethod } from './has-method.ts';
 import { standIn } from './stand-in.ts';
 
 /**
- * Core's `labelled` for what tools of the OpenAI Agents SDK may give beside texts and objects: text, image and file parts, or
- * a list of them. Put into an object they would reach the model as JSON, images too.
+ * Core's `labelled` for the results that tools of the OpenAI Agents SDK may give besides strings and objects: text, image and file parts,
+ * or a list of them. Inside an object the model would read them as JSON, images too.
  */
 export const labelForModel: typeof labelled = (result: unknown, label: FreshnessLabel): unknown =>
   withParts(result, (whole) => labelled(whole, label));
 
-/** The same for a note. */
+/** Core's `annotated` for the same results. */
 export const noteForModel: typeof annotated = (result, key, words) =>
   withParts(result, (whole) => annotated(whole, key, words));
 
@@ -21,7 +21,7 @@ const withParts = (result: unknown, change: (whole: unknown) => unknown): unknow
 
 const PARTS = new Set(['text', 'image', 'file']);
 
-/** What the SDK takes for parts. */
+/** The parts of a result; undefined if the SDK would not read it as parts. */
 const partsOf = (result: unknown): readonly unknown[] | undefined => {
   try {
     const parts: readonly unknown[] = Array.isArray(result) ? result : [result];
@@ -29,11 +29,11 @@ const partsOf = (result: unknown): readonly unknown[] | undefined => {
       ? parts
       : undefined;
   } catch {
-    return undefined; // What tools return is anything, proxies that throw when they are looked at too.
+    return undefined; // Tools may return any value, even a proxy that throws on access.
   }
 };
 
-/** What a tool with an output schema answers where that is not its own output: past the schema, which would refuse it. */
+/** An answer of a tool with an output schema that is not its own output. It bypasses the schema, which would refuse it. */
 class Aside {
   readonly make: (check: (output: unknown) => unknown) => unknown;
 
@@ -41,7 +41,7 @@ class Aside {
     this.make = make;
   }
 
-  /** For versions of the SDK that only tell the model of the schema, and don't check. */
+  /** For SDK versions that only give the schema to the model, and do not check outputs. */
   toJSON(): unknown {
     return this.make((output) => output);
   }
@@ -50,11 +50,11 @@ class Aside {
 /** A refusal. */
 export const aside = (words: string): unknown => new Aside(() => words);
 
-/** {@link labelForModel} where the result is checked first, and its label stays out of that. */
+/** {@link labelForModel} that checks the result first, without its label. */
 export const labelAside: typeof labelled = (result: unknown, label: FreshnessLabel): unknown =>
   new Aside((check) => labelled(check(result), label));
 
-/** A schema that checks outputs, as the SDK asks it to: not a JSON schema, which is only told to the model. */
+/** Whether a schema checks outputs when the SDK asks. JSON schemas do not: they are only given to the model. */
 export const isCheckingSchema = (schema: unknown): schema is CheckingSchema => hasMethod(schema, 'parse');
 
 interface CheckingSchema {
@@ -62,12 +62,12 @@ interface CheckingSchema {
   readonly _zod?: object;
 }
 
-/** The same schema, but for what is no output. */
+/** The same schema, which lets {@link Aside} answers pass. */
 export const lenient = (schema: CheckingSchema): CheckingSchema => {
   const parse = (output: unknown, ...rest: unknown[]): unknown =>
     output instanceof Aside ? output.make((own) => schema.parse(own, ...rest)) : schema.parse(output, ...rest);
   const members = new Map<PropertyKey, unknown>([['parse', parse]]);
-  // Zod keeps what meta() was given by the schema itself, and finds it for a copy by its parent.
+  // Zod keeps the data of meta() by schema object, and finds it for a copy by its parent.
   if (schema._zod) members.set('_zod', Object.create(schema._zod, { parent: { value: schema, enumerable: true } }));
   return standIn(schema, members);
 };

@@ -4,20 +4,20 @@ import { type SessionSource, sessionFinder } from './session-source.ts';
 import { noteBlock } from './system-note.ts';
 import { checkVersion } from './versions.ts';
 
-/** How turns are counted. */
+/** Options of {@link breakerSteps}. */
 export interface BreakerStepsOptions {
   /**
-   * Whether the model is told, at the end of the agent's instructions, what is out and what to use instead.
-   * The instructions then change with the health of tools, and a provider's cached prompt with them. Default: false; refusals
-   * tell the same.
+   * Whether the model is told, at the end of the agent's instructions, which tools are unavailable and what to use instead.
+   * The instructions then change with the health of tools, which misses the provider's prompt cache. Default: false, because refusals
+   * tell the model the same.
    */
   readonly note?: boolean;
 }
 
-/** What `callModelInputFilter` takes, in all versions of the SDK. */
+/** The type of `callModelInputFilter`, for all versions of the SDK. */
 export interface ModelInputFilter {
   <Data extends ModelInput>(turn: { readonly modelData: Data }): Data;
-  /** Tells the SDK that the input needs no copy: nothing here changes it. */
+  /** Tells the SDK that the input needs no copy, because it is not changed here. */
   readonly preserveInputIdentity: true;
 }
 
@@ -26,14 +26,14 @@ interface ModelInput {
 }
 
 /**
- * Counts the turns of an agent's loop as steps of the session, for the OpenAI Agents SDK: each time before the model is asked,
- * streaming or not, of every agent that a run hands over to. The input goes to the model as it is. An agent that is used as a tool
- * is a run of its own: give it to `asTool` too, as `runOptions: { callModelInputFilter }`.
+ * Counts the turns of an agent's loop as steps of the session, for the OpenAI Agents SDK. A step begins each time before the model is
+ * called, streaming or not, for every agent that a run hands over to. The input goes to the model unchanged. An agent that is used as a
+ * tool is a run of its own: give it to `asTool` too, as `runOptions: { callModelInputFilter }`.
  *
- * If you have a `callModelInputFilter` of your own, call `session.step()` in it instead.
+ * If you have your own `callModelInputFilter`, call `session.step()` in it instead.
  *
  * @throws BreakerboxConfigError for options that can't work.
- * @throws BreakerboxUsageError when `session` is no session, or the framework is too old.
+ * @throws BreakerboxUsageError when `session` is not a session, or the framework is too old.
  *
  * @example
  * ```ts
@@ -45,7 +45,7 @@ export function breakerSteps(session: SessionSource, options: BreakerStepsOption
   checkVersion('@openai/agents', 'breakerSteps() of @breakerbox/instrumentation/openai-agents');
   const findSession = sessionFinder(session, 'breakerSteps()');
   const filter = <Data extends ModelInput>({ modelData }: { readonly modelData: Data }): Data => {
-    // E5: the SDK ends the run for what a filter throws. Where there is no session, the tools say so too.
+    // E5: the SDK ends the run for an error of a filter. If there is no session, the tools report it too.
     const note = safely('breakerSteps()', () => {
       const current = findSession();
       current.step();

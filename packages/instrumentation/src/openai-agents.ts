@@ -15,41 +15,41 @@ import { declareNow, type SessionSource, sessionFinder } from './session-source.
 export { type GuardMcpServerOptions, guardMcpServer, type McpServer } from './openai-agents-mcp.ts';
 export { type BreakerStepsOptions, breakerSteps, type ModelInputFilter } from './openai-agents-steps.ts';
 
-/** The function `tool` of `@openai/agents`, as far as it matters here: versions differ in the rest. */
+/** The part of the function `tool` of `@openai/agents` that is used here. The rest differs between versions. */
 export type ToolFactory = (options: never) => { readonly name: string };
 
-/** How guarded tools behave. */
+/** Options of {@link guardToolFactory}. */
 export interface GuardToolFactoryOptions extends JudgingOptions {
   /**
-   * Milliseconds that one call of a tool may take. When they are over, the signal in the tool's `details` fires, the model
-   * gets what the tool's `errorFunction` says, and it counts as a failure. Default: none; a tool's own `timeoutMs` is understood
-   * as well.
+   * Milliseconds that one call of a tool may take. After that, the signal in the tool's `details` fires, the model gets the text of the
+   * tool's `errorFunction`, and the call counts as a failure. Default: none. A tool's own `timeoutMs` is recognized as well.
    */
   readonly timeoutMs?: number;
-  /** Reads in the end of a call what it cost, in tokens. Those of failed calls are wasted. Default: not known. */
+  /** Reads the cost of a call in tokens when it ends. Tokens of failed calls are wasted. Default: not known. */
   readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool comes first. Default: none.
+   * The configuration of a tool takes precedence. Default: none.
    */
   readonly group?: ToolGroup;
 }
 
 /**
- * Guards the function `tool` of the OpenAI Agents SDK: make tools with the result, as with `tool` itself. Its type is the same.
+ * Guards the function `tool` of the OpenAI Agents SDK. Make tools with the result as you would with `tool`. Its type is the same.
  *
- * On skip and pause a tool gives the refusal as its output, which the model reads: not by way of `errorFunction`, whose default
- * text asks the model to try again. But a tool with `serveStaleMs` gives its last good result for the same arguments, labelled;
- * and one whose alternative has `adapt` and was made by the same function gives what that one gives, with a note: of a session,
- * not of a session function, whose tools may belong to different users.
- * What a tool throws is seen here, then goes to its `errorFunction` as always. Arguments that its schema refuses never reach it,
- * nor the session; nor does a call that a person or a guardrail refuses, or a handoff.
+ * On skip and pause a tool gives the refusal as its output, which the model reads. It does not use `errorFunction`, whose default text asks
+ * the model to try again. A tool with `serveStaleMs` instead gives its last good result for the same arguments, with a label. A tool whose
+ * alternative has `adapt` and was made by the same function gives the alternative's result, with a note. That needs a session, not a
+ * session function, because the tools of a session function may belong to different users.
  *
- * Call {@link breakerSteps} as well, or `session.step()` after each turn of the model.
+ * Errors that a tool throws are recorded, then go to its `errorFunction` as usual. Arguments that its schema refuses reach neither the tool
+ * nor the session. A handoff, or a call that a person or a guardrail refuses, does not reach the session either.
  *
- * @throws BreakerboxConfigError for options or tool names that can't work, names when the tool is made.
- * @throws BreakerboxUsageError when `session` is no session, `tool` no function, or guarded for that session already.
+ * Also use {@link breakerSteps}, or call `session.step()` after each turn of the model.
+ *
+ * @throws BreakerboxConfigError for options or tool names that can't work. Names are checked when the tool is made.
+ * @throws BreakerboxUsageError when `session` is not a session, `tool` is not a function, or it is guarded for that session already.
  *
  * @example
  * ```ts
@@ -77,17 +77,17 @@ export function guardToolFactory<Factory extends ToolFactory>(
 
   const make = (given: ToolOptions): { readonly name: string } => {
     const create = tool as unknown as (options: ToolOptions) => { readonly name: string };
-    if (typeof given?.execute !== 'function') return create(given); // The framework says what is missing.
+    if (typeof given?.execute !== 'function') return create(given); // The framework reports the missing function.
     refuseGuarded(`${WHERE}, tool '${given.name}'`, given.execute, session);
     const execute: Execute = (...call) => run(name, given, call, workshop);
-    Object.defineProperty(execute, 'name', { value: given.execute.name }); // A tool without a name is called by it.
+    Object.defineProperty(execute, 'name', { value: given.execute.name }); // The SDK uses it for a tool without a name.
     const { outputSchema } = given;
     const created = create({
       ...given,
       execute,
       ...(isCheckingSchema(outputSchema) && { outputSchema: lenient(outputSchema) }),
     });
-    const { name } = created; // The framework changes what the model couldn't say.
+    const { name } = created; // The framework replaces characters that a model cannot use.
     const { name: wanted = name } = given;
     if (wanted !== name) safely('the logger', () => diag.warn(renamed(wanted, name)));
     declareNow(session, [name], groupOf);
@@ -106,7 +106,7 @@ const renamed = (given: string, name: string): string =>
 
 type Execute = (input: unknown, context?: unknown, details?: CallDetails) => unknown;
 
-/** What a tool gets with its input. */
+/** The third argument of a tool's function. */
 interface CallDetails {
   readonly signal?: AbortSignal;
   readonly toolCall?: { readonly callId?: string };
@@ -122,11 +122,11 @@ interface ToolOptions {
   readonly outputGuardrails?: readonly unknown[];
 }
 
-/** What the tools of one guarded function share. */
+/** The context that the tools of one guarded function share. */
 interface Workshop {
   readonly kitchen: Kitchen;
   readonly tokens: GuardToolFactoryOptions['tokens'];
-  /** What tools were made of, by name; undefined where several have it. */
+  /** Options by the tool's name; undefined if several tools have that name. */
   readonly made: Map<string, ToolOptions | undefined>;
 }
 
@@ -150,14 +150,14 @@ const cook =
   ({ signal }) =>
     tool.execute(input, context, withSignal(details, signal));
 
-/** A copy that keeps what the SDK has hidden in the details. */
+/** A copy that keeps the properties that the SDK hides in the details. */
 const withSignal = (details: CallDetails | undefined, signal: AbortSignal): CallDetails =>
   Object.create(details ? Object.getPrototypeOf(details) : Object.prototype, {
     ...(details && Object.getOwnPropertyDescriptors(details)),
     signal: { value: signal, enumerable: true, configurable: true, writable: true },
   }) as CallDetails;
 
-/** R4. Only what the SDK would have done for the tool without asking anybody, and would have said in the same way. */
+/** R4. Only for a tool that the SDK would have run without asking anyone, and whose result the model would read the same way. */
 const directCall = (
   own: ToolOptions,
   name: string,
@@ -171,6 +171,6 @@ const directCall = (
     runInPlace(kitchen, { ...request, tool: name, input }, cook(other, input, call), { tokens, label: labelForModel });
 };
 
-/** Whether anybody has a say in the tool's calls: a person, a guardrail, or a predicate that hides it from some agents. */
+/** Whether the user restricts the tool's calls: by a person, a guardrail, or a predicate that hides it from some agents. */
 const isAsking = ({ needsApproval, isEnabled = true, inputGuardrails, outputGuardrails }: ToolOptions): boolean =>
   Boolean(needsApproval) || isEnabled !== true || Boolean(inputGuardrails?.length) || Boolean(outputGuardrails?.length);

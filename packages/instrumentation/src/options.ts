@@ -1,9 +1,9 @@
 import { BreakerboxConfigError } from '@breakerbox/core';
 
-/** What is wrong with a value, as a sentence that goes on from its path; undefined if nothing is. */
+/** Describes what is wrong with a value, as a sentence that continues from its path; undefined if the value is valid. */
 export type OptionCheck = (value: unknown) => string | undefined;
 
-/** Node's timers take no more; beyond it they fire at once. */
+/** The longest delay that Node's timers accept, in milliseconds. With a longer one they fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export const milliseconds: OptionCheck = (value) =>
@@ -26,9 +26,9 @@ export const names: OptionCheck = (value) =>
     : `is ${show(value)}. Set an array of tool names that aren't empty, or leave it out.`;
 
 /**
- * Refuses options that can't work. A misspelt one would otherwise be a setting that silently does nothing.
+ * Refuses options that can't work. A misspelt option would otherwise be silently ignored.
  *
- * @throws BreakerboxConfigError with everything that is wrong.
+ * @throws BreakerboxConfigError listing everything that is wrong.
  */
 export const checkOptions = (where: string, options: unknown, checks: Readonly<Record<string, OptionCheck>>): void => {
   const issues = Object.entries(isObject(options) ? options : {}).flatMap(([key, value]) => {
@@ -46,7 +46,7 @@ export const checkOptions = (where: string, options: unknown, checks: Readonly<R
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value in words; texts are left out, for they may be secrets. */
+/** A value in words. Strings are left out, because they may be secrets. */
 export const show = (value: unknown): string => {
   if (typeof value === 'number' || value === null || value === undefined) return String(value);
   return Array.isArray(value) ? 'an array' : `of type ${typeof value}`;

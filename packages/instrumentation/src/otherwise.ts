@@ -3,28 +3,28 @@ import { annotated, asClause, atOnce, LOSS, quoteTool, safely } from '@breakerbo
 import { hasMethod } from './has-method.ts';
 import type { Refusal } from './unavailable.ts';
 
-/** What came back in place of a refused call. */
+/** The answer in place of a refused call. */
 export interface Answer {
   readonly value: unknown;
 }
 
-/** Calls a tool under a decision of its own, and no other in its place; undefined where that decision is against it. */
+/** Calls a tool with its own decision, and no further tool in its place; undefined if that decision refuses the call. */
 export type DirectCall = (input: unknown) => Promise<Answer | undefined>;
 
-/** How an executor stands in for a refused call. */
+/** How an executor answers a refused call with another result. */
 export interface StandIns {
-  /** How the executor calls a tool in place of another; undefined where it can't. */
+  /** How the executor calls a tool in place of another; undefined if it cannot. */
   readonly find: (tool: string) => DirectCall | undefined;
-  /** The tool's last good result with its label. Default: core's `labelled`. */
+  /** Adds the label to the tool's last good result. Default: core's `labelled`. */
   readonly label?: typeof labelled;
-  /** What the alternative gave with a note. Default: core's `annotated`. */
+  /** Adds the note to the alternative's result. Default: core's `annotated`. */
   readonly note?: typeof annotated;
 }
 
 /**
- * What answers a call that must not be made: the last good result (F2), or an alternative that is called in place (R4), one
- * hop at most. Undefined where nothing can; what is promised is undefined where the alternative isn't to be called either.
- * An alternative that throws rejects it.
+ * The answer to a call that may not run: the last good result (F2), or an alternative that is called in place (R4), at most one hop.
+ * Undefined if there is neither. The promise gives undefined if the alternative may not be called either, and rejects if the
+ * alternative throws.
  */
 export const otherwise = (
   permit: Refusal,
@@ -61,7 +61,7 @@ const adaptedInput = (
 
 export const isThenable = (value: unknown): value is PromiseLike<unknown> => hasMethod(value, 'then');
 
-/** Which tool answered and what is lost by it: who reads the answer must not take it for the tool's own. */
+/** Says which tool answered and what is lost by it, so that the reader does not take the answer for the tool's own. */
 const noteOf = (tool: string, { tool: other, degradation, note }: AlternativeRoute): string => {
   const loss = [...(note === undefined ? [] : [asClause(note)]), LOSS[degradation]].join('; ');
   return `answered by ${quoteTool(other)} in place of ${quoteTool(tool)}, which is unavailable: ${loss}`;

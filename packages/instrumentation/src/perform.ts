@@ -1,7 +1,7 @@
 import { isThenable } from './otherwise.ts';
 import type { Run } from './run.ts';
 
-/** Runs a part of the tool that may throw at once. */
+/** Runs a part of the tool that may throw synchronously. */
 export const attempt = <Value>(run: Run, part: () => Value): Value => {
   try {
     return run.enter(part);
@@ -11,13 +11,13 @@ export const attempt = <Value>(run: Run, part: () => Value): Value => {
   }
 };
 
-/** Makes of what a tool gave what the caller is to get. */
+/** Turns the tool's result into the caller's. */
 export type Conclude<Output> = (run: Run, arrived: Output) => Output;
 
 /**
- * Runs the whole tool, and follows it to its end. What arrives after a stop is dropped, rejections too.
+ * Runs the whole tool, and follows it to its end. Results and rejections that arrive after a stop are dropped.
  *
- * @param conclude Default: what arrives is the tool's answer.
+ * @param conclude Default: the result is the tool's answer.
  */
 export const perform = <Output>(
   run: Run,
@@ -25,7 +25,7 @@ export const perform = <Output>(
   conclude?: Conclude<Output>,
 ): Promise<Output> => stoppable(run, performed(run, part, conclude));
 
-/** The same for a result that is on its way. */
+/** The same for a promise of a result. */
 export const follow = <Output>(run: Run, result: PromiseLike<Output>): Promise<Output> =>
   stoppable(
     run,
@@ -48,13 +48,13 @@ const performed = async <Output>(
 
 const answered = <Output>(run: Run, result: Output): Output => run.returned(result);
 
-/** A promise of one's own making is lazy at times: a query that is sent when it is first waited for. That is to be in the permit's context too. */
+/** Other promise types may be lazy, such as a query that is sent when it is first awaited. It has to be awaited in the permit's context. */
 const isLazy = (given: unknown): boolean => isThenable(given) && !isNative(given);
 
 const isNative = (result: PromiseLike<unknown>): boolean =>
   result.then === Promise.prototype.then && result instanceof Promise;
 
-/** A run that nobody can stop from outside needs no race. */
+/** A run that cannot be stopped from outside needs no race. */
 const stoppable = <Output>(run: Run, end: Promise<Output>): Promise<Output> =>
   run.bounded ? unlessStopped(run, end) : end;
 

@@ -1,6 +1,5 @@
 /**
- * What can be read in what a tool gave or threw; undefined where it throws when it is looked at. Without a word: what it throws
- * is the tool's own text, and none for a log.
+ * Reads a value that a tool gave or threw; undefined if reading it throws. That error is not logged, because its text is the tool's own.
  */
 export const readable = <Value>(read: () => Value): Value | undefined => {
   try {
@@ -10,6 +9,6 @@ export const readable = <Value>(read: () => Value): Value | undefined => {
   }
 };
 
-/** A key of anything at all; undefined where there is none, or it can't be read. */
+/** A property of any value; undefined if it is missing or cannot be read. */
 export const readOf = (value: unknown, key: string): unknown =>
   readable(() => (value as Readonly<Record<string, unknown>> | null | undefined)?.[key]);

@@ -1,11 +1,11 @@
 import { type BreakerboxConfig, BreakerboxConfigError, CIRCUIT_MODES, type ConfigIssue } from '@breakerbox/core';
 import { loadCapabilities } from './capabilities.ts';
 
-/** The process's environment, or a test's. */
+/** The environment of the process, or one that a test gives. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const SCOPES = ['session', 'process', 'none'] as const;
-/** Core reads the last one. */
+/** The variables that are read here. Core reads the last one. */
 const NAMES = [
   'BREAKERBOX_AGENT',
   'BREAKERBOX_CAPABILITIES',
@@ -13,14 +13,14 @@ const NAMES = [
   'BREAKERBOX_MODE',
   'BREAKERBOX_WARNINGS',
 ] as const;
-/** Of the start script of the demo, whose processes hand it on; or put there by Kubernetes for a service named `breakerbox-…`. */
+/** Variables of the demo's start script, whose processes pass it on, or of Kubernetes for a service named `breakerbox-…`. */
 const isOfOthers = (name: string): boolean =>
   name === 'BREAKERBOX_PARENT' || /_(?:SERVICE_HOST|(?:SERVICE_)?PORT(?:_\w+)?)$/.test(name);
 
 /**
- * What `BREAKERBOX_` variables say of the box. Empty ones count as not set.
+ * The box's configuration from the `BREAKERBOX_` variables. Empty ones count as not set.
  *
- * @throws BreakerboxConfigError with all that can't work: variables, those that there are none of, and the capability file.
+ * @throws BreakerboxConfigError listing all that can't work: variables, unknown variables, and the capability file.
  */
 export const boxConfigOf = async (env: Environment): Promise<BreakerboxConfig> => {
   const read = (name: (typeof NAMES)[number] | 'OTEL_SERVICE_NAME'): string | undefined =>

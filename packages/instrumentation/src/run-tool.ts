@@ -11,53 +11,53 @@ import { type Reading, startRun } from './run.ts';
 import type { SessionFinder } from './session-source.ts';
 import { isRefused, type Refusal } from './unavailable.ts';
 
-/** What the tools of one adapter share. */
+/** The context that the tools of one adapter share. */
 export interface Kitchen {
   readonly findSession: SessionFinder;
-  /** Whose tools they are, for error messages, such as `guardTools()`. */
+  /** The adapter's function, for error messages, such as `guardTools()`. */
   readonly where: string;
   readonly timeoutMs?: number | undefined;
   /** Default: its tools are in no group. */
   readonly groupOf?: GroupOf | undefined;
-  /** Default: no call has a key, and the classifier alone is asked. */
+  /** Default: no call has a key, and only the classifier is asked. */
   readonly judgeOf?: JudgeOf | undefined;
 }
 
-/** One call of a tool, as a framework asks for it. */
+/** One call of a tool, as a framework requests it. */
 export interface ToolRequest extends ToolCall {
   readonly tool: string;
-  /** The tool's group, where the framework's tool names it. Default: what `groupOf` of the adapter says. */
+  /** The tool's group, if the framework's tool names it. Default: the result of the adapter's `groupOf`. */
   readonly group?: string | undefined;
-  /** The tool's judge, where the framework's tool says more than its name. Default: what `judgeOf` of the adapter says. */
+  /** The tool's judge, if the framework's tool says more than its name. Default: the result of the adapter's `judgeOf`. */
   readonly judge?: Judge | undefined;
   /** Default: `function`. */
   readonly type?: AcquireOptions['type'];
   readonly input: unknown;
-  /** What core is asked with in place of the input, where it must not know the call again (O5, F2). */
+  /** Input for core in place of the real one, if core must not recognize the call (O5, F2). */
   readonly asked?: unknown;
 }
 
 /** How a framework's tools answer. */
 export interface Manners<Output> extends Reading {
-  /** What the framework gets where the tool must not be run; may throw. */
+  /** The framework's result if the tool may not run. May throw. */
   readonly refuse: (permit: Refusal) => Output;
   /** How to call another tool in place of this one (R4). Default: not at all. */
   readonly find?: StandIns['find'];
-  /** How a note on an alternative's answer is put. Default: core's `annotated`. */
+  /** Adds a note to an alternative's answer. Default: core's `annotated`. */
   readonly note?: StandIns['note'];
 }
 
-/** Runs the tool: `signal` fires on time-out and on the caller's abort. */
+/** Runs the tool. `signal` fires on timeout and on the caller's abort. */
 export type Cook<Output> = (call: {
   readonly signal: AbortSignal;
   readonly permit: Permit;
 }) => Output | PromiseLike<Output>;
 
 /**
- * One call of a tool whose framework waits for a promise: asks the session, runs the tool in the decision's context, settles
- * by how it went. Where it must not be run: its last good result (F2), an alternative in place (R4), or the refusal.
+ * One call of a tool whose framework waits for a promise. It asks the session, runs the tool in the decision's context, and settles the
+ * decision by the outcome. If the tool may not run, it gives the last good result (F2), an alternative in place (R4), or the refusal.
  *
- * @throws the signal's reason where the caller has left already; nobody is asked then.
+ * @throws the signal's reason if the caller has already aborted. The session is not asked then.
  */
 export const runTool = async <Output>(
   kitchen: Kitchen,
@@ -73,9 +73,9 @@ export const runTool = async <Output>(
 };
 
 /**
- * The same for a tool that is called in place of another: no further hop.
+ * The same for a tool that is called in place of another. It makes no further hop.
  *
- * @returns undefined where the decision is against it.
+ * @returns undefined if the decision refuses the call.
  */
 export const runInPlace = async <Output>(
   kitchen: Kitchen,
@@ -99,7 +99,7 @@ const ask = (kitchen: Kitchen, request: ToolRequest): Permit => {
 
 const judgeOf = ({ judgeOf = plainJudge }: Kitchen, { tool, judge = judgeOf(tool) }: ToolRequest): Judge => judge;
 
-/** Frameworks make a text for the model of what is thrown here: nobody else would hear of it. */
+/** Reports the error of a session function, because frameworks turn errors thrown here into text that only the model reads. */
 export const sessionOf = ({ findSession, where }: Pick<Kitchen, 'findSession' | 'where'>): Session => {
   try {
     return findSession();

@@ -6,70 +6,70 @@ import { readable } from './readable.ts';
 import { shared } from './shared.ts';
 import { ToolUnavailableError } from './unavailable.ts';
 
-/** What a call begins with. */
+/** The input and the limits of a call. */
 export interface Start {
-  /** What the tool was given: errors may quote it. */
+  /** The tool's input. Errors may quote it. */
   readonly input?: unknown;
-  /** The caller's. */
+  /** The caller's signal. */
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds from the start of the call to the end of its result. */
   readonly timeoutMs?: number | undefined;
-  /** Milliseconds of them that are over already. */
+  /** Milliseconds of `timeoutMs` that are over already. */
   readonly spentMs?: number;
 }
 
-/** How a call ended. */
+/** The end of a call. */
 export type CallEnd<Output> =
   | { readonly result: Output; readonly error?: undefined }
-  /** What it threw, or what stopped it. */
+  /** The error that it threw, or the reason that stopped it. */
   | { readonly result?: undefined; readonly error: unknown };
 
-/** An outcome, or what is judged as the result of the call: the error that a result reports, or a thrown one that is the tool's answer. */
+/** An outcome, or the value to judge as the call's result: the error that a result reports, or a thrown error that is the tool's answer. */
 export type KnownEnd =
   | Extract<Settlement, { readonly outcome: unknown }>
   | { readonly outcome?: never; readonly result: unknown };
 
-/** What the executor reads in the end of a call, and how it labels a result that may not be current. */
+/** What the executor reads from the end of a call, and how it labels a result that may not be current. */
 export interface Reading {
-  /** What the call cost (O4). */
+  /** The cost of the call in tokens (O4). */
   readonly tokens?: ((end: CallEnd<unknown>) => number | undefined) | undefined;
   /** How current its result is (F1). */
   readonly freshness?: ((result: unknown) => FreshnessHint | undefined) | undefined;
-  /** What the framework tells in a way of its own. Default: the end as it came. */
+  /** The end of a call that only the framework's own form shows. Default: the end unchanged. */
   readonly known?: ((end: CallEnd<unknown>) => KnownEnd | undefined) | undefined;
-  /** Default: core's `labelled`. */
+  /** Adds a label to a result. Default: core's `labelled`. */
   readonly label?: (result: unknown, label: FreshnessLabel) => unknown;
 }
 
-/** One call of a tool on its way: ends once, by its result, its error, its time-out or the caller's abort. */
+/** One call of a tool under way. It ends once: by its result, its error, its timeout or the caller's abort. */
 export interface Run {
-  /** The tool's signal: fires on time-out and on the caller's abort. Made for whoever asks first. */
+  /** The tool's signal. It fires on timeout and on the caller's abort. It is made at its first use. */
   readonly signal: AbortSignal;
-  /** Whether the run may be stopped from outside: it has a time-out, or a caller with a signal. */
+  /** Whether the run may be stopped from outside: it has a timeout, or a caller with a signal. */
   readonly bounded: boolean;
-  /** The permit's context, as it is now: for parts that are run later, where another one may be active. */
+  /** The permit's context, for parts that run later, when another context may be active. */
   readonly context: Permit['context'];
   /** Runs a part of the tool in the permit's context. */
   enter<Value>(part: () => Value): Value;
   /**
-   * The tool came back. What it returned may still report an error; its judge reads that. Gives what the caller is to get: the
-   * very result, with a label if it may not be current and the tool's results are labelled (F1).
+   * The tool returned. Its result may still report an error, which its judge reads. Gives the caller's result: the same object, or
+   * one with a label if it may not be current and the tool's results are labelled (F1).
    */
   returned<Value>(result: Value): Value;
-  /** The tool came back with a stream, which now has been read to its end. It is neither kept nor labelled. */
+  /** The tool returned a stream, which has been read to its end. It is neither kept nor labelled. */
   ended(stream: unknown): void;
   /** The tool threw. */
   threw(error: unknown): void;
-  /** Nobody wants the rest. */
+  /** The caller does not need the rest. */
   abandoned(): void;
-  /** Calls back if the run is stopped from outside, with the reason; at once if it has been. */
+  /** Calls back with the reason if the run is stopped from outside; at once if it already was. */
   onStopped(listener: (reason: unknown) => void): void;
 }
 
 /**
- * Signals of guarded calls that have fired, and why such calls ran out of time: frameworks make signals of their own of ours,
- * and keep the reason. A call within a guarded call that is stopped was cut off by that, and is not late itself: one charge
- * is enough (B3).
+ * Signals of guarded calls that have fired, and the reasons of calls that timed out: frameworks derive their own signals from ours, and
+ * keep the reason. If a guarded call is stopped, a guarded call within it is cut off by that and is not late itself. One charge is
+ * enough (B3).
  */
 const guardedCalls = shared('guarded-calls', 1, () => ({
   signals: new WeakSet<AbortSignal>(),
@@ -79,10 +79,9 @@ const guardedCalls = shared('guarded-calls', 1, () => ({
 const ONCE = { once: true } as const;
 
 /**
- * Starts the clock of a call, and listens to its caller.
+ * Starts the timer of a call, and listens to its caller's signal.
  *
- * @throws the reason of a caller who left while the call was being decided, and what its signal throws; the permit is
- * settled then.
+ * @throws the reason if the caller aborted while the call was being decided, and any error of its signal. The permit is settled then.
  */
 export const startRun = (
   permit: Permit,
@@ -100,7 +99,7 @@ export const startRun = (
 
 const NOTHING: Reading = {};
 
-/** What may stop a call from outside. */
+/** The limits that may stop a call from outside. */
 class Bounds {
   readonly timeoutMs: number | undefined;
   readonly outer: AbortSignal | undefined;
@@ -112,7 +111,7 @@ class Bounds {
     this.outer = outer;
   }
 
-  /** Begins to wait for either, and calls back with the reason. */
+  /** Waits for the timeout and the signal, and calls back with the reason. */
   watch(spentMs: number, stop: (reason: unknown) => void): void {
     const { timeoutMs, outer } = this;
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => stop(lateAfter(timeoutMs)), timeoutMs - spentMs);
@@ -127,7 +126,7 @@ class Bounds {
     const { outer } = this;
     const onAbort = this.#onAbort;
     if (outer === undefined || onAbort === undefined) return;
-    // A signal is often shared by all calls of a run: what stays on it is a leak. One that throws must not cost the result.
+    // All calls of a run often share one signal, and a listener left on it is a leak. A signal that throws must not cost the result.
     safely('the signal of a call', () => outer.removeEventListener('abort', onAbort));
   }
 }
@@ -138,7 +137,7 @@ const lateAfter = (timeoutMs: number): DOMException => {
   return reason;
 };
 
-/** A class, because one is made for every tool call, and most need no signal, no timer and no listener. */
+/** A class, because one is made for every tool call, and most need no signal, timer or listener. */
 class PermittedRun implements Run {
   readonly #permit: Permit;
   readonly #bounds: Bounds | undefined;
@@ -165,7 +164,7 @@ class PermittedRun implements Run {
       this.#stop(outer.reason);
       throw outer.reason;
     } catch (error) {
-      this.#permit.settle({ outcome: 'ignored', category: 'cancelled' }); // A probe's place must not be lost. Else settled already.
+      this.#permit.settle({ outcome: 'ignored', category: 'cancelled' }); // So that a probe's place is not lost. May be settled already.
       this.#bounds?.release();
       throw error;
     }
@@ -225,7 +224,7 @@ class PermittedRun implements Run {
 
   #stop(given: unknown): void {
     this.#bounds?.release();
-    // First the signal, then the settlement: core tells a time-out from an abort by it.
+    // First the signal, then the settlement: core uses the signal to tell a timeout from an abort.
     const signal = this.#abort(given);
     const { reason } = signal;
     const tokens = this.#cost({ error: reason });
@@ -235,7 +234,7 @@ class PermittedRun implements Run {
     this.#listener?.(reason);
   }
 
-  /** Fires the tool's signal; whoever asks for it only now gets it fired. */
+  /** Fires the tool's signal. Code that asks for it later gets one that has already fired. */
   #abort(reason: unknown): AbortSignal {
     this.#controller ??= new AbortController();
     guardedCalls.signals.add(this.#controller.signal);
@@ -249,7 +248,7 @@ class PermittedRun implements Run {
 
   #read(result: unknown): Pick<Settlement, 'tokens' | 'freshness'> | undefined {
     const { tokens, freshness } = this.#reading;
-    if (tokens === undefined && freshness === undefined) return undefined; // As nearly always.
+    if (tokens === undefined && freshness === undefined) return undefined; // As in nearly every call.
     return {
       tokens: this.#cost({ result }),
       freshness: freshness && answerOf(`freshness() of tool '${this.#permit.tool}'`, () => freshness(result)),
@@ -261,7 +260,7 @@ class PermittedRun implements Run {
   }
 }
 
-/** How a call ended: as the framework knows, or else as its judge reads it. */
+/** The settlement of a call: from the framework's own form, or else from its judge. */
 export const settlementOf = (
   end: CallEnd<unknown>,
   judge: Judge,
@@ -277,10 +276,10 @@ export const settlementOf = (
   return excused(end.error) ?? { error: end.error, verdict: judge.thrown(end.error, input) };
 };
 
-/** What a caller says of a call, with what its judge reads there. What says it outright stays as it is. Never throws. */
+/** A caller's settlement, with the judge's reading. An explicit outcome stays as it is. Never throws. */
 export const judged = (given: Settlement, judge: Judge, input: unknown): Settlement =>
   readable(() => {
-    if (given instanceof Error) return settlementOf({ error: given }, judge, input); // Bare, as core takes an error.
+    if (given instanceof Error) return settlementOf({ error: given }, judge, input); // A bare error, which core accepts too.
     if ('outcome' in given && given.outcome !== undefined) return given;
     if ('error' in given) {
       const excuse = excused(given.error);
@@ -291,23 +290,23 @@ export const judged = (given: Settlement, judge: Judge, input: unknown): Settlem
     return { ...given, verdict: judge.returned(given.result, input) };
   }) ?? given;
 
-/** What `tokens` reads in the end of a call; undefined where there is none, and where it can't say. */
+/** The cost that `tokens` reads from the end of a call; undefined without `tokens`, or if it gives no number. */
 export const costOf = (tool: string, tokens: Reading['tokens'], end: CallEnd<unknown>): number | undefined =>
   tokens && answerOf(`tokens() of tool '${tool}'`, () => tokens(end));
 
-/** What a callback of the user's answers at once; undefined where it throws, or gives a promise, which it may reject. */
+/** The synchronous answer of a user's callback; undefined if it throws or gives a promise, which may reject. */
 const answerOf = <Answer>(what: string, ask: () => Answer): Answer | undefined =>
   safely(what, () => atOnce(what, ask()));
 
-/** Whether a caller that stopped is a guarded call, or was stopped by the time-out of one. */
+/** Whether the caller that stopped is a guarded call, or was stopped by the timeout of one. */
 const isWithin = (caller: AbortSignal | undefined): boolean =>
   caller?.aborted === true && (guardedCalls.signals.has(caller) || guardedCalls.timeouts.has(caller.reason));
 
-/** B3. A tool that failed because another was refused: the failures behind that are charged already. */
+/** B3. A tool that failed because another was refused. The failures that caused the refusal are charged already. */
 export const excused = (error: unknown): KnownEnd | undefined =>
   isUnavailable(error) ? { outcome: 'ignored', category: 'denied' } : undefined;
 
-/** What tools throw is anything, proxies that throw when they are looked at too. */
+/** Tools may throw any value, even a proxy that throws on access. */
 const isUnavailable = (error: unknown): boolean => {
   try {
     return error instanceof ToolUnavailableError;

@@ -3,10 +3,10 @@ import { noticeCopy, noticeExecutor, noticeWrapped, watchEnd } from '@breakerbox
 import { declareTool, type GroupOf } from './groups.ts';
 import { hasMethod } from './has-method.ts';
 
-/** A session, or a function that finds the one in use: a server then wraps its tools once for all its conversations. */
+/** A session, or a function that finds the current one. With a function, a server wraps its tools once for all conversations. */
 export type SessionSource = Session | (() => Session);
 
-/** Asks a source for its session, at each call. */
+/** Finds the session of a source, at each call. */
 export type SessionFinder = () => Session;
 
 /**
@@ -27,7 +27,7 @@ export const checkSource = (source: SessionSource, where: string): void => {
   noticeExecutor(source);
 };
 
-/** The session of a source that was checked. */
+/** The current session of a source that is already checked. */
 export const currentOf = (source: SessionSource, where: string): Session => {
   if (typeof source !== 'function') return source;
   const given = source();
@@ -40,7 +40,7 @@ export const currentOf = (source: SessionSource, where: string): Session => {
   throw noSession(given, what);
 };
 
-/** Gives tools their circuits when they are wrapped; by a session function that has to wait for a call. */
+/** Gives tools their circuits when they are wrapped. With a session function, that happens at their calls. */
 export const declareNow = (source: SessionSource, tools: readonly string[], groupOf?: GroupOf): void => {
   if (typeof source === 'function') noticeWrapped(tools);
   else for (const tool of tools) declareTool(source, tool, groupOf?.(tool));

@@ -1,18 +1,17 @@
 /**
- * The name that copies of the package in one process know something by. The version is that of its shape: whoever changes what
- * the others read there takes the next one, so that copies of different releases leave each other alone and don't misread
- * each other.
+ * The key by which copies of the package in one process share a value. The version is that of the value's shape. If you change what other
+ * copies read there, use the next version, so that copies of different releases do not misread each other.
  */
 export const sharedKey = (name: string, version: number): symbol =>
   Symbol.for(`@breakerbox/instrumentation/${name}/${version}`);
 
-/** What copies of the package in one process share: it stands on `globalThis`, made by the copy that is loaded first. */
+/** A value on `globalThis` that copies of the package in one process share. The copy that is loaded first makes it. */
 export const shared = <Value>(name: string, version: number, make: () => Value): Value => {
   all[sharedKey(name, version)] ??= make();
   return all[sharedKey(name, version)] as Value;
 };
 
-/** What a copy shares already; undefined when no copy has made it yet. */
+/** A shared value; undefined if no copy has made it yet. */
 export const found = <Value>(name: string, version: number): Value | undefined =>
   all[sharedKey(name, version)] as Value | undefined;
 

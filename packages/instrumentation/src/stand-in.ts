@@ -1,6 +1,6 @@
 /**
- * An object in place of another: the same but for some members. Methods and accessors keep the original as `this`, for it
- * may have private members.
+ * A proxy of an object that replaces some members. Methods and accessors keep the original as `this`, because it may have private
+ * members.
  */
 export const standIn = <Original extends object>(
   original: Original,
@@ -19,7 +19,7 @@ export const standIn = <Original extends object>(
   });
 };
 
-/** Whether a prototype has it as a function. What an accessor gives may be one by chance: schemas with properties are. */
+/** Whether a prototype has it as a method. An accessor may give a function by chance, such as a schema with properties. */
 const isMethod = (original: object, key: PropertyKey): boolean => {
   for (let owner = original; owner !== null; owner = Object.getPrototypeOf(owner)) {
     const found = Object.getOwnPropertyDescriptor(owner, key);
@@ -28,7 +28,7 @@ const isMethod = (original: object, key: PropertyKey): boolean => {
   return false;
 };
 
-/** What a stand-in is a proxy of: a proxy must not show other members than those of its target where they can't change: a frozen one gets a copy. */
+/** The target of a proxy. A proxy may not replace members that cannot change, so a frozen original is copied. */
 export const replaceable = <Original extends object>(
   original: Original,
   members: ReadonlyMap<PropertyKey, unknown>,

@@ -5,9 +5,9 @@ import type { Run } from './run.ts';
 import { standIn } from './stand-in.ts';
 
 /**
- * Follows what a tool returned, where it can be read piece by piece and in no other way: its end or its error settles the
- * call. Anything else is the answer itself. A stream, a cursor or an emitter comes back untouched, without a label too: it is
- * mostly read by members of its own, which nobody sees from here, so that its call would never be settled.
+ * Follows a result that can be read piece by piece and in no other way: its end or its error settles the call. Any other result is the
+ * answer itself. A stream, a cursor or an emitter comes back unchanged, without a label. Code mostly reads it by its own members, which
+ * cannot be followed from here, so its call would never be settled.
  */
 export const concluded = <Output>(run: Run, result: Output): Output => {
   if (!isAsyncIterable(result)) return run.returned(result);
@@ -23,8 +23,8 @@ export const concluded = <Output>(run: Run, result: Output): Output => {
 };
 
 /**
- * An answer with a note about it. What `concluded` follows has it in its first piece: it stays what can be read piece by
- * piece, and its call is settled by that. Where no piece comes there is no note.
+ * An answer with a note about it. A result that `concluded` follows has the note in its first piece: it can still be read piece by
+ * piece, and that settles its call. Without a piece there is no note.
  */
 export const noted: typeof annotated = (answer, key, words) => {
   if (!isPiecesAlone(answer)) return annotated(answer, key, words);
@@ -48,14 +48,14 @@ const ITERATOR_MEMBERS: ReadonlySet<PropertyKey> = new Set([
   ...(Symbol.asyncDispose ? [Symbol.asyncDispose] : []),
 ]);
 
-/** A generator's object, or a plain one, with nothing of its own but what an iterator has. */
+/** Whether a value is a generator's object, or a plain object whose only members are those of an iterator. */
 const isPiecesAlone = (value: unknown): value is AsyncIterable<unknown> => {
   if (!isAsyncIterable(value)) return false;
   try {
     const isKnown = isPlainObject(value) || Object.prototype.toString.call(value) === '[object AsyncGenerator]';
     return isKnown && Reflect.ownKeys(value).every((key) => ITERATOR_MEMBERS.has(key));
   } catch {
-    return false; // A proxy that throws when it is looked at.
+    return false; // A proxy that throws on access.
   }
 };
 
@@ -64,13 +64,13 @@ const isPlainObject = (value: object): boolean => {
   return prototype === Object.prototype || prototype === null;
 };
 
-/** The same object to the caller, read through ours. */
+/** The same object for the caller, read through our iterator. */
 const readThrough = <Source extends AsyncIterable<unknown>>(source: Source, pieces: Pieces<unknown>): Source =>
   standIn(source, hasMethod(source, 'next') ? iteratorMembers(source, pieces) : iterableMembers(source, pieces));
 
 type Members = ReadonlyMap<PropertyKey, unknown>;
 
-/** A generator, or what is made like one: all that it has of an iterator's members goes through ours. */
+/** For a generator or a similar object: all of its iterator members go through ours. */
 const iteratorMembers = (source: object, pieces: Pieces<unknown>): Members => {
   const own: Readonly<Record<PropertyKey, unknown>> = {
     next: pieces.next,
@@ -82,7 +82,7 @@ const iteratorMembers = (source: object, pieces: Pieces<unknown>): Members => {
   return new Map(Reflect.ownKeys(own).flatMap((key) => (hasMethod(source, key) ? [[key, own[key]] as const] : [])));
 };
 
-/** What can be read again is followed the first time: the next one is no new call. */
+/** For an object that can be read again: the first read is followed. Later reads are not new calls. */
 const iterableMembers = (source: AsyncIterable<unknown>, pieces: Pieces<unknown>): Members => {
   let begun = false;
   const read = (): AsyncIterator<unknown> => {

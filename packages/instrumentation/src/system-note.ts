@@ -1,6 +1,6 @@
 import type { Session } from '@breakerbox/core';
 
-/** A system prompt, as the AI SDK takes it. */
+/** A system prompt in the AI SDK's form. */
 export type Instructions = string | SystemMessage | SystemMessage[];
 
 interface SystemMessage {
@@ -8,15 +8,15 @@ interface SystemMessage {
   content: string;
 }
 
-/** What was said of each session, the last at the end: the SDK hands on in the next step what was said in this one. */
+/** The notes of each session, the latest last, because the SDK passes the instructions of one step to the next. */
 const said = new WeakMap<Session, Set<string>>();
-/** Runs that share a session may each have said something else last. */
+/** Most notes kept for each session. Runs that share a session may have different latest notes. */
 const REMEMBERED = 50;
 
-/** A note as every adapter gives it to the model: between tags, so that the model can tell it from your own words. */
+/** A note in the form that every adapter gives the model: between tags, so that the model can tell it from your own words. */
 export const noteBlock = (note: string): string => (note === '' ? '' : `<breakerbox>\n${note}\n</breakerbox>`);
 
-/** A system prompt with a note behind it. Messages may be marked for a prompt cache: theirs stay as they are. */
+/** A system prompt followed by a note. Messages may be marked for a prompt cache, so existing ones stay unchanged. */
 export const withNote = (instructions: Instructions | undefined, note: string): Instructions => {
   if (note === '') return instructions ?? [];
   const block = noteBlock(note);
@@ -25,7 +25,7 @@ export const withNote = (instructions: Instructions | undefined, note: string): 
   return typeof instructions === 'string' && instructions !== '' ? `${instructions}\n\n${block}` : block;
 };
 
-/** The same without what {@link withNote} has put there, and nothing else. `noted`: there was one. */
+/** A system prompt without the note of {@link withNote}. `noted`: whether there was one. */
 export const withoutNote = (
   instructions: Instructions | undefined,
   session: Session,
@@ -43,8 +43,8 @@ export const withoutNote = (
 };
 
 /**
- * The session's note, in the words of last time where only time has passed: a system prompt that changes with each step would
- * never be in a prompt cache. A wait that has grown, by a probe of another session, is said anew.
+ * The session's note. If only time has passed, the words stay the same: a system prompt that changes with each step would never be in
+ * a prompt cache. A wait that has grown, because of another session's probe, changes the words.
  */
 export const steadyNote = (session: Session): string => {
   const now = session.note();

@@ -1,8 +1,8 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 
 /**
- * The framework versions that the contract suite runs with, from `least` on and below `below`. They are not in package.json: npm refuses
- * to install beside another version, even where the framework's adapter is not used.
+ * The framework versions that the contract suite runs with, from `least` on and below `below`. They are not in package.json, because npm
+ * would refuse to install beside another version, even if you do not use the framework's adapter.
  */
 export const SUPPORTED = {
   '@anthropic-ai/claude-agent-sdk': { least: '0.2.120', below: '0.4.0' },
@@ -55,12 +55,12 @@ const isAtLeast = (version: string, least: string): boolean => {
     number[],
   ];
   const at = one.findIndex((part, index) => part !== other[index]);
-  return at < 0 || !((one[at] ?? 0) < (other[at] ?? 0)); // What is no number is no reason to refuse.
+  return at < 0 || !((one[at] ?? 0) < (other[at] ?? 0)); // A part that is not a number does not count as too old.
 };
 
 /**
- * The versions that this module, the program and the working directory find, each in the nearest `node_modules` that has the framework.
- * Read from the files, because frameworks may hide their package.json; nothing where there are no files.
+ * The versions that this module, the program and the working directory find, each in the nearest `node_modules` with the framework.
+ * They are read from the files, because frameworks may hide their package.json. Empty where there are no files.
  */
 export const installedVersions = (framework: Framework, starts = startingPoints()): readonly Installed[] => {
   try {
@@ -76,11 +76,11 @@ export const installedVersions = (framework: Framework, starts = startingPoints(
       return typeof version === 'string' ? [{ version, folder }] : [];
     });
   } catch {
-    return []; // No Node, or files that can't be read: nothing is known.
+    return []; // Without Node, or if the files can't be read, no version is known.
   }
 };
 
-/** Files or folders below which the framework may be. Where there is no Node, there are none. */
+/** Files or folders below which the framework may be. Empty without Node. */
 const startingPoints = (): readonly string[] => {
   try {
     const { url } = import.meta as { readonly url?: string }; // Some bundlers leave it out.

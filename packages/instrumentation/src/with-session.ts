@@ -7,13 +7,13 @@ import { shared } from './shared.ts';
 const storage = shared('session', 1, (): SessionStorage => new AsyncLocalStorage<Session>());
 
 /**
- * Makes a session the current one for whatever `run` does, asynchronous work too: tools that were guarded with
- * `currentSession` ask it. So a server guards its tools once, and each of a thousand conversations has its own session. End it
- * with its conversation; a session for each request shares its circuits by a box with `scope: 'process'`.
+ * Makes a session the current one for all work of `run`, asynchronous work included. Tools that are guarded with `currentSession` ask it.
+ * A server then guards its tools once, and each of a thousand conversations has its own session. End a session with its conversation.
+ * If you make a session for each request, they share circuits through a box with `scope: 'process'`.
  *
- * `run` is called in `session.context`: where the session has a span (`span: true`), the spans of `run` are beneath it.
+ * `run` is called in `session.context`. If the session has a span (`span: true`), the spans of `run` are beneath it.
  *
- * @returns what `run` returns; what it throws is thrown.
+ * @returns the result of `run`. Errors of `run` are thrown.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export const withSession = <Value>(session: Session, run: () => Value): Value =>
   storage.run(session, () => enter(session, run));
 
 /**
- * The session of the innermost `withSession` around, for everything here that takes a session or a function.
+ * The session of the innermost `withSession`, for every function here that takes a session or a function.
  *
  * @throws BreakerboxUsageError outside of `withSession`.
  */

@@ -13,12 +13,12 @@ import { labelName, PROM_TYPE } from './prom-words.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One line of a scrape, as prom-client writes it down. */
+/** One line of a scrape, as prom-client writes it. */
 export interface BridgedSample {
-  /** Where it isn't the metric's own. */
+  /** The name of the line, where it differs from the metric's own. */
   readonly metricName?: string;
   readonly labels: Labels;
-  /** Written as text once, and kept by prom-client: so it has to be the same object at each scrape. */
+  /** prom-client writes these labels as text once and keeps the text, so each scrape has to give the same object. */
   readonly sharedLabels: Labels;
   readonly value: number;
   readonly exemplar?: BridgedExemplar | undefined;
@@ -30,29 +30,29 @@ interface BridgedExemplar {
   readonly timestamp: number;
 }
 
-/** What prom-client asks of a metric, as far as it isn't asked to count. */
+/** The part of prom-client's metrics that a registry uses when it reads, but not when it counts. */
 export interface BridgedMetric {
-  /** prom-client takes `_total` off itself where the registry is one for OpenMetrics. */
+  /** prom-client removes `_total` itself in an OpenMetrics registry. */
   name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly aggregator: Aggregator;
-  /** For the text of a scrape. */
+  /** Gives the values for the text of a scrape. */
   getForPromString(): Promise<BridgedFamily>;
-  /** For everything else, such as what a worker of a cluster sends to its primary. */
+  /** Gives the values for everything else, such as the data that a cluster worker sends to its primary. */
   get(): Promise<BridgedFamily>;
-  /** Nothing: what boxes have counted isn't prom-client's to forget. */
+  /** Does nothing: prom-client must not reset the counts of the boxes. */
   reset(): void;
 }
 
-/** A metric at a scrape. */
+/** A metric with its values at one scrape. */
 export interface BridgedFamily extends Pick<BridgedMetric, 'name' | 'help' | 'type' | 'aggregator'> {
   readonly values: readonly (BridgedSample | Omit<BridgedSample, 'sharedLabels'>)[];
 }
 
 type AnyRegistry = Registry<RegistryContentType>;
 
-/** Gauges that an idle session has to leave before they are read. */
+/** Gauges that have to drop idle sessions before they are read. */
 const OF_SESSIONS: readonly string[] = [
   METRIC.sessions.name,
   METRIC.circuits.name,
@@ -129,7 +129,7 @@ const flat = ({ sharedLabels, labels, ...sample }: BridgedSample): Omit<BridgedS
 export const isOpenMetrics = ({ contentType }: AnyRegistry): boolean =>
   contentType.startsWith('application/openmetrics-text');
 
-/** A metric of the contract, read from the cells when prom-client asks for it. */
+/** A metric of the telemetry contract. Its values are read from the cells when prom-client asks for them. */
 export const bridgedMetric = (metric: SharedMetric, cells: CellReader, registry: AnyRegistry): BridgedMetric => {
   const { prometheus, description, kind } = metric;
   const family = (name: string, values: BridgedFamily['values']): BridgedFamily => ({
@@ -141,14 +141,14 @@ export const bridgedMetric = (metric: SharedMetric, cells: CellReader, registry:
   });
   const help = description;
   const type = PROM_TYPE[kind];
-  // Workers of a cluster: of the time of the last opening, the last; of all else, the sum.
+  // Across the workers of a cluster: the latest opening time for the gauge, the sum for every other metric.
   const aggregator = kind === 'gauge' ? 'max' : 'sum';
   return {
     name: prometheus,
     help,
     type,
     aggregator,
-    // prom-client adds `_total` to the name of each counter in OpenMetrics' text, and there alone.
+    // prom-client adds `_total` to the name of each counter, but only in OpenMetrics text.
     getForPromString: async () =>
       family(
         type === 'counter' && isOpenMetrics(registry) ? prometheus.replace(/_total$/, '') : prometheus,

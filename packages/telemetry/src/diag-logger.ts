@@ -2,11 +2,11 @@ import { STATUS_CODES } from 'node:http';
 import { DiagConsoleLogger, type DiagLogger } from '@opentelemetry/api';
 import { withoutSecrets } from './known-secrets.ts';
 
-/** Longer texts are nobody's to read; a backend may have had a hand in them. */
+/** Longer texts are too long to read in a log, and a backend may have written them. */
 const MOST_CHARACTERS = 2_000;
 
-/** They would begin lines of somebody else's, move the cursor, colour the log or turn it round. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about.
+/** Characters that would begin a new line in the log, move the cursor, change colours or reverse the text direction. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression has to match control characters.
 const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 const escaped = (control: string): string => {
@@ -15,14 +15,14 @@ const escaped = (control: string): string => {
   return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`;
 };
 
-/** What a failed export is called by when the words are not the backend's. */
+/** Messages of a failed export that the exporter writes itself. All other messages may come from the backend. */
 const NOT_OF_BACKEND = new Set([
   ...Object.values(STATUS_CODES),
   'Export failed with retryable status',
   'Export failed with unknown error',
 ]);
 
-/** The reason behind an HTTP status and the details behind a gRPC status are the backend's words, to the end of the text. */
+/** The backend writes the reason after an HTTP status and the details after a gRPC status, up to the end of the text. */
 const STATUS = /(OTLPExporterError|Error: (?:[-+.e\d]+|NaN|Infinity) (?:[A-Z_]+|undefined)): (.*)$/s;
 
 const withoutBackend = (text: string): string =>
@@ -30,17 +30,17 @@ const withoutBackend = (text: string): string =>
     NOT_OF_BACKEND.has(words.replace(/\)$/, '')) ? all : `${status}…`,
   );
 
-/** Behind this one stand the backend's words alone, though it has taken the export. */
+/** After this message only the backend's text follows, although the backend has accepted the export. */
 const PARTIAL = 'Received Partial Success response';
 
-/** On one line: nobody writes lines of their own into the log. */
+/** The text on one line, so that it cannot add lines to the log. */
 const plain = (text: string): string => {
-  const own = withoutSecrets(text); // Before it is cut: of half a secret nobody knows that it is one.
+  const own = withoutSecrets(text); // Before the text is cut: half a secret would not be recognized.
   const cut = own.length > MOST_CHARACTERS ? `${own.slice(0, MOST_CHARACTERS)}…` : own;
   return cut.replaceAll(CONTROLS, escaped);
 };
 
-/** Texts and numbers alone: a getter may throw, and an object may refuse to become a text. */
+/** The property if it is a string or a number. A getter may throw, and an object may have no string form. */
 const wordOf = (error: object, name: 'name' | 'message' | 'code'): string => {
   try {
     const word: unknown = Reflect.get(error, name);
@@ -50,7 +50,7 @@ const wordOf = (error: object, name: 'name' | 'message' | 'code'): string => {
   }
 };
 
-/** A proxy may throw at being asked. */
+/** `instanceof` throws for some proxies. */
 const isError = (value: unknown): value is Error => {
   try {
     return value instanceof Error;
@@ -60,8 +60,8 @@ const isError = (value: unknown): value is Error => {
 };
 
 /**
- * Of an error the kind, the message and the code: what else it carries may be the answer of a backend, secrets and all. And
- * of the message, what the backend had no hand in.
+ * The name, the message and the code of an error, and nothing else: other properties may hold the answer of a backend with
+ * secrets in it. The backend's words are taken out of the message too.
  */
 const described = (error: object): string => {
   const [name, message, code] = [wordOf(error, 'name'), wordOf(error, 'message'), wordOf(error, 'code')];
@@ -69,7 +69,7 @@ const described = (error: object): string => {
   return plain(line);
 };
 
-/** OpenTelemetry's global error handler tells errors as JSON, with all that they carry. */
+/** The error inside a JSON text. OpenTelemetry's global error handler logs errors as JSON with all their properties. */
 const errorIn = (text: string): object | undefined => {
   if (!text.startsWith('{')) return undefined;
   try {
@@ -95,9 +95,9 @@ const cleanAll = (words: readonly unknown[]): unknown[] => {
 };
 
 /**
- * Writes what OpenTelemetry says of itself to the console, without what others have put into it: a backend that answers with
- * the headers it was asked with would put the password of `OTEL_EXPORTER_OTLP_HEADERS` into the log. Nor does that password
- * come in by another way, such as a complaint about a header: what was learned as a secret becomes stars.
+ * A logger that writes OpenTelemetry's own messages to the console, without text from others. A backend that repeats the
+ * request headers would otherwise put the password of `OTEL_EXPORTER_OTLP_HEADERS` into the log. Known secrets become `***`
+ * in every message, such as a complaint about a header.
  */
 export const diagLogger = (to: DiagLogger = new DiagConsoleLogger()): DiagLogger => {
   const cleaned =

@@ -1,7 +1,7 @@
-/** The process's environment, or a test's. */
+/** The environment of the process, or one that a test gives. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A variable's text without the blanks around it. Empty counts as not set, as OpenTelemetry's specification has it. */
+/** The value of a variable, trimmed. An empty value counts as not set, as OpenTelemetry's specification says. */
 export const envValue = (env: Environment, name: string): string | undefined => env[name]?.trim() || undefined;
 
 const envList = (env: Environment, name: string): readonly string[] | undefined => {
@@ -18,29 +18,29 @@ const hasOtlpEndpoint = (env: Environment, signal: Signal): boolean =>
   [`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`, 'OTEL_EXPORTER_OTLP_ENDPOINT'].some((name) => envValue(env, name));
 
 /**
- * The exporters of a signal that go out by the network or to the console.
+ * The exporters of a signal that send to the network or to the console.
  *
- * OpenTelemetry's own default is OTLP to localhost:4318, which on a machine without a collector means a failed connection
- * every few seconds. Here it takes an endpoint, or the exporter's name, to start one.
+ * OpenTelemetry's own default is OTLP to localhost:4318. On a machine without a collector, that connection fails every few
+ * seconds. Breakerbox starts an exporter only if the environment has an endpoint or names the exporter.
  */
 const exporters = (env: Environment, signal: Signal): readonly string[] => {
   const named = envList(env, `OTEL_${signal}_EXPORTER`) ?? (hasOtlpEndpoint(env, signal) ? ['otlp'] : []);
   return named.includes('none') ? [] : named;
 };
 
-/** Which exporters the environment asks for. */
+/** The exporters that the environment asks for. */
 export interface ExporterPlan {
-  /** Spans go somewhere; sdk-node reads the variables to see where. */
+  /** Whether spans are exported. sdk-node reads from the variables where to. */
   readonly traces: boolean;
-  /** Log records go somewhere; sdk-node reads the variables to see where. */
+  /** Whether log records are exported. sdk-node reads from the variables where to. */
   readonly logs: boolean;
-  /** Exporters of metrics other than the scrape endpoint. */
+  /** Exporters of metrics, without the scrape endpoint. */
   readonly metrics: readonly string[];
-  /** The scrape endpoint is wanted. */
+  /** Whether to open the scrape endpoint. */
   readonly scrape: boolean;
 }
 
-/** Reads `OTEL_{TRACES,METRICS,LOGS}_EXPORTER` and the endpoints of OTLP. */
+/** Reads `OTEL_{TRACES,METRICS,LOGS}_EXPORTER` and the OTLP endpoints. */
 export function planExporters(env: Environment): ExporterPlan {
   const metrics = exporters(env, 'METRICS');
   return {
@@ -51,7 +51,7 @@ export function planExporters(env: Environment): ExporterPlan {
   };
 }
 
-/** The protocol of OTLP metrics. */
+/** The OTLP protocol for metrics. */
 export const metricsProtocol = (env: Environment): string =>
   envValue(env, 'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL') ??
   envValue(env, 'OTEL_EXPORTER_OTLP_PROTOCOL') ??

@@ -1,17 +1,17 @@
 import { tell } from './tell.ts';
 
-/** How long a flush or a shutdown may hold up the end of the process. */
+/** Milliseconds that a flush or a shutdown may delay the end of the process. */
 const LIMIT_MS = 3_000;
 
 /**
- * Waits for telemetry to be sent, but not for ever. Never rejects: what goes wrong is reported.
+ * Waits until telemetry is sent, but no longer than the limit. Never rejects: errors are logged.
  *
  * @returns false if the time ran out.
  */
 export async function withinLimit(work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<'time is up'>((resolve) => {
-    // Not unref'd: it is what keeps the process here until the last telemetry has left.
+    // Not unref'd: this timer keeps the process alive until the last telemetry is sent.
     timer = setTimeout(() => resolve('time is up'), LIMIT_MS);
   });
   try {
@@ -29,9 +29,9 @@ export async function withinLimit(work: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** What to do at the end. Neither rejects, and neither takes longer than the limit. */
+/** The actions at the end of the process. They never reject and take no longer than the limit. */
 export interface ExitActions {
-  /** Sends what is waiting; false if it couldn't in time. */
+  /** Sends pending telemetry. False if the time ran out. */
   flush(): Promise<boolean>;
   /** Flushes and stops. */
   shutdown(): Promise<void>;
@@ -40,29 +40,29 @@ export interface ExitActions {
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /**
- * Flushes in `beforeExit`, and once more for what the application did in handlers of its own: Node raises `beforeExit` again
- * when they scheduled work. Not a third time, because a flush is such work too, and would call them for ever.
+ * Flushes in `beforeExit`, and once more for the work that the application's own handlers did: Node raises `beforeExit` again
+ * when they scheduled work. There is no third flush, because a flush is such work too, and the loop would never end.
  *
- * @returns takes the hook away.
+ * @returns a function that removes the hook.
  */
 function hookBeforeExit(flush: ExitActions['flush']): () => void {
   let flushes = 0;
   const unhook = (): void => void process.off('beforeExit', onBeforeExit);
   const onBeforeExit = (): void => {
-    // First in line, so handlers that are called once still count.
+    // Our listener is first in line, so application handlers registered with `once` are still counted.
     const alone = process.listenerCount('beforeExit') === 1;
     flushes += 1;
     if (alone || flushes === 2) unhook();
-    // When the other handlers have returned, so that what they did at once is sent now.
+    // After the other handlers have returned, so that this flush also sends the telemetry of their synchronous work.
     process.nextTick(() => {
       void flush().then(
         (sent) => {
           if (sent) return;
           unhook();
-          // The event loop was empty, so what holds the process now is an export that nobody answers, if it isn't somebody's work.
+          // The event loop was empty, so only an export without an answer, or work of other handlers, keeps the process alive.
           if (alone) process.exit();
         },
-        () => {}, // A flush doesn't reject; if one did, it would end the process with an error that isn't the agent's.
+        () => {}, // A flush does not reject. If one did, it would end the process with an error that is not the agent's.
       );
     });
   };
@@ -71,25 +71,25 @@ function hookBeforeExit(flush: ExitActions['flush']): () => void {
 }
 
 /**
- * Flushes before the process ends: when nothing is left to do, on SIGTERM and on SIGINT. `process.exit()` and a crash leave
- * no time for it.
+ * Flushes before the process ends: when no work is left, on SIGTERM and on SIGINT. `process.exit()` and a crash leave no time
+ * for a flush.
  *
- * @returns takes the hooks away.
+ * @returns a function that removes the hooks.
  */
 export function hookExit({ flush, shutdown }: ExitActions): () => void {
   const onSignal = (signal: NodeJS.Signals): void => {
-    // Ours is gone by now (`once`), so whoever is left is the application: it decides whether the process ends.
+    // Our listener is gone by now (`once`), so any other is the application's, which decides whether the process ends.
     if (process.listenerCount(signal) > 0) {
       void flush().catch(() => {});
       return;
     }
-    // Raised again with no listener left, the signal does what it would have done without us, exit status included.
+    // With no listener left, the signal has its default effect when it is raised again, exit status included.
     const obey = (): void => void process.kill(process.pid, signal);
     void shutdown().then(obey, obey);
   };
 
-  // First in line: a library that kills the process when its own listener is the only one (signal-exit, for one) then doesn't
-  // count ours, and the process can't end up with two listeners that each wait for the other.
+  // First in line: a library such as signal-exit kills the process when its own listener is the only one. It then does not
+  // count ours, so the process cannot end up with two listeners that wait for each other.
   for (const signal of SIGNALS) process.prependOnceListener(signal, onSignal);
   const unhookBeforeExit = hookBeforeExit(flush);
   return () => {

@@ -1,8 +1,8 @@
 import { type Environment, envValue } from './environment.ts';
 
-/** Shorter ones keep nobody out, and would make stars of the log's own words. */
+/** Fewest characters of a secret. A shorter one protects nothing, and would replace ordinary words of the log. */
 const SHORTEST = 6;
-/** Within a longer one, which may begin with a word such as `Bearer`. */
+/** Fewest characters of a part of a secret. The whole may begin with a word such as `Bearer`. */
 const SHORTEST_PART = 8;
 
 const decoded = (text: string): string => {
@@ -13,14 +13,14 @@ const decoded = (text: string): string => {
   }
 };
 
-/** A secret as it may stand in a text: as it was written, decoded, in JSON, and in pieces where somebody has cut it. */
+/** The forms in which a secret may appear in a text: as written, decoded, in JSON, and in parts. */
 const formsOf = (text: string): string[] => {
   const plain = decoded(text).trim();
   const parts = [text, plain].flatMap((one) => one.split(/[\s;&=]+/)).filter((part) => part.length >= SHORTEST_PART);
   return [text.trim(), plain, JSON.stringify(plain).slice(1, -1), ...parts].filter(({ length }) => length >= SHORTEST);
 };
 
-/** Values of headers; and where the name was forgotten or mistyped, what stands in its place. */
+/** Values of headers. Where the name is missing or mistyped, the text before `=` counts as a secret too. */
 const inHeaders = (headers: string): string[] =>
   headers.split(',').flatMap((header) => {
     const end = header.indexOf('=');
@@ -28,7 +28,7 @@ const inHeaders = (headers: string): string[] =>
     return [header.slice(end + 1), ...(/^[\w.-]*$/.test(name) ? [] : [name])];
   });
 
-/** The password of an address, and what is asked of it; the address may be one that no parser takes. */
+/** The password and the query of an address. The address need not be a valid URL. */
 const inEndpoint = (endpoint: string): string[] => {
   const user = endpoint.slice(0, Math.max(endpoint.lastIndexOf('@'), 0)).replace(/^[^/]*\/+/, '');
   return [user, user.slice(user.indexOf(':') + 1), endpoint.split('?')[1] ?? ''];
@@ -43,14 +43,14 @@ const secretsOf = (env: Environment): string[] =>
 const known = new Set<string>();
 let pattern: RegExp | undefined;
 
-/** Remembers what the environment has for OTLP that is nobody else's to read, for as long as the process lives. */
+/** Remembers the secrets in the OTLP variables, until the process ends. */
 export function learnSecrets(env: Environment): void {
   for (const form of secretsOf(env).flatMap(formsOf)) known.add(form);
   const longestFirst = [...known].sort((one, other) => other.length - one.length);
   const literal = longestFirst.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  // gRPC writes the names of headers in small letters.
+  // gRPC writes header names in lower case.
   pattern = literal.length > 0 ? new RegExp(literal.join('|'), 'gi') : undefined;
 }
 
-/** The text with stars for all secrets that were learned. */
+/** The text with `***` in place of every known secret. */
 export const withoutSecrets = (text: string): string => (pattern ? text.replaceAll(pattern, '***') : text);

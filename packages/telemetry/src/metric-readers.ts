@@ -27,7 +27,7 @@ function otlpExporter(protocol: string): PushMetricExporter {
   return new ProtobufExporter();
 }
 
-/** Timers that are longer, or shorter than a millisecond, fire all the time. */
+/** The milliseconds of a variable. Node fires timers at once that are shorter than 1 ms or longer than {@link LONGEST_TIMER_MS}. */
 function timerMillis(env: Environment, name: string, fallback: number): number {
   const text = envValue(env, name);
   if (text === undefined) return fallback;
@@ -47,15 +47,15 @@ function pushExporter(name: string, env: Environment): PushMetricExporter | unde
   return undefined;
 }
 
-/** The exporters that push metrics, by the variables that sdk-node reads too. */
+/** The exporters that push metrics, set up by the variables that sdk-node reads too. */
 export const pushExporters = (names: readonly string[], env: Environment): PushMetricExporter[] =>
   names
     .flatMap((name) => pushExporter(name, env) ?? [])
     .map((exporter) => (areCumulative([exporter]) ? oneAtATime(exporter) : exporter));
 
 /**
- * Whether all of them want sums since the beginning, which is what a {@link MetricProducer} of ours can give; with
- * OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE they may want the difference to the export before.
+ * Whether all exporters want cumulative sums. Our {@link MetricProducer} gives only those. With
+ * OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE an exporter may want differences from the previous export.
  */
 export const areCumulative = (exporters: readonly PushMetricExporter[]): boolean =>
   exporters.every(
@@ -71,7 +71,7 @@ export function pushReaders(
   env: Environment,
 ): IMetricReader[] {
   const exportIntervalMillis = timerMillis(env, 'OTEL_METRIC_EXPORT_INTERVAL', DEFAULT_INTERVAL_MS);
-  // The reader refuses a time-out longer than its interval.
+  // The reader refuses a timeout longer than its interval.
   const exportTimeoutMillis = Math.min(
     timerMillis(env, 'OTEL_METRIC_EXPORT_TIMEOUT', DEFAULT_TIMEOUT_MS),
     exportIntervalMillis,

@@ -6,12 +6,12 @@ type Done = Parameters<PushMetricExporter['export']>[1];
 const [SUCCESS, FAILED] = [0, 1];
 
 /**
- * Begins no export while the one before is under way. A reader gives up waiting after its own time-out and begins the next,
- * while the exporter goes on with the first until OTLP's: where an endpoint doesn't answer, there would never be a moment
- * without an export, and the process could not end. Nothing is lost, for sums since the beginning hold what was left out: so
- * it is for exporters that want those.
+ * Starts no export while the previous one is running. A reader stops waiting after its own timeout and starts the next export,
+ * while the exporter continues the first until the OTLP timeout. If an endpoint does not answer, there would always be an
+ * export running, and the process could not end. Only for exporters of cumulative sums: the next export contains the data
+ * of those that were skipped, so no data is lost.
  *
- * An exporter that throws, at a value which can't be written for one, has failed with this export and is asked again.
+ * If the exporter throws, for example at a value that it cannot write, only that export fails. The next one is tried.
  */
 export function oneAtATime(inner: PushMetricExporter): PushMetricExporter {
   let underWay: Promise<void> | undefined;
@@ -20,7 +20,7 @@ export function oneAtATime(inner: PushMetricExporter): PushMetricExporter {
   const send = (metrics: ResourceMetrics, done: Done): void => {
     leftOut = undefined;
     let free = (): void => {};
-    // Before the export: one that fails may say so at once.
+    // Before the export, because an export may fail synchronously.
     underWay = new Promise((resolve) => {
       free = resolve;
     });

@@ -2,15 +2,15 @@ import { BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
 import { type Environment, envValue } from './environment.ts';
 import { tell } from './tell.ts';
 
-/** Where Prometheus scrapes. */
+/** The address that Prometheus scrapes. */
 export interface PrometheusOptions {
   /**
-   * Address to listen on. Default: `OTEL_EXPORTER_PROMETHEUS_HOST`, else `127.0.0.1`, so that nothing outside this machine
-   * can read it. In a container write `0.0.0.0`.
+   * Address to listen on. Default: `OTEL_EXPORTER_PROMETHEUS_HOST`, else `127.0.0.1`, so that only this machine can read the
+   * metrics. In a container, use `0.0.0.0`.
    */
   readonly host?: string | undefined;
   /**
-   * Port, 0 to 65535; 0 takes any free one, and {@link TelemetryHandle.metricsUrl} says which.
+   * Port, 0 to 65535. With 0 the system picks a free port, which {@link TelemetryHandle.metricsUrl} shows.
    * Default: `OTEL_EXPORTER_PROMETHEUS_PORT`, else 9464.
    */
   readonly port?: number | undefined;
@@ -18,20 +18,20 @@ export interface PrometheusOptions {
   readonly endpoint?: string | undefined;
 }
 
-/** What {@link startTelemetry} takes. Whatever is left out is read from the `OTEL_` variables. */
+/** Options of {@link startTelemetry}. Options that you leave out are read from the `OTEL_` variables. */
 export interface TelemetryOptions {
   /** `service.name`. Default: `OTEL_SERVICE_NAME`, else `unknown_service:node`. */
   readonly serviceName?: string | undefined;
   /** `service.version`. Default: the one in `OTEL_RESOURCE_ATTRIBUTES`, else none. */
   readonly serviceVersion?: string | undefined;
   /**
-   * The scrape endpoint: `false` for none, an object to set it up. Either goes before `OTEL_METRICS_EXPORTER`.
+   * The scrape endpoint: `false` turns it off, an object sets it up. Both take precedence over `OTEL_METRICS_EXPORTER`.
    * Default: an endpoint, unless `OTEL_METRICS_EXPORTER` is set and doesn't name `prometheus`.
    */
   readonly prometheus?: false | PrometheusOptions | undefined;
 }
 
-/** A scrape endpoint with every default filled in. */
+/** The address of the scrape endpoint, with every default filled in. */
 export interface ScrapeAddress {
   readonly host: string;
   readonly port: number;
@@ -103,7 +103,7 @@ export function assertValidOptions(options: unknown): asserts options is Telemet
   if (issues.length > 0) throw new BreakerboxConfigError(issues);
 }
 
-/** A bad variable is reported and passed over, as OpenTelemetry asks: whoever deploys must not be able to crash the agent. */
+/** A bad variable is logged and ignored, as OpenTelemetry's specification asks: a deployment must not crash the agent. */
 function portFromEnvironment(env: Environment): number | undefined {
   const text = envValue(env, 'OTEL_EXPORTER_PROMETHEUS_PORT');
   if (text === undefined) return undefined;
@@ -115,7 +115,7 @@ function portFromEnvironment(env: Environment): number | undefined {
   return undefined;
 }
 
-/** Code goes before the environment, the environment before the defaults. */
+/** The address. Options in code take precedence over the environment, and the environment over the defaults. */
 export function scrapeAddress(options: PrometheusOptions, env: Environment): ScrapeAddress {
   return {
     host: options.host ?? envValue(env, 'OTEL_EXPORTER_PROMETHEUS_HOST') ?? DEFAULT_ADDRESS.host,

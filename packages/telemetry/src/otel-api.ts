@@ -1,15 +1,15 @@
 import * as api from '@opentelemetry/api';
 
 /*
- * OpenTelemetry's API as the SDK in this package wants it: that is 1.10, and the application may have 1.9. It differs in the logs API alone,
- * which came with 1.10. bundle-sdk.mjs gives the SDK this module in the place of the API.
+ * OpenTelemetry's API in the form that the SDK in this package expects, which is 1.10. The application may have 1.9. The two differ only in
+ * the logs API, which 1.10 added. bundle-sdk.mjs gives the SDK this module in place of the API.
  */
 
 export * from '@opentelemetry/api';
 
 const newer: Partial<typeof api> = api;
 
-/** Whether the application's API has logs, so that log events go anywhere. */
+/** Whether the application's API has logs. Without it, log events are not sent. */
 export const hasLogs = newer.logs !== undefined;
 
 const NO_LOGS = {

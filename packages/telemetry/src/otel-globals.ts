@@ -20,19 +20,19 @@ export type ApiName = 'context' | 'propagation' | 'trace' | 'metrics' | 'logs';
 const API: Record<ApiName, { disable(): void }> = { context, propagation, trace, metrics, logs };
 
 /**
- * Where every copy of the API, of whatever 1.x, keeps what is registered. The API has no public way to ask, and registering
- * over somebody else prints an error with a stack.
+ * The place where every copy of the 1.x API keeps what is registered. The API has no public way to ask, and registering over
+ * another SDK prints an error with a stack.
  */
 function registry(): Readonly<Record<string, unknown>> {
   const globals = globalThis as Readonly<Record<symbol, Record<string, unknown> | undefined>>;
   return globals[Symbol.for('opentelemetry.js.api.1')] ?? {};
 }
 
-/** Which parts of the API have an SDK behind them now. */
+/** The parts of the API that have an SDK now. */
 export const registeredApis = (): ReadonlySet<ApiName> =>
   new Set((Object.keys(API) as ApiName[]).filter((name) => registry()[name] !== undefined));
 
-/** Takes the SDK away from these parts of the API, which become no-ops again. */
+/** Removes the SDK from these parts of the API, which become no-ops again. */
 export function unregister(names: Iterable<ApiName>): void {
   for (const name of names) API[name].disable();
 }
@@ -40,8 +40,8 @@ export function unregister(names: Iterable<ApiName>): void {
 const LEVELS: readonly string[] = ['NONE', 'ERROR', 'WARN', 'INFO', 'DEBUG', 'VERBOSE', 'ALL'];
 
 /**
- * Lets OpenTelemetry's warnings and errors, or what `OTEL_LOG_LEVEL` asks for, reach stderr, where otherwise nobody would learn
- * of a taken port or a dead collector. A logger that the application has set stays.
+ * Writes OpenTelemetry's warnings and errors to stderr, or the level that `OTEL_LOG_LEVEL` asks for. Without it, a taken port or
+ * a dead collector would go unnoticed. A logger that the application has set stays.
  */
 export function showDiagnostics(env: Environment, logger: DiagLogger = diagLogger()): void {
   learnSecrets(env);
@@ -56,8 +56,8 @@ export function showDiagnostics(env: Environment, logger: DiagLogger = diagLogge
 }
 
 /**
- * Makes something that would set a logger of its own by `OTEL_LOG_LEVEL`, as `NodeSDK` does, and keeps it from that: theirs would
- * write all that a backend has answered. Ours, or the application's, stays in place meanwhile, and hears what is said.
+ * Calls `make` with `OTEL_LOG_LEVEL` hidden. `NodeSDK` would otherwise set a logger of its own, which writes everything that a
+ * backend has answered. Our logger, or the application's, stays in place and receives the messages.
  */
 export function keepingLogger<Made>(make: () => Made): Made {
   const { OTEL_LOG_LEVEL: level } = process.env;
@@ -77,7 +77,7 @@ interface Flushable {
 const isFlushable = (provider: unknown): provider is Flushable =>
   typeof (provider as Partial<Flushable>).forceFlush === 'function';
 
-/** Sends what these parts of the API have waiting. sdk-node's own handle can only shut down. */
+/** Sends what these parts of the API have pending. sdk-node's own handle can only shut down. */
 export async function forceFlush(names: ReadonlySet<ApiName>): Promise<void> {
   const providers: unknown[] = [];
   if (names.has('metrics')) providers.push(metrics.getMeterProvider());

@@ -6,7 +6,7 @@ import { tell } from './tell.ts';
 
 const isCounter = (metric: MetricData): boolean => metric.dataPointType === DataPointType.SUM && metric.isMonotonic;
 
-/** The name that OpenTelemetry's serializer writes, by its own rules, which it doesn't tell. */
+/** The name that OpenTelemetry's serializer writes. The rules are copied from it, because it does not export them. */
 export const scrapedName = (metric: MetricData): string => {
   const name = metric.descriptor.name.replace(/[^a-z0-9_]/gi, '_').replace(/_{2,}/g, '_');
   return isCounter(metric) && !name.endsWith('_total') ? `${name}_total` : name;
@@ -20,7 +20,7 @@ const typeOf = (metric: MetricData): string => {
 
 const PARTS = ['_bucket', '_sum', '_count'];
 
-/** The names that are ours in a scrape, and of which type. */
+/** Breakerbox's names in a scrape, with their types. */
 const ourTypes = (): ReadonlyMap<string, string> =>
   new Map(
     readMetrics().flatMap(({ prometheus, kind }) => [
@@ -40,8 +40,8 @@ const tellOnce = (name: string, other: string, scope: string): void => {
 };
 
 /**
- * Without the metrics of others that would be scraped under a name of ours, but are of another type: a scrape has one type by
- * name, and the serializer leaves out both.
+ * The metrics without those of others that would be scraped under a Breakerbox name with another type. A scrape allows one type
+ * for a name, and the serializer would drop both.
  */
 export const withoutClashes = (metrics: ResourceMetrics): ResourceMetrics => {
   const ours = ourTypes();

@@ -7,13 +7,13 @@ import { type Environment, envValue } from './environment.ts';
 const STARTED = 'http.client.request.start';
 const EXPORTER = /OTel-OTLP-Exporter/;
 
-/** OTLP's own, where no variable says otherwise. */
+/** OTLP's own defaults, for variables that are not set. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_ENDPOINT = 'http://localhost:4318';
-/** Node takes a longer one for none at all, and fires at once. */
+/** The longest delay that Node accepts, in milliseconds. A timer with a longer one fires at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** What sdk-node makes exporters for by the variables alone. */
+/** The signals whose exporters sdk-node sets up from the variables alone. */
 export type SdkSignal = 'TRACES' | 'LOGS';
 
 const timeoutOf = (env: Environment, signal: SdkSignal | 'METRICS'): number => {
@@ -23,7 +23,7 @@ const timeoutOf = (env: Environment, signal: SdkSignal | 'METRICS'): number => {
   return Math.min(set.find((millis) => millis > 0) ?? DEFAULT_TIMEOUT_MS, LONGEST_TIMER_MS);
 };
 
-/** Where the exporter of a signal posts to, written as {@link target} writes it. */
+/** The URL that the exporter of a signal posts to, in the form of {@link target}. */
 const endpointOf = (env: Environment, signal: SdkSignal): string => {
   const below = (base: string): string => `${base.replace(/\/$/, '')}/v1/${signal.toLowerCase()}`;
   const fallback = below(DEFAULT_ENDPOINT);
@@ -39,7 +39,7 @@ const target = (request: ClientRequest): string => `${request.protocol}//${reque
 
 const ours = new AsyncLocalStorage<'metrics'>();
 
-/** Marks what this exporter sends as ours: the application may have exporters of the same kind, which are not ours to end. */
+/** Marks the requests of this exporter as ours. The application may have the same kind of exporter, and its requests are left alone. */
 export function markExports(exporter: PushMetricExporter): PushMetricExporter {
   const send = exporter.export.bind(exporter);
   exporter.export = (metrics, done) => ours.run('metrics', () => send(metrics, done));
@@ -47,15 +47,15 @@ export function markExports(exporter: PushMetricExporter): PushMetricExporter {
 }
 
 /**
- * Puts an end to exports by HTTP that would have none: the exporter's time-out is one for silence, and an endpoint that answers
- * a byte at a time would keep its request open, and the process with it, for ever.
+ * Limits how long an OTLP export over HTTP may take. The exporter's timeout only limits silence: an endpoint that answers one
+ * byte at a time would keep the request open for ever, and the process with it.
  *
- * Exports of metrics don't hold the process either: where the interval is shorter than the time-out there may never be a moment
- * without one. What is under way at the end is waited for as long as our own limit says.
+ * Exports of metrics do not keep the process alive. Where the interval is shorter than the timeout, there may always be one
+ * running. At the end of the process, our own limit decides how long to wait for it.
  *
- * @param signals Those whose exporters sdk-node has made for us. It gives no access to them, so their requests are known by
- *   where they go; an application's own exporter to the same URL has the same time-out by the same variables.
- * @returns Leaves later requests alone.
+ * @param signals The signals whose exporters sdk-node has made for us. It gives no access to them, so their requests are
+ *   recognized by their URL. An application's own exporter to the same URL has the same timeout from the same variables.
+ * @returns a function that stops limiting later requests.
  */
 export function boundOtlpRequests(env: Environment, signals: readonly SdkSignal[]): () => void {
   const timeouts = new Map(signals.map((signal) => [endpointOf(env, signal), timeoutOf(env, signal)]));

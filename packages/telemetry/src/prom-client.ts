@@ -5,7 +5,7 @@ import { type BridgedMetric, bridgedMetric, isOpenMetrics } from './bridged-metr
 
 type AnyRegistry = Registry<RegistryContentType>;
 
-/** On every registry that has our metrics: how they are taken off again. For all copies of this package. */
+/** The property of a registry that holds our metrics and the way to remove them. All copies of this package share it. */
 const REGISTERED = Symbol.for('@breakerbox/telemetry:prom-client:1');
 interface Registered {
   readonly metrics: readonly BridgedMetric[];
@@ -18,7 +18,7 @@ const isRegistry = (value: unknown): value is AnyRegistry =>
 
 const metricOf = (registry: AnyRegistry, name: string): unknown => registry.getSingleMetric(name);
 
-/** Somebody may have cleared the registry since. */
+/** Whether the registry still has our metrics. The application may have cleared it. */
 const holds = (registry: AnyRegistry, { metrics }: Registered): boolean =>
   registry.getMetricsAsArray().some((one) => (metrics as readonly unknown[]).includes(one));
 
@@ -40,15 +40,15 @@ const assertFree = (registry: Bridged): void => {
 };
 
 /**
- * Puts Breakerbox's metrics on a prom-client registry that the application serves already: names, types and labels are those
- * of `startTelemetry`'s endpoint, so dashboards and alerts work on it unchanged. All boxes of the process are on it, made
- * before or after, with all that they have counted; of durations, what comes from now on. No OpenTelemetry SDK is needed, and
- * one beside it does no harm.
+ * Adds Breakerbox's metrics to a prom-client registry that the application already serves. Names, types and labels are those of
+ * `startTelemetry`'s endpoint, so dashboards and alerts work on it unchanged. The registry shows all boxes of the process, made
+ * before or after this call, with everything they have counted. Durations are recorded only from this call on. No OpenTelemetry
+ * SDK is needed, and you can have one as well.
  *
- * On a registry for OpenMetrics, buckets of the duration histogram and outcomes that are failures have exemplars, which link
- * to the traces of sampled spans: set the content type before you register.
+ * On an OpenMetrics registry, buckets of the duration histogram and outcomes that are failures have exemplars. They link to the
+ * traces of sampled spans. Set the content type before you register.
  *
- * @returns Takes the metrics off again, and ends what is measured for them: call it too where you clear or drop the registry.
+ * @returns a function that removes the metrics and stops measuring for them. Call it too when you clear or drop the registry.
  * @throws BreakerboxUsageError if the registry has Breakerbox's metrics already, or others under their names.
  * @example
  * ```ts
@@ -68,7 +68,7 @@ export function registerBreakerboxMetrics(registry: AnyRegistry): () => void {
   assertFree(bridged);
   const cells = openCells({ insteadOfSdk: false, exemplars: isOpenMetrics(registry) });
   const metrics = cells.metrics().map((metric) => bridgedMetric(metric, cells, registry));
-  // prom-client's types know its own four classes; what it asks of a metric is less.
+  // prom-client's types only allow its own four classes, but it uses only part of them.
   for (const metric of metrics) registry.registerMetric(metric as unknown as Metric);
   const names = metrics.map(({ name }) => name);
   const registered: Registered = {

@@ -1,4 +1,4 @@
-/** What a metric's kind is called in a scrape, as OpenTelemetry's serializer has it. */
+/** The type of a metric in a scrape, as OpenTelemetry's serializer writes it. */
 export const PROM_TYPE = {
   counter: 'counter',
   updowncounter: 'gauge',
@@ -6,5 +6,5 @@ export const PROM_TYPE = {
   histogram: 'histogram',
 } as const;
 
-/** An attribute's name with dots is a label's with underscores. */
+/** The label for an attribute: dots become underscores. */
 export const labelName = (attribute: string): string => attribute.replaceAll('.', '_');

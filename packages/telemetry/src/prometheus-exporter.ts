@@ -13,28 +13,26 @@ import {
 } from './scrape-server.ts';
 import { tell } from './tell.ts';
 
-/** An observable callback that never comes back must not hang the scrape; Prometheus waits 10 s by default. */
+/** Limit for observable callbacks, which must not block the scrape for ever. Prometheus waits 10 s by default. */
 const COLLECT_TIMEOUT_MS = 5_000;
 
 const SECONDS = /[._]seconds(?:[._]total)?$/;
 const TOTAL = /[._]total$/;
 
-/**
- * The name that OTLP-to-Prometheus translation would give: `_seconds` after a name whose unit is seconds, before `_total`.
- */
+/** The name that the translation from OTLP to Prometheus gives: `_seconds` for the unit seconds, before `_total`. */
 function renameSeconds(metric: MetricData): MetricData {
   const { name, unit } = metric.descriptor;
   if (unit !== 's' || SECONDS.test(name)) return metric;
   return { ...metric, descriptor: { ...metric.descriptor, name: `${name.replace(TOTAL, '')}_seconds` } };
 }
 
-/** All of it under the names of a scrape. */
+/** The metrics with the names of a scrape. */
 export const withSeconds = (metrics: ResourceMetrics): ResourceMetrics => ({
   ...metrics,
   scopeMetrics: metrics.scopeMetrics.map((scoped) => ({ ...scoped, metrics: scoped.metrics.map(renameSeconds) })),
 });
 
-/** What there is to scrape; what could not be read of it is told. */
+/** Collects the metrics for a scrape. Metrics that cannot be read are logged. */
 export const readForScrape = async (exporter: BreakerboxPrometheusExporter): Promise<ResourceMetrics> => {
   const { resourceMetrics, errors } = await exporter.collect({ timeoutMillis: COLLECT_TIMEOUT_MS });
   if (errors.length > 0)
@@ -64,12 +62,13 @@ const serializerOf = (config: ExporterConfig): PrometheusSerializer =>
   );
 
 /**
- * OpenTelemetry's `PrometheusExporter`, with the names that OTLP into Prometheus gives: metrics in seconds end in `_seconds`.
- * For those who set up the OpenTelemetry SDK themselves; {@link startTelemetry} uses it already. It takes the same
- * configuration as its parent, and belongs in the same place. It serves as `startTelemetry`'s endpoint does: what can't be read
- * or written costs that scrape and not the process, what an error said stays in the log, and no client holds anything.
+ * OpenTelemetry's `PrometheusExporter` with the names that the translation from OTLP to Prometheus gives: metrics in seconds end
+ * in `_seconds`. Use it if you set up the OpenTelemetry SDK yourself; {@link startTelemetry} uses it already. It takes the
+ * configuration of its parent, and you use it in the same place. It serves as `startTelemetry`'s endpoint does: a value that
+ * cannot be read or written fails one scrape and not the process, error messages go only to the log, and no client can
+ * block it or keep memory in use.
  *
- * A View could rename too, but then OTLP backends would see the new name as well. This touches what is scraped, nothing else.
+ * A View could rename the metrics too, but then OTLP backends would see the new names. This exporter changes only the scrape.
  *
  * @example
  * ```ts
@@ -82,7 +81,7 @@ export class BreakerboxPrometheusExporter extends PrometheusExporter {
   readonly #body: ReturnType<typeof scrapeBody>;
   #server: ScrapeServer | undefined;
 
-  /** @param callback Called when the endpoint listens, with the error if it can't, or at once if it is not to be started. */
+  /** @param callback Called when the endpoint listens, with the error if it can't, or at once with `preventServerStart`. */
   constructor(config: ExporterConfig = {}, callback: (error?: Error) => void = () => {}) {
     super({ ...config, preventServerStart: true });
     const serializer = serializerOf(config);
@@ -98,7 +97,7 @@ export class BreakerboxPrometheusExporter extends PrometheusExporter {
     return { resourceMetrics: withoutClashes(withSeconds(resourceMetrics)), errors };
   }
 
-  /** Listens. Rejects if it can't, which is told by `diag` as well. */
+  /** Opens the endpoint. Rejects if it can't listen, and logs the error through `diag`. */
   override async startServer(): Promise<void> {
     this.#server ??= openScrapeServer(this.#address, this.#render, explainListenError);
     await this.#server.ready;
@@ -106,7 +105,7 @@ export class BreakerboxPrometheusExporter extends PrometheusExporter {
     if (failure !== undefined) throw failure;
   }
 
-  /** Gives the port back. */
+  /** Closes the endpoint and frees the port. */
   override async stopServer(): Promise<void> {
     await this.#server?.close();
   }

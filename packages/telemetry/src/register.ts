@@ -1,9 +1,9 @@
 /**
- * `node --import @breakerbox/telemetry/register agent.js`: telemetry with no change to the code, set up by the `OTEL_`
- * variables alone.
+ * `node --import @breakerbox/telemetry/register agent.js` starts telemetry without a change to the code. The `OTEL_` variables
+ * set it up.
  */
 import { isMainThread } from 'node:worker_threads';
 import { startTelemetry } from './start.ts';
 
-// Node runs --import in worker threads too, where the main thread has the port.
+// Node runs --import in worker threads too, where the main thread already has the port.
 startTelemetry(isMainThread ? {} : { prometheus: false });

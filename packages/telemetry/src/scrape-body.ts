@@ -1,24 +1,24 @@
-/** So many who read at once are no Prometheus, or a very slow network. */
+/** More concurrent readers than this are not Prometheus, or the network is very slow. */
 const CROWD = 4;
-/** No scraper asks more often. */
+/** Milliseconds that a text can be reused. No scraper asks more often. */
 const FRESH_MS = 1_000;
 
-/** What the scrape endpoint answers with, and how many are still reading. */
+/** The text of the scrape endpoint, and how many clients are still reading it. */
 export interface ScrapeBody {
-  /** The text, for somebody who asks now. Rejects if it can't be written. */
+  /** The text for a client that asks now. Rejects if it can't be written. */
   take(): Promise<Buffer>;
-  /** Counts a reader. @returns Counts it no more, however often it is called. */
+  /** Counts a reader. @returns a function that ends the count; further calls have no effect. */
   reading(): () => void;
 }
 
 /**
- * Writes the text once for all who ask while it is being written; and if many are still reading, once a second. A text can
- * be megabytes long and a client needs not read it: each with a text of its own would fill the memory.
+ * Writes the text once for all clients that ask while it is being written, and at most once a second while many are reading. A
+ * text can be megabytes long, and a client may never read it. One text for each client would fill the memory.
  */
 export function scrapeBody(render: () => Promise<string>): ScrapeBody {
   let underWay: Promise<Buffer> | undefined;
   const readers = new Set<object>();
-  // Held by those who still read it, and gone with them.
+  // A weak reference: the text is freed when its last reader is done.
   let last: { readonly body: WeakRef<Buffer>; readonly at: number } | undefined;
 
   const write = async (): Promise<Buffer> => {

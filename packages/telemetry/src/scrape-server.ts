@@ -6,29 +6,29 @@ import { tell } from './tell.ts';
 
 /** The server that Prometheus scrapes. */
 export interface ScrapeServer {
-  /** Resolves when it listens, or when it is sure that it can't. Never rejects. */
+  /** Resolves when the server listens, or when it cannot. Never rejects. */
   readonly ready: Promise<void>;
-  /** Where it listens; undefined until then, if it can't, and once it is closed. */
+  /** The URL of the endpoint. Undefined before the server listens, if it cannot, and after it is closed. */
   url(): string | undefined;
-  /** Why it can't listen. */
+  /** The error if the server cannot listen. */
   failure(): Error | undefined;
-  /** Gives the port back. */
+  /** Closes the server and frees the port. */
   close(): Promise<void>;
 }
 
 /** Prometheus reads this as version 0.0.4 of its text format. */
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** What a request by way of an HTTP proxy may have before its path. */
+/** The part before the path in a request through an HTTP proxy. */
 const PROXIED = /^https?:\/\/[^/?]*/i;
-/** Prometheus gives up after as long, unless it is told otherwise. */
+/** Prometheus gives up after this time by default. */
 const READ_LIMIT_MS = 10_000;
-/** Whoever scrapes holds one or two. */
+/** A scraper holds one or two connections. */
 const MOST_CONNECTIONS = 50;
 
 /**
- * One connection too many takes the place of that which has been silent longest: a port scanner, or whoever means harm, would
- * otherwise shut Prometheus out by opening all that there are. Where each waits for an answer, it is hung up on.
+ * When there are too many connections, a new one replaces the one that has been silent longest. A port scanner or an attacker
+ * could otherwise shut Prometheus out by opening every connection. If all of them wait for an answer, the new one is closed.
  */
 function limitConnections(server: Server): void {
   const open = new Set<Socket>();
@@ -56,12 +56,12 @@ function limitConnections(server: Server): void {
   });
 }
 
-/** A client that asks and doesn't read would have its answer kept for as long as it likes. */
+/** Limits how long a client may read. The answer of a client that never reads would otherwise stay in memory. */
 function limitReading(response: ServerResponse, done: () => void): void {
   const { socket } = response.req;
   const timer = setTimeout(() => {
     socket.destroy();
-    done(); // One that was waiting behind others has no `close` to come.
+    done(); // A response that was queued behind others emits no `close`.
   }, READ_LIMIT_MS).unref();
   response.once('close', () => {
     clearTimeout(timer);
@@ -77,14 +77,14 @@ export async function answerScrape(response: ServerResponse, scraped: ScrapeBody
 async function writeAnswer(response: ServerResponse, scraped: ScrapeBody): Promise<void> {
   try {
     const body = await scraped.take();
-    // Gone while the text was being written: there is no `close` to come.
+    // The client left while the text was being written, so no `close` will follow.
     if (response.destroyed) return;
     limitReading(response, scraped.reading());
     response.writeHead(200, { 'content-type': TEXT, 'content-length': body.length }).end(body);
   } catch (error) {
-    // Without an answer the scrape would hang until Prometheus' time-out, and nobody would know why.
+    // Without an answer the scrape would hang until Prometheus' timeout, with no hint of the cause.
     tell('error', 'Breakerbox telemetry: this scrape failed, the next may work', error);
-    // What the error says is for the log alone: it may quote anything.
+    // The error's message goes only to the log, because it may quote anything.
     response
       .writeHead(500, { 'content-type': TEXT })
       .end("# collecting the metrics failed; the process's log says why\n");
@@ -96,7 +96,7 @@ function refuse(response: ServerResponse, status: 404 | 405, endpoint: string): 
   response.writeHead(status, { 'content-type': TEXT, ...allow }).end(`# metrics are at GET ${endpoint}\n`);
 }
 
-/** What an error of listening is told as. */
+/** Writes the log message for an error of listening. */
 export type ExplainListenError = (error: NodeJS.ErrnoException, address: ScrapeAddress) => string;
 
 export const cannotServe: ExplainListenError = (error, { host, port, endpoint }) =>
@@ -117,8 +117,8 @@ const explainListenError: ExplainListenError = (error, address) => {
 };
 
 /**
- * Serves what `render` gives. OpenTelemetry's exporter has a server too, but one that can't take port 0, that is kept alive by
- * Prometheus' connections, and whose process dies of an attribute that can't be written as text.
+ * Serves the text that `render` gives. OpenTelemetry's exporter has a server too, but it cannot take port 0, Prometheus'
+ * connections keep it alive, and an attribute that cannot be written as text ends the process.
  */
 export function openScrapeServer(
   address: ScrapeAddress,
@@ -135,7 +135,7 @@ export function openScrapeServer(
     void answerScrape(response, body);
   });
   limitConnections(server);
-  // Neither the server nor a connection that Prometheus holds open may keep an agent alive that has finished.
+  // Neither the server nor an open connection of Prometheus may keep a finished agent alive.
   server.unref();
   server.on('connection', (socket) => socket.unref());
 
@@ -154,7 +154,7 @@ export function openScrapeServer(
         resolve();
       });
     } catch (error) {
-      fail(error as Error); // Of a port that is none.
+      fail(error as Error); // `listen` throws for an invalid port.
     }
   });
 

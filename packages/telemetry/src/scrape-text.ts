@@ -6,29 +6,29 @@ import { producedMetrics } from './metric-producer.ts';
 import { scrapedName } from './others-names.ts';
 import { BreakerboxPrometheusExporter, readForScrape, withSeconds } from './prometheus-exporter.ts';
 
-/** What the serializer says where there is nothing else, with no end of line. */
+/** The serializer's text if there are no metrics. It has no line end. */
 const NOTHING = '# no registered metrics';
 
-/** Somebody else's metrics under our names: one of them is OpenTelemetry's, for anybody who runs tools. */
+/** Whether others have metrics under our names. OpenTelemetry has one such name, for any application that runs tools. */
 const hasOurNames = ({ scopeMetrics }: ResourceMetrics, cells: CellReader): boolean => {
   const names = new Set(cells.metrics().map(({ prometheus }) => prometheus));
   return scopeMetrics.some(({ metrics }) => metrics.some((metric) => names.has(scrapedName(metric))));
 };
 
-/** What the scrape endpoint answers with. */
+/** The text of the scrape endpoint. */
 export interface ScrapeText {
-  /** For the SDK, as a reader of it. */
+  /** The metric reader to give to the SDK. */
   readonly exporter: BreakerboxPrometheusExporter;
   render(): Promise<string>;
 }
 
-/** @param cells Where Breakerbox's own metrics are read; undefined if they are the SDK's to bring. */
+/** @param cells The source of Breakerbox's own metrics. Undefined if the SDK's instruments record them. */
 export function scrapeText(cells: CellReader | undefined): ScrapeText {
   const exporter = new BreakerboxPrometheusExporter({ preventServerStart: true });
   const serializer = new PrometheusSerializer();
   const withCells = (collected: ResourceMetrics, from: CellReader): string => {
     if (hasOurNames(collected, from)) {
-      // A name stands once in a scrape, with all its series: the serializer can put the two together. Ours first, whose help stays.
+      // A name may appear only once in a scrape, with all its series. The serializer merges the two. Ours is first, so its help stays.
       const ours = withSeconds({ ...collected, scopeMetrics: producedMetrics(from) });
       return serializer.serialize({ ...collected, scopeMetrics: [...ours.scopeMetrics, ...collected.scopeMetrics] });
     }

@@ -23,15 +23,15 @@ import { scrapeText } from './scrape-text.ts';
 import { tell } from './tell.ts';
 import { breakerboxViews } from './views.ts';
 
-/** Running telemetry. */
+/** Handle of the running telemetry. */
 export interface TelemetryHandle {
-  /** Resolves when the scrape endpoint listens, or when it is sure that there is none. Never rejects. */
+  /** Resolves when the scrape endpoint listens, or when it is clear that there is no endpoint. Never rejects. */
   readonly ready: Promise<void>;
-  /** Where Prometheus scrapes. Undefined before {@link ready}, without an endpoint, if the port is taken, and after shutdown. */
+  /** URL that Prometheus scrapes. Undefined before {@link ready}, without an endpoint, if the port is taken, and after shutdown. */
   readonly metricsUrl: string | undefined;
   /**
-   * Sends what is waiting, closes the scrape endpoint and makes the OpenTelemetry API a no-op again. Takes 3 seconds at most and
-   * never rejects; what could not be sent is reported through `diag`. After it, {@link startTelemetry} may be called anew.
+   * Sends pending telemetry, closes the scrape endpoint and makes the OpenTelemetry API a no-op again. Takes at most 3 seconds and
+   * never rejects. Telemetry that cannot be sent is reported through `diag`. Afterwards you can call {@link startTelemetry} again.
    */
   shutdown(): Promise<void>;
 }
@@ -46,12 +46,12 @@ const nothing = (): TelemetryHandle => ({
   shutdown: () => Promise.resolve(),
 });
 
-/** OpenTelemetry's has the path of the node binary in it where the process was started by that, and so somebody's home. */
+/** OpenTelemetry's own default name can contain the path of the node binary, and with it the name of a home directory. */
 const NAMELESS = { 'service.name': 'unknown_service:node' };
 
 /**
- * OpenTelemetry's default detectors put the process's command line, with any secret on it, into `target_info` and into every
- * OTLP export. These add an instance id and what the environment says. What is written in code comes last and wins.
+ * OpenTelemetry's default detectors put the command line of the process, with any secret on it, into `target_info` and every
+ * OTLP export. These detectors only add an instance id and the environment's attributes. Options in code are last and win.
  */
 function resourceDetectors({ serviceName, serviceVersion }: TelemetryOptions): ResourceDetector[] {
   const attributes = {
@@ -66,12 +66,12 @@ function resourceDetectors({ serviceName, serviceVersion }: TelemetryOptions): R
   ];
 }
 
-/** sdk-node takes null as "leave what is there alone", which its types don't say. */
+/** With null, sdk-node keeps the current context manager. Its types do not allow null. */
 const NO_CONTEXT_MANAGER = null as unknown as ContextManager;
 
 /**
- * A signal that goes nowhere gets no provider, and so costs nothing. And everything but metrics may belong to somebody else
- * already, such as an error tracker with tracing of its own.
+ * A signal without an exporter gets no provider, and so costs nothing. All signals but metrics may already belong to another
+ * library, such as an error tracker with its own tracing.
  */
 function signalSettings(taken: ReadonlySet<ApiName>, plan: ExporterPlan): Partial<NodeSDKConfiguration> {
   return {
@@ -89,8 +89,8 @@ const sdkSignals = (taken: ReadonlySet<ApiName>, plan: ExporterPlan): SdkSignal[
 ];
 
 /**
- * Boxes that were made before would otherwise look for the SDK at their next use, and a scrape until then would find no
- * zeros. A second copy of core in this process still does.
+ * Binds earlier boxes to the SDK now. Otherwise they look for the SDK at their next use, and a scrape before that shows no zeros.
+ * Boxes of a second copy of core in this process still bind at their next use.
  */
 function bindBoxes(): void {
   try {
@@ -104,7 +104,7 @@ function bindBoxes(): void {
   }
 }
 
-/** All or nothing: a start that fails half-way leaves nothing registered. */
+/** All or nothing: a start that fails halfway leaves nothing registered. */
 function startSdk(
   configuration: Partial<NodeSDKConfiguration>,
   taken: ReadonlySet<ApiName>,
@@ -123,8 +123,8 @@ function startSdk(
 }
 
 /**
- * What goes into the SDK for metrics, and how to take back what that has opened. Breakerbox's own are read from its cells
- * wherever sums since the beginning are wanted: at a fraction of what the SDK's instruments cost.
+ * The SDK's settings for metrics, and a function that closes what they have opened. Where every exporter wants cumulative sums,
+ * Breakerbox's own metrics are read from its cells, at a fraction of the cost of the SDK's instruments.
  */
 function metricSettings(scrape: boolean, plan: ExporterPlan, env: Environment) {
   const exporters = pushExporters(plan.metrics, env);
@@ -183,7 +183,7 @@ const withPossibleLogs = (plan: ExporterPlan): ExporterPlan => {
   return { ...plan, logs: false };
 };
 
-/** A variable of OTLP's that can't be used must cost neither the agent nor the scrape endpoint. */
+/** Starts without exporters if an OTLP variable cannot be used. It must cost neither the agent nor the scrape endpoint. */
 function launchOrFallBack(options: TelemetryOptions, env: Environment): TelemetryHandle {
   const plan = withPossibleLogs(planExporters(env));
   try {
@@ -200,11 +200,12 @@ function launchOrFallBack(options: TelemetryOptions, env: Environment): Telemetr
 
 /**
  * Starts OpenTelemetry for this process: `/metrics` for Prometheus on 127.0.0.1:9464, and OTLP where the usual `OTEL_` variables
- * say so. Nothing need be awaited. Call it once, before or after boxes are made; a second call returns the first one's handle.
+ * ask for it. You do not need to await anything. Call it once, before or after you make boxes. A second call returns the handle of
+ * the first.
  *
- * Telemetry never breaks the agent: a taken port, a dead collector or a bad variable is reported through `diag` (on stderr,
- * unless the application has set a logger) and the agent runs on. If an OpenTelemetry SDK already handles this process's
- * metrics, nothing is started.
+ * Telemetry never breaks the agent: a taken port, a dead collector or a bad variable is reported through `diag`, and the agent
+ * continues. `diag` writes to stderr unless the application has set a logger. If an OpenTelemetry SDK already handles the metrics
+ * of this process, nothing is started.
  *
  * @throws BreakerboxConfigError if an option can't work.
  * @example

@@ -2,14 +2,14 @@ import { SCOPE_NAME } from '@breakerbox/core';
 import type { ViewOptions } from '@opentelemetry/sdk-metrics';
 
 /**
- * Series that one of our metrics may have. OpenTelemetry's 2000 is too few: 200 tools and `_OTHER`, by success, 8 categories
- * of failure and 4 of ignored outcomes, are 2613 for each agent, and whatever is over is lumped together without its labels.
+ * The most series that one Breakerbox metric may have. OpenTelemetry's 2000 is too few: 200 tools and `_OTHER`, by success,
+ * 8 categories of failure and 4 of ignored outcomes, are 2613 for each agent. Series above the limit lose their labels.
  */
 const SERIES_PER_METRIC = 20_000;
 
 /**
- * Views that Breakerbox's metrics need: more series than OpenTelemetry's default of 2000 for each metric. Metrics of others
- * are left alone. {@link startTelemetry} uses them already; give them to an SDK of your own.
+ * Views that Breakerbox's metrics need: a higher limit of series for each metric than OpenTelemetry's default of 2000. Metrics of
+ * others are not changed. {@link startTelemetry} uses them already; add them to an SDK of your own.
  *
  * @example
  * ```ts

@@ -8,14 +8,14 @@ import { isOutage, readAccount, readProse, retryAfterIn } from './text.ts';
 
 const { TRUST } = core;
 
-/** Why a call did not succeed, what that is about (C14), and the evidence. */
+/** Why a call did not succeed, what the failure is about (C14), and the evidence. */
 export interface Verdict extends Classification {
   readonly blames: 'tool' | 'key';
   /** The evidence, in short plain English. It quotes no input. */
   readonly why: string;
 }
 
-/** What is known beside the error or the result. */
+/** Context of a call, beside its error or result. */
 export interface ReadContext extends ClassifyContext {
   /** The name of the tool. */
   readonly tool?: string;
@@ -26,8 +26,8 @@ export interface ReadContext extends ClassifyContext {
 }
 
 /**
- * Why a tool threw (O2). What the signal, codes and statuses leave open is read in the class and in the text. An `AbortError` while the
- * signal has not fired is `cancelled`: a tool with a time-out of its own should abort by `AbortSignal.timeout(ms)`. Never throws.
+ * Why a tool threw (O2). Where signal, codes and statuses do not decide, the class and the text do. An `AbortError` while the
+ * signal has not fired is `cancelled`: a tool with a timeout of its own should abort by `AbortSignal.timeout(ms)`. Never throws.
  * 'connect ECONNREFUSED 127.0.0.1:5432' is `{ category: 'network', blames: 'tool', why: 'code ECONNREFUSED' }`.
  */
 export const readThrown = (error: unknown, context?: ReadContext): Verdict =>
@@ -35,8 +35,8 @@ export const readThrown = (error: unknown, context?: ReadContext): Verdict =>
 const UNREADABLE: Verdict = { category: 'unknown', blames: 'tool', why: 'it cannot be read' }; // For a bug of ours (E5).
 
 /**
- * Why a result is an error (O2), read as if it had been thrown; undefined where it is a success. What says nothing is `tool_error`.
- * A string, or an MCP result of one text, is an error where it is nothing but the message of an outage. Never throws.
+ * Why a result is an error (O2), read like a thrown error; undefined for a success. Without evidence it is `tool_error`. A string, or
+ * an MCP result with one text, is an error only if it consists of the message of an outage. Never throws.
  */
 export const readReturned = (result: unknown, context?: ReadContext): Verdict | undefined =>
   core.safely('reading a result', () => {
@@ -47,11 +47,11 @@ export const readReturned = (result: unknown, context?: ReadContext): Verdict | 
     return verdict.category === 'unknown' ? { ...verdict, category: 'tool_error' } : verdict;
   });
 
-/** A result that consists of nothing but an error message begins so, is short, and goes on in no further line but of a body or a stack. */
+/** A result that is only an error message begins like this. It is short, and further lines belong to a body or a stack. */
 const OPENING =
   /^[^\w\n]{0,4}(?:error(?! handling| codes?| messages?)|failed|failure|fatal|exception|MCP error|could not|unable to|cannot connect|[\w.]{0,60}(?:Error|Exception|Timeout):|(?:\w{1,20} ){0,3}(?:failed|error):)/i;
 
-/** A result that does not say that it is an error counts only by evidence that libraries leave, and in doubt not at all. */
+/** A result that is not marked as an error counts as one only by evidence that libraries leave. In doubt it is a success. */
 const messageAlone = (result: unknown, context: ReadContext | undefined): Verdict | undefined => {
   const content = core.read(result, 'content');
   const single = Array.isArray(content) && content.length === 1 && core.read(result, 'structuredContent') === undefined;
@@ -62,7 +62,7 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   return found?.hard && isOutage(found) ? verdictOn(text, call) : undefined;
 };
 
-/** What is known of the call; of its arguments, the strings in them. */
+/** The context of the call, with the strings in its arguments. */
 const callOf = (context: ReadContext | undefined) => ({
   context,
   kind: (core.read(context, 'kind') as ToolKind | undefined) ?? kindOf(core.readText(context, 'tool', 200) ?? ''),
@@ -83,36 +83,36 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
   const skipped = { category: 'tool_error', blames: 'tool', why: 'another guard skipped the call' } as const;
   if (SKIPPED.test(`${text}\n${allSaidBy(error)}`)) return skipped;
   if (!host || !isChosen(text, sign, call)) return { category, ...wait, blames: 'tool', why: sign };
-  // That there is no such host is an answer.
+  // That the host does not exist is an answer.
   const missing = /NOTFOUND|NAME_NOT|UNKNOWN_HOST|no such host/.test(sign);
   const why = `${sign}, of the host that the call chose`;
   return { category: missing ? 'tool_error' : category, ...wait, blames: 'key', why };
 };
 
-/** C14: whether a failure that is about a host is about the one that the call chose, not about a proxy or the tool's own server. */
+/** C14: whether a failure about a host is about the host that the call chose, and not about a proxy or the tool's own server. */
 const isChosen = (text: string, sign: string, { context, kind, input }: Call): boolean => {
   const opens = kind === 'fetch' || kind === 'browser';
   const url = urlIn(input);
   if (url) return (opens || text.toLowerCase().includes(url.hostname)) && !isElsewhere(text, url);
-  // 'connect ECONNREFUSED 127.0.0.1:9222' of a call without a URL is about the browser itself.
+  // 'connect ECONNREFUSED 127.0.0.1:9222' in a call without a URL is about the browser itself.
   return opens && (context?.input === undefined || !/REFUSED|refused|connection/.test(sign) || namesHost(text));
 };
 
-/** B3: a guard within the tool, maybe in another process, skipped the call: the failures behind that are charged already. */
+/** B3: a guard within the tool, maybe in another process, skipped the call. The failures that caused it are charged already. */
 const SKIPPED = /\bTool '.{1,200}' is unavailable\b[\s\S]*\bDo not retry it\b|\bDo not call any tools, including\b/;
 
 /** The whole text of a runner that cannot start: what a program prints has more lines. */
 const UNSTARTED =
   /^(?:MCP error -32\d{3}: )?(?:spawn \S+ (?:ENOENT|EACCES)|(?:failed|unable) to (?:create|start) (?:the |a )?(?:sandbox|kernel|container)\b.*)$/i;
 
-/** What one error means, where its class or its text knows better than core. */
+/** The meaning of one error, where its class or its text is more exact than core's reading. */
 const refined = (error: unknown, text: string, own: core.Evidence, { kind, input }: Call): core.Evidence => {
   const meant = kind === 'runner' && text.startsWith('Command ') ? undefined : misnomer(error);
   if (meant || (own.trust <= TRUST.code && !own.vague)) return meant ?? own;
   const names = core.readNames(error);
   const named = own.vague ? undefined : names.map(classMeaning).find((found) => found !== undefined);
   if (own.trust === TRUST.status) {
-    // A refusal may be about the account: 400 with 'your credit balance is too low', or AWS's 400 of a throttled call.
+    // A refusal may be about the account: 400 with 'your credit balance is too low', or AWS's 400 for a throttled call.
     const throttled = own.category === 'invalid_input' && named?.category !== 'server' ? named : undefined;
     return { ...own, ...(readAccount(own, allSaidBy(error)) ?? throttled) };
   }
@@ -125,7 +125,7 @@ const refined = (error: unknown, text: string, own: core.Evidence, { kind, input
   if (kind === 'runner') return UNSTARTED.test(text) ? { ...printed, category: 'resource', sign: 'spawn' } : printed;
   const found = readProse(withoutInput(text, input), kind);
   if (found && isOutage(found)) return { ...found, trust: TRUST.text };
-  // An error of the language or of the system is no answer, whatever its words.
+  // An error of the language or of the system is not an answer, whatever its message says.
   const code = core.readText(error, 'code', 64) ?? '';
   const bug = /^E[A-Z]+$/.test(code) || names.some((name) => /^(?:Type|Reference|Range|Syntax|Eval)Error$/.test(name));
   if (found && (rpc || found.hard || !(bug || own.vague))) return { ...found, trust: TRUST.hint };

@@ -1,7 +1,7 @@
-/** What kind of tool it is, where that changes how its errors are read. */
+/** The kind of a tool, where it changes how errors are read. */
 export type ToolKind = 'runner' | 'fetch' | 'browser';
 
-/** In order. A whole name, or the verb and its object. */
+/** Patterns in the order of their precedence. Each matches a whole name, or the verb and its object. */
 const KINDS: Readonly<Record<ToolKind, RegExp>> = {
   browser: /\b(?:browser|playwright|puppeteer|selenium|chromium)\b/,
   runner:
@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<ToolKind, RegExp>> = {
     /\b(?:fetch(?:$| (?:urls?|page|web|webpage|website|html|markdown|txt|json)\b)|scrape|crawl|http (?:request|get)|(?:read|get|open|visit) (?:url|web ?page|website)|web ?fetch)\b/,
 };
 
-/** What kind of tool a name stands for, with the title of MCP's annotations where it has any; undefined in doubt. */
+/** The kind that a tool's name means, or the title in its MCP annotations if there is one; undefined in doubt. */
 export const kindOf = (tool: string, annotations?: { readonly title?: string | undefined }): ToolKind | undefined => {
   const names = [tool, annotations?.title ?? ''].map((name) => name.replace(/([a-z\d])(?=[A-Z])/g, '$1 '));
   const words = names.map((name) => name.toLowerCase().replace(/[^a-z\d]+/g, ' ')).map((name) => name.trim());

@@ -7,7 +7,7 @@ export const saidBy = (error: unknown): string => {
   if (!message.startsWith('Command ')) return message;
   const command = ['escapedCommand', 'command', 'cmd'].map((key) => readText(error, key)).find(Boolean);
   if (command) return message.replace(command, () => '');
-  // The synchronous calls keep the command nowhere else: it is what is before the first line break.
+  // The synchronous functions quote the command only here, before the first line break.
   return read(error, 'pid') === undefined ? message : message.slice(message.search(/\n|$/));
 };
 
@@ -17,10 +17,10 @@ const joined = (texts: readonly unknown[]): string => texts.filter(Boolean).join
 export const contentOf = (content: unknown): string =>
   joined(typeof content === 'string' ? [content] : readItems(content, 16).map((part) => readText(part, 'text')));
 
-/** Where the body of an answer is kept: OpenAI, Anthropic; axios, gaxios, got; AI SDK; Stripe. */
+/** Keys that hold the body of an answer: OpenAI, Anthropic; axios, gaxios, got; AI SDK; Stripe. */
 const BODY = /^(?:errors?|response|data|body|responseBody|raw|details?|type|rawType|code|decline_code|reason|[0-3])$/;
 
-/** All that an error says, the body of the answer included: at most 64 values. */
+/** All text of an error, with the body of the answer: at most 64 values. */
 export const allSaidBy = (error: unknown): string => {
   const values: unknown[] = [error];
   for (let index = 0; index < values.length && values.length < 64; index += 1) {
@@ -31,14 +31,14 @@ export const allSaidBy = (error: unknown): string => {
   return joined(values.map((value) => (typeof value === 'string' ? value.slice(0, TEXT_LIMIT) : undefined)));
 };
 
-/** The strings in the arguments of a call: 3 levels, at most 32. */
+/** The strings in the arguments of a call: 3 levels deep, at most 32 keys of each object and 32 strings. */
 export const stringsIn = (input: unknown, depth = 3): readonly string[] => {
   if (typeof input === 'string') return input.length > 2 && input.length < TEXT_LIMIT ? [input] : [];
   const keys = isObject(input) && depth > 0 ? readKeys(input).slice(0, 32) : [];
   return keys.flatMap((key) => stringsIn(read(input, key), depth - 1)).slice(0, 32);
 };
 
-/** A text without what it quotes of the arguments, words such as 'failed' apart. */
+/** A text without its quotes of the arguments. Plain words such as 'failed' stay. */
 export const withoutInput = (text: string, input: readonly string[]): string =>
   input
     .filter((value) => value.length > 3 && (value.length > 9 || /[^a-z]/i.test(value)))
@@ -50,17 +50,17 @@ export const urlIn = (input: readonly string[]): URL | undefined => {
   return url === undefined ? undefined : new URL(url);
 };
 
-/** A host that an error names: Node, Go, Python, curl. An address without a name is of the URL's host if it has its port. */
+/** A host that an error names: Node, Go, Python, curl. An address without a name belongs to the URL's host if the port is the same. */
 const NAMED =
   /(?:\b(?:ENOTFOUND|ECONNREFUSED|lookup|host|connect to|dial tcp(?!: lookup)|resolve)[ :='"[]{1,3}|\b(?=127\.0\.0\.1|localhost)|\[(?=::1\]))([\w.:-]*\w)\]?'?(?:(?:,? port[ =]|:)(\d+))?/g;
 const isAddress = (name: string): boolean => /^[\d.]+$|:/.test(name);
 
-/** Whether a text names a host of the web, not only an address. */
+/** Whether a text names a host of the web, and not only an address. */
 export const namesHost = (text: string): boolean =>
   /\bhttps?:\/\/(?!127\.|localhost)/i.test(text) ||
   [...text.matchAll(NAMED)].some(([, name = '']) => name.includes('.') && !isAddress(name.replace(/:\d+$/, '')));
 
-/** Whether a text names another host or port than those of a URL: of a proxy, or of what the tool itself depends on. */
+/** Whether a text names another host or port than those of a URL, such as a proxy or a server that the tool depends on. */
 export const isElsewhere = (text: string, url: URL): boolean => {
   const own = url.hostname.replace(/[[\]]/g, '');
   return [...text.matchAll(NAMED)].some(([, named = '', apart]) => {

@@ -7,12 +7,12 @@ const codeIn = (text: string): Meaning | undefined => {
   return codes?.find((found) => found !== undefined && found.vague !== true);
 };
 
-/** gRPC only in the forms of its libraries, because a row 14 of seats can be unavailable too: Node; Java; Go; Python. */
+/** gRPC only in the forms of its libraries, because row 14 of a seat map can be unavailable too: Node; Java; Go; Python. */
 const GRPC =
   /(?:^|: )\d{1,2} ([A-Z_]{7,20}):|\b(UNAVAILABLE|DEADLINE_EXCEEDED|UNAUTHENTICATED): |\b(?:rpc error: code = |StatusCode\.)([A-Za-z_]{7,20})\b/;
 const grpcIn = (text: string): Meaning | undefined => grpcStatus(GRPC.exec(text)?.slice(1).find(Boolean) ?? '');
 
-/** A number is a status by its own reason, by what it is called, or at the end of what failed. 'Order 503 not found' is none. */
+/** A number is a status if its own reason, its label or the end of a failure shows it. 'Order 503 not found' is not one. */
 const STATUSES: readonly RegExp[] =
   String.raw`(?<![\w$-]|\b(?:order|ticket|room|item|user|row) )§[ :'"]{1,3}(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not|request time|conflict|gone|unprocessable|too many requests|unavailable for|internal server|not impl|bad gateway|service (?:temporarily )?unav|gateway time|client error|server error|bad credentials|validation failed|ratelimit)
 \bHTTPS?(?:/\d(?:\.\d)?)?(?:[ -]?(?:error|status|response|code|statuserror))*!?[ :=(#]{1,3}§\b
@@ -29,7 +29,7 @@ const STATUSES: readonly RegExp[] =
 const statusIn = (text: string): Meaning | undefined =>
   statusMeaning(Number(STATUSES.map((pattern) => pattern.exec(text)?.[1]).find((status) => status !== undefined)));
 
-/** What the words in the name of a class stand for, in any language: `RateLimitError`, `httpx.ConnectTimeout`, `SocketException`. */
+/** The category for words in the name of a class, in any language: `RateLimitError`, `httpx.ConnectTimeout`, `SocketException`. */
 const categoryOf =
   byPattern(`rate_limit RateLimit|TooManyRequests|Throttl|SlowDown|RequestLimitExceeded|ThroughputExceeded
 resource OutOfMemory|^MemoryError|Quota|ResourceExhausted|LimitExceeded
@@ -38,7 +38,7 @@ permission Permission|AccessDenied|Authenticat|Unauthori[sz]ed|Forbidden|Credent
 network [Cc]onnect|Network|Socket|UnknownHost|RouteToHost|gaierror|SSL|TLS|Handshake|Proxy|NameResolution|MaxRetr|RemoteProtocol|IncompleteRead|BrokenPipe|Broker|LivingConn|Unreachable|RootNodes|ServerSelection|ClusterAll|Client(?:Closed|Offline)|HTTPParser
 server Internal(?:Server|Error|Failure)|Unavailable|ServerError|Overloaded|BadGateway|EmptyResponse|InvalidResponse|Deserialization|TargetClose|WebDriverEx`);
 
-/** What the name of a class says of an outage; undefined for the rest. */
+/** The outage that the name of a class means; undefined for other classes. */
 export const classMeaning = (name: string): Meaning | undefined => {
   const category = categoryOf(name);
   return category && { category, sign: `class ${name}` };
@@ -49,6 +49,6 @@ const CLASS =
 const classIn = (text: string): Meaning | undefined =>
   [...text.matchAll(CLASS)].map(([name]) => classMeaning(name)).find((found) => found !== undefined);
 
-/** The signs that libraries leave in a text, the most telling first: gRPC, error codes, HTTP statuses, names of classes. */
+/** The signs of libraries in a text, the most telling first: gRPC, error codes, HTTP statuses, names of classes. */
 export const signsIn = (text: string): readonly Meaning[] =>
   [grpcIn(text), codeIn(text), statusIn(text), classIn(text)].filter((found) => found !== undefined);

@@ -4,20 +4,20 @@ import type { ToolKind } from './kind.ts';
 import { signsIn } from './signs.ts';
 import { ANSWERS, DECLINED, FIRST, type Hint, OUTAGES } from './words.ts';
 
-/** What clients and servers put before a text. */
+/** Prefixes that clients and servers put before a text. */
 const WRAPPED =
   /^\s*(?:(?:error|MCP error -32(?!60[0-2])\d{3}|error (?:executing|calling|invoking) (?:mcp )?tool '?[\w-]+'?|tool call failed): ?)*/i;
 
-/** A word in quotes that something is said of is the name of an object, whatever it means. */
+/** A quoted word before a verb is the name of an object, whatever the word means. */
 const OBJECT =
   /(?<!\w)(?:(['"`])[\w ./():-]{1,80}\1|\[[\w ./-]{1,60}\])(?= (?:not|do|does|did|is|was|has|already|cannot|of|in)\b)/g;
 
-/** Whether a meaning is an outage, unless a tool says otherwise. */
+/** Whether a meaning is an outage by default. */
 export const isOutage = ({ category }: Meaning): boolean => DEFAULT_JUDGEMENT[category] === 'failure';
 
 /**
- * What a text says about why a call failed; undefined where it says nothing either way. Asked in this order: what quotes the arguments;
- * the signs that libraries leave; words of an outage; words about what was asked for.
+ * The meaning of a text about a failed call; undefined if it has none. The order is: text that quotes the arguments, signs of
+ * libraries, words of an outage, words about the requested object.
  */
 export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 'hard'>) | undefined => {
   const plain = text.replaceAll(/\\[nrt]/g, ' ').replace(OBJECT, '…');
@@ -28,7 +28,7 @@ export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 
   if (unserved) return { category: 'tool_error', sign: 'a URL that is not fetched', hard: false };
   const outage = hintIn(OUTAGES, said);
   const sign = bestOf(signsIn(said), outage);
-  // 'ConnectError: Name or service not known': the words tell that it is about the host.
+  // 'ConnectError: Name or service not known': the words show that it is about the host.
   const host = sign?.host || (sign?.sign.startsWith('class') && outage?.host);
   if (sign) return { ...sign, hard: true, ...(host && { host }) };
   const last = outage ?? hintIn(ANSWERS, said);
@@ -39,7 +39,7 @@ export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 
 const hintIn = (hints: readonly Hint[], text: string): Hint | undefined =>
   hints.find(({ pattern }) => pattern.test(text.replaceAll('_', ' ')));
 
-/** The most telling sign. Of a refusal by status the words or a class may say that it is about the account. */
+/** The most telling sign. If a status is a refusal, the words or a class may show that it is about the account. */
 const bestOf = ([first, ...others]: readonly Meaning[], outage: Hint | undefined): Meaning | undefined => {
   if (first?.vague) return others[0] ?? outage ?? first;
   if (!first || !isRefusal(first)) return first;
@@ -47,10 +47,10 @@ const bestOf = ([first, ...others]: readonly Meaning[], outage: Hint | undefined
   return throttled ?? (outage && isAccount(outage) ? outage : first);
 };
 
-/** HTTP 400, 402 and 403 are said of arguments and of accounts. */
+/** HTTP 400, 402 and 403 can be about the arguments or about the account. */
 const isRefusal = ({ sign }: Meaning): boolean => /^HTTP status 40[023]$/.test(sign);
 const isAccount = ({ category }: Meaning): boolean => /^(?:rate_limit|resource|permission)$/.test(category);
-/** What a refusal by status says of the account instead of the arguments: 'your credit balance is too low'. */
+/** The meaning of a refusal by status if it is about the account and not the arguments: 'your credit balance is too low'. */
 export const readAccount = (status: Meaning, text: string): Meaning | undefined =>
   isRefusal(status) ? hintIn([...DECLINED, ...OUTAGES.filter(isAccount)], text) : undefined;
 

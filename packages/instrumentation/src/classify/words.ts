@@ -1,14 +1,14 @@
 import type { ErrorCategory } from '@breakerbox/core';
 import type { Meaning } from '@breakerbox/core/internal';
 
-/** A hint in prose, and how it is recognised. */
+/** A hint in prose, and the pattern that recognizes it. */
 export interface Hint extends Meaning {
   readonly pattern: RegExp;
-  /** Libraries say so, people seldom do. */
+  /** Whether only libraries write it, and people seldom do. */
   readonly hard: boolean;
 }
 
-/** Hints from lines such as 'network !@ a refused connection: connection refused', and more of the same after '|'. `!` hard, `@` host. */
+/** Hints from lines such as 'network !@ a refused connection: connection refused'. '|' begins a further pattern. `!` hard, `@` host. */
 const hints = (lines: string): readonly Hint[] =>
   lines.split(/\n {2}(?=\w)/).map((line) => {
     const [, category = '', flags = '', sign = '', source = ''] =
@@ -20,9 +20,9 @@ const hints = (lines: string): readonly Hint[] =>
 const r = String.raw;
 const NOT = r`(?:is |was |are |has |have )?not (?:been |currently )?`;
 const CANNOT = r`\b(?:can(?:not|'t)|could(?: not|n't)|unable to|fail(?:ed|ure) to|did not) (?:be )?`;
-/** A thing and its state within one clause. */
+/** A pattern for a thing and its state within one clause. */
 const of = (thing: string, state: string) => r`(?<![\w-])(?:${thing})s?\b(?:[^.;\n]|\.(?=\w)){0,40}?\b(?:${state})`;
-/** What carries a call; what answers it; what proves who calls; what the caller pays for. */
+/** The connection, the peer that answers, the proof of identity, and the quota that the caller pays for. */
 const LINE = r`(?<!flight |train |bus |bank )connection|socket|network|transport|websocket|stream|tunnel|proxy|handshake|pipe|dns|link`;
 const PEER = r`(?<!room )service|server|backend|upstream|gateway|database|daemon|broker|browser|api|endpoint|engine|model|host|store|client|pool|system|cluster|search|oracle|cache`;
 const PROOF = r`(?:api|access|auth|secret|bearer|refresh|id)[ -]?(?:key|token)|credential|jwt|oauth|grant|login|(?<!unexpected )token(?= (?:is|was|has|not|no))`;
@@ -31,7 +31,7 @@ const ACCOUNT = r`\b(?:api|plan|billing|usage|upgrade|monthly|daily|per (?:day|m
 const PAID = r`\b(?:quotas?|credits?|credit balance|(?:usage|daily|monthly|request|search|spending|hard) limit|run out)\b|quota`;
 const SPENT = r`exceed|exhaust|insufficient|not enough|too low|out of|\b(?:hit|reached|depleted)\b|used up|requires? more|no (?:more|remaining)|${NOT}active`;
 
-/** What follows quotes the arguments, or speaks of the page or the caller: nothing else in the text is evidence. */
+/** These texts quote the arguments, or are about the page or the caller. Nothing else in such a text is evidence. */
 export const FIRST =
   hints(r`invalid_input ! a card was declined: \bcard (?:error|declined)\b|\bStripeCardError\b|\bexpired card\b|\b(?:incorrect|invalid) (?:cvc|number|zip|pin)\b
   server ! the tool breaks its own output schema: ^(?:MCP error -32\d{3}: )?(?:Output validation error: |Structured content does not match|Tool [^\n:]{1,128} has an output schema but )
@@ -48,10 +48,10 @@ export const FIRST =
     ^[^]*?\b(?:locator|selector|element|elementHandle|getBy\w+|waitFor\w+|waiting for (?:text|function))\b
   cancelled ! it was aborted: \bAbortError\b|\b(?:this|the) (?:operation|request|call) was (?:aborted|cancell?ed)\b(?! due)|\buser aborted
     |^(?:(?:the )?(?:request|operation|call) )?(?:was )?(?:aborted|cancell?ed)\W*$`);
-/** Of a customer's card, not of our account. */
+/** About a customer's card, not about our account. */
 export const DECLINED = FIRST.slice(0, 1);
 
-/** Evidence of an outage in words: of a limit, a connection, a peer, credentials, the machine. In order. */
+/** Words of an outage: a limit, a connection, a peer, credentials, the machine. The first match counts. */
 export const OUTAGES =
   hints(r`rate_limit ! a rate limit: (?<!\b(?:interest|exchange|mortgage|loan|tax) )rate[ -]?limit(?! (?:of|parameter|value|must))
     |\btoo many (?:requests|calls)|\btoo quickly|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)(?! (?:valve|body))
@@ -81,7 +81,7 @@ export const OUTAGES =
     |\binternal (?:server )?error\b|\bunexpected (?:\w+ )?error\b(?! (?:in|at|near)\b|:)|\binternal: |\bbad gateway\b|\boverloaded|\bmaintenance\b|\bno healthy upstream|\bdeadlock (?:det|found)|\bterminating connection
     |"<(?:!doctype|html|head|body|\?xml)[^"\n]{0,40}"(?:\.{3})? is not valid JSON|\b(?:target|session) closed\W*$|\bexceeded \d+ redirects|\bon our (?:side|end)\b|\bsomething went wrong`);
 
-/** The text speaks of what was asked for: it is not there, is there already, is wrong, or may not be. In order; a bug says nothing. */
+/** Words about the requested object: missing, existing, wrong or forbidden. The first match counts; a bug has no meaning. */
 export const ANSWERS =
   hints(r`unknown a bug in the tool: \bcannot (?:read|set) propert|\bis not (?:a function|a constructor|iterable|valid JSON)|\bobject has no attribute|'NoneType'
     |\bundefined is not|\bmaximum call stack|\bin JSON at position|\bJSON input\b
