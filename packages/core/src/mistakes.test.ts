@@ -1,7 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { BreakerboxConfig } from './config.ts';
-import { noticeExecutor, noticeWrapped } from './mistakes.ts';
+import type { SessionContext } from './context.ts';
+import { noEvidence, noticeExecutor, noticeSettled, noticeWrapped } from './mistakes.ts';
 import type { Session } from './session.ts';
+import { createTally } from './tally.ts';
 import { openCells } from './telemetry/reading.ts';
 import { bench, failOnce, succeedOnce, watchWarnings } from './test-support.ts';
 
@@ -247,6 +249,27 @@ describe('permits that are never settled', () => {
     const { session } = bench();
     noticeExecutor(session);
     expect(codesOf(() => times(100, () => [session.acquire('a'), session.step()]))).toEqual([]);
+  });
+
+  test('nothing is kept of tools that a model made up', () => {
+    const evidence = noEvidence();
+    const undeclared = (tool: string) =>
+      ({
+        tool,
+        spec: undefined,
+        tracked: undefined,
+        group: undefined,
+        tally: { ...createTally(), succeeded: 1 },
+      }) as const;
+    for (let n = 0; n < 500; n += 1) noticeSettled({ evidence } as SessionContext, undeclared(`made_up_${n}`));
+    expect(evidence.settled.size).toBe(0);
+    const { box } = bench({ tools: {} });
+    const run = () => {
+      const session = box.session();
+      times(30, () => session.acquire('made_up'));
+      session.end();
+    };
+    expect(codesOf(() => times(3, run))).toEqual([]);
   });
 
   test('no warning for calls that were skipped', () => {

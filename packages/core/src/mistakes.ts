@@ -98,15 +98,16 @@ const executedOf = (used: SessionTool): number =>
   decisionsOf(used).reduce((sum, [reason, count]) => (isExecuted(reason) ? sum + count : sum), 0);
 
 /** The first call of a tool is settled in a session. */
-export const noticeSettled = ({ evidence }: SessionContext, { tool, tally }: SessionTool): void => {
+export const noticeSettled = ({ evidence }: SessionContext, { tool, spec, tally }: SessionTool): void => {
+  if (spec === undefined) return; // A model may make up names without end.
   const { succeeded, failed, ignored } = tally;
   if (succeeded + failed + ignored === 1) evidence.settled.add(tool);
 };
 
 /** Parallel calls, and streams that outlive the session (E7), are correct: so it takes many, or calls of earlier steps. */
 const findUnsettled = ({ agent, evidence }: SessionContext, look: Look, used: SessionTool): void => {
-  const { tool } = used;
-  if (evidence.settled.has(tool)) return;
+  const { tool, spec } = used;
+  if (spec === undefined || evidence.settled.has(tool)) return;
   const own = executedOf(used);
   const executed = own + (evidence.executed.get(tool) ?? 0);
   if (look.isOver) evidence.executed.set(tool, executed);
