@@ -5,7 +5,7 @@ const conditions = ['breakerbox-source'];
 
 /** Tests of many random cases, and those that drive a whole session. */
 const SLOW = [
-  /\/src\/(?!annotated|books|budget|by-host|correlation|counted-errors|freshness|groups|keys|last-good|ledger|loop-guard|passes|probes|systemic|tally|view)[\w.-]+$/,
+  /\/src\/(?!counted-errors|failure-ledgers|passes|probes|tally|view)[\w.-]+$/,
   /\/(?:proof|report|rules|telemetry)\//,
   /property/,
 ];
@@ -20,7 +20,7 @@ class QuickestFirst extends BaseSequencer {
 
 /**
  * The tests that judge a mutant: core's own, by unit and by property. Left out are those that reach none of the mutated
- * files (`outcome`, the README's), and those that every survivor would wait for: the 10,000 cases against the model, and
+ * files (`classify/`, the README's), and those that every survivor would wait for: the 10,000 cases against the model, and
  * the exhaustive walk.
  */
 export default defineConfig({
@@ -31,6 +31,6 @@ export default defineConfig({
     // Tests that go through a million parts take their time where each mutant's hits are counted.
     testTimeout: 60_000,
     sequence: { sequencer: QuickestFirst },
-    exclude: ['src/outcome/**', 'src/readme.test.ts', 'src/proof/{model,walk}.test.ts'],
+    exclude: ['src/classify/**', 'src/readme.test.ts', 'src/proof/{model,walk}.test.ts'],
   },
 });

@@ -1,8 +1,10 @@
-import { diag } from '@opentelemetry/api';
+import type { BoxContext } from './box-context.ts';
 import { type BudgetOptions, createBudget } from './budget/budget.ts';
-import { keptChains } from './capability/kept-chains.ts';
-import type { Capability } from './capability/map.ts';
-import { routeOf } from './capability/route.ts';
+import type { SystemicRules } from './budget/correlation.ts';
+import { NO_CORRELATION } from './budget/correlation.ts';
+import { createRecoveryWatch } from './budget/recovery.ts';
+import { DEFAULT_SYSTEMIC, type SystemicEvent } from './budget/systemic.ts';
+import { circuitNameOf, groupNameOf } from './circuit/groups.ts';
 import {
   type CircuitPolicy,
   gatePolicy,
@@ -10,73 +12,49 @@ import {
   resolveKeyPolicy,
   resolvePolicy,
 } from './circuit/policy.ts';
-import { hasWindows } from './circuit/trips/counts.ts';
+import { circuitStore } from './circuit-store.ts';
+import { DEFAULT_JUDGEMENT } from './classify/taxonomy.ts';
 import { systemClock } from './clock.ts';
 import {
   type BreakerboxConfig,
   type GroupConfig,
   mergeTool,
-  type RestoreOptions,
   type SessionOptions,
   settings,
   type ToolConfig,
-  validateConfig,
-  validateRestoreOptions,
-  validateSessionOptions,
-  validateTool,
-} from './config.ts';
-import type { SessionContext, SystemicRules } from './context.ts';
-import { NO_CORRELATION } from './correlation.ts';
+} from './config/config.ts';
+import { shortened } from './config/names.ts';
+import { checkListener } from './config/usage.ts';
+import { validateConfig, validateSessionOptions, validateTool } from './config/validation.ts';
+import { boundedDeclare } from './declared-tools.ts';
 import { createEmitter } from './emitter.ts';
 import type { BreakerboxEvents } from './events.ts';
-import { Expeditor } from './expeditor.ts';
-import { circuitNameOf, groupNameOf } from './groups.ts';
-import { DEFAULT_REPEATS } from './loop-guard.ts';
-import { freshMemory } from './memory.ts';
-import { noEvidence, warnOfSmallBudget } from './mistakes.ts';
-import { shortened, someNames } from './names.ts';
-import { DEFAULT_JUDGEMENT } from './outcome/taxonomy.ts';
-import { createPrecheckBoard, type Precheck } from './precheck.ts';
-import { createRecoveryWatch } from './recovery.ts';
-import { recall } from './restore.ts';
+import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
+import { createPrecheckCache, type Precheck } from './precheck.ts';
+import type { Capability } from './routing/capability.ts';
+import { keptChains } from './routing/kept-chains.ts';
+import { routeOf } from './routing/route.ts';
 import { safeClock } from './safe-clock.ts';
-import { NamedSession, type NamedSessions } from './same-id.ts';
-import { boundedDeclare } from './seen-tools.ts';
-import type { Session } from './session.ts';
-import { checkSnapshot } from './snapshot-checks.ts';
-import { circuitStore } from './store.ts';
-import { DEFAULT_SYSTEMIC, type SystemicEvent } from './systemic.ts';
+import { safely } from './safely.ts';
+import { createSession } from './session.ts';
+import type { Session } from './session-api.ts';
+import { type BoxInternals, INTERNALS } from './session-internals.ts';
+import { freshMemory } from './session-memory.ts';
 import { noticeCopy } from './telemetry/copies.ts';
-import { agentCells, followProviders } from './telemetry/hub.ts';
-import { groupCells, outcomeCell, toolCells } from './telemetry/metrics.ts';
-import { safely } from './telemetry/safely.ts';
+import { agentSeries, followProviders } from './telemetry/otel-binding.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
+import { groupSeries, toolSeries } from './telemetry/series.ts';
 import { startSessionSpan } from './telemetry/spans.ts';
-import { isObserved, warnIfUnobserved } from './telemetry/started.ts';
 import type { CircuitSpec, ToolSettings, ToolSpec } from './tool.ts';
-import { checkListener } from './usage.ts';
+import { noEvidence, warnOfSmallBudget } from './warnings/mistakes.ts';
+import { NamedSession, type NamedSessions } from './warnings/same-id.ts';
+import { isObserved, warnIfUnobserved } from './warnings/telemetry-started.ts';
 
 /** The state that all runs of one agent share. Create one at start and keep it. */
 export interface Breakerbox {
   readonly agent: string;
   /** Starts a run with its own circuits, steps and failure budget. Call `end()` on it when the run is over. */
   session(options?: SessionOptions): Session;
-  /**
-   * Continues a session from a `session.snapshot()`, in this process or another: its circuits, steps, modes and budget. The time
-   * since the snapshot counts as passed, by the wall clock or by `elapsedMs`. Probes that were under way may be sent again (C11).
-   * The circuit of a tool that is not declared here is kept until the tool is declared.
-   *
-   * @throws BreakerboxConfigError if it is not a snapshot, or is a snapshot of another agent. The error lists everything that is
-   * wrong in it, up to 100 faults.
-   *
-   * @example
-   * ```ts
-   * await store.put(conversationId, JSON.stringify(session.snapshot()));
-   * // in another process
-   * const session = box.restore(JSON.parse(await store.get(conversationId)));
-   * ```
-   */
-  restore(snapshot: unknown, options?: RestoreOptions): Session;
   /**
    * Gives a tool a circuit and series. A tool that is already configured or declared keeps its settings, so adapters may declare
    * the tools that they wrap.
@@ -124,13 +102,13 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   validateConfig(config);
   const { agent, defaults = {}, maxTools = 200, scope = 'session' } = config;
   const clock = safeClock(config.clock ?? systemClock);
-  const cells = agentCells(agent);
+  const series = agentSeries(agent);
   const emitter = createEmitter<BreakerboxEvents>();
   const tools = new Map<string, ToolSpec>();
   const groups = new Map<string, CircuitSpec>();
   const configured = new Set(Object.keys(config.tools ?? {}));
   const unused = new Set(configured);
-  const named: NamedSessions = new Map();
+  const namedSessions: NamedSessions = new Map();
   let version = 0;
 
   const declare = (given: string, toolConfig: ToolConfig = {}): void => {
@@ -145,9 +123,8 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
 
   const put = (name: string, toolConfig: ToolConfig): ToolSpec => {
     const treated = toolSettings(defaults, toolConfig, scope);
-    const ownCells = toolCells(cells, name, maxTools, treated.outcomes);
-    const successes = outcomeCell(ownCells, 'success', undefined);
-    const tool: ToolSpec = { name, ...treated, group: undefined, cells: ownCells, successes };
+    const ownSeries = toolSeries(series, name, maxTools, treated.outcomes);
+    const tool: ToolSpec = { name, ...treated, group: undefined, series: ownSeries };
     tools.set(name, tool);
     if (toolConfig.group === false) ungrouped.add(name);
     else if (toolConfig.group !== undefined) putInGroup(name, toolConfig.group);
@@ -185,7 +162,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     name: circuitNameOf(group),
     mode: mode ?? (defaults.mode === 'observe_only' ? 'observe_only' : 'automatic'),
     policy: inScope(resolveGroupPolicy(own), scope),
-    cells: groupCells(cells, circuitNameOf(group), maxTools),
+    series: groupSeries(series, circuitNameOf(group), maxTools),
   });
 
   const sharedGroup = (names: readonly string[]): string | undefined => {
@@ -207,11 +184,11 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
 
   const chains = keptChains(capabilities);
 
-  const prechecks = createPrecheckBoard({
+  const prechecks = createPrecheckCache({
     maxAgeMs: config.precheckMaxAgeMs ?? 30_000,
     onScore: (tool, availability) => {
-      const cell = tools.get(tool)?.cells.prechecks[availability];
-      if (cell !== undefined) cell.value += 1;
+      const series = tools.get(tool)?.series.prechecks[availability];
+      if (series !== undefined) series.value += 1;
     },
   });
 
@@ -233,7 +210,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     affectedBy,
     version: () => version,
   };
-  const shared: SessionContext = {
+  const shared: BoxContext = {
     agent,
     clock,
     systemic: config.systemic === false ? undefined : rules,
@@ -244,7 +221,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     prechecks,
     undeclared: toolSettings(defaults, {}, scope),
     idleMs: config.sessionIdleMs ?? 30 * 60_000,
-    cells,
+    series,
     emitter,
     configured,
     unused,
@@ -265,7 +242,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
       const links = chains.length(name);
       return links > 1 ? (config.chainBackoffMs ?? CHAIN_BACKOFF_MS) / links : undefined;
     },
-    otherCells: () => toolCells(cells, OTHER_TOOL, maxTools),
+    otherSeries: () => toolSeries(series, OTHER_TOOL, maxTools),
   };
 
   // All at once: they were checked together and may name each other in any order.
@@ -274,7 +251,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   noticeCopy();
   checkBudget(config.budget, tools.values());
 
-  const spanOf = (id: string, { span = false }: Pick<SessionOptions, 'span'>) => {
+  const spanOf = (id: string, { span = false }: { readonly span?: boolean | undefined }) => {
     // Remembers that telemetry was there, because a session may end after telemetry does.
     safely('looking for telemetry', () => (span ? warnIfUnobserved('The option span of a session') : isObserved()));
     return span ? startSessionSpan(agent, id) : undefined;
@@ -282,8 +259,24 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
 
   const allowedBy = (allowedTools = config.allowedTools) => allowedTools && new Set(allowedTools);
 
-  return {
+  const internals: BoxInternals = {
+    context: shared,
+    scope,
+    continueSession: (id, memory, options) => {
+      const named = new NamedSession(agent, id, namedSessions, true);
+      return createSession(shared, {
+        id,
+        memory,
+        allowed: allowedBy(options.allowedTools),
+        span: spanOf(id, options),
+        named,
+      });
+    },
+  };
+
+  const box: Breakerbox & { readonly [INTERNALS]: BoxInternals } = {
     agent,
+    [INTERNALS]: internals,
     declare,
     get tools() {
       return [...tools.keys()];
@@ -293,27 +286,10 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
       const { id = crypto.randomUUID(), allowedTools } = options;
       const budget = { ...budgetOptions(config.budget), ...budgetOptions(options.budget) };
       if (options.budget !== undefined) checkBudget(budget, tools.values());
-      cells.sessionsStarted.value += 1;
+      series.sessionsStarted.value += 1;
       const memory = freshMemory(createBudget(budget), clock.now());
-      const ofId = options.id === undefined ? undefined : new NamedSession(agent, id, named, false);
-      return new Expeditor(shared, id, memory, allowedBy(allowedTools), spanOf(id, options), ofId);
-    },
-    restore: (snapshot, options = {}) => {
-      validateRestoreOptions(options);
-      const { id, ...kept } = checkSnapshot(snapshot, agent);
-      if (scope !== 'session' && kept.circuits.length > 0) {
-        inform(
-          `sessions of a box with scope '${scope}' have no circuits of their own; those of the snapshot are left out.`,
-        );
-      }
-      const waiting = kept.circuits.map(({ tool }) => tool).filter((name) => !tools.has(name) && !groups.has(name));
-      if (waiting.length > 0) {
-        inform(`restored circuits wait until their tools are declared: ${someNames(waiting)}.`);
-      }
-      const elapsedMs = options.elapsedMs ?? Math.max(0, clock.unixNow() - kept.unixMs);
-      const memory = recall(kept, { ms: clock.now(), elapsedMs }, rules, scope === 'session');
-      const ofId = new NamedSession(agent, id, named, true);
-      return new Expeditor(shared, id, memory, allowedBy(options.allowedTools), spanOf(id, options), ofId);
+      const named = options.id === undefined ? undefined : new NamedSession(agent, id, namedSessions, false);
+      return createSession(shared, { id, memory, allowed: allowedBy(allowedTools), span: spanOf(id, options), named });
     },
     precheck: () =>
       prechecks.refresh(
@@ -325,9 +301,10 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
       return emitter.on(name, listener);
     },
   };
+  return box;
 };
 
-const noMemory = { circuits: new Map(), correlation: NO_CORRELATION, shadowCorrelation: undefined };
+const noMemory = { circuits: new Map(), correlation: NO_CORRELATION, dryRunCorrelation: undefined };
 
 /** The name of an MCP server may be very long, or empty. */
 const groupHint = (group: string): string => shortened(group.trim() || 'unnamed', 240);
@@ -338,9 +315,6 @@ const budgetOptions = (budget: BreakerboxConfig['budget']): BudgetOptions =>
 /** The steps of many sessions together do not measure time (C12). A schedule that the user set is kept. */
 const inScope = (policy: CircuitPolicy, scope: NonNullable<BreakerboxConfig['scope']>): CircuitPolicy =>
   scope === 'process' && policy.schedule === 'auto' ? { ...policy, schedule: 'time' } : policy;
-
-/** A message for people. The logger is application code: if it throws, the caller must not notice (E5). */
-const inform = (message: string): void => safely('the logger', () => diag.info(`Breakerbox: ${message}`));
 
 const toolSettings = (
   defaults: ToolConfig,
@@ -372,6 +346,5 @@ const toolSettings = (
     labelFreshness,
     serveStaleMs,
     keepsResults,
-    goesByTime: hasWindows(policy) || precheck !== undefined || keepsResults,
   };
 };

@@ -59,9 +59,3 @@ export interface Moment {
   /** When the session's step last moved, in monotonic milliseconds. */
   readonly stepMs: number;
 }
-
-/**
- * The moment of a call that does not depend on time. The clock isn't read for it, because that would cost more than the decision.
- * Every calculation with it gives NaN, which is not later than anything.
- */
-export const UNTIMED: Moment = { ms: Number.NaN, step: Number.NaN, stepMs: Number.NaN };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CircuitMode } from './circuit/mode.ts';
-import { BreakerboxUsageError } from './errors.ts';
+import { BreakerboxUsageError } from './config/errors.ts';
 import type { TransitionEvent } from './events.ts';
 import { bench, failOnce, journal, steps, succeedOnce, trip } from './test-support.ts';
 
@@ -171,7 +171,7 @@ describe('C1: observe_only', () => {
     expect(session.acquire('b').observed).toBeUndefined();
   });
 
-  test('C1: probes are decided as probes, and close the shadow', () => {
+  test('C1: probes are decided as probes, and close the dryRun', () => {
     const { session, box } = observing();
     const lines: string[] = [];
     box.on('circuit.transition', ({ from, to, observed }) => lines.push(`${from}>${to} ${observed}`));
@@ -185,7 +185,7 @@ describe('C1: observe_only', () => {
     expect(lines).toEqual(['closed>open true', 'open>half_open true', 'half_open>closed true']);
   });
 
-  test('C9: a probe of a shadow has a lease too', () => {
+  test('C9: a probe of a dryRun has a lease too', () => {
     const { session, clock } = observing();
     trip(session, 'a');
     steps(session, 3);
@@ -223,7 +223,7 @@ describe('C1: observe_only', () => {
     expect(session.acquire('d')).toMatchObject({ reason: 'would_skip' });
   });
 
-  test('C1: failures of the other tools count in the shadow, those of before too', () => {
+  test('C1: failures of the other tools count in the dryRun, those of before too', () => {
     const { session } = bench({ tools: { a: {}, b: {}, c: {} } });
     exhaust(session);
     expect(session.acquire('a').decision).toBe('pause');

@@ -1,5 +1,5 @@
 import type { CircuitMode } from './circuit/mode.ts';
-import { isObject, read } from './outcome/untrusted.ts';
+import { isObject, read } from './classify/untrusted.ts';
 
 /** Number of `cause` links that are followed. */
 const MOST_CAUSES = 5;

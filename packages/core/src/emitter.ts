@@ -1,4 +1,4 @@
-import { reportThrown, safely, watchEnd } from './telemetry/safely.ts';
+import { reportThrown, safely, watchEnd } from './safely.ts';
 
 /** Listeners by event name. */
 export interface Emitter<Events extends object> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { BreakerboxConfig } from './config.ts';
+import type { BreakerboxConfig } from './config/config.ts';
 import { bench, trip } from './test-support.ts';
 
 /** Circuits that all sessions of a box share, open and due for a probe. */

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Permit } from './permit.ts';
+import { restore } from './snapshot/restore.ts';
+import { snapshot as snapshotOf } from './snapshot/snapshot.ts';
 import {
   controlledHappenings,
   type Happening,
@@ -165,16 +167,16 @@ describe('two that go side by side', { timeout: 60_000 }, () => {
         for (const permit of original.underWay) if (permit.decision === 'probe') settle(permit, 'ignored');
         original.session.beginTask(); // What time has brought is settled by any use; a snapshot only foresees it.
         const view = original.session.view();
-        const snapshot: unknown = JSON.parse(JSON.stringify(original.session.snapshot()));
+        const snapshot: unknown = JSON.parse(JSON.stringify(snapshotOf(original.session)));
         expect(original.session.view()).toEqual(view);
         original.clock.advance(elapsedMs);
 
         const elsewhere = bench(runConfig(setup));
         elsewhere.clock.advance(1e9); // Another process: its clock has another origin.
-        const restored = { ...elsewhere, session: elsewhere.box.restore(snapshot, { elapsedMs }), underWay: [] };
+        const restored = { ...elsewhere, session: restore(elsewhere.box, snapshot, { elapsedMs }), underWay: [] };
         expect(timeless(restored.session.view())).toEqual(timeless(original.session.view()));
-        const { unixMs, ...kept } = restored.session.snapshot();
-        expect(kept).toEqual({ ...original.session.snapshot(), unixMs: undefined });
+        const { unixMs, ...kept } = snapshotOf(restored.session);
+        expect(kept).toEqual({ ...snapshotOf(original.session), unixMs: undefined });
         sideBySide(original, restored, after, (one, other) => expect(factsOf(other)).toEqual(factsOf(one)));
         expect(timeless(restored.session.view())).toEqual(timeless(original.session.view()));
       }),

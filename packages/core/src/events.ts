@@ -1,12 +1,12 @@
-import type { Degradation } from './capability/map.ts';
-import type { Route } from './capability/route.ts';
-import type { ScopePlan } from './capability/scope.ts';
+import type { RecoveryCause } from './budget/recovery.ts';
+import type { SystemicEvent } from './budget/systemic.ts';
 import type { ReportedState } from './circuit/mode.ts';
-import type { FreshnessLabel } from './freshness.ts';
-import type { ErrorCategory, Outcome } from './outcome/taxonomy.ts';
+import type { ErrorCategory, Outcome } from './classify/taxonomy.ts';
+import type { FreshnessLabel } from './freshness/freshness.ts';
 import type { Decision, Reason } from './reasons.ts';
-import type { RecoveryCause } from './recovery.ts';
-import type { SystemicEvent } from './systemic.ts';
+import type { Degradation } from './routing/capability.ts';
+import type { Route } from './routing/route.ts';
+import type { ScopePlan } from './scope-plan.ts';
 
 /** The fields that every event has. */
 export interface EventBase {

@@ -1,9 +1,9 @@
 import { type ChargeFacts, chargesOf } from './budget/charges.ts';
+import type { Ledger } from './budget/ledger.ts';
 import type { ProbeWait } from './circuit/schedule.ts';
 import type { Moment } from './clock.ts';
-import type { Ledger } from './ledger.ts';
-import { type Grounds, rejectionText, waitOf } from './message.ts';
 import type { Decision, Reason } from './reasons.ts';
+import { type RejectionFacts, rejectionText, waitOf } from './routing/message.ts';
 import type { CircuitView } from './view.ts';
 
 /** A failure that was charged to a tool, or to its group. */
@@ -37,24 +37,24 @@ export interface Explanation {
 
 /** Pure. */
 export const explanationOf = (
-  grounds: Grounds,
+  facts: RejectionFacts,
   ledger: Ledger,
   circuits: readonly CircuitView[],
   now: Moment,
 ): Explanation => {
-  const { tool, decision, reason, route, group } = grounds;
+  const { tool, decision, reason, route, group } = facts;
   const names = new Set([tool, group?.name]);
   return {
     tool,
     decision,
     reason,
-    rejectedBy: route === undefined ? undefined : rejecting(grounds),
-    nextProbe: waitOf(grounds),
+    rejectedBy: route === undefined ? undefined : rejecting(facts),
+    nextProbe: waitOf(facts),
     charges: chargesOf(ledger.budget)
       .filter((charge) => names.has(charge.tool))
       .map(({ at, ...charge }) => ({ ...charge, step: at.step, agoMs: Math.max(0, now.ms - at.ms) })),
     circuits,
-    text: route === undefined ? '' : rejectionText(grounds),
+    text: route === undefined ? '' : rejectionText(facts),
   };
 };
 
@@ -66,7 +66,7 @@ const SETTINGS: Readonly<Partial<Record<Reason, string>>> = {
   repeat: 'loopGuard',
 };
 
-const rejecting = ({ reason, tool, mode, group, key, circuit }: Grounds): string => {
+const rejecting = ({ reason, tool, mode, group, key, circuit }: RejectionFacts): string => {
   const setting = SETTINGS[reason];
   if (setting !== undefined) return setting;
   if (key !== undefined) return 'key';

@@ -1,29 +1,29 @@
 export { type Breakerbox, createBreakerbox } from './breakerbox.ts';
 export type { BudgetOptions, BudgetRule } from './budget/budget.ts';
+export type { SessionState } from './budget/ledger.ts';
+export type { RecoveryPolicy } from './budget/recovery.ts';
 export type { EarlierCharges } from './budget/strict.ts';
-export { byHost } from './by-host.ts';
-export { type CapabilityMap, parseCapabilities, validateCapabilities } from './capability/file.ts';
-export type { Alternative, Capability, Degradation } from './capability/map.ts';
-export type { AlternativeRoute, DeferRoute, ManualRoute, Route, StaleRoute } from './capability/route.ts';
-export type { AchievableTask, DeferredTask, ScopePlan, Task, TaskBlocker } from './capability/scope.ts';
+export type { Opening, SuspectedLayer, SystemicEvent, SystemicPolicy } from './budget/systemic.ts';
+export { byHost } from './circuit/by-host.ts';
 export type { CircuitState, Ladder } from './circuit/circuit.ts';
 export { CIRCUIT_MODES, type CircuitMode, type ReportedState } from './circuit/mode.ts';
 export type { CircuitConfig, GroupPolicyConfig, Profile } from './circuit/policy.ts';
 export type { ProbeWait } from './circuit/schedule.ts';
-export type { Trip } from './circuit/trips/counts.ts';
-export type { FailureRateConfig } from './circuit/trips/failure-rate.ts';
-export type { SlowCallRateConfig } from './circuit/trips/slow-call-rate.ts';
-export type {
-  BucketSnapshot,
-  CallWindowSnapshot,
-  CountsSnapshot,
-  RateWindowSnapshot,
-  TimeWindowSnapshot,
-} from './circuit/trips/snapshot.ts';
-export type { WastedTokensConfig } from './circuit/trips/wasted-tokens.ts';
+export type { FailureRateConfig } from './circuit/trip-policies/failure-rate.ts';
+export type { SlowCallRateConfig } from './circuit/trip-policies/slow-call-rate.ts';
+export type { Trip } from './circuit/trip-policies/trip-policies.ts';
+export type { WastedTokensConfig } from './circuit/trip-policies/wasted-tokens.ts';
+export { type Classification, type ClassifyContext, classifyError, classifyResult } from './classify/classify.ts';
+export {
+  DEFAULT_JUDGEMENT,
+  ERROR_CATEGORIES,
+  type ErrorCategory,
+  type Judgement,
+  type Outcome,
+} from './classify/taxonomy.ts';
 export type { Clock, Moment } from './clock.ts';
-export type { BreakerboxConfig, GroupConfig, RestoreOptions, SessionOptions, ToolConfig } from './config.ts';
-export { BreakerboxConfigError, BreakerboxUsageError, type ConfigIssue } from './errors.ts';
+export type { BreakerboxConfig, GroupConfig, SessionOptions, ToolConfig } from './config/config.ts';
+export { BreakerboxConfigError, BreakerboxUsageError, type ConfigIssue } from './config/errors.ts';
 export type {
   BreakerboxEvents,
   BudgetExhaustedEvent,
@@ -39,57 +39,16 @@ export type {
   TransitionEvent,
 } from './events.ts';
 export type { ChargeView, Explanation } from './explain.ts';
-export { describeFreshness, type FreshnessKind, type FreshnessLabel, labelled } from './freshness.ts';
-export type { SessionState } from './ledger.ts';
-export { type Classification, type ClassifyContext, classifyError, classifyResult } from './outcome/classify.ts';
-export {
-  DEFAULT_JUDGEMENT,
-  ERROR_CATEGORIES,
-  type ErrorCategory,
-  type Judgement,
-  type Outcome,
-} from './outcome/taxonomy.ts';
+export { describeFreshness, type FreshnessKind, type FreshnessLabel, labelled } from './freshness/freshness.ts';
+export type { FreshnessHint, Settlement } from './outcome.ts';
 export type { Permit, PermitRecord } from './permit.ts';
 export { AVAILABILITIES, type Availability, type Precheck } from './precheck.ts';
 export { type Decision, REASONS, type Reason, type SystemicDecision } from './reasons.ts';
-export type { RecoveryPolicy } from './recovery.ts';
-export type { GroupReport } from './report/groups.ts';
-export type { TextOptions } from './report/layout.ts';
-export type { LeftOut } from './report/left-out.ts';
-export type {
-  BudgetReport,
-  ChargeReport,
-  SessionReport,
-  SystemicReport,
-  WindowReport,
-} from './report/report.ts';
-export type { AchievableReport, BlockerReport, DeferredReport, ScopeReport, StandInReport } from './report/scope.ts';
-export {
-  formatPauseReport,
-  formatReport,
-  formatScopeReport,
-  formatStateTable,
-  formatSystemicReport,
-} from './report/text.ts';
-export type { CallReport, HeldUpReport, ProbeReport, ToolReport } from './report/tools.ts';
-export type { AcquireOptions, DeclareOptions, ReportOptions, Session } from './session.ts';
-export type { FreshnessHint, Settlement } from './settlement.ts';
-export type {
-  ChargeSnapshot,
-  CircuitSnapshot,
-  KeySnapshot,
-  LedgerSnapshot,
-  MomentSnapshot,
-  OpeningSnapshot,
-  OutageSnapshot,
-  ProvisionalSnapshot,
-  SessionSnapshot,
-  StrictBudgetSnapshot,
-  WindowBudgetSnapshot,
-  WindowChargeSnapshot,
-} from './snapshot.ts';
-export type { Opening, SuspectedLayer, SystemicEvent, SystemicPolicy } from './systemic.ts';
-export { followProviders } from './telemetry/hub.ts';
+export type { Alternative, Capability, Degradation } from './routing/capability.ts';
+export type { AlternativeRoute, DeferRoute, ManualRoute, Route, StaleRoute } from './routing/route.ts';
+export type { AchievableTask, DeferredTask, ScopePlan, TaskBlocker } from './scope-plan.ts';
+export type { AcquireOptions, DeclareOptions, Session } from './session-api.ts';
+export { followProviders } from './telemetry/otel-binding.ts';
 export {
   ATTR,
   DURATION_BUCKETS,

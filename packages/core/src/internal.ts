@@ -1,15 +1,25 @@
 /** For the other packages of this workspace. Not part of the public API; may change with any release. */
-export { annotated, type ContentPart, isContent, isPlain } from './annotated.ts';
-export { asClause, LOSS, quoteTool } from './capability/wording.ts';
-export { noticeExecutor, noticeWrapped } from './mistakes.ts';
-export { nearestFirst } from './nearest.ts';
-export { readEvidence } from './outcome/classify.ts';
-export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeaning } from './outcome/codes.ts';
-export { type Evidence, type Refine, stopKind, TRUST } from './outcome/evidence.ts';
-export { readErrorResult } from './outcome/result.ts';
-export { isObject, read, readItems, readKeys, readNames, readText, TEXT_LIMIT } from './outcome/untrusted.ts';
-export { type HistogramSeries, type NumberSeries, noticeCopy, type SharedMetric } from './telemetry/copies.ts';
-export { countOf, type Exemplar } from './telemetry/durations.ts';
-export { type CellReader, openCells, readMetrics, scrapedNumbers } from './telemetry/reading.ts';
-export { atOnce, reportThrown, safely, watchEnd } from './telemetry/safely.ts';
-export { type WarningCode, warnOnce } from './warnings.ts';
+
+export { readEvidence } from './classify/classify.ts';
+export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeaning } from './classify/codes.ts';
+export { readErrorResult } from './classify/error-result.ts';
+export { type Evidence, type Refine, stopKind, TRUST } from './classify/evidence.ts';
+export { isObject, read, readItems, readKeys, readNames, readText, TEXT_LIMIT } from './classify/untrusted.ts';
+export { nearestFirst } from './config/names.ts';
+export { annotated, type ContentPart, isContent, isPlain } from './freshness/annotated.ts';
+export { asClause, LOSS, quoteTool } from './routing/wording.ts';
+export { atOnce, reportThrown, safely, watchEnd } from './safely.ts';
+export { noticeCopy } from './telemetry/copies.ts';
+export { countOf } from './telemetry/durations.ts';
+export {
+  type ExportedMetric,
+  type HistogramSeries,
+  type NumberSeries,
+  openSeries,
+  readMetrics,
+  type SeriesReader,
+  scrapedNumbers,
+} from './telemetry/readers.ts';
+export type { Exemplar } from './telemetry/series.ts';
+export { noticeExecutor, noticeWrapped } from './warnings/mistakes.ts';
+export { type WarningCode, warnOnce } from './warnings/warnings.ts';

@@ -1,6 +1,6 @@
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { agentCells } from './telemetry/hub.ts';
+import { agentSeries } from './telemetry/otel-binding.ts';
 import { bench, failOnce, steps, succeedOnce, trip, watchDiag } from './test-support.ts';
 
 afterEach(() => diag.disable());
@@ -91,7 +91,7 @@ describe('listeners that make sessions', () => {
     session.end();
     expect(made).toBe(150);
     expect(error).toHaveBeenCalledTimes(3);
-    const { sessions, tools } = agentCells(agent);
+    const { sessions, tools } = agentSeries(agent);
     expect(sessions.active.value).toBe(0);
     expect(tools.get('a')?.circuits.closed.value).toBe(0);
     expect(tools.get('a')?.outcomes.get('success')?.value).toBe(153);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { circuitNameOf, countsForGroup, groupNameOf } from './circuit/groups.ts';
 import { CIRCUIT_MODES, type CircuitMode } from './circuit/mode.ts';
-import { circuitNameOf, countsForGroup, groupNameOf } from './groups.ts';
-import { ERROR_CATEGORIES } from './outcome/taxonomy.ts';
+import { ERROR_CATEGORIES } from './classify/taxonomy.ts';
 import { feeds, keyPassOf, NO_PASSES, type Pass, rejects } from './passes.ts';
-import type { TrackedCircuit } from './tracked.ts';
+import type { TrackedCircuit } from './tracked-circuit.ts';
 
 /** Modes of a tool for which it is so, beside a group in each mode. */
 const table = (check: (group: TrackedCircuit, mode: CircuitMode) => boolean) =>

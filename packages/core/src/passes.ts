@@ -1,6 +1,5 @@
 import type { Lease } from './circuit/circuit.ts';
 import type { CircuitMode } from './circuit/mode.ts';
-import type { TrackedCircuit } from './tracked.ts';
 
 /** C15: another circuit that a call passed, beside its tool's. */
 export interface Pass {
@@ -26,7 +25,7 @@ export const NO_PASSES: readonly Pass[] = [];
 /**
  * Whether calls of a tool in this mode move the circuit of its group. A tool that is only observed moves no circuit that decides.
  */
-export const feeds = (group: TrackedCircuit, mode: CircuitMode): boolean =>
+export const feeds = (group: { readonly mode: CircuitMode }, mode: CircuitMode): boolean =>
   group.mode === 'automatic'
     ? mode === 'automatic'
     : group.mode === 'observe_only' && (mode === 'automatic' || mode === 'observe_only');
@@ -35,5 +34,5 @@ export const feeds = (group: TrackedCircuit, mode: CircuitMode): boolean =>
  * Whether the circuit of a group may reject calls of a tool in this mode. For an observed tool, the rejection is only reported
  * (C1).
  */
-export const rejects = (group: TrackedCircuit, mode: CircuitMode): boolean =>
+export const rejects = (group: { readonly mode: CircuitMode }, mode: CircuitMode): boolean =>
   group.mode === 'automatic' || group.mode === 'forced_open' || mode === 'observe_only';

@@ -1,19 +1,19 @@
 import { type Context, context, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api';
 import { isCautious, remaining } from './budget/budget.ts';
-import type { CallInput } from './call-input.ts';
-import type { Route } from './capability/route.ts';
+import type { Ledger } from './budget/ledger.ts';
 import type { Circuit, Lease, Ticket } from './circuit/circuit.ts';
+import { groupNameOf } from './circuit/groups.ts';
 import { type CircuitMode, type ReportedState, reportedState } from './circuit/mode.ts';
 import type { Moment } from './clock.ts';
-import type { FreshnessLabel } from './freshness.ts';
-import { groupNameOf } from './groups.ts';
-import type { Ledger } from './ledger.ts';
-import type { Held } from './message.ts';
+import type { FreshnessLabel } from './freshness/freshness.ts';
+import type { CallInput } from './loop-guard/digest.ts';
+import type { Settlement } from './outcome.ts';
 import type { Pass } from './passes.ts';
 import { type Decision, isAnswered, type Reason, wouldDecide } from './reasons.ts';
-import type { SessionTool } from './seats.ts';
-import type { Settlement } from './settlement.ts';
-import { reportThrown, safely } from './telemetry/safely.ts';
+import { type RejectionFacts, rejectionText } from './routing/message.ts';
+import type { Route } from './routing/route.ts';
+import { reportThrown, safely } from './safely.ts';
+import type { SessionTool } from './session-tools.ts';
 
 /**
  * The answer to `session.acquire(tool)`. On `call` and `probe`, run the tool and settle. On `skip` and `pause`, give `message` to
@@ -60,35 +60,31 @@ export interface Permit {
 /** A permit as plain data. */
 export type PermitRecord = Omit<Permit, 'context' | 'settle' | 'toJSON'>;
 
-/** What was decided. */
+/** What a session decided about a call. */
 export interface Decided {
   readonly decision: Decision;
   readonly reason: Reason;
+  readonly mode: CircuitMode;
+  /** The lease of a probe of the tool's own circuit. */
   readonly lease: Lease | undefined;
+  /** The other circuits that the call passed (C15). */
   readonly passes: readonly Pass[];
-  readonly route: Route | undefined;
-  readonly held: Held | undefined;
+  /** What rejected the call; undefined if the call is made. */
+  readonly rejection: RejectionFacts | undefined;
 }
 
 /** The call that was decided. */
 export interface PermitCall {
   readonly ledger: Ledger;
+  /** When the permit was given, in the circuit's own steps (C12). */
   readonly at: Moment;
+  /** The number of this call in its session. Nested calls have higher numbers than the call around them. */
   readonly serial: number;
   readonly input: CallInput | undefined;
 }
 
-/** What the session hands to a permit and gets back from it. */
-export interface PermitOwner {
-  /** Called for each settle of a permit that is still open; closes the permit. */
-  settled(permit: SessionPermit, settlement: Settlement): void;
-  /** Called when a probe's lease has ended, by the first session that notices it among those that share the circuit (C9, C12). */
-  lapsed(permit: SessionPermit, atMs: number): void;
-  /** Called after that by the other session: listeners may now be told. */
-  flush(): void;
-  /** The text for a call that is skipped or paused. */
-  textFor(permit: SessionPermit): string;
-}
+/** Takes the first settlement of a permit. */
+export type SettleHandler = (permit: SessionPermit, settlement: Settlement) => void;
 
 interface Contexts {
   /** The context that was active when the span began. */
@@ -98,67 +94,63 @@ interface Contexts {
 }
 
 /**
- * A permit as the session keeps it. It is a class because one is created for every tool call, and closures would cost more. It
- * keeps the state at the time of the decision, which never changes, and computes most fields from it when they are read.
+ * A permit as the session keeps it. It keeps the state at the time of the decision, which never changes, and computes most fields
+ * from it when they are read. A class, because closures would cost more for each call.
  */
 export class SessionPermit implements Permit, Ticket {
-  // `declare`: a field that is first set to undefined, and then to its value, costs twice.
-  declare readonly owner: PermitOwner;
-  declare readonly seat: SessionTool;
+  readonly entry: SessionTool;
   /** An own property, so that a copy has it. Code that looks for `skip` in a copy without it would call an unavailable tool. */
-  declare readonly decision: Decision;
-  declare readonly reason: Reason;
-  declare readonly mode: CircuitMode;
+  readonly decision: Decision;
+  readonly reason: Reason;
+  readonly mode: CircuitMode;
   /** The circuit after the decision; undefined if there is no circuit. */
-  declare readonly circuit: Circuit | undefined;
-  /** The lease of a probe of the tool's own circuit. */
-  declare readonly lease: Lease | undefined;
-  /** The other circuits that the call passed (C15). */
-  declare readonly passes: readonly Pass[];
-  /** What else rejected the call; undefined if the call is made. */
-  declare readonly held: Held | undefined;
-  /** The number of this call in its session. Nested calls have higher numbers than the call around them. */
-  declare readonly serial: number;
-  declare readonly route: Route | undefined;
-  declare readonly ledger: Ledger;
-  /**
-   * When the permit was given, or `UNTIMED`. In the circuit's own steps (C12). For a call that a closed circuit let through, in the
-   * session's steps, because no code reads those.
-   */
-  declare readonly at: Moment;
-  /** The call's arguments, if they were given (O5). Never enumerated, because they may be secret. */
-  readonly #input: CallInput | undefined;
-  declare freshness: FreshnessLabel | undefined;
-  declare span: Span | undefined;
-  #context: Contexts | undefined;
-  #open: boolean;
+  readonly circuit: Circuit | undefined;
+  readonly lease: Lease | undefined;
+  readonly passes: readonly Pass[];
+  readonly rejection: RejectionFacts | undefined;
+  readonly serial: number;
+  readonly route: Route | undefined;
+  readonly ledger: Ledger;
+  readonly at: Moment;
+  freshness: FreshnessLabel | undefined;
+  span: Span | undefined;
+  /** The call's arguments, if they were given (O5). Their content is private. */
+  readonly input: CallInput | undefined;
+  /** Whether the tool is run. */
+  readonly executes: boolean;
+  /** Whether the circuit let the call through and gets its result. */
+  readonly answers: boolean;
+  /** The generation of the circuit that let the call through. */
+  readonly generation: number;
+  readonly #settle: SettleHandler;
+  #contexts: Contexts | undefined;
+  #isOpen: boolean;
 
-  constructor(owner: PermitOwner, seat: SessionTool, mode: CircuitMode, decided: Decided, call: PermitCall) {
-    this.owner = owner;
-    this.seat = seat;
+  constructor(entry: SessionTool, decided: Decided, call: PermitCall, settle: SettleHandler) {
+    this.entry = entry;
     this.decision = decided.decision;
     this.reason = decided.reason;
-    this.mode = mode;
-    this.circuit = seat.tracked?.circuit;
+    this.mode = decided.mode;
+    this.circuit = entry.tracked?.circuit;
     this.lease = decided.lease;
     this.passes = decided.passes;
-    this.route = decided.route;
-    this.held = decided.held;
+    this.rejection = decided.rejection;
+    this.route = decided.rejection?.route;
     this.ledger = call.ledger;
     this.at = call.at;
     this.serial = call.serial;
-    this.#input = call.input;
+    this.input = call.input;
+    this.executes = decided.rejection === undefined;
+    this.answers = this.circuit !== undefined && (decided.reason === 'closed' || isAnswered(decided.reason));
+    this.generation = this.circuit?.generation ?? -1;
+    this.#settle = settle;
     this.freshness = undefined;
     this.span = undefined;
-    this.#open = decided.route === undefined;
-  }
-
-  get input(): CallInput | undefined {
-    return this.#input;
+    this.#isOpen = this.executes;
   }
 
   get tool(): string {
-    return this.seat.tool;
+    return this.entry.tool;
   }
 
   get caution(): boolean {
@@ -166,7 +158,7 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   get group(): string | undefined {
-    return groupNameOf(this.seat.spec?.group?.name);
+    return groupNameOf(this.entry.spec?.group?.name);
   }
 
   get state(): ReportedState | undefined {
@@ -182,12 +174,12 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   get message(): string {
-    return this.route === undefined ? '' : this.owner.textFor(this);
+    return this.rejection === undefined ? '' : rejectionText(this.rejection);
   }
 
   get context(): Context {
     const { span } = this;
-    const found = this.#context;
+    const found = this.#contexts;
     if (span === undefined || found === undefined) return activeContext();
     found.within ??= safely('the context', () => trace.setSpan(found.parent, span)) ?? found.parent;
     return found.within;
@@ -196,22 +188,7 @@ export class SessionPermit implements Permit, Ticket {
   /** The span of the decision has begun in that context. */
   traced(span: Span, parent: Context): void {
     this.span = span;
-    this.#context = { parent, within: undefined };
-  }
-
-  /** Whether the tool is run. A call that is not run has a route. */
-  get executes(): boolean {
-    return this.route === undefined;
-  }
-
-  /** Whether the circuit let the call through and gets its result. */
-  get answers(): boolean {
-    return this.circuit !== undefined && isAnswered(this.reason);
-  }
-
-  /** Whether the call took a slot of any circuit. */
-  get isProbe(): boolean {
-    return this.decision === 'probe';
+    this.#contexts = { parent, within: undefined };
   }
 
   /** C9: when its slots count as failed, in monotonic ms. All of them share one lease (C15). */
@@ -220,20 +197,15 @@ export class SessionPermit implements Permit, Ticket {
     return lease?.untilMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The generation of the circuit that let the call through. */
-  get generation(): number {
-    return this.circuit?.generation ?? -1;
-  }
-
   /** Takes the right to settle, once. */
   close(): boolean {
-    const open = this.#open;
-    this.#open = false;
-    return open;
+    const isOpen = this.#isOpen;
+    this.#isOpen = false;
+    return isOpen;
   }
 
   settle(settlement: Settlement): void {
-    if (this.#open) this.owner.settled(this, settlement);
+    if (this.#isOpen) this.#settle(this, settlement);
   }
 
   toJSON(): PermitRecord {

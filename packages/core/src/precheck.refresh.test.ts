@@ -1,7 +1,7 @@
 import { diag } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Precheck } from './precheck.ts';
-import { board, fails, listenToDiag, microtasks, slowCheck } from './test-support.prechecks.ts';
+import { cache, fails, listenToDiag, microtasks, slowCheck } from './test-support.prechecks.ts';
 
 let reports: () => readonly string[];
 
@@ -18,7 +18,7 @@ describe('K3: all at once, before the first call', () => {
   const now = () => 10;
 
   test('K3: refresh waits for every answer', async () => {
-    const { refresh, peek, scores } = board({ timeoutMs: 60_000, maxAgeMs: 60_000 });
+    const { refresh, peek, scores } = cache({ timeoutMs: 60_000, maxAgeMs: 60_000 });
     const slow: Precheck = async () => {
       await microtasks();
       return 'degraded' as const;
@@ -34,7 +34,7 @@ describe('K3: all at once, before the first call', () => {
 
   test('K3: refresh has nothing to wait for', async () => {
     const set = vi.spyOn(globalThis, 'setTimeout');
-    const { refresh, scores } = board();
+    const { refresh, scores } = cache();
     await refresh([], now);
     await refresh([['a', () => 'available']], now);
     expect(set).not.toHaveBeenCalled();
@@ -42,7 +42,7 @@ describe('K3: all at once, before the first call', () => {
   });
 
   test('K3: refresh asks again whatever the age, and joins a check that is under way', async () => {
-    const { availability, refresh, peek } = board({ timeoutMs: 60_000, maxAgeMs: 60_000 });
+    const { availability, refresh, peek } = cache({ timeoutMs: 60_000, maxAgeMs: 60_000 });
     const { check, answer } = slowCheck();
     availability('fresh', () => 'degraded', 9);
     availability('slow', check, 9);
@@ -61,7 +61,7 @@ describe('K3: all at once, before the first call', () => {
   });
 
   test('K2: refresh gives up a check that hangs, on a clock that stands still too', async () => {
-    const { refresh, peek, scores } = board({ timeoutMs: 5 });
+    const { refresh, peek, scores } = cache({ timeoutMs: 5 });
     const { check, answer } = slowCheck();
     const works: Precheck = async () => 'degraded' as const;
     await refresh(Object.entries({ hangs: check, works }), now);
@@ -72,7 +72,7 @@ describe('K3: all at once, before the first call', () => {
   });
 
   test('K2: refresh does not join a check that has had its time, but asks again', async () => {
-    const { availability, refresh, peek } = board();
+    const { availability, refresh, peek } = cache();
     availability('search', slowCheck().check, 0);
     await refresh([['search', () => 'unavailable']], () => 40);
     expect(peek('search', 40)).toBe('unavailable');
@@ -80,7 +80,7 @@ describe('K3: all at once, before the first call', () => {
 
   test('K3: refresh works where timers are numbers, as they are outside Node', async () => {
     vi.spyOn(globalThis, 'setTimeout').mockReturnValue(7 as never);
-    const { refresh, peek } = board();
+    const { refresh, peek } = cache();
     await refresh([['search', async () => 'unavailable' as const]], now);
     expect(peek('search', 10)).toBe('unavailable');
   });
@@ -88,7 +88,7 @@ describe('K3: all at once, before the first call', () => {
   test('C10: the time limit of refresh is cleared, and keeps no process alive', async () => {
     const set = vi.spyOn(globalThis, 'setTimeout');
     const clear = vi.spyOn(globalThis, 'clearTimeout');
-    const { refresh, forget } = board({ timeoutMs: 60_000, maxAgeMs: 60_000 });
+    const { refresh, forget } = cache({ timeoutMs: 60_000, maxAgeMs: 60_000 });
     const checked = refresh([['hangs', slowCheck().check]], now);
     const timer = set.mock.results[0]?.value as NodeJS.Timeout;
     expect(timer.hasRef()).toBe(false);
@@ -100,7 +100,7 @@ describe('K3: all at once, before the first call', () => {
 
 describe('S5: scores are forgotten', () => {
   test('S5: and asked for again', () => {
-    const { availability, peek, forget } = board();
+    const { availability, peek, forget } = cache();
     availability('search', () => 'unavailable', 0);
     forget();
     expect(peek('search', 1)).toBe('available');
@@ -108,7 +108,7 @@ describe('S5: scores are forgotten', () => {
   });
 
   test('S5: answers that were under way count for nothing', async () => {
-    const { availability, peek, forget, scores } = board();
+    const { availability, peek, forget, scores } = cache();
     const before = slowCheck();
     const after = slowCheck();
     availability('search', before.check, 0);
@@ -122,7 +122,7 @@ describe('S5: scores are forgotten', () => {
   });
 
   test('S5: a refresh that waits for them ends', async () => {
-    const { refresh, forget, scores } = board({ timeoutMs: 60_000, maxAgeMs: 60_000 });
+    const { refresh, forget, scores } = cache({ timeoutMs: 60_000, maxAgeMs: 60_000 });
     const checked = refresh([['search', slowCheck().check]], () => 0);
     forget();
     await checked;

@@ -1,7 +1,7 @@
 import { diag } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createPrecheckBoard, type Precheck } from './precheck.ts';
-import { board, fails, listenToDiag, microtasks, slowCheck } from './test-support.prechecks.ts';
+import { createPrecheckCache, type Precheck } from './precheck.ts';
+import { cache, fails, listenToDiag, microtasks, slowCheck } from './test-support.prechecks.ts';
 
 let reports: () => readonly string[];
 
@@ -15,7 +15,7 @@ afterEach(() => {
 
 describe('K1: a check scores a tool', () => {
   test.each(['available', 'degraded', 'unavailable'] as const)('K1: %s, said at once, counts at once', (score) => {
-    const { availability, scores } = board();
+    const { availability, scores } = cache();
     const check = vi.fn<Precheck>(() => score);
     expect(availability('search', check, 5)).toBe(score);
     expect(check.mock.calls).toEqual([['search']]);
@@ -23,7 +23,7 @@ describe('K1: a check scores a tool', () => {
   });
 
   test('K1: each tool has a score of its own', () => {
-    const { availability, peek } = board();
+    const { availability, peek } = cache();
     availability('a', () => 'unavailable', 0);
     expect(availability('b', () => 'available', 0)).toBe('available');
     expect(peek('a', 0)).toBe('unavailable');
@@ -40,7 +40,7 @@ describe('K2: a check that fails means available', () => {
     ['promises no score', async () => true, 'Give one of'],
     ['gives a promise that throws', () => Object.defineProperty({}, 'then', { get: () => fails('trap') }), 'trap'],
   ])('K2: one that %s', async (_, check, message) => {
-    const { availability, peek, scores } = board();
+    const { availability, peek, scores } = cache();
     expect(availability('search', check as Precheck, 0)).toBe('available');
     await microtasks();
     expect(peek('search', 0)).toBe('available');
@@ -50,13 +50,13 @@ describe('K2: a check that fails means available', () => {
   });
 
   test('K2: one that failed replaces a bad score', async () => {
-    const { availability } = board();
+    const { availability } = cache();
     availability('search', () => 'unavailable', 0);
     expect(availability('search', () => fails('broken'), 101)).toBe('available');
   });
 
   test('K2: one that hangs, by the time of the caller', async () => {
-    const { availability, peek, scores } = board();
+    const { availability, peek, scores } = cache();
     const { check, answer } = slowCheck();
     availability('search', () => 'unavailable', 0);
     expect(availability('search', check, 101)).toBe('unavailable');
@@ -73,7 +73,7 @@ describe('K2: a check that fails means available', () => {
   });
 
   test('K2: one that hung is tried again once its score is too old, not before', () => {
-    const { availability } = board();
+    const { availability } = cache();
     const { check } = slowCheck();
     availability('search', check, 0);
     for (const ms of [40, 100, 140]) availability('search', check, ms);
@@ -83,7 +83,7 @@ describe('K2: a check that fails means available', () => {
   });
 
   test('K2: a score is never given more time than it is worth', () => {
-    const { availability, peek } = board({ maxAgeMs: 10, timeoutMs: 1_000 });
+    const { availability, peek } = cache({ maxAgeMs: 10, timeoutMs: 1_000 });
     availability('search', slowCheck().check, 0);
     availability('search', () => 'unavailable', 10);
     expect(reports()).toEqual([expect.stringContaining("didn't answer within 10 ms")]);
@@ -91,14 +91,14 @@ describe('K2: a check that fails means available', () => {
   });
 
   test('K2: 5,000 ms where nothing else is said', () => {
-    const { availability } = createPrecheckBoard({ maxAgeMs: 30_000, onScore: () => {} });
+    const { availability } = createPrecheckCache({ maxAgeMs: 30_000, onScore: () => {} });
     const { check } = slowCheck();
     for (const ms of [0, 4_999, 5_000]) availability('search', check, ms);
     expect(reports()).toEqual([expect.stringContaining("didn't answer within 5000 ms")]);
   });
 
   test('E5: an observer that throws changes no score', () => {
-    const { availability } = createPrecheckBoard({ maxAgeMs: 100, onScore: () => fails('observer is broken') });
+    const { availability } = createPrecheckCache({ maxAgeMs: 100, onScore: () => fails('observer is broken') });
     expect(availability('search', () => 'degraded', 0)).toBe('degraded');
     expect(reports()).toEqual([expect.stringMatching(/the observer of pre-call checks.*observer is broken/)]);
   });
@@ -106,7 +106,7 @@ describe('K2: a check that fails means available', () => {
 
 describe('K3: scores are cached, and a decision never waits', () => {
   test('K3: unknown yet is available; the answer counts from then on', async () => {
-    const { availability } = board();
+    const { availability } = cache();
     const { check, answer } = slowCheck();
     expect(availability('search', check, 0)).toBe('available');
     await answer(0, 'unavailable');
@@ -115,7 +115,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
   });
 
   test('K3: a check is asked again when its score is older than the limit', () => {
-    const { availability } = board();
+    const { availability } = cache();
     const check = vi.fn<Precheck>(() => 'available');
     for (const ms of [7, 8, 107]) availability('search', check, ms);
     expect(check).toHaveBeenCalledTimes(1);
@@ -124,7 +124,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
   });
 
   test('K3: the old score stands until the new one is there, and one check runs at a time', async () => {
-    const { availability, scores } = board();
+    const { availability, scores } = cache();
     const { check, answer } = slowCheck();
     availability('search', () => 'degraded', 0);
     expect([101, 110, 120].map((ms) => availability('search', check, ms))).toEqual(Array(3).fill('degraded'));
@@ -135,7 +135,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
   });
 
   test('K3: an answer is as old as its question', async () => {
-    const { availability } = board();
+    const { availability } = cache();
     const { check, answer } = slowCheck();
     availability('search', check, 0);
     await answer(0, 'unavailable');
@@ -146,7 +146,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
   });
 
   test('K3: a score of twice the age says nothing any more', () => {
-    const { availability, peek } = board();
+    const { availability, peek } = cache();
     availability('search', () => 'unavailable', 0);
     expect([peek('search', 199), peek('search', 200)]).toEqual(['unavailable', 'available']);
     const { check } = slowCheck();
@@ -155,7 +155,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
   });
 
   test('K3: the answer of a check that was given up does not overwrite the newer one', async () => {
-    const { availability, peek } = board();
+    const { availability, peek } = cache();
     const { check, answer, refuse } = slowCheck();
     availability('search', check, 0);
     availability('search', check, 40);
@@ -168,7 +168,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
   });
 
   test('K3: a check that asks for its own tool is not started again by that', () => {
-    const { availability } = board();
+    const { availability } = cache();
     const check = vi.fn<Precheck>((tool) => {
       expect(availability(tool, check, 0)).toBe('available');
       return 'unavailable';
@@ -178,7 +178,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
   });
 
   test('C11: who only looks starts nothing and changes nothing', () => {
-    const { availability, peek, scores } = board();
+    const { availability, peek, scores } = cache();
     expect(peek('search', 0)).toBe('available');
     const check = vi.fn<Precheck>(() => 'unavailable');
     availability('search', check, 0);

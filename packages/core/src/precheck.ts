@@ -1,4 +1,4 @@
-import { safely } from './telemetry/safely.ts';
+import { safely } from './safely.ts';
 
 /** The availability of a tool before it is called (K1), best first. */
 export const AVAILABILITIES = ['available', 'degraded', 'unavailable'] as const;
@@ -24,7 +24,7 @@ export type Availability = (typeof AVAILABILITIES)[number];
 export type Precheck = (tool: string) => Availability | PromiseLike<Availability>;
 
 /** The latest score of each tool. No method throws, and only `refresh` waits. */
-export interface PrecheckBoard {
+export interface PrecheckCache {
   /**
    * The tool's current score, for a decision. Returns at once. Starts a check if the score is too old and no check is under way. A
    * check that answers synchronously counts at once. `ms` is monotonic.
@@ -41,8 +41,8 @@ export interface PrecheckBoard {
   forget(): void;
 }
 
-/** Options of a board. */
-export interface PrecheckBoardOptions {
+/** Options of a cache. */
+export interface PrecheckCacheOptions {
   /**
    * Milliseconds after which a score is checked again (K3). The old score is used until the new one arrives, up to twice that age.
    */
@@ -73,7 +73,7 @@ interface Entry {
   run: Run | undefined;
 }
 
-export const createPrecheckBoard = ({ maxAgeMs, timeoutMs, onScore }: PrecheckBoardOptions): PrecheckBoard => {
+export const createPrecheckCache = ({ maxAgeMs, timeoutMs, onScore }: PrecheckCacheOptions): PrecheckCache => {
   const limitMs = Math.min(timeoutMs ?? TIMEOUT_MS, maxAgeMs);
   const entries = new Map<string, Entry>();
 

@@ -1,6 +1,12 @@
 import type { SessionPermit } from './permit.ts';
 
-const NONE: ReadonlySet<SessionPermit> = new Set();
+/**
+ * Settles a probe whose lease ended at that monotonic time, in the session that asked for it (C9). `noticedBy`: the session that
+ * noticed it, which sends the events if it is the same one.
+ */
+export type LapseHandler = (permit: SessionPermit, atMs: number, noticedBy: object) => void;
+
+const NONE: ReadonlyMap<SessionPermit, LapseHandler> = new Map();
 
 /**
  * Probes that have not settled, in the order in which they began. The first session that notices the end of a lease settles the
@@ -8,39 +14,37 @@ const NONE: ReadonlySet<SessionPermit> = new Set();
  */
 export class Probing {
   /** Created for the first probe: most sessions never have one. */
-  #probes: Set<SessionPermit> | undefined;
-  /** The earliest end of a lease, in monotonic ms. The list is not searched before that. */
-  #soonestMs = Number.POSITIVE_INFINITY;
+  #probes: Map<SessionPermit, LapseHandler> | undefined;
+  /** No lease ends before that, in monotonic ms. */
+  soonestMs = Number.POSITIVE_INFINITY;
 
-  get size(): number {
-    return this.#probes?.size ?? 0;
-  }
-
-  begin(probe: SessionPermit): void {
-    this.#probes ??= new Set();
-    this.#probes.add(probe);
-    this.#soonestMs = Math.min(this.#soonestMs, probe.leaseUntilMs);
+  begin(probe: SessionPermit, settle: LapseHandler): void {
+    this.#probes ??= new Map();
+    this.#probes.set(probe, settle);
+    this.soonestMs = Math.min(this.soonestMs, probe.leaseUntilMs);
   }
 
   end(probe: SessionPermit): void {
     this.#probes?.delete(probe);
   }
 
-  /** C9: of the probes whose lease has ended by `ms`, the one whose lease ended first. */
-  firstLapsed(ms: number): SessionPermit | undefined {
-    if (ms < this.#soonestMs) return undefined;
-    let first: SessionPermit | undefined;
-    for (const probe of this.#probes ?? NONE) {
-      if (first === undefined || probe.leaseUntilMs < first.leaseUntilMs) first = probe;
+  /** C9: takes out the probe whose lease ended first, if it ended by `ms`. */
+  takeLapsed(ms: number): readonly [SessionPermit, LapseHandler] | undefined {
+    if (ms < this.soonestMs) return undefined;
+    let first: readonly [SessionPermit, LapseHandler] | undefined;
+    for (const one of this.#probes ?? NONE) {
+      if (first === undefined || one[0].leaseUntilMs < first[0].leaseUntilMs) first = one;
     }
-    this.#soonestMs = first?.leaseUntilMs ?? Number.POSITIVE_INFINITY;
-    return ms < this.#soonestMs ? undefined : first;
+    this.soonestMs = first?.[0].leaseUntilMs ?? Number.POSITIVE_INFINITY;
+    if (first === undefined || ms < this.soonestMs) return undefined;
+    this.end(first[0]);
+    return first;
   }
 
   /** The same probes, to look ahead with (C11). */
   copy(): Probing {
     const copy = new Probing();
-    for (const probe of this.#probes ?? NONE) copy.begin(probe);
+    for (const [probe, settle] of this.#probes ?? NONE) copy.begin(probe, settle);
     return copy;
   }
 }

@@ -3,17 +3,17 @@ import { context, trace } from '@opentelemetry/api';
 import { describe, expect, test } from 'vitest';
 import { REASONS } from './reasons.ts';
 import { EVENT, METRIC } from './telemetry/semconv.ts';
-import { registerTraces } from './telemetry/test-support.ts';
+import { registerTraces } from './telemetry/test-support.telemetry.ts';
 import { bench } from './test-support.ts';
 
 const lines = readFileSync(new URL('../README.md', import.meta.url), 'utf8').split('\n');
 
-/** The cells of the table rows that begin with a name. */
+/** The series of the table rows that begin with a name. */
 const rows = (name: string): string[][] =>
   lines
     .filter((line) => line.startsWith(`| \`${name}\` `))
-    .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
-    .map((cells) => cells.slice(1, -1));
+    .map((line) => line.split('|').map((series) => series.trim().replaceAll('`', '')))
+    .map((series) => series.slice(1, -1));
 
 describe('the README says what the code does', () => {
   test.each(Object.values(METRIC))('metric $name', ({ name, scope, attributes, prometheus }) => {
@@ -21,7 +21,7 @@ describe('the README says what the code does', () => {
   });
 
   test.each(Object.entries(REASONS))('reason %s decides %s', (reason, decision) => {
-    expect(rows(reason).map((cells) => cells[1])).toContain(decision);
+    expect(rows(reason).map((series) => series[1])).toContain(decision);
   });
 
   test('attributes of spans', () => {

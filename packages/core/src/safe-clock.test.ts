@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createBreakerbox } from './breakerbox.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { report } from './report/report.ts';
 import { isFailing, safeClock } from './safe-clock.ts';
+import { restore } from './snapshot/restore.ts';
+import { snapshot } from './snapshot/snapshot.ts';
 
 const logged: string[] = [];
 beforeEach(() => {
@@ -156,8 +159,8 @@ describe('E5: a box whose clock throws', () => {
     expect(session.peek('a')?.state).toBe('closed');
     session.acquire('a').settle({ error: new Error('fetch failed') });
     session.beginTask();
-    expect(session.report().unixMs).toBeGreaterThan(0);
-    const again = box.restore(session.snapshot());
+    expect(report(session).unixMs).toBeGreaterThan(0);
+    const again = restore(box, snapshot(session));
     expect(again.acquire('a').decision).toBe('call');
     session.end();
     expect(logged.filter((line) => line.includes('clock'))).toHaveLength(2);

@@ -1,6 +1,6 @@
-import { show } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { reportThrown } from './telemetry/safely.ts';
+import { show } from './config/checks.ts';
+import { reportThrown } from './safely.ts';
 
 /** A clock from the application that the engine can rely on. */
 export interface SafeClock extends Clock {

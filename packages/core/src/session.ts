@@ -1,170 +1,388 @@
 import type { Context } from '@opentelemetry/api';
-import type { ScopePlan, Task } from './capability/scope.ts';
+import type { BoxContext } from './box-context.ts';
+import { createBudget } from './budget/budget.ts';
+import type { LedgerPair } from './budget/ledger.ts';
+import type { RecoveryWatch } from './budget/recovery.ts';
+import { CallHistory } from './call-history.ts';
+import { byHost } from './circuit/by-host.ts';
+import { groupNameOf } from './circuit/groups.ts';
+import { keyOf } from './circuit/key-circuits.ts';
 import type { CircuitMode } from './circuit/mode.ts';
-import type { Explanation } from './explain.ts';
-import type { Permit } from './permit.ts';
-import type { SessionReport } from './report/report.ts';
-import type { SessionSnapshot } from './snapshot.ts';
-import type { CircuitView, SessionView } from './view.ts';
+import { CircuitRegistry, lapseOf } from './circuit-registry.ts';
+import { circuitMoment, circuitStore, copyStore } from './circuit-store.ts';
+import { read } from './classify/untrusted.ts';
+import type { Moment } from './clock.ts';
+import { checkControl } from './config/usage.ts';
+import { CountedErrors } from './counted-errors.ts';
+import { type AskedCall, Decider, type DecisionFacts, NO_CALL } from './decision.ts';
+import { type Explanation, explanationOf } from './explain.ts';
+import { FailureLedgers } from './failure-ledgers.ts';
+import { type Judged, judge, type Settlement } from './outcome.ts';
+import { keyPassOf, NO_PASSES } from './passes.ts';
+import { type Permit, SessionPermit, type SettleHandler } from './permit.ts';
+import type { LapseHandler } from './probes.ts';
+import { isCounted } from './reasons.ts';
+import { noteText, type RejectionFacts } from './routing/message.ts';
+import { safely } from './safely.ts';
+import type { ScopePlan } from './scope-plan.ts';
+import type { AcquireOptions, DeclareOptions, Session as SessionApi } from './session-api.ts';
+import { INTERNALS, type LookAhead, type SessionInternals } from './session-internals.ts';
+import { freshMemory, type SessionMemory } from './session-memory.ts';
+import { type SessionTool, SessionTools, tallyDecision, tallyOutcome } from './session-tools.ts';
+import { NO_OBSERVER } from './telemetry/observer.ts';
+import { SessionTelemetry } from './telemetry/session-telemetry.ts';
+import type { SessionSpan } from './telemetry/spans.ts';
+import { type CircuitView, type SessionView, viewCircuit, viewCircuits, viewSession } from './view.ts';
+import { FIRST_LOOK, lookForMistakes, nextLook, warnOfUndeclared } from './warnings/mistakes.ts';
+import type { NamedSession } from './warnings/same-id.ts';
 
-/** Options of `session.acquire`. */
-export interface AcquireOptions {
-  /** The framework's id of the tool call, for the span. */
-  readonly callId?: string | undefined;
-  /**
-   * The call's arguments. The session keeps only a digest of them, which has no meaning outside of this process. The digest finds
-   * repeated calls (O5) and the last good result of the same call (F2).
-   */
-  readonly input?: unknown;
-  /** The one host, account or file that the call is about (C14), as the adapter names it. The tool's own `key` overrides it. */
-  readonly key?: string | undefined;
-  /**
-   * The kind of tool, for the span (`gen_ai.tool.type`): a function that your program runs, an extension such as a tool of an MCP
-   * server, or a data store that is searched. Default: not on the span.
-   */
-  readonly type?: 'function' | 'extension' | 'datastore' | undefined;
+/** How a session begins. */
+export interface SessionStart {
+  readonly id: string;
+  readonly memory: SessionMemory;
+  /** K2: undefined if all tools may be called. */
+  readonly allowed: ReadonlySet<string> | undefined;
+  readonly span: SessionSpan | undefined;
+  /** Undefined if the caller gave no id. */
+  readonly named: NamedSession | undefined;
 }
 
-/** Options of `session.declare`. */
-export interface DeclareOptions {
-  /** The group that the tool belongs to, such as its MCP server (C13). Used only if the tool's settings name no group. */
-  readonly group?: string | undefined;
-}
+/** Begins a session. */
+export const createSession = (box: BoxContext, start: SessionStart): SessionApi => new Session(box, start);
 
-/** Options of `session.report`. */
-export interface ReportOptions {
-  /** Names of planned tasks that are done. */
-  readonly done?: readonly string[];
-}
-
-/** One run of an agent, with its circuits, its steps and its failure budget. Created by `box.session()`. */
-export interface Session {
+/**
+ * One run of an agent. The session joins the pure parts: it decides, and runs no tool (E1). Each call of a tool passes through the
+ * methods from top to bottom: acquire, arrive, decide, permit, settle, conclude.
+ */
+class Session implements SessionApi {
   readonly id: string;
   readonly agent: string;
+  readonly #box: BoxContext;
+  readonly #observer: SessionTelemetry;
+  readonly #recovery: RecoveryWatch | undefined;
+  readonly #ledgers: FailureLedgers;
+  readonly #circuits: CircuitRegistry;
+  readonly #entries: SessionTools;
+  readonly #history: CallHistory;
+  readonly #decider: Decider;
+  readonly #allowed: ReadonlySet<string> | undefined;
+  #step: number;
+  #stepMs: number;
+  /** Number of calls that the session has decided. */
+  #serial = 0;
+  /** Number of decisions when the step began. */
+  #decidedBefore = 0;
+  /** Number of decisions after which the session next looks for mistakes in the program. */
+  #nextLook = FIRST_LOOK;
+  /** Its circuits are shared, or were restored. */
+  readonly #continues: boolean;
+  readonly #beganMs: number;
+  /** Created for the first error that counts. */
+  #errors: CountedErrors | undefined;
+  #plan: ScopePlan | undefined;
+
+  constructor(box: BoxContext, { id, memory, allowed, span, named }: SessionStart) {
+    const { ledgerPair, step, stepMs } = memory;
+    const store = box.shared ?? circuitStore(memory);
+    this.id = id;
+    this.agent = box.agent;
+    this.#box = box;
+    this.#step = step;
+    this.#stepMs = stepMs;
+    this.#allowed = allowed;
+    this.#recovery = box.recoveryWatch();
+    this.#observer = new SessionTelemetry(box, id, store, ledgerPair.real, span, named);
+    this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#observer);
+    this.#circuits = new CircuitRegistry(box, store, this.#ledgers, this.#observer, this.#recovery);
+    this.#entries = new SessionTools(box);
+    this.#history = new CallHistory(box.clock, box.repeats);
+    this.#decider = new Decider(box, this.#circuits, this.#ledgers, this.#history, allowed);
+    this.#beganMs = box.clock.now();
+    this.#observer.wrote(ledgerPair.real, this.#ledgers.state(false));
+    this.#observer.used(this.#beganMs, false);
+    this.#continues = store.kept.size > 0 || box.shared !== undefined;
+    for (const name of [...store.kept.keys()]) this.#circuits.track(name);
+  }
+
+  get context(): Context {
+    return this.#observer.context;
+  }
+
+  acquire(tool: string, options?: AcquireOptions): Permit {
+    const at = this.#arrive(true);
+    const entry = this.#entries.find(tool) ?? this.#enter(tool);
+    const call = options === undefined ? NO_CALL : this.#describe(entry, options);
+    const mode = (entry.tracked ?? entry.spec ?? this.#box.undeclared).mode;
+    if (mode === 'observe_only') this.#ledgers.observe();
+    const decided = this.#decider.decide(entry, mode, call, at);
+    this.#serial += 1;
+    if (this.#serial === this.#nextLook) this.#look(false);
+    const permit = this.#permit(entry, mode, decided, call, at);
+    tallyDecision(entry.tally, permit.reason, permit.route);
+    this.#observer.decided(permit, options);
+    return permit;
+  }
+
+  /** The start of every public call that changes something: it first settles what time and other sessions have changed. */
+  #arrive(decides = false): Moment {
+    const at = this.#now();
+    this.#observer.used(at.ms, decides);
+    this.#circuits.settleDue(at, (permit, settle) => settle(permit, permit.leaseUntilMs, this));
+    return at;
+  }
+
+  #now(ms = this.#box.clock.now()): Moment {
+    return { ms, step: this.#step, stepMs: this.#stepMs };
+  }
+
+  /** The first call of a tool, or the first since it was declared. */
+  #enter(tool: string): SessionTool {
+    const name = this.#entries.nameOf(tool);
+    this.#box.unused.delete(name);
+    // A model may make up any name, even the name of a group's circuit.
+    const tracked = groupNameOf(name) === undefined ? this.#circuits.track(name) : undefined;
+    return this.#entries.make(name, tracked, this.#circuits.groupOf(this.#box.tool(name)?.group));
+  }
+
+  #describe({ spec, tracked }: SessionTool, options: AcquireOptions): AskedCall {
+    const input = this.#history.inputOf(options, spec ?? this.#box.undeclared);
+    const hint = read(options, 'key');
+    const hasKey = spec !== undefined && tracked !== undefined && (hint !== undefined || spec.key !== undefined);
+    return { input, key: hasKey ? keyOf(spec, this.agent, read(options, 'input'), hint) : undefined };
+  }
+
+  /** A probe takes its slots, and a rejected call gets a fallback. */
+  #permit(entry: SessionTool, mode: CircuitMode, facts: DecisionFacts, call: AskedCall, at: Moment): SessionPermit {
+    const { reason, decision } = facts;
+    const { input, key } = call;
+    const isShared = entry.group !== undefined || key !== undefined;
+    const passes = isShared && reason === 'closed' ? this.#circuits.passes(entry, mode, key, at) : NO_PASSES;
+    const slots = decision === 'probe' ? this.#circuits.lend(entry, mode, key, at) : { lease: undefined, passes };
+    const decided = { ...facts, mode, ...slots };
+    const now = reason === 'closed' ? at : circuitMoment(this.#circuits.store, at);
+    const asked = { ledger: this.#ledgers.real, at: now, serial: this.#serial, input };
+    const permit = new SessionPermit(entry, decided, asked, this.#settle);
+    if (permit.executes) this.#history.tried(entry.tool, input);
+    else input?.release();
+    if (decision === 'probe') this.#circuits.store.probing.begin(permit, this.#lapse);
+    return permit;
+  }
+
+  /** The executor reports how a call went. */
+  readonly #settle: SettleHandler = (permit, settlement) => {
+    const at = this.#arrive(); // May find that the lease of this probe has ended (C9).
+    if (permit.close()) this.#judge(permit, settlement, at);
+    this.#observer.flush();
+  };
+
+  #judge(permit: SessionPermit, settlement: Settlement, at: Moment): void {
+    const { tool, spec } = permit.entry;
+    const found = judge(settlement, tool, spec ?? this.#box.undeclared, this.#box.clock);
+    const isOfKey = found.blames === 'key' && keyPassOf(permit.passes) !== undefined;
+    const isFailure = (found.outcome === 'failure' || isOfKey) && 'error' in settlement;
+    // E3: one error that passes through nested guarded calls counts once.
+    const isKnown = isFailure && this.#errors?.has(permit, settlement.error) === true;
+    const judged: Judged = isKnown ? { ...found, outcome: 'ignored', blames: undefined } : found;
+    const late = this.#conclude(permit, judged, settlement, at);
+    if (!isFailure || late || !isCounted(permit.reason)) return;
+    this.#errors ??= new CountedErrors();
+    this.#errors.add(permit, settlement.error);
+  }
+
+  /** A call is over. Circuits and budget count its result unless they have moved on (C7). Returns whether they have. */
+  #conclude(permit: SessionPermit, judged: Judged, settlement: Settlement | undefined, at: Moment): boolean {
+    const { entry } = permit;
+    const isUntouched = judged.outcome === 'success' && this.#circuits.isUntouched(permit);
+    const late = !isUntouched && this.#circuits.back(permit);
+    permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
+    tallyOutcome(entry.tally, judged, permit.freshness);
+    this.#observer.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.at.ms);
+    if (entry.spec === undefined) warnOfUndeclared(this.#box, entry, judged.outcome);
+    else this.#box.evidence.settled.add(entry.tool);
+    if (!late && !isUntouched) this.#circuits.settle(permit, judged, at);
+    return late;
+  }
+
+  /** C9: a probe whose lease has ended failed at that time. Another session of the box may be the first to notice (C12). */
+  readonly #lapse: LapseHandler = (permit, atMs, noticedBy) => {
+    if (permit.close()) this.#conclude(permit, lapseOf(permit), undefined, this.#now(atMs));
+    if (noticedBy !== this) this.#observer.flush();
+  };
+
+  declare(tool: string, options?: DeclareOptions): void {
+    this.#box.declare(tool, options?.group);
+    const name = this.#entries.nameOf(tool);
+    if (!this.#circuits.store.kept.has(name)) return;
+    this.#arrive(); // It counts in the gauges again, before its circuits do.
+    this.#circuits.track(name);
+    this.#observer.flush();
+  }
+
+  step(): void {
+    const { ms } = this.#arrive();
+    this.#step += 1;
+    this.#stepMs = ms;
+    this.#decidedBefore = this.#serial;
+    const { steps } = this.#circuits.store;
+    if (steps !== undefined) {
+      steps.step += 1;
+      steps.stepMs = ms;
+    }
+    this.#ledgers.pass(this.#now(ms));
+    this.#observer.flush();
+  }
+
+  beginTask(): void {
+    this.#arrive();
+    this.#history.beginTask();
+    this.#observer.flush();
+  }
+
+  resume(): void {
+    this.#arrive();
+    this.#ledgers.renew();
+    this.#observer.flush();
+  }
+
+  confirmRecovered(): void {
+    const at = this.#arrive();
+    this.#circuits.recovered('operator', at);
+    this.#observer.flush();
+  }
+
+  control(tool: string, mode: CircuitMode): void {
+    const name = this.#entries.nameOf(tool);
+    checkControl(tool, mode, this.#box.tool(name) ?? this.#box.group(name), this.#box.keepsCircuits);
+    this.#arrive();
+    const tracked = this.#circuits.track(name);
+    if (tracked !== undefined && tracked.mode !== mode) this.#circuits.takeOver(tracked, mode);
+    this.#observer.flush();
+  }
+
+  end(): void {
+    this.#look(true);
+    this.#observer.ended();
+  }
+
+  note(): string {
+    return noteText(this.#rejected());
+  }
+
+  unavailable(): readonly string[] {
+    return this.#rejected().map(({ tool }) => tool);
+  }
+
+  /** R3: the declared tools that would be skipped or paused now. */
+  #rejected(): readonly RejectionFacts[] {
+    const { decider, at } = this.#lookAhead();
+    return [...this.#box.tools()]
+      .map((tool) => decider.now(tool, NO_CALL, at))
+      .filter((facts) => facts.route !== undefined);
+  }
+
+  explain(tool: string, input?: unknown): Explanation {
+    const { store, ledgers, decider, at } = this.#lookAhead();
+    const name = this.#entries.nameOf(tool);
+    const spec = this.#box.tool(name);
+    const key = this.#keyFor(name, input);
+    const known = input === undefined ? undefined : this.#history.inputOf({ input }, spec ?? this.#box.undeclared);
+    const circuits = [spec?.group?.name, name].flatMap((one) => {
+      const tracked = one === undefined ? undefined : store.circuits.get(one);
+      return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box, key)];
+    });
+    return explanationOf(decider.now(name, { input: known, key }, at), ledgers.real, circuits, at);
+  }
+
+  peek(tool: string, input?: unknown): CircuitView | undefined {
+    const { store, at } = this.#lookAhead();
+    const name = this.#entries.nameOf(tool);
+    const tracked = store.circuits.get(name);
+    return tracked && viewCircuit(tracked, circuitMoment(store, at), this.#box, this.#keyFor(name, input));
+  }
+
   /**
-   * The OpenTelemetry context to run the agent in, so that the spans of models and HTTP calls are beneath the session's span too.
-   * Without `span: true`, or if a span of a framework is active, this is the active context. Read it where the run begins.
-   *
-   * @example
-   * ```ts
-   * const session = box.session({ id: conversationId, span: true });
-   * const answer = await context.with(session.context, () => runAgent(question));
-   * session.end();
-   * ```
+   * C14: the key of the circuit to look at. Keys that adapters name are not known here. Most of them name the host, so the host is
+   * tried.
    */
-  readonly context: Context;
+  #keyFor(tool: string, input: unknown): string | undefined {
+    const spec = input === undefined ? undefined : this.#box.tool(tool);
+    return spec && keyOf(spec, this.agent, input, byHost()(input));
+  }
+
+  view(): SessionView {
+    const { store, ledgers, at } = this.#lookAhead();
+    const { id, agent } = this;
+    const { real: ledger, event } = ledgers;
+    const circuits = viewCircuits(store, at, this.#box);
+    return viewSession({ id, agent, state: ledgers.state(false), step: at.step, ledger, event, circuits });
+  }
+
   /**
-   * Decides whether a tool may be called now. Synchronous, does no I/O and never throws. A tool that was neither configured nor
-   * declared has no circuit: its calls pass unless the session is paused, and its failures use up budget.
-   *
-   * @example
-   * ```ts
-   * const permit = session.acquire('web_search');
-   * if (permit.decision === 'skip' || permit.decision === 'pause') return permit.message;
-   * try {
-   *   const hits = await context.with(permit.context, () => search(query)); // reads the whole answer
-   *   permit.settle({ outcome: 'success' });
-   *   return hits;
-   * } catch (error) {
-   *   permit.settle({ error });
-   *   throw error;
-   * }
-   * ```
+   * C11: what the next decision would find, worked out on copies. The copies settle what time has changed. Nothing is reported,
+   * counted or asked.
    */
-  acquire(tool: string, options?: AcquireOptions): Permit;
-  /**
-   * Gives a tool a circuit and series, with the box's defaults unless the tool is configured. A second call for the same tool does
-   * nothing. A new name is ignored if 2,000 tools are declared (or 10 × `maxTools`, if that is more), because adapters declare
-   * every tool that a server lists or a model asks for. An ignored tool is treated as undeclared, and `diag` warns once.
-   * `createBreakerbox({ tools })` and `box.declare()` have no such limit.
-   */
-  declare(tool: string, options?: DeclareOptions): void;
-  /** Ends one turn of the agent loop. Probing counts these steps (P1). */
-  step(): void;
-  /** Refills the failure budget (B1). Clears all charges, provisional ones too. Circuits do not change. */
-  resume(): void;
-  /** Begins a new task. Results that are older than the task are stale (F1). The first task begins with the session. */
-  beginTask(): void;
-  /**
-   * Confirms that a systemic failure is over, when a person has checked it. Probing starts again (S5). Does nothing if there is no
-   * systemic failure.
-   */
-  confirmRecovered(): void;
-  /**
-   * Sets a tool's circuit by hand, or gives control back with `automatic` (C1). The circuit starts again, closed, and results of
-   * calls under way no longer change it. Does nothing if the circuit already has that mode.
-   *
-   * @throws BreakerboxUsageError if there is no such mode, or if the tool was never declared.
-   *
-   * @example
-   * ```ts
-   * session.control('web_search', 'forced_open'); // skipped until
-   * session.control('web_search', 'automatic');
-   * ```
-   */
-  control(tool: string, mode: CircuitMode): void;
-  /**
-   * A text for the system prompt: which tools are unavailable now, why, until when, and what to use instead. Empty if all tools are
-   * available (R3).
-   *
-   * @example
-   * ```ts
-   * const system = [instructions, session.note()].filter(Boolean).join('\n\n');
-   * ```
-   */
-  note(): string;
-  /**
-   * The declared tools that would be skipped now, without those that are due for a probe (R3). While the session is paused: all
-   * tools.
-   */
-  unavailable(): readonly string[];
-  /**
-   * Splits tasks into those that can be done now, with alternatives if needed, and those that have to wait. Each waiting task says
-   * what would unblock it (W1). Waiting tasks, and tasks that a lesser tool does, are counted and reported (W2).
-   *
-   * @throws BreakerboxUsageError if `tasks` is not a list of tasks.
-   *
-   * @example
-   * ```ts
-   * const plan = session.planScope([{ name: 'prices', tools: ['web_search'] }, { name: 'refund', tools: ['orders'] }]);
-   * for (const { task } of plan.achievable) await run(task);
-   * ```
-   */
-  planScope(tasks: readonly Task[]): ScopePlan;
-  /**
-   * The state of the session as plain data: tools, budget, systemic failure, scope, what was left out and what to do next (Q1).
-   * `formatReport` turns it into text. Changes nothing (C11). Contains no arguments, results or secrets (Q2).
-   *
-   * @throws BreakerboxUsageError if `done` is not a list of names.
-   */
-  report(options?: ReportOptions): SessionReport;
-  /**
-   * Explains why a call of the tool would be called, probed, skipped or paused now: which circuit rejects it, until when, and the
-   * tool's charges. Pass the arguments as `input` if the loop guard or the circuit of a key may be the reason (O5, C14). Changes
-   * nothing (C11).
-   *
-   * @example
-   * ```ts
-   * const { decision, rejectedBy, nextProbe } = session.explain('create_issue'); // rejectedBy: 'group:github'
-   * ```
-   */
-  explain(tool: string, input?: unknown): Explanation;
-  /**
-   * The current view of a circuit, of a tool or of a group (`group:NAME`); undefined if it was not used yet. With the arguments of
-   * a call, `key` holds the circuit of their key (C14). If an adapter names the keys, that is the host in `url`. Changes nothing
-   * (C11).
-   */
-  peek(tool: string, input?: unknown): CircuitView | undefined;
-  /** The current view of the whole session. Changes nothing (C11). */
-  view(): SessionView;
-  /**
-   * The session as plain JSON, for `box.restore` in another process. Changes nothing (C11). Contains names, categories, counts and
-   * times, but no arguments, results or secrets.
-   */
-  snapshot(): SessionSnapshot;
-  /**
-   * Ends the run and removes its circuits from the metrics. If the session is used again, it decides and protects as before and
-   * warns once through `diag`: a stream may outlive the code that made it (E7).
-   */
-  end(): void;
+  #lookAhead(): LookAhead {
+    const at = this.#now();
+    const { prechecks } = this.#box;
+    // The end of an event does not drop the scores of pre-call checks.
+    const box: BoxContext = { ...this.#box, prechecks: { ...prechecks, forget: () => {} } };
+    const store = copyStore(this.#circuits.store);
+    const copyOf = (pair: LedgerPair): Copy => {
+      const ledgers = new FailureLedgers(pair, store, box.systemic, NO_OBSERVER);
+      return { ledgers, circuits: new CircuitRegistry(box, store, ledgers, NO_OBSERVER, this.#recovery) };
+    };
+    const own = copyOf(this.#ledgers.ledgerPair);
+    let others: Copy | undefined;
+    const lapse = (permit: SessionPermit, settle: LapseHandler): void => {
+      const isOwn = settle === this.#lapse;
+      if (!isOwn) others ??= copyOf(freshMemory(createBudget({}), at.ms).ledgerPair); // Another session pays for its own probes.
+      const { circuits } = isOwn ? own : (others ?? own);
+      if (!circuits.back(permit)) circuits.settle(permit, lapseOf(permit), this.#now(permit.leaseUntilMs));
+    };
+    own.circuits.settleDue(at, lapse, true);
+    const decider = new Decider(box, own.circuits, own.ledgers, this.#history, this.#allowed);
+    return { store, ledgers: own.ledgers, decider, at };
+  }
+
+  /** For reports, snapshots and plans, which are functions over a session. */
+  get [INTERNALS](): SessionInternals {
+    return {
+      box: this.#box,
+      plan: this.#plan,
+      lookAhead: () => this.#lookAhead(),
+      tallies: () => this.#entries.tallies(),
+      wasKept: () => this.#observer.wasKept(),
+      makePlan: (make) => {
+        const at = this.#arrive();
+        const plan = make(this.#decider, at);
+        this.#plan = plan;
+        this.#observer.planned(plan);
+        this.#observer.flush();
+        return plan;
+      },
+    };
+  }
+
+  /** Warns about mistakes in the program. It costs something at a few decisions, and nothing at all others. */
+  #look(isOver: boolean): void {
+    if (!isOver) this.#nextLook = nextLook(this.#nextLook);
+    safely('looking for mistakes in the program', () =>
+      lookForMistakes(this.#box, {
+        session: this,
+        tools: this.#entries.all(),
+        step: this.#circuits.store.steps?.step ?? this.#step,
+        decidedBefore: this.#decidedBefore,
+        decided: this.#serial,
+        continues: this.#continues,
+        isOver,
+        ageMs: () => this.#box.clock.now() - this.#beganMs,
+      }),
+    );
+  }
+}
+
+/** Copies that a look ahead may change. */
+interface Copy {
+  readonly ledgers: FailureLedgers;
+  readonly circuits: CircuitRegistry;
 }

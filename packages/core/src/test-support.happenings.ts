@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { CIRCUIT_MODES, type CircuitMode } from './circuit/mode.ts';
 import type { Permit } from './permit.ts';
-import type { Session } from './session.ts';
+import type { Session } from './session-api.ts';
 import { bench, type ManualClock } from './test-support.ts';
 
 /** The outcome of a call. */

@@ -1,16 +1,13 @@
 import { type BudgetOptions, createBudget } from './budget/budget.ts';
-import type { StrictBudget } from './budget/strict.ts';
-import type { WindowBudget } from './budget/window.ts';
-import type { Moment } from './clock.ts';
 import {
   type Correlation,
   type CorrelationPolicy,
-  recordOpening as listOpening,
-  recordFailure as logFailure,
+  correlateClosing,
+  correlateFailure,
+  correlateOpening,
   NO_CORRELATION,
-  recordClosing as removeOpenings,
   resolveEvent,
-} from './correlation.ts';
+} from './budget/correlation.ts';
 import {
   createLedger,
   followEvent,
@@ -21,9 +18,12 @@ import {
   recordTime,
   settleExhaustion,
   type Within,
-} from './ledger.ts';
-import type { ErrorCategory } from './outcome/taxonomy.ts';
-import { DEFAULT_SYSTEMIC, inWindow } from './systemic.ts';
+} from './budget/ledger.ts';
+import type { StrictBudget } from './budget/strict.ts';
+import { DEFAULT_SYSTEMIC, inWindow } from './budget/systemic.ts';
+import type { WindowBudget } from './budget/window.ts';
+import type { ErrorCategory } from './classify/taxonomy.ts';
+import type { Moment } from './clock.ts';
 
 /** A ledger beside the failures of its circuits, as a session keeps them, without the session. */
 export interface Kept {
@@ -74,14 +74,14 @@ export const failed = (
   const isPartOfEvent = kept.correlation.event !== undefined;
   const facts = { hasCircuit: true, isProbe: false, isPartOfEvent, mayWait: 3, group: groupOf(tool) };
   const failure = { tool, category, at: when, tokens, ...facts };
-  const correlation = logFailure(kept.correlation, { tool, category, at: when, unixMs: 0 }, policy);
+  const correlation = correlateFailure(kept.correlation, { tool, category, at: when, unixMs: 0 }, policy);
   const next = followed(recordFailure(kept.ledger, failure, around(kept)), correlation);
   return failed(next, tool, category, when, times - 1, tokens);
 };
 
 export const opened = (kept: Kept, tool: string, category: ErrorCategory, when: Moment): Kept => {
   const opening = { tool, category, at: when, unixMs: 0 };
-  const correlation = listOpening(kept.correlation, opening, policy);
+  const correlation = correlateOpening(kept.correlation, opening, policy);
   return followed(recordOpening(kept.ledger, opening, { correlation, within }), correlation);
 };
 
@@ -91,7 +91,7 @@ export const tripped = (kept: Kept, tool: string, category: ErrorCategory, when:
 
 export const closed = ({ ledger, correlation }: Kept, tool: string): Kept => ({
   ledger: recordClosing(ledger, tool),
-  correlation: removeOpenings(correlation, new Set([tool])),
+  correlation: correlateClosing(correlation, new Set([tool])),
 });
 
 /** The event is over. */

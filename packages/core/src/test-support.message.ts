@@ -1,11 +1,11 @@
+import { createLedger } from './budget/ledger.ts';
+import type { SystemicEvent } from './budget/systemic.ts';
 import { createWindowBudget } from './budget/window.ts';
-import type { AlternativeRoute } from './capability/route.ts';
 import { type Circuit, closedCircuit, fail } from './circuit/circuit.ts';
 import { resolvePolicy } from './circuit/policy.ts';
-import { createLedger } from './ledger.ts';
-import { type Grounds, rejectionText } from './message.ts';
 import { REASONS } from './reasons.ts';
-import type { SystemicEvent } from './systemic.ts';
+import { type RejectionFacts, rejectionText } from './routing/message.ts';
+import type { AlternativeRoute } from './routing/route.ts';
 
 /** Facts for texts to a model, with every field filled. */
 
@@ -16,7 +16,7 @@ export const open: Circuit = fail(closedCircuit(), closedCircuit(), failure, pol
 export const due = { ms: 99_000, step: 40, stepMs: 99_000 };
 export const ledger = createLedger(createWindowBudget({ limit: 5 }));
 
-export const grounds = (given: Partial<Grounds> = {}): Grounds => ({
+export const facts = (given: Partial<RejectionFacts> = {}): RejectionFacts => ({
   reason: 'open',
   decision: REASONS[given.reason ?? 'open'],
   tool: 'web_search',
@@ -33,7 +33,7 @@ export const grounds = (given: Partial<Grounds> = {}): Grounds => ({
   ...given,
 });
 
-export const say = (given: Partial<Grounds> = {}) => rejectionText(grounds(given));
+export const say = (given: Partial<RejectionFacts> = {}) => rejectionText(facts(given));
 
 export const GO_ON = 'Go on without it, and say in your answer what is missing because of it.';
 
@@ -46,7 +46,7 @@ export const alternative: AlternativeRoute = {
   adapt: undefined,
 };
 
-export const groupOf = (circuit: Circuit): Grounds['group'] => ({
+export const groupOf = (circuit: Circuit): RejectionFacts['group'] => ({
   name: 'group:github',
   mode: 'automatic',
   circuit,

@@ -1,6 +1,6 @@
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { vi } from 'vitest';
-import { type Availability, createPrecheckBoard, type Precheck, type PrecheckBoard } from './precheck.ts';
+import { type Availability, createPrecheckCache, type Precheck, type PrecheckCache } from './precheck.ts';
 
 /** Collects the errors that `diag` gets, until `diag.disable()`. */
 export const listenToDiag = (): (() => readonly string[]) => {
@@ -11,12 +11,12 @@ export const listenToDiag = (): (() => readonly string[]) => {
   return () => error.mock.calls.map(([what, thrown]) => `${what} ${thrown}`);
 };
 
-/** A board with scores of at most 100 ms and checks of at most 40 ms, and the scores that it reported. */
-export const board = (
+/** A cache with scores of at most 100 ms and checks of at most 40 ms, and the scores that it reported. */
+export const cache = (
   options: { maxAgeMs?: number; timeoutMs?: number } = {},
-): PrecheckBoard & { readonly scores: readonly string[] } => {
+): PrecheckCache & { readonly scores: readonly string[] } => {
   const scores: string[] = [];
-  const made = createPrecheckBoard({
+  const made = createPrecheckCache({
     maxAgeMs: 100,
     timeoutMs: 40,
     ...options,

@@ -2,11 +2,11 @@ import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { type Mock, onTestFinished, vi } from 'vitest';
 import type { Breakerbox } from './breakerbox.ts';
 import { createBreakerbox } from './breakerbox.ts';
+import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { Clock } from './clock.ts';
-import type { BreakerboxConfig } from './config.ts';
+import type { BreakerboxConfig } from './config/config.ts';
 import type { BreakerboxEvents } from './events.ts';
-import type { ErrorCategory } from './outcome/taxonomy.ts';
-import type { Session } from './session.ts';
+import type { Session } from './session-api.ts';
 
 /** Time that passes only when a test says so. */
 export interface ManualClock extends Clock {

@@ -1,11 +1,11 @@
-import type { Capability } from './capability/map.ts';
-import type { Route } from './capability/route.ts';
 import type { CircuitMode } from './circuit/mode.ts';
 import type { CircuitPolicy } from './circuit/policy.ts';
-import type { Classification } from './outcome/classify.ts';
-import type { ErrorCategory, Judgement } from './outcome/taxonomy.ts';
+import type { Classification } from './classify/classify.ts';
+import type { ErrorCategory, Judgement } from './classify/taxonomy.ts';
 import type { Precheck } from './precheck.ts';
-import type { Cell, ToolCells } from './telemetry/metrics.ts';
+import type { Capability } from './routing/capability.ts';
+import type { Route } from './routing/route.ts';
+import type { ToolSeries } from './telemetry/series.ts';
 
 /**
  * Classifies an error that a tool threw, and each result (`returned: true`). `undefined` leaves it to the built-in classifier (O2).
@@ -45,8 +45,6 @@ export interface ToolSettings {
   readonly precheck: Precheck | undefined;
   /** Whether results that may not be current get a label (F1). */
   readonly labelFreshness: boolean;
-  /** Whether its calls need the time even if they succeed: for windows, scores of checks or ages of results. */
-  readonly goesByTime: boolean;
   /** Whether results are remembered for labels (F1) or as last good results (F2). */
   readonly keepsResults: boolean;
   /** Maximum age in milliseconds of a last good result that answers a skipped call; undefined: no such result is used (F2). */
@@ -61,7 +59,7 @@ export interface CircuitSpec {
   readonly policy: CircuitPolicy;
   /** The policy of the circuits of its keys (C14); undefined for a group. */
   readonly keyPolicy?: CircuitPolicy;
-  readonly cells: ToolCells;
+  readonly series: ToolSeries;
 }
 
 /** A declared tool. */
@@ -69,6 +67,9 @@ export interface ToolSpec extends ToolSettings, CircuitSpec {
   readonly keyPolicy: CircuitPolicy;
   /** The group whose circuit its calls must also pass (C13). An adapter may name it after the tool was declared. */
   group: CircuitSpec | undefined;
-  /** The series that counts its successes: almost every call. */
-  readonly successes: Cell;
+}
+
+/** Finds declared tools by their names. */
+export interface ToolLookup {
+  tool(name: string): ToolSpec | undefined;
 }

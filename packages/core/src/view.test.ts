@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { closedCircuit, fail } from './circuit/circuit.ts';
 import { resolvePolicy } from './circuit/policy.ts';
 import type { CircuitSpec, ToolSpec } from './tool.ts';
-import type { TrackedCircuit } from './tracked.ts';
+import type { TrackedCircuit } from './tracked-circuit.ts';
 import { type CircuitView, viewCircuit } from './view.ts';
 
 const policy = resolvePolicy({ failureThreshold: 2, probeAfterSteps: 3 });

@@ -1,19 +1,18 @@
-import type { Accounts } from './accounts.ts';
 import { type BudgetRule, provisionalCount, remaining, tokensRemaining } from './budget/budget.ts';
-import { type Circuit, categoryOf } from './circuit/circuit.ts';
+import type { Ledger, SessionState } from './budget/ledger.ts';
+import type { SystemicEvent } from './budget/systemic.ts';
+import { type Circuit, categoryOf, failuresInRow } from './circuit/circuit.ts';
+import { groupNameOf } from './circuit/groups.ts';
+import { keyPolicyOf, openKeys } from './circuit/key-circuits.ts';
 import { type ReportedState, reportedState } from './circuit/mode.ts';
 import type { CircuitPolicy } from './circuit/policy.ts';
 import { type ProbeWait, probeWait } from './circuit/schedule.ts';
-import type { Trip } from './circuit/trips/counts.ts';
+import type { Trip } from './circuit/trip-policies/trip-policies.ts';
+import { type CircuitStore, circuitMoment } from './circuit-store.ts';
+import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { Moment } from './clock.ts';
-import type { SessionContext } from './context.ts';
-import { groupNameOf } from './groups.ts';
-import { keyPolicyOf, openKeys } from './keys.ts';
-import type { SessionState } from './ledger.ts';
-import type { ErrorCategory } from './outcome/taxonomy.ts';
-import { type CircuitStore, circuitMoment } from './store.ts';
-import type { SystemicEvent } from './systemic.ts';
-import type { TrackedCircuit } from './tracked.ts';
+import type { ToolLookup } from './tool.ts';
+import type { TrackedCircuit } from './tracked-circuit.ts';
 
 /** A read-only view of a circuit; reading it changes nothing (C11). */
 export interface CircuitView {
@@ -71,12 +70,7 @@ export interface SessionView {
 }
 
 /** The view of a circuit at a moment. */
-export const viewCircuit = (
-  tracked: TrackedCircuit,
-  at: Moment,
-  box: Pick<SessionContext, 'tool'>,
-  key?: string,
-): CircuitView => {
+export const viewCircuit = (tracked: TrackedCircuit, at: Moment, box: ToolLookup, key?: string): CircuitView => {
   const { tool, mode, keys } = tracked;
   const ofKey = key && keys?.circuits.get(key);
   const group = groupNameOf(box.tool(tool.name)?.group?.name);
@@ -85,7 +79,7 @@ export const viewCircuit = (
     group,
     state: reportedState(mode, circuit),
     generation: circuit.generation,
-    failures: circuit.state === 'closed' ? circuit.failures : 0,
+    failures: failuresInRow(circuit),
     category: categoryOf(circuit),
     trip: circuit.state === 'closed' ? undefined : circuit.outage.trip,
     openForMs: circuit.state === 'closed' ? undefined : at.ms - circuit.outage.openedAt.ms,
@@ -99,27 +93,29 @@ export const viewCircuit = (
 };
 
 /** The views of all circuits, in the order of first use. */
-export const viewCircuits = (
-  store: CircuitStore,
-  own: Moment,
-  box: Pick<SessionContext, 'tool'>,
-): readonly CircuitView[] => {
+export const viewCircuits = (store: CircuitStore, own: Moment, box: ToolLookup): readonly CircuitView[] => {
   const at = circuitMoment(store, own);
   return [...store.circuits.values()].map((tracked) => viewCircuit(tracked, at, box));
 };
 
+/** What a session's view is made of. */
+interface SessionFacts {
+  readonly id: string;
+  readonly agent: string;
+  readonly state: SessionState;
+  readonly step: number;
+  readonly ledger: Ledger;
+  readonly event: SystemicEvent | undefined;
+  readonly circuits: readonly CircuitView[];
+}
+
 /** The view of a session. */
-export const viewSession = (
-  { id, agent }: { readonly id: string; readonly agent: string },
-  step: number,
-  accounts: Accounts,
-  circuits: readonly CircuitView[],
-): SessionView => {
-  const { budget } = accounts.real;
+export const viewSession = ({ id, agent, state, step, ledger, event, circuits }: SessionFacts): SessionView => {
+  const { budget } = ledger;
   return {
     id,
     agent,
-    state: accounts.state(false),
+    state,
     step,
     budget: {
       rule: budget.rule,
@@ -130,7 +126,7 @@ export const viewSession = (
       tokensRemaining: tokensRemaining(budget),
       provisional: provisionalCount(budget),
     },
-    systemic: accounts.event,
+    systemic: event,
     circuits,
   };
 };

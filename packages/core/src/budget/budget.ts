@@ -38,23 +38,23 @@ export const createBudget = ({ rule, failures = DEFAULT_FAILURES, tokens, ...win
 
 /** Failures that may still be charged before the session pauses (B1). */
 export const remaining = (budget: Budget): number =>
-  budget.rule === 'strict' ? strict.remaining(budget) : budget.remaining;
+  budget.rule === 'strict' ? strict.strictRemaining(budget) : budget.remaining;
 
 /** B4: tokens that failures may still waste; undefined without a token budget. */
 export const tokensRemaining = (budget: Budget): number | undefined =>
-  budget.rule === 'strict' ? strict.tokensRemaining(budget) : sliding.tokensRemaining(budget);
+  budget.rule === 'strict' ? strict.strictTokensRemaining(budget) : sliding.windowTokensRemaining(budget);
 
 /** B2, B4: one more failure may be the last. */
 export const isCautious = (budget: Budget): boolean =>
-  budget.rule === 'strict' ? strict.isCautious(budget) : sliding.isCautious(budget);
+  budget.rule === 'strict' ? strict.isStrictCautious(budget) : sliding.isWindowCautious(budget);
 
 /** B1, B4: no failure is left, or no token. */
 export const isSpent = (budget: Budget): boolean =>
-  budget.rule === 'strict' ? strict.isSpent(budget) : sliding.isSpent(budget);
+  budget.rule === 'strict' ? strict.isStrictSpent(budget) : sliding.isWindowSpent(budget);
 
 /** Failures that may turn out to be part of a systemic event (S3). */
 export const provisionalCount = (budget: Budget): number =>
-  budget.rule === 'strict' ? budget.provisional.length : sliding.provisionalCount(budget);
+  budget.rule === 'strict' ? budget.provisional.length : sliding.windowProvisional(budget);
 
 /** Whether time, or the success of a call, may change the budget. */
 export const mayChange = (budget: Budget): boolean =>
@@ -62,4 +62,4 @@ export const mayChange = (budget: Budget): boolean =>
 
 /** B1: a full budget again. Rule `strict`: provisional charges belong to the old cycle and count there. */
 export const renew = (budget: Budget): Budget =>
-  budget.rule === 'strict' ? strict.nextCycle(budget) : sliding.renew(budget);
+  budget.rule === 'strict' ? strict.nextCycle(budget) : sliding.renewWindow(budget);

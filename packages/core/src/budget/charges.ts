@@ -1,5 +1,5 @@
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import type { Budget } from './budget.ts';
 
 /** A charge that still counts, by either rule, in a form for people. */

@@ -4,16 +4,16 @@ import {
   charge,
   chargeProvisionally,
   createStrictBudget,
-  isCautious,
-  isSpent,
+  isStrictCautious,
+  isStrictSpent,
   mature,
   mergeIntoOne,
   nextCycle,
   provisionalOf,
-  remaining,
   type StrictBudget,
+  strictRemaining,
+  strictTokensRemaining,
   suspend,
-  tokensRemaining,
 } from './strict.ts';
 
 const at = { ms: 0, step: 0, stepMs: 0 };
@@ -24,7 +24,7 @@ const spent = (budget: StrictBudget, ...tokens: readonly number[]): StrictBudget
 describe('B2: caution', () => {
   test('B2: with one failure left, and only then', () => {
     const states = [3, 2, 1, 0].map((left) =>
-      isCautious(spent(createStrictBudget(4), ...Array<number>(4 - left).fill(0))),
+      isStrictCautious(spent(createStrictBudget(4), ...Array<number>(4 - left).fill(0))),
     );
     expect(states).toEqual([false, false, true, false]);
   });
@@ -38,21 +38,21 @@ describe('B2: caution', () => {
     ['an expensive failure is outweighed by cheap ones', [600, 10, 10], false],
     ['nothing is left', [1000], true],
   ])('B2, B4: of 1,000 tokens, when %s', (_, tokens, cautious) => {
-    expect(isCautious(spent(createStrictBudget(100, 1000), ...tokens))).toBe(cautious);
+    expect(isStrictCautious(spent(createStrictBudget(100, 1000), ...tokens))).toBe(cautious);
   });
 
   test('B2, B4: without a token budget, tokens are no reason for caution', () => {
-    expect(isCautious(spent(createStrictBudget(100), 1e9))).toBe(false);
+    expect(isStrictCautious(spent(createStrictBudget(100), 1e9))).toBe(false);
   });
 });
 
 describe('B4: token budget', () => {
   test('B4: what is left is the limit less the charges of this cycle, and never below 0', () => {
     const budget = createStrictBudget(9, 1000);
-    expect(tokensRemaining(spent(budget, 300, 0, 200))).toBe(500);
-    expect(tokensRemaining(spent(budget, 1300))).toBe(0);
-    expect(tokensRemaining(nextCycle(spent(budget, 1300)))).toBe(1000);
-    expect(tokensRemaining(createStrictBudget(9))).toBeUndefined();
+    expect(strictTokensRemaining(spent(budget, 300, 0, 200))).toBe(500);
+    expect(strictTokensRemaining(spent(budget, 1300))).toBe(0);
+    expect(strictTokensRemaining(nextCycle(spent(budget, 1300)))).toBe(1000);
+    expect(strictTokensRemaining(createStrictBudget(9))).toBeUndefined();
   });
 
   test.each([
@@ -62,7 +62,7 @@ describe('B4: token budget', () => {
     ['no token is left', createStrictBudget(2, 10), [10], true],
     ['no failure is left, tokens are', createStrictBudget(2, 10), [1, 1], true],
   ])('B1, B4: spent or not: %s', (_, budget, tokens, expected) => {
-    expect(isSpent(spent(budget, ...tokens))).toBe(expected);
+    expect(isStrictSpent(spent(budget, ...tokens))).toBe(expected);
   });
 
   test('B4: granted and consumed stay failures', () => {
@@ -75,7 +75,7 @@ describe('B4: token budget', () => {
       { tool: 'b', at },
       ({ tokens }) => tokens === 700,
     );
-    expect([tokensRemaining(budget), remaining(budget)]).toEqual([800, 4]);
+    expect([strictTokensRemaining(budget), strictRemaining(budget)]).toEqual([800, 4]);
     expect(budget.provisional).toEqual([{ ...failure(700), anchor: { tool: 'b', at } }]);
   });
 
@@ -103,19 +103,19 @@ describe('B1: a budget so large that its failures are not kept one by one', () =
 
   test('B1, B2, B4: what is left, and whether that is little, go by all of them', () => {
     const budget = many(1_000);
-    expect([remaining(budget), tokensRemaining(budget)]).toEqual([99_000, 99_001]);
+    expect([strictRemaining(budget), strictTokensRemaining(budget)]).toEqual([99_000, 99_001]);
     const costly = many(999, (index) => (index < 500 ? 198 : 0)); // 1,000 tokens are left, and the mean is 198.
-    expect([tokensRemaining(costly), isCautious(costly), isCautious(charge(costly, failure(810)))]).toEqual([
-      1_000,
-      false,
-      true,
-    ]);
-    expect(isSpent(charge(costly, failure(1_000)))).toBe(true);
+    expect([
+      strictTokensRemaining(costly),
+      isStrictCautious(costly),
+      isStrictCautious(charge(costly, failure(810))),
+    ]).toEqual([1_000, false, true]);
+    expect(isStrictSpent(charge(costly, failure(1_000)))).toBe(true);
   });
 
   test('B1: a new cycle begins with none', () => {
     const next = nextCycle(many(1_000));
-    expect([next.earlier.failures, next.charges, remaining(next), tokensRemaining(next)]).toEqual([
+    expect([next.earlier.failures, next.charges, strictRemaining(next), strictTokensRemaining(next)]).toEqual([
       0,
       [],
       100_000,
@@ -126,11 +126,11 @@ describe('B1: a budget so large that its failures are not kept one by one', () =
   test('S3: an opening takes back no more than the last 200, and an event makes one of them', () => {
     const anchor = { tool: 'b', at };
     const taken = suspend(many(1_000), anchor, () => true);
-    expect([taken.provisional.length, taken.charges.length, remaining(taken)]).toEqual([200, 0, 99_200]);
+    expect([taken.provisional.length, taken.charges.length, strictRemaining(taken)]).toEqual([200, 0, 99_200]);
     const full = suspend(charge(taken, failure()), anchor, () => true);
     expect([full.provisional.length, full.charges.length]).toEqual([200, 1]);
     const merged = mergeIntoOne(full, () => true);
-    expect([merged.charges.length, merged.provisional.length, remaining(merged)]).toEqual([1, 0, 99_199]);
+    expect([merged.charges.length, merged.provisional.length, strictRemaining(merged)]).toEqual([1, 0, 99_199]);
     expect(mature(taken, () => true)).toMatchObject({
       charges: { length: 200 },
       earlier: { failures: 800 },
@@ -142,16 +142,18 @@ describe('B1: a budget so large that its failures are not kept one by one', () =
 describe('S3: one charge for an event', () => {
   test('S3, B4: the first charge stays, with its tokens; where all of it was provisional, it is charged now', () => {
     const merged = mergeIntoOne(spent(createStrictBudget(5, 1000), 100, 700), () => true);
-    expect([remaining(merged), tokensRemaining(merged), merged.granted, merged.consumed]).toEqual([4, 900, 6, 2]);
+    expect([strictRemaining(merged), strictTokensRemaining(merged), merged.granted, merged.consumed]).toEqual([
+      4, 900, 6, 2,
+    ]);
     const pending = suspend(spent(createStrictBudget(5, 1000), 100, 700), { tool: 'b', at }, () => true);
     const one = mergeIntoOne(pending, () => true);
-    expect([remaining(one), tokensRemaining(one), one.granted, one.consumed]).toEqual([4, 900, 7, 3]);
+    expect([strictRemaining(one), strictTokensRemaining(one), one.granted, one.consumed]).toEqual([4, 900, 7, 3]);
     expect(one.charges).toEqual([{ ...failure(100), event: true }]);
   });
 
   test('S3: an event that has paid gets all of it back', () => {
     const merged = mergeIntoOne(spent(createStrictBudget(5, 1000), 100, 700), () => true, true);
-    expect([remaining(merged), tokensRemaining(merged), merged.charges]).toEqual([5, 1000, []]);
+    expect([strictRemaining(merged), strictTokensRemaining(merged), merged.charges]).toEqual([5, 1000, []]);
   });
 
   test('S3: merging is idempotent, and nothing to merge changes nothing', () => {
@@ -170,20 +172,23 @@ describe('S3: provisional charges', () => {
 
   test('S3: are counted by tool, and cost nothing', () => {
     expect(['a', 'b', 'c'].map((tool) => provisionalOf(pending, tool))).toEqual([2, 1, 0]);
-    expect([remaining(pending), tokensRemaining(pending)]).toEqual([5, 100]);
+    expect([strictRemaining(pending), strictTokensRemaining(pending)]).toEqual([5, 100]);
   });
 
   test('S3, B4: those whose window is over count, the others wait on', () => {
     const some = mature(pending, ({ tool }) => tool === 'a');
-    expect([remaining(some), tokensRemaining(some), provisionalOf(some, 'a'), provisionalOf(some, 'b')]).toEqual([
-      3, 80, 0, 1,
-    ]);
+    expect([
+      strictRemaining(some),
+      strictTokensRemaining(some),
+      provisionalOf(some, 'a'),
+      provisionalOf(some, 'b'),
+    ]).toEqual([3, 80, 0, 1]);
     expect(mature(pending, () => false)).toBe(pending);
   });
 
   test('S3: those that are no part of an event wait on', () => {
     const merged = mergeIntoOne(pending, ({ tool }) => tool === 'a');
-    expect([remaining(merged), provisionalOf(merged, 'a'), provisionalOf(merged, 'b')]).toEqual([4, 0, 1]);
+    expect([strictRemaining(merged), provisionalOf(merged, 'a'), provisionalOf(merged, 'b')]).toEqual([4, 0, 1]);
     expect(mergeIntoOne(pending, () => false)).toBe(pending);
   });
 

@@ -1,12 +1,12 @@
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
-import type { Opening } from '../systemic.ts';
+import type { Opening } from './systemic.ts';
 
 /**
  * The rule `strict` (B6): every failure costs one, and charges stay until the session is resumed. Only a systemic event returns its
  * charges beyond the first (S3). Pure: every function returns the next budget.
  *
- * The remaining number is always `granted - consumed`. Both only grow: charges that an event returns are granted again, and a new
+ * The strictRemaining number is always `granted - consumed`. Both only grow: charges that an event returns are granted again, and a new
  * cycle grants what the old one lacks of a full budget.
  */
 export interface StrictBudget {
@@ -77,19 +77,20 @@ export const createStrictBudget = (limit: number, tokenLimit?: number): StrictBu
 const NONE: readonly never[] = [];
 
 /** Failures that may still be charged before the session pauses (B1). */
-export const remaining = ({ granted, consumed }: StrictBudget): number => Math.max(0, granted - consumed);
+export const strictRemaining = ({ granted, consumed }: StrictBudget): number => Math.max(0, granted - consumed);
 
 /** B4: tokens that failures of this cycle may still waste; undefined without a token budget. */
-export const tokensRemaining = (budget: StrictBudget): number | undefined =>
+export const strictTokensRemaining = (budget: StrictBudget): number | undefined =>
   budget.tokenLimit === undefined ? undefined : Math.max(0, budget.tokenLimit - chargedOf(budget).tokens);
 
 /** B1, B4: no failure is left, or no token. */
-export const isSpent = (budget: StrictBudget): boolean => remaining(budget) === 0 || tokensRemaining(budget) === 0;
+export const isStrictSpent = (budget: StrictBudget): boolean =>
+  strictRemaining(budget) === 0 || strictTokensRemaining(budget) === 0;
 
 /** B2, B4: one more failure may be the last. For tokens, if it costs the average of this cycle's failures with a known cost. */
-export const isCautious = (budget: StrictBudget): boolean => {
-  if (remaining(budget) === 1) return true;
-  const left = tokensRemaining(budget) ?? Number.POSITIVE_INFINITY;
+export const isStrictCautious = (budget: StrictBudget): boolean => {
+  if (strictRemaining(budget) === 1) return true;
+  const left = strictTokensRemaining(budget) ?? Number.POSITIVE_INFINITY;
   const { tokens, priced } = chargedOf(budget);
   return left <= tokens / priced; // Without known costs the mean is NaN, and the comparison is false.
 };

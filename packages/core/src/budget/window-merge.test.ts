@@ -9,10 +9,10 @@ import {
   mergeGroup,
   mergeOpening,
   passTime,
-  tokensRemaining,
   type WindowBudget,
   type WindowCharge,
   type WindowFailure,
+  windowTokensRemaining,
   withCharges,
 } from './window.ts';
 
@@ -39,11 +39,11 @@ const moments = ({ charges }: WindowBudget) => charges.map((charge) => charge.at
 test('B1: what has left the window goes, what has not stays, charges and tokens each by their own moment', () => {
   const probed = failed(start, 'a', { free: true, tokens: 30 });
   const both = failed(failed(probed, 'b', { at: at(5), tokens: 20 }), 'c', { at: at(9) });
-  expect([moments(both), tokensRemaining(both)]).toEqual([[5, 9], 50]);
+  expect([moments(both), windowTokensRemaining(both)]).toEqual([[5, 9], 50]);
   const later = passTime(both, at(600_001), always); // The probe's tokens alone leave.
-  expect([moments(later), tokensRemaining(later), later.charges]).toEqual([[5, 9], 80, both.charges]);
+  expect([moments(later), windowTokensRemaining(later), later.charges]).toEqual([[5, 9], 80, both.charges]);
   const last = passTime(both, at(600_006), always);
-  expect([moments(last), tokensRemaining(last)]).toEqual([[9], 100]);
+  expect([moments(last), windowTokensRemaining(last)]).toEqual([[9], 100]);
 });
 
 test('B1: what time does not change is the same object', () => {

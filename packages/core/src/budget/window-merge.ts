@@ -1,5 +1,5 @@
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
 
 /** A failure in the window, or several that were merged. */
 export interface WindowCharge {

@@ -1,22 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import {
   chargeFailure,
   createWindowBudget,
-  isSpent,
+  isWindowSpent,
   markClosed,
   markSucceeded,
   mergeEvent,
   mergeGroup,
   mergeOpening,
   passTime,
-  provisionalCount,
-  renew,
-  tokensRemaining,
+  renewWindow,
   type WindowBudget,
+  windowProvisional,
+  windowTokensRemaining,
   withCharges,
 } from './window.ts';
 
@@ -24,7 +24,17 @@ const at = (ms: number, step = 0): Moment => ({ ms, step, stepMs: 0 });
 
 /** What may happen to a budget. */
 interface Act {
-  readonly kind: 'fail' | 'fail free' | 'succeed' | 'open' | 'group' | 'close' | 'event' | 'joins' | 'time' | 'renew';
+  readonly kind:
+    | 'fail'
+    | 'fail free'
+    | 'succeed'
+    | 'open'
+    | 'group'
+    | 'close'
+    | 'event'
+    | 'joins'
+    | 'time'
+    | 'renewWindow';
   readonly tool: string;
   readonly category: ErrorCategory;
   readonly tokens: number;
@@ -43,7 +53,7 @@ const kinds: readonly Act['kind'][] = [
   'event',
   'joins',
   'time',
-  'renew',
+  'renewWindow',
 ];
 const actOf = (kind: fc.Arbitrary<Act['kind']>, names: readonly string[]): fc.Arbitrary<Act> =>
   fc.record({
@@ -81,7 +91,7 @@ const act = (budget: WindowBudget, { kind, tool, category, tokens, shared }: Act
     case 'time':
       return passTime(budget, now, (one) => now.ms - one.at.ms <= 120_000);
     default:
-      return renew(budget);
+      return renewWindow(budget);
   }
 };
 
@@ -137,10 +147,11 @@ describe('the window budget, whatever happens', { timeout: 60_000 }, () => {
   test('S3: at most five charges are provisional, and these alone never pause the session', () => {
     whatever(any, 60, (next) => {
       const { charges } = next;
-      expect(provisionalCount(next)).toBe(charges.filter(({ provisional }) => provisional).length);
-      expect(provisionalCount(next)).toBeLessThanOrEqual(5);
-      const areAllProvisional = provisionalCount(next) === charges.length;
-      if (tokensRemaining(next) !== 0 && (areAllProvisional || next.remaining > 0)) expect(isSpent(next)).toBe(false);
+      expect(windowProvisional(next)).toBe(charges.filter(({ provisional }) => provisional).length);
+      expect(windowProvisional(next)).toBeLessThanOrEqual(5);
+      const areAllProvisional = windowProvisional(next) === charges.length;
+      if (windowTokensRemaining(next) !== 0 && (areAllProvisional || next.remaining > 0))
+        expect(isWindowSpent(next)).toBe(false);
     });
   });
 
@@ -153,7 +164,7 @@ describe('the window budget, whatever happens', { timeout: 60_000 }, () => {
 
   test('C11: where nothing changes, the budget is the same object', () => {
     whatever(any, 40, (next, before, one, now) => {
-      if (one.kind === 'fail' || one.kind === 'renew') return;
+      if (one.kind === 'fail' || one.kind === 'renewWindow') return;
       if (isDeepStrictEqual(next, before)) expect(next).toBe(before);
       if (one.kind !== 'fail free') expect(act(next, one, now)).toBe(next); // Once more is no news.
     });
@@ -162,7 +173,7 @@ describe('the window budget, whatever happens', { timeout: 60_000 }, () => {
   test('B1: one tool with a circuit alone never exhausts a budget of two or more', () => {
     const alone = actOf(fc.constantFrom('fail', 'fail', 'succeed', 'open', 'close', 'time'), ['a']);
     whatever(alone, 60, (next) => {
-      if (next.limit >= 2 && tokensRemaining(next) !== 0) expect(isSpent(next)).toBe(false);
+      if (next.limit >= 2 && windowTokensRemaining(next) !== 0) expect(isWindowSpent(next)).toBe(false);
     });
   });
 

@@ -3,19 +3,19 @@ import type { Moment } from '../clock.ts';
 import {
   chargeFailure,
   createWindowBudget,
-  isCautious,
-  isSpent,
+  isWindowCautious,
+  isWindowSpent,
   markClosed,
   markSucceeded,
   mergeEvent,
   mergeGroup,
   mergeOpening,
   passTime,
-  provisionalCount,
-  renew,
-  tokensRemaining,
+  renewWindow,
   type WindowBudget,
   type WindowFailure,
+  windowProvisional,
+  windowTokensRemaining,
   withCharges,
 } from './window.ts';
 
@@ -54,7 +54,7 @@ describe('B1: a sliding window', () => {
     const budget = createWindowBudget({ limit: 2, tokenLimit: 100 });
     const next = passTime(failed(budget, 'a', { tokens: 60 }), now, always);
     expect(next.remaining).toBe(remaining);
-    expect(tokensRemaining(next)).toBe(remaining === 2 ? 100 : 40);
+    expect(windowTokensRemaining(next)).toBe(remaining === 2 ? 100 : 40);
   });
 
   test('B1: a window may be set, and what lies after now stays in it', () => {
@@ -70,32 +70,36 @@ describe('B1: a sliding window', () => {
 
   test('B1: one tool counts at most the limit less one, and its latest charges are kept', () => {
     const alone = failed(start, 'aaaaaa', FINAL);
-    expect([alone.remaining, isSpent(alone), alone.consumed]).toEqual([1, false, 6]);
+    expect([alone.remaining, isWindowSpent(alone), alone.consumed]).toEqual([1, false, 6]);
     expect(alone.charges.map((one) => one.at.ms)).toEqual([2, 3, 4, 5]);
-    expect(isSpent(failed(alone, 'b', FINAL))).toBe(true);
-    expect(isSpent(failed(createWindowBudget({ limit: 1 }), 'a', FINAL))).toBe(true);
+    expect(isWindowSpent(failed(alone, 'b', FINAL))).toBe(true);
+    expect(isWindowSpent(failed(createWindowBudget({ limit: 1 }), 'a', FINAL))).toBe(true);
   });
 
   test('B1, C11: that holds for restored charges too, which may be more', () => {
     const { charges } = failed(createWindowBudget({ limit: 9 }), 'aaaaaaab', FINAL);
     expect(withCharges({ ...start, charges: charges.slice(0, 7) }).remaining).toBe(1);
-    expect(isSpent(withCharges({ ...start, charges }))).toBe(true);
+    expect(isWindowSpent(withCharges({ ...start, charges }))).toBe(true);
   });
 
   test('B1, B5: a tool without a circuit may exhaust the budget alone, and is never provisional', () => {
     const budget = failed(start, 'aaaaa', { hasCircuit: false });
-    expect([isSpent(budget), provisionalCount(budget), budget.consumed]).toEqual([true, 0, 5]);
+    expect([isWindowSpent(budget), windowProvisional(budget), budget.consumed]).toEqual([true, 0, 5]);
   });
 
   test('B1: a new cycle has no charges, provisional ones included, and no tokens', () => {
-    const next = renew(failed(createWindowBudget({ limit: 5, tokenLimit: 9 }), 'ab', { tokens: 4 }));
+    const next = renewWindow(failed(createWindowBudget({ limit: 5, tokenLimit: 9 }), 'ab', { tokens: 4 }));
     expect(next).toMatchObject({ cycle: 2, remaining: 5, charges: [], spent: [], consumed: 0 });
   });
 });
 
 describe('B2: caution', () => {
   test('B2: with one or none left, provisional charges included', () => {
-    expect(['abc', 'abcd', 'abcde'].map((tools) => isCautious(failed(start, tools)))).toEqual([false, true, true]);
+    expect(['abc', 'abcd', 'abcde'].map((tools) => isWindowCautious(failed(start, tools)))).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 
   test.each([
@@ -106,7 +110,7 @@ describe('B2: caution', () => {
     ['a cost is lowered by others', [600, 10, 10], false],
   ])('B2, B4: of 1,000 tokens, when %s', (_, costs, cautious) => {
     const budget = createWindowBudget({ limit: 100, tokenLimit: 1_000 });
-    expect(isCautious(costs.reduce((before, tokens) => failed(before, 'a', { tokens }), budget))).toBe(cautious);
+    expect(isWindowCautious(costs.reduce((before, tokens) => failed(before, 'a', { tokens }), budget))).toBe(cautious);
   });
 });
 
@@ -133,7 +137,7 @@ describe('B3, C15: an opening merges', () => {
     ['of a tool that had no circuit yet', failed(start, 'a', { ...opening('a'), hasCircuit: false })],
     ['before a success', markSucceeded(failed(start, 'a', opening('a')), 'a', undefined)],
   ])('B3: a single charge %s becomes that of the opening', (_, budget) => {
-    const provisional = provisionalCount(budget) === 1;
+    const provisional = windowProvisional(budget) === 1;
     expect(mergeOpening(budget, opening('a')).charges).toEqual([{ ...opening('a'), provisional }]);
   });
 
@@ -163,7 +167,7 @@ describe('B3, C15: an opening merges', () => {
 
   test('B3: merging may give back what paused the session', () => {
     const budget = failed(start, 'aaabc', FINAL);
-    expect([isSpent(budget), isSpent(mergeOpening(budget, opening('a')))]).toEqual([true, false]);
+    expect([isWindowSpent(budget), isWindowSpent(mergeOpening(budget, opening('a')))]).toEqual([true, false]);
   });
 });
 
@@ -172,10 +176,10 @@ describe('B4: tokens', () => {
     const budget = failed(createWindowBudget({ limit: 5, tokenLimit: 100 }), 'aa', { tokens: 30 });
     const probed = failed(budget, 'a', { ...FREE, tokens: 30 });
     const merged = mergeEvent(mergeOpening(probed, opening('a')), always, true);
-    expect([probed.charges, tokensRemaining(merged), isSpent(merged)]).toEqual([budget.charges, 10, false]);
+    expect([probed.charges, windowTokensRemaining(merged), isWindowSpent(merged)]).toEqual([budget.charges, 10, false]);
     const gone = failed(merged, 'a', { ...FREE, tokens: 30 });
-    expect([tokensRemaining(gone), isSpent(gone), gone.remaining]).toEqual([0, true, 5]);
-    expect(tokensRemaining(failed(start, 'a', { tokens: 1e9 }))).toBeUndefined();
+    expect([windowTokensRemaining(gone), isWindowSpent(gone), gone.remaining]).toEqual([0, true, 5]);
+    expect(windowTokensRemaining(failed(start, 'a', { tokens: 1e9 }))).toBeUndefined();
   });
 
   test.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY])('B4: a cost of %d is no entry', (tokens) => {
@@ -193,11 +197,11 @@ describe('B4: tokens', () => {
 describe('S3: provisional charges and events', () => {
   test('S3: at most five are provisional, and what stands before a final one counts with it', () => {
     const five = failed(start, 'abcde');
-    expect([list(five), five.remaining, five.consumed, isSpent(five)]).toEqual(['a? b? c? d? e?', 0, 0, false]);
+    expect([list(five), five.remaining, five.consumed, isWindowSpent(five)]).toEqual(['a? b? c? d? e?', 0, 0, false]);
     const six = failed(five, 'f');
-    expect([list(six), six.consumed, isSpent(six)]).toEqual(['a? b? c? d? e? f', 1, true]);
+    expect([list(six), six.consumed, isWindowSpent(six)]).toEqual(['a? b? c? d? e? f', 1, true]);
     // The four before the final one are not five.
-    expect(isSpent(failed(failed(failed(start, 'abc'), 'd', FINAL), 'e'))).toBe(false);
+    expect(isWindowSpent(failed(failed(failed(start, 'abc'), 'd', FINAL), 'e'))).toBe(false);
   });
 
   test.each([
@@ -207,7 +211,7 @@ describe('S3: provisional charges and events', () => {
   ])('S3: a success %s', (_, tool, group, areFinal) => {
     const open = mergeGroup(failed(start, 'cd'), opening('group:g'), always);
     const next = markSucceeded(failed(open, 'ab'), tool, group);
-    expect([provisionalCount(next), next.consumed]).toEqual(areFinal ? [0, 3] : [3, 0]);
+    expect([windowProvisional(next), next.consumed]).toEqual(areFinal ? [0, 3] : [3, 0]);
   });
 
   test('S3: what can no longer be shared becomes final with time', () => {
@@ -231,7 +235,9 @@ describe('S3: provisional charges and events', () => {
 
   test('S3: events of one tool are not capped', () => {
     const tools = 'aaaaa';
-    expect(isSpent([...tools].reduce((one, tool) => mergeEvent(failed(one, tool), always, false), start))).toBe(true);
+    expect(isWindowSpent([...tools].reduce((one, tool) => mergeEvent(failed(one, tool), always, false), start))).toBe(
+      true,
+    );
   });
 });
 

@@ -1,5 +1,5 @@
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import {
   addTokens,
   appendCharge,
@@ -73,19 +73,19 @@ export const withCharges = (budget: Omit<WindowBudget, 'remaining'>): WindowBudg
 });
 
 /** B4: tokens that failures may still waste; undefined without a token limit. */
-export const tokensRemaining = ({ tokenLimit, spent }: WindowBudget): number | undefined =>
+export const windowTokensRemaining = ({ tokenLimit, spent }: WindowBudget): number | undefined =>
   tokenLimit === undefined ? undefined : Math.max(0, tokenLimit - sumTokens(spent));
 
 /** B2, B4: the next failure may exhaust the budget, or its tokens may if they cost what the entries cost on average. */
-export const isCautious = (budget: WindowBudget): boolean => {
+export const isWindowCautious = (budget: WindowBudget): boolean => {
   if (budget.remaining <= 1) return true;
-  const left = tokensRemaining(budget) ?? Number.POSITIVE_INFINITY;
+  const left = windowTokensRemaining(budget) ?? Number.POSITIVE_INFINITY;
   return left <= sumTokens(budget.spent) / budget.spent.length; // Without entries NaN: not cautious.
 };
 
 /** B1, B4, S3: the session has to pause. Charges after the last final one are provisional, and do not pause it yet. */
-export const isSpent = (budget: WindowBudget): boolean => {
-  if (tokensRemaining(budget) === 0) return true;
+export const isWindowSpent = (budget: WindowBudget): boolean => {
+  if (windowTokensRemaining(budget) === 0) return true;
   const { charges, limit, remaining } = budget;
   if (remaining > 0) return false;
   const lastFinal = charges.findLastIndex(({ provisional }) => !provisional);
@@ -93,7 +93,7 @@ export const isSpent = (budget: WindowBudget): boolean => {
 };
 
 /** How many charges are provisional (S3). */
-export const provisionalCount = ({ charges }: WindowBudget): number => countProvisional(charges);
+export const windowProvisional = ({ charges }: WindowBudget): number => countProvisional(charges);
 
 /** A failed call. */
 export interface WindowFailure {
@@ -116,7 +116,7 @@ export const chargeFailure = (budget: WindowBudget, failure: WindowFailure): Win
   const spent = addTokens(budget.spent, failure);
   const next = spent === budget.spent ? budget : { ...budget, spent };
   if (failure.free) return next;
-  const provisional = failure.mayBeShared && hasCircuit && provisionalCount(budget) < MOST_PROVISIONAL;
+  const provisional = failure.mayBeShared && hasCircuit && windowProvisional(budget) < MOST_PROVISIONAL;
   const charge = { tool, category, at, provisional };
   return append(next, budget.charges, hasCircuit ? charge : { ...charge, uncapped: true }, provisional ? 0 : 1);
 };
@@ -240,5 +240,5 @@ const makeFinal = (budget: WindowBudget, mayWait?: (charge: WindowCharge) => boo
 };
 
 /** B1: a new cycle without charges. Provisional charges of the old cycle never become final. */
-export const renew = (budget: WindowBudget): WindowBudget =>
+export const renewWindow = (budget: WindowBudget): WindowBudget =>
   withCharges({ ...budget, cycle: budget.cycle + 1, charges: NONE, spent: NONE });

@@ -1,230 +1,228 @@
 import { describe, expect, test } from 'vitest';
-import { admit, adopted, type Circuit, categoryOf, closedCircuit, fail, release, succeed } from './circuit.ts';
-import { resolvePolicy } from './policy.ts';
-import { at, call, failure, openAt, probing } from './test-support.ts';
+import type { Moment } from '../clock.ts';
+import {
+  type Asking,
+  admit,
+  admits,
+  adopted,
+  type Circuit,
+  categoryOf,
+  closedCircuit,
+  fail,
+  failuresInRow,
+  openCircuit,
+  release,
+  succeed,
+  type Ticket,
+} from './circuit.ts';
+import { type CircuitPolicy, gatePolicy, resolveGroupPolicy, resolvePolicy } from './policy.ts';
+import { probeWait, restage } from './schedule.ts';
+import { at, call, failure, openAt, outageOf, probing } from './test-support.circuit.ts';
+
+const start = closedCircuit();
 
 describe('C2, C3: closed', () => {
   const policy = resolvePolicy({});
 
-  test('C2: starts closed with zero counts', () => {
-    expect(closedCircuit()).toEqual({
-      state: 'closed',
-      generation: 0,
-      failures: 0,
-      weak: 0,
-      by: undefined,
-      notBeforeMs: 0,
-      counts: undefined,
-    });
-  });
-
-  test('C2: lets every call through, and stays the same object', () => {
-    const start = closedCircuit();
+  test('C2: lets every call through; a call or a success that changes nothing gives the same object', () => {
+    const later = closedCircuit(2);
+    expect(start).toEqual({ state: 'closed', generation: 0, notBeforeMs: 0, latest: undefined, counts: undefined });
     expect(admit(start, policy, at(1))).toEqual({ verdict: 'call', circuit: start });
-    expect(admit(start, policy, at(1)).circuit).toBe(start);
-    expect(categoryOf(start)).toBeUndefined();
-  });
-
-  test('C3: the third failure in a row opens, the second does not', () => {
-    const start = closedCircuit();
-    const second = fail(fail(start, start, failure, policy, at(1)), start, failure, policy, at(2));
-    expect(second).toMatchObject({ state: 'closed', failures: 2 });
-    expect(fail(second, start, failure, policy, at(3))).toMatchObject({
-      state: 'open',
-      generation: 1,
-      outage: { category: 'network', openedAt: at(3) },
-    });
-  });
-
-  test('C3: a success between resets the count to 0', () => {
-    const start = closedCircuit();
-    let circuit: Circuit = start;
-    for (const outcome of ['f', 'f', 's', 'f', 'f'] as const) {
-      circuit =
-        outcome === 'f' ? fail(circuit, start, failure, policy, at(1)) : succeed(circuit, start, call, policy, at(0));
+    for (const circuit of [start, later]) {
+      expect(admit(circuit, policy, at(1)).circuit).toBe(circuit);
+      expect(succeed(circuit, circuit, call, policy, at(0))).toBe(circuit);
     }
-    expect(circuit).toMatchObject({ state: 'closed', failures: 2 });
+    expect([closedCircuit(), categoryOf(start), failuresInRow(start)]).toEqual([start, undefined, 0]);
   });
 
-  test('C3: a success without failures before it allocates nothing', () => {
-    const start = closedCircuit();
-    expect(succeed(start, start, call, policy, at(0))).toBe(start);
+  test('C3: opens in a new generation, with the category of the failure; a success ends the failures in a row', () => {
+    const second = fail(fail(start, start, failure, policy, at(1)), start, failure, policy, at(2));
+    expect([second.state, failuresInRow(second)]).toEqual(['closed', 2]);
+    expect(succeed(second, start, call, policy, at(2))).toEqual(closedCircuit());
+    const open = fail(second, start, failure, policy, at(3));
+    expect(open).toMatchObject({ state: 'open', generation: 1, outage: { category: 'network', openedAt: at(3) } });
+    expect([categoryOf(open), failuresInRow(open)]).toEqual(['network', 0]);
   });
 
-  test('C3: an opening says which trip policy it was', () => {
-    expect(openAt({}, at(0))).toMatchObject({ outage: { trip: 'consecutive' } });
-  });
-
-  test('C3: with failureThreshold false, failures in a row alone open nothing', () => {
-    const never = resolvePolicy({ failureThreshold: false });
-    const start = closedCircuit();
-    let circuit: Circuit = start;
-    for (let round = 0; round < 1_000; round += 1) circuit = fail(circuit, start, failure, never, at(round));
-    expect(circuit).toMatchObject({ state: 'closed', failures: 1_000 });
-  });
-});
-
-describe('K1: a failure of a tool that a check called degraded', () => {
-  const degraded = { ...failure, degraded: true };
-  const start = closedCircuit();
-
-  test('K1: lowers the threshold by one for that failure', () => {
-    const policy = resolvePolicy({ failureThreshold: 3 });
-    const once = fail(start, start, degraded, policy, at(1));
-    expect(once).toMatchObject({ state: 'closed', failures: 1 });
-    expect(fail(once, start, failure, policy, at(2))).toMatchObject({ state: 'closed', failures: 2 });
-    expect(fail(once, start, degraded, policy, at(2))).toMatchObject({ state: 'open' });
-  });
-
-  test('K1: never below 1: a threshold of 1 opens with the first failure, not without one', () => {
-    const policy = resolvePolicy({ failureThreshold: 1 });
-    expect(fail(start, start, degraded, policy, at(1))).toMatchObject({ state: 'open' });
-    expect(succeed(start, start, call, policy, at(1))).toBe(start);
-  });
-
-  test('K1: leaves failureThreshold false as it is', () => {
-    const policy = resolvePolicy({ failureThreshold: false });
-    expect(fail(start, start, degraded, policy, at(1))).toMatchObject({ state: 'closed', failures: 1 });
-  });
-});
-
-describe('C5: open', () => {
-  test('C5: a rejection changes nothing, not even the object', () => {
-    const open = openAt({}, at(0));
-    const { verdict, circuit } = admit(open, resolvePolicy({}), at(10));
-    expect(verdict).toBe('reject');
-    expect(circuit).toBe(open);
-  });
-
-  test('C5: says what it opened with', () => {
-    expect(categoryOf(openAt({}, at(0)))).toBe('network');
-  });
-
-  test('C7: a ticket that was never given changes nothing', () => {
-    const open = openAt({}, at(0));
-    const forged = { generation: open.generation, lease: { id: 0, untilMs: 1 } };
-    expect(succeed(open, forged, call, resolvePolicy({}), at(1))).toBe(open);
-    expect(fail(open, forged, failure, resolvePolicy({}), at(1))).toBe(open);
-    expect(release(open, forged)).toBe(open);
+  test('C3: rejections and ignored outcomes are in no window, and closing clears all counts', () => {
+    const rated = resolvePolicy({ failureRate: { rate: 1, minimumCalls: 1 }, cooldownMs: 100 });
+    expect(release(start, start)).toBe(start);
+    const open = fail(start, start, failure, rated, at(0));
+    expect(admit(open, rated, at(99))).toEqual({ verdict: 'reject', circuit: open });
+    const { circuit, ticket } = probing(rated, open, at(100));
+    expect(succeed(circuit, ticket, call, rated, at(100))).toEqual(closedCircuit(3));
   });
 });
 
 describe('C6: half-open', () => {
   const config = { probes: 2, cooldownMs: 100 };
   const policy = resolvePolicy({ failureThreshold: 1, ...config });
+  const first = probing(policy, openAt(config, at(0)), at(100));
+  const second = probing(policy, first.circuit, at(100));
 
-  test('C6: lets `probes` calls through at once and rejects the rest', () => {
-    const first = probing(config, openAt(config, at(0)), at(100));
-    const second = probing(config, first.circuit, at(100));
+  test('C6: lets `probes` calls through, and closes when all have succeeded', () => {
     expect(admit(second.circuit, policy, at(100)).verdict).toBe('reject');
-  });
-
-  test('C6: closes when all probes succeeded, not before', () => {
-    const first = probing(config, openAt(config, at(0)), at(100));
-    const second = probing(config, first.circuit, at(100));
     const half = succeed(second.circuit, first.ticket, call, policy, at(0));
     expect(half).toMatchObject({ state: 'half_open', succeeded: 1 });
-    expect(admit(half, policy, at(101)).verdict).toBe('reject'); // The successful probe keeps its place.
+    expect(admit(half, policy, at(101)).verdict).toBe('reject'); // The successful probe keeps its slot.
     expect(succeed(half, second.ticket, call, policy, at(0))).toEqual(closedCircuit(3));
   });
 
-  test('C6: the first failure reopens, and the other probe is late', () => {
-    const first = probing(config, openAt(config, at(0)), at(100));
-    const second = probing(config, first.circuit, at(100));
-    const reopened = fail(second.circuit, first.ticket, failure, policy, at(150));
-    expect(reopened).toMatchObject({ state: 'open', generation: 3, outage: { trip: 'probe' } });
-    expect(succeed(reopened, second.ticket, call, policy, at(0))).toBe(reopened);
+  test('C6: the first failure opens the circuit again, and the other probe is late', () => {
+    const unknown = { ...failure, category: 'unknown' } as const;
+    const open = fail(second.circuit, first.ticket, unknown, policy, at(150));
+    expect(open).toMatchObject({ state: 'open', generation: 3, outage: { trip: 'probe', category: 'unknown' } });
+    expect(succeed(open, second.ticket, call, policy, at(0))).toBe(open);
   });
 });
 
-describe('C7: late results', () => {
+describe('C7: late results change nothing', () => {
   const config = { cooldownMs: 100 };
   const policy = resolvePolicy({ failureThreshold: 1, ...config });
-  const before = closedCircuit();
+  const open = openAt(config, at(0));
+  const half = probing(policy, open, at(100));
+  const again = probing(policy, fail(half.circuit, half.ticket, failure, policy, at(100)), at(1_000));
 
-  test('C7: a late success does not close an open circuit', () => {
-    const open = openAt(config, at(0));
-    expect(succeed(open, before, call, policy, at(0))).toBe(open);
-  });
-
-  test('C7: a late success of an ordinary call does not close a half-open circuit', () => {
-    const { circuit } = probing(config, openAt(config, at(0)), at(100));
-    expect(succeed(circuit, before, call, policy, at(0))).toBe(circuit);
-  });
-
-  test('C7: a late failure does not reopen a circuit that has closed', () => {
-    const { circuit, ticket } = probing(config, openAt(config, at(0)), at(100));
-    const closed = succeed(circuit, ticket, call, policy, at(0));
-    expect(fail(closed, before, failure, policy, at(101))).toBe(closed);
-    expect(fail(closed, ticket, failure, policy, at(101))).toBe(closed);
-  });
-
-  test('C7: a probe of an earlier round does not close a later one', () => {
-    const first = probing(config, openAt(config, at(0)), at(100));
-    const reopened = fail(first.circuit, first.ticket, failure, policy, at(100));
-    const second = probing(config, reopened, at(1_000));
-    expect(succeed(second.circuit, first.ticket, call, policy, at(0))).toBe(second.circuit);
-    expect(release(second.circuit, first.ticket)).toBe(second.circuit);
+  test.each<[string, Circuit, Ticket]>([
+    ['of an ordinary call, while open', open, start],
+    ['of an ordinary call, while half-open', half.circuit, start],
+    ['with a ticket that was never given', open, { generation: open.generation, lease: { id: 0, untilMs: 1 } }],
+    ['of an ordinary call, closed again', succeed(half.circuit, half.ticket, call, policy, at(0)), start],
+    ['of a probe, closed again', succeed(half.circuit, half.ticket, call, policy, at(0)), half.ticket],
+    ['of a probe of an earlier round', again.circuit, half.ticket],
+  ])('C7: %s', (_, circuit, ticket) => {
+    expect(succeed(circuit, ticket, call, policy, at(101))).toBe(circuit);
+    expect(fail(circuit, ticket, failure, policy, at(101))).toBe(circuit);
+    expect(release(circuit, ticket)).toBe(circuit);
   });
 });
 
-describe('C8: places of probes', () => {
+describe('C8, C9: slots of probes', () => {
   const config = { cooldownMs: 100, probeLeaseMs: 50 };
   const policy = resolvePolicy({ failureThreshold: 1, ...config });
+  const first = probing(policy, openAt(config, at(0)), at(100));
 
-  test('C8: an ignored probe gives its place back and leaves the circuit half-open', () => {
-    const { circuit, ticket } = probing(config, openAt(config, at(0)), at(100));
-    const free = release(circuit, ticket);
+  test('C8: an ignored probe returns its slot; a ticket without a lease returns none', () => {
+    const free = release(first.circuit, first.ticket);
     expect(free).toMatchObject({ state: 'half_open', leases: [], succeeded: 0 });
     expect(admit(free, policy, at(101)).verdict).toBe('probe');
+    const { generation } = first.circuit;
+    expect(release(first.circuit, { generation })).toBe(first.circuit);
+    const two = succeed(first.circuit, { generation }, call, resolvePolicy({ probes: 2 }), at(101));
+    expect(two).toMatchObject({ state: 'half_open', succeeded: 1, leases: [{ id: 0 }] });
   });
 
-  test('C8: a ticket without a place gives none back', () => {
-    const { circuit } = probing(config, openAt(config, at(0)), at(100));
-    expect(release(circuit, { generation: circuit.generation })).toBe(circuit);
-    const two = resolvePolicy({ probes: 2 });
-    const succeeded = succeed(circuit, { generation: circuit.generation }, call, two, at(101));
-    expect(succeeded).toMatchObject({ state: 'half_open', succeeded: 1, leases: [{ id: 0 }] });
-  });
-
-  test('C9: a place is kept until its lease runs out, and no two leases are the same', () => {
-    const first = probing(config, openAt(config, at(0)), at(100));
+  test('C9: a slot is kept until its lease ends, and no two leases are the same', () => {
     expect(first.ticket.lease).toEqual({ id: 0, untilMs: 150 });
-    const second = probing(config, release(first.circuit, first.ticket), at(120));
+    const second = probing(policy, release(first.circuit, first.ticket), at(120));
     expect(second.ticket.lease).toEqual({ id: 1, untilMs: 170 });
     expect(release(second.circuit, first.ticket)).toMatchObject({ leases: [{ id: 1 }] });
   });
 });
 
-describe('C11: a circuit from a snapshot', () => {
-  const config = { probes: 3, cooldownMs: 100 };
-  const first = probing(config, openAt(config, at(0)), at(100));
-  const half = succeed(first.circuit, first.ticket, call, resolvePolicy(config), at(101));
+test('C11: a circuit from a snapshot waits no longer than the policy allows, and still needs one probe', () => {
+  const config = { probes: 3, cooldownMs: 500 };
+  const policy = resolvePolicy({ cooldownMs: 100, maxCooldownMs: 200, maxRetryAfterMs: 1_000 });
+  const open = openAt(config, at(0), 9_000);
+  expect(adopted(open, policy, 50)).toMatchObject({ outage: { waitMs: 200, notBeforeMs: 1_050 } });
+  expect(adopted({ ...start, notBeforeMs: 9_000 }, policy, 50)).toMatchObject({ notBeforeMs: 1_050 });
+  const { circuit, ticket } = probing(resolvePolicy(config), openAt(config, at(0)), at(500));
+  const half = succeed(circuit, ticket, call, resolvePolicy(config), at(501));
+  expect(adopted(half, resolvePolicy({ probes: 1 }), 501)).toMatchObject({ state: 'half_open', succeeded: 0 });
+  for (const same of [half, openAt({}, at(0)), start])
+    expect(adopted(same, resolvePolicy({ probes: 2 }), 501)).toEqual(same);
+});
 
-  test('C11: where fewer probes are wanted now, one is still to come', () => {
-    expect(adopted(half, resolvePolicy({ probes: 1 }), 101)).toMatchObject({ state: 'half_open', succeeded: 0 });
-    expect(adopted(half, resolvePolicy({ probes: 2 }), 101)).toEqual(half);
+const asking = (
+  tool: string,
+  policy = resolvePolicy({ probeAfterSteps: 2, cooldownMs: 100, probeLeaseMs: 7 }),
+): Asking => ({
+  tool,
+  policy,
+});
+
+const failedProbe = (from: Circuit, policy: CircuitPolicy, moment: Moment, tool = 'a'): Circuit => {
+  const { circuit, ticket } = probing(policy, from, moment, asking(tool));
+  return fail(circuit, ticket, { ...failure, tool }, policy, moment);
+};
+
+describe('C15: the circuit of a group', () => {
+  const policy = resolveGroupPolicy({ probeAfterSteps: 3 });
+  const open = fail(start, start, { ...failure, tool: 'a', atOnce: true }, policy, at(0));
+  const again = failedProbe(open, policy, at(5, 3));
+
+  test('C15: any tool may probe first; after a failed probe, the same tool waits its own steps longer than the others', () => {
+    for (const tool of ['a', 'b']) expect(admits(open, policy, at(0, 3), asking(tool))).toBe(true);
+    expect(again).toMatchObject({ outage: { trip: 'probe', probedBy: 'a' } });
+    const due = (tool: string) => [5, 6, 7, 8].map((step) => admits(again, policy, at(5, step), asking(tool)));
+    expect([due('b'), due('a')]).toEqual([
+      [false, true, true, true],
+      [false, false, false, true],
+    ]);
+    expect(admits(again, policy, at(5, 6))).toBe(true); // Without a tool, the group is due as usual.
   });
 
-  test('C11: it waits no longer than the policy lets it now', () => {
-    const open = openAt({ cooldownMs: 500 }, at(0));
-    if (open.state !== 'open') throw new Error('openAt opens');
-    const asked = { ...open, outage: { ...open.outage, notBeforeMs: 9_000 } };
-    const policy = resolvePolicy({ cooldownMs: 100, maxCooldownMs: 200, maxRetryAfterMs: 1_000 });
-    expect(adopted(asked, policy, 50)).toMatchObject({ outage: { waitMs: 200, notBeforeMs: 1_050 } });
-    expect(adopted({ ...closedCircuit(), notBeforeMs: 9_000 }, policy, 50)).toMatchObject({ notBeforeMs: 1_050 });
+  test('C15: by time, it waits its own cooldown longer', () => {
+    const byTime = resolveGroupPolicy({ cooldownMs: 1_000 });
+    const { outage } = failedProbe(open, byTime, at(60_000)) as Extract<Circuit, { state: 'open' }>;
+    const now = at(60_000 + outage.waitMs);
+    expect(probeWait(outage, byTime, now, asking('b'))).toEqual({ ms: 0, notBeforeMs: 0 });
+    expect(probeWait(outage, byTime, now, asking('a'))).toEqual({ ms: 100, notBeforeMs: 0 });
   });
 
-  test('C11: any other stays as it is', () => {
-    const open = openAt({}, at(0));
-    expect(adopted(open, resolvePolicy({}), 0)).toEqual(open);
-    expect(adopted(closedCircuit(), resolvePolicy({}), 0)).toEqual(closedCircuit());
+  test('C15, O3: the longer wait is not a Retry-After, not even at the origin of the clock', () => {
+    const slow = asking('a', resolvePolicy({ probeAfterSteps: 2, cooldownMs: 60_000 }));
+    expect(admits(again, policy, at(6, 8), slow)).toBe(true);
+    expect(probeWait(outageOf(again), policy, at(6, 8), slow)).toEqual({ steps: 0, notBeforeMs: 0 });
+  });
+
+  test('C8, C15: the latest probe counts; the end of an event does not forget it; a returned slot is for any tool', () => {
+    const third = failedProbe(again, policy, at(0, 6), 'b');
+    expect(restage(third, policy, at(0, 7))).toMatchObject({ outage: { probedBy: 'b' } });
+    const byB = probing(policy, again, at(0, 6), asking('b'));
+    expect(admits(release(byB.circuit, byB.ticket), policy, at(0, 6), asking('a'))).toBe(true);
+    expect(
+      failedProbe(openAt({ probeAfterSteps: 3 }, at(0)), resolvePolicy({ probeAfterSteps: 3 }), at(0, 3)),
+    ).not.toHaveProperty('outage.probedBy');
+  });
+
+  test("C9: a probe's lease is that of its tool, or the circuit's own without a tool", () => {
+    const two = resolveGroupPolicy({ probes: 2, probeAfterSteps: 1, probeLeaseMs: 99 });
+    const first = probing(two, open, at(10, 1), asking('a'));
+    expect(first.ticket.lease).toEqual({ id: 0, untilMs: 17 });
+    expect(probing(two, first.circuit, at(20, 1), asking('b')).ticket.lease).toEqual({ id: 1, untilMs: 27 });
+    expect(admit(open, two, at(10, 1))).toMatchObject({ verdict: 'probe', lease: { untilMs: 109 } });
   });
 });
 
-test('C2, C7: a success that changes nothing gives the same object, in any generation', () => {
-  const policy = resolvePolicy({});
-  expect(closedCircuit()).toBe(closedCircuit());
-  const again = closedCircuit(2);
-  expect(succeed(again, again, call, policy, at(1))).toBe(again);
+describe('S5: the gate of an event', () => {
+  const gate = gatePolicy({ probeAfterMs: 300, maxProbeAfterMs: 1_000 });
+
+  test('S5: open from the start, one probe after the wait, which closes it', () => {
+    const open = openCircuit(at(50), 'network', gate);
+    expect(open).toEqual({
+      state: 'open',
+      generation: 0,
+      outage: { category: 'network', openedAt: at(50), waitMs: 300, notBeforeMs: 0 },
+    });
+    expect(admits(open, gate, at(349, 90, 349), asking('a'))).toBe(false);
+    const { circuit, ticket } = probing(gate, open, at(350), asking('a'));
+    expect(admits(circuit, gate, at(351), asking('b'))).toBe(false);
+    expect(succeed(circuit, ticket, call, gate, at(351))).toMatchObject({ state: 'closed' });
+  });
+
+  test('S5: a failed probe doubles the wait up to the longest, and another tool is preferred', () => {
+    let circuit: Circuit = openCircuit(at(0), 'network', gate, 4);
+    expect(circuit.generation).toBe(4);
+    const waits: number[] = [];
+    let now = 0;
+    for (const tool of ['a', 'b', 'a', 'b']) {
+      const { waitMs } = outageOf(circuit);
+      waits.push(waitMs);
+      now += waitMs;
+      if (waits.length > 1) expect(admits(circuit, gate, at(now + 99), asking(tool === 'a' ? 'b' : 'a'))).toBe(false);
+      circuit = failedProbe(circuit, gate, at(now), tool);
+    }
+    expect(waits).toEqual([300, 600, 1_000, 1_000]);
+  });
 });

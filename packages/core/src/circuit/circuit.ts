@@ -1,8 +1,7 @@
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
-import { firstOutage, nextOutage, type Surroundings } from './outage.ts';
 import type { CircuitPolicy } from './policy.ts';
-import { probeDue } from './schedule.ts';
+import { firstOutage, nextOutage, probeDue, type Surroundings } from './schedule.ts';
 import {
   type Asking,
   type CallFacts,
@@ -15,8 +14,7 @@ import {
   type Outage,
   type Ticket,
 } from './state.ts';
-import { consecutiveReached, keysReached, NO_ROW, type Row, recordInRow } from './trips/consecutive.ts';
-import { type Counts, hasWindows, recordCall, type Trip, trippedBy } from './trips/counts.ts';
+import { recordCall, trippedBy } from './trip-policies/trip-policies.ts';
 
 export * from './state.ts';
 
@@ -75,7 +73,7 @@ export const isLate = (circuit: Circuit, ticket: Ticket): boolean => circuit.gen
 
 /** Whether a success leaves the circuit as it is: nearly always. */
 export const isUntouched = (circuit: Circuit, policy: CircuitPolicy): boolean =>
-  circuit.state === 'closed' && circuit.failures === 0 && !hasWindows(policy);
+  circuit.state === 'closed' && circuit.counts === undefined && !policy.countsSuccesses;
 
 /** A call succeeded. A closed circuit may still find that too many calls failed or were slow. C3, C6, C7. */
 export const succeed = (
@@ -89,12 +87,13 @@ export const succeed = (
   if (isLate(circuit, ticket) || isUntouched(circuit, policy)) return circuit;
   switch (circuit.state) {
     case 'closed': {
-      if (!hasWindows(policy)) return closedCircuit(circuit.generation);
-      const counts = recordCall(circuit.counts, { ...call, category: undefined }, policy, at.ms);
-      const trip = trippedBy(counts, policy, at.ms);
-      if (trip === undefined) return { ...circuit, ...NO_ROW, counts };
-      const category = trip === 'slow_call_rate' ? 'timeout' : (counts.category ?? 'unknown');
-      return opened(circuit, firstOutage(trip, category, circuit.notBeforeMs, policy, at, surroundings));
+      if (!policy.countsSuccesses) return closedCircuit(circuit.generation);
+      const counted = { ...call, category: undefined };
+      const counts = recordCall(circuit.counts, counted, policy, at.ms);
+      const trip = trippedBy(counts, counted, policy, at.ms);
+      if (trip === undefined) return { ...circuit, counts };
+      const category = trip.category ?? circuit.latest ?? 'unknown';
+      return opened(circuit, firstOutage(trip.name, category, circuit.notBeforeMs, policy, at, surroundings));
     }
     case 'open': // No ticket carries an open circuit's generation.
       return circuit;
@@ -120,31 +119,18 @@ export const fail = (
   const notBeforeMs = retryAfterMs === undefined ? 0 : at.ms + Math.min(retryAfterMs, policy.maxRetryAfterMs);
   switch (circuit.state) {
     case 'closed': {
-      const row = recordInRow(circuit, failure, policy);
-      const latest = Math.max(circuit.notBeforeMs, notBeforeMs);
-      const counts = hasWindows(policy) ? recordCall(circuit.counts, failure, policy, at.ms) : undefined;
-      const trip = tripOf(row, counts, failure, policy, at.ms);
-      if (trip === undefined) return { ...circuit, ...row, notBeforeMs: latest, counts };
-      return opened(circuit, firstOutage(trip, category, latest, policy, at, surroundings));
+      const latestMs = Math.max(circuit.notBeforeMs, notBeforeMs);
+      const counts = recordCall(circuit.counts, failure, policy, at.ms);
+      const trip = failure.atOnce ? 'transport' : trippedBy(counts, failure, policy, at.ms)?.name;
+      if (trip !== undefined) return opened(circuit, firstOutage(trip, category, latestMs, policy, at, surroundings));
+      const latest = policy.countsSuccesses && category !== 'unknown' ? category : circuit.latest;
+      return { ...circuit, notBeforeMs: latestMs, latest, counts };
     }
     case 'open':
       return circuit;
     case 'half_open':
       return opened(circuit, nextOutage(circuit.outage, failure, notBeforeMs, policy, at, surroundings));
   }
-};
-
-/** The policy that opens a closed circuit with this failure, if any. */
-const tripOf = (
-  row: Row,
-  counts: Counts | undefined,
-  { atOnce = false, degraded = false }: Failure,
-  policy: CircuitPolicy,
-  ms: number,
-): Trip | undefined => {
-  if (atOnce) return 'transport';
-  if (consecutiveReached(row, policy, degraded)) return 'consecutive';
-  return keysReached(row, policy) ? 'keys' : counts && trippedBy(counts, policy, ms);
 };
 
 /** A call ended without saying anything about the tool: its slot is free again. C8. */

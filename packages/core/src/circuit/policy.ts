@@ -1,37 +1,19 @@
-import type { FailureRateConfig } from './trips/failure-rate.ts';
-import { type RatePolicy, resolveRate } from './trips/rate.ts';
-import { resolveSlowCallRate, type SlowCallRateConfig, type SlowCallRatePolicy } from './trips/slow-call-rate.ts';
-import { resolveWastedTokens, type WastedTokensConfig, type WastedTokensPolicy } from './trips/wasted-tokens.ts';
+import type { FailureRateConfig } from './trip-policies/failure-rate.ts';
+import type { SlowCallRateConfig } from './trip-policies/slow-call-rate.ts';
+import { countsSuccesses, type ResolvedTrips, resolveTrips, TRIP_CHECKS } from './trip-policies/trip-policies.ts';
+import type { WastedTokensConfig } from './trip-policies/wasted-tokens.ts';
 
 /** When a circuit opens and when it probes, with every default filled in. Times in milliseconds. */
-export interface CircuitPolicy {
-  /** Consecutive failures that open the circuit (C3). `Infinity`: consecutive failures alone never open it. */
-  readonly failureThreshold: number;
-  /** Share of failed calls that opens the circuit (C3). */
-  readonly failureRate: RatePolicy | undefined;
-  /** Share of slow calls that opens the circuit (C3). */
-  readonly slowCallRate: SlowCallRatePolicy | undefined;
-  /** Tokens of failed calls that open the circuit (C3). */
-  readonly wastedTokens: WastedTokensPolicy | undefined;
-  /** Probes let through at once in half-open; all must succeed to close (C6). */
-  readonly probes: number;
+export interface CircuitPolicy extends ResolvedTrips, Required<Pick<CircuitConfig, Probing>> {
+  /** Whether successes count too, because a rate or tokens are configured (C3). */
+  readonly countsSuccesses: boolean;
   /** `auto`: by steps while the session's steps advance, otherwise by time. `either`: whichever is due first (P1). */
   readonly schedule: 'auto' | 'steps' | 'time' | 'either';
-  /** Steps from opening to the first probe, and between probes (P1). After a systemic event, the first rung of a ladder (P3). */
-  readonly probeAfterSteps: number;
-  /** Wait from opening to the first probe. Each failed probe doubles it (P2). */
-  readonly cooldownMs: number;
-  /** Longest wait that doubling can reach (P2). */
-  readonly maxCooldownMs: number;
-  /** Time after which a probe that has not settled counts as failed (C9). */
-  readonly probeLeaseMs: number;
-  /** Longest Retry-After that is accepted (O3), so that a tool can't keep its circuit open for a year. */
-  readonly maxRetryAfterMs: number;
-  /** Number of different tools that must have failed in a row (C13). It is 1 if the circuit belongs to one tool. */
-  readonly distinctTools: number;
   /** Whether another tool probes next after a failed probe (C15). For circuits that several tools share. */
   readonly prefersOthers: boolean;
 }
+
+type Probing = 'probes' | 'probeAfterSteps' | 'cooldownMs' | 'maxCooldownMs' | 'probeLeaseMs' | 'maxRetryAfterMs';
 
 /** Names of the ready-made thresholds (C4). */
 export type Profile = 'default' | 'fast' | 'slow' | 'provider';
@@ -45,8 +27,8 @@ export const PROFILES: Readonly<Record<Profile, Pick<CircuitPolicy, 'failureThre
 };
 
 /**
- * Settings of a circuit's policy; see {@link CircuitPolicy} for the meaning of each. Failures in a row, rates and tokens work side
- * by side: the first limit that is reached opens the circuit (C3).
+ * Settings of a circuit's policy. Failures in a row, rates and tokens work side by side: the first limit that is reached opens the
+ * circuit (C3).
  */
 export interface CircuitConfig {
   /** Ready-made thresholds. Single settings beside the profile override it. Default `default`. */
@@ -86,11 +68,7 @@ export interface CircuitConfig {
 }
 
 /** Settings of a group's policy (C13). */
-export interface GroupPolicyConfig
-  extends Pick<
-    CircuitConfig,
-    'profile' | 'probes' | 'probeAfterSteps' | 'cooldownMs' | 'maxCooldownMs' | 'probeLeaseMs' | 'maxRetryAfterMs'
-  > {
+export interface GroupPolicyConfig extends Pick<CircuitConfig, 'profile' | Probing> {
   /**
    * Failures in a row, of all tools of the group together, that open the circuit. Whole number ≥ 1. Default 3, or the profile's
    * number.
@@ -112,12 +90,10 @@ export interface GatePolicyConfig {
 export const resolvePolicy = (config: CircuitConfig): CircuitPolicy => {
   const base = PROFILES[config.profile ?? 'default'];
   const cooldownMs = config.cooldownMs ?? base.cooldownMs;
-  const failureThreshold = config.failureThreshold ?? base.failureThreshold;
+  const trips = resolveTrips({ ...config, failureThreshold: config.failureThreshold ?? base.failureThreshold });
   return {
-    failureThreshold: failureThreshold === false ? Number.POSITIVE_INFINITY : failureThreshold,
-    failureRate: config.failureRate && resolveRate(config.failureRate),
-    slowCallRate: config.slowCallRate && resolveSlowCallRate(config.slowCallRate),
-    wastedTokens: config.wastedTokens && resolveWastedTokens(config.wastedTokens),
+    ...trips,
+    countsSuccesses: countsSuccesses(trips),
     probes: config.probes ?? 1,
     schedule: schedule(config),
     probeAfterSteps: config.probeAfterSteps ?? 3,
@@ -125,19 +101,15 @@ export const resolvePolicy = (config: CircuitConfig): CircuitPolicy => {
     maxCooldownMs: config.maxCooldownMs ?? Math.max(300_000, cooldownMs),
     probeLeaseMs: config.probeLeaseMs ?? 60_000,
     maxRetryAfterMs: config.maxRetryAfterMs ?? 3_600_000,
-    distinctTools: 1,
     prefersOthers: false,
   };
 };
 
 /** C14: the same for the circuits of a tool's keys, which open by failures in a row alone. */
-export const resolveKeyPolicy = ({
-  failureThreshold,
-  failureRate,
-  slowCallRate,
-  wastedTokens,
-  ...config
-}: CircuitConfig): CircuitPolicy => resolvePolicy({ ...config, ...(failureThreshold && { failureThreshold }) });
+export const resolveKeyPolicy = ({ failureThreshold, ...config }: CircuitConfig): CircuitPolicy => {
+  const others = Object.entries(config).filter(([setting]) => !Object.hasOwn(TRIP_CHECKS, setting));
+  return resolvePolicy({ ...Object.fromEntries(others), ...(failureThreshold && { failureThreshold }) });
+};
 
 /** C13, C15: the same for the circuit of a group. */
 export const resolveGroupPolicy = ({ groupThreshold = 2, ...config }: GroupPolicyConfig): CircuitPolicy => ({

@@ -1,6 +1,8 @@
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import type { CircuitPolicy } from './policy.ts';
-import type { Asking, Ladder, Outage } from './state.ts';
+import type { Asking, Circuit, Failure, Ladder, Outage } from './state.ts';
+import type { Trip } from './trip-policies/trip-policies.ts';
 
 /** The wait until the next probe: by steps or by time, the one that is reached first, but never before `notBeforeMs`. */
 export interface ProbeWait {
@@ -59,7 +61,7 @@ const msLeft = (outage: Outage, { schedule }: CircuitPolicy, at: Moment): number
 };
 
 /** Whether steps bring a probe nearer (P1). */
-export const countsSteps = ({ schedule }: CircuitPolicy): boolean => schedule !== 'time';
+const countsSteps = ({ schedule }: CircuitPolicy): boolean => schedule !== 'time';
 
 /** The step on which an open circuit's probe is due; undefined if the schedule counts time alone. */
 export const dueStep = (outage: Outage, policy: CircuitPolicy): number | undefined => {
@@ -71,7 +73,7 @@ export const dueStep = (outage: Outage, policy: CircuitPolicy): number | undefin
 const TOP_RUNG = 20;
 
 /** P3: from the first rung, or after a failed probe from the next one, to a step on which no other tool probes. */
-export const climb = (
+const climb = (
   ladder: Ladder | undefined,
   policy: CircuitPolicy,
   at: Moment,
@@ -84,3 +86,101 @@ export const climb = (
 };
 
 const anyStep = (step: number): number => step;
+
+/** How other circuits affect this one's next wait. */
+export interface Surroundings {
+  /** The longest wait by time: this tool's share of the total wait of its `dependsOn` chain (P4). */
+  readonly capMs?: number | undefined;
+  /** The first step, at or after the given one, on which no other tool probes (P3). */
+  readonly freeFrom?: ((step: number) => number) | undefined;
+}
+
+/** From closed to open: the wait is not doubled (P2). */
+export const firstOutage = (
+  trip: Trip,
+  category: ErrorCategory,
+  notBeforeMs: number,
+  { cooldownMs }: CircuitPolicy,
+  at: Moment,
+  { capMs = Number.POSITIVE_INFINITY }: Surroundings,
+): Outage => ({ category, trip, openedAt: at, waitMs: Math.min(cooldownMs, capMs), notBeforeMs });
+
+/**
+ * After a failed probe: the wait by time doubles (P2), and the wait by steps climbs the ladder (P3). A circuit that prefers other
+ * tools remembers which tool probed (C15).
+ */
+export const nextOutage = (
+  { waitMs, ladder }: Outage,
+  { category, tool }: Pick<Failure, 'category' | 'tool'>,
+  notBeforeMs: number,
+  policy: CircuitPolicy,
+  at: Moment,
+  { capMs = Number.POSITIVE_INFINITY, freeFrom }: Surroundings,
+): Outage => ({
+  category,
+  trip: 'probe',
+  openedAt: at,
+  waitMs: Math.min(waitMs * 2, policy.maxCooldownMs, capMs),
+  notBeforeMs,
+  ...(ladder && { ladder: climb(ladder, policy, at, freeFrom) }),
+  ...(policy.prefersOthers && { probedBy: tool }),
+});
+
+/**
+ * P3: a systemic event has been confirmed as over, and an open circuit's wait begins again: by steps on the ladder's first rung, by
+ * time with the same length. A circuit with probes under way starts the ladder if they fail.
+ */
+export const restage = (
+  circuit: Circuit,
+  policy: CircuitPolicy,
+  at: Moment,
+  freeFrom?: (step: number) => number,
+): Circuit => {
+  switch (circuit.state) {
+    case 'closed':
+      return circuit;
+    case 'open': {
+      const ladder = climb(undefined, policy, at, freeFrom);
+      return { ...circuit, outage: { ...circuit.outage, waitFrom: at, ladder } };
+    }
+    case 'half_open':
+      if (!countsSteps(policy)) return circuit;
+      return { ...circuit, outage: { ...circuit.outage, ladder: { rung: 0, dueStep: at.step } } };
+  }
+};
+
+/** The steps on which no tool probes (P3). */
+export interface FreeSteps {
+  /** The first free step at or after this one. */
+  from(step: number): number;
+  /** Marks a step as taken, because a tool probes on it. */
+  take(step: number): void;
+}
+
+/**
+ * Steps, some of which are taken. Each taken step points to a later one, and a search shortens the path that it took. Finding a
+ * step for each of n tools therefore takes about n operations, not n for each taken step.
+ */
+export const freeSteps = (taken: Iterable<number>): FreeSteps => {
+  /** Points from a taken step to a later one. All steps between the two are taken. */
+  const later = new Map<number, number>();
+
+  const from = (step: number): number => {
+    let free = step;
+    for (let next = later.get(free); next !== undefined; next = later.get(free)) free = next;
+    let passed = step;
+    while (passed !== free) {
+      const next = later.get(passed) ?? free;
+      later.set(passed, free);
+      passed = next;
+    }
+    return free;
+  };
+
+  const take = (step: number): void => {
+    later.set(step, step + 1);
+  };
+
+  for (const step of taken) take(step);
+  return { from, take };
+};

@@ -1,8 +1,9 @@
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import type { CircuitPolicy } from './policy.ts';
-import { NO_ROW, type Row } from './trips/consecutive.ts';
-import type { Counts, Trip } from './trips/counts.ts';
+import type { FailuresInRow } from './trip-policies/consecutive.ts';
+import type { Counts, Trip } from './trip-policies/trip-policies.ts';
+import type { CountedCall } from './trip-policies/trip-policy.ts';
 
 /** One circuit in one of its states. It is immutable: each change returns another object. */
 export type Circuit = Closed | Open | HalfOpen;
@@ -10,16 +11,18 @@ export type Circuit = Closed | Open | HalfOpen;
 export type CircuitState = Circuit['state'];
 
 /** Calls pass. */
-export interface Closed extends Row {
+export interface Closed {
   readonly state: 'closed';
   /** Counts changes of state. A result counts only in the generation that let its call through (C7). */
   readonly generation: number;
   /**
-   * The latest Retry-After of the failures in a row, as monotonic ms; 0 for none (O3). With windows it is kept after a success,
+   * The latest Retry-After of the failures in a row, as monotonic ms; 0 for none (O3). It is kept after a success if successes count,
    * because earlier failures may still open the circuit.
    */
   readonly notBeforeMs: number;
-  /** The counts of the windows; undefined before the first call, and if only failures in a row count. */
+  /** The category of the latest failure that isn't `unknown`, for an opening by a success; only if successes count. */
+  readonly latest: ErrorCategory | undefined;
+  /** What the trip policies have counted; undefined if nothing. */
   readonly counts: Counts | undefined;
 }
 
@@ -90,25 +93,12 @@ export interface Ticket {
 }
 
 /** The facts of a call that is over. */
-export interface CallFacts {
-  /** Duration in milliseconds. Default 0. */
-  readonly durationMs?: number;
-  /** Cost, ≥ 0 (O4). Default 0: unknown. */
-  readonly tokens?: number;
-}
+export type CallFacts = Pick<CountedCall, 'durationMs' | 'tokens'>;
 
 /** The facts of a failure. */
-export interface Failure extends CallFacts {
+export interface Failure extends CountedCall {
   readonly category: ErrorCategory;
   readonly retryAfterMs?: number | undefined;
-  /** A check had scored the tool as degraded: one failure in a row fewer opens the circuit (K1). */
-  readonly degraded?: boolean | undefined;
-  /** The tool that failed, if several tools share the circuit (C13). */
-  readonly tool?: string | undefined;
-  /** The key of the call, if failures on several keys open the circuit of their tool (C14). */
-  readonly key?: string | undefined;
-  /** Counts in full even if it is `unknown`: in the circuit of a key (C14). */
-  readonly full?: boolean | undefined;
   /** The failure itself shows that all of these tools are unavailable, so earlier counts do not matter (C13). */
   readonly atOnce?: boolean | undefined;
 }
@@ -117,7 +107,7 @@ export interface Failure extends CallFacts {
 export const closedCircuit = (generation = 0): Closed => (generation === 0 ? UNUSED : { ...UNUSED, generation });
 
 /** Shared by all: a session has as many circuits as tools, and most never have a failure. */
-const UNUSED: Closed = { state: 'closed', generation: 0, ...NO_ROW, notBeforeMs: 0, counts: undefined };
+const UNUSED: Closed = { state: 'closed', generation: 0, notBeforeMs: 0, latest: undefined, counts: undefined };
 
 /** S5: a circuit that is open from the start and waits for the probe that tests whether an event is over. */
 export const openCircuit = (at: Moment, category: ErrorCategory, policy: CircuitPolicy, generation = 0): Open => ({
@@ -125,3 +115,7 @@ export const openCircuit = (at: Moment, category: ErrorCategory, policy: Circuit
   generation,
   outage: { category, openedAt: at, waitMs: policy.cooldownMs, notBeforeMs: 0 },
 });
+
+/** The number of failures in a row; 0 unless closed. */
+export const failuresInRow = (circuit: Circuit): number =>
+  (circuit.state === 'closed' && (circuit.counts?.consecutive as FailuresInRow | undefined)?.failures) || 0;

@@ -1,4 +1,6 @@
 import { BreakerboxUsageError, type Permit } from '../index.ts';
+import { restore } from '../snapshot/restore.ts';
+import { snapshot as snapshotOf } from '../snapshot/snapshot.ts';
 import { compareMetrics, same } from './drive-metrics.ts';
 import { type Happening, SLOTS } from './happenings.ts';
 import { acquire, settle } from './model-calls.ts';
@@ -130,12 +132,12 @@ const restart = (world: World, { process, session, model: old }: Slot, what: Res
   const { model, processes } = world;
   const { waitMs = 0, elapsedMs } = what;
   const other = at(processes, processes.indexOf(process) + 1);
-  const snapshot: unknown = JSON.parse(JSON.stringify(session.snapshot()));
+  const snapshot: unknown = JSON.parse(JSON.stringify(snapshotOf(session)));
   const kept = keep(model, old);
   session.end();
   end(old);
   model.ms += waitMs;
-  const restoredSession = other.box.restore(snapshot, elapsedMs === undefined ? {} : { elapsedMs });
+  const restoredSession = restore(other.box, snapshot, elapsedMs === undefined ? {} : { elapsedMs });
   const laterMs = elapsedMs === undefined ? 0 : elapsedMs - waitMs;
   return { process: other, session: restoredSession, model: restored(model, kept, other.modelBox, laterMs) };
 };

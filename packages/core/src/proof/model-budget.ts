@@ -51,7 +51,7 @@ export interface Charged {
   readonly at: When;
   readonly tokens: number;
   readonly hasCircuit: boolean;
-  /** B3: the call held a slot of a circuit that is not closed. */
+  /** B3: the call causes a slot of a circuit that is not closed. */
   readonly isProbe: boolean;
   /** S3: an event lasts, and the failure is part of it. */
   readonly isOfEvent: boolean;

@@ -1,11 +1,11 @@
 import { OTHER_TOOL } from '../index.ts';
-import { count, type Ended, type Layer, type Model, type ModelPermit, type ModelSession, tell } from './model.ts';
+import { count, type Ended, flush, type Layer, type Model, type ModelPermit, type ModelSession } from './model.ts';
 import { tried } from './model-advice.ts';
 import { halfOpen, type ModelCircuit } from './model-circuit.ts';
 import { conclude } from './model-conclude.ts';
 import { latestOf } from './model-correlation.ts';
 import { type Answer, decide, type Question } from './model-decide.ts';
-import { feeds, firstHung, groupOf, knownCircuit, modeOf, openShadow, usedCircuit } from './model-home.ts';
+import { feeds, firstHung, groupOf, knownCircuit, modeOf, startDryRun, usedCircuit } from './model-home.ts';
 import { keyCircuit, keyNamed } from './model-keys.ts';
 import { toldMove } from './model-moves.ts';
 import { pass, recovered, show } from './model-sharing.ts';
@@ -21,7 +21,7 @@ export const arrive = (model: Model, session: ModelSession): void => {
   pass(model, session);
   show(model, session); // Time may have given all of it back before this use takes from it.
   // What would only have paused observed tools ends in the same way (C1).
-  const event = home.real.event ?? home.shadow?.event;
+  const event = home.real.event ?? home.dryRun?.event;
   const afterMs = model.systemic?.recovery.afterMs;
   if (event === undefined || afterMs === undefined) return;
   if (model.ms - latestOf(event).at.ms >= afterMs) recovered(model, session, 'time'); // S5
@@ -44,7 +44,7 @@ export const acquire = (
   session.live = true; // E7
   arrive(model, session);
   const circuit = usedCircuit(model, session, tool);
-  if (modeOf(model, session, tool, circuit) === 'observe_only') openShadow(session);
+  if (modeOf(model, session, tool, circuit) === 'observe_only') startDryRun(session);
   const keyName = keyNamed(model, tool, input, hint);
   const key = circuit && keyName !== undefined ? keyCircuit(session.home, circuit, keyName) : undefined;
   const { reason, decision, slots } = decide(model, session, { tool, circuit, input, key });
@@ -53,7 +53,7 @@ export const acquire = (
   count(model, `decisions|${series}|${decision}|${reason}`);
   if (decision === 'skip' || decision === 'pause') count(model, `routes|${series}|defer`);
   if (decision === 'skip') avoided(model, series);
-  tell(model, session, 'decision', tool, decision, reason);
+  flush(model, session, 'decision', tool, decision, reason);
   const goes = decision === 'call' || decision === 'probe';
   if (goes) tried(session, tool, input, model.repeats);
   model.permits += 1;
@@ -99,7 +99,7 @@ const layersOf = (
     const { generation } = one;
     return { circuit: one, generation, holdsSlot: slots.includes(one) };
   };
-  const gate = slots.find((one) => one === home.real.gate || one === home.shadow?.gate);
+  const gate = slots.find((one) => one === home.real.gate || one === home.dryRun?.gate);
   return {
     groupName: name,
     group: passes && counts ? layer(group) : undefined,

@@ -1,4 +1,4 @@
-import { circuitNow, count, type Ended, type Layer, type Model, type ModelPermit, tell } from './model.ts';
+import { circuitNow, count, type Ended, flush, type Layer, type Model, type ModelPermit } from './model.ts';
 import { resulted, scoreAt } from './model-advice.ts';
 import { chargeFailure, followEvent, toolSucceeded } from './model-budget.ts';
 import { ANY_TIME, type Failed, type Result, takeIn } from './model-circuit.ts';
@@ -18,7 +18,7 @@ export const conclude = (model: Model, permit: ModelPermit, ended: Ended, ms: nu
   count(model, outcome === 'success' ? `outcomes|${series}|success` : `outcomes|${series}|${outcome}|${category}`);
   if (outcome === 'failure') wasted(model, series, tokens);
   if (reason !== 'disabled') resulted(session, tool, input, `${outcome} ${category}`, model.repeats);
-  tell(model, session, 'outcome', tool, outcome, category, late);
+  flush(model, session, 'outcome', tool, outcome, category, late);
   const layers = [permit.group, permit.own, permit.key, permit.gate].filter((one) => one !== undefined);
   const isShared = [permit.group, permit.gate].some((one) => one?.holdsSlot);
   for (const { circuit } of layers) circuit.probing = circuit.probing.filter((one) => one !== permit.id); // C8
@@ -130,9 +130,9 @@ const moveKey = (
 /** S5: the probe of an event. */
 const moveGate = (model: Model, permit: ModelPermit, result: (at: When) => Result, at: When): void => {
   const { gate, session } = permit;
-  const { real, shadow } = session.home;
+  const { real, dryRun } = session.home;
   const isReal = gate?.circuit === real.gate;
-  if (gate === undefined || !(isReal || gate.circuit === shadow?.gate) || isLate(gate)) return;
+  if (gate === undefined || !(isReal || gate.circuit === dryRun?.gate) || isLate(gate)) return;
   const around = { at: { ms: at.ms, step: 0 }, degraded: false, taken: () => false };
   const change = takeIn(gate.circuit, result(at), around);
   if (change === 'closes') recovered(model, session, 'probe', !isReal);

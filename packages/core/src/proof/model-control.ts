@@ -1,9 +1,9 @@
 import type { CircuitMode } from '../index.ts';
-import { count, type Model, type ModelSession, tell } from './model.ts';
+import { count, flush, type Model, type ModelSession } from './model.ts';
 import { newCycle } from './model-budget.ts';
 import { arrive } from './model-calls.ts';
 import { close, reported } from './model-circuit.ts';
-import { circuitOf, isKnown, openShadow, sidesOf } from './model-home.ts';
+import { circuitOf, isKnown, sidesOf, startDryRun } from './model-home.ts';
 import { forgetKeys } from './model-keys.ts';
 import { closed } from './model-moves.ts';
 import { pass, recovered, show } from './model-sharing.ts';
@@ -25,7 +25,7 @@ export const step = (model: Model, session: ModelSession): void => {
 export const resume = (model: Model, session: ModelSession): void => {
   arrive(model, session);
   for (const { budget } of sidesOf(session, false)) if (budget) newCycle(budget);
-  tell(model, session, 'budget.resumed', session.real.by.limit, session.real.by.cycle);
+  flush(model, session, 'budget.resumed', session.real.by.limit, session.real.by.cycle);
   show(model, session);
 };
 
@@ -47,9 +47,9 @@ export const control = (model: Model, session: ModelSession, tool: string, mode:
     forgetKeys(session.home, tool);
     circuit.mode = mode;
     closed(session, circuit, false);
-    if (mode === 'observe_only') openShadow(session);
+    if (mode === 'observe_only') startDryRun(session);
     count(model, `transitions|${tool}|${from}|${reported(circuit)}`);
-    tell(model, session, 'circuit.transition', tool, `${from}>${reported(circuit)}`, category, false);
+    flush(model, session, 'circuit.transition', tool, `${from}>${reported(circuit)}`, category, false);
   }
   show(model, session);
   return true;

@@ -22,7 +22,7 @@ const copier = (home: ModelHome): ((session: ModelSession) => ModelSession) => {
     keyGenerations: new Map(home.keyGenerations),
     probes: [],
     real: copyOfCorrelation(home.real, circuit),
-    shadow: home.shadow && copyOfCorrelation(home.shadow, circuit),
+    dryRun: home.dryRun && copyOfCorrelation(home.dryRun, circuit),
     steps: home.steps && { ...home.steps },
   };
   const sessions = new Map<ModelSession, ModelSession>();
@@ -55,7 +55,7 @@ const ownCopy = (
   box: { ...session.box, scores: new Map(session.box.scores) },
   kept: session.kept.map(circuit),
   real: copyOfBudget(session.real),
-  shadow: session.shadow && copyOfBudget(session.shadow),
+  dryRun: session.dryRun && copyOfBudget(session.dryRun),
 });
 
 export const copyOfCorrelation = (

@@ -52,7 +52,7 @@ const ownCircuit = (model: Model, session: ModelSession, name: string): ModelCir
   const circuit = session.kept.find((one) => one.tool === name) ?? newCircuit(name, rules);
   session.kept = session.kept.filter((one) => one !== circuit);
   session.home.circuits.push(circuit);
-  if (circuit.mode === 'observe_only') openShadow(session);
+  if (circuit.mode === 'observe_only') startDryRun(session);
   return circuit;
 };
 
@@ -67,11 +67,11 @@ export const modeOf = (
   circuit: ModelCircuit | undefined,
 ): CircuitMode => (circuit ?? box.tools.get(tool) ?? model.undeclared).mode;
 
-/** C1: the shadow begins with all that has happened so far. */
-export const openShadow = (session: ModelSession): void => {
+/** C1: the dryRun begins with all that has happened so far. */
+export const startDryRun = (session: ModelSession): void => {
   const apart = (gate: ModelCircuit): ModelCircuit => ({ ...gate, results: [...gate.results], probing: [] });
-  session.home.shadow ??= copyOfCorrelation(session.home.real, apart);
-  session.shadow ??= copyOfBudget(session.real);
+  session.home.dryRun ??= copyOfCorrelation(session.home.real, apart);
+  session.dryRun ??= copyOfBudget(session.real);
 };
 
 /** C13: whether the calls of a tool count in a group. What is only observed counts where nothing is decided. */
@@ -88,15 +88,15 @@ export interface Side {
   readonly isReal: boolean;
 }
 
-/** What hears of a tool: of what is only observed the shadow alone (C1). */
-export const sidesOf = ({ home, real, shadow }: ModelSession, observed: boolean): readonly Side[] => [
+/** What hears of a tool: of what is only observed the dryRun alone (C1). */
+export const sidesOf = ({ home, real, dryRun }: ModelSession, observed: boolean): readonly Side[] => [
   ...(observed ? [] : [{ correlation: home.real, budget: real, isReal: true }]),
-  ...(home.shadow ? [{ correlation: home.shadow, budget: shadow, isReal: false }] : []),
+  ...(home.dryRun ? [{ correlation: home.dryRun, budget: dryRun, isReal: false }] : []),
 ];
 
 /** What decides about a tool. */
-export const deciding = ({ home, real, shadow = real }: ModelSession, observed: boolean) =>
-  observed ? { correlation: home.shadow ?? home.real, budget: shadow } : { correlation: home.real, budget: real };
+export const deciding = ({ home, real, dryRun = real }: ModelSession, observed: boolean) =>
+  observed ? { correlation: home.dryRun ?? home.real, budget: dryRun } : { correlation: home.real, budget: real };
 
 /** What correlation depends on; undefined where failures are never taken as one event. */
 export const correlating = ({ systemic, config }: Model, { box, home }: ModelSession): Correlating | undefined =>

@@ -1,5 +1,5 @@
 import type { ErrorCategory } from '../index.ts';
-import { count, type Model, type ModelSession, tell } from './model.ts';
+import { count, flush, type Model, type ModelSession } from './model.ts';
 import { circuitClosed, circuitOpened, followEvent } from './model-budget.ts';
 import { close, type ModelCircuit } from './model-circuit.ts';
 import { absorb, categoryOf, eventReport, recordClosing, recordOpening } from './model-correlation.ts';
@@ -15,7 +15,7 @@ export const toldMove = (
   category: ErrorCategory | undefined,
 ): void => {
   const observed = circuit.mode === 'observe_only';
-  tell(model, session, 'circuit.transition', circuit.tool, `${from}>${circuit.state}`, category, observed);
+  flush(model, session, 'circuit.transition', circuit.tool, `${from}>${circuit.state}`, category, observed);
   if (observed) return;
   count(model, `transitions|${circuit.tool}|${from}|${circuit.state}`);
   if (from === 'closed') model.counted.set(`openedTime|${circuit.tool}|${category}`, model.ms);
@@ -88,5 +88,5 @@ export const detected = (model: Model, session: ModelSession): void => {
   const { event } = session.home.real;
   if (event === undefined) return;
   count(model, `systemicEvents|${categoryOf(event) ?? '_MIXED'}`);
-  tell(model, session, 'systemic.detected', JSON.stringify(eventReport(event)));
+  flush(model, session, 'systemic.detected', JSON.stringify(eventReport(event)));
 };

@@ -2,7 +2,7 @@ import type { Model, ModelBox, ModelSession } from './model.ts';
 import { count, newHome } from './model.ts';
 import { left, newBudget } from './model-budget.ts';
 import { ANY_TIME } from './model-circuit.ts';
-import { circuitOf, correlating, openShadow } from './model-home.ts';
+import { circuitOf, correlating, startDryRun } from './model-home.ts';
 import { shownOf } from './model-sharing.ts';
 import { lookedAhead } from './model-view.ts';
 
@@ -16,7 +16,7 @@ export const newSession = (model: Model, box: ModelBox, id: string): ModelSessio
     home: box.shared ?? newHome(),
     kept: [],
     real: newBudget(model.budget),
-    shadow: undefined,
+    dryRun: undefined,
     consumedBefore: 0,
     shown: { state: 'active', remaining: model.budget.limit, event: false },
     low: false,
@@ -29,25 +29,25 @@ export const newSession = (model: Model, box: ModelBox, id: string): ModelSessio
 };
 
 /** A session as it was, for another process: a copy that nothing changes. */
-export type Kept = Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'home' | 'kept' | 'real' | 'shadow'>;
+export type Kept = Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'home' | 'kept' | 'real' | 'dryRun'>;
 
 /** C11: as the next decision would find it. Probes that are under way do not belong to it, nor does a Retry-After that has passed. */
 export const keep = (model: Model, session: ModelSession): Kept => {
-  const { id, step, stepMs, home, kept, real, shadow } = lookedAhead(model, session);
+  const { id, step, stepMs, home, kept, real, dryRun } = lookedAhead(model, session);
   const all = [...home.circuits, ...kept, ...home.keys.map(({ circuit }) => circuit)];
   for (const one of all) if (one.notBeforeMs <= model.ms) one.notBeforeMs = ANY_TIME;
-  return { id, step, stepMs, home: { ...home, probes: [] }, kept, real, shadow };
+  return { id, step, stepMs, home: { ...home, probes: [] }, kept, real, dryRun };
 };
 
 /** C11: the session as it goes on in another process. `laterMs`: how much more time counts as passed than did. */
 export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: number): ModelSession => {
-  const { id, step, stepMs, home, kept: undeclared, real, shadow } = earlier(kept, laterMs);
+  const { id, step, stepMs, home, kept: undeclared, real, dryRun } = earlier(kept, laterMs);
   const circuits = box.shared ? [] : [...home.circuits, ...undeclared].map((one) => ({ ...one, probing: [] }));
   const keys = home.keys
     .filter(({ blamed }) => blamed)
     .map((one) => ({ ...one, circuit: { ...one.circuit, probing: [] } }));
   const keyGenerations = new Map(keys.map(({ tool }) => [tool, 0]));
-  const own = box.shared ?? { ...newHome(), real: home.real, shadow: home.shadow, keys, keyGenerations };
+  const own = box.shared ?? { ...newHome(), real: home.real, dryRun: home.dryRun, keys, keyGenerations };
   const session: ModelSession = {
     id,
     box,
@@ -57,15 +57,15 @@ export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: numbe
     home: own,
     kept: circuits,
     real,
-    shadow,
+    dryRun,
     consumedBefore: real.by.consumed,
     shown: { state: 'active', remaining: left(real), event: false },
     low: left(real) <= 1 && left(real) < real.by.limit,
     loops: [],
   };
-  if (shadow !== undefined) openShadow(session); // C12: the shadow of the box may not be there yet.
+  if (dryRun !== undefined) startDryRun(session); // C12: the dryRun of the box may not be there yet.
   const common = correlating(model, session)?.common;
-  for (const side of box.shared ? [] : [own.real, own.shadow]) {
+  for (const side of box.shared ? [] : [own.real, own.dryRun]) {
     if (side?.event && common) side.event = { ...side.event, tie: common(side.event.openings.map(({ tool }) => tool)) };
   }
   for (const { tool } of circuits) circuitOf(model, session, tool);

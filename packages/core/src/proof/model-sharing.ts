@@ -1,4 +1,4 @@
-import { circuitNow, count, type Model, type ModelSession, now, tell } from './model.ts';
+import { circuitNow, count, flush, type Model, type ModelSession, now } from './model.ts';
 import { followEvent, left, noticeExhaustion, passTime } from './model-budget.ts';
 import { type ModelCircuit, restage } from './model-circuit.ts';
 import { type Correlation, endEvent, eventReport } from './model-correlation.ts';
@@ -35,7 +35,7 @@ export const notice = (model: Model, session: ModelSession): void => {
   for (const { budget, isReal } of sidesOf(session, false)) {
     if (budget === undefined || !noticeExhaustion(budget) || !isReal) continue;
     count(model, 'budgetExhaustions');
-    tell(model, session, 'budget.exhausted', budget.by.limit, budget.by.cycle);
+    flush(model, session, 'budget.exhausted', budget.by.limit, budget.by.cycle);
   }
 };
 
@@ -64,7 +64,7 @@ export const recovered = (model: Model, session: ModelSession, by: By, observed 
   const { home } = session;
   const event = observed ? undefined : home.real.event;
   const waiting = home.circuits.filter(
-    (one) => (one.mode === 'observe_only' ? home.shadow?.event : event) !== undefined,
+    (one) => (one.mode === 'observe_only' ? home.dryRun?.event : event) !== undefined,
   );
   for (const one of waiting) one.ladder = undefined;
   for (const one of waiting) {
@@ -73,7 +73,7 @@ export const recovered = (model: Model, session: ModelSession, by: By, observed 
   for (const { correlation } of sidesOf(session, observed)) endEvent(correlation);
   if (event === undefined) return;
   session.box.scores.clear();
-  tell(model, session, 'systemic.resolved', JSON.stringify(eventReport(event)), by);
+  flush(model, session, 'systemic.resolved', JSON.stringify(eventReport(event)), by);
 };
 
 /** P3: whether another circuit on a ladder probes on a step; what is only observed takes none from the others (C1). */

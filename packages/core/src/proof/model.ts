@@ -66,7 +66,7 @@ export interface ModelHome {
   /** S1: of what decides. */
   readonly real: Correlation;
   /** C1: what it would be if the observed tools counted. */
-  shadow: Correlation | undefined;
+  dryRun: Correlation | undefined;
   /** C12: the steps of all sessions together, and when the last was; undefined for a session's own circuits. */
   readonly steps: { step: number; ms: number } | undefined;
 }
@@ -93,7 +93,7 @@ export interface ModelSession {
   /** Pauses the session. */
   readonly real: Budget;
   /** C1: what would pause it if the observed tools counted. */
-  shadow: Budget | undefined;
+  dryRun: Budget | undefined;
   /** What another process has counted of this session before it was restored. */
   readonly consumedBefore: number;
   /** What the gauges show: as it was after the session's last use. */
@@ -202,14 +202,14 @@ export const newHome = (): ModelHome => ({
   keyGenerations: new Map(),
   probes: [],
   real: newCorrelation(),
-  shadow: undefined,
+  dryRun: undefined,
   steps: undefined,
 });
 
 export const count = ({ counted }: Model, key: string, by = 1): void =>
   void counted.set(key, (counted.get(key) ?? 0) + by);
 
-export const tell = (model: Model, session: ModelSession, ...what: unknown[]): void =>
+export const flush = (model: Model, session: ModelSession, ...what: unknown[]): void =>
   void model.told.push([session.id, ...what].join(' '));
 
 /** The moment of a session. */

@@ -1,6 +1,7 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
-import { circuitsOf, newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
+import { circuitsOf, newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.telemetry.ts';
 import { bench, failOnce, steps, succeedOnce, trip, watchDiag } from '../test-support.ts';
 
 /** What peers were seen to get wrong (facts.md, last part), each as a test of the public API. */
@@ -83,11 +84,11 @@ describe('peer fault: probes that come to nothing', () => {
 
   test('peer fault: a queue in half-open that grows without end', () => {
     const { session, probe } = halfOpen();
-    const before = JSON.stringify(session.snapshot()).length;
+    const before = JSON.stringify(snapshot(session)).length;
     for (let i = 0; i < 1_000; i += 1) {
       expect(session.acquire('a')).toMatchObject({ decision: 'skip', reason: 'probe_in_flight' });
     }
-    expect(JSON.stringify(session.snapshot()).length).toBe(before);
+    expect(JSON.stringify(snapshot(session)).length).toBe(before);
     probe.settle({ outcome: 'success' });
     expect(succeedOnce(session, 'a')).toBe('call');
   });
@@ -199,7 +200,7 @@ describe('peer fault: what grows, and what is missing', () => {
         session.resume(); // Each cycle has its own bill.
       }
       expect(session.peek('a')?.state).toBe('closed');
-      return JSON.stringify(session.snapshot()).length;
+      return JSON.stringify(snapshot(session)).length;
     };
     const full = sizeAfter(10_000);
     // The same but for the digits of counters.

@@ -1,5 +1,6 @@
 import { type Circuit, closedCircuit, isLate, type Ticket } from '../circuit/circuit.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
+import type { FailuresInRow } from '../circuit/trip-policies/consecutive.ts';
 import type { Moment } from '../clock.ts';
 
 /** A group of two tools and their circuits, with the calls that passed. Canonical: the clock always shows NOW. */
@@ -47,7 +48,11 @@ export const canonical = (state: GroupState, { group: ofAll, tool: ofOne }: Grou
   const aheadMs = (untilMs: number) => NOW + Math.max(0, untilMs - ms);
   const seen = (one: Circuit): Circuit => {
     const generation = GENERATION;
-    if (one.state === 'closed') return { ...one, generation, failures: Math.min(one.failures, most) };
+    if (one.state === 'closed') {
+      const row = one.counts?.consecutive as FailuresInRow | undefined;
+      const counts = row && { consecutive: { ...row, failures: Math.min(row.failures, most) } };
+      return { ...one, generation, counts };
+    }
     const outage = { ...one.outage, openedAt: ago(one.outage.openedAt) };
     if (one.state === 'open') return { ...one, generation, outage };
     const leases = one.leases.map(({ untilMs }, id) => ({ id, untilMs: aheadMs(untilMs) }));

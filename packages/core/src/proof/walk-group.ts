@@ -6,13 +6,15 @@ import {
   type Circuit,
   closedCircuit,
   fail,
+  failuresInRow,
   isLate,
   release,
   succeed,
   type Ticket,
 } from '../circuit/circuit.ts';
+import type { FailuresInRow } from '../circuit/trip-policies/consecutive.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
 import type { Edge } from './walk.ts';
 import {
   type Call,
@@ -159,11 +161,11 @@ const checked = (state: GroupState): GroupState => {
   const { group, tools, underWay } = state;
   const slots = (circuit: Circuit, tickets: readonly Ticket[]) => {
     const leases = circuit.state === 'half_open' ? circuit.leases : [];
-    const held = tickets.filter((one) => !isLate(circuit, one)).flatMap(({ lease }) => (lease ? [lease.id] : []));
+    const causes = tickets.filter((one) => !isLate(circuit, one)).flatMap(({ lease }) => (lease ? [lease.id] : []));
     assert.deepEqual(
       leases.map(({ id }) => id).sort(),
-      held.sort(),
-      'C15: each slot is held by one call, and each returns',
+      causes.sort(),
+      'C15: each slot is causes by one call, and each returns',
     );
   };
   slots(
@@ -176,8 +178,9 @@ const checked = (state: GroupState): GroupState => {
       underWay.filter((one) => one.tool === tool).map(({ own }) => own),
     );
   if (group.state === 'closed') {
-    assert.equal(group.failures, state.row.length, 'C13');
-    if (group.by !== undefined) assert.deepEqual([...group.by].sort(), [...new Set(state.row)].sort(), 'C13');
+    assert.equal(failuresInRow(group), state.row.length, 'C13');
+    const { tools: failed = [] } = (group.counts?.consecutive ?? {}) as Partial<FailuresInRow>;
+    if (failed.length > 0) assert.deepEqual([...failed].sort(), [...new Set(state.row)].sort(), 'C13');
   }
   return state;
 };

@@ -1,7 +1,7 @@
 import { type Circuit, closedCircuit, isLate, type Ticket } from '../circuit/circuit.ts';
+import type { Keyed } from '../circuit/key-circuits.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
 import type { Moment } from '../clock.ts';
-import type { Keyed } from '../keys.ts';
 import type { Pass } from '../passes.ts';
 import type { CircuitSpec } from '../tool.ts';
 
@@ -54,7 +54,10 @@ export const canonical = (state: KeyState, { tool: policy }: KeyRules, ms: numbe
   const aheadMs = (untilMs: number) => NOW + Math.max(0, untilMs - ms);
   const seen = (one: Circuit): Circuit => {
     const generation = GENERATION;
-    if (one.state === 'closed') return { ...one, generation, by: one.by && [...one.by].sort() };
+    if (one.state === 'closed') {
+      const keys = one.counts?.keys as readonly string[] | undefined;
+      return { ...one, generation, counts: keys ? { ...one.counts, keys: [...keys].sort() } : one.counts };
+    }
     const outage = { ...one.outage, openedAt: ago(one.outage.openedAt) };
     if (one.state === 'open') return { ...one, generation, outage };
     const leases = one.leases.map(({ untilMs }, id) => ({ id, untilMs: aheadMs(untilMs) }));

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
-import { admit, admits, type Circuit, closedCircuit, fail, isLate, release, succeed } from '../circuit/circuit.ts';
+import {
+  admit,
+  admits,
+  type Circuit,
+  closedCircuit,
+  fail,
+  failuresInRow,
+  isLate,
+  release,
+  succeed,
+} from '../circuit/circuit.ts';
+import { distinctKey, forgetKeys, keyCircuit, passKey, releaseKey, settleKey } from '../circuit/key-circuits.ts';
 import type { Moment } from '../clock.ts';
-import { distinctKey, forgetKeys, keyCircuit, passKey, releaseKey, settleKey } from '../keys.ts';
-import type { Judged } from '../settlement.ts';
+import type { Judged } from '../outcome.ts';
 import type { Edge } from './walk.ts';
 import {
   type Call,
@@ -172,11 +182,11 @@ const checked = (state: KeyState): KeyState => {
   const { tool, keys, underWay } = state;
   const slots = (circuit: Circuit, tickets: readonly Call['own'][]) => {
     const leases = circuit.state === 'half_open' ? circuit.leases : [];
-    const held = tickets.filter((one) => !isLate(circuit, one)).flatMap(({ lease }) => (lease ? [lease.id] : []));
+    const causes = tickets.filter((one) => !isLate(circuit, one)).flatMap(({ lease }) => (lease ? [lease.id] : []));
     assert.deepEqual(
       leases.map(({ id }) => id).sort(),
-      held.sort(),
-      'C15: each slot is held by one call, and each returns',
+      causes.sort(),
+      'C15: each slot is causes by one call, and each returns',
     );
   };
   slots(
@@ -188,9 +198,9 @@ const checked = (state: KeyState): KeyState => {
       circuit,
       underWay.filter((one) => one.key === key).map(({ pass }) => pass),
     );
-    if (circuit.state === 'closed') assert.equal(circuit.failures, state.rows[key as Key] ?? 0, 'C14');
+    if (circuit.state === 'closed') assert.equal(failuresInRow(circuit), state.rows[key as Key] ?? 0, 'C14');
   }
-  if (tool.state === 'closed') assert.equal(tool.failures, state.row.length, 'C3');
+  if (tool.state === 'closed') assert.equal(failuresInRow(tool), state.row.length, 'C3');
   return state;
 };
 

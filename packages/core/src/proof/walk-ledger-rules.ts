@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { remaining } from '../budget/budget.ts';
+import type { Correlation } from '../budget/correlation.ts';
+import type { Ledger } from '../budget/ledger.ts';
 import type { StrictBudget } from '../budget/strict.ts';
+import type { Opening, SystemicPolicy } from '../budget/systemic.ts';
 import type { WindowBudget } from '../budget/window.ts';
 import type { Moment } from '../clock.ts';
-import type { Correlation } from '../correlation.ts';
-import type { Ledger } from '../ledger.ts';
-import type { Opening, SystemicPolicy } from '../systemic.ts';
 
 /** What is paid, and why. */
 export interface Paid {
@@ -14,7 +14,7 @@ export interface Paid {
 }
 
 /** What holds between two states, by either rule. */
-export const held = (before: Paid, after: Paid, name: string): void => {
+export const causes = (before: Paid, after: Paid, name: string): void => {
   const [was, is] = [before.ledger.budget, after.ledger.budget];
   assert.ok(is.consumed >= was.consumed, 'what was consumed only grows');
   const renewed = is.cycle !== was.cycle;

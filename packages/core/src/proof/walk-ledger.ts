@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { type BudgetOptions, createBudget } from '../budget/budget.ts';
+import * as correlating from '../budget/correlation.ts';
+import { type Correlation, type CorrelationPolicy, NO_CORRELATION } from '../budget/correlation.ts';
+import * as paying from '../budget/ledger.ts';
+import { createLedger, type Ledger } from '../budget/ledger.ts';
+import { inWindow } from '../budget/systemic.ts';
 import { admit, type Circuit, closedCircuit, fail, isLate, succeed, type Ticket } from '../circuit/circuit.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import * as correlating from '../correlation.ts';
-import { type Correlation, type CorrelationPolicy, NO_CORRELATION } from '../correlation.ts';
-import * as paying from '../ledger.ts';
-import { createLedger, type Ledger } from '../ledger.ts';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
-import { inWindow } from '../systemic.ts';
 import type { Edge } from './walk.ts';
-import { canonicalLedger, held } from './walk-ledger-rules.ts';
+import { canonicalLedger, causes } from './walk-ledger-rules.ts';
 
 /** Two circuits, the ledger that pays for them, and a call under way of each. Canonical: the clock always shows NOW. */
 export interface LedgerState {
@@ -46,7 +46,7 @@ export const ledgerStart = (budget: BudgetOptions): LedgerState => ({
 /** Everything that may happen, put together as the session does it, with the invariants that hold for it. */
 export function* ledgerEdges(state: LedgerState, rules: LedgerRules): Generator<Edge<LedgerState>> {
   const to = (name: string, after: LedgerState): Edge<LedgerState> => {
-    held(state, after, name);
+    causes(state, after, name);
     return { name, next: canonical(after, rules, NOW) };
   };
   for (const tool of TOOLS) {
@@ -64,7 +64,7 @@ export function* ledgerEdges(state: LedgerState, rules: LedgerRules): Generator<
   yield to('confirmRecovered', confirmed(state, rules));
   const later = moment(NOW + 1);
   const after = isPaused(state) ? state : { ...state, ledger: timePassed(state, rules, later) };
-  held(state, after, '1 ms');
+  causes(state, after, '1 ms');
   yield { name: '1 ms', next: canonical(after, rules, later.ms) };
 }
 
@@ -115,12 +115,12 @@ const failed = (state: LedgerState, tool: Tool, category: ErrorCategory, rules: 
   let { correlation } = state;
   let ledger = paying.recordFailure(state.ledger, failure, aroundOf(correlation, rules));
   const entry = { tool, category, at: AT, unixMs: 0 };
-  if (!isProbe) correlation = correlating.recordFailure(correlation, entry, systemic);
+  if (!isProbe) correlation = correlating.correlateFailure(correlation, entry, systemic);
   ledger = followed(ledger, correlation, rules);
   const next = fail(circuit, ticket, { ...CALL, category }, policy, AT);
   if (next.state === 'open') {
     const isListed = correlation.openings.some((one) => one.tool === tool);
-    correlation = correlating.recordOpening(correlation, entry, systemic);
+    correlation = correlating.correlateOpening(correlation, entry, systemic);
     const counts = ledger.budget.rule === 'strict' ? !isListed : circuit.state === 'closed';
     if (counts) ledger = paying.recordOpening(ledger, entry, aroundOf(correlation, rules));
     ledger = followed(ledger, correlation, rules);
@@ -134,11 +134,11 @@ const failed = (state: LedgerState, tool: Tool, category: ErrorCategory, rules: 
 const succeeded = (state: LedgerState, tool: Tool, { policy }: LedgerRules): LedgerState => {
   const { ticket, circuit, rest } = settled(state, tool);
   if (isLate(circuit, ticket)) return rest;
-  let correlation = correlating.recordSuccess(state.correlation);
+  let correlation = correlating.correlateSuccess(state.correlation);
   let ledger = paying.recordSuccess(state.ledger, tool, undefined);
   const next = succeed(circuit, ticket, CALL, policy, AT);
   if (circuit.state !== 'closed' && next.state === 'closed') {
-    correlation = correlating.recordClosing(correlation, new Set([tool]));
+    correlation = correlating.correlateClosing(correlation, new Set([tool]));
     ledger = paying.recordClosing(ledger, tool);
   }
   ledger = paying.settleExhaustion(ledger);

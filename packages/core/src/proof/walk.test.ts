@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { BudgetOptions } from '../budget/budget.ts';
+import { DEFAULT_SYSTEMIC } from '../budget/systemic.ts';
 import { type CircuitPolicy, resolvePolicy } from '../circuit/policy.ts';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
-import { DEFAULT_SYSTEMIC } from '../systemic.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import { type Walked, walk } from './walk.ts';
 import { circuitEdges, roundsToClose } from './walk-circuit.ts';
 import { circuitStart } from './walk-circuit-state.ts';

@@ -7,7 +7,7 @@ import {
   type SystemicEvent,
 } from '../index.ts';
 import type { CaseConfig } from './configurations.ts';
-import { AGENT, costsBefore, readCells, UNIX_START } from './drive-metrics.ts';
+import { AGENT, costsBefore, readSeries, UNIX_START } from './drive-metrics.ts';
 import { SLOTS } from './happenings.ts';
 import { type Model, type ModelBox, type ModelPermit, type ModelSession, newBox, newModel } from './model.ts';
 import { newSession } from './model-sessions.ts';
@@ -45,7 +45,7 @@ export interface World {
   readonly resolved: Map<string, number>;
   /** What listeners of the engine have been told. */
   readonly told: string[];
-  /** The cells of the agent's metrics before: counters outlive boxes. */
+  /** The series of the agent's metrics before: counters outlive boxes. */
   readonly metricsBefore: ReadonlyMap<string, number>;
 }
 
@@ -60,7 +60,7 @@ export const newWorld = ({ checked, ...rest }: CaseConfig): World => {
   const config = { ...rest, tools };
   const model = newModel({ agent: AGENT, ...config }, costsBefore(), health);
   const told: string[] = [];
-  const metricsBefore = readCells();
+  const metricsBefore = readSeries();
   const processes = [1_000, 987_654_321].map((originMs): Process => {
     const clock = { now: () => originMs + model.ms, unixNow: () => UNIX_START + model.ms };
     const box = createBreakerbox({ agent: AGENT, ...config, clock, sessionIdleMs: 1e12 });

@@ -1,117 +1,108 @@
+import type { SuspectedLayer } from '../budget/systemic.ts';
 import type { ReportedState } from '../circuit/mode.ts';
-import { formatDuration } from '../format.ts';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
-import type { SuspectedLayer } from '../systemic.ts';
-import type { BudgetReport, SessionReport, SystemicReport, WindowReport } from './report.ts';
-import type { ToolReport } from './tools.ts';
-import { counted, figure, listed, named } from './words.ts';
+import { formatDuration } from '../routing/duration-text.ts';
+import type { BudgetReport, WindowReport } from './budget-report.ts';
+import { counted, figure, listed, named } from './lines.ts';
+import type { SessionReport, SystemicReport } from './session-report.ts';
+import type { GroupReport, ToolReport } from './tool-report.ts';
 
 /** The sentences of a report: what is wrong, and what to do about it. Written for a reader who has just been woken up. */
 
 /** A report without its sentences. */
 export type Known = Omit<SessionReport, 'headline' | 'next'>;
 
-/** Where to look, by suspected layer (S4). */
-const LAYER_NAME: Readonly<Record<SuspectedLayer, string>> = {
-  network: 'the network',
-  filesystem: 'the file system',
-  permissions: 'credentials and permissions',
-  upstream: 'the services behind the tools',
-  dependency: 'what the tools depend on',
-  group: 'the group of the tools',
-  unknown: 'not known',
-};
-
-/** Why tools can't be called, in one sentence. */
+/** What is wrong, in one sentence. */
 export const headlineOf = (known: Known): string => {
-  const { state, systemic, budget, tools, leftOut, scope } = known;
-  if (state === 'paused_systemic' && systemic !== null) return `PAUSED, systemic failure: ${systemicCause(systemic)}.`;
-  if (state === 'paused_budget' && budget !== null) return `PAUSED, failure budget: ${spent(budget)}.`;
+  const { state, systemic, tools, leftOut, scope } = known;
   const waiting = scope?.deferred.length ?? 0;
   const deferred = waiting === 0 ? '' : `; ${counted(waiting, 'task')} deferred`;
+  if (systemic !== null && state === 'paused_systemic') return `PAUSED, systemic failure: ${systemicCause(systemic)}.`;
+  if (state === 'paused_budget') return `PAUSED, failure budget: ${spent(known.budget)}.`;
   if (systemic !== null) return `Systemic failure, affected tools are skipped: ${systemicCause(systemic)}${deferred}.`;
-  const out = tools.filter(isOut).length;
-  if (out > 0) {
-    return `${out} of ${counted(tools.length, 'tool')} ${out === 1 ? 'is' : 'are'} out: ${listed(outs(known))}${deferred}.`;
+  const unavailable = tools.filter(isUnavailable).length;
+  if (unavailable > 0) {
+    const of = `${unavailable} of ${counted(tools.length, 'tool')} ${isOrAre(unavailable)} unavailable`;
+    return `${of}: ${listed(rejectingCircuits(known).map(nameAndCause))}${deferred}.`;
   }
   if (tools.length === 0) return waiting === 0 ? 'No tool has been used yet.' : `${counted(waiting, 'task')} deferred.`;
   const all = tools.length === 1 ? 'The only tool works' : `All ${tools.length} tools work`;
   const partly = tools.filter((tool) => tool.state === 'closed' && tool.openKeys > 0);
-  const closed = partly.length === 0 ? all : listed(partly.map(outOfTargets));
-  const rejected = leftOut.reduce((sum, one) => (one.kind === 'held_up' ? sum + one.skipped + one.paused : sum), 0);
+  const health = partly.length === 0 ? all : listed(partly.map(unavailableTargets));
+  const rejected = leftOut.reduce((sum, one) => (one.kind === 'rejected' ? sum + one.skipped + one.paused : sum), 0);
   const were = rejected === 1 ? 'was' : 'were';
   const remark = rejected === 0 ? '' : `; ${counted(rejected, 'call')} of this run ${were} skipped or paused`;
-  return `${closed}${remark}${deferred}.`;
+  return `${health}${remark}${deferred}.`;
 };
 
-const outOfTargets = ({ tool, openKeys }: ToolReport): string =>
-  `${named(tool)}: ${counted(openKeys, 'target')} ${openKeys === 1 ? 'is' : 'are'} out`;
+const isOrAre = (count: number): string => (count === 1 ? 'is' : 'are');
 
-/** The unavailable groups, then the tools that are unavailable by themselves, with the cause. */
-const outs = ({ tools, groups }: Known): readonly string[] => [
-  ...groups
-    .filter(({ state }) => isOutState(state))
-    .map(({ group, category, state }) => `${nameOfGroup(group)} (${outBy(state, category)})`),
-  ...tools
-    .filter(({ state }) => isOutState(state))
-    .map(({ tool, category, state }) => `${named(tool)} (${outBy(state, category)})`),
-];
+const unavailableTargets = ({ tool, openKeys }: ToolReport): string =>
+  `${named(tool)}: ${counted(openKeys, 'target')} ${isOrAre(openKeys)} unavailable`;
 
-/** The groups that probes test, then the tools that are unavailable by themselves. */
-const probedOf = ({ tools, groups }: Known): readonly string[] => [
-  ...groups.filter(({ state }) => isProbed(state)).map(({ group }) => nameOfGroup(group)),
-  ...tools.filter(({ state }) => isProbed(state)).map(({ tool }) => named(tool)),
-];
-
-const nameOfGroup = (group: string): string => `group ${named(group)}`;
+/** Whether a circuit rejects calls. */
+export const rejectsCalls = (state: ReportedState | null): boolean => isProbed(state) || state === 'forced_open';
 
 const isProbed = (state: ReportedState | null): boolean => state === 'open' || state === 'half_open';
 
-/** Whether a circuit rejects calls. */
-export const isOutState = (state: ReportedState | null): boolean => isProbed(state) || state === 'forced_open';
+/** A tool that is only observed or disabled is not rejected by its group. */
+export const isRejectedByGroup = ({ state, groupState }: ToolReport): boolean =>
+  state === 'closed' && rejectsCalls(groupState);
 
 /** Whether calls of the tool are rejected, by its own circuit or by that of its group. */
-export const isOut = ({ state, groupState }: ToolReport): boolean =>
-  isOutState(state) || isOutByGroup({ state, groupState });
+export const isUnavailable = (tool: ToolReport): boolean => rejectsCalls(tool.state) || isRejectedByGroup(tool);
 
-/** A tool that is only observed or disabled is not rejected by its group. */
-export const isOutByGroup = ({ state, groupState }: Pick<ToolReport, 'state' | 'groupState'>): boolean =>
-  state === 'closed' && isOutState(groupState);
+/** The groups, then the tools, whose circuit rejects calls. */
+const rejectingCircuits = ({ tools, groups }: Known): readonly (GroupReport | ToolReport)[] =>
+  [...groups, ...tools].filter(({ state }) => rejectsCalls(state));
 
-const outBy = (state: ReportedState | null, category: ErrorCategory | null): string => {
-  if (state === 'forced_open') return 'switched off';
-  return state === 'half_open' ? `${category ?? 'unknown'}, probing` : (category ?? 'unknown');
+const nameOf = (one: GroupReport | ToolReport): string => ('tool' in one ? named(one.tool) : nameOfGroup(one.group));
+
+const nameOfGroup = (group: string): string => `group ${named(group)}`;
+
+const nameAndCause = (one: GroupReport | ToolReport): string => {
+  const cause = one.state === 'forced_open' ? 'switched off' : (one.category ?? 'unknown');
+  return `${nameOf(one)} (${cause}${one.state === 'half_open' ? ', probing' : ''})`;
 };
 
+/** The groups that probes test, then the tools that are unavailable by themselves. */
+const probedOf = (known: Known): readonly string[] =>
+  rejectingCircuits(known).flatMap((one) => (isProbed(one.state) ? [nameOf(one)] : []));
+
+const toolsOf = ({ tools }: SystemicReport): string => listed(tools.map(({ tool }) => named(tool)));
+
 const systemicCause = (event: SystemicReport): string => {
-  const which = listed(event.tools.map(({ tool }) => named(tool)));
   const how = event.category === null ? 'at the same time' : `with ${event.category}`;
-  return `${which} failed ${how}; suspect ${suspect(event)}`;
+  return `${toolsOf(event)} failed ${how}; suspect ${suspect(event)}`;
+};
+
+/** Where to look, by suspected layer (S4). */
+const LAYERS: Readonly<Partial<Record<SuspectedLayer, string>>> = {
+  network: 'the network',
+  filesystem: 'the file system',
+  permissions: 'credentials and permissions',
+  upstream: 'the services behind the tools',
 };
 
 /** The suspected cause, as the object of a sentence. */
 export const suspect = ({ layer, dependency, group }: SystemicReport): string => {
   if (dependency !== null) return `${named(dependency)}, which all of them depend on`;
   if (group !== null) return `${nameOfGroup(group)}, which all of them belong to`;
-  return layer === 'unknown' ? 'a cause that their categories do not name' : LAYER_NAME[layer];
+  return LAYERS[layer] ?? 'a cause that their categories do not name';
 };
 
-const spent = (budget: BudgetReport): string => {
-  const { limit, cycle, remaining, tokens, window } = budget;
-  const byTokens = remaining > 0 && tokens !== null;
-  if (window !== null) {
-    const allowed = byTokens
-      ? `the ${counted(tokens.limit, 'token')} that failed calls may cost`
-      : allowedFailures(limit);
-    return `${allowed} in ${span(window)} ${byTokens || limit > 1 ? 'are' : 'is'} used up`;
+const spent = ({ limit, cycle, remaining, tokens, window }: BudgetReport): string => {
+  const byTokens = remaining > 0 && tokens !== null ? tokens : undefined;
+  const one = limit === 1;
+  if (window === null) {
+    const ofCycle = cycle === 1 ? '' : ` of cycle ${cycle}`;
+    if (byTokens) return `failed calls${ofCycle} have wasted all ${figure(byTokens.limit)} tokens`;
+    return one ? `the one failure${ofCycle} is spent` : `all ${limit} failures${ofCycle} are spent`;
   }
-  const ofCycle = cycle === 1 ? '' : ` of cycle ${cycle}`;
-  if (byTokens) return `failed calls${ofCycle} have wasted all ${figure(tokens.limit)} tokens`;
-  return `${limit === 1 ? `the one failure${ofCycle} is` : `all ${limit} failures${ofCycle} are`} spent`;
+  if (byTokens) {
+    return `the ${counted(byTokens.limit, 'token')} that failed calls may cost in ${span(window)} are used up`;
+  }
+  return `the ${one ? 'one failure' : `${figure(limit)} failures`} allowed in ${span(window)} ${one ? 'is' : 'are'} used up`;
 };
-
-const allowedFailures = (limit: number): string =>
-  limit === 1 ? 'the one failure allowed' : `the ${counted(limit, 'failure')} allowed`;
 
 /** `20 steps`, `10 min`: how long a charge counts, or until when. */
 export const span = ({ steps, ms }: WindowReport): string =>
@@ -128,105 +119,95 @@ export const nextOf = (known: Known): readonly string[] => [
 const pauseSteps = (known: Known): readonly string[] => {
   const { state, systemic, budget } = known;
   if (systemic !== null) {
-    return [
-      lookAt(systemic),
-      endOf(systemic),
-      ...(budget?.exhausted ? ['Then call session.resume() too: the failure budget is spent as well.'] : []),
-    ];
+    const resume = 'Then call session.resume() too: the failure budget is spent as well.';
+    return [lookAt(systemic), endOf(systemic), ...(budget.exhausted ? [resume] : [])];
   }
-  if (state !== 'paused_budget' || budget === null) return [];
+  if (state !== 'paused_budget') return [];
   const probed = probedOf(known);
-  const still = probed.length === 0 ? '' : ` Until a probe succeeds, ${listed(probed)} will stay out.`;
+  const still = probed.length === 0 ? '' : ` Until a probe succeeds, ${listed(probed)} will stay unavailable.`;
   return [`${worst(budget)}.`, `Then call session.resume(): ${resumed(budget)}${still}`];
 };
 
 /** Where to look for the cause of an event. */
-const lookAt = ({ layer, dependency, group, category, tools }: SystemicReport): string => {
-  const names = listed(tools.map(({ tool }) => named(tool)));
-  if (dependency !== null) return `Check ${named(dependency)}: ${names} all depend on it.`;
-  if (group !== null) return `Check ${nameOfGroup(group)}: ${names} all belong to it.`;
-  const where = layer === 'unknown' ? 'Find what they have in common' : `Check ${LAYER_NAME[layer]}`;
-  return `${where}: ${names} failed ${category === null ? 'together' : `with ${category}`}.`;
+const lookAt = (event: SystemicReport): string => {
+  const { layer, dependency, group, category } = event;
+  if (dependency !== null) return `Check ${named(dependency)}: ${toolsOf(event)} all depend on it.`;
+  if (group !== null) return `Check ${nameOfGroup(group)}: ${toolsOf(event)} all belong to it.`;
+  const known = LAYERS[layer];
+  const where = known === undefined ? 'Find what they have in common' : `Check ${known}`;
+  return `${where}: ${toolsOf(event)} failed ${category === null ? 'together' : `with ${category}`}.`;
 };
 
 /** How an event ends. */
 const endOf = ({ decision, nextProbe }: SystemicReport): string => {
-  const skipped =
+  const rejected =
     decision === 'pause'
-      ? 'Until the event is over all calls are paused, also of tools that work.'
-      : 'Until the event is over only the tools that it affects are skipped.';
-  if (nextProbe === null) return `Once the cause is gone, call session.confirmRecovered(). ${skipped}`;
+      ? 'Until the event is over, all calls are paused, also of tools that work.'
+      : 'Until the event is over, only the tools that it affects are skipped.';
+  if (nextProbe === null) return `Once the cause is gone, call session.confirmRecovered(). ${rejected}`;
   const due = nextProbe.ms === null || nextProbe.ms === 0 ? 'now' : `in ${formatDuration(nextProbe.ms)}`;
-  return `The next call of an affected tool probes ${due}, and ends the event if it succeeds. Call session.confirmRecovered() to end it at once. ${skipped}`;
+  const probe = `The next call of an affected tool probes ${due}, and ends the event if it succeeds.`;
+  return `${probe} Call session.confirmRecovered() to end it at once. ${rejected}`;
 };
 
 /** What `session.resume()` does, by the rule of the budget. */
-const resumed = (budget: BudgetReport): string => {
-  const { cycle, window } = budget;
-  if (window === null) return `it starts cycle ${cycle + 1} with ${fullBudget(budget)}.`;
-  return `it clears all charges, so that ${fullBudget(budget)} are allowed again. While the session is paused, no charge leaves the window.`;
+const resumed = ({ limit, tokens, cycle, window }: BudgetReport): string => {
+  const full = `${counted(limit, 'failure')}${tokens === null ? '' : ` and ${counted(tokens.limit, 'token')}`}`;
+  if (window === null) return `it starts cycle ${cycle + 1} with ${full}.`;
+  return `it clears all charges, so that ${full} are allowed again. While the session is paused, no charge leaves the window.`;
 };
-
-const fullBudget = ({ limit, tokens }: BudgetReport): string =>
-  `${counted(limit, 'failure')}${tokens === null ? '' : ` and ${counted(tokens.limit, 'token')}`}`;
 
 /** The tool that failed most often. */
 const worst = ({ rule, charges, earlier }: BudgetReport): string => {
   const failed = charges.filter(({ standing }) => standing !== 'provisional');
-  const [own] = [...new Set(failed.map(({ tool }) => tool))]
-    .map((tool) => failed.filter((one) => one.tool === tool))
-    .toSorted((a, b) => b.length - a.length);
-  const [first] = own ?? [];
-  if (own === undefined || first === undefined) return 'Find out why the calls failed';
-  const categories = listed([...new Set(own.map(({ category }) => category))]);
-  const among = earlier === null ? `${failed.length}` : `last ${failed.length}`;
+  const ownOf = (tool: string) => failed.filter((one) => one.tool === tool);
+  const [tool] = failed.map((one) => one.tool).toSorted((a, b) => ownOf(b).length - ownOf(a).length);
+  if (tool === undefined) return 'Find out why the calls failed';
+  const own = ownOf(tool);
   // By the rule `window` an outage is one charge, however many calls failed in it (B3).
-  const one = rule === 'window' ? 'charge' : 'failure';
-  const all = earlier === null ? `all ${one}s` : `all of the ${among} ${one}s`;
-  const share = own.length === failed.length ? `${all} are` : `${own.length} of the ${among} ${one}s are`;
-  return `Look at ${named(first.tool)} first: ${failed.length === 1 ? `the ${one} is` : share} its own (${categories})`;
+  const charge = rule === 'window' ? 'charge' : 'failure';
+  const among = `${earlier === null ? '' : 'last '}${counted(failed.length, charge)}`;
+  const categories = listed([...new Set(own.map(({ category }) => category))]);
+  return `Look at ${named(tool)} first: ${own.length} of the ${among} ${isOrAre(own.length)} its own (${categories})`;
 };
 
 const toolSteps = (known: Known): readonly string[] => {
-  const { state, systemic, tools, groups } = known;
-  const names = (belongs: (tool: ToolReport) => boolean) => tools.filter(belongs).map(({ tool }) => named(tool));
-  const probed = probedOf(known);
-  const off = [
-    ...groups.filter((one) => one.state === 'forced_open').map(({ group }) => nameOfGroup(group)),
-    ...names((tool) => tool.state === 'forced_open'),
-  ];
-  const notAllowed = names(({ heldUp }) => heldUp.reasons.not_allowed !== undefined);
-  const stuck = names(({ heldUp }) => heldUp.reasons.repeat !== undefined);
-  const [it, is] = probed.length === 1 ? ['it', 'is'] : ['they', 'are'];
+  const { state, systemic, tools } = known;
+  const step = (names: readonly string[], text: (names: string) => string) =>
+    names.length === 0 ? [] : [text(listed(names))];
+  const rejectedFor = (reason: 'not_allowed' | 'repeat') =>
+    tools.filter(({ rejected }) => rejected.reasons[reason] !== undefined).map(nameOf);
+  const probed = state === 'active' && systemic === null ? probedOf(known) : [];
+  const off = rejectingCircuits(known).filter((one) => one.state === 'forced_open');
   return [
-    ...(state === 'active' && systemic === null && probed.length > 0
-      ? [`Leave ${listed(probed)} to the probes; look into it if ${it} ${is} still out after the next ones.`]
-      : []),
-    ...(off.length > 0
-      ? [`Switched off by hand: ${listed(off)}. session.control(name, 'automatic') switches it on again.`]
-      : []),
-    ...(notAllowed.length > 0
-      ? [`Not allowed: ${listed(notAllowed)}. Add to allowedTools what the agent is to use.`]
-      : []),
-    ...(stuck.length > 0
-      ? [`Failed repeatedly with the same arguments: ${listed(stuck)}. The model has to try something else.`]
-      : []),
+    ...step(probed, (names) => `Wait for the probes of ${names}. Look for the cause if the next ones fail.`),
+    ...step(
+      off.map(nameOf),
+      (names) => `Switched off by hand: ${names}. session.control(name, 'automatic') switches it on again.`,
+    ),
+    ...step(
+      rejectedFor('not_allowed'),
+      (names) => `Not allowed: ${names}. Add to allowedTools the tools that the agent may use.`,
+    ),
+    ...step(
+      rejectedFor('repeat'),
+      (names) => `Failed repeatedly with the same arguments: ${names}. The model has to try something else.`,
+    ),
   ];
 };
 
 const cautionSteps = ({ state, budget }: Known): readonly string[] => {
-  if (state !== 'active' || budget?.caution !== true) return [];
-  const [next] = budget.charges.flatMap(({ leavesIn }) => leavesIn ?? []).toSorted(bySpan);
+  if (state !== 'active' || !budget.caution) return [];
+  const length = ({ steps, ms }: WindowReport) => steps ?? ms ?? 0;
+  const [next] = budget.charges.flatMap(({ leavesIn }) => leavesIn ?? []).toSorted((a, b) => length(a) - length(b));
   const until = next === undefined ? '' : ` The next charge leaves the window in ${span(next)}.`;
   return [`Mind the budget: one more failure may pause the session.${until}`];
 };
-
-const bySpan = (a: WindowReport, b: WindowReport): number => (a.steps ?? a.ms ?? 0) - (b.steps ?? b.ms ?? 0);
 
 const taskSteps = ({ scope }: Known): readonly string[] => {
   const waiting = scope?.deferred.length ?? 0;
   if (waiting === 0) return [];
   return [
-    `Call session.planScope(tasks) again when what is out is back: ${counted(waiting, 'task')} ${waiting === 1 ? 'is' : 'are'} deferred.`,
+    `Call planScope(session, tasks) again once the tools work: ${counted(waiting, 'task')} ${isOrAre(waiting)} deferred.`,
   ];
 };

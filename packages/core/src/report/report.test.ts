@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Ledger } from '../ledger.ts';
-import { isOut } from './next.ts';
+import type { Ledger } from '../budget/ledger.ts';
+import { isUnavailable } from './next.ts';
 import { buildReport } from './report.ts';
 import {
   charge,
@@ -13,48 +13,18 @@ import {
   NOW,
   oneOpen,
   open,
-  pausedOnBudget,
   pausedStrictly,
-  pausedSystemic,
-  scopeReduced,
-  sessions,
   strictCharge,
   strictLedger,
   systemicSkipping,
   tally,
   UNIX_NOW,
   worked,
-} from './test-support.ts';
+} from './test-support.report.ts';
 
 const toolOf = (report: ReturnType<typeof buildReport>, name: string) => report.tools.find(({ tool }) => tool === name);
 
 describe('Q1: reports as data', () => {
-  test.each(Object.entries(sessions))('Q1: the report of %s is plain JSON', (_, given) => {
-    const report = buildReport(given);
-    expect(JSON.parse(JSON.stringify(report))).toStrictEqual(report);
-  });
-
-  test('Q1: a partial report beats none', () => {
-    expect(buildReport({ id: 's', agent: 'a', unixMs: UNIX_NOW, at: NOW })).toStrictEqual({
-      headline: 'No tool has been used yet.',
-      agent: 'a',
-      session: 's',
-      unixMs: UNIX_NOW,
-      step: 14,
-      state: 'active',
-      tools: [],
-      groups: [],
-      budget: null,
-      systemic: null,
-      scope: null,
-      done: [],
-      leftOut: [],
-      next: [],
-    });
-    const nothing = { circuits: undefined, tallies: undefined, ledger: undefined, scope: undefined, done: undefined };
-    expect(buildReport(facts(nothing))).toEqual(buildReport(facts()));
-  });
-
   test("Q1: each tool's health, and what became of its calls", () => {
     expect(toolOf(buildReport(oneOpen), 'web_search')).toStrictEqual({
       tool: 'web_search',
@@ -69,7 +39,7 @@ describe('Q1: reports as data', () => {
       failuresInRow: 0,
       openKeys: 0,
       calls: { made: 12, succeeded: 9, failed: 3, ignored: 0 },
-      heldUp: {
+      rejected: {
         skipped: 7,
         paused: 0,
         reasons: { open: 6, probe_in_flight: 1 },
@@ -79,7 +49,7 @@ describe('Q1: reports as data', () => {
           { tool: 'fetch_page', times: 1 },
         ],
       },
-      wouldHaveBeenHeldUp: 0,
+      wouldHaveBeenRejected: 0,
       tokensWasted: 3_600,
       labels: {},
     });
@@ -92,8 +62,8 @@ describe('Q1: reports as data', () => {
     );
     expect(toolOf(report, 'a')).toMatchObject({
       calls: { made: 6 },
-      wouldHaveBeenHeldUp: 4,
-      heldUp: { skipped: 0, paused: 0 },
+      wouldHaveBeenRejected: 4,
+      rejected: { skipped: 0, paused: 0 },
     });
     expect(report.leftOut).toEqual([]);
   });
@@ -173,8 +143,8 @@ describe('Q1: reports as data', () => {
     const merged = { ...strictCharge('a', 'network', 90_000, 5), event: true as const };
     const pending = { ...strictCharge('c', 'server', 60_000, 7), anchor: { tool: 'b', at: earlier(70_000, 6) } };
     const late = strictCharge('b', 'server', 2_000.4, 14, 800);
-    const books = strictLedger([merged, late], {}, { tokenLimit: 1_000, cycle: 2, provisional: [pending] });
-    expect(buildReport(facts({ ledger: books })).budget).toStrictEqual({
+    const ledgerPair = strictLedger([merged, late], {}, { tokenLimit: 1_000, cycle: 2, provisional: [pending] });
+    expect(buildReport(facts({ ledger: ledgerPair })).budget).toStrictEqual({
       rule: 'strict',
       limit: 5,
       cycle: 2,
@@ -192,75 +162,21 @@ describe('Q1: reports as data', () => {
     });
   });
 
-  test('Q1, C13: groups, what they rejected, and whose calls that were', () => {
-    const report = buildReport(groupOpen);
-    expect(report.groups).toStrictEqual([
-      {
-        group: 'github',
-        state: 'open',
-        category: 'network',
-        trip: 'consecutive',
-        openForMs: 38_000,
-        nextProbe: { steps: 1, ms: 22_000, notBeforeMs: 0 },
-        failuresInRow: 0,
-        tools: ['list_issues', 'create_issue', 'delete_repo'],
-        skipped: 5,
-      },
-      {
-        group: 'files',
-        state: 'closed',
-        category: null,
-        trip: null,
-        openForMs: null,
-        nextProbe: null,
-        failuresInRow: 0,
-        tools: ['read_file'],
-        skipped: 0,
-      },
-    ]);
-    expect(report.tools.map(({ tool, group, groupState }) => [tool, group, groupState])).toEqual([
-      ['list_issues', 'github', 'open'],
-      ['create_issue', 'github', 'open'],
-      ['delete_repo', 'github', 'open'],
-      ['web_search', null, null],
-      ['read_file', 'files', 'closed'],
-    ]);
-    expect(report.tools.filter(isOut).map(({ tool }) => tool)).toEqual(['list_issues', 'create_issue', 'delete_repo']);
-  });
-
   test.each([
     ['observe_only', false],
     ['disabled', false],
     ['closed', true],
     ['forced_open', true],
-  ] as const)('C1, C13: a tool that is %s is out while its group is open: %s', (state, out) => {
+  ] as const)('C1, C13: a tool that is %s is unavailable while its group is open: %s', (state, out) => {
     const circuits = [open('group:web', 'network', 1_000, 2), inGroup('web', { ...closed('a'), state })];
-    expect(buildReport(facts({ circuits })).tools.map(isOut)).toEqual([out]);
-  });
-
-  test('S4: the shared category, the tools, the suspected layer, and when each opened', () => {
-    const { systemic, state } = buildReport(pausedSystemic);
-    expect(state).toBe('paused_systemic');
-    expect(systemic).toStrictEqual({
-      category: 'network',
-      layer: 'dependency',
-      dependency: 'postgres-main',
-      group: null,
-      decision: 'pause',
-      nextProbe: null,
-      tools: [
-        { tool: 'crm_lookup', category: 'network', unixMs: UNIX_NOW - 92_000 },
-        { tool: 'order_status', category: 'network', unixMs: UNIX_NOW - 47_000 },
-        { tool: 'invoice_search', category: 'network', unixMs: UNIX_NOW - 12_000 },
-      ],
-    });
+    expect(buildReport(facts({ circuits })).tools.map(isUnavailable)).toEqual([out]);
   });
 
   test('S2, S5: in scope process an event skips what it affects, and ends by a probe', () => {
     const { systemic, state, tools } = buildReport(systemicSkipping);
     expect(state).toBe('active');
     expect(systemic).toMatchObject({ decision: 'skip', nextProbe: { steps: null, ms: 260_000, notBeforeMs: 0 } });
-    expect(tools.map(({ heldUp: { skipped, paused } }) => [skipped, paused])).toEqual([
+    expect(tools.map(({ rejected: { skipped, paused } }) => [skipped, paused])).toEqual([
       [4, 0],
       [1, 0],
       [0, 0],
@@ -269,43 +185,6 @@ describe('Q1: reports as data', () => {
     expect(spent.state).toBe('paused_budget');
     expect(buildReport({ ...systemicSkipping, systemicDecision: 'pause' }).state).toBe('paused_systemic');
   });
-
-  test('W1: what is done is neither to be done nor deferred', () => {
-    const both = buildReport({
-      ...scopeReduced,
-      done: ['collect sources', ...(scopeReduced.scope?.deferred ?? []).map(({ task }) => task)],
-    });
-    expect(both.scope?.achievable.map(({ task }) => task)).toEqual([
-      'summarise the news of the week',
-      'draft the letter',
-    ]);
-    expect(both.scope?.deferred).toEqual([]);
-    expect(both.done).toHaveLength(2);
-  });
-
-  test('W2: each skip, deferral, degradation and label is in one list', () => {
-    const scoped = buildReport(scopeReduced);
-    expect(scoped.leftOut.map((one) => [one.kind, 'task' in one ? one.task.slice(0, 9) : one.tool])).toEqual([
-      ['deferred', 'look up t'],
-      ['degraded', 'summarise'],
-      ['held_up', 'web_search'],
-      ['held_up', 'crm_lookup'],
-    ]);
-    expect(scoped.leftOut[1]).toEqual({
-      kind: 'degraded',
-      task: 'summarise the news of the week',
-      tool: 'web_search',
-      alternative: 'news_search',
-      degradation: 'low',
-      note: 'recent items only',
-    });
-    expect(buildReport(oneOpen).leftOut).toContainEqual({
-      kind: 'label',
-      tool: 'fetch_page',
-      label: 'cached',
-      times: 3,
-    });
-  });
 });
 
 describe('Q1: what is wrong, and what to do next', () => {
@@ -313,36 +192,38 @@ describe('Q1: what is wrong, and what to do next', () => {
   const probing = { ...open('b', 'server', 1, 1), state: 'half_open' as const };
   const off = { ...closed('c'), state: 'forced_open' as const };
 
-  test('Q1: the headline names what is out', () => {
+  test('Q1: the headline names unavailable tools', () => {
     expect(headline({ circuits: [closed('a')] })).toBe('The only tool works.');
-    expect(headline({ circuits: [closed('a'), open('b', 'server', 1, 1)] })).toBe('1 of 2 tools is out: b (server).');
+    expect(headline({ circuits: [closed('a'), open('b', 'server', 1, 1)] })).toBe(
+      '1 of 2 tools is unavailable: b (server).',
+    );
     expect(headline({ circuits: [probing, off] })).toBe(
-      '2 of 2 tools are out: b (server, probing) and c (switched off).',
+      '2 of 2 tools are unavailable: b (server, probing) and c (switched off).',
     );
     const partly = { ...closed('fetch_page'), openKeys: 2 };
     const observed = { ...partly, state: 'observe_only' as const };
-    expect(headline({ circuits: [closed('a'), partly] })).toBe('fetch_page: 2 targets are out.');
+    expect(headline({ circuits: [closed('a'), partly] })).toBe('fetch_page: 2 targets are unavailable.');
     expect(headline({ circuits: [{ ...partly, tool: 'b', openKeys: 1 }, partly] })).toBe(
-      'b: 1 target is out and fetch_page: 2 targets are out.',
+      'b: 1 target is unavailable and fetch_page: 2 targets are unavailable.',
     );
     expect(headline({ circuits: [observed] })).toBe('The only tool works.');
     const many = Array.from('abcdefg', (tool) => open(tool, 'server', 1, 1));
-    expect(headline({ circuits: many })).toBe('7 of 7 tools are out: a (server), b (server), c (server) and 4 more.');
+    expect(headline({ circuits: many })).toBe(
+      '7 of 7 tools are unavailable: a (server), b (server), c (server) and 4 more.',
+    );
   });
 
-  test('Q1, C13: tools that are out by their group are counted, and the group is named', () => {
+  test('Q1, C13: tools that are unavailable by their group are counted, and the group is named', () => {
     expect(buildReport(groupOpen).headline).toBe(
-      '3 of 5 tools are out: group github (network) and delete_repo (switched off).',
+      '3 of 5 tools are unavailable: group github (network) and delete_repo (switched off).',
     );
     const circuits = [
       { ...open('group:web', 'timeout', 1, 1), state: 'half_open' as const },
       inGroup('web', closed('a')),
     ];
     const report = buildReport(facts({ circuits }));
-    expect(report.headline).toBe('1 of 1 tool is out: group web (timeout, probing).');
-    expect(report.next).toEqual([
-      'Leave group web to the probes; look into it if it is still out after the next ones.',
-    ]);
+    expect(report.headline).toBe('1 of 1 tool is unavailable: group web (timeout, probing).');
+    expect(report.next).toEqual(['Wait for the probes of group web. Look for the cause if the next ones fail.']);
     const switchedOff = buildReport(facts({ circuits: [{ ...closed('group:web'), state: 'forced_open' }] }));
     expect(switchedOff.next[0]).toContain('Switched off by hand: group web.');
   });
@@ -354,30 +235,15 @@ describe('Q1: what is wrong, and what to do next', () => {
     );
   });
 
-  test('Q1, B1: a pause on the budget says what is used up, and by what', () => {
-    const { headline: first, next } = buildReport(pausedOnBudget);
-    expect(first).toBe('PAUSED, failure budget: the 5 failures allowed in 20 steps are used up.');
-    expect(next.slice(0, 2)).toEqual([
-      'Look at crm_lookup first: 2 of the 5 charges are its own (server and permission).',
-      'Then call session.resume(): it clears all charges, so that 5 failures are allowed again. ' +
-        'While the session is paused, no charge leaves the window. Until a probe succeeds, web_search will stay out.',
-    ]);
-    const byTime = { ms: 600_000, step: 0, stepMs: 0 };
-    const one = ledger([charge('a', 'server', 1, 0)], { exhausted: true }, { limit: 1 });
-    expect(headline({ at: byTime, ledger: one })).toBe(
-      'PAUSED, failure budget: the one failure allowed in 10 min is used up.',
-    );
-  });
-
   test('Q1, B4: so does a pause on the tokens', () => {
     const spent = [{ at: earlier(5_000, 13), tokens: 12_000 }];
-    const books = ledger([charge('a', 'server', 1, 2)], { exhausted: true }, { tokenLimit: 12_000, spent });
-    const report = buildReport(facts({ circuits: [closed('a', 1)], ledger: books }));
+    const ledgerPair = ledger([charge('a', 'server', 1, 2)], { exhausted: true }, { tokenLimit: 12_000, spent });
+    const report = buildReport(facts({ circuits: [closed('a', 1)], ledger: ledgerPair }));
     expect(report.headline).toBe(
       'PAUSED, failure budget: the 12,000 tokens that failed calls may cost in 20 steps are used up.',
     );
     expect(report.next).toEqual([
-      'Look at a first: the charge is its own (server).',
+      'Look at a first: 1 of the 1 charge is its own (server).',
       'Then call session.resume(): it clears all charges, so that 5 failures and 12,000 tokens are allowed again. ' +
         'While the session is paused, no charge leaves the window.',
     ]);
@@ -387,15 +253,15 @@ describe('Q1: what is wrong, and what to do next', () => {
     const { headline: first, next } = buildReport(pausedStrictly);
     expect(first).toBe('PAUSED, failure budget: all 5 failures of cycle 2 are spent.');
     expect(next[0]).toBe('Look at web_search first: 3 of the 5 failures are its own (timeout).');
-    const books = strictLedger(
+    const ledgerPair = strictLedger(
       [strictCharge('a', 'server', 1, 2, 12_000)],
       { exhausted: true },
       { tokenLimit: 12_000, cycle: 3 },
     );
-    const report = buildReport(facts({ circuits: [closed('a', 1)], ledger: books }));
+    const report = buildReport(facts({ circuits: [closed('a', 1)], ledger: ledgerPair }));
     expect(report.headline).toBe('PAUSED, failure budget: failed calls of cycle 3 have wasted all 12,000 tokens.');
     expect(report.next).toEqual([
-      'Look at a first: the failure is its own (server).',
+      'Look at a first: 1 of the 1 failure is its own (server).',
       'Then call session.resume(): it starts cycle 4 with 5 failures and 12,000 tokens.',
     ]);
   });
@@ -429,7 +295,7 @@ describe('Q1: what is wrong, and what to do next', () => {
     expect(next).toEqual([
       'Check the network: group:github and web_search failed with network.',
       'The next call of an affected tool probes in 5 min, and ends the event if it succeeds. ' +
-        'Call session.confirmRecovered() to end it at once. Until the event is over only the tools that it affects are skipped.',
+        'Call session.confirmRecovered() to end it at once. Until the event is over, only the tools that it affects are skipped.',
     ]);
     const due = buildReport({ ...systemicSkipping, eventProbe: { ms: -4, notBeforeMs: 0 } });
     expect(due.next[1]).toContain('The next call of an affected tool probes now, and');

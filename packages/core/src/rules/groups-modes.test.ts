@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { BreakerboxConfigError, BreakerboxUsageError } from '../errors.ts';
+import { BreakerboxConfigError, BreakerboxUsageError } from '../config/errors.ts';
+import { planScope } from '../scope/scope.ts';
 import { bench, failOnce, steps, succeedOnce, trip, watchWarnings } from '../test-support.ts';
-import { failAll, grouped, hear, notClosed, openGroup, reasonsOf, words } from './test-support.ts';
+import { failAll, grouped, hear, notClosed, openGroup, reasonsOf, words } from './test-support.rules.ts';
 
 describe('C1: groups in other modes', () => {
   test('C1, C13: a group that is only observed rejects nothing; observed tools say what it would have done', () => {
@@ -25,7 +26,7 @@ describe('C1: groups in other modes', () => {
     expect(session.acquire('c')).toMatchObject({ decision: 'call', reason: 'would_skip' });
     expect(session.view()).toMatchObject({ state: 'active', budget: { remaining: 5 } });
     steps(session, 3);
-    expect(session.acquire('a').decision).toBe('probe'); // As it would be: the shadow goes on.
+    expect(session.acquire('a').decision).toBe('probe'); // As it would be: the dryRun goes on.
   });
 
   test('C1, C13: an automatic group hears automatic tools only, and lends its slot to them only', () => {
@@ -193,7 +194,7 @@ describe('R2, R3: an open group in routes and words', () => {
   test('W1: a task that needs a tool of the group waits for a probe of any of them', () => {
     const { session } = grouped();
     openGroup(session);
-    const [deferred] = session.planScope([{ name: 'x', tools: ['c'] }]).deferred;
+    const [deferred] = planScope(session, [{ name: 'x', tools: ['c'] }]).deferred;
     expect(deferred?.blockers).toMatchObject([
       {
         tool: 'c',

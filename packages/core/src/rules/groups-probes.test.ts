@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../session.ts';
+import type { Session } from '../session-api.ts';
+import { restore as restoreOf } from '../snapshot/restore.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
 import { failOnce, steps, succeedOnce } from '../test-support.ts';
-import { failAll, grouped, hear, notClosed, openGroup, reasonsOf } from './test-support.ts';
+import { failAll, grouped, hear, notClosed, openGroup, reasonsOf } from './test-support.rules.ts';
 
 const both = (session: Session) => ['group:g', 'a'].map((name) => session.peek(name)?.state);
 
@@ -207,7 +209,7 @@ describe('C11, C15: a group in a snapshot', () => {
     openGroup(session);
     steps(session, 3);
     failOnce(session, 'a');
-    const restore = () => box.restore(JSON.parse(JSON.stringify(session.snapshot())));
+    const restore = () => restoreOf(box, JSON.parse(JSON.stringify(snapshot(session))));
     const restored = restore();
     steps(restored, 3);
     expect(reasonsOf(restored, 'a', 'b', 'd')).toEqual(['group_open', 'group_probe_due', 'closed']);
@@ -219,7 +221,7 @@ describe('C11, C15: a group in a snapshot', () => {
   test('C11, C13: so does the count of a closed one, with its tools', () => {
     const { session, box } = grouped({ defaults: { failureThreshold: 9 } });
     failAll(session, ['a', 'a']);
-    const restored = box.restore(JSON.parse(JSON.stringify(session.snapshot())));
+    const restored = restoreOf(box, JSON.parse(JSON.stringify(snapshot(session))));
     expect(restored.peek('group:g')?.failures).toBe(2);
     failOnce(restored, 'a');
     expect(notClosed(restored)).toEqual([]);

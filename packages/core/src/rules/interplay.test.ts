@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { CIRCUIT_MODES } from '../circuit/mode.ts';
-import type { BreakerboxConfig } from '../config.ts';
+import type { BreakerboxConfig } from '../config/config.ts';
 import { REASONS } from '../reasons.ts';
 import { bench, failOnce, steps, trip } from '../test-support.ts';
-import { bringDown, callWith } from './test-support.ts';
+import { bringDown, callWith } from './test-support.rules.ts';
 
 /** Where the parts of the engine meet. */
 

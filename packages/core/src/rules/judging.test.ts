@@ -1,9 +1,9 @@
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { ToolConfig } from '../config.ts';
-import type { Settlement } from '../settlement.ts';
+import type { ToolConfig } from '../config/config.ts';
+import type { Settlement } from '../outcome.ts';
 import { bench, watchDiag, watchWarnings } from '../test-support.ts';
-import { hear } from './test-support.ts';
+import { hear } from './test-support.rules.ts';
 
 afterEach(() => diag.disable());
 

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { byHost } from '../by-host.ts';
-import { formatReport } from '../report/text.ts';
+import { byHost } from '../circuit/by-host.ts';
+import { formatReport } from '../report/format.ts';
+import { report as reportOf } from '../report/report.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { at, DEAD, hearAll, keyed, openKey, visit, words } from './test-support.ts';
+import { at, DEAD, hearAll, keyed, openKey, visit, words } from './test-support.rules.ts';
 
 describe('R3, R2, F2: instead of a call whose key is open', () => {
   test('R3: the model reads that the tool is unavailable for this target, until when, and not which', () => {
@@ -117,12 +119,12 @@ test('Q1, Q2, C14: the report says how many calls were skipped for a target, and
   const told = hearAll(box);
   openKey(session, 'secret.example');
   const skipped = [1, 2].map(() => session.acquire('a', { input: at('secret.example') }));
-  const report = session.report();
-  expect(report.tools[0]?.heldUp).toMatchObject({ skipped: 2, reasons: { key_open: 2 } });
+  const report = reportOf(session);
+  expect(report.tools[0]?.rejected).toMatchObject({ skipped: 2, reasons: { key_open: 2 } });
   const text = formatReport(report);
   expect(text).toContain('Calls skipped for one target, while others go on: a 2.');
   expect(report).toMatchObject({
-    headline: 'a: 1 target is out; 2 calls of this run were skipped or paused.',
+    headline: 'a: 1 target is unavailable; 2 calls of this run were skipped or paused.',
     tools: [{ openKeys: 1 }],
   });
   const all = [
@@ -130,6 +132,6 @@ test('Q1, Q2, C14: the report says how many calls were skipped for a target, and
     JSON.stringify([report, skipped, session.view(), session.explain('a', at('secret.example'))]),
     ...told,
   ];
-  all.push(JSON.stringify(session.snapshot()));
+  all.push(JSON.stringify(snapshot(session)));
   expect(all.filter((one) => one.includes('secret.example'))).toEqual([]);
 });

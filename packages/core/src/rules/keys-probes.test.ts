@@ -1,8 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { byHost } from '../by-host.ts';
-import type { Settlement } from '../settlement.ts';
+import { byHost } from '../circuit/by-host.ts';
+import type { Settlement } from '../outcome.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
 import { failOnce, steps, trip } from '../test-support.ts';
-import { at, bringDown, DEAD, DOWN, failAll, hear, keyed, notClosed, openKey, two, visit } from './test-support.ts';
+import {
+  at,
+  bringDown,
+  DEAD,
+  DOWN,
+  failAll,
+  hear,
+  keyed,
+  notClosed,
+  openKey,
+  two,
+  visit,
+} from './test-support.rules.ts';
 
 const remaining = (session: ReturnType<typeof keyed>['session']) => session.view().budget.remaining;
 
@@ -266,7 +279,7 @@ describe('C7: what comes late', () => {
     expect([isOpen(101), isOpen(100), isOpen(0)]).toEqual([true, true, true]);
     expect(session.peek('a', at('1.example'))?.key).toBeUndefined();
     expect(session.peek('a', at('2.example'))?.key).toBeDefined();
-    expect(session.snapshot().circuits[0]?.keys).toHaveLength(100);
+    expect(snapshot(session).circuits[0]?.keys).toHaveLength(100);
   });
 
   test('C7, C14: a late result of a key that was dropped moves no new circuit of it', () => {

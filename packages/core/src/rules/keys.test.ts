@@ -1,9 +1,9 @@
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
-import { byHost } from '../by-host.ts';
-import { ERROR_CATEGORIES } from '../outcome/taxonomy.ts';
+import { byHost } from '../circuit/by-host.ts';
+import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
 import { bench, journal, watchDiag } from '../test-support.ts';
-import { at, DEAD, DOWN, grouped, hear, keyed, notClosed, openKey, visit } from './test-support.ts';
+import { at, DEAD, DOWN, grouped, hear, keyed, notClosed, openKey, visit } from './test-support.rules.ts';
 
 afterEach(() => diag.disable());
 

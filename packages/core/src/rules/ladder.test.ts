@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ToolConfig } from '../config.ts';
+import type { ToolConfig } from '../config/config.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { bringDown } from './test-support.ts';
+import { bringDown } from './test-support.rules.ts';
 
 describe('P3: probing after a systemic event', () => {
   test('P3: 3, 6, 12, 20, 20 steps, however much time passes', () => {

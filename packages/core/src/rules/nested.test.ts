@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../session.ts';
+import type { Session } from '../session-api.ts';
 import { bench } from '../test-support.ts';
-import { grouped, hear } from './test-support.ts';
+import { grouped, hear } from './test-support.rules.ts';
 
 const outage = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { hear, stray } from './test-support.ts';
+import { hear, stray } from './test-support.rules.ts';
 
 describe('B3: what an outage costs', () => {
   test('B3: an opening makes one charge of all since the circuit last closed, dated at the opening', () => {

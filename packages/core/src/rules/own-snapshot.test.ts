@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createBreakerbox } from '../breakerbox.ts';
-import type { BreakerboxConfig } from '../config.ts';
-import { BreakerboxConfigError } from '../errors.ts';
+import type { BreakerboxConfig } from '../config/config.ts';
+import { BreakerboxConfigError } from '../config/errors.ts';
+import { restore } from '../snapshot/restore.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
 import { manualClock, trip } from '../test-support.ts';
 
 const big = fc.oneof(fc.double({ min: 0, noNaN: true }), fc.maxSafeNat(), fc.nat(100));
@@ -22,7 +24,7 @@ test('C11, E6: every configuration is refused, or its sessions can be restored',
         const session = box.session();
         trip(session, 'a');
         session.acquire('a').settle({ outcome: 'failure', retryAfterMs: c, tokens: c });
-        const restored = box.restore(JSON.parse(JSON.stringify(session.snapshot())));
+        const restored = restore(box, JSON.parse(JSON.stringify(snapshot(session))));
         expect(restored.view().budget).toEqual(session.view().budget);
       } catch (error) {
         if (!(error instanceof BreakerboxConfigError && error.message.includes('configuration'))) throw error;

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { restore } from '../snapshot/restore.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { inAnotherProcess } from './test-support.ts';
+import { inAnotherProcess } from './test-support.rules.ts';
 
 const shared = { scope: 'process', tools: { a: {}, b: {}, c: {} } } as const;
 
@@ -58,7 +60,7 @@ describe('C12: what other sessions saw is as old as it is', () => {
     expect(elsewhere.session.view().state).toBe('paused_systemic');
     const { box, session } = bench(shared);
     trip(session, 'c', 'permission');
-    const restored = box.restore(JSON.parse(JSON.stringify(elsewhere.session.snapshot())));
+    const restored = restore(box, JSON.parse(JSON.stringify(snapshot(elsewhere.session))));
     expect(restored.acquire('a').reason).toBe('closed');
     expect(session.acquire('a').reason).toBe('closed');
   });
@@ -67,7 +69,7 @@ describe('C12: what other sessions saw is as old as it is', () => {
     const { box, session } = bench(shared);
     trip(session, 'a');
     trip(session, 'b');
-    expect(session.snapshot().ledger).toMatchObject({ openings: [], event: null, paid: false });
+    expect(snapshot(session).ledger).toMatchObject({ openings: [], event: null, paid: false });
     expect(inAnotherProcess(session, box).view().state).toBe('active');
   });
 

@@ -1,8 +1,9 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
-import { newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.ts';
+import { planScope } from '../scope/scope.ts';
+import { newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.telemetry.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { bringDown, failAll, hear, reasonsOf, two } from './test-support.ts';
+import { bringDown, failAll, hear, reasonsOf, two } from './test-support.rules.ts';
 
 afterEach(() => metrics.disable());
 
@@ -25,7 +26,7 @@ describe('C12, S2: a systemic event of sessions that share circuits skips the af
     trip(other, 'b'); // By chance.
     const calls = Array.from({ length: 50 }, () => [succeedOnce(session, 'c'), succeedOnce(other, 'd')]).flat();
     expect(new Set(calls)).toEqual(new Set(['call']));
-    expect(session.planScope([{ name: 'x', tools: ['c', 'd'] }]).decision).toBe('proceed');
+    expect(planScope(session, [{ name: 'x', tools: ['c', 'd'] }]).decision).toBe('proceed');
     expect(session.unavailable()).toEqual(['a', 'b']);
   });
 

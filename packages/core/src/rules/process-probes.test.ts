@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { trip } from '../test-support.ts';
-import { hear, two } from './test-support.ts';
+import { hear, two } from './test-support.rules.ts';
 
 describe('C12: probes of sessions that share circuits', () => {
   test('C6, C12: there is one place for all', () => {

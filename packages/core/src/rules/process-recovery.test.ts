@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
+import { planScope } from '../scope/scope.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { bringDown, hear, openGroup, reasonsOf, two, words } from './test-support.ts';
+import { bringDown, hear, openGroup, reasonsOf, two, words } from './test-support.rules.ts';
 
 const MINUTE = 60_000;
 
@@ -146,7 +147,7 @@ describe('S5: in scope process a probe ends an event', () => {
     expect(words(message)).toBeLessThanOrEqual(60);
     expect(session.note().split('\n')).toHaveLength(3);
     expect(session.explain('a')).toMatchObject({ rejectedBy: 'systemic', nextProbe: { ms: 4 * MINUTE } });
-    const [deferred] = session.planScope([{ name: 'x', tools: ['a'] }]).deferred;
+    const [deferred] = planScope(session, [{ name: 'x', tools: ['a'] }]).deferred;
     expect(deferred?.blockers[0]?.unblock).toContain('a probe of an affected tool succeeds, which is due in 4 min');
   });
 

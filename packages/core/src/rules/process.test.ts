@@ -1,8 +1,10 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
-import { circuitsOf, newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.ts';
+import { planScope } from '../scope/scope.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
+import { circuitsOf, newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.telemetry.ts';
 import { bench, failOnce, journal, steps, succeedOnce, trip } from '../test-support.ts';
-import { FIVE_STRAY, hear, inAnotherProcess, two } from './test-support.ts';
+import { FIVE_STRAY, hear, inAnotherProcess, two } from './test-support.rules.ts';
 
 afterEach(() => metrics.disable());
 
@@ -24,7 +26,7 @@ describe('C12: circuits of the box', () => {
     expect(late.acquire('a').decision).toBe('skip');
     expect(late.unavailable()).toEqual(['a']);
     expect(late.note()).toContain("'a'");
-    expect(late.planScope([{ name: 'x', tools: ['a'] }]).decision).toBe('pause');
+    expect(planScope(late, [{ name: 'x', tools: ['a'] }]).decision).toBe('pause');
   });
 
   test('C12: a budget that is spent pauses its session alone', () => {
@@ -89,7 +91,7 @@ describe('C12: circuits of the box', () => {
   test('C11, C12: a snapshot holds no circuits, for they stay with their box', () => {
     const { session, box } = two();
     trip(session, 'a');
-    expect(session.snapshot().circuits).toEqual([]);
+    expect(snapshot(session).circuits).toEqual([]);
     const restored = inAnotherProcess(session, box);
     expect(restored.acquire('a')).toMatchObject({ decision: 'skip', budgetRemaining: 4 });
     const elsewhere = inAnotherProcess(session, bench({ scope: 'process' }).box);

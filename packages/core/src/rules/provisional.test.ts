@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { bringDown, FIVE_STRAY, failAll, hear, inAnotherProcess, stray } from './test-support.ts';
+import { bringDown, FIVE_STRAY, failAll, hear, inAnotherProcess, stray } from './test-support.rules.ts';
 
 const tools = { a: {}, b: {}, c: {}, d: {}, e: {}, f: {}, g: {} } as const;
 

@@ -1,19 +1,22 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Session } from '../session.ts';
-import { registerMetrics } from '../telemetry/test-support.ts';
+import { report } from '../report/report.ts';
+import { planScope } from '../scope/scope.ts';
+import type { Session } from '../session-api.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
+import { registerMetrics } from '../telemetry/test-support.telemetry.ts';
 import { bench, failOnce, steps, trip } from '../test-support.ts';
-import { bringDown, FIVE_STRAY, grouped, hearAll, openGroup, two } from './test-support.ts';
+import { bringDown, FIVE_STRAY, grouped, hearAll, openGroup, two } from './test-support.rules.ts';
 
 afterEach(() => metrics.disable());
 
 /** Every way to read, once each. */
 const readAll = (session: Session) => {
   session.view();
-  session.report();
+  report(session);
   session.note();
   session.unavailable();
-  session.snapshot();
+  snapshot(session);
   for (const tool of ['a', 'b', 'c', 'd', 'group:g', 'made_up']) session.peek(tool);
   for (const tool of ['a', 'b', 'c', 'd', 'made_up']) session.explain(tool, { q: 1 });
 };
@@ -43,9 +46,9 @@ describe('C11: reading writes nothing', () => {
   test('C11: no count, state or event changes by it, also where time has brought something', () => {
     for (const { session, box } of situations()) {
       const events = hearAll(box);
-      const before = JSON.stringify([session.snapshot(), session.view(), session.report()]);
+      const before = JSON.stringify([snapshot(session), session.view(), report(session)]);
       for (let i = 0; i < 3; i += 1) readAll(session);
-      expect(JSON.stringify([session.snapshot(), session.view(), session.report()])).toBe(before);
+      expect(JSON.stringify([snapshot(session), session.view(), report(session)])).toBe(before);
       expect(events).toEqual([]);
     }
   });
@@ -72,9 +75,9 @@ describe('C11: reading writes nothing', () => {
     clock.advance(60_000);
     other.acquire('a');
     clock.advance(60_000);
-    const before = JSON.stringify(other.snapshot());
+    const before = JSON.stringify(snapshot(other));
     readAll(session); // It sees that the probe of the other session has failed.
-    expect(JSON.stringify(other.snapshot())).toBe(before);
+    expect(JSON.stringify(snapshot(other))).toBe(before);
   });
 
   test.each(['session', 'process'] as const)('C11, S5: no health check is started by it, in scope %s', (scope) => {
@@ -104,7 +107,7 @@ describe('C11: reading writes nothing', () => {
     const { session } = grouped();
     openGroup(session);
     steps(session, 3);
-    expect(session.planScope([{ name: 'x', tools: ['a', 'b'] }]).decision).toBe('proceed');
+    expect(planScope(session, [{ name: 'x', tools: ['a', 'b'] }]).decision).toBe('proceed');
     expect(session.peek('group:g')?.state).toBe('open');
     expect(session.acquire('c').decision).toBe('probe');
   });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../session.ts';
+import { report } from '../report/report.ts';
+import type { Session } from '../session-api.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, trip } from '../test-support.ts';
-import { bringDown, FIVE_STRAY, failAll, grouped, hearAll, openGroup, reasonsOf, two } from './test-support.ts';
+import { bringDown, FIVE_STRAY, failAll, grouped, hearAll, openGroup, reasonsOf, two } from './test-support.rules.ts';
 
 const TOOLS = ['a', 'b', 'c', 'd'];
 
@@ -10,7 +12,7 @@ const agrees = (session: Session) => {
   const said = reasonsOf(session, ...TOOLS);
   const out = session.unavailable();
   const { state } = session.view();
-  const headline = session.report().state;
+  const headline = report(session).state;
   const found = TOOLS.map((tool) => session.acquire(tool));
   const rejected = found.filter(({ decision }) => decision === 'skip' || decision === 'pause').map(({ tool }) => tool);
   return {
@@ -38,7 +40,7 @@ describe('C11: reading shows what the next decision would find', () => {
       nextProbe: { steps: 3, ms: 120_000 },
     });
     expect(session.view().circuits.map(({ state }) => state)).toEqual(['open']);
-    expect(session.report().tools[0]).toMatchObject({ state: 'open', category: 'timeout' });
+    expect(report(session).tools[0]).toMatchObject({ state: 'open', category: 'timeout' });
     expect(events).toEqual([]);
     expect(session.acquire('a').reason).toBe('open');
     expect(events.length).toBeGreaterThan(1);
@@ -50,7 +52,7 @@ describe('C11: reading shows what the next decision would find', () => {
     clock.advance(1_000);
     const events = hearAll(box);
     expect(session.view()).toMatchObject({ state: 'active', systemic: undefined });
-    expect(session.report()).toMatchObject({ state: 'active', systemic: null });
+    expect(report(session)).toMatchObject({ state: 'active', systemic: null });
     expect([session.unavailable(), reasonsOf(session, 'a', 'c')]).toEqual([
       ['a', 'b'],
       ['open', 'closed'],
@@ -71,7 +73,7 @@ describe('C11: reading shows what the next decision would find', () => {
     const events = hearAll(box);
     clock.advance(120_001);
     expect(session.view()).toMatchObject({ state: 'paused_budget', budget: { provisional: 0 } });
-    expect(session.report().state).toBe('paused_budget');
+    expect(report(session).state).toBe('paused_budget');
     expect(session.note()).toContain('Tool calls are paused');
     expect(session.unavailable()).toEqual(TOOLS);
     expect(events).toEqual([]);
@@ -93,7 +95,7 @@ describe('C11: reading shows what the next decision would find', () => {
     expect(reasonsOf(other, ...TOOLS)).toEqual(['systemic', 'systemic', 'closed', 'closed']);
     expect(other.unavailable()).toEqual(['a', 'b']);
     expect(other.note().split('\n')).toHaveLength(3);
-    expect(other.snapshot().ledger).toEqual(other.snapshot().ledger);
+    expect(snapshot(other).ledger).toEqual(snapshot(other).ledger);
   });
 
   test('C11: tools that were not used yet are shown as the next decision finds them', () => {

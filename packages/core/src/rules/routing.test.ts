@@ -1,9 +1,9 @@
 import { context, metrics, trace } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ATTR } from '../telemetry/semconv.ts';
-import { newAgent, registerMetrics, registerTraces, seriesOf } from '../telemetry/test-support.ts';
+import { newAgent, registerMetrics, registerTraces, seriesOf } from '../telemetry/test-support.telemetry.ts';
 import { bench, failOnce, steps, trip } from '../test-support.ts';
-import { bringDown, callWith, hear } from './test-support.ts';
+import { bringDown, callWith, hear } from './test-support.rules.ts';
 
 afterEach(() => {
   metrics.disable();
@@ -78,7 +78,7 @@ describe('R2: where a skipped call goes', () => {
       },
       budget: { failures: 50 },
     });
-    trip(session, 'b'); // Its shadow is open.
+    trip(session, 'b'); // Its dryRun is open.
     out(session, 'a');
     expect(session.acquire('a').route).toMatchObject({ tool: 'b' });
     out(session, 'b');

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { restore } from '../snapshot/restore.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, succeedOnce } from '../test-support.ts';
-import { bringDown, callWith, hear } from './test-support.ts';
+import { bringDown, callWith, hear } from './test-support.rules.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -92,7 +94,7 @@ describe('C10: time', () => {
     clock.advance(1_000);
     steps(session, 3);
     session.acquire('a'); // A probe with its lease.
-    box.restore(session.snapshot());
+    restore(box, snapshot(session));
     expect(vi.getTimerCount()).toBe(0);
   });
 });

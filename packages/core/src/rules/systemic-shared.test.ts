@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { ErrorCategory } from '../outcome/taxonomy.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
+import { report } from '../report/report.ts';
+import { restore } from '../snapshot/restore.ts';
+import { snapshot as snapshotOf } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { bringDown, failAll, grouped, hear, notClosed, openGroup, stray } from './test-support.ts';
+import { bringDown, failAll, grouped, hear, notClosed, openGroup, stray } from './test-support.rules.ts';
 
 const many = { tools: { a: {}, b: {}, c: {}, d: {}, e: {} }, budget: { failures: 50 } } as const;
 const five = ['a', 'b', 'c', 'a', 'b'];
@@ -28,7 +31,7 @@ describe('S1: five failures of three tools in one category, without a success be
     expect(detected.map(({ event }) => event)).toMatchObject([
       { category: 'server', layer: 'upstream', openings: [{ tool: 'a' }, { tool: 'b' }, { tool: 'c' }] },
     ]);
-    expect(session.report()).toMatchObject({ state: 'paused_systemic', systemic: { category: 'server' } });
+    expect(report(session)).toMatchObject({ state: 'paused_systemic', systemic: { category: 'server' } });
   });
 
   test('S1, S3: it costs one failure, and so does what they were charged before', () => {
@@ -138,8 +141,8 @@ describe('S1: five failures of three tools in one category, without a success be
   test('C11, S1: failures before a snapshot count with those after it', () => {
     const { session, box } = bench(many);
     failAll(session, five.slice(0, 4), 'server');
-    const snapshot = JSON.parse(JSON.stringify(session.snapshot()));
-    const [soon, late] = [120_000, 120_001].map((elapsedMs) => box.restore(snapshot, { elapsedMs }));
+    const snapshot = JSON.parse(JSON.stringify(snapshotOf(session)));
+    const [soon, late] = [120_000, 120_001].map((elapsedMs) => restore(box, snapshot, { elapsedMs }));
     for (const one of [soon, late]) if (one !== undefined) failOnce(one, 'b', 'server');
     expect([soon?.view().state, late?.view().state]).toEqual(['paused_systemic', 'active']);
   });
@@ -168,7 +171,7 @@ describe('S1: timeout and permission are shared only with more evidence', () => 
     trip(session, 'b', 'permission');
     expect(session.view().systemic).toMatchObject({ category: 'permission', layer: 'group', group: 'g' });
     expect(session.acquire('d').message).toContain("the cause is probably 'g', which they belong to");
-    expect(session.report().headline).toContain('g');
+    expect(report(session).headline).toContain('g');
   });
 
   test('S1: a third tool is enough', () => {

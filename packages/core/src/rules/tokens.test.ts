@@ -1,13 +1,15 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
-import { newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.ts';
+import { report } from '../report/report.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
+import { newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.telemetry.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { bringDown, hear, waste } from './test-support.ts';
+import { bringDown, hear, inAnotherProcess, waste } from './test-support.rules.ts';
 
 afterEach(() => metrics.disable());
 
 describe('O4: tokens', () => {
-  test('O4: what failed calls cost is wasted: in the metric, the event and the report; what others cost is not', async () => {
+  test('O4: tokens of failed calls are wasted: in the metric, the event and the report; those of others are not', async () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { session, box } = bench({ agent, tools: { a: {} } });
@@ -22,7 +24,7 @@ describe('O4: tokens', () => {
       'ignored 1000',
       'failure 80',
     ]);
-    expect(session.report().tools[0]).toMatchObject({ tokensWasted: 200 });
+    expect(report(session).tools[0]).toMatchObject({ tokensWasted: 200 });
     expect(seriesOf(agent, await scrape(), 'breakerbox_tokens_wasted_total')).toEqual([
       'breakerbox_tokens_wasted_total{gen_ai_tool_name="a"} 200',
     ]);
@@ -45,13 +47,13 @@ describe('O4: tokens', () => {
     ]);
   });
 
-  test('O4: a cost that is no number above 0 is left out', () => {
+  test('O4: a cost that is not a number above 0 is left out', () => {
     const { session } = bench({ budget: { failures: 50, tokens: 100 }, defaults: { failureThreshold: 50 } });
     for (const tokens of [-1, Number.NaN, Number.POSITIVE_INFINITY, '7', null, {}, 0]) {
       session.acquire('a').settle({ outcome: 'failure', tokens } as never);
     }
     expect(session.view().budget).toMatchObject({ remaining: 43, tokensRemaining: 100 });
-    expect(session.report().tools[0]?.tokensWasted).toBe(0);
+    expect(report(session).tools[0]?.tokensWasted).toBe(0);
   });
 });
 
@@ -153,7 +155,7 @@ describe('B5: without circuits', () => {
     expect(transitions).toEqual([]);
     expect(session.peek('a')).toBeUndefined();
     expect(session.view().circuits).toEqual([]);
-    expect(session.snapshot().circuits).toEqual([]);
+    expect(snapshot(session).circuits).toEqual([]);
   });
 
   test('B5: nothing is systemic, and no charge is provisional', () => {
@@ -192,7 +194,7 @@ describe('B5: without circuits', () => {
     steps(session, 3);
     session.confirmRecovered();
     bringDown(session);
-    const restored = box.restore(JSON.parse(JSON.stringify(session.snapshot())));
+    const restored = inAnotherProcess(session, box);
     expect(restored.view().state).toBe('paused_budget');
     session.end();
     expect(session.acquire('a').reason).toBe('budget_exhausted');

@@ -1,9 +1,10 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Session } from '../session.ts';
-import { newAgent, registerMetrics, registerTraces, seriesOf } from '../telemetry/test-support.ts';
+import { report } from '../report/report.ts';
+import type { Session } from '../session-api.ts';
+import { newAgent, registerMetrics, registerTraces, seriesOf } from '../telemetry/test-support.telemetry.ts';
 import { bench, failOnce, steps, succeedOnce } from '../test-support.ts';
-import { hear, inAnotherProcess, takeLong, waste } from './test-support.ts';
+import { hear, inAnotherProcess, takeLong, waste } from './test-support.rules.ts';
 
 afterEach(() => metrics.disable());
 
@@ -18,7 +19,7 @@ describe('C3: what opens a circuit', () => {
     failOnce(session, 'a', 'server');
     expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'failure_rate', category: 'server' });
     expect(session.view().budget.remaining).toBe(4);
-    expect(session.report().tools[0]).toMatchObject({ state: 'open', trip: 'failure_rate', category: 'server' });
+    expect(report(session).tools[0]).toMatchObject({ state: 'open', trip: 'failure_rate', category: 'server' });
     expect(transitions).toMatchObject([{ from: 'closed', to: 'open', category: 'server' }]);
   });
 
@@ -26,23 +27,12 @@ describe('C3: what opens a circuit', () => {
     const slowCallRate = { rate: 0.5, slowerThanMs: 1_000, minimumCalls: 3 };
     const { session, clock } = bench({ tools: { a: { slowCallRate } } });
     takeLong(session, clock, 'a', 1_001);
-    takeLong(session, clock, 'a', 1_000); // Just so long is not slow.
+    takeLong(session, clock, 'a', 1_000); // Exactly the limit is not slow.
     expect(session.peek('a')?.state).toBe('closed');
     takeLong(session, clock, 'a', 5_000);
     expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'slow_call_rate', category: 'timeout' });
     expect(session.view().budget.consumed).toBe(0);
     expect(session.acquire('a').decision).toBe('skip');
-  });
-
-  test('C3: a success may be what makes the failure rate, once there are enough calls', () => {
-    const { session } = bench({ tools: { a: { failureRate: { rate: 0.5, minimumCalls: 4 } } } });
-    failOnce(session, 'a', 'server');
-    failOnce(session, 'a', 'rate_limit');
-    succeedOnce(session, 'a');
-    expect(session.peek('a')?.state).toBe('closed');
-    succeedOnce(session, 'a');
-    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'failure_rate', category: 'rate_limit' });
-    expect(session.view().budget.remaining).toBe(4);
   });
 
   test('C3: wasted tokens open; those of successes are not wasted', () => {
@@ -55,12 +45,6 @@ describe('C3: what opens a circuit', () => {
     session.acquire('a').settle({ outcome: 'success' });
     waste(session, 'a', 400);
     expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'wasted_tokens', category: 'network' });
-  });
-
-  test('C3: whichever is first: failures in a row open beside a rate that is not reached', () => {
-    const { session } = bench({ tools: { a: { failureRate: { rate: 1, minimumCalls: 10 } } } });
-    for (let i = 0; i < 3; i += 1) failOnce(session, 'a');
-    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'consecutive' });
   });
 
   test('C3: skips and ignored outcomes are in no window; closing clears it', () => {
@@ -78,19 +62,7 @@ describe('C3: what opens a circuit', () => {
     expect(session.peek('a')).toMatchObject({ state: 'closed', failures: 1 });
   });
 
-  test('C3: an idle time window is empty again', () => {
-    const { session, clock } = bench({
-      defaults: { failureRate: { rate: 0.5, minimumCalls: 2, windowMs: 10_000 }, failureThreshold: 9 },
-    });
-    failOnce(session, 'a');
-    clock.advance(10_000);
-    failOnce(session, 'a');
-    expect(session.peek('a')?.state).toBe('closed');
-    failOnce(session, 'a');
-    expect(session.peek('a')?.state).toBe('open');
-  });
-
-  test('C3: a tool is as slow as it says itself, not as the person who was asked first', () => {
+  test('C3: a tool is as slow as its own duration says, without the time that a person took to approve the call', () => {
     const slowCallRate = { rate: 0.5, slowerThanMs: 1_000, minimumCalls: 1 };
     const { session, clock } = bench({ tools: { a: { slowCallRate } } });
     const permit = session.acquire('a');
@@ -152,7 +124,7 @@ describe('C3: what opens a circuit', () => {
 });
 
 describe('C11: windows, ladder and tokens in a snapshot', () => {
-  test('C3, C11: the windows go on where they stopped, and by the wall clock time has passed in them', () => {
+  test('C3, C11: windows continue, and the time since the snapshot counts as passed', () => {
     const config = {
       tools: {
         rate: { failureRate: { rate: 0.5, minimumCalls: 4 } },

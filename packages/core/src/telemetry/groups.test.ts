@@ -1,13 +1,13 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bench, failOnce, trip, UNIX_START } from '../test-support.ts';
-import { createAgentCells, decisionCell, groupCells, TOOL_READINGS, toolCells } from './metrics.ts';
-import { type CellReader, openCells, scrapedNumbers } from './reading.ts';
+import { openSeries, type SeriesReader, scrapedNumbers, TOOL_READINGS } from './readers.ts';
 import { METRIC } from './semconv.ts';
-import { newAgent, registerMetrics, seriesOf } from './test-support.ts';
+import { createAgentSeries, decisionSeries, groupSeries, toolSeries } from './series.ts';
+import { newAgent, registerMetrics, seriesOf } from './test-support.telemetry.ts';
 
 let agent = '';
-let open: CellReader[] = [];
+let open: SeriesReader[] = [];
 beforeEach(() => {
   agent = newAgent();
 });
@@ -22,9 +22,9 @@ const OPENED = 'breakerbox_circuit_opened_time';
 const at = (ms: number): number => (UNIX_START + ms) / 1000;
 
 const read = (): string[] => {
-  const cells = openCells({ insteadOfSdk: false, exemplars: false });
-  open.push(cells);
-  return [...scrapedNumbers(cells, METRIC.openedTime)]
+  const series = openSeries({ insteadOfSdk: false, exemplars: false });
+  open.push(series);
+  return [...scrapedNumbers(series, METRIC.openedTime)]
     .filter(({ attributes }) => attributes['gen_ai.agent.name'] === agent)
     .map(({ attributes, value }) => `${attributes['gen_ai.tool.name']} ${attributes['error.type']} ${value}`);
 };
@@ -58,22 +58,22 @@ describe('C13: the metrics of a group', () => {
   });
 
   test('share maxTools and _OTHER with tools', () => {
-    const cells = createAgentCells(agent);
-    const first = groupCells(cells, 'group:one', 2);
-    const tool = toolCells(cells, 'a', 2);
-    const second = groupCells(cells, 'group:two', 2);
-    expect([...cells.tools.keys()]).toEqual(['group:one', 'a', '_OTHER']);
-    expect(groupCells(cells, 'group:one', 2)).toBe(first);
-    expect(toolCells(cells, 'b', 2)).toBe(second);
+    const series = createAgentSeries(agent);
+    const first = groupSeries(series, 'group:one', 2);
+    const tool = toolSeries(series, 'a', 2);
+    const second = groupSeries(series, 'group:two', 2);
+    expect([...series.tools.keys()]).toEqual(['group:one', 'a', '_OTHER']);
+    expect(groupSeries(series, 'group:one', 2)).toBe(first);
+    expect(toolSeries(series, 'b', 2)).toBe(second);
     expect([first, tool, second].map(({ isGroup }) => isGroup)).toEqual([true, false, false]);
   });
 
   test('C1: a mode by hand has a series from its first use on', () => {
-    const cells = groupCells(createAgentCells(agent), 'group:one', 1);
-    const states = () => TOOL_READINGS.circuits(cells).map(({ attributes }) => attributes['breakerbox.state']);
+    const series = groupSeries(createAgentSeries(agent), 'group:one', 1);
+    const states = () => TOOL_READINGS.circuits(series).map(({ attributes }) => attributes['breakerbox.state']);
     expect(states()).toEqual(['closed', 'open', 'half_open']);
-    cells.circuits.forced_open.value += 1;
-    expect(cells.circuits.forced_open.value).toBe(1);
+    series.circuits.forced_open.value += 1;
+    expect(series.circuits.forced_open.value).toBe(1);
     expect(states()).toEqual(['closed', 'open', 'half_open', 'forced_open']);
   });
 });
@@ -110,12 +110,12 @@ describe('C15: when a group opens, the opening of its tool is taken back', () =>
 });
 
 test('S2: a reason with another decision than usual has a series of its own, from its first use on', () => {
-  const cells = toolCells(createAgentCells(agent), 'a', 1);
-  const series = () =>
-    [...TOOL_READINGS.decisions(cells)].filter(({ attributes }) => attributes['breakerbox.reason'] === 'systemic');
-  expect(decisionCell(cells, 'pause', 'systemic')).toBe(cells.decisions.systemic);
-  expect(series().map(({ attributes }) => attributes['breakerbox.decision'])).toEqual(['pause']);
-  decisionCell(cells, 'skip', 'systemic').value += 1;
-  expect(decisionCell(cells, 'skip', 'systemic').value).toBe(1);
-  expect(series().map(({ attributes }) => attributes['breakerbox.decision'])).toEqual(['pause', 'skip']);
+  const series = toolSeries(createAgentSeries(agent), 'a', 1);
+  const systemic = () =>
+    [...TOOL_READINGS.decisions(series)].filter(({ attributes }) => attributes['breakerbox.reason'] === 'systemic');
+  expect(decisionSeries(series, 'pause', 'systemic')).toBe(series.decisions.systemic);
+  expect(systemic().map(({ attributes }) => attributes['breakerbox.decision'])).toEqual(['pause']);
+  decisionSeries(series, 'skip', 'systemic').value += 1;
+  expect(decisionSeries(series, 'skip', 'systemic').value).toBe(1);
+  expect(systemic().map(({ attributes }) => attributes['breakerbox.decision'])).toEqual(['pause', 'skip']);
 });

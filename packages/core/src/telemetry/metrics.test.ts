@@ -1,9 +1,11 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Session } from '../session.ts';
+import type { Session } from '../session-api.ts';
+import { restore } from '../snapshot/restore.ts';
+import { snapshot as snapshotOf } from '../snapshot/snapshot.ts';
 import { bench, failOnce, type ManualClock, steps, succeedOnce, trip, UNIX_START } from '../test-support.ts';
 import { METRIC } from './semconv.ts';
-import { circuitsOf as circuitsOfAgent, newAgent, registerMetrics, seriesOf } from './test-support.ts';
+import { circuitsOf as circuitsOfAgent, newAgent, registerMetrics, seriesOf } from './test-support.telemetry.ts';
 
 let agent = '';
 beforeEach(() => {
@@ -327,10 +329,10 @@ describe('metrics of modes and of restored sessions', () => {
     const { session } = bench({ agent: 'elsewhere', tools: { a: {}, b: {} } });
     trip(session, 'a');
     succeedOnce(session, 'b');
-    const snapshot = { ...session.snapshot(), agent };
+    const snapshot = { ...snapshotOf(session), agent };
     const { box } = bench({ agent, tools: { a: {} } });
     expect(budgetOf(await scrape())).toMatchObject({ limit: 5, remaining: 5 });
-    const restored = box.restore(snapshot);
+    const restored = restore(box, snapshot);
     const lines = await scrape();
     expect(budgetOf(lines)).toMatchObject({ limit: 10, remaining: 5 + restored.view().budget.remaining, consumed: 0 });
     expect(ours(lines, 'breakerbox_sessions_started_total')).toEqual(['breakerbox_sessions_started_total{} 1']);
@@ -349,7 +351,7 @@ describe('metrics of modes and of restored sessions', () => {
     const { scrape } = registerMetrics();
     const { session, box, clock } = bench({ agent });
     exhaust(session, clock);
-    const restored = box.restore(session.snapshot());
+    const restored = restore(box, snapshotOf(session));
     restored.step();
     expect(restored.acquire('a').reason).toBe('budget_exhausted');
     expect(budgetOf(await scrape())).toMatchObject({ low: 1, exhaustions: 1 });

@@ -1,8 +1,5 @@
 import type { Attributes, MeterProvider } from '@opentelemetry/api';
-import { copies, type Source } from './copies.ts';
-import type { Exemplars } from './durations.ts';
-import type { AgentCells } from './metrics.ts';
-import { sourceOf } from './source.ts';
+import type { AgentSeries, Exemplars } from './series.ts';
 
 /** A session that counts in the gauges until it ends or goes idle. */
 export interface LiveSession {
@@ -18,36 +15,42 @@ export interface Binding {
   unbind(): void;
 }
 
+/** A reader of the series, beside an OpenTelemetry SDK. */
+export interface ReaderOptions {
+  /** Whether the SDK exports this reader's readings. From its own instruments it would export everything a second time. */
+  readonly insteadOfSdk: boolean;
+  /** Whether it wants exemplars: the calls behind the numbers. */
+  readonly exemplars: boolean;
+}
+
 /** The state that all boxes of the process share, across all copies of this package with the same shape. */
 export interface ProcessState {
-  /** The source for copies of another shape. */
-  readonly source: Source;
-  readonly agents: Map<string, AgentCells>;
+  readonly agents: Map<string, AgentSeries>;
   readonly live: Set<LiveSession>;
   /** The position of the search for idle sessions. */
-  looked: Iterator<LiveSession>;
+  nextLive: Iterator<LiveSession>;
   binding: Binding | undefined;
+  readonly readers: Set<ReaderOptions>;
   /** Derived from binding and readers, because each call needs it. */
-  measures: boolean;
   keepsDurations: boolean;
   keepsExemplars: boolean;
   /** An SDK is there, and no reader replaces its instruments. */
   feedsSdk: boolean;
   /** Unix milliseconds when counting began. */
   readonly sinceMs: number;
-  /** Unix milliseconds when the first reader came. Earlier durations are not counted. */
+  /** Unix milliseconds when the first reader came. Earlier durations are not counted. 0: no reader has come. */
   durationsSinceMs: number;
   readonly exemplars: Exemplars;
 }
 
 const createState = (): ProcessState => {
   const live = new Set<LiveSession>();
-  const counted: Omit<ProcessState, 'source'> = {
+  return {
     agents: new Map(),
     live,
-    looked: live.values(),
+    nextLive: live.values(),
     binding: undefined,
-    measures: false,
+    readers: new Set(),
     keepsDurations: false,
     keepsExemplars: false,
     feedsSdk: false,
@@ -55,17 +58,10 @@ const createState = (): ProcessState => {
     durationsSinceMs: 0,
     exemplars: { durations: new Map(), failures: new Map() },
   };
-  const state: ProcessState = Object.assign(counted, { source: sourceOf(counted, () => settleReaders(state)) });
-  copies().sources.add(state.source);
-  settleReaders(state); // Readers may have come before.
-  return state;
 };
 
-/**
- * Increased with each change of {@link ProcessState} or of the series, such as a new reason or category: a copy of another release
- * must not find series that lack what it counts. Copies of different shapes read one another by copies.ts.
- */
-export const SHAPE = 3;
+/** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
+export const SHAPE = 4;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 
@@ -78,11 +74,10 @@ export const processState = (): ProcessState => {
 
 /** Updates the fields that are derived from binding and readers. */
 export const settleReaders = (state: ProcessState): void => {
-  const readers = [...copies().readers];
+  const readers = [...state.readers];
   state.keepsDurations = readers.length > 0;
   state.keepsExemplars = readers.some(({ exemplars }) => exemplars);
   state.feedsSdk = state.binding !== undefined && !readers.some(({ insteadOfSdk }) => insteadOfSdk);
-  state.measures = state.keepsDurations || state.feedsSdk;
   if (state.keepsDurations && state.durationsSinceMs === 0) state.durationsSinceMs = Date.now();
   if (!state.keepsExemplars) {
     state.exemplars.durations.clear();

@@ -1,10 +1,12 @@
 import { type Context, type ContextManager, context, diag, SpanKind, type Tracer, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Session } from '../session.ts';
+import type { Session } from '../session-api.ts';
+import { restore } from '../snapshot/restore.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
 import { bench, succeedOnce, trip, watchDiag } from '../test-support.ts';
 import { ATTR } from './semconv.ts';
-import { registerTraces } from './test-support.ts';
+import { registerTraces } from './test-support.telemetry.ts';
 
 const agent = 'traced';
 const TOOLS = ['a', 'b', 'c', 'd', 'e'];
@@ -164,7 +166,7 @@ describe('the span of a session', () => {
     const finished = registerTraces();
     const { box, session } = bench({ agent });
     trip(session, 'a');
-    const restored = box.restore(session.snapshot(), { span: true });
+    const restored = restore(box, snapshot(session), { span: true });
     restored.acquire('a');
     restored.end();
     expect(tree(finished()).slice(3)).toEqual(['breakerbox.skip a < invoke_agent traced', 'invoke_agent traced']);

@@ -1,8 +1,10 @@
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
+import { restore } from '../snapshot/restore.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
 import { ATTR } from './semconv.ts';
-import { registerTraces } from './test-support.ts';
+import { registerTraces } from './test-support.telemetry.ts';
 
 const agent = 'traced';
 
@@ -61,7 +63,7 @@ describe('spans', () => {
     const finished = registerTraces();
     const { session, box } = bench({ agent, tools: { a: {} } });
     trip(session, 'a');
-    box.restore(JSON.parse(JSON.stringify(session.snapshot()))).acquire('a');
+    restore(box, JSON.parse(JSON.stringify(snapshot(session)))).acquire('a');
     const [, , opening, skip] = finished();
     const { traceId, spanId } = opening?.spanContext() ?? {};
     expect(skip?.links.map(({ context }) => context)).toMatchObject([{ traceId, spanId, isRemote: true }]);

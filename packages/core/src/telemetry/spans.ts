@@ -2,43 +2,24 @@ import {
   type Attributes,
   type Context,
   context,
-  ProxyTracerProvider,
   type Span,
   type SpanContext,
   type SpanOptions,
   SpanStatusCode,
   type Tracer,
-  type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import type { Route } from '../capability/route.ts';
-import { shortened } from '../names.ts';
-import { read } from '../outcome/untrusted.ts';
+import { read } from '../classify/untrusted.ts';
+import { shortened } from '../config/names.ts';
+import type { Judged } from '../outcome.ts';
 import type { SessionPermit } from '../permit.ts';
 import type { Decision } from '../reasons.ts';
-import type { AcquireOptions } from '../session.ts';
-import type { Judged } from '../settlement.ts';
-import type { TrackedCircuit } from '../tracked.ts';
-import { lookAround, registeredApi } from './registered.ts';
-import { reportThrown, safely } from './safely.ts';
-import { ATTR, OPERATION, SCOPE_NAME, TOOL_TYPES } from './semconv.ts';
-
-const NOOP_PROVIDER = new ProxyTracerProvider().getDelegate();
-let bound: { readonly provider: TracerProvider; readonly tracer: Tracer | undefined } | undefined;
-
-/** The tracer of the SDK that is registered now, or undefined without one: then spans cost a comparison. */
-export const currentTracer = (): Tracer | undefined =>
-  registeredApi('trace') === undefined ? undefined : askForTracer();
-
-const askForTracer = (): Tracer | undefined => {
-  const registered = trace.getTracerProvider();
-  const provider = registered instanceof ProxyTracerProvider ? registered.getDelegate() : registered;
-  if (provider === NOOP_PROVIDER) return undefined;
-  if (bound?.provider !== provider) {
-    bound = { provider, tracer: safely('the tracer provider', () => provider.getTracer(SCOPE_NAME)) };
-  }
-  return bound.tracer;
-};
+import type { Route } from '../routing/route.ts';
+import { reportThrown, safely } from '../safely.ts';
+import type { AcquireOptions } from '../session-api.ts';
+import type { TrackedCircuit } from '../tracked-circuit.ts';
+import { currentTracer } from './otel-binding.ts';
+import { ATTR, OPERATION, TOOL_TYPES } from './semconv.ts';
 
 /** The span of a whole run. Only its session holds it. */
 export interface SessionSpan {
@@ -50,7 +31,6 @@ export interface SessionSpan {
 
 /** Starts the span of a session beneath the active one. Undefined without an SDK, and if that throws. */
 export const startSessionSpan = (agent: string, session: string): SessionSpan | undefined => {
-  lookAround();
   const tracer = currentTracer();
   if (tracer === undefined) return undefined;
   return safely('the tracer', () => {

@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest';
+import {
+  at,
+  closed,
+  failed,
+  type Kept,
+  opened,
+  passed,
+  resolved,
+  settled,
+  sliding,
+  startOf,
+  strict,
+  strictOf,
+  tripped,
+  windowOf,
+  within,
+} from '../test-support.ledger.ts';
+import { type BudgetOptions, remaining, tokensRemaining } from './budget.ts';
+import {
+  followEvent,
+  type Ledger,
+  recordClosing,
+  recordFailure,
+  recordGroupOpening,
+  recordOpening,
+  recordSuccess,
+  recordTime,
+  renewBudget,
+  settleExhaustion,
+} from './ledger.ts';
+import { suspendAlike } from './strict.ts';
+import { systemicEvent } from './systemic.ts';
+
+const left = ({ ledger }: { readonly ledger: Ledger }) => remaining(ledger.budget);
+/** Charges in short: tool, `?` while provisional, `!` for that of an event. */
+const list = (kept: Kept) =>
+  windowOf(kept)
+    .charges.map(({ tool, provisional, event }) => `${tool}${provisional ? '?' : ''}${event ? '!' : ''}`)
+    .join(' ');
+const rules: readonly BudgetOptions[] = [{ rule: 'window' }, { rule: 'strict' }];
+
+describe('B3: what is charged', () => {
+  const failure = {
+    tool: 'a',
+    category: 'network',
+    at: at(0),
+    tokens: 30,
+    hasCircuit: true,
+    mayWait: 3,
+    group: undefined,
+  } as const;
+  const charged = (
+    { ledger, correlation }: Kept,
+    more: { isProbe?: boolean; isPartOfEvent?: boolean },
+    apart = false,
+  ) => {
+    const around = { correlation, within: apart ? undefined : within };
+    return recordFailure(ledger, { ...failure, isProbe: false, isPartOfEvent: false, ...more }, around);
+  };
+
+  test.each([
+    ['window', 5],
+    ['strict', 4],
+  ] as const)('B3, B6: a failed probe, by the rule %s', (rule, expected) => {
+    const { budget } = charged(startOf({ rule, tokens: 100 }), { isProbe: true });
+    expect([remaining(budget), tokensRemaining(budget)]).toEqual([expected, 70]);
+  });
+
+  test.each([
+    ['window', 70],
+    ['strict', 100],
+  ] as const)('S3, B4: a part of an event that lasts is free, by the rule %s', (rule, tokens) => {
+    const { budget } = charged(startOf({ rule, tokens: 100 }), { isPartOfEvent: true });
+    expect([remaining(budget), tokensRemaining(budget)]).toEqual([5, tokens]);
+  });
+
+  test('S3: a charge is provisional only where failures of several tools may be one event', () => {
+    const ofOne = (apart: boolean) => list({ ...sliding, ledger: charged(sliding, {}, apart) });
+    expect([ofOne(false), ofOne(true)]).toEqual(['a?', 'a']);
+  });
+
+  test.each(rules)('B4: a cost that is no number counts as 0: $rule', (options) => {
+    for (const tokens of [Number.NaN, -5, Number.POSITIVE_INFINITY]) {
+      const { ledger } = failed(startOf({ ...options, tokens: 1_000 }), 'a', 'network', at(0), 1, tokens);
+      expect([tokensRemaining(ledger.budget), remaining(ledger.budget)]).toEqual([1_000, 4]);
+    }
+  });
+
+  test('C15: a group opens: by the rule window its members have one charge, by the rule strict they keep theirs', () => {
+    const opening = { tool: 'group:g', category: 'network', at: at(2), unixMs: 0 } as const;
+    const both = [sliding, strict].map((start) => {
+      const { ledger, correlation } = failed(failed(start, 'a', 'network', at(0)), 'b', 'network', at(1), 2);
+      return remaining(recordGroupOpening(ledger, opening, (tool) => tool < 'c', { correlation, within }).budget);
+    });
+    expect(both).toEqual([4, 2]);
+    const { ledger, correlation } = failed(strict, 'a', 'network', at(0), 2);
+    const next = recordGroupOpening(ledger, opening, (tool) => tool === 'a', { correlation, within });
+    expect(next.budget).toEqual(
+      suspendAlike(strictOf({ ledger, correlation }), opening, within, (tool) => tool === 'a'),
+    );
+  });
+
+  test('B3, B6: a closing keeps charges apart from the next opening, by the rule window only', () => {
+    const apart = opened(closed(failed(sliding, 'a', 'network', at(0)), 'a'), 'a', 'network', at(1));
+    expect(windowOf(apart).charges.map(({ since }) => since)).toEqual(['closing']);
+    const { ledger } = failed(strict, 'a', 'network', at(0));
+    expect([recordClosing(ledger, 'a'), recordSuccess(ledger, 'a', undefined)]).toEqual([ledger, ledger]);
+  });
+
+  test('S3: where failures of several tools are never one event, nothing is taken back, and nothing waits', () => {
+    const alone = (kept: Kept) => ({ correlation: kept.correlation, within: undefined });
+    const charged = failed(strict, 'a', 'network', at(0));
+    const opening = { tool: 'b', category: 'network', at: at(0), unixMs: 0 } as const;
+    expect(recordOpening(charged.ledger, opening, alone(charged))).toBe(charged.ledger);
+    const waiting = failed(opened(strict, 'x', 'network', at(0)), 'a', 'network', at(0));
+    expect(recordTime(waiting.ledger, at(9e9), alone(waiting))).toBe(waiting.ledger);
+    // Such as one that was restored where it may no longer wait.
+    const provisional = failed(sliding, 'a', 'network', at(0));
+    expect(list({ ...provisional, ledger: recordTime(provisional.ledger, at(0), alone(provisional)) })).toBe('a');
+  });
+
+  test('S3, B6: a success makes provisional charges final, by the rule window only', () => {
+    const window = failed(sliding, 'a', 'network', at(0));
+    expect(list({ ...window, ledger: recordSuccess(window.ledger, 'a', undefined) })).toBe('a');
+    const { ledger } = failed(opened(strict, 'x', 'network', at(0)), 'a', 'network', at(0));
+    expect(recordSuccess(ledger, 'a', undefined)).toBe(ledger);
+  });
+});
+
+describe('S3: one charge for an event', () => {
+  test('S3: what its tools were charged in the window of their openings, and what is alike', () => {
+    const before = failed(failed(failed(sliding, 'x', 'network', at(0)), 'y', 'server', at(1)), 'a', 'server', at(2));
+    const event = opened(opened(before, 'a', 'network', at(3)), 'b', 'network', at(4));
+    expect(list(event)).toBe('y? x!');
+    expect(event.ledger).toMatchObject({ event: event.correlation.event, paid: true });
+  });
+
+  test('S3: what failed before the window is no part of it', () => {
+    const long = at(500_000);
+    const event = opened(opened(failed(sliding, 'a', 'network', at(0)), 'a', 'network', at(1)), 'b', 'network', long);
+    expect(event.correlation.event).toBeUndefined();
+    const late = tripped(opened(failed(sliding, 'x', 'network', at(0)), 'a', 'network', long), 'b', 'network', long);
+    expect(list(late)).toBe('x? b!');
+  });
+
+  test('S3: where it has had its charge, those of a circuit that joins are removed', () => {
+    const event = tripped(
+      tripped(failed(sliding, 'c', 'timeout', at(0)), 'a', 'network', at(1)),
+      'b',
+      'network',
+      at(2),
+    );
+    expect(list(event)).toBe('c? a!');
+    expect(list(opened(event, 'c', 'timeout', at(3)))).toBe('a!');
+  });
+
+  test('S3, C12: an event without a failure of this session costs it nothing, until a circuit joins that it failed with', () => {
+    const own = failed(sliding, 'c', 'timeout', at(0));
+    const event = opened(opened(own, 'a', 'network', at(1)), 'b', 'network', at(2));
+    expect([list(event), event.ledger.paid]).toEqual(['c?', false]);
+    const joined = opened(event, 'c', 'timeout', at(3));
+    expect([list(joined), joined.ledger.paid]).toEqual(['c!', true]);
+  });
+
+  test('S3, S5: the next event pays for itself', () => {
+    const over = resolved(tripped(tripped(sliding, 'a', 'network', at(0)), 'b', 'network', at(1)));
+    expect(over.ledger).toMatchObject({ event: undefined, paid: false });
+    expect(list(tripped(tripped(over, 'a', 'network', at(2)), 'b', 'network', at(3)))).toBe('a! a!');
+  });
+
+  test('S3, C12: two events in a row of which a session missed the end of the first: it pays for both', () => {
+    const first = tripped(tripped(sliding, 'a', 'network', at(0)), 'b', 'network', at(1));
+    const second = systemicEvent(['c', 'd'].map((tool) => ({ tool, category: 'server', at: at(9), unixMs: 0 })));
+    const { budget } = failed({ ...sliding, ledger: first.ledger }, 'c', 'server', at(8)).ledger;
+    const ledger = followEvent({ ...first.ledger, budget }, second, within);
+    expect([list({ ...first, ledger }), ledger.paid]).toEqual(['a! c!', true]);
+    const grown = { ...second, began: first.correlation.event?.began };
+    expect(list({ ...first, ledger: followEvent({ ...first.ledger, budget }, grown, within) })).toBe('a!');
+  });
+
+  test('S3: what is alike belongs to it in the window of its latest opening, wherever that is listed', () => {
+    const before = failed(sliding, 'x', 'network', at(450_000));
+    const opening = (tool: string, ms: number) => ({ tool, category: 'network', at: at(ms), unixMs: 0 }) as const;
+    const [early, late] = [opening('a', 500_000), opening('b', 600_000)];
+    for (const openings of [
+      [early, late],
+      [late, early],
+    ]) {
+      expect(list({ ...before, ledger: followEvent(before.ledger, systemicEvent(openings), within) })).toBe('x?');
+    }
+  });
+
+  test('S3: an opening that brings nothing new leaves the ledger as it is', () => {
+    expect(opened(sliding, 'a', 'network', at(0)).ledger).toBe(sliding.ledger);
+  });
+
+  test('S3: the same event is followed once; without an event the ledger stays as it is', () => {
+    const { ledger, correlation } = tripped(tripped(sliding, 'a', 'network', at(0)), 'b', 'network', at(1));
+    expect(followEvent(ledger, correlation.event, within)).toBe(ledger);
+    expect(followEvent(sliding.ledger, undefined, within)).toBe(sliding.ledger);
+    expect(sliding.ledger).toMatchObject({ event: undefined, paid: false });
+  });
+});
+
+describe('B1: exhausted', () => {
+  const spent = failed(failed(sliding, 'a', 'network', at(0), 4), 'b', 'server', at(1), 2);
+
+  test('B1, S3: provisional failures alone leave nothing, and pause nothing', () => {
+    const five = failed(failed(sliding, 'a', 'network', at(0), 4), 'b', 'server', at(1));
+    expect([left(five), settled(five).ledger.exhausted]).toEqual([0, false]);
+    expect(settled(five).ledger).toBe(five.ledger);
+    expect(settled(spent).ledger.exhausted).toBe(true); // The sixth is final.
+  });
+
+  test('B1: while paused nothing leaves the window', () => {
+    const out = settled(spent);
+    expect(passed(out, at(9e9, 900)).ledger).toBe(out.ledger);
+    expect(left(passed(spent, at(9e9, 900)))).toBe(5);
+  });
+
+  test('B1: an opening that merges enough ends the pause, one that does not leaves it', () => {
+    const out = settled(spent);
+    expect(
+      [opened(out, 'a', 'network', at(2)), opened(out, 'x', 'network', at(2))].map((one) => one.ledger.exhausted),
+    ).toEqual([false, true]);
+    expect(settleExhaustion(out.ledger)).toBe(out.ledger);
+  });
+
+  test('B1: a closing does not end it', () => {
+    expect(closed(settled(spent), 'a').ledger.exhausted).toBe(true);
+  });
+
+  test.each(rules)('B1, B4: a new cycle ends it, with a full budget: $rule', (options) => {
+    const out = settled(failed(startOf({ ...options, tokens: 100 }), 'a', 'network', at(0), 1, 100));
+    expect(out.ledger.exhausted).toBe(true);
+    const { budget, exhausted } = renewBudget(out.ledger);
+    expect([exhausted, remaining(budget), tokensRemaining(budget), budget.cycle]).toEqual([false, 5, 100, 2]);
+  });
+});
+
+describe('S3: time', () => {
+  test('S3: what can no longer be part of an event becomes final', () => {
+    const one = failed(sliding, 'a', 'network', at(0));
+    expect([list(passed(one, at(120_000))), list(passed(one, at(120_001)))]).toEqual(['a?', 'a']);
+  });
+});

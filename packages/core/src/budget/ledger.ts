@@ -1,0 +1,171 @@
+import type { ErrorCategory } from '../classify/taxonomy.ts';
+import type { Moment } from '../clock.ts';
+import { type Budget, isSpent, renew } from './budget.ts';
+import { type Correlation, latestOpening } from './correlation.ts';
+import { chargeStrictly, matureStrictly, mergeIntoOne, suspendAlike } from './strict.ts';
+import type { Opening, SystemicEvent } from './systemic.ts';
+import { chargeFailure, markClosed, markSucceeded, mergeEvent, mergeGroup, mergeOpening, passTime } from './window.ts';
+
+/**
+ * The charges of one session: its failure budget, by either rule, and the cost of systemic events. Pure: every function returns the
+ * next ledger, or the same one if nothing changed.
+ */
+export interface Ledger {
+  readonly budget: Budget;
+  /** The event whose charges were merged last (S3); undefined without an event. */
+  readonly event: SystemicEvent | undefined;
+  /** Whether that event has had its one charge. */
+  readonly paid: boolean;
+  /** Whether the budget has run out, of failures (B1) or of tokens (B4). */
+  readonly exhausted: boolean;
+}
+
+/**
+ * The ledger that pauses the session, and the ledger of a dry run. Once a tool is only observed, the dry-run ledger gets the
+ * failures of all tools, observed ones too. It shows when the session would have been paused (C1).
+ */
+export interface LedgerPair {
+  readonly real: Ledger;
+  /** Undefined if no tool was ever observed. */
+  readonly dryRun: Ledger | undefined;
+}
+
+/** Whether two moments are in one window of S1. */
+export type Within = (from: Moment, to: Moment) => boolean;
+
+/** The other failures that decide what a session pays. */
+export interface Around {
+  readonly correlation: Correlation;
+  /** Undefined: failures of several tools never count as one event. */
+  readonly within: Within | undefined;
+}
+
+/** A failure to be charged. */
+export interface LedgerFailure {
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly at: Moment;
+  /** The cost of the call; 0 if the executor did not report it (B4). */
+  readonly tokens: number;
+  readonly hasCircuit: boolean;
+  /** The call was a probe: free by the rule `window` (B3). */
+  readonly isProbe: boolean;
+  /** A systemic event that lasts has had its one charge, and this failure is part of it (S3). */
+  readonly isPartOfEvent: boolean;
+  /** Rule `strict`: how many failures of this tool may be provisional. */
+  readonly mayWait: number;
+  /** The circuit of the tool's group, `group:NAME`. */
+  readonly group: string | undefined;
+}
+
+/** The state of a session in reports and metrics. */
+export type SessionState = 'active' | 'paused_budget' | 'paused_systemic';
+
+export const createLedger = (budget: Budget): Ledger => ({ budget, event: undefined, paid: false, exhausted: false });
+
+const withBudget = (ledger: Ledger, budget: Budget): Ledger =>
+  budget === ledger.budget ? ledger : { ...ledger, budget };
+
+/** B1, B3, B4, S3: charges a failure. */
+export const recordFailure = (ledger: Ledger, failure: LedgerFailure, { correlation, within }: Around): Ledger => {
+  const { budget } = ledger;
+  const { tool, category, at, hasCircuit, isProbe, isPartOfEvent, mayWait, group } = failure;
+  const tokens = sane(failure.tokens);
+  if (budget.rule === 'window') {
+    const free = isProbe || isPartOfEvent;
+    const mayBeShared = within !== undefined;
+    return withBudget(ledger, chargeFailure(budget, { tool, category, at, tokens, hasCircuit, free, mayBeShared }));
+  }
+  if (isPartOfEvent) return ledger;
+  return withBudget(
+    ledger,
+    chargeStrictly(budget, { tool, category, at, tokens, mayWait, group }, correlation.openings, within),
+  );
+};
+
+/** B4: a cost that is not a number would corrupt the sum and the snapshot. */
+const sane = (tokens: number): number => (Number.isFinite(tokens) ? Math.max(0, tokens) : 0);
+
+/** B3: a circuit has opened. The charges of its tool since it last closed become one charge. */
+export const recordOpening = (
+  ledger: Ledger,
+  opening: Opening,
+  { correlation, within }: Around,
+  isMember?: (tool: string) => boolean,
+): Ledger => {
+  const { budget } = ledger;
+  if (budget.rule === 'window') return merged(ledger, mergeOpening(budget, opening));
+  // Rule `strict`, S3: while the session is paused, nothing is taken back.
+  if (within === undefined || ledger.exhausted || correlation.event !== undefined) return ledger;
+  return withBudget(ledger, suspendAlike(budget, opening, within, isMember));
+};
+
+/** C15: a group has opened. It absorbs the charges of its members since their last success. */
+export const recordGroupOpening = (
+  ledger: Ledger,
+  opening: Opening,
+  isMember: (tool: string) => boolean,
+  around: Around,
+): Ledger => {
+  const { budget } = ledger;
+  if (budget.rule === 'strict') return recordOpening(ledger, opening, around, isMember);
+  return merged(ledger, mergeGroup(budget, opening, isMember));
+};
+
+/** A circuit has closed. Earlier charges of its tool are not part of a later opening. */
+export const recordClosing = (ledger: Ledger, tool: string): Ledger =>
+  ledger.budget.rule === 'strict' ? ledger : withBudget(ledger, markClosed(ledger.budget, tool));
+
+/** S3: a tool that works is not part of an event. `group`: the circuit of its group, `group:NAME`. */
+export const recordSuccess = (ledger: Ledger, tool: string, group: string | undefined): Ledger =>
+  ledger.budget.rule === 'strict' ? ledger : withBudget(ledger, markSucceeded(ledger.budget, tool, group));
+
+/** S3: one event costs one charge. Earlier charges of a circuit that joins are part of it. */
+export const followEvent = (ledger: Ledger, event: SystemicEvent | undefined, within: Within): Ledger => {
+  if (event === ledger.event) return ledger;
+  if (event === undefined) return { ...ledger, event: undefined, paid: false };
+  const isPart = partOf(event, within);
+  // An event that grows is the same event. One session may see two events in a row without the end of the first (C12).
+  const { began } = ledger.event ?? event;
+  const paid = ledger.paid && began === event.began;
+  const { budget } = ledger;
+  const one = budget.rule === 'strict' ? mergeIntoOne(budget, isPart, paid) : mergeEvent(budget, isPart, paid);
+  return { ...merged(ledger, one), event, paid: paid || one !== budget };
+};
+
+/** Which charges belong to an event: those of its tools, and those of its category. */
+const partOf = (event: SystemicEvent, within: Within) => {
+  const { openings, category } = event;
+  const byTool = new Map(openings.map((one) => [one.tool, one.at]));
+  const latest = latestOpening(event).at;
+  return (charge: { readonly tool: string; readonly category: ErrorCategory; readonly at: Moment }): boolean => {
+    const opened = byTool.get(charge.tool);
+    if (opened !== undefined && within(charge.at, opened)) return true;
+    return charge.category === category && within(charge.at, latest);
+  };
+};
+
+/** B1, S3: time has passed in a session that is not paused. */
+export const recordTime = (ledger: Ledger, at: Moment, { correlation, within }: Around): Ledger => {
+  const { budget } = ledger;
+  if (budget.rule === 'window') {
+    if (ledger.exhausted) return ledger; // While paused nothing leaves the window.
+    return withBudget(
+      ledger,
+      passTime(budget, at, (charge) => within?.(charge.at, at) === true),
+    );
+  }
+  if (within === undefined || correlation.event !== undefined) return ledger;
+  return withBudget(ledger, matureStrictly(budget, at, correlation.openings, within));
+};
+
+/** B1, B4: checked once everything from one call has been merged. */
+export const settleExhaustion = (ledger: Ledger): Ledger =>
+  !ledger.exhausted && isSpent(ledger.budget) ? { ...ledger, exhausted: true } : ledger;
+
+/** A merge may return what the last failure charged; time alone does not. */
+const merged = (ledger: Ledger, budget: Budget): Ledger =>
+  budget === ledger.budget ? ledger : { ...ledger, budget, exhausted: ledger.exhausted && isSpent(budget) };
+
+/** B1, B4: the budget is full again. */
+export const renewBudget = (ledger: Ledger): Ledger => ({ ...ledger, budget: renew(ledger.budget), exhausted: false });

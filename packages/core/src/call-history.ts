@@ -1,0 +1,121 @@
+import { read } from './classify/untrusted.ts';
+import type { Clock } from './clock.ts';
+import { type FreshnessLabel, labelOf } from './freshness/freshness.ts';
+import { createLastGood, type LastGood } from './freshness/last-good.ts';
+import { CallInput, digest, randomSeed } from './loop-guard/digest.ts';
+import { isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard/loop-guard.ts';
+import type { Judged, Settlement } from './outcome.ts';
+import type { SessionPermit } from './permit.ts';
+import type { StaleRoute } from './routing/route.ts';
+import { safely } from './safely.ts';
+import type { AcquireOptions } from './session-api.ts';
+import type { ToolSettings } from './tool.ts';
+
+/** What a session remembers of its calls: repeated calls (O5) and their last results (F1, F2). */
+export class CallHistory {
+  readonly #clock: Clock;
+  /** Number of equal calls in a row that is too many; undefined: they are not counted. */
+  readonly #repeats: number | undefined;
+  /** Created when first needed, because some platforms have no randomness while modules load. */
+  #seed: number | undefined;
+  #guard: LoopGuard = NO_LOOPS;
+  /** Created for the first result that is worth remembering. */
+  #results: LastGood | undefined;
+  /** When the task began, in monotonic ms, because the system's clock may be set while it runs. */
+  #taskMs: number;
+
+  constructor(clock: Clock, repeats: number | undefined) {
+    this.#clock = clock;
+    this.#repeats = repeats;
+    this.#taskMs = clock.now();
+  }
+
+  beginTask(): void {
+    this.#taskMs = this.#clock.now();
+  }
+
+  /** A call's arguments, if they were given and their digest may be needed. */
+  inputOf(options: AcquireOptions | undefined, { keepsResults }: ToolSettings): CallInput | undefined {
+    if (options === undefined || options === null) return undefined;
+    if (this.#repeats === undefined && !keepsResults) return undefined;
+    const value = read(options, 'input'); // Untyped callers may pass anything, and deciding never throws.
+    if (value === undefined) return undefined;
+    this.#seed ??= randomSeed();
+    const input = new CallInput(value, this.#seed);
+    // A result must not be kept under arguments that the tool has changed, because another call would get it (F2).
+    if (keepsResults) input.digest();
+    return input;
+  }
+
+  /** O5. */
+  isRepeat(tool: string, input: CallInput): boolean {
+    return this.#guard !== NO_LOOPS && this.#repeats !== undefined && isRepeat(this.#guard, tool, input, this.#repeats);
+  }
+
+  /** A call is let through. */
+  tried(tool: string, input: CallInput | undefined): void {
+    if (this.#guard === NO_LOOPS || this.#repeats === undefined) return; // Nearly every call.
+    this.#guard = tried(this.#guard, tool, input, this.#repeats);
+  }
+
+  /** A call is over. Returns the label of its result, if it needs one (F1). */
+  settled(
+    permit: SessionPermit,
+    judged: Judged,
+    settlement: Settlement | undefined,
+    ms: number,
+  ): FreshnessLabel | undefined {
+    const isSuccess = judged.outcome === 'success';
+    if (!isSuccess || this.#guard !== NO_LOOPS) this.#count(permit, judged);
+    const remembers = isSuccess && settlement !== undefined && permit.entry.spec?.keepsResults === true;
+    const label = remembers
+      ? safely('reading how current a result is', () => this.#remember(permit, settlement, ms)) // E5
+      : undefined;
+    permit.input?.release();
+    return label;
+  }
+
+  #count({ entry, reason, input }: SessionPermit, { outcome, category }: Judged): void {
+    if (this.#repeats === undefined || reason === 'disabled') return;
+    const way = category === undefined ? 'success' : `${outcome}:${category}`;
+    this.#guard = settled(this.#guard, entry.tool, input, way, this.#repeats);
+  }
+
+  #remember({ entry, input }: SessionPermit, settlement: Settlement, ms: number) {
+    const { tool, spec } = entry;
+    const { retrievedUnixMs, verified } = settlement.freshness ?? {};
+    const unixMs = this.#clock.unixNow();
+    const keptUnixMs = retrievedUnixMs === undefined ? unixMs : timeOf(retrievedUnixMs);
+    this.#results ??= createLastGood();
+    // Without arguments, the call that this result belongs to is unknown.
+    const result =
+      input !== undefined && 'result' in settlement ? { input: input.digest(), value: settlement.result } : undefined;
+    if (result !== undefined && spec?.serveStaleMs !== undefined) {
+      this.#results.keep(
+        tool,
+        result.input,
+        result.value,
+        keptUnixMs,
+        ms - Math.max(0, unixMs - (keptUnixMs ?? unixMs)), // Not younger than what it says.
+      );
+    }
+    if (spec?.labelFreshness !== true) return undefined;
+    const seen = result && digest(result.value, this.#seed ?? 0);
+    const identical = result !== undefined && seen !== undefined && this.#results.identical(tool, result.input, seen);
+    // In the system clock's current terms, which count whole milliseconds.
+    const taskUnixMs = Math.floor(unixMs - (ms - this.#taskMs));
+    return labelOf({ served: false, retrievedUnixMs, taskUnixMs, identical, verified, unixMs });
+  }
+
+  /** F2: the last good result of the same call, if the tool allows it and there is one. */
+  lastGood(tool: string, settings: ToolSettings, input: CallInput | undefined, ms: number): StaleRoute | undefined {
+    if (settings.serveStaleMs === undefined || input === undefined) return undefined;
+    const found = this.#results?.find(tool, input.digest(), settings.serveStaleMs, ms);
+    if (found === undefined) return undefined;
+    const { result, retrievedUnixMs } = found;
+    return { kind: 'stale', result, label: { kind: 'stale', retrievedUnixMs: retrievedUnixMs ?? undefined } };
+  }
+}
+
+/** The time that the executor gave; null if unknown. */
+const timeOf = (unixMs: number | null): number | null => (Number.isFinite(unixMs) ? unixMs : null);

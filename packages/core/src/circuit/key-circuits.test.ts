@@ -1,0 +1,221 @@
+import { diag } from '@opentelemetry/api';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
+import type { Judged } from '../outcome.ts';
+import { watchDiag } from '../test-support.ts';
+import type { CircuitSpec } from '../tool.ts';
+import { closedCircuit, isLate } from './circuit.ts';
+import {
+  adoptKeys,
+  copyKeys,
+  distinctKey,
+  forgetKeys,
+  type Keyed,
+  keyCircuit,
+  keyOf,
+  keyPolicyOf,
+  MOST_KEYS,
+  openKeys,
+  passKey,
+  releaseKey,
+  settleKey,
+} from './key-circuits.ts';
+import { resolveKeyPolicy, resolvePolicy } from './policy.ts';
+
+afterEach(() => diag.disable());
+
+const at = (ms: number) => ({ ms, step: 0, stepMs: 0 });
+const policy = resolvePolicy({ failureThreshold: 50 });
+const keyPolicy = resolveKeyPolicy({ failureThreshold: 1, cooldownMs: 10 });
+const keyed = (): Keyed => ({ tool: { name: 'a', policy, keyPolicy } as CircuitSpec, keys: undefined });
+
+const DEAD: Judged = { outcome: 'ignored', category: 'network', blames: 'key' };
+const DOWN: Judged = { outcome: 'failure', category: 'network' };
+const SUCCESS: Judged = { outcome: 'success', category: undefined };
+const IGNORED: Judged = { outcome: 'ignored', category: 'cancelled' };
+
+/** One call of a key at a time. */
+const call = (tracked: Keyed, key: string, judged: Judged, ms = 0): void =>
+  settleKey(tracked, passKey(tracked, key, at(ms)), judged, at(ms), false);
+
+const namesOf = ({ keys }: Keyed): string[] => [...(keys?.circuits.keys() ?? [])];
+
+describe('C14: a circuit from the first failure on', () => {
+  test('C14: that blames the key', () => {
+    const tracked = keyed();
+    for (const judged of [SUCCESS, IGNORED, DOWN]) call(tracked, 'k', judged);
+    expect([tracked.keys, openKeys(tracked), keyCircuit(tracked, 'k')]).toEqual([undefined, 0, closedCircuit()]);
+    call(tracked, 'k', DEAD);
+    expect([namesOf(tracked), openKeys(tracked)]).toEqual([['k'], 1]);
+    expect(keyCircuit(tracked, 'k')).toMatchObject({ state: 'open', outage: { category: 'network', openedAt: at(0) } });
+    expect(keyCircuit(tracked, 'l')).toBe(closedCircuit());
+  });
+
+  test('C14: a group goes by its own policy, and a failure without a category is unknown', () => {
+    expect(keyPolicyOf({ tool: { policy } as CircuitSpec })).toBe(policy);
+    const tracked = keyed();
+    call(tracked, 'k', { ...DEAD, category: undefined });
+    expect(keyCircuit(tracked, 'k')).toMatchObject({ outage: { category: 'unknown' } });
+  });
+
+  test('C15: a pass without a key moves nothing', () => {
+    const tracked = keyed();
+    settleKey(tracked, { of: 'group', generation: 0, lease: undefined }, DEAD, at(0), false);
+    releaseKey(tracked, { of: 'group', generation: 0, lease: undefined });
+    expect(tracked.keys).toBeUndefined();
+  });
+
+  test('C6, C8: a probe takes a slot and gives it back', () => {
+    const tracked = keyed();
+    call(tracked, 'k', DEAD);
+    expect(passKey(tracked, 'k', at(9))).toMatchObject({ of: 'key', key: 'k', generation: 1, lease: undefined });
+    const probe = passKey(tracked, 'k', at(10));
+    expect(probe).toMatchObject({ generation: 2, lease: { id: 0, untilMs: 60_010 } });
+    expect(keyCircuit(tracked, 'k')).toMatchObject({ state: 'half_open', leases: [probe.lease] });
+    releaseKey(tracked, probe);
+    expect(keyCircuit(tracked, 'k')).toMatchObject({ state: 'half_open', leases: [] });
+    call(tracked, 'k', DOWN, 10);
+    expect(keyCircuit(tracked, 'k')).toMatchObject({ state: 'open', outage: { trip: 'probe', waitMs: 20 } });
+    call(tracked, 'k', SUCCESS, 30);
+    expect([keyCircuit(tracked, 'k').state, openKeys(tracked)]).toEqual(['closed', 0]);
+  });
+});
+
+describe('C14: at most 100', () => {
+  const full = (): Keyed => {
+    const tracked = keyed();
+    for (let index = 0; index < MOST_KEYS; index += 1) call(tracked, `k${index}`, DEAD);
+    return tracked;
+  };
+
+  test('C14: the least recently used goes, and what comes late for it moves no new circuit of the key (C7)', () => {
+    const tracked = full();
+    const late = passKey(tracked, 'k0', at(10)); // Used.
+    call(tracked, 'new', DEAD);
+    expect(namesOf(tracked)).toHaveLength(MOST_KEYS);
+    expect([namesOf(tracked).includes('k0'), namesOf(tracked).includes('k1')]).toEqual([true, false]);
+    for (let index = 2; index < MOST_KEYS + 1; index += 1) call(tracked, `more${index}`, DEAD);
+    expect(namesOf(tracked)).not.toContain('k0');
+    expect(isLate(keyCircuit(tracked, 'k0'), late)).toBe(true);
+    settleKey(tracked, late, DEAD, at(11), false);
+    releaseKey(tracked, late);
+    expect(namesOf(tracked)).not.toContain('k0');
+    call(tracked, 'k0', DEAD);
+    settleKey(tracked, late, SUCCESS, at(11), false);
+    expect(keyCircuit(tracked, 'k0').state).toBe('open');
+  });
+
+  test('C14: closed ones go first, the least recently used of them', () => {
+    const tracked = full();
+    for (const key of ['k70', 'k60']) call(tracked, key, SUCCESS, 10);
+    call(tracked, 'new', DEAD);
+    call(tracked, 'newer', DEAD);
+    expect(['k70', 'k60', 'k0', 'new'].map((key) => namesOf(tracked).includes(key))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    call(tracked, 'newest', DEAD);
+    expect(namesOf(tracked)).not.toContain('k0');
+  });
+
+  test('C14: one that is there already drops no other', () => {
+    const tracked = full();
+    call(tracked, 'k50', DEAD, 10);
+    expect(namesOf(tracked)).toHaveLength(MOST_KEYS);
+    expect(namesOf(tracked).at(-1)).toBe('k50');
+  });
+});
+
+describe('C1, C11: forgotten, copied, adopted', () => {
+  test('C1, C7: what was under way before they were forgotten is late', () => {
+    const tracked = keyed();
+    call(tracked, 'k', DEAD);
+    const passes = [passKey(tracked, 'k', at(10)), passKey(tracked, 'l', at(10))];
+    tracked.keys = forgetKeys(tracked.keys);
+    expect(tracked.keys).toEqual({ circuits: new Map(), generation: 3 });
+    for (const pass of passes) expect(isLate(keyCircuit(tracked, pass.key ?? ''), pass)).toBe(true);
+    expect(forgetKeys(tracked.keys)?.generation).toBe(4);
+    expect(forgetKeys(undefined)).toBeUndefined();
+  });
+
+  test('C11: a copy is one of its own', () => {
+    const tracked = keyed();
+    call(tracked, 'k', DEAD);
+    const copy = copyKeys(tracked.keys);
+    expect(copy).toEqual(tracked.keys);
+    copy?.circuits.clear();
+    expect(namesOf(tracked)).toEqual(['k']);
+    expect(copyKeys(undefined)).toBeUndefined();
+  });
+
+  test('C11: adopted, they wait no longer than the policy lets them', () => {
+    const tracked = keyed();
+    call(tracked, 'k', { ...DEAD, retryAfterMs: 9_000_000 });
+    const tool = { policy, keyPolicy: { ...keyPolicy, maxCooldownMs: 5, maxRetryAfterMs: 7 } } as CircuitSpec;
+    const adopted = tracked.keys && adoptKeys(tracked.keys, { tool }, 100);
+    expect(adopted?.circuits.get('k')).toMatchObject({ outage: { waitMs: 5, notBeforeMs: 107 } });
+  });
+});
+
+test('C14: network, timeout and server count among failures on several keys', () => {
+  const pass = { of: 'key', key: 'k', generation: 0, lease: undefined } as const;
+  expect(ERROR_CATEGORIES.filter((one) => distinctKey(pass, one) === 'k')).toEqual(['network', 'timeout', 'server']);
+  expect(distinctKey(undefined, 'network')).toBeUndefined();
+});
+
+describe('C14: the key of a call', () => {
+  const named = (key: Parameters<typeof keyOf>[0]['key'], input: unknown, hint?: unknown) =>
+    keyOf({ name: 'a', key }, 'tester', input, hint);
+
+  test('C14: a hash, the same each time, that differs by agent, tool and key', () => {
+    const all = [
+      named(undefined, undefined, 'x'),
+      named(undefined, undefined, 'y'),
+      keyOf({ name: 'b', key: undefined }, 'tester', undefined, 'x'),
+      keyOf({ name: 'a', key: undefined }, 'other', undefined, 'x'),
+    ];
+    expect(new Set(all).size).toBe(4);
+    for (const one of all) expect(one).toMatch(/^[0-9a-f]{32}$/);
+    expect(named((input) => String(input), 'x', 'y')).toBe(all[0]);
+  });
+
+  test('C14: its first 1,024 characters count', () => {
+    const start = 'x'.repeat(1_023);
+    expect(named(undefined, undefined, `${start}ya`)).toBe(named(undefined, undefined, `${start}yb`));
+    expect(named(undefined, undefined, `${start}y`)).not.toBe(named(undefined, undefined, `${start}z`));
+    for (let n = 0; n < 5_000; n += 1) expect(named(undefined, undefined, `${n}`)).toHaveLength(32); // Some hold surrogates.
+  });
+
+  test('Q2, E5: of what a key function threw the name is told, not the text, which may quote the input', async () => {
+    const error = watchDiag();
+    const secret = 'secret.example?token=1';
+    const misnamed = Object.assign(new Error('x'), { name: secret });
+    const throwing = (thrown: unknown) => () => {
+      throw thrown;
+    };
+    expect(named((input) => new URL(String(input)).host, secret)).toBeUndefined();
+    for (const thrown of [misnamed, secret]) expect(named(throwing(thrown), secret)).toBeUndefined();
+    expect(named((async () => new URL(secret).host) as never, secret)).toBeUndefined();
+    await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(5));
+    const what = "Breakerbox: the key of tool 'a' threw; the tool call goes on as if it hadn't.";
+    const promise = 'TypeError: It gave a promise. Give a string, or undefined for no key.';
+    expect(error.mock.calls.map(([said, thrown]: unknown[]) => [said, String(thrown)])).toEqual(
+      ['TypeError', 'object', 'string', promise, 'TypeError'].map((one) => [what, one]),
+    );
+  });
+
+  test('C14, E5: of a tool that names none, or nonsense, there is none; nonsense is told', () => {
+    const error = watchDiag();
+    expect(named(undefined, 'x')).toBeUndefined();
+    expect(named(false, 'x', 'hint')).toBeUndefined();
+    for (const none of [undefined, null, '']) expect(named(() => none as never, 'x', 'hint')).toBeUndefined();
+    expect(named(() => 'k', undefined, 'hint')).toBeUndefined();
+    expect(error).not.toHaveBeenCalled();
+    expect(named(() => 7 as never, 'x', 'hint')).toBeUndefined();
+    expect(error.mock.calls.map(([what, thrown]: unknown[]) => `${what} ${thrown}`)).toEqual([
+      "Breakerbox: the key of tool 'a' threw; the tool call goes on as if it hadn't. TypeError: It gave a number. Give a string, or undefined for no key.",
+    ]);
+  });
+});

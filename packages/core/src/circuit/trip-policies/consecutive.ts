@@ -1,0 +1,77 @@
+import { anyName, type Check, complete, list, number, orLeaveOut, writtenCount } from '../../config/checks.ts';
+import type { TripPolicy } from './trip-policy.ts';
+
+/** The failures in a row of a closed circuit. */
+export interface FailuresInRow {
+  readonly failures: number;
+  /** Number of `unknown` failures: weak evidence, which counts half (O6). */
+  readonly weak: number;
+  /** The tools that failed, each once, if a group needs failures of several (C13). */
+  readonly tools: readonly string[];
+}
+
+/** The settings with their defaults filled in. */
+export interface ConsecutivePolicy {
+  /** Failures in a row that open the circuit (C3). `Infinity`: failures in a row alone never open it. */
+  readonly failureThreshold: number;
+  /** Number of different tools that must have failed in a row (C13). It is 1 if the circuit belongs to one tool. */
+  readonly distinctTools: number;
+}
+
+const NONE: readonly string[] = [];
+
+const withOne = (all: readonly string[], one: string | undefined): readonly string[] =>
+  one === undefined || all.includes(one) ? all : [...all, one];
+
+const aThreshold = number(
+  1,
+  orLeaveOut('the circuit opens after so many failures in a row, and with 0 nothing could pass.'),
+  { whole: true },
+);
+
+/**
+ * C3: opens after as many failures in a row as the policy allows. `unknown` failures count half (O6). If a check scored the tool as
+ * degraded, one fewer is needed, but at least one (K1). A group also needs failures of several tools (C13).
+ */
+export const consecutiveFailures = {
+  name: 'consecutive',
+  checks: { failureThreshold: (path, value) => (value === false ? [] : aThreshold(path, value)) },
+  resolve: ({ failureThreshold }) => ({
+    failureThreshold: failureThreshold === false ? Number.POSITIVE_INFINITY : failureThreshold,
+    distinctTools: 1,
+  }),
+  record: (row, { category, tool, full }, { distinctTools }) => {
+    if (category === undefined) return undefined;
+    return {
+      failures: (row?.failures ?? 0) + 1,
+      weak: (row?.weak ?? 0) + (category === 'unknown' && !full ? 1 : 0),
+      tools: withOne(row?.tools ?? NONE, distinctTools > 1 ? tool : undefined),
+    };
+  },
+  tripped: ({ failures, weak, tools }, { degraded = false }, { failureThreshold, distinctTools }) => {
+    const threshold = Math.max(1, degraded ? failureThreshold - 1 : failureThreshold);
+    return failures - weak / 2 >= threshold && (distinctTools <= 1 || tools.length >= distinctTools);
+  },
+  snapshot: {
+    write: (row) => row,
+    check: complete({ failures: writtenCount, weak: writtenCount, tools: list(anyName) } satisfies Record<
+      keyof FailuresInRow,
+      Check
+    >),
+    read: (row) => row as FailuresInRow,
+  },
+} as const satisfies TripPolicy<{ readonly failureThreshold: number | false }, ConsecutivePolicy, FailuresInRow>;
+
+/** C14: number of keys. A tool that fails on so many keys counts as failing on all. */
+const DISTINCT_KEYS = 3;
+
+/** C14: opens when the failures in a row of one tool are on several keys. It has no settings. */
+export const distinctKeys = {
+  name: 'keys',
+  checks: {},
+  resolve: (_settings: object) => ({}),
+  record: (keys, { category, key }) =>
+    category === undefined || (keys === undefined && key === undefined) ? undefined : withOne(keys ?? NONE, key),
+  tripped: (keys) => keys.length >= DISTINCT_KEYS,
+  snapshot: { write: (keys) => keys, check: list(anyName), read: (keys) => keys as readonly string[] },
+} as const satisfies TripPolicy<object, object, readonly string[]>;

@@ -1,0 +1,90 @@
+import { type Check, complete, nullable, optional } from '../../config/checks.ts';
+import { consecutiveFailures, distinctKeys } from './consecutive.ts';
+import { failureRate } from './failure-rate.ts';
+import { slowCallRate } from './slow-call-rate.ts';
+import type { CountedCall, TripPolicy } from './trip-policy.ts';
+import { wastedTokens } from './wasted-tokens.ts';
+
+/** All trip policies. If one call reaches several limits, the first in this list opens the circuit (C3). */
+const REGISTERED = [consecutiveFailures, distinctKeys, failureRate, slowCallRate, wastedTokens] as const;
+
+type Registered = (typeof REGISTERED)[number];
+
+const TRIP_POLICIES: readonly (TripPolicy & { readonly name: Registered['name'] })[] = REGISTERED;
+
+type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Every) => void
+  ? Every
+  : never;
+
+/** The settings of all trip policies with their defaults, which a circuit's policy contains. */
+export type ResolvedTrips = All<ReturnType<Registered['resolve']>>;
+
+/** Checks of the settings of all trip policies (E6). */
+export const TRIP_CHECKS: Readonly<All<Registered['checks']>> = Object.assign(
+  {},
+  ...TRIP_POLICIES.map(({ checks }) => checks),
+);
+
+/** Fills in the defaults of all trip policies. */
+export const resolveTrips = (settings: All<Parameters<Registered['resolve']>[0]>): ResolvedTrips =>
+  Object.assign({}, ...TRIP_POLICIES.map((one) => one.resolve(settings)));
+
+/**
+ * What opened a circuit (C3): the name of a trip policy; `probe`: it was open, and a probe failed (C6); `transport`: a group's
+ * connection ended (C13).
+ */
+export type Trip = Registered['name'] | 'probe' | 'transport';
+
+export const TRIPS: readonly Trip[] = [...TRIP_POLICIES.map(({ name }) => name), 'probe', 'transport'];
+
+/** What the trip policies have counted for a closed circuit, by their names. */
+export type Counts = Readonly<Record<string, unknown>>;
+
+/** The counts after one more call; undefined if there is nothing to keep. */
+export const recordCall = (
+  counts: Counts | undefined,
+  call: CountedCall,
+  policy: ResolvedTrips,
+  ms: number,
+): Counts | undefined => {
+  let next: Record<string, unknown> | undefined;
+  for (const one of TRIP_POLICIES) {
+    const kept = one.record(counts?.[one.name], call, policy, ms);
+    if (kept === undefined) continue;
+    next ??= {};
+    next[one.name] = kept;
+  }
+  return next;
+};
+
+/** The trip policy that opens the circuit with this call, if any. */
+export const trippedBy = (counts: Counts = {}, call: CountedCall, policy: ResolvedTrips, ms: number) =>
+  TRIP_POLICIES.find(({ name, tripped }) => counts[name] !== undefined && tripped(counts[name], call, policy, ms));
+
+/** Whether successes count too, because a rate or tokens are configured. Otherwise a success only ends the failures in a row. */
+export const countsSuccesses = (policy: ResolvedTrips): boolean =>
+  recordCall(undefined, { category: undefined }, policy, 0) !== undefined;
+
+/** The counts of a closed circuit as plain JSON (C11): each trip policy writes its own, by its name. */
+export type CountsSnapshot = Readonly<Record<string, unknown>>;
+
+/** The counts at `ms`; null if there are none. */
+export const snapshotOfCounts = (counts: Counts | undefined, ms: number): CountsSnapshot | null =>
+  counts === undefined ? null : mapped(counts, ({ snapshot }, kept) => snapshot.write(kept, ms));
+
+/** The counts in a checked snapshot, on a clock that shows `ms` now. */
+export const countsFrom = (kept: CountsSnapshot | null, ms: number): Counts | undefined =>
+  kept === null ? undefined : mapped(kept, ({ snapshot }, one) => snapshot.read(one, ms));
+
+const mapped = (counts: Counts, change: (policy: TripPolicy, kept: unknown) => unknown): Counts =>
+  Object.fromEntries(
+    TRIP_POLICIES.filter(({ name }) => counts[name] !== undefined).map((one) => [
+      one.name,
+      change(one, counts[one.name]),
+    ]),
+  );
+
+/** Rejects a value that {@link snapshotOfCounts} can't have written; null is allowed. */
+export const checkCounts: Check = nullable(
+  complete(Object.fromEntries(TRIP_POLICIES.map(({ name, snapshot }) => [name, optional(snapshot.check)]))),
+);

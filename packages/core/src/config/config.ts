@@ -1,0 +1,170 @@
+import type { BudgetOptions } from '../budget/budget.ts';
+import type { RecoveryPolicy } from '../budget/recovery.ts';
+import type { SystemicPolicy } from '../budget/systemic.ts';
+import type { CircuitMode } from '../circuit/mode.ts';
+import type { CircuitConfig, GroupPolicyConfig } from '../circuit/policy.ts';
+import type { ErrorCategory, Judgement } from '../classify/taxonomy.ts';
+import type { Clock } from '../clock.ts';
+import type { Precheck } from '../precheck.ts';
+import type { Capability } from '../routing/capability.ts';
+import type { Classifier, KeyOf, ResultJudge } from '../tool.ts';
+
+/** Settings of one tool. */
+export interface ToolConfig extends CircuitConfig, Capability {
+  /**
+   * The circuit's mode: who decides (C1). Default `automatic`. With `defaults: { mode: 'observe_only' }` you can try the whole box
+   * in production without rejecting a call.
+   */
+  readonly mode?: CircuitMode;
+  /**
+   * The group that this tool belongs to, such as its MCP server (C13). Failures of the group's tools open one circuit for all of
+   * them. `false` means no group, even if an adapter names one. Default: the group that the adapter names. Not allowed in
+   * `defaults`.
+   */
+  readonly group?: string | false;
+  /** Error categories that count as failures of this tool. Categories that are not listed keep their defaults (O1). */
+  readonly outcomes?: Partial<Readonly<Record<ErrorCategory, Judgement>>>;
+  /** Your own classifier. It sees each error that the tool throws and each result, before the built-in classifier does (O2). */
+  readonly classify?: Classifier;
+  /**
+   * Your own test for failed results (O7). It runs before `classify`. `true` means a failure of category `server`, a category means
+   * a failure of that category, `false` means a success, and `undefined` leaves the result to the classifier.
+   */
+  readonly isFailure?: ResultJudge;
+  /**
+   * The one host, account or file that a call is about, such as {@link byHost} (C14). Failures that blame the key open a circuit
+   * for calls with that key alone. `false` means no keys, even if an adapter names them. Default: the key that the adapter names.
+   * Not allowed in `defaults`.
+   */
+  readonly key?: KeyOf | false;
+  /**
+   * A check that scores the tool before it is called. If it answers `unavailable`, calls are skipped and get a fallback (K1).
+   * Default: none.
+   */
+  readonly precheck?: Precheck;
+  /** Whether results that may not be current get a label, `permit.freshness` (F1). Default false. */
+  readonly labelFreshness?: boolean;
+  /**
+   * Maximum age of a last good result that may answer a skipped call (F2). Milliseconds > 0. Default: no such result is used. If
+   * set, the session keeps results of calls with an `input` in memory, at most 200.
+   */
+  readonly serveStaleMs?: number;
+}
+
+/** Settings of a group's circuit (C13). A group takes nothing from `defaults` except `mode: 'observe_only'`. */
+export interface GroupConfig extends GroupPolicyConfig {
+  /** The circuit's mode: who decides (C1). Default `automatic`. */
+  readonly mode?: CircuitMode;
+}
+
+/** Options of `createBreakerbox`. */
+export interface BreakerboxConfig {
+  /**
+   * The agent's name. It is exported as `gen_ai.agent.name` on all telemetry. Use one of a few fixed names, never an id; at most
+   * 256 characters.
+   */
+  readonly agent: string;
+  /** The agent's tools by name. You need not list tools that an adapter wraps. */
+  readonly tools?: Readonly<Record<string, ToolConfig>>;
+  /** Settings for every tool. A tool's own settings override them. */
+  readonly defaults?: ToolConfig;
+  /** Settings of groups by name, as tools or adapters name them (C13). */
+  readonly groups?: Readonly<Record<string, GroupConfig>>;
+  /**
+   * Number of failures that a session may have before it pauses (B1 to B4). `'strict'` is short for `{ rule: 'strict' }` (B6).
+   * Default: 5 failures in a sliding window of 20 steps, or of 10 minutes in a session that never calls `step()`.
+   */
+  readonly budget?: 'strict' | BudgetOptions;
+  /**
+   * When failures of several tools count as one systemic (correlated) failure (S1). `false` turns this off. Default: on, with the
+   * settings below.
+   */
+  readonly systemic?:
+    | false
+    | (Partial<SystemicPolicy> & {
+        /**
+         * What a systemic event pauses (S2): all tools, or only the affected ones. Default `all` in scope `session`, `affected` in
+         * scope `process`. `affected` needs scope `process`.
+         */
+        readonly pause?: 'all' | 'affected';
+        /**
+         * How an event ends without a person (S5). Default: it ends only by `confirmRecovered()`; in scope `process` also by a
+         * probe after 5 minutes.
+         */
+        readonly recovery?: RecoveryPolicy;
+      });
+  /**
+   * Who owns the circuits (C12, B5): each session (`session`), or all sessions of the box together (`process`). With `none` there
+   * are no circuits, and only the budget counts. Default `session`.
+   */
+  readonly scope?: 'session' | 'process' | 'none';
+  /**
+   * Skips a call that fails again and again with the same arguments (O5). `false` turns this off. Default: on, with the settings
+   * below.
+   */
+  readonly loopGuard?:
+    | false
+    | {
+        /** Number of equal calls in a row after which the next one is skipped. Whole number ≥ 1. Default 3. */
+        readonly repeats?: number;
+      };
+  /** Tools that may be called. Calls of other tools are skipped (K2). Default: all. */
+  readonly allowedTools?: readonly string[];
+  /** Maximum age of a pre-call check's answer, after which the check runs again (K3). Milliseconds > 0. Default 30,000. */
+  readonly precheckMaxAgeMs?: number;
+  /**
+   * Maximum total wait along a chain of tools that depend on one another by `dependsOn` (P4). Milliseconds > 0. Default 300,000.
+   */
+  readonly chainBackoffMs?: number;
+  /**
+   * Number of tools with series of their own. All other tools are counted together as `_OTHER`. A tool that is only seen, by
+   * `session.declare()` or an adapter, gets a circuit while the box has fewer than 2,000 tools, or ten times `maxTools` if that is
+   * more. Whole number ≥ 1. Default 200.
+   */
+  readonly maxTools?: number;
+  /**
+   * Idle time in milliseconds after which a session leaves the gauges, until it is used again. If durations are not measured, the
+   * idle time begins when the box first looks at the session after its last use. The box looks when new sessions begin. Default
+   * 1,800,000.
+   */
+  readonly sessionIdleMs?: number;
+  /** The clock, for tests. Default: the system's monotonic clock. */
+  readonly clock?: Clock;
+}
+
+/** Options of `box.session`. */
+export interface SessionOptions {
+  /** The conversation's id, at most 256 characters. It is on spans and events, never on metrics. Default: a random id. */
+  readonly id?: string;
+  /** Failure budget of this session; default the box's. */
+  readonly budget?: BreakerboxConfig['budget'];
+  /** Tools that this session may call; default the box's (K2). */
+  readonly allowedTools?: readonly string[];
+  /**
+   * Opens a span `invoke_agent {agent}` for the run, as a child of the active span. The session's decision spans are its children,
+   * unless a span of a framework is active. The span ends with `session.end()`, or when the session goes idle. Without an
+   * OpenTelemetry SDK for traces this option does nothing. Default: false.
+   */
+  readonly span?: boolean;
+}
+
+/** Options of `restore`. */
+export interface RestoreOptions extends Pick<SessionOptions, 'allowedTools' | 'span'> {
+  /** Time that counts as passed since the snapshot (C11). Milliseconds ≥ 0. Default: by the wall clock, never less than 0. */
+  readonly elapsedMs?: number;
+}
+
+/** The settings that have a value: a key that is present but undefined is left out. */
+export const settings = <T extends object>(value: T | undefined): T =>
+  Object.fromEntries(Object.entries(value ?? {}).filter(([, one]) => one !== undefined)) as T;
+
+/** A tool's own settings over the defaults. If the tool names a profile, it replaces thresholds from the defaults. */
+export const mergeTool = (defaults: ToolConfig, tool: ToolConfig): ToolConfig => {
+  const own = settings(tool);
+  const { failureThreshold, cooldownMs, maxCooldownMs, ...rest } = settings(defaults);
+  return {
+    ...(own.profile === undefined ? settings(defaults) : rest),
+    ...own,
+    outcomes: { ...settings(defaults.outcomes), ...settings(own.outcomes) },
+  };
+};

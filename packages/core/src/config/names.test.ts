@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { isShort, isSlip, meant, nearestFirst, shortened } from './names.ts';
+
+test('E6: a name of 256 characters stays as it is, a longer one is cut to that many', () => {
+  const longest = 'x'.repeat(256);
+  expect([isShort(longest), shortened(longest)]).toEqual([true, longest]);
+  expect([isShort(`${longest}y`), shortened(`${longest}y`)]).toEqual([false, `${'x'.repeat(255)}…`]);
+});
+
+test('E6: no character is cut in two', () => {
+  const cut = shortened(`${'x'.repeat(254)}${'😀'.repeat(5)}`);
+  expect(cut).toBe(`${'x'.repeat(254)}…`);
+  expect(encodeURIComponent(cut)).toContain('%E2%80%A6'); // Throws for half a character.
+});
+
+test('E6: half a character becomes the replacement character, and no name may contain one', () => {
+  for (const name of ['a\ud800b', 'a\udfffb']) {
+    expect([isShort(name), shortened(name)]).toEqual([false, 'a\ufffdb']);
+  }
+  expect([isShort('😀'), shortened('😀'), isShort('\ufffd')]).toEqual([true, '😀', true]);
+  expect(shortened(`\udc00${'x'.repeat(300)}`)).toBe(`\ufffd${'x'.repeat(254)}…`);
+});
+
+test('begins with what was probably meant', () => {
+  expect(nearestFirst('circutOpenFor', ['burnFast', 'circuitOpenFor', 'gap'])[0]).toBe('circuitOpenFor');
+  expect(nearestFirst('GAP', ['burnFast', 'gap'])).toEqual(['gap', 'burnFast']);
+  expect(nearestFirst('', ['b', 'aa'])).toEqual(['b', 'aa']);
+});
+
+test.each([
+  ['failureTreshold', 'failureThreshold'],
+  ['coolDownMs', 'cooldownMs'],
+  ['bugdet', 'budget'],
+  ['retries', undefined],
+  ['', undefined],
+])('says of %j that %s was meant', (written, name) => {
+  expect(meant(written, ['budget', 'failureRate', 'failureThreshold', 'cooldownMs', 'mode'])).toBe(name);
+});
+
+test('guesses nothing without names, and reads no more than 60 characters', () => {
+  expect(meant('budget', [])).toBeUndefined();
+  expect(meant(`${'b'.repeat(1e6)}`, ['budget'])).toBeUndefined();
+});
+
+test.each([
+  ['web_search', 'webSearch'],
+  ['Web Search', 'web-search'],
+  ['web_serach', 'web_search'],
+  ['web_seach', 'web_search'],
+  ['wether_report', 'weather_report'],
+  ['github.search', 'search'],
+  ['mcp__github__search', 'search'],
+])('%s is %s, written in another way', (one, other) => {
+  expect([isSlip(one, other), isSlip(other, one)]).toEqual([true, true]);
+});
+
+test.each([
+  ['search', 'search'],
+  ['read_file', 'read_files'],
+  ['get_user', 'set_user'],
+  ['search_v1', 'search_v2'],
+  ['tool_a', 'tool_b'],
+  ['translate_en', 'translate_es'],
+  ['translateEn', 'translateEs'],
+  ['web_search', 'news_search'],
+  ['search', 'news_search'],
+  ['git_push', 'git_pull'],
+  ['import_csv', 'export_csv'],
+  ['---', '...'],
+  ['', '.'],
+  [`${'x'.repeat(1e6)}y`, `${'x'.repeat(1e6)}z`],
+])('%.20s and %.20s are two names', (one, other) => {
+  expect([isSlip(one, other), isSlip(other, one)]).toEqual([false, false]);
+});

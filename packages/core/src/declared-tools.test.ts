@@ -1,0 +1,100 @@
+import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createBreakerbox } from './breakerbox.ts';
+import { BreakerboxConfigError } from './config/errors.ts';
+import { restore } from './snapshot/restore.ts';
+import { snapshot } from './snapshot/snapshot.ts';
+import { bench, failOnce, succeedOnce, trip, watchWarnings } from './test-support.ts';
+
+afterEach(() => diag.disable());
+
+const loggerOf = (over: Partial<DiagLogger>): void => {
+  const silent = () => {};
+  const all: DiagLogger = { error: silent, warn: silent, info: silent, debug: silent, verbose: silent, ...over };
+  diag.setLogger(all, { logLevel: DiagLogLevel.ALL, suppressOverrideMessage: true });
+};
+
+const throwing = () => {
+  throw new Error('the logger is down');
+};
+
+describe('tools that are only seen', () => {
+  test('C2: are declared up to 2,000, or ten times maxTools if that is more; the next are called as undeclared ones, and that is told once', () => {
+    const warnings = watchWarnings();
+    const { box, session } = bench({ agent: 'flooded', tools: { real: {} }, maxTools: 210, budget: { failures: 10 } });
+    for (let n = 0; n < 5_000; n += 1) session.declare(`made-up-${n}`);
+    expect(box.tools).toHaveLength(2_100);
+    expect(warnings()).toEqual([
+      expect.stringMatching(/^BREAKERBOX_TOO_MANY_TOOLS: .*'flooded' has 2100 declared tools.*raise maxTools \(210\)/),
+    ]);
+    trip(session, 'made-up-2098');
+    for (let n = 0; n < 4; n += 1) expect(failOnce(session, 'made-up-2099', 'server')).toBe('call');
+    expect([session.peek('made-up-2098')?.state, session.peek('made-up-2099')]).toEqual(['open', undefined]);
+    expect(succeedOnce(session, 'real')).toBe('call');
+  });
+
+  test('C2: keep their circuits where maxTools is low to save series', () => {
+    const { box, session } = bench({ tools: {}, maxTools: 1, budget: { failures: 10 } });
+    for (let n = 0; n < 3_000; n += 1) session.declare(`t${n}`);
+    expect(box.tools).toHaveLength(2_000);
+    trip(session, 't1999');
+    expect(session.peek('t1999')?.state).toBe('open');
+  });
+
+  test.each([undefined, '', ' ', 5])('E6: %o is not a name, however many there are', (name) => {
+    const { session } = bench({ tools: {}, maxTools: 1 });
+    const declare = () => session.declare(name as string);
+    expect(declare).toThrow(BreakerboxConfigError);
+    for (let n = 0; n < 2_001; n += 1) session.declare(`t${n}`);
+    expect(declare).toThrow(BreakerboxConfigError);
+  });
+
+  test('C2: those that a person declares by hand, or configures, have no bound; nor do those that are declared already', () => {
+    const warnings = watchWarnings();
+    const tools = Object.fromEntries(Array.from({ length: 2_005 }, (_, n) => [`t${n}`, {}]));
+    const { box, session } = bench({ tools, maxTools: 1 });
+    box.declare('by hand');
+    session.declare('by hand');
+    session.declare('t2004');
+    expect(box.tools).toHaveLength(2_006);
+    expect(warnings()).toEqual([]);
+  });
+});
+
+describe('C13: the group that an adapter names', () => {
+  test.each<[string, string, number]>([
+    ['a long one', 'x'.repeat(300), 240],
+    ['one that is cut within a character', `${'x'.repeat(239)}${'😀'.repeat(30)}`, 240],
+    ['half a character', '\ud800', 1],
+    ['an empty one', '', 'unnamed'.length],
+    ['a blank one', '  ', 'unnamed'.length],
+  ])('C13, E6: %s is made fit for metrics, and its session can be restored', (_, group, most) => {
+    const { box, session } = bench({ tools: {} });
+    session.declare('listed', { group });
+    const permit = session.acquire('listed');
+    expect(permit.group?.length).toBeLessThanOrEqual(most);
+    expect(permit.group).not.toBe('');
+    expect(restore(box, snapshot(session)).view().circuits).toMatchObject([{ tool: `group:${permit.group}` }, {}]);
+  });
+});
+
+describe('E5: a logger that throws', () => {
+  test('E5: rejects no snapshot whose circuits have to wait', () => {
+    loggerOf({ info: throwing, error: throwing });
+    const { session } = bench();
+    trip(session, 'a');
+    for (const scope of ['session', 'process'] as const) {
+      expect(restore(createBreakerbox({ agent: 'tester', scope }), snapshot(session)).id).toBe('run-1');
+    }
+  });
+
+  test('E5: and no tool that is declared beyond the bound, where warnings throw as well', () => {
+    loggerOf({ warn: throwing, error: throwing });
+    watchWarnings();
+    vi.mocked(process.emitWarning).mockImplementation(throwing);
+    const { session } = bench({ tools: {}, maxTools: 1 });
+    expect(() => {
+      for (let n = 0; n < 2_002; n += 1) session.declare(`t${n}`);
+    }).not.toThrow();
+  });
+});

@@ -1,0 +1,291 @@
+import { mayChange } from './budget/budget.ts';
+import {
+  absorbMembers,
+  type Correlation,
+  correlateClosing,
+  correlateFailure,
+  correlateOpening,
+  correlateSuccess,
+  latestOf,
+  resolveEvent,
+  type SystemicRules,
+} from './budget/correlation.ts';
+import {
+  type Around,
+  followEvent,
+  type Ledger,
+  type LedgerFailure,
+  type LedgerPair,
+  recordClosing,
+  recordFailure,
+  recordGroupOpening,
+  recordOpening,
+  recordSuccess,
+  recordTime,
+  renewBudget,
+  type SessionState,
+  settleExhaustion,
+  type Within,
+} from './budget/ledger.ts';
+import { inWindow, type Opening, type SystemicEvent } from './budget/systemic.ts';
+import { openCircuit } from './circuit/circuit.ts';
+import { restage } from './circuit/schedule.ts';
+import { type CircuitStore, type CorrelationState, correlationMoment, startDryRun } from './circuit-store.ts';
+import type { Moment } from './clock.ts';
+import type { SessionObserver } from './telemetry/observer.ts';
+
+/** What an opening changes in the ledgers, beside being listed. */
+export interface OpeningFacts {
+  /** The circuit was closed: the charges of its tool become one charge (B3). */
+  readonly fromClosed: boolean;
+  /** Of a group: which tools it absorbs (C15). */
+  readonly isMember?: ((tool: string) => boolean) | undefined;
+}
+
+/**
+ * The ledgers that a session uses, together with the failures of its circuits. Each event is entered, and the observer gets the
+ * result. `observed`: the event is of a tool that is only observed, so it counts only in the dry run (C1).
+ */
+export class FailureLedgers {
+  readonly #store: CircuitStore;
+  readonly #rules: SystemicRules | undefined;
+  readonly #observer: SessionObserver;
+  readonly #within: Within | undefined;
+  /** The ledger that pauses the session. */
+  real: Ledger;
+  #dryRun: Ledger | undefined;
+  /** Whether time or a success may change a ledger. */
+  #mayChange = false;
+  /** The state that the metrics were last given. Another session may end the event that pauses this one (C12). */
+  #published: SessionState;
+
+  constructor(
+    ledgerPair: LedgerPair,
+    store: CircuitStore,
+    rules: SystemicRules | undefined,
+    observer: SessionObserver,
+  ) {
+    this.real = ledgerPair.real;
+    this.#dryRun = ledgerPair.dryRun;
+    this.#store = store;
+    this.#rules = rules;
+    this.#observer = observer;
+    this.#within = rules && ((from, to) => inWindow(rules, from, correlationMoment(store, to)));
+    this.#mayChange = this.#hasChanges();
+    this.#published = this.state(false);
+  }
+
+  get ledgerPair(): LedgerPair {
+    return { real: this.real, dryRun: this.#dryRun };
+  }
+
+  /** The systemic event that is not over. */
+  get event(): SystemicEvent | undefined {
+    return this.#store.correlations.real.correlation.event;
+  }
+
+  /** Where failures of several tools are compared: those of tools that decide, or also those of tools that are only observed. */
+  correlationOf(observed: boolean): CorrelationState {
+    const { real, dryRun = real } = this.#store.correlations;
+    return observed ? dryRun : real;
+  }
+
+  /** Whether something in the ledgers may change by time, or by a success. */
+  get hasPending(): boolean {
+    const { real, dryRun } = this.#store.correlations;
+    const { failures, event } = real.correlation;
+    const isCalm = !this.#mayChange && this.#published === 'active' && failures.length === 0 && event === undefined;
+    return !isCalm || (dryRun !== undefined && isBusy(dryRun.correlation));
+  }
+
+  /** B1: whether the budget has no failure left. */
+  isExhausted(observed: boolean): boolean {
+    return (observed ? (this.#dryRun ?? this.real) : this.real).exhausted;
+  }
+
+  state(observed: boolean): SessionState {
+    if (this.#pauses(this.correlationOf(observed))) return 'paused_systemic';
+    return this.isExhausted(observed) ? 'paused_budget' : 'active';
+  }
+
+  #pauses({ correlation }: CorrelationState): boolean {
+    return correlation.event !== undefined && this.#rules?.decision === 'pause';
+  }
+
+  /** S2: whether an event concerns a tool. */
+  isAffected(state: CorrelationState, tool: string): boolean {
+    const { event } = state.correlation;
+    if (event === undefined || this.#rules === undefined) return false;
+    const { affectedBy, version } = this.#rules;
+    const now = version();
+    if (state.affected?.event !== event || state.affected.version !== now) {
+      state.affected = { event, version: now, tools: affectedBy(event) };
+    }
+    return state.affected.tools.has(tool);
+  }
+
+  /** A tool is only observed from now on: the dry run begins with everything that has happened so far (C1). */
+  observe(): void {
+    startDryRun(this.#store);
+    this.#keep(this.real, this.#dryRun ?? this.real);
+  }
+
+  /** B1, S1, S3: a counted failure. */
+  failed(observed: boolean, failure: Omit<LedgerFailure, 'isPartOfEvent'>, unixMs: number): void {
+    const { tool, category, at, hasCircuit, isProbe } = failure;
+    this.#enter(observed, (ledger, isDryRun) => {
+      const isPartOfEvent = this.#isPartOfEvent(this.correlationOf(isDryRun), tool);
+      return recordFailure(ledger, { ...failure, isPartOfEvent }, this.#around(isDryRun));
+    });
+    if (!hasCircuit || isProbe) return;
+    const entry = { tool, category, at: correlationMoment(this.#store, at), unixMs };
+    const isEvent = this.#correlate(observed, (correlation) => correlateFailure(correlation, entry, this.#rules));
+    if (isEvent && this.event !== undefined) this.#observer.detected(this.event);
+  }
+
+  /** S3: in scope `process` unaffected tools go on, and their failures are charged as usual. */
+  #isPartOfEvent(state: CorrelationState, tool: string): boolean {
+    if (state.correlation.event === undefined) return false;
+    return this.#store.steps === undefined || this.isAffected(state, tool);
+  }
+
+  /** S3: a counted success. `group`: the circuit of its group. */
+  succeeded(observed: boolean, tool: string, group: string | undefined): void {
+    if (!this.hasPending) return; // Nearly always.
+    this.#correlate(observed, correlateSuccess);
+    this.#enter(observed, (ledger) => recordSuccess(ledger, tool, group));
+  }
+
+  /** S1, B3, C15: a circuit opened. Returns whether this began the real event. */
+  opened(observed: boolean, opening: Opening, { fromClosed, isMember }: OpeningFacts): boolean {
+    const { tool } = opening;
+    const own = { ...opening, at: correlationMoment(this.#store, opening.at) };
+    if (isMember !== undefined) this.#correlate(observed, (one) => absorbMembers(one, tool, isMember));
+    const isKnown = [false, true].map((isDryRun) => isListed(this.correlationOf(isDryRun).correlation, tool));
+    const isEvent = this.#correlate(
+      observed,
+      (one) => correlateOpening(one, own, this.#rules),
+      (ledger, isDryRun) => {
+        const { rule } = ledger.budget;
+        const counts = rule === 'strict' ? isKnown[Number(isDryRun)] === false : fromClosed;
+        if (!counts) return ledger;
+        const around = this.#around(isDryRun);
+        if (isMember !== undefined)
+          return recordGroupOpening(ledger, rule === 'strict' ? own : opening, isMember, around);
+        return recordOpening(ledger, rule === 'strict' ? own : opening, around);
+      },
+    );
+    return isEvent;
+  }
+
+  closed(observed: boolean, tool: string): void {
+    const tools = new Set([tool]);
+    this.#correlate(observed, (one) => correlateClosing(one, tools));
+    this.#enter(observed, (ledger) => recordClosing(ledger, tool));
+  }
+
+  /** B1, S3, C12: time has passed, and other sessions may have detected an event. */
+  pass(at: Moment): void {
+    this.#follow(false);
+    if (this.#mayChange) {
+      this.#enter(false, (ledger, isDryRun) =>
+        this.#pauses(this.correlationOf(isDryRun)) ? ledger : recordTime(ledger, at, this.#around(isDryRun)),
+      );
+    }
+    this.settle();
+  }
+
+  /** B1: called once all consequences of a call are known. */
+  settle(): void {
+    const { exhausted } = this.real;
+    this.#enter(false, settleExhaustion);
+    this.#publish();
+    if (!exhausted && this.real.exhausted) this.#observer.exhausted();
+  }
+
+  /** B1: the budget is full again. */
+  renew(): void {
+    this.#enter(false, renewBudget);
+    this.#publish();
+    this.#observer.resumed();
+  }
+
+  /** S5: ends the real event and the event of the dry run. */
+  resolve(observedOnly = false): void {
+    this.#correlate(observedOnly, resolveEvent);
+    this.#publish();
+  }
+
+  /** Changes the correlation, gives a new event its gate, and charges it. Returns whether the real event has just begun. */
+  #correlate(
+    observed: boolean,
+    change: (correlation: Correlation) => Correlation,
+    before: (ledger: Ledger, isDryRun: boolean) => Ledger = same,
+  ): boolean {
+    const { real, dryRun } = this.#store.correlations;
+    const known = this.event;
+    if (!observed) this.#change(real, change);
+    if (dryRun !== undefined) this.#change(dryRun, change);
+    if (before !== same) this.#enter(observed, before);
+    this.#follow(observed);
+    return known === undefined && this.event !== undefined;
+  }
+
+  #change(state: CorrelationState, change: (correlation: Correlation) => Correlation): void {
+    const known = state.correlation.event;
+    state.correlation = change(state.correlation);
+    const { event } = state.correlation;
+    if (event === known) return;
+    const policy = this.#rules?.gate;
+    if (event === undefined || policy === undefined) {
+      if (state.gate !== undefined) state.generation = state.gate.circuit.generation + 1;
+      state.gate = undefined;
+      return;
+    }
+    const at: Moment = { ms: latestOf(event), step: 0, stepMs: 0 };
+    // A circuit that joins shows that the event was not over yet: its wait begins again.
+    if (state.gate !== undefined) state.gate.circuit = restage(state.gate.circuit, policy, at);
+    else state.gate = { circuit: openCircuit(at, event.category ?? 'unknown', policy, state.generation) };
+  }
+
+  /** S3: each ledger is charged for the event that concerns it. */
+  #follow(observed: boolean): void {
+    const within = this.#within;
+    if (within === undefined) return;
+    this.#enter(observed, (ledger, isDryRun) =>
+      followEvent(ledger, this.correlationOf(isDryRun).correlation.event, within),
+    );
+  }
+
+  #around(isDryRun: boolean): Around {
+    return { correlation: this.correlationOf(isDryRun).correlation, within: this.#within };
+  }
+
+  /** Enters a change; for a tool that is only observed, only in the dry run. */
+  #enter(observed: boolean, change: (ledger: Ledger, isDryRun: boolean) => Ledger): void {
+    this.#keep(observed ? this.real : change(this.real, false), this.#dryRun && change(this.#dryRun, true));
+  }
+
+  #keep(real: Ledger, dryRun: Ledger | undefined): void {
+    if (real === this.real && dryRun === this.#dryRun) return;
+    this.real = real;
+    this.#dryRun = dryRun;
+    this.#mayChange = this.#hasChanges();
+  }
+
+  #hasChanges(): boolean {
+    return mayChange(this.real.budget) || (this.#dryRun !== undefined && mayChange(this.#dryRun.budget));
+  }
+
+  /** Metrics get the result of a call as a whole: a charge that is merged at once was never the last one. */
+  #publish(): void {
+    this.#published = this.state(false);
+    this.#observer.wrote(this.real, this.#published);
+  }
+}
+
+const same = (ledger: Ledger): Ledger => ledger;
+
+const isBusy = ({ failures, event }: Correlation): boolean => failures.length > 0 || event !== undefined;
+
+const isListed = ({ openings }: Correlation, tool: string): boolean => openings.some((one) => one.tool === tool);

@@ -1,0 +1,102 @@
+import { show } from '../config/checks.ts';
+import { BreakerboxUsageError } from '../config/errors.ts';
+import { annotated } from './annotated.ts';
+
+/** Why a result may not be current (F1). A fresh one has no label. */
+export const FRESHNESS_KINDS = ['stale', 'cached', 'unverified', 'freshness_unknown'] as const;
+
+export type FreshnessKind = (typeof FRESHNESS_KINDS)[number];
+
+/** A label for a result that may not be current (F1). */
+export interface FreshnessLabel {
+  /**
+   * | kind | means |
+   * |---|---|
+   * | `stale` | older than the task, or the last good result in place of a new one |
+   * | `cached` | identical to the last result for these arguments |
+   * | `unverified` | the executor says that the result was not checked |
+   * | `freshness_unknown` | the executor says that the time of retrieval is unknown |
+   */
+  readonly kind: FreshnessKind;
+  /** When the result was retrieved, in Unix milliseconds; undefined if unknown. */
+  readonly retrievedUnixMs: number | undefined;
+}
+
+/** The facts that decide the label of a result. */
+export interface FreshnessFacts {
+  /** Whether it is the last good result, in place of a new one (F2). */
+  readonly served: boolean;
+  /** When it was retrieved, in Unix milliseconds. Null: unknown. Undefined: now. */
+  readonly retrievedUnixMs: number | null | undefined;
+  /** When the task began, in Unix milliseconds. */
+  readonly taskUnixMs: number;
+  /** Whether it is identical to the last result for these arguments. */
+  readonly identical: boolean;
+  /** False: the executor says that the result was not checked. */
+  readonly verified: boolean | undefined;
+  /** Now, in Unix milliseconds. */
+  readonly unixMs: number;
+}
+
+/** F1: the label of a result, by the first kind that applies; undefined if it is fresh. A time that is not a number is unknown. */
+export const labelOf = (facts: FreshnessFacts): FreshnessLabel | undefined => {
+  const { retrievedUnixMs = facts.unixMs } = facts;
+  const unixMs = retrievedUnixMs ?? Number.NaN;
+  const known = Number.isFinite(unixMs) ? unixMs : undefined;
+  const kind = kindOf(facts, known);
+  return kind && { kind, retrievedUnixMs: known };
+};
+
+const kindOf = (facts: FreshnessFacts, retrievedUnixMs: number | undefined): FreshnessKind | undefined => {
+  if (facts.served || (retrievedUnixMs ?? Number.POSITIVE_INFINITY) < facts.taskUnixMs) return 'stale';
+  if (facts.identical) return 'cached';
+  if (facts.verified === false) return 'unverified';
+  return retrievedUnixMs === undefined ? 'freshness_unknown' : undefined;
+};
+
+const MEANING: Readonly<Record<FreshnessKind, string>> = {
+  stale: '',
+  cached: 'identical to the last answer, ',
+  unverified: 'nobody has checked it, ',
+  freshness_unknown: '',
+};
+
+/**
+ * The label as text, for people and models.
+ *
+ * @throws BreakerboxUsageError if `label` is not a label.
+ *
+ * @example
+ * ```ts
+ * describeFreshness({ kind: 'stale', retrievedUnixMs: Date.UTC(2026, 10, 20, 21, 14, 3) });
+ * // 'stale: retrieved 2026-11-20 21:14:03 UTC'
+ * ```
+ */
+export const describeFreshness = (label: FreshnessLabel): string => {
+  const { kind, retrievedUnixMs } = ((label as unknown) ?? {}) as FreshnessLabel;
+  if (!FRESHNESS_KINDS.includes(kind)) {
+    throw new BreakerboxUsageError(
+      `describeFreshness(${show(label)}): this is no label, so it says nothing of a result. Give permit.freshness, or the label of ` +
+        'a stale route.',
+    );
+  }
+  return `${kind}: ${MEANING[kind]}${describeTime(retrievedUnixMs)}`;
+};
+
+const describeTime = (unixMs: number | undefined): string => {
+  const date = new Date(unixMs ?? Number.NaN); // A time beyond the calendar is no date either.
+  if (Number.isNaN(date.getTime())) return 'retrieved at an unknown time';
+  return `retrieved ${date.toISOString().replace('T', ' ').replace(/\..*/, '')} UTC`;
+};
+
+/**
+ * The result together with its label, in a form that reaches the model: see {@link annotated}, under `freshness`.
+ *
+ * @example
+ * ```ts
+ * labelled('12 degrees', { kind: 'stale', retrievedUnixMs: Date.UTC(2026, 10, 20, 21, 14, 3) });
+ * // '[stale: retrieved 2026-11-20 21:14:03 UTC]\n12 degrees'
+ * ```
+ */
+export const labelled = (result: unknown, label: FreshnessLabel): unknown =>
+  annotated(result, 'freshness', describeFreshness(label));

@@ -1,0 +1,137 @@
+/**
+ * Digests of arguments and results, so that the engine can recognise equal ones without keeping them (O5, F1, F2, Q2). The hash is
+ * not cryptographic. A digest reveals nothing because the seed is secret and the digest never leaves the process.
+ */
+
+/** Characters, keys and elements that are read at once. That takes a few microseconds. */
+const SMALL = 2_048;
+
+/** The same for any value. Beyond that, a value equals no other. */
+const LARGE = 4_000_000;
+
+/** A seed that can't be guessed: 53 bits of randomness. Some edge platforms allow randomness only inside a request. */
+export const randomSeed = (): number => {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high & 0x1f_ffff) * 2 ** 32 + low;
+};
+
+/**
+ * 128 bits of a text, as 32 hexadecimal digits.
+ *
+ * @param seed any number; hashes made with different seeds have nothing in common.
+ * Source: cyrb128 by bryc (public domain), with a seed.
+ */
+export const hashOfText = (text: string, seed: number): string => {
+  const high = Math.floor(seed / 2 ** 32);
+  let [a, b, c, d] = [1_779_033_703 ^ seed, 3_144_134_277 ^ high, 1_013_904_242 ^ seed, 2_773_480_762 ^ high];
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    a = b ^ Math.imul(a ^ code, 597_399_067);
+    b = c ^ Math.imul(b ^ code, 2_869_860_233);
+    c = d ^ Math.imul(c ^ code, 951_274_213);
+    d = a ^ Math.imul(d ^ code, 2_716_044_179);
+  }
+  a = Math.imul(c ^ (a >>> 18), 597_399_067);
+  b = Math.imul(d ^ (b >>> 22), 2_869_860_233);
+  c = Math.imul(a ^ (c >>> 17), 951_274_213);
+  d = Math.imul(b ^ (d >>> 19), 2_716_044_179);
+  const all = a ^ b ^ c ^ d;
+  return [all, b ^ all, c ^ all, d ^ all].map(hex).join('');
+};
+
+const hex = (lane: number): string => (lane >>> 0).toString(16).padStart(8, '0');
+
+/**
+ * A digest of any value: the same string for equal values, another one for different values. Synchronous, and never throws.
+ *
+ * Values are equal if their JSON is equal, in any order of keys. Beyond JSON, `NaN`, BigInt, Map, Set and errors count by their
+ * content. `undefined` for a value that can't be read: cycles, objects that hide their content, and values of more than
+ * four million characters, keys and elements.
+ *
+ * @example
+ * ```ts
+ * const seed = randomSeed();
+ * digest({ city: 'Oslo', days: 3 }, seed) === digest({ days: 3, city: 'Oslo' }, seed); // true
+ * ```
+ */
+export const digest = (value: unknown, seed: number, room = LARGE): string | undefined => {
+  let left = room;
+  const take = (size: number): void => {
+    left -= size;
+    if (left < 0) throw TOO_LARGE;
+  };
+  try {
+    const text = JSON.stringify(value, (key, one: unknown) => {
+      take(1 + key.length + (typeof one === 'string' ? one.length : 0));
+      const isPlain = one === undefined || one === null || typeof one === 'string' || typeof one === 'boolean';
+      return isPlain ? one : inOneForm(one, take);
+    });
+    return text === undefined ? undefined : hashOfText(text, seed);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Made once, because stacks are expensive. */
+const TOO_LARGE = new RangeError('The value is too large to be read now.');
+const HIDDEN = new TypeError('The value hides its content.');
+
+/** A value as JSON that shows all of its content, with sorted keys. `take` stops the reading of a large one. */
+const inOneForm = (value: unknown, take: (size: number) => void): unknown => {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : [String(value)];
+  if (typeof value === 'bigint') return ['bigint', value.toString(16)];
+  if (typeof value !== 'object' || value === null) return [typeof value]; // All functions count the same.
+  if (Array.isArray(value)) return value;
+  if (value instanceof Map || value instanceof Set) {
+    take(value.size);
+    return [value.constructor.name, ...value];
+  }
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+    take(value.byteLength);
+    return [Object.prototype.toString.call(value), new TextDecoder('latin1').decode(value as ArrayBuffer)]; // One character for each byte.
+  }
+  if (value instanceof Error) return ['Error', value.name, value.message];
+  const entries = Object.entries(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (entries.length === 0 && prototype !== Object.prototype && prototype !== null) throw HIDDEN;
+  return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
+};
+
+/** Counts the digests that match no other. */
+let unequalled = 0;
+
+/**
+ * The arguments of one call, for as long as their digest may be needed (O5, F1, F2). Small ones are hashed at once. Large ones are
+ * kept until their digest is needed, because hashing a megabyte takes milliseconds and most calls succeed without a digest. If a
+ * tool changes large arguments during its call, a digest that is taken later is of the changed ones.
+ *
+ * All of it is private, so that neither JSON nor `console.log` shows arguments (Q2).
+ */
+export class CallInput {
+  readonly #seed: number;
+  #digest: string | undefined;
+  /** Undefined once the arguments are no longer kept. */
+  #value: unknown;
+
+  constructor(value: unknown, seed: number) {
+    this.#seed = seed;
+    this.#digest = digest(value, seed, SMALL);
+    this.#value = this.#digest === undefined ? value : undefined;
+  }
+
+  /** The digest, computed once. Arguments that can't be read, or were released before, match no others. */
+  digest(): string {
+    if (this.#digest === undefined) {
+      const found = this.#value === undefined ? undefined : digest(this.#value, this.#seed);
+      this.release();
+      unequalled += 1;
+      this.#digest = found ?? `like no other ${unequalled}`;
+    }
+    return this.#digest;
+  }
+
+  /** The call is over, or was not made: drops the arguments. */
+  release(): void {
+    this.#value = undefined;
+  }
+}

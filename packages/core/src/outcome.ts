@@ -1,0 +1,270 @@
+import { type Classification, classifyError, classifyResult } from './classify/classify.ts';
+import { isError, readErrorResult } from './classify/error-result.ts';
+import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './classify/taxonomy.ts';
+import { isObject, read, readKeys } from './classify/untrusted.ts';
+import type { Clock } from './clock.ts';
+import { someNames } from './config/names.ts';
+import { atOnce, reportThrown, safely } from './safely.ts';
+import type { ResultJudge, ToolSettings } from './tool.ts';
+import { warnOnce } from './warnings/warnings.ts';
+
+/**
+ * How a tool call ended, as reported by the executor. Give a thrown error as `error`. Give a returned value as `result` if the tool
+ * may report errors in its results (MCP's `isError`, an `{ error }` object). Or set `outcome` directly.
+ */
+export type Settlement = SettledAs & {
+  /**
+   * The cost of the call. Tokens of a failed call are wasted (O4): they are counted, charged to the token budget (B4), and may open
+   * the circuit (C3).
+   */
+  readonly tokens?: number | undefined;
+  /**
+   * Milliseconds that the tool itself took. Set it if the time since the decision is misleading, for example because a person was
+   * asked in between. Default: the time since the decision.
+   */
+  readonly durationMs?: number | undefined;
+  /**
+   * What the failure blames. `group`: the failure shows that all tools of the group are unreachable, such as the end of an MCP
+   * server's transport; the group's circuit opens at once (C13). `key`: the failure is about the one host, account or file that the
+   * call chose, and counts there alone (C14). Ignored unless the call failed: if `outcome` is `ignored`, or the category is
+   * `cancelled` or `denied`, it counts nowhere.
+   */
+  readonly blames?: 'group' | 'key' | undefined;
+  /** What the executor knows about how current the result is, for tools with `labelFreshness` (F1). */
+  readonly freshness?: FreshnessHint | undefined;
+};
+
+/** How current a result is, as the executor knows it (F1). */
+export interface FreshnessHint {
+  /** When the data was retrieved, in Unix milliseconds; `null` if unknown. Default: by this call. */
+  readonly retrievedUnixMs?: number | null;
+  /** `false`: the data was not checked. */
+  readonly verified?: boolean;
+}
+
+type SettledAs =
+  | {
+      /** How the call ended, if the executor knows. It is taken as it is; nothing is classified. */
+      readonly outcome: 'success';
+      /** The returned value, kept as the last good result if the tool has `serveStaleMs` (F2). */
+      readonly result?: unknown;
+    }
+  | {
+      readonly outcome: Exclude<Outcome, 'success'>;
+      /** What kind of failure it was (O1). Default `unknown`. */
+      readonly category?: ErrorCategory;
+      /** The wait that the tool asked for, in milliseconds (O3). */
+      readonly retryAfterMs?: number;
+      /** Give either an outcome or an error: an error is classified, an outcome is taken as it is. */
+      readonly error?: never;
+    }
+  | {
+      /** The thrown error. Its category is read from it (O2). */
+      readonly error: unknown;
+      /** The signal that the call ran under. It distinguishes a time-out from an abort by the caller (O2). */
+      readonly signal?: AbortSignal | undefined;
+      /** The executor's own classification (E1). Default: core reads codes and statuses. */
+      readonly verdict?: Classification | undefined;
+    }
+  | {
+      /**
+       * The returned value. It is checked for an error that it reports, and kept as the last good result if the tool has
+       * `serveStaleMs` (F2).
+       */
+      readonly result: unknown;
+      /**
+       * The executor's own classification (E1); `null`: the result is a success. Default: core reads codes and statuses of error
+       * results.
+       */
+      readonly verdict?: Classification | null | undefined;
+    };
+
+/** The result of judging a settlement. */
+export interface Judged {
+  readonly outcome: Outcome;
+  /** Undefined on success. */
+  readonly category: ErrorCategory | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly tokens?: number;
+  /** Set if the executor reported how long the call took. */
+  readonly durationMs?: number;
+  /** `key`: ignored by everything but the circuit of the call's key, where it is a failure (C14). */
+  readonly blames?: 'group' | 'key' | undefined;
+}
+
+const SUCCESS: Judged = { outcome: 'success', category: undefined };
+
+/** O1, O2: outcome and category of a settlement. Never throws: a settlement that can't be read says nothing about the tool (E5). */
+export const judge = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
+  try {
+    const given = isError(settlement) ? { error: settlement } : settlement; // Untyped callers may pass the error of `catch` itself.
+    const judged = weigh(given, tool, settings, clock);
+    const isPlain = !('tokens' in given || 'durationMs' in given || 'blames' in given); // As nearly all are.
+    return isPlain ? judged : withCost(judged, given, tool);
+  } catch (error) {
+    reportThrown(`reading the settlement of tool '${tool}'`, error);
+    return { outcome: 'ignored', category: 'unknown' };
+  }
+};
+
+/** A cost that can't be read does not affect the outcome, which is known by now. */
+const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged => {
+  try {
+    const { tokens, durationMs, blames } = settlement;
+    return {
+      ...judged,
+      ...(blames === 'group' && judged.outcome === 'failure' && { blames }),
+      ...bounded('tokens', tokens),
+      ...bounded('durationMs', durationMs),
+    };
+  } catch (error) {
+    reportThrown(`reading what a call of tool '${tool}' cost`, error);
+    return judged;
+  }
+};
+
+/** C14: the outcome for a failure that blames the key. A call that was ended from outside says nothing about the key. */
+const ofKey = ({ category, retryAfterMs }: Judged): Judged => {
+  const isFailure = category !== 'cancelled' && category !== 'denied';
+  return { outcome: 'ignored', category, retryAfterMs, ...(isFailure && { blames: 'key' }) };
+};
+
+/** Keeps sums finite, because metrics and snapshots hold them. */
+const bounded = (key: 'tokens' | 'durationMs', value: unknown): Partial<Judged> => {
+  const amount = value === 0 && key === 'durationMs' ? 0 : sane(value);
+  return amount === undefined ? {} : { [key]: Math.min(amount, Number.MAX_SAFE_INTEGER) };
+};
+
+const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
+  // Untyped callers may pass anything. The value isn't shown, because it may be a secret (Q2).
+  if (!isObject(settlement))
+    throw new TypeError(`It is of type ${typeof settlement}. Give an object, such as { error }.`);
+  const says = 'error' in settlement || 'result' in settlement;
+  // Types accept `{ outcome: ok ? 'success' : undefined, error }`, which is an error.
+  if ('outcome' in settlement && !(says && settlement.outcome === undefined)) {
+    const { outcome } = settlement;
+    if (outcome === 'success') return SUCCESS;
+    if (outcome !== 'failure' && outcome !== 'ignored') {
+      return unclear(tool, 'its outcome is none of success, failure and ignored');
+    }
+    const wait = sane(read(settlement, 'retryAfterMs'));
+    const told: Judged = { outcome, category: categoryOf(settlement, tool), retryAfterMs: wait };
+    return outcome === 'failure' && read(settlement, 'blames') === 'key' ? ofKey(told) : told;
+  }
+  if (!says) {
+    return unclear(
+      tool,
+      `an object with ${someNames(readKeys(settlement)) || 'nothing in it'} doesn't say how the call went`,
+    );
+  }
+  const found: Found | undefined =
+    'error' in settlement
+      ? (byUser(settlement.error, false, tool, settings) ??
+        given(settlement.verdict, `the verdict on tool '${tool}'`) ??
+        classifyError(settlement.error, {
+          unixMs: clock.unixNow(),
+          ...(settlement.signal && { signal: settlement.signal }),
+        }))
+      : classifiedResult(settlement, tool, settings, clock);
+  if (found === undefined) return SUCCESS;
+  const { category, isFailure } = found;
+  const retryAfterMs = sane(found.retryAfterMs);
+  const outcome = isFailure ? 'failure' : settings.outcomes[category];
+  const blames = read(settlement, 'blames');
+  // The end of a transport is about the group, even if its text names a key.
+  const isOfKey = blames === 'key' || (found.blames === 'key' && blames !== 'group');
+  return isOfKey ? ofKey({ outcome, category, retryAfterMs }) : { outcome, category, retryAfterMs };
+};
+
+/** The classification of a call. `isFailure`: it is a failure, even if the tool's `outcomes` ignore its category (O7). */
+type Found = Classification & { readonly isFailure?: boolean };
+
+/** An unclear settlement neither opens nor closes a circuit. Values aren't shown, because they may be secrets (Q2). */
+const unclear = (tool: string, why: string): Judged => {
+  warnOnce(
+    'BREAKERBOX_SETTLEMENT',
+    tool,
+    () =>
+      `settle() of tool '${tool}': ${why}, so it counts as ignored. Give { outcome: 'success' }, { error }, or { result }.`,
+  );
+  return { outcome: 'ignored', category: 'unknown' };
+};
+
+const categoryOf = (settlement: object, tool: string): ErrorCategory => {
+  const named = read(settlement, 'category');
+  const category = known(named);
+  if (category === undefined && named !== undefined) {
+    warnOnce(
+      'BREAKERBOX_SETTLEMENT',
+      `${tool}: category`,
+      () =>
+        `settle() of tool '${tool}': its category is none that there is, so it counts as unknown. Give one of ${ERROR_CATEGORIES.join(', ')}.`,
+    );
+  }
+  return category ?? 'unknown';
+};
+
+/** O7, O2: the tool's own settings first, then the executor's classification, then codes and statuses. Undefined: a success. */
+const classifiedResult = (
+  { result, verdict }: { readonly result?: unknown; readonly verdict?: Classification | null | undefined },
+  tool: string,
+  settings: ToolSettings,
+  clock: Clock,
+): Found | undefined => {
+  const failed = settings.isFailure && failedBy(settings.isFailure, result, tool);
+  if (failed !== undefined) return failed ? { ...failed, isFailure: true } : undefined;
+  const found = settings.classify && byUser(result, true, tool, settings);
+  if (found !== undefined || verdict === null) return found;
+  const said = given(verdict, `the verdict on tool '${tool}'`);
+  if (said !== undefined || readErrorResult(result) === undefined) return said; // Almost every result: the clock isn't read for it.
+  return classifyResult(result, { unixMs: clock.unixNow() });
+};
+
+/** O7: what `isFailure` says; false for a success. */
+const failedBy = (isFailure: ResultJudge, result: unknown, tool: string): Classification | false | undefined => {
+  const what = `isFailure of tool '${tool}'`;
+  return safely(what, () => {
+    const answer = atOnce(what, isFailure(result));
+    return answer === false ? answer : given(answer === true ? 'server' : answer, what);
+  });
+};
+
+const byUser = (
+  value: unknown,
+  returned: boolean,
+  tool: string,
+  { classify }: ToolSettings,
+): Classification | undefined => {
+  if (classify === undefined) return undefined;
+  const what = `the classifier of tool '${tool}'`;
+  return safely(what, () => given(atOnce(what, classify(value, { returned })), what));
+};
+
+/** A category or a classification from a user or an executor. Any other value is reported to `diag` and has no effect (E5). */
+const given = (answer: unknown, what: string): Classification | undefined => {
+  if (answer === undefined) return undefined;
+  const { category, retryAfterMs, blames } = (
+    typeof answer === 'object' && answer !== null ? answer : { category: answer }
+  ) as Partial<Classification>;
+  const valid = known(category);
+  if (valid === undefined) {
+    warnOnce(
+      'BREAKERBOX_SETTLEMENT',
+      what,
+      () =>
+        `${what} gave a value that is not a category, so it is ignored. Give one of ${ERROR_CATEGORIES.join(', ')}, or undefined.`,
+    );
+  }
+  return (
+    valid && {
+      category: valid,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(blames === 'key' && { blames }),
+    }
+  );
+};
+
+const known = (category: unknown): ErrorCategory | undefined => ERROR_CATEGORIES.find((one) => one === category);
+
+const sane = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined;

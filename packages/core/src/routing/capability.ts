@@ -1,0 +1,165 @@
+import { type Check, gather, isRecord, list, object, oneOf, orLeaveOut, show, text } from '../config/checks.ts';
+import type { ConfigIssue } from '../config/errors.ts';
+import { someNames } from '../config/names.ts';
+import { describeCycle, walk } from './graph.ts';
+
+/** How much an alternative loses (R1). */
+export const DEGRADATIONS = ['low', 'high', 'unknown'] as const;
+
+export type Degradation = (typeof DEGRADATIONS)[number];
+
+/** An alternative: another tool to use as a fallback (R1). */
+export interface Alternative {
+  /** The name of a configured tool. */
+  readonly tool: string;
+  /** How to use the alternative for this purpose, in words for the model. */
+  readonly method?: string;
+  /** How much the alternative loses. Default `unknown`. */
+  readonly degradation?: Degradation;
+  /** What the alternative loses, in words for the model. */
+  readonly note?: string;
+  /** Converts this tool's input into the alternative's input. The executor may then call the alternative directly (R4). */
+  adapt?(input: unknown): unknown; // As a method, so that a function of a narrower input type fits.
+}
+
+/** The purpose of a tool, and what to do without it (R1). */
+export interface Capability {
+  /** What the tool provides, in words: `web search`. */
+  readonly provides?: string;
+  /** Tools to use as fallbacks. The usable one of least degradation is chosen; among equals the first. */
+  readonly alternatives?: readonly Alternative[];
+  /** What a person or the model may do if no alternative is usable: `ask the user for a link`. */
+  readonly fallback?: string;
+  /**
+   * Tools, or anything else by name, that this tool depends on. Their backoffs share a cap (P4), and a shared dependency is
+   * suspected first (S4).
+   */
+  readonly dependsOn?: readonly string[];
+}
+
+const aFunction: Check = (path, value) =>
+  typeof value === 'function'
+    ? []
+    : [
+        {
+          path,
+          message: `is ${show(value)}. Give a function from this tool's input to the alternative's, or leave it out.`,
+        },
+      ];
+
+const notInAFile: Check = (path) => [
+  { path, message: `can't stand in a file, for it is a function. Leave it out here, and set it in code.` },
+];
+
+/** Checks each alternative by itself. The check of the whole map tells whether its tool exists. */
+const alternative =
+  (adapt: Check): Check =>
+  (path, value) => {
+    if (!isRecord(value)) {
+      const such = typeof value === 'string' ? show(value) : "'news_search'";
+      return [{ path, message: `is ${show(value)}. Give an object such as { tool: ${such} }.` }];
+    }
+    const tool = text('it is the name of the tool that stands in.');
+    const missing = value.tool === undefined ? tool(`${path}.tool`, undefined) : [];
+    const checks: Readonly<Record<keyof Alternative, Check>> = {
+      tool,
+      method: text('it tells the model how to use the alternative for this. Or leave it out.'),
+      degradation: oneOf(DEGRADATIONS, orLeaveOut('it is how much is lost by the alternative, unknown by default.')),
+      note: text('it tells the model what is lost by the alternative. Or leave it out.'),
+      adapt,
+    };
+    return [...object(checks)(path, value), ...missing];
+  };
+
+const checksWith = (adapt: Check) =>
+  ({
+    provides: text('it says what the tool gives. Or leave it out.'),
+    alternatives: list(alternative(adapt), "[{ tool: 'news_search' }]"),
+    fallback: text('it tells the model what to do without the tool. Or leave it out.'),
+    dependsOn: list(text('it is the name of a tool or of anything else that this tool stands on.'), "['egress-proxy']"),
+  }) satisfies Readonly<Record<keyof Capability, Check>>;
+
+/** For a tool that is configured in code. */
+export const capabilityChecks = checksWith(aFunction);
+
+/** For a tool that comes from a file. */
+export const capabilityFileChecks = checksWith(notInAFile);
+
+/**
+ * R1, E6: faults across the tools. Takes any value and checks its well-formed parts, so that all faults are reported at once.
+ * {@link capabilityChecks} reports the malformed parts.
+ */
+export const checkCapabilityMap = (tools: unknown): readonly ConfigIssue[] => {
+  const map = new Map(isRecord(tools) ? Object.entries(tools) : []);
+  const fallbacks = (tool: string) => alternativesOf(map.get(tool));
+  const basis = (tool: string) => textsIn(own(map.get(tool), 'dependsOn'));
+  return [
+    ...gather(map.keys(), (tool) => checkAlternatives(tool, fallbacks(tool), map)),
+    ...cyclesOf(map, 'alternatives', (tool) => textsIn(fallbacks(tool)).filter((one) => one !== tool)),
+    ...cyclesOf(map, 'dependsOn', basis),
+  ];
+};
+
+const checkAlternatives = (
+  tool: string,
+  alternatives: readonly (string | undefined)[],
+  map: ReadonlyMap<string, unknown>,
+): readonly ConfigIssue[] => {
+  const seen = new Set<string | undefined>();
+  return gather(alternatives, (one, index) => {
+    const fault = one === undefined ? undefined : faultOf(one, tool, seen.has(one), map);
+    seen.add(one);
+    return fault === undefined ? [] : [{ path: `tools.${tool}.alternatives[${index}].tool`, message: fault }];
+  });
+};
+
+const faultOf = (one: string, tool: string, again: boolean, map: ReadonlyMap<string, unknown>): string | undefined => {
+  if (one === tool) return `is the tool itself, which is out when an alternative is needed. Name another tool.`;
+  if (!map.has(one)) {
+    const known = someNames([...map.keys()].filter((name) => name !== tool));
+    return (
+      `is ${show(one)}, but no tool has that name. Correct the name` +
+      `${known === '' ? '' : ` (there are ${known})`}, or add the tool.`
+    );
+  }
+  return again ? `is ${show(one)} again: the first one is taken. Leave one of them out.` : undefined;
+};
+
+const WHY = {
+  alternatives: 'tools that stand in for one another would send the model round in a circle. Leave one of them out',
+  dependsOn: 'none of these tools could recover before the others. Leave one of them out',
+} as const;
+
+const cyclesOf = (
+  map: ReadonlyMap<string, unknown>,
+  key: keyof typeof WHY,
+  next: (tool: string) => readonly string[],
+): readonly ConfigIssue[] =>
+  walk(map.keys(), next).cycles.map((cycle) => ({
+    path: `tools.${cycle[0]}.${key}`,
+    message: `is a cycle, ${describeCycle(cycle)}: ${WHY[key]}.`,
+  }));
+
+/** R1: warnings for tools without alternative and fallback, which leave the model nothing to do. */
+export const capabilityWarnings = (tools: Readonly<Record<string, Capability>>): readonly ConfigIssue[] =>
+  Object.entries(tools)
+    .filter(([, { alternatives = [], fallback }]) => alternatives.length === 0 && fallback === undefined)
+    .map(([tool]) => ({
+      path: `tools.${tool}`,
+      message:
+        `has neither an alternative nor a fallback, so that without it the model can only leave its part out: write what ` +
+        `is to be done instead, such as fallback: 'ask the user for a link'.`,
+    }));
+
+/** By position; undefined if the entry is not well-formed. */
+const alternativesOf = (tool: unknown): readonly (string | undefined)[] => {
+  const alternatives = own(tool, 'alternatives');
+  if (!Array.isArray(alternatives)) return [];
+  return Array.from(alternatives, (one: unknown) => textsIn([own(one, 'tool')])[0]);
+};
+
+const textsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+
+const own = (value: unknown, key: string): unknown =>
+  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;

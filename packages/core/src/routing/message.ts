@@ -1,0 +1,233 @@
+import { remaining } from '../budget/budget.ts';
+import type { Ledger } from '../budget/ledger.ts';
+import type { SystemicEvent } from '../budget/systemic.ts';
+import type { Circuit, Outage } from '../circuit/circuit.ts';
+import { groupNameOf } from '../circuit/groups.ts';
+import type { CircuitMode } from '../circuit/mode.ts';
+import type { CircuitPolicy } from '../circuit/policy.ts';
+import { type ProbeWait, probeWait } from '../circuit/schedule.ts';
+import type { Moment } from '../clock.ts';
+import { describeFreshness } from '../freshness/freshness.ts';
+import type { Decision, Reason } from '../reasons.ts';
+import type { AlternativeRoute, Route } from './route.ts';
+import { asClause, describeWait, LOSS, quoteTool } from './wording.ts';
+
+/**
+ * The text for the model in place of a result (R3). It tells a reader who acts on it: which tool is unavailable, why, until when,
+ * what to do instead, what that loses, and not to try again. It contains no argument, result or error text, because those may hold
+ * secrets.
+ */
+
+const SAY_SO = 'say in your answer what is missing because of it';
+
+/** What rejects calls beside the tool's own circuit. */
+export interface RejectionCauses {
+  /** The circuit of the tool's group (C13). */
+  readonly group:
+    | { readonly name: string; readonly mode: CircuitMode; readonly circuit: Circuit; readonly policy: CircuitPolicy }
+    | undefined;
+  /** The circuit of the call's key, if it rejects the call (C14). */
+  readonly key: { readonly circuit: Circuit; readonly policy: CircuitPolicy } | undefined;
+  /** The systemic event that is not over. */
+  readonly event: SystemicEvent | undefined;
+  /** The gate that lets one call probe for that event (S5). */
+  readonly gate: { readonly circuit: Circuit; readonly policy: CircuitPolicy } | undefined;
+}
+
+/** The facts for the text of a skipped or paused call, as they were when the call was rejected. */
+export interface RejectionFacts extends RejectionCauses {
+  readonly reason: Reason;
+  readonly decision: Decision;
+  readonly tool: string;
+  /** Who decides for the tool (C1). */
+  readonly mode: CircuitMode;
+  /** Undefined if the tool has no circuit. */
+  readonly circuit: Circuit | undefined;
+  readonly policy: CircuitPolicy;
+  readonly at: Moment;
+  readonly ledger: Ledger;
+  /** The fallback; undefined if there is no fallback. */
+  readonly route: Route | undefined;
+}
+
+/** The message of a skip or a pause (R3). */
+export const rejectionText = (facts: RejectionFacts): string => {
+  if (isPause(facts)) return [pauseText(facts), ...insteadOnPause([facts])].join(' ');
+  const { reason, tool, key, circuit } = facts;
+  if (reason === 'repeat') {
+    const advice = 'Do not repeat it: change the arguments, or do something else first.';
+    return `Tool ${quoteTool(tool)} was not called: ${whyOf(facts)}. ${advice} ${insteadOf(facts)}`;
+  }
+  const again = againOf(facts);
+  const advice = again === undefined ? 'Do not retry it.' : `Do not retry it now; ${again}.`;
+  const target = key === undefined ? '' : ' for this target';
+  const others = key !== undefined && circuit?.state === 'closed' ? ' Other targets still work.' : '';
+  return `Tool ${quoteTool(tool)} is unavailable${target}: ${whyOf(facts)}. ${advice}${others} ${insteadOf(facts)}`;
+};
+
+/** R3: the same for all unavailable tools, as a part of the system prompt; empty if all are available. */
+export const noteText = (entries: readonly RejectionFacts[]): string => {
+  const paused = entries.filter(isPause);
+  const skipped = entries.filter((facts) => !isPause(facts));
+  const [first] = paused;
+  return [
+    ...(first === undefined ? [] : [pauseText(first), ...insteadOnPause(paused)]),
+    ...(skipped.length === 0 ? [] : ['These tools are unavailable now. Do not call them.']),
+    ...skipped.map(noteLine),
+  ].join('\n');
+};
+
+const noteLine = (facts: RejectionFacts): string => {
+  const again = againOf(facts);
+  const until = again === undefined ? '' : `; ${again}`;
+  return `- ${quoteTool(facts.tool)}: ${whyOf(facts)}${until}. ${insteadOf(facts)}`;
+};
+
+const isPause = ({ decision }: RejectionFacts): boolean => decision === 'pause';
+
+/** Why a tool is skipped. */
+const whyOf = ({ reason, circuit: own, key, group, event }: RejectionFacts): string => {
+  const circuit = key?.circuit ?? own;
+  switch (reason) {
+    case 'systemic':
+      return systemicCause(event);
+    case 'group_open':
+      return group === undefined || group.circuit.state === 'closed'
+        ? 'the tools of its group failed'
+        : `the tools of group ${quoteTool(groupNameOf(group.name) ?? group.name)} failed (${group.circuit.outage.category})`;
+    case 'forced_open':
+      return 'it was switched off by an operator';
+    case 'not_allowed':
+      return 'it is not among the tools that this run may use';
+    case 'unavailable':
+      return 'its pre-call check says that it cannot be used now';
+    case 'repeat':
+      return 'the same call has failed in the same way several times in a row';
+    default:
+      return circuit === undefined || circuit.state === 'closed' ? 'the last calls failed' : causeOf(circuit.outage);
+  }
+};
+
+/** What opened the circuit (C3). */
+const causeOf = ({ trip, category }: Outage): string => {
+  switch (trip) {
+    case 'slow_call_rate':
+      return 'too many of its calls took too long';
+    case 'failure_rate':
+      return `too many of its calls failed, the last one with ${category}`;
+    case 'wasted_tokens':
+      return `its failed calls (${category}) cost too many tokens`;
+    default:
+      return `the last calls failed (${category})`;
+  }
+};
+
+/** When the tool may be tried again; undefined if unknown. */
+const againOf = (facts: RejectionFacts): string | undefined => {
+  const { reason } = facts;
+  if (reason === 'unavailable') return 'it may be tried again once that check passes';
+  if (reason === 'probe_in_flight') return 'one call is testing whether it has recovered';
+  const wait = waitOf(facts);
+  if (reason === 'systemic' && wait === undefined) return 'one call is testing whether they have recovered';
+  return wait && `it may be tried again ${describeWait(wait)}`;
+};
+
+/** The wait until the next probe of the circuit that rejects the call; undefined if none is open. */
+export const waitOf = ({
+  tool,
+  reason,
+  circuit,
+  policy,
+  group,
+  key,
+  gate,
+  at,
+}: RejectionFacts): ProbeWait | undefined => {
+  const ofKey = reason === 'key_open' ? key : undefined;
+  const shared = reason === 'group_open' ? group : reason === 'systemic' ? gate : ofKey;
+  if (shared?.circuit.state === 'open') {
+    const wait = probeWait(shared.circuit.outage, shared.policy, at, { tool, policy });
+    const own = circuit?.state === 'open' ? circuit.outage.notBeforeMs - at.ms : 0; // O3: its own Retry-After holds as well.
+    return { ...wait, notBeforeMs: Math.max(wait.notBeforeMs, own) };
+  }
+  return reason === 'open' && circuit?.state === 'open' ? probeWait(circuit.outage, policy, at) : undefined;
+};
+
+/** What to do instead of a call that is skipped. */
+const insteadOf = ({ reason, route }: RejectionFacts): string => {
+  switch (route?.kind) {
+    case 'alternative':
+      return alternativeText(route);
+    case 'stale':
+      return `Its last good result is given instead (${describeFreshness(route.label)}). Say in your answer how old it is.`;
+    case 'manual':
+      return `Instead: ${asClause(route.fallback)}.`;
+    default:
+      return `${reason === 'repeat' ? 'Or go' : 'Go'} on without it, and ${SAY_SO}.`;
+  }
+};
+
+const alternativeText = ({ tool, method, degradation, note }: AlternativeRoute): string => {
+  const loss = [note, LOSS[degradation]].filter((one) => one !== undefined).map(asClause);
+  return [
+    `Use ${quoteTool(tool)} instead (${loss.join('; ')}).`,
+    ...(method === undefined ? [] : [`How: ${asClause(method)}.`]),
+    ...(degradation === 'low' ? [] : ['Then say in your answer what is missing.']),
+  ].join(' ');
+};
+
+/** While all tools are paused, only a fallback without a tool can be used. */
+const insteadOnPause = (entries: readonly RejectionFacts[]): readonly string[] =>
+  entries.flatMap(({ tool, route }) =>
+    route?.kind === 'manual' ? [`In place of ${quoteTool(tool)}: ${asClause(route.fallback)}.`] : [],
+  );
+
+const pauseText = ({ reason, ledger, event }: RejectionFacts): string =>
+  reason === 'systemic' ? systemicText(event) : budgetText(ledger);
+
+const STOP = 'Do not call any tools, including ones that still work.';
+
+/** The budget of failures or of tokens has run out (B1, B4). */
+const budgetText = ({ budget }: Ledger): string =>
+  `Tool calls are paused: ${
+    remaining(budget) > 0
+      ? 'failed tool calls of this run have used up the tokens that it may waste on failures'
+      : 'too many tool calls of this run have failed'
+  }. ${STOP} Report what is done, what is not and why, and that a person has to let the run go on.`;
+
+/** Several tools failed as one event (S2). */
+const systemicText = (event: SystemicEvent | undefined): string =>
+  `Tool calls are paused: ${systemicCause(event)}. ${STOP} Report what is done, what is not and why, and that a person ` +
+  'has to confirm the recovery.';
+
+/** S4: which tools failed, how, and what is suspected. */
+const systemicCause = (event: SystemicEvent | undefined): string => {
+  const tools = event === undefined ? 'several tools' : namesOf(event);
+  const shared = event?.category === undefined ? 'at the same time' : `in the same way (${event.category})`;
+  return `${tools} failed ${shared}${event === undefined ? '' : suspicion(event)}`;
+};
+
+/** An event in scope `process` may have hundreds of tools. */
+const MOST_NAMES = 2;
+
+const namesOf = ({ openings }: SystemicEvent): string => {
+  const names = openings.slice(0, MOST_NAMES).map(({ tool }) => quoteTool(tool));
+  const more = openings.length - names.length;
+  return more === 0 ? names.join(' and ') : `${names.join(', ')} and ${more} more`;
+};
+
+/** S4: what the tools share. */
+const suspicion = ({ layer, dependency, group }: SystemicEvent): string => {
+  if (dependency !== undefined) return `; the cause is probably ${quoteTool(dependency)}, which they depend on`;
+  if (group !== undefined) return `; the cause is probably ${quoteTool(group)}, which they belong to`;
+  return layer === 'unknown' || layer === 'dependency' || layer === 'group'
+    ? ''
+    : `; the cause is probably in the ${LAYER[layer]}`;
+};
+
+const LAYER: Record<Exclude<SystemicEvent['layer'], 'dependency' | 'group' | 'unknown'>, string> = {
+  network: 'network',
+  filesystem: 'file system',
+  permissions: 'permissions',
+  upstream: 'service behind them',
+};

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { admit, closedCircuit, openCircuit } from '../circuit/circuit.ts';
+import { resolvePolicy } from '../circuit/policy.ts';
+import { alternative, at, due, event, GO_ON, groupOf, open, policy, say } from '../test-support.message.ts';
+import type { AlternativeRoute, Route } from './route.ts';
+
+describe('a skip says which tool, why, until when, and not to retry it', () => {
+  const OPEN =
+    "Tool 'web_search' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 " +
+    'steps or in 60 s.';
+
+  test('R3: an open circuit', () => {
+    expect(say()).toBe(`${OPEN} ${GO_ON}`);
+    expect(say({ route: undefined })).toBe(`${OPEN} ${GO_ON}`);
+  });
+
+  test.each([
+    ['slow_call_rate', 'too many of its calls took too long'],
+    ['failure_rate', 'too many of its calls failed, the last one with network'],
+    ['wasted_tokens', 'its failed calls (network) cost too many tokens'],
+    ['probe', 'the last calls failed (network)'],
+    ['transport', 'the last calls failed (network)'],
+  ] as const)('R3: opened by %s', (trip, why) => {
+    if (open.state !== 'open') throw new Error('one failure opens this circuit');
+    const circuit = { ...open, outage: { ...open.outage, trip } };
+    expect(say({ circuit })).toContain(`Tool 'web_search' is unavailable: ${why}. Do not retry it now;`);
+  });
+
+  test('R3: a probe on its way', () => {
+    expect(say({ reason: 'probe_in_flight', circuit: admit(open, policy, due).circuit })).toBe(
+      "Tool 'web_search' is unavailable: the last calls failed (network). Do not retry it now; one call is testing whether " +
+        `it has recovered. ${GO_ON}`,
+    );
+  });
+
+  test('R3, C13: an open group, by the name that people know it by', () => {
+    const circuit = closedCircuit(); // Of the tool itself.
+    expect(say({ reason: 'group_open', circuit, group: groupOf(open) })).toBe(
+      "Tool 'web_search' is unavailable: the tools of group 'github' failed (network). Do not retry it now; it may be tried again in 3 " +
+        `steps or in 60 s. ${GO_ON}`,
+    );
+    for (const group of [undefined, groupOf(circuit)]) {
+      expect(say({ reason: 'group_open', circuit, group })).toBe(
+        `Tool 'web_search' is unavailable: the tools of its group failed. Do not retry it. ${GO_ON}`,
+      );
+    }
+  });
+
+  test('R3, S2: an event that concerns the tool, where the others go on', () => {
+    const skip = { reason: 'systemic', decision: 'skip', event, route: alternative } as const;
+    const gatePolicy = resolvePolicy({ cooldownMs: 300_000 });
+    const circuit = openCircuit({ ...at, step: 0 }, 'network', { ...gatePolicy, schedule: 'time' });
+    const gate = { circuit, policy: { ...gatePolicy, schedule: 'time' as const } };
+    const said = (until: string) =>
+      "Tool 'web_search' is unavailable: 'a' and 'b' failed in the same way (network); the cause is probably in the network. " +
+      `Do not retry it now; ${until}. Use 'news_search' instead (recent items only; little is lost).`;
+    expect(say({ ...skip, gate })).toBe(said('it may be tried again in 5 min'));
+    const probed = { ...gate, circuit: admit(circuit, gate.policy, { ...due, ms: 900_000 }).circuit };
+    expect(say({ ...skip, gate: probed })).toBe(said('one call is testing whether they have recovered'));
+  });
+
+  test.each([
+    ['forced_open', 'it was switched off by an operator. Do not retry it.'],
+    ['not_allowed', 'it is not among the tools that this run may use. Do not retry it.'],
+    [
+      'unavailable',
+      'its pre-call check says that it cannot be used now. Do not retry it now; it may be tried again once that check passes.',
+    ],
+  ] as const)('R3: %s, whatever its circuit is', (reason, text) => {
+    for (const circuit of [undefined, closedCircuit(), open]) {
+      expect(say({ reason, circuit })).toBe(`Tool 'web_search' is unavailable: ${text} ${GO_ON}`);
+    }
+  });
+
+  test('R3: a circuit that has gone on meanwhile', () => {
+    for (const circuit of [undefined, closedCircuit()]) {
+      expect(say({ circuit })).toBe(
+        `Tool 'web_search' is unavailable: the last calls failed. Do not retry it. ${GO_ON}`,
+      );
+    }
+  });
+
+  const REPEAT =
+    "Tool 'web_search' was not called: the same call has failed in the same way several times in a row. Do not repeat it: " +
+    'change the arguments, or do something else first.';
+
+  test('R3, O5: a repeated call, where the tool itself works', () => {
+    const circuit = closedCircuit();
+    const orGoOn = 'Or go on without it, and say in your answer what is missing because of it.';
+    expect(say({ reason: 'repeat', circuit })).toBe(`${REPEAT} ${orGoOn}`);
+    expect(say({ reason: 'repeat', circuit, route: undefined })).toBe(`${REPEAT} ${orGoOn}`);
+    expect(say({ reason: 'repeat', circuit, route: alternative })).toBe(
+      `${REPEAT} Use 'news_search' instead (recent items only; little is lost).`,
+    );
+  });
+});
+
+describe('a skip says what to use instead, and what that loses', () => {
+  const instead = (route: Route) => say({ reason: 'forced_open', route }).split('Do not retry it. ')[1];
+
+  test.each<[Partial<AlternativeRoute>, string]>([
+    [{}, "Use 'news_search' instead (recent items only; little is lost)."],
+    [{ note: undefined }, "Use 'news_search' instead (little is lost)."],
+    [
+      { method: 'search for the\n headline.' },
+      "Use 'news_search' instead (recent items only; little is lost). How: search for the headline.",
+    ],
+    [
+      { degradation: 'high', method: 'by date' },
+      "Use 'news_search' instead (recent items only; much is lost). How: by date. Then say in your answer what is missing.",
+    ],
+    [
+      { degradation: 'unknown', note: undefined },
+      "Use 'news_search' instead (how much is lost is not known). Then say in your answer what is missing.",
+    ],
+  ])('R3: an alternative: %j', (route, text) => {
+    expect(instead({ ...alternative, ...route })).toBe(text);
+  });
+
+  test('R3: the manual fallback', () => {
+    expect(instead({ kind: 'manual', fallback: 'ask the user for a link.\n' })).toBe(
+      'Instead: ask the user for a link.',
+    );
+  });
+
+  test('R3, F2: the last good result, of which nothing is in the message', () => {
+    const label = { kind: 'stale', retrievedUnixMs: Date.UTC(2026, 10, 20, 21, 14, 3) } as const;
+    expect(instead({ kind: 'stale', result: 'SECRET', label })).toBe(
+      'Its last good result is given instead (stale: retrieved 2026-11-20 21:14:03 UTC). Say in your answer how old it is.',
+    );
+  });
+});

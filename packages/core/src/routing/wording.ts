@@ -1,0 +1,77 @@
+import type { ProbeWait } from '../circuit/schedule.ts';
+import type { Degradation } from './capability.ts';
+import { formatDuration } from './duration-text.ts';
+
+/** How names, and words from the configuration, go into a sentence that a model reads. */
+
+/** Characters of a tool's name that are shown. */
+const LONGEST_NAME = 80;
+
+/** Characters that are invisible or move others: control and formatting characters, lone surrogates, line separators. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/u;
+
+/** Characters that could end the quotes around a name. */
+const QUOTING = /['"`\\‘’“”]/;
+
+/**
+ * A quoted name: `'web_search'`. Many tools come from servers that anyone may write, and models make names up. A name with quotes,
+ * line breaks or the like is shown as JSON shows it, so that it can't be taken for our own words. A long name is cut.
+ */
+export const quoteTool = (tool: string): string => {
+  if (tool.length <= LONGEST_NAME && !UNSEEN.test(tool) && !QUOTING.test(tool)) return `'${tool}'`;
+  let shown = '';
+  for (const character of tool) {
+    const escaped = escapeCharacter(character);
+    if (shown.length + escaped.length > LONGEST_NAME) return `"${shown}…"`;
+    shown += escaped;
+  }
+  return `"${shown}"`;
+};
+
+const escapeCharacter = (character: string): string => {
+  if (character === '"' || character === '\\') return `\\${character}`;
+  if (!UNSEEN.test(character) && !/[“”]/.test(character)) return character;
+  return Array.from({ length: character.length }, (_, unit) => unicodeEscape(character.charCodeAt(unit))).join('');
+};
+
+const unicodeEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
+
+/** Characters of a text from the configuration that are shown (R3). */
+const LONGEST_CLAUSE = 200;
+
+/** Words from the configuration as a part of a sentence: on one line, at most 200 characters, without a full stop of their own. */
+export const asClause = (words: string): string => {
+  // Cut before the search, so that the model's text and the work stay small.
+  const line = words
+    .slice(0, 4 * LONGEST_CLAUSE)
+    .replace(/[\s\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+  const characters = Array.from(line);
+  return characters.length <= LONGEST_CLAUSE && words.length <= 4 * LONGEST_CLAUSE
+    ? line.replace(/\.$/, '')
+    : `${characters
+        .slice(0, LONGEST_CLAUSE - 1)
+        .join('')
+        .trimEnd()}…`;
+};
+
+/** What is lost by an alternative. */
+export const LOSS: Readonly<Record<Degradation, string>> = {
+  low: 'little is lost',
+  high: 'much is lost',
+  unknown: 'how much is lost is not known',
+};
+
+/**
+ * When the next probe is due: `in 3 steps or in 60 s`. A Retry-After that ends later replaces the wait by time, because no probe is
+ * due before it: `in 90 s`.
+ */
+export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait): string => {
+  const byTimeMs = ms ?? Number.POSITIVE_INFINITY;
+  if ((steps ?? 1) <= 0 || byTimeMs <= notBeforeMs) return `in ${formatDuration(notBeforeMs)}`;
+  const bySteps = steps === undefined ? undefined : `in ${steps} ${steps === 1 ? 'step' : 'steps'}`;
+  // A wait by time alone is the longer of the two here.
+  if (bySteps === undefined) return `in ${formatDuration(ms ?? notBeforeMs)}`;
+  const due = ms === undefined ? bySteps : `${bySteps} or in ${formatDuration(ms)}`;
+  return notBeforeMs > 0 ? `${due}, but not before ${formatDuration(notBeforeMs)} have passed` : due;
+};

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { BreakerboxConfigError } from '../config/errors.ts';
+import { parseCapabilities, validateCapabilities } from './capability-file.ts';
+
+const issuesOf = (run: () => unknown): string[] => {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof BreakerboxConfigError) return error.issues.map(({ path, message }) => `${path}: ${message}`);
+    throw error;
+  }
+  return [];
+};
+
+describe('an object that came from a file', () => {
+  test('R1: gives the tools as they stand there, and warnings', () => {
+    const tools = {
+      web_search: {
+        provides: 'web search',
+        alternatives: [{ tool: 'news', degradation: 'low' }],
+        dependsOn: ['internet'],
+      },
+      news: { fallback: 'ask the user for a link' },
+      clock: {},
+    };
+    expect(validateCapabilities({ tools })).toEqual({
+      tools,
+      warnings: [{ path: 'tools.clock', message: expect.stringContaining('neither an alternative nor a fallback') }],
+    });
+    expect(validateCapabilities({ tools: {} })).toEqual({ tools: {}, warnings: [] });
+  });
+
+  test('E6: all that is wrong is said in one error', () => {
+    const file = {
+      version: 1,
+      tools: {
+        a: { alternatives: [{ tool: 'x' }, { tool: 'b', degradation: 'bad' }], dependsOn: ['b'], retries: 3 },
+        b: { dependsOn: ['a'] },
+        '': {},
+        c: null,
+      },
+    };
+    expect(issuesOf(() => validateCapabilities(file))).toEqual([
+      'version: has no place here. Known here: tools.',
+      expect.stringMatching(/^tools\.a\.alternatives\[1\]\.degradation: is 'bad'/),
+      'tools.a.retries: is no setting. Known here: provides, alternatives, fallback, dependsOn.',
+      "tools['']: is ''. Set a string that isn't empty: it is the name of a tool.",
+      "tools.c: is null. Give an object such as { fallback: 'ask the user for a link' }.",
+      expect.stringMatching(/^tools\.a\.alternatives\[0\]\.tool: is 'x', but no tool has that name/),
+      expect.stringMatching(/^tools\.a\.dependsOn: is a cycle, a → b → a/),
+    ]);
+    expect(() => validateCapabilities(file)).toThrow(/^Breakerbox can't use this capability map:\n {2}version: /);
+  });
+
+  test.each([
+    [undefined, 'file: is undefined. Give an object with the key tools, in it one object per tool.'],
+    [null, 'file: is empty. Give an object with the key tools'],
+    ['tools', "file: is 'tools'."],
+    [[], 'file: is a list.'],
+    [{}, 'file: has no key tools. Put the tools under it: { tools: { web_search: '],
+    [{ web_search: { fallback: 'ask' } }, 'file: has no key tools. Put the tools under it: { tools: { web_search: '],
+    [
+      { tools: undefined },
+      "tools: is undefined. Give an object such as { web_search: { fallback: 'ask the user for a link' } }.",
+    ],
+    [{ tools: null }, 'tools: is null. Give an object such as { web_search: '],
+    [{ tools: [] }, 'tools: is a list. Give an object such as { web_search: '],
+    [{ tools: { a: [] } }, 'tools.a: is a list. Give an object such as { fallback: '],
+  ])('E6: %j is refused', (value, message) => {
+    expect(issuesOf(() => validateCapabilities(value))).toEqual([expect.stringContaining(message)]);
+  });
+
+  test('R4: adapt is a function, which no file can hold', () => {
+    const file = { tools: { a: { alternatives: [{ tool: 'b', adapt: 'input => input' }] }, b: {} } };
+    expect(issuesOf(() => validateCapabilities(file))).toEqual([
+      "tools.a.alternatives[0].adapt: can't stand in a file, for it is a function. Leave it out here, and set it in code.",
+    ]);
+  });
+});
+
+describe('a JSON text', () => {
+  test('R1: is read, with the mark that some editors put in front too', () => {
+    const text = '{"tools": {"a": {"fallback": "ask"}}}';
+    const read = { tools: { a: { fallback: 'ask' } }, warnings: [] };
+    expect(parseCapabilities(text)).toEqual(read);
+    expect(parseCapabilities(`\uFEFF${text}`)).toEqual(read);
+    expect(parseCapabilities('{"tools": {"a": {"fallback": "a\uFEFFb"}}}').tools).toEqual({
+      a: { fallback: 'a\uFEFFb' },
+    });
+  });
+
+  test('E6: that is no JSON is refused with line and column', () => {
+    const [issue = ''] = issuesOf(() => parseCapabilities('{\r\n  "tools": {\n    "a": {}\n    "b": {}\n  }\n}'));
+    expect(issue).toMatch(
+      /^line 4, column 5: is no JSON \(Expected .+ in JSON\), so there is no map to read\. Correct the text\.$/,
+    );
+  });
+
+  test.each([
+    ['line feeds', '\n'],
+    ['both', '\r\n'],
+    ['carriage returns', '\r'],
+  ])('E6: the place is right far down in the text too, with lines that end in %s', (_, end) => {
+    const text = `${end.repeat(11)}            {"tools": {"a": {} "b": {}}}`;
+    expect(issuesOf(() => parseCapabilities(text))).toEqual([
+      expect.stringMatching(/^line 12, column 32: is no JSON \(Expected [^(\d]+ in JSON\), so there/),
+    ]);
+    expect(issuesOf(() => parseCapabilities('{"tools": {} "more": {}}'))[0]).toMatch(/^line 1, column 14: /);
+  });
+
+  test('E6: where the engine gives no position, none is made up', () => {
+    expect(issuesOf(() => parseCapabilities('{"tools":'))).toEqual([
+      expect.stringMatching(/^text: is no JSON \(.+\),/),
+    ]);
+    expect(issuesOf(() => parseCapabilities('tools:\n  a: {}'))).toEqual([
+      expect.stringMatching(/^text: is no JSON \(.+"tools: a: \{\}".+\)/),
+    ]);
+  });
+
+  test('E6: an empty one, and what is no text', () => {
+    expect(issuesOf(() => parseCapabilities(' \n'))).toEqual(['text: is empty. Give at least {"tools": {}}.']);
+    expect(issuesOf(() => parseCapabilities(undefined as unknown as string))).toEqual([
+      'text: is undefined. Give the JSON as a text.',
+    ]);
+  });
+
+  test('E6: what it says is looked at like any object', () => {
+    expect(issuesOf(() => parseCapabilities('{"tools": {"a": {"dependsOn": ["a"]}}}'))).toEqual([
+      expect.stringContaining('tools.a.dependsOn: is a cycle, a → a'),
+    ]);
+  });
+
+  test('E6: a tool that is called __proto__ is one', () => {
+    const { tools } = parseCapabilities('{"tools": {"__proto__": {"fallback": "ask"}}}');
+    expect(Object.entries(tools)).toEqual([['__proto__', { fallback: 'ask' }]]);
+  });
+});

@@ -1,0 +1,75 @@
+import type { BoxContext } from './box-context.ts';
+import type { CircuitStore } from './circuit-store.ts';
+import type { Moment } from './clock.ts';
+import { show } from './config/checks.ts';
+import { BreakerboxUsageError } from './config/errors.ts';
+import type { Decider } from './decision.ts';
+import type { FailureLedgers } from './failure-ledgers.ts';
+import type { ScopePlan } from './scope-plan.ts';
+import type { Session } from './session-api.ts';
+import type { SessionMemory } from './session-memory.ts';
+import type { ToolTally } from './session-tools.ts';
+
+/** The state that the next decision would find, worked out on copies (C11). */
+export interface LookAhead {
+  readonly store: CircuitStore;
+  readonly ledgers: FailureLedgers;
+  readonly decider: Decider;
+  readonly at: Moment;
+}
+
+/** What the functions over a session read: reports, snapshots and plans. Not part of the public API. */
+export interface SessionInternals {
+  readonly box: BoxContext;
+  /** Changes nothing (C11). */
+  lookAhead(): LookAhead;
+  /** What became of the calls of each tool, in the order of first calls. */
+  tallies(): ReadonlyMap<string, ToolTally>;
+  /** The latest plan, for reports (W2). */
+  readonly plan: ScopePlan | undefined;
+  /** Settles what time has changed, asks `make` for a plan, and counts and reports it (W1, W2). */
+  makePlan(make: (decider: Decider, at: Moment) => ScopePlan): ScopePlan;
+  /** A snapshot was taken: the session may go on in another process. */
+  wasKept(): void;
+}
+
+/** What the functions over a box need: `restore`. Not part of the public API. */
+export interface BoxInternals {
+  readonly context: BoxContext;
+  /** `scope` of the configuration. */
+  readonly scope: 'session' | 'process' | 'none';
+  /** Continues a session that was kept (C11). */
+  continueSession(
+    id: string,
+    memory: SessionMemory,
+    options: { readonly allowedTools?: readonly string[] | undefined; readonly span?: boolean | undefined },
+  ): Session;
+}
+
+/** On globalThis' symbols, so that a function of one copy of this package reads a session of another. */
+export const INTERNALS: unique symbol = Symbol.for('@breakerbox/core:internals') as typeof INTERNALS;
+
+/**
+ * The internals of a session that `createBreakerbox` made. `call` is the public function that asks.
+ *
+ * @throws BreakerboxUsageError if the value is not such a session.
+ */
+export const sessionInternals = (session: Session, call: string): SessionInternals => {
+  const internals = internalsOf<SessionInternals>(session);
+  if (internals !== undefined) return internals;
+  throw new BreakerboxUsageError(`${call}: ${show(session)} is not a session. Give what box.session() returns.`);
+};
+
+/**
+ * The internals of a box that `createBreakerbox` made. `call` is the public function that asks.
+ *
+ * @throws BreakerboxUsageError if the value is not such a box.
+ */
+export const boxInternals = (box: object, call: string): BoxInternals => {
+  const internals = internalsOf<BoxInternals>(box);
+  if (internals !== undefined) return internals;
+  throw new BreakerboxUsageError(`${call}: ${show(box)} is not a box. Give what createBreakerbox() returns.`);
+};
+
+const internalsOf = <Internals>(holder: unknown): Internals | undefined =>
+  (holder as { readonly [INTERNALS]?: Internals } | null | undefined)?.[INTERNALS];

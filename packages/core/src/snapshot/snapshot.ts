@@ -1,0 +1,336 @@
+import { isSpanContextValid, type SpanContext } from '@opentelemetry/api';
+import type { BudgetRule } from '../budget/budget.ts';
+import type { Correlation } from '../budget/correlation.ts';
+import type { Ledger } from '../budget/ledger.ts';
+import type { Charge, EarlierCharges, StrictBudget } from '../budget/strict.ts';
+import type { Opening } from '../budget/systemic.ts';
+import type { WindowBudget, WindowCharge } from '../budget/window.ts';
+import type { Circuit, CircuitState, Ladder, Outage } from '../circuit/circuit.ts';
+import type { CircuitMode } from '../circuit/mode.ts';
+import { type CountsSnapshot, snapshotOfCounts, type Trip } from '../circuit/trip-policies/trip-policies.ts';
+import { ownMemory } from '../circuit-store.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
+import type { Moment } from '../clock.ts';
+import type { Session } from '../session-api.ts';
+import { sessionInternals } from '../session-internals.ts';
+import type { KeptCircuit } from '../tracked-circuit.ts';
+
+/**
+ * A session as plain JSON (C11), for `restore`. Times are ages and remaining waits in milliseconds, because monotonic clocks
+ * differ between processes. `unixMs` is the time of the snapshot, so that the time until it is restored counts as passed.
+ */
+export interface SessionSnapshot {
+  /** The version of this format. */
+  readonly version: 1;
+  readonly agent: string;
+  /** The session's id. */
+  readonly id: string;
+  /** When it was taken, in Unix milliseconds. */
+  readonly unixMs: number;
+  readonly step: number;
+  /** Milliseconds since the step last moved, or the session began. */
+  readonly stepAgeMs: number;
+  /** The ledger with budget and openings that decides. */
+  readonly ledger: LedgerSnapshot;
+  /** The ledger that also counts tools that are only observed (C1); null if no tool ever was. */
+  readonly dryRun: LedgerSnapshot | null;
+  /** Circuits in the order of their first use. */
+  readonly circuits: readonly CircuitSnapshot[];
+}
+
+/** A circuit in a snapshot. Probes that were under way have returned their slots. */
+export interface CircuitSnapshot {
+  /** The tool, or `group:NAME`. */
+  readonly tool: string;
+  readonly mode: CircuitMode;
+  readonly state: CircuitState;
+  readonly generation: number;
+  /** The category of the latest failure that a rate counted; null before the first, and unless closed (C3). */
+  readonly latest: ErrorCategory | null;
+  /** Probes of this round that have succeeded; 0 unless half-open. */
+  readonly succeeded: number;
+  /** Milliseconds left of a Retry-After; 0 for none. */
+  readonly retryAfterMs: number;
+  /** What the trip policies have counted; null before the first failure, and unless closed (C3). */
+  readonly counts: CountsSnapshot | null;
+  /** What it opened with; null when closed. */
+  readonly outage: OutageSnapshot | null;
+  /** The span whose failure opened it, for span links; null without tracing. */
+  readonly openedBy: { readonly traceId: string; readonly spanId: string; readonly traceFlags: number } | null;
+  /** The circuits of its keys, the least recently moved first (C14); left out if no key was blamed. */
+  readonly keys?: readonly KeySnapshot[];
+}
+
+/** The circuit of a key in a snapshot (C14). */
+export interface KeySnapshot
+  extends Pick<CircuitSnapshot, 'state' | 'generation' | 'counts' | 'succeeded' | 'retryAfterMs' | 'outage'> {
+  /** A hash of the key. */
+  readonly key: string;
+}
+
+/** What a circuit that isn't closed knows of its failure. */
+export interface OutageSnapshot {
+  readonly category: ErrorCategory;
+  /** What opened it; null if unknown. */
+  readonly trip: Trip | null;
+  readonly opened: MomentSnapshot;
+  /** The cooldown of this round, in milliseconds. */
+  readonly waitMs: number;
+  /** Where this round's wait began, if not with the opening; null: with the opening (P3). */
+  readonly waitFrom: MomentSnapshot | null;
+  /** Its place on the ladder of probes after a systemic event; null: not on a ladder (P3). */
+  readonly ladder: Ladder | null;
+  /** The tool whose probe failed last, if another tool must probe next (C15); null: no tool. */
+  readonly probedBy: string | null;
+}
+
+/** A point in the life of a session. */
+export interface MomentSnapshot {
+  readonly step: number;
+  /** Milliseconds before the snapshot. */
+  readonly ageMs: number;
+}
+
+/** Failure budget, openings and systemic event in a snapshot. */
+export interface LedgerSnapshot {
+  readonly budget: WindowBudgetSnapshot | StrictBudgetSnapshot;
+  /** Whether the budget has run out, so that the session is paused. */
+  readonly exhausted: boolean;
+  /** Circuits that count as open for a later event. */
+  readonly openings: readonly OpeningSnapshot[];
+  /** Failures since the last success (S1). */
+  readonly failures: readonly OpeningSnapshot[];
+  /** The openings of the event that is not over; null without one. */
+  readonly event: readonly OpeningSnapshot[] | null;
+  /** Whether that event has had its one charge (S3). */
+  readonly paid: boolean;
+}
+
+interface BudgetSnapshot {
+  readonly rule: BudgetRule;
+  readonly limit: number;
+  /** Limit of tokens; null for no limit (B4). */
+  readonly tokenLimit: number | null;
+  readonly cycle: number;
+  readonly consumed: number;
+}
+
+/** A budget by the rule `window` (B1). */
+export interface WindowBudgetSnapshot extends BudgetSnapshot {
+  readonly rule: 'window';
+  readonly windowSteps: number;
+  readonly windowMs: number;
+  readonly charges: readonly WindowChargeSnapshot[];
+  /** Tokens of failed calls in the window (B4). */
+  readonly spent: readonly { readonly at: MomentSnapshot; readonly tokens: number }[];
+}
+
+/** A budget by the rule `strict` (B6). */
+export interface StrictBudgetSnapshot extends BudgetSnapshot {
+  readonly rule: 'strict';
+  readonly granted: number;
+  /** What is charged in this cycle: the latest 200. */
+  readonly charges: readonly ChargeSnapshot[];
+  /** Sum of the charges before those; left out if there were none. */
+  readonly earlier?: EarlierCharges;
+  /** Failures that may be part of a systemic event to come (S3). */
+  readonly provisional: readonly ProvisionalSnapshot[];
+}
+
+export interface WindowChargeSnapshot {
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly at: MomentSnapshot;
+  readonly provisional: boolean;
+  /** Whether it is the one charge of a systemic event. */
+  readonly event: boolean;
+  /** The last thing that its tool did since then; null: nothing that matters (B3, C15). */
+  readonly since: 'success' | 'closing' | null;
+  /** The tool has no circuit (B5). */
+  readonly uncapped: boolean;
+  /** How many charges were folded into it. */
+  readonly count: number;
+}
+
+export interface ChargeSnapshot {
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  /** 0 if unknown (B4). */
+  readonly tokens: number;
+  readonly at: MomentSnapshot;
+  /** Whether it is the one charge of a systemic event. */
+  readonly event: boolean;
+}
+
+export interface ProvisionalSnapshot {
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly tokens: number;
+  readonly at: MomentSnapshot;
+  /**
+   * The index in `openings` of the opening that it waits for; null if that circuit has closed, so that the charge counts with the
+   * next call.
+   */
+  readonly beside: number | null;
+}
+
+export interface OpeningSnapshot {
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly at: MomentSnapshot;
+  /** Unix milliseconds, for people. */
+  readonly unixMs: number;
+}
+
+/**
+ * The session as plain JSON, for `restore` in another process. Changes nothing (C11). Contains names, categories, counts and
+ * times, but no arguments, results or secrets (Q2).
+ *
+ * @throws BreakerboxUsageError if `session` is not a session.
+ *
+ * @example
+ * ```ts
+ * await store.put(conversationId, JSON.stringify(snapshot(session)));
+ * ```
+ */
+export const snapshot = (session: Session): SessionSnapshot => {
+  const { box, lookAhead, wasKept } = sessionInternals(session, 'snapshot(session)');
+  const { store, ledgers, at } = lookAhead();
+  const { circuits, correlation, dryRunCorrelation = correlation } = ownMemory(store);
+  const { real, dryRun } = ledgers.ledgerPair;
+  const { ms, step, stepMs } = at;
+  wasKept();
+  return {
+    version: 1,
+    agent: session.agent,
+    id: session.id,
+    unixMs: inUnix(box.clock.unixNow()),
+    step,
+    stepAgeMs: age(stepMs, ms),
+    ledger: ledgerAt(real, correlation, ms),
+    dryRun: dryRun === undefined ? null : ledgerAt(dryRun, dryRunCorrelation, ms),
+    circuits: [...circuits].map(([tool, kept]) => circuitAt(tool, kept, ms)),
+  };
+};
+
+const age = (then: number, ms: number): number => Math.max(0, ms - then);
+
+const momentAt = ({ step, ms: then }: Moment, ms: number): MomentSnapshot => ({ step, ageMs: age(then, ms) });
+
+const circuitAt = (tool: string, { mode, circuit, openedBy, keys }: KeptCircuit, ms: number): CircuitSnapshot => ({
+  tool,
+  mode,
+  latest: (circuit.state === 'closed' ? circuit.latest : undefined) ?? null,
+  ...stateAt(circuit, ms),
+  openedBy: openedBy && isSpanContextValid(openedBy) ? spanOf(openedBy) : null,
+  ...(keys &&
+    keys.circuits.size > 0 && { keys: [...keys.circuits].map(([key, one]) => ({ key, ...stateAt(one, ms) })) }),
+});
+
+const stateAt = (circuit: Circuit, ms: number): Omit<KeySnapshot, 'key'> => {
+  const outage = circuit.state === 'closed' ? undefined : circuit.outage;
+  const { notBeforeMs } = circuit.state === 'closed' ? circuit : circuit.outage;
+  return {
+    state: circuit.state,
+    generation: circuit.generation,
+    counts: circuit.state === 'closed' ? snapshotOfCounts(circuit.counts, ms) : null,
+    succeeded: circuit.state === 'half_open' ? circuit.succeeded : 0,
+    retryAfterMs: Math.max(0, notBeforeMs - ms),
+    outage: outage ? outageAt(outage, ms) : null,
+  };
+};
+
+const outageAt = (outage: Outage, ms: number): OutageSnapshot => {
+  const { category, trip, openedAt, waitMs, waitFrom, ladder, probedBy } = outage;
+  return {
+    category,
+    trip: trip ?? null,
+    opened: momentAt(openedAt, ms),
+    waitMs,
+    waitFrom: waitFrom ? momentAt(waitFrom, ms) : null,
+    ladder: ladder ?? null,
+    probedBy: probedBy ?? null,
+  };
+};
+
+const spanOf = ({ traceId, spanId, traceFlags }: SpanContext) => ({ traceId, spanId, traceFlags });
+
+const ledgerAt = ({ budget, paid, exhausted }: Ledger, correlation: Correlation, ms: number): LedgerSnapshot => {
+  const { openings, failures, event } = correlation;
+  return {
+    budget: budget.rule === 'window' ? windowAt(budget, ms) : strictAt(budget, openings, ms),
+    exhausted,
+    openings: openings.map((one) => openingAt(one, ms)),
+    failures: failures.map((one) => openingAt(one, ms)),
+    event: event === undefined ? null : event.openings.map((one) => openingAt(one, ms)),
+    paid: event !== undefined && paid,
+  };
+};
+
+const windowAt = (budget: WindowBudget, ms: number): WindowBudgetSnapshot => {
+  const { limit, tokenLimit, cycle, consumed, windowSteps, windowMs, charges, spent } = budget;
+  return {
+    rule: 'window',
+    limit,
+    tokenLimit: tokenLimit ?? null,
+    cycle,
+    consumed,
+    windowSteps,
+    windowMs,
+    charges: charges.map((one) => windowChargeAt(one, ms)),
+    spent: spent.map(({ at, tokens }) => ({ at: momentAt(at, ms), tokens })),
+  };
+};
+
+const windowChargeAt = (charge: WindowCharge, ms: number): WindowChargeSnapshot => {
+  const { tool, category, at, provisional, event, since, uncapped, count = 1 } = charge;
+  return {
+    tool,
+    category,
+    at: momentAt(at, ms),
+    provisional,
+    event: event === true,
+    since: since ?? null,
+    uncapped: uncapped === true,
+    count,
+  };
+};
+
+const strictAt = (budget: StrictBudget, openings: readonly Opening[], ms: number): StrictBudgetSnapshot => ({
+  rule: 'strict',
+  limit: budget.limit,
+  tokenLimit: budget.tokenLimit ?? null,
+  cycle: budget.cycle,
+  granted: budget.granted,
+  consumed: budget.consumed,
+  charges: budget.charges.map((one) => ({ ...chargeAt(one, ms), event: one.event === true })),
+  ...(budget.earlier.failures > 0 && { earlier: budget.earlier }),
+  provisional: provisionalAt(budget, openings, ms),
+});
+
+const chargeAt = ({ tool, category, tokens, at }: Charge, ms: number) => ({
+  tool,
+  category,
+  tokens,
+  at: momentAt(at, ms),
+});
+
+const provisionalAt = (
+  { provisional }: StrictBudget,
+  openings: readonly Opening[],
+  ms: number,
+): ProvisionalSnapshot[] =>
+  provisional.map((one) => {
+    const beside = openings.findIndex(({ tool, at }) => tool === one.anchor.tool && at === one.anchor.at);
+    return { ...chargeAt(one, ms), beside: beside === -1 ? null : beside };
+  });
+
+const openingAt = ({ tool, category, at, unixMs }: Opening, ms: number): OpeningSnapshot => ({
+  tool,
+  category,
+  at: momentAt(at, ms),
+  unixMs: inUnix(unixMs),
+});
+
+/** A user's clock may return anything. */
+const inUnix = (unixMs: number): number => (unixMs > 0 && Number.isFinite(unixMs) ? unixMs : 0);

@@ -1,0 +1,70 @@
+import * as api from '@opentelemetry/api';
+import type { BreakerboxEvents, EventBase } from '../events.ts';
+import { safely } from '../safely.ts';
+import { ATTR, EVENT, MIXED_CATEGORY, SCOPE_NAME } from './semconv.ts';
+
+/** The events that are log records too. */
+export type LogEvents = Omit<BreakerboxEvents, 'decision' | 'outcome'>;
+
+interface LogRecordOf<Event> {
+  readonly eventName: string;
+  readonly severity: (event: Event) => 'INFO' | 'WARN' | 'ERROR';
+  readonly attributes: (event: Event) => api.Attributes;
+}
+
+const systemicAttributes = ({ event }: Pick<LogEvents['systemic.detected'], 'event'>): api.Attributes => ({
+  [ATTR.errorType]: event.category ?? MIXED_CATEGORY,
+  [ATTR.layer]: event.layer,
+  ...(event.dependency !== undefined && { [ATTR.dependency]: event.dependency }),
+  [ATTR.tools]: event.openings.map(({ tool }) => tool),
+});
+
+const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]> } = {
+  'circuit.transition': {
+    eventName: EVENT.circuitTransition,
+    // A dry run must not alert anyone: its records are INFO, and their state says that they are only observed.
+    severity: ({ to, observed }) => (!observed && (to === 'open' || to === 'forced_open') ? 'WARN' : 'INFO'),
+    attributes: ({ tool, from, to, category, observed }) => ({
+      [ATTR.tool]: tool,
+      [ATTR.stateFrom]: from,
+      [ATTR.stateTo]: to,
+      ...(category && { [ATTR.errorType]: category }),
+      ...(observed && { [ATTR.state]: 'observe_only' }),
+    }),
+  },
+  'systemic.detected': { eventName: EVENT.systemicDetected, severity: () => 'ERROR', attributes: systemicAttributes },
+  'systemic.resolved': {
+    eventName: EVENT.systemicResolved,
+    severity: () => 'INFO',
+    attributes: (event) => ({ ...systemicAttributes(event), [ATTR.resolvedBy]: event.by }),
+  },
+  'budget.exhausted': { eventName: EVENT.budgetExhausted, severity: () => 'ERROR', attributes: () => ({}) },
+  'budget.resumed': { eventName: EVENT.budgetResumed, severity: () => 'INFO', attributes: () => ({}) },
+  'scope.reduced': {
+    eventName: EVENT.scopeReduced,
+    severity: ({ plan }) => (plan.decision === 'pause' ? 'ERROR' : 'WARN'),
+    // Names of tasks come from the application and are unbounded, like those of sessions. Records may carry them.
+    attributes: ({ plan }) => ({
+      [ATTR.scope]: plan.decision,
+      [ATTR.tasks]: plan.deferred.map(({ task }) => task),
+      [ATTR.tools]: [...new Set(plan.deferred.flatMap(({ blockers }) => blockers.map(({ tool }) => tool)))],
+    }),
+  },
+};
+
+/** Emits the log record of an event. The logs API came with API 1.10; with 1.9 there is no logger. */
+export const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Name] & EventBase): void => {
+  const { logs } = api as Partial<typeof api>;
+  if (logs === undefined) return;
+  safely('the logger', () => {
+    const { eventName, severity, attributes } = RECORDS[name];
+    const severityText = severity(event);
+    logs.getLogger(SCOPE_NAME).emit({
+      eventName,
+      severityText,
+      severityNumber: api.SeverityNumber[severityText],
+      timestamp: event.unixMs,
+      attributes: { [ATTR.agent]: event.agent, [ATTR.conversation]: event.session, ...attributes(event) },
+    });
+  });
+};

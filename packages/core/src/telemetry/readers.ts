@@ -1,0 +1,168 @@
+import type { Attributes } from '@opentelemetry/api';
+import { safely } from '../safely.ts';
+import { noticeCopy } from './copies.ts';
+import { countOf } from './durations.ts';
+import { processState, type ReaderOptions, settleReaders } from './process-state.ts';
+import { DURATION_BUCKETS, METRIC, type MetricDefinition } from './semconv.ts';
+import {
+  type AgentSeries,
+  type DurationSeries,
+  type Exemplar,
+  isWithdrawn,
+  type Series,
+  type ToolSeries,
+} from './series.ts';
+
+/** A metric, and for a histogram the upper bounds of its buckets except the last, ascending. A bound belongs to its bucket. */
+export interface ExportedMetric extends MetricDefinition {
+  readonly bounds?: readonly number[];
+}
+
+/** A series of a counter, an up-down counter or a gauge. */
+export interface NumberSeries {
+  /** The same object at each reading. Must not be changed. */
+  readonly attributes: Attributes;
+  readonly value: number;
+}
+
+/** A series of a histogram. */
+export interface HistogramSeries {
+  /** The same object at each reading. Must not be changed. */
+  readonly attributes: Attributes;
+  /** Calls by bucket, not cumulative; one more than there are bounds. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The series behind the metrics that an agent has once. */
+export const AGENT_READINGS = {
+  budgetLimit: (agent) => [agent.budgetLimit],
+  budgetRemaining: (agent) => [agent.budgetRemaining],
+  budgetConsumed: (agent) => [agent.budgetConsumed],
+  budgetLow: (agent) => [agent.budgetLow],
+  budgetExhaustions: (agent) => [agent.budgetExhaustions],
+  sessions: (agent) => Object.values(agent.sessions),
+  sessionsStarted: (agent) => [agent.sessionsStarted],
+  systemicActive: (agent) => [agent.systemicActive],
+  systemicEvents: (agent): Iterable<Series> => agent.systemicEvents.values(),
+  tasks: (agent) => Object.values(agent.tasks),
+} as const satisfies Readonly<Record<string, (agent: AgentSeries) => Iterable<Series>>>;
+
+const NONE: readonly Series[] = [];
+
+/** Skips groups, which have no such series. */
+const ofTools =
+  (read: (tool: ToolSeries) => Iterable<Series>) =>
+  (tool: ToolSeries): Iterable<Series> =>
+    tool.isGroup ? NONE : read(tool);
+
+/** The series behind the metrics that each tool has. Iterables by name: TypeScript before 5.6 has no `MapIterator`. */
+export const TOOL_READINGS = {
+  decisions: ofTools((tool) => [...Object.values(tool.decisions), ...tool.otherDecisions.values()]),
+  outcomes: ofTools((tool) => tool.outcomes.values()),
+  transitions: (tool): Iterable<Series> => tool.transitions.values(),
+  circuits: (tool) => Object.values(tool.circuits),
+  openedTime: (tool): Iterable<Series> => tool.openedTime.values(),
+  tokensWasted: ofTools((tool) => [tool.tokensWasted]),
+  tokensAvoided: ofTools((tool) => [tool.tokensAvoided]),
+  routes: ofTools((tool) => tool.routes.values()),
+  freshness: ofTools((tool) => Object.values(tool.freshness)),
+  prechecks: ofTools((tool) => Object.values(tool.prechecks)),
+} as const satisfies Readonly<Record<string, (tool: ToolSeries) => Iterable<Series>>>;
+
+type MetricKey = keyof typeof METRIC;
+type AgentKey = keyof typeof AGENT_READINGS;
+type ToolKey = keyof typeof TOOL_READINGS;
+
+const KEYS: ReadonlyMap<string, MetricKey> = new Map(
+  (Object.keys(METRIC) as MetricKey[]).map((key) => [METRIC[key].name, key]),
+);
+
+const METRICS: readonly ExportedMetric[] = Object.values(METRIC).map((metric) =>
+  metric.kind === 'histogram' ? { ...metric, bounds: DURATION_BUCKETS } : metric,
+);
+
+const state = processState();
+
+/** All metrics. */
+export const readMetrics = (): readonly ExportedMetric[] => METRICS;
+
+/** Every series of a metric other than a histogram: the live series. */
+export function* readNumbers({ name }: Pick<ExportedMetric, 'name'>): Iterable<Series> {
+  const key = KEYS.get(name);
+  if (key === undefined || key === 'duration') return;
+  for (const agent of state.agents.values()) {
+    if (key in AGENT_READINGS) yield* AGENT_READINGS[key as AgentKey](agent);
+    else for (const tool of agent.tools.values()) yield* TOOL_READINGS[key as ToolKey](tool);
+  }
+}
+
+/** Every series of the duration histogram that was kept for a reader. */
+function* readHistograms({ name }: Pick<ExportedMetric, 'name'>): Iterable<DurationSeries> {
+  if (name !== METRIC.duration.name) return;
+  for (const agent of state.agents.values()) {
+    for (const tool of agent.tools.values()) {
+      for (const series of tool.duration.values()) if (countOf(series) > 0) yield series;
+    }
+  }
+}
+
+/** Removes idle sessions from the gauges. */
+export const retireIdle = (): void => {
+  for (const session of state.live) {
+    if (safely('a session or its clock', () => session.retireIfIdle()) ?? true) state.live.delete(session);
+  }
+};
+
+/** A reader of the series, beside an OpenTelemetry SDK. */
+export interface SeriesReader {
+  /** Removes idle sessions from the gauges. Call it once before each reading of them. */
+  retireIdle(): void;
+  /** All metrics. */
+  metrics(): readonly ExportedMetric[];
+  /** Every series of a metric now; empty for a histogram. They may be the live series, which go on counting. */
+  numbers(metric: ExportedMetric): Iterable<NumberSeries>;
+  /** Every series of a histogram now, counted since the first reader came. They may be the live series, too. */
+  histograms(metric: ExportedMetric): Iterable<HistogramSeries>;
+  /** Unix milliseconds from which a metric is counted. */
+  sinceMs(metric: ExportedMetric): number;
+  /** The last sampled call of each bucket; empty if this reader did not ask for exemplars. */
+  exemplars(series: HistogramSeries): readonly (Exemplar | undefined)[];
+  /** The last sampled call that was counted in a failed outcome; undefined if this reader did not ask for exemplars. */
+  exemplar(series: NumberSeries): Exemplar | undefined;
+  /** Closes the reader. Durations are no longer measured if no other reader wants them. */
+  close(): void;
+}
+
+/** Opens a reader of the series. Durations are kept from now on; without a reader they are not. */
+export const openSeries = (options: ReaderOptions): SeriesReader => {
+  noticeCopy();
+  const one = { ...options }; // A copy, so that the set distinguishes readers with equal options.
+  const { durations, failures } = state.exemplars;
+  state.readers.add(one);
+  settleReaders(state);
+  return {
+    retireIdle,
+    metrics: readMetrics,
+    numbers: readNumbers,
+    histograms: readHistograms,
+    sinceMs: ({ name }) => (name === METRIC.duration.name ? state.durationsSinceMs : state.sinceMs),
+    exemplars: (series) => (one.exemplars && durations.get(series as DurationSeries)) || [],
+    exemplar: (series) => (one.exemplars ? failures.get(series as Series) : undefined),
+    close() {
+      state.readers.delete(one);
+      settleReaders(state);
+    },
+  };
+};
+
+/**
+ * Every series of a metric as a scrape shows it. A withdrawn opening (C15) has no series, so the next scrape shows that it is gone.
+ * An exporter that pushes shows it as 0 instead, because a series that is no longer pushed keeps its last value for minutes.
+ */
+export const scrapedNumbers = (series: SeriesReader, metric: ExportedMetric): Iterable<NumberSeries> =>
+  metric.kind === 'gauge'
+    ? [...series.numbers(metric)].filter((one) => !isWithdrawn(metric.name, one))
+    : series.numbers(metric);

@@ -1,0 +1,357 @@
+import { type Context, ROOT_CONTEXT, type Tracer } from '@opentelemetry/api';
+import { remaining } from '../budget/budget.ts';
+import type { Ledger, SessionState } from '../budget/ledger.ts';
+import type { SystemicEvent } from '../budget/systemic.ts';
+import type { CircuitState } from '../circuit/circuit.ts';
+import { type ReportedState, reportedState } from '../circuit/mode.ts';
+import type { CircuitStore } from '../circuit-store.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
+import type { Clock } from '../clock.ts';
+import type { Emitter } from '../emitter.ts';
+import type { BreakerboxEvents, EventBase, RecoveredBy } from '../events.ts';
+import type { Judged } from '../outcome.ts';
+import type { SessionPermit } from '../permit.ts';
+import { wouldDecide } from '../reasons.ts';
+import { isFailing } from '../safe-clock.ts';
+import { safely, warn } from '../safely.ts';
+import type { ScopePlan } from '../scope-plan.ts';
+import type { AcquireOptions } from '../session-api.ts';
+import type { ToolSpec } from '../tool.ts';
+import type { TrackedCircuit } from '../tracked-circuit.ts';
+import type { NamedSession } from '../warnings/same-id.ts';
+import type { SessionObserver } from './observer.ts';
+import { currentTracer, delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
+import { type PendingEvent, sendPending, summaryOf } from './pending-events.ts';
+import {
+  type AgentSeries,
+  countAvoided,
+  countRoute,
+  countWasted,
+  decisionSeries,
+  openedTimeSeries,
+  outcomeSeries,
+  systemicSeries,
+  type ToolSeries,
+  transitionSeries,
+  withdrawOpened,
+} from './series.ts';
+import { describeSpan, endSessionSpan, endSpan, type SessionSpan, sessionContext, startDecisionSpan } from './spans.ts';
+
+const NONE: readonly never[] = [];
+
+/** The part of an observer that all sessions of its box share. */
+export interface TelemetryContext {
+  readonly agent: string;
+  readonly clock: Clock;
+  /** Idle time in milliseconds after which a session leaves the gauges. */
+  readonly idleMs: number;
+  readonly series: AgentSeries;
+  readonly emitter: Emitter<BreakerboxEvents>;
+  /** The series that count undeclared tools. */
+  otherSeries(): ToolSeries;
+}
+
+/** The numbers of a budget in the metrics. */
+interface BudgetCounts {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly consumed: number;
+}
+
+const countsOf = ({ budget }: Ledger): BudgetCounts => ({
+  limit: budget.limit,
+  remaining: remaining(budget),
+  consumed: budget.consumed,
+});
+
+const isLow = ({ limit, remaining: left }: BudgetCounts): boolean => left <= 1 && left < limit;
+
+/** Puts what a session does into metrics, spans, log and listeners. It decides nothing. */
+export class SessionTelemetry implements SessionObserver, LiveSession {
+  readonly #box: TelemetryContext;
+  readonly #id: string;
+  readonly #store: CircuitStore;
+  /** The span of the run, if it was requested. */
+  readonly #span: SessionSpan | undefined;
+  /** Undefined if the caller gave no id. */
+  readonly #named: NamedSession | undefined;
+  #ledger: Ledger;
+  #lastUsedMs = 0;
+  /** The state under which the gauges count the session; undefined if they don't, because it has ended or is idle. */
+  #counted: SessionState | undefined;
+  #state: SessionState = 'active';
+  /** Pending events for listeners and log. They are sent once everything is in its new state. */
+  #pending: PendingEvent[] | undefined;
+  #isSending = false;
+
+  /** Ended, and not used since (E7). */
+  #ended = false;
+  #toldOfEnd = false;
+  #wasEnded = false;
+  /** The numbers of its budget in the gauges. */
+  #counts: BudgetCounts;
+  /** Whether the budget has fallen to one failure, and has not been full since. */
+  #isLow: boolean;
+
+  constructor(
+    box: TelemetryContext,
+    id: string,
+    store: CircuitStore,
+    ledger: Ledger,
+    span: SessionSpan | undefined,
+    named: NamedSession | undefined,
+  ) {
+    this.#box = box;
+    this.#id = id;
+    this.#store = store;
+    this.#span = span;
+    this.#named = named;
+    this.#ledger = ledger;
+    this.#counts = countsOf(ledger);
+    // Failures that a restored session had used up elsewhere were counted there.
+    this.#isLow = isLow(this.#counts);
+  }
+
+  /** A session that ended enters the gauges again only with its next decision (E7). */
+  used(ms: number, decides: boolean): void {
+    followProviders();
+    this.#lastUsedMs = ms;
+    if (this.#ended && decides) this.#revive();
+    if (decides && this.#named?.waits === true) this.#named.decides();
+    if (this.#counted === undefined && !this.#ended) this.#enterGauges();
+  }
+
+  #revive(): void {
+    this.#ended = false;
+    if (this.#toldOfEnd) return;
+    this.#toldOfEnd = true;
+    warn(
+      `session '${this.#id}' of agent '${this.#box.agent}' decides after end(). It goes on as before, and counts as live until it idles. If a stream outlives the code that made it, call end() when the stream finishes or is aborted.`,
+    );
+  }
+
+  ended(): void {
+    this.#ended = true;
+    this.#wasEnded = true;
+    this.#leaveGauges();
+    endSessionSpan(this.#span);
+    delist(this);
+  }
+
+  wasKept(): void {
+    this.#named?.kept();
+  }
+
+  get context(): Context {
+    return safely('the context manager', () => sessionContext(this.#span)) ?? ROOT_CONTEXT;
+  }
+
+  retireIfIdle(): boolean {
+    const ms = safely('the clock of a session', () => this.#box.clock.now());
+    // If its clock throws, the idle time is unknown. The session returns when it is used again.
+    const idles = isFailing(this.#box.clock) || ms === undefined || ms - this.#lastUsedMs >= this.#box.idleMs;
+    if (!idles) return false;
+    this.#leaveGauges();
+    endSessionSpan(this.#span);
+    return true;
+  }
+
+  tracked({ tool, mode, circuit }: TrackedCircuit): void {
+    if (this.#countsCircuits) tool.series.circuits[reportedState(mode, circuit)].value += 1;
+  }
+
+  /** Circuits that sessions share belong to their box, and stay in its gauges (C12). */
+  get #countsCircuits(): boolean {
+    return this.#store.steps !== undefined || this.#counted !== undefined;
+  }
+
+  absorbed({ tool, mode }: TrackedCircuit): void {
+    if (mode !== 'observe_only') withdrawOpened(tool.series);
+  }
+
+  decided(permit: SessionPermit, options: AcquireOptions | undefined): void {
+    const { entry, reason } = permit;
+    if (reason === 'closed' && entry.spec !== undefined) entry.spec.series.decisions.closed.value += 1;
+    else this.#countDecision(permit);
+    if (this.#box.emitter.heard.decision === true) this.#noteDecision(permit);
+    const tracer = currentTracer();
+    if (tracer !== undefined) this.#trace(tracer, permit, options);
+    if (this.#pending !== undefined) this.flush();
+  }
+
+  #countDecision({ entry, decision, reason, route }: SessionPermit): void {
+    const series = this.#toolSeries(entry.spec);
+    decisionSeries(series, decision, reason).value += 1;
+    if (route === undefined) return;
+    countRoute(series, route);
+    if (route.kind === 'stale') series.freshness.stale.value += 1;
+    if (decision === 'skip') countAvoided(series);
+  }
+
+  #noteDecision({ tool, decision, reason, route }: SessionPermit): void {
+    this.#note('decision', { tool, decision, reason, route: route && summaryOf(route) });
+  }
+
+  #trace(tracer: Tracer, permit: SessionPermit, options: AcquireOptions | undefined): void {
+    const span = startDecisionSpan(tracer, permit, this.#span);
+    if (span === undefined) return;
+    describeSpan(span, permit, this.#box.agent, this.#id, options, this.#causes(permit), this.#wasEnded);
+    if (!permit.executes) endSpan(span);
+  }
+
+  concluded(permit: SessionPermit, judged: Judged, late: boolean, durationMs: number): void {
+    const { entry, span, freshness } = permit;
+    const { outcome, category, tokens } = judged;
+    const series = this.#toolSeries(entry.spec);
+    const counted = outcomeSeries(series, outcome, category);
+    counted.value += 1;
+    if (outcome === 'failure' && tokens !== undefined) countWasted(series, tokens);
+    recordDuration(series, category, durationMs / 1000, span, outcome === 'failure' ? counted : undefined);
+    if (span !== undefined) endSpan(span, judged);
+    if (freshness !== undefined) series.freshness[freshness.kind].value += 1;
+    if (this.#box.emitter.heard.outcome === true) this.#noteOutcome(permit, judged, late);
+  }
+
+  #noteOutcome({ tool, freshness }: SessionPermit, { outcome, category, tokens }: Judged, late: boolean): void {
+    this.#note('outcome', { tool, outcome, category, late, tokens, freshness });
+  }
+
+  moved({ tool }: TrackedCircuit, from: ReportedState, to: ReportedState, category: ErrorCategory | undefined): void {
+    const { series, name } = tool;
+    transitionSeries(series, from, to).value += 1;
+    if (this.#countsCircuits) {
+      series.circuits[from].value -= 1;
+      series.circuits[to].value += 1;
+    }
+    if (from === 'closed' && category !== undefined) {
+      openedTimeSeries(series, category).value = this.#box.clock.unixNow() / 1000;
+    }
+    this.#note('circuit.transition', { tool: name, from, to, category, observed: false });
+  }
+
+  dryRunMoved(tool: string, from: CircuitState, to: CircuitState, category: ErrorCategory | undefined): void {
+    this.#note('circuit.transition', { tool, from, to, category, observed: true });
+  }
+
+  wrote(next: Ledger, state: SessionState): void {
+    this.#state = state;
+    if (next !== this.#ledger) this.#countBudget(next);
+    if (this.#counted === undefined || this.#counted === state) return;
+    const { sessions } = this.#box.series;
+    sessions[this.#counted].value -= 1;
+    sessions[state].value += 1;
+    this.#counted = state;
+  }
+
+  #countBudget(next: Ledger): void {
+    const { series } = this.#box;
+    const before = this.#counts;
+    const now = countsOf(next);
+    this.#ledger = next;
+    this.#counts = now;
+    series.budgetConsumed.value += now.consumed - before.consumed;
+    if (this.#counted !== undefined) series.budgetRemaining.value += now.remaining - before.remaining;
+    if (now.remaining === now.limit) this.#isLow = false;
+    else if (!this.#isLow && isLow(now)) {
+      this.#isLow = true;
+      series.budgetLow.value += 1;
+    }
+  }
+
+  exhausted(): void {
+    const { limit, cycle } = this.#ledger.budget;
+    this.#box.series.budgetExhaustions.value += 1;
+    this.#note('budget.exhausted', { limit, cycle });
+  }
+
+  resumed(): void {
+    const { limit, cycle } = this.#ledger.budget;
+    this.#note('budget.resumed', { limit, cycle });
+  }
+
+  detected(event: SystemicEvent): void {
+    systemicSeries(this.#box.series, event.category).value += 1;
+    if (this.#countsCircuits) this.#box.series.systemicActive.value += 1;
+    this.#note('systemic.detected', { event });
+  }
+
+  resolved(event: SystemicEvent, by: RecoveredBy): void {
+    if (this.#countsCircuits) this.#box.series.systemicActive.value -= 1;
+    this.#note('systemic.resolved', { event, by });
+  }
+
+  planned(plan: ScopePlan): void {
+    const { achievable, deferred } = plan;
+    this.#box.series.tasks.achievable.value += achievable.length;
+    this.#box.series.tasks.deferred.value += deferred.length;
+    const isReduced = deferred.length > 0 || achievable.some(({ degraded }) => degraded.length > 0);
+    if (isReduced) this.#note('scope.reduced', { plan });
+  }
+
+  /** A listener may call the session: events from that are sent after the earlier ones. */
+  flush(): void {
+    if (this.#pending !== undefined && !this.#isSending) this.#sendAll(this.#pending);
+  }
+
+  #sendAll(pending: PendingEvent[]): void {
+    this.#isSending = true;
+    try {
+      sendPending(pending, this.#box.emitter);
+    } finally {
+      this.#isSending = false;
+      this.#pending = undefined;
+    }
+  }
+
+  #toolSeries(spec: ToolSpec | undefined): ToolSeries {
+    return spec?.series ?? this.#box.otherSeries();
+  }
+
+  #enterGauges(): void {
+    this.#counted = this.#state;
+    this.#countBy(1, this.#state);
+    enlist(this);
+  }
+
+  #leaveGauges(): void {
+    if (this.#counted !== undefined) this.#countBy(-1, this.#counted);
+    this.#counted = undefined;
+    this.#named?.left();
+  }
+
+  #countBy(change: 1 | -1, state: SessionState): void {
+    const { series } = this.#box;
+    const { limit, remaining: left } = this.#counts;
+    series.sessions[state].value += change;
+    series.budgetLimit.value += change * limit;
+    series.budgetRemaining.value += change * left;
+    // Shared circuits belong to their box, and stay in its gauges (C12).
+    const { steps, circuits, correlations } = this.#store;
+    if (steps !== undefined) return;
+    if (correlations.real.correlation.event !== undefined) series.systemicActive.value += change;
+    for (const { tool, mode, circuit } of circuits.values()) {
+      tool.series.circuits[reportedState(mode, circuit)].value += change;
+    }
+  }
+
+  /** The circuits that caused a decision. */
+  #causes({ reason, entry, rejection }: SessionPermit): readonly TrackedCircuit[] {
+    if (reason === 'closed' || reason === 'key_open' || reason === 'key_probe_due') return NONE;
+    if (reason === 'systemic') {
+      const openings = rejection?.event?.openings ?? NONE;
+      return openings.flatMap(({ tool }) => this.#store.circuits.get(tool) ?? []);
+    }
+    if (reason === 'group_open' || reason === 'group_probe_due')
+      return entry.group === undefined ? NONE : [entry.group];
+    const decision = wouldDecide(reason);
+    return (decision === 'probe' || decision === 'skip') && entry.tracked !== undefined ? [entry.tracked] : NONE;
+  }
+
+  /** Keeps an event until the end of the call to the session. */
+  #note<Name extends keyof BreakerboxEvents>(name: Name, details: Omit<BreakerboxEvents[Name], keyof EventBase>): void {
+    const { agent, clock } = this.#box;
+    const event = { agent, session: this.#id, unixMs: clock.unixNow(), ...details } as BreakerboxEvents[Name];
+    this.#pending ??= [];
+    this.#pending.push({ name, event } as PendingEvent);
+  }
+}

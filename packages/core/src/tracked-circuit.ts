@@ -1,0 +1,51 @@
+import type { SpanContext } from '@opentelemetry/api';
+import { adopted, type Circuit, closedCircuit } from './circuit/circuit.ts';
+import { adoptKeys, forgetKeys, type KeyCircuits, type Keyed } from './circuit/key-circuits.ts';
+import type { CircuitMode } from './circuit/mode.ts';
+import type { CircuitSpec } from './tool.ts';
+
+/** The circuit of a tool or a group in use: the pure state, and the data beside the state machine. */
+export interface TrackedCircuit extends Keyed {
+  /** Who decides (C1). */
+  mode: CircuitMode;
+  /** The dry run if the mode is `observe_only`; closed and unused if the mode is `forced_open` or `disabled`. */
+  circuit: Circuit;
+  /** The span whose failure opened the circuit; probes and skips link to it. */
+  openedBy: SpanContext | undefined;
+}
+
+/** A circuit without its tool and its probes. */
+export interface KeptCircuit {
+  readonly mode: CircuitMode;
+  readonly circuit: Circuit;
+  /** The span whose failure opened the circuit. */
+  readonly openedBy: SpanContext | undefined;
+  /** Of the keys of a tool (C14). */
+  readonly keys?: KeyCircuits | undefined;
+}
+
+/** Changes who decides for a circuit. The circuit starts again, and results of calls under way are late (C1, C7). */
+export const takeOver = (tracked: TrackedCircuit, mode: CircuitMode): void => {
+  tracked.mode = mode;
+  tracked.circuit = closedCircuit(tracked.circuit.generation + 1);
+  tracked.openedBy = undefined;
+  tracked.keys = forgetKeys(tracked.keys);
+};
+
+/** A tool's circuit on its first use (C2). */
+export const newCircuit = (tool: CircuitSpec): TrackedCircuit => ({
+  tool,
+  mode: tool.mode,
+  circuit: closedCircuit(),
+  openedBy: undefined,
+  keys: undefined,
+});
+
+/** A tool's circuit on its first use, restored from what was kept (C11). */
+export const recalledCircuit = (tool: CircuitSpec, kept: KeptCircuit, ms: number): TrackedCircuit => ({
+  tool,
+  mode: kept.mode,
+  circuit: adopted(kept.circuit, tool.policy, ms),
+  openedBy: kept.openedBy,
+  keys: kept.keys && adoptKeys(kept.keys, { tool }, ms),
+});

@@ -1,0 +1,211 @@
+import type { BudgetOptions } from '../budget/budget.ts';
+import { groupNameOf } from '../circuit/groups.ts';
+import type { Outcome } from '../classify/taxonomy.ts';
+import { isSlip, meant, shortened } from '../config/names.ts';
+import { LEAST_SEEN } from '../declared-tools.ts';
+import { isExecuted, type Reason } from '../reasons.ts';
+import type { SessionTool } from '../session-tools.ts';
+import type { ToolSpec } from '../tool.ts';
+import type { TrackedCircuit } from '../tracked-circuit.ts';
+import { warnIfUnobserved } from './telemetry-started.ts';
+import { warnOnce } from './warnings.ts';
+
+/**
+ * Mistakes that change nothing and throw nothing, so that the program looks right. A session looks for them from time to time, and
+ * when it ends. A warning in a correct program is worse than a missed mistake.
+ */
+
+/** What the sessions of a box showed together: one request may be too short to show a mistake. Numbers by tool. */
+export interface UsageEvidence {
+  /** Tools with a call that was settled. */
+  readonly settled: Set<string>;
+  /** Calls that ran, in sessions that have ended. */
+  readonly executed: Map<string, number>;
+  /** Calls that an open circuit skipped, in sessions that have ended and took it over from others. */
+  readonly skipped: Map<string, number>;
+  /** Calls of undeclared tools that succeeded or failed. */
+  readonly undeclared: Map<string, number>;
+}
+
+export const noEvidence = (): UsageEvidence => ({
+  settled: new Set(),
+  executed: new Map(),
+  skipped: new Map(),
+  undeclared: new Map(),
+});
+
+/** A model may make up names without end. */
+const MOST_UNDECLARED = 100;
+
+const add = (numbers: Map<string, number>, tool: string, more: number): number => {
+  const sum = (numbers.get(tool) ?? 0) + more;
+  numbers.set(tool, sum);
+  return sum;
+};
+
+/** What a box knows of the tools that its program configures and uses. */
+export interface UsageContext {
+  readonly agent: string;
+  /** Whether the box has circuits (B5). */
+  readonly keepsCircuits: boolean;
+  /** Names of the tools that have settings of their own. */
+  readonly configured: ReadonlySet<string>;
+  /** Configured tools that were neither called nor declared by an adapter yet. */
+  readonly unused: Set<string>;
+  /** What may show a mistake in the program. */
+  readonly evidence: UsageEvidence;
+  /** Names of the declared tools. */
+  tools(): Iterable<string>;
+}
+
+/** How a session was used, for a look at mistakes. */
+export interface Look {
+  readonly session: object;
+  readonly tools: readonly SessionTool[];
+  /** The step of the circuits. 0: `step()` was never called. */
+  readonly step: number;
+  /** How many calls were decided before the step began. */
+  readonly decidedBefore: number;
+  /** How many calls were decided. */
+  readonly decided: number;
+  /** Its circuits are shared, or were restored: they were open before it, and may be open after it. */
+  readonly continues: boolean;
+  /** The session ends. */
+  readonly isOver: boolean;
+  /** Milliseconds since the session began here. */
+  ageMs(): number;
+}
+
+const executors = new WeakSet<object>();
+const wrapped = new Set<string>();
+
+/** A guard or an adapter has the session: it settles every call, and may take its time. */
+export const noticeExecutor = (session: object): void => void executors.add(session);
+
+/** Tools that were wrapped before there is a session to declare them in. */
+export const noticeWrapped = (tools: readonly string[]): void => {
+  for (const tool of tools) if (wrapped.size < LEAST_SEEN) wrapped.add(shortened(tool));
+};
+
+/** Number of decisions before the first look; later looks follow each time the number has doubled. */
+export const FIRST_LOOK = 3;
+const LATER_LOOK = 20;
+
+/** The number of decisions after which the session looks again. */
+export const nextLook = (look: number): number => (look < LATER_LOOK ? LATER_LOOK : look * 2);
+
+export const lookForMistakes = (box: UsageContext, look: Look): void => {
+  for (const used of look.tools) {
+    if (!executors.has(look.session)) findUnsettled(box, look, used);
+    findStepless(box, look, used);
+    if (look.isOver) findMisnamed(box, used);
+  }
+  if (look.isOver || look.decided >= LATER_LOOK) warnIfUnobserved();
+};
+
+const decisionsOf = ({ tally }: SessionTool): readonly (readonly [Reason, number])[] =>
+  Object.entries({ ...tally.decisions, closed: tally.closed }) as [Reason, number][];
+
+const executedOf = (used: SessionTool): number =>
+  decisionsOf(used).reduce((sum, [reason, count]) => (isExecuted(reason) ? sum + count : sum), 0);
+
+/** Parallel calls, and streams that outlive the session (E7), are correct: so it takes many, or calls of earlier steps. */
+const findUnsettled = ({ agent, evidence }: UsageContext, look: Look, used: SessionTool): void => {
+  const { tool, spec } = used;
+  if (spec === undefined || evidence.settled.has(tool)) return;
+  const own = executedOf(used);
+  const executed = own + (evidence.executed.get(tool) ?? 0);
+  if (look.isOver) evidence.executed.set(tool, executed);
+  const isEarlier = own >= 3 && look.decidedBefore >= 3;
+  const isMany = look.isOver ? executed >= 10 : executed >= LATER_LOOK && look.ageMs() >= 60_000;
+  if (!isEarlier && !isMany) return;
+  warnOnce(
+    'BREAKERBOX_NEVER_SETTLED',
+    `${agent}/${tool}`,
+    () =>
+      `Agent '${agent}' ran ${executed} calls of tool '${tool}', and settled none of them. Its circuit and the budget see no failure this way. Call permit.settle({ outcome: 'success' }) or permit.settle({ error }) after each call, or wrap the tool with guard() or an adapter.`,
+  );
+};
+
+/** `probeAfterSteps` alone waits for steps that never come. Several calls of one turn are correct. */
+const findStepless = ({ agent, evidence }: UsageContext, look: Look, used: SessionTool): void => {
+  if (look.step > 0) return;
+  const waits = (circuit: TrackedCircuit | undefined, own = 0): boolean => {
+    if (own === 0 || circuit?.circuit.state !== 'open' || circuit.tool.policy.schedule !== 'steps') return false;
+    const { name } = circuit.tool;
+    const before = look.continues ? (evidence.skipped.get(name) ?? 0) : 0;
+    if (look.isOver && look.continues) evidence.skipped.set(name, before + own);
+    return before + own >= LATER_LOOK;
+  };
+  const { decisions } = used.tally;
+  const found = [
+    waits(used.tracked, decisions?.open) ? used.tracked : undefined,
+    waits(used.group, decisions?.group_open) ? used.group : undefined,
+  ].find((one) => one !== undefined);
+  if (found === undefined) return;
+  const { name, policy } = found.tool;
+  warnOnce(
+    'BREAKERBOX_NO_STEPS',
+    `${agent}/${name}`,
+    () =>
+      `The circuit of '${name}' (agent '${agent}') is open, and waits for probeAfterSteps (${policy.probeAfterSteps}), but session.step() was never called. No probe comes, so the circuit stays open. Call session.step() at the end of each turn, or set cooldownMs as well.`,
+  );
+};
+
+/** A call of a tool without a circuit is over. A model may make up a name, but rarely calls the same one three times. */
+export const warnOfUndeclared = (box: UsageContext, { tool, tally }: SessionTool, outcome: Outcome): void => {
+  if (!box.keepsCircuits || tally.decisions?.undeclared === undefined || outcome === 'ignored') return;
+  const { undeclared } = box.evidence;
+  if ((undeclared.size >= MOST_UNDECLARED && !undeclared.has(tool)) || add(undeclared, tool, 1) !== 3) return;
+  const names = [...box.tools()];
+  if (groupNameOf(tool) !== undefined || names.length >= LEAST_SEEN) return; // Other warnings say why.
+  const { agent } = box;
+  warnOnce('BREAKERBOX_UNDECLARED_TOOL', `${agent}/${tool}`, () => {
+    const similar = meant(tool, names);
+    const hint = similar === undefined ? '' : ` If '${similar}' is meant, correct the name.`;
+    return `Agent '${agent}' calls tool '${tool}', which was never declared. It has no circuit: its calls are never skipped.${hint} Otherwise add it to tools in createBreakerbox(), call box.declare('${tool}'), or wrap it with guard() or an adapter.`;
+  });
+};
+
+/** Tools whose names were already compared with the configured names. */
+const compared = new WeakSet<ToolSpec>();
+
+/** A configured name that is never used and nearly equals a used one. */
+const findMisnamed = ({ agent, configured, unused }: UsageContext, { tool, spec }: SessionTool): void => {
+  if (spec === undefined || unused.size === 0 || configured.has(tool) || compared.has(spec)) return;
+  compared.add(spec);
+  const name = [...unused].find((one) => isSlip(tool, one) && !wrapped.has(one));
+  if (name === undefined) return;
+  warnOnce(
+    'BREAKERBOX_TOOL_NAME',
+    `${agent}/${name}`,
+    () =>
+      `Agent '${agent}' has settings for tool '${name}', which was not called, and calls '${tool}', which has none. The settings have no effect. If they are for '${tool}', use that name in createBreakerbox({ tools }).`,
+  );
+};
+
+/** Warns if the budget runs out before enough failures to open a circuit: then it never opens. */
+export const warnOfSmallBudget = (
+  agent: string,
+  { rule, failures = 5 }: BudgetOptions,
+  isCorrelating: boolean,
+  tools: Iterable<ToolSpec>,
+): void => {
+  // By the rule `window`, one tool alone uses up only a budget of 1 (B1), and not even that while its failures are provisional
+  // (S3).
+  const isSmall = rule === 'strict' || (failures === 1 && !isCorrelating);
+  if (!isSmall) return;
+  const isNeverOpened = ({ mode, policy }: ToolSpec): boolean =>
+    mode === 'automatic' &&
+    !policy.countsSuccesses &&
+    Number.isFinite(policy.failureThreshold) &&
+    failures < policy.failureThreshold;
+  const found = [...tools].find(isNeverOpened);
+  if (found === undefined) return;
+  warnOnce(
+    'BREAKERBOX_BUDGET_TOO_SMALL',
+    agent,
+    () =>
+      `Agent '${agent}' has a failure budget of ${failures}, and tool '${found.name}' needs ${found.policy.failureThreshold} failures in a row to open its circuit. The session pauses before that, so the circuit never opens. Set budget.failures to the highest failureThreshold or more, or lower the threshold.`,
+  );
+};
