@@ -96,7 +96,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     expect(watched.outcomes).toContain('search: success');
   });
 
-  testIf(['timeoutMs'], 'a tool that hangs fails at our time-out, and the loop continues', async () => {
+  testIf(['timeoutMs'], 'a tool that hangs fails at our timeout, and the loop continues', async () => {
     const watched = watchedSession();
     const signals: (AbortSignal | undefined)[] = [];
     const search: ToolBody = (_, signal) => {
@@ -114,7 +114,7 @@ export const calls = ({ harness, run, testIf }: Suite): void => {
     if (harness.lacks.toolSignal === undefined) expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
   });
 
-  testIf(['frameworkTimeout'], "a tool that hangs fails at the framework's own time-out", async () => {
+  testIf(['frameworkTimeout'], "a tool that hangs fails at the framework's own timeout", async () => {
     const watched = watchedSession();
     await run({
       session: watched.session,

@@ -3,7 +3,7 @@ import { currentSession, withSession } from '@breakerbox/instrumentation/session
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
 import { expect, test, vi } from 'vitest';
 import { watchedSession } from '../../packages/instrumentation/src/test-support/watched-session.ts';
-import { ask, asking, dueForProbe, failing, REFUSAL, refusedConnection, type Suite } from './contract-suite.ts';
+import { ask, asking, dueForProbe, failing, REJECTION, refusedConnection, type Suite } from './contract-suite.ts';
 import type { ToolBody } from './harness.ts';
 
 /** How a failing tool affects the calls after it, and the model. */
@@ -17,7 +17,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
       script: [...asking(4), 'Done.'],
     });
     expect(text).toBe('Done.');
-    expect(heard[3]).toMatch(REFUSAL);
+    expect(heard[3]).toMatch(REJECTION);
     expect(search).toHaveBeenCalledTimes(3);
     expect(watched.decisions).toEqual([...Array(3).fill('search: call'), 'search: skip']);
     expect(watched.outcomes).toEqual(Array(3).fill('search: failure, network'));
@@ -73,7 +73,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     expect(text).toBe('Done.');
     expect(heard).toHaveLength(6);
     expect(heard[3]).toContain('the news');
-    expect(heard[4]).toMatch(REFUSAL);
+    expect(heard[4]).toMatch(REJECTION);
     expect(heard[5]).toContain('the news');
     expect(watched.decisions.filter((one) => one.startsWith('search')).toSorted()).toEqual([
       ...Array(3).fill('search: call'),
@@ -162,7 +162,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
       script: [...asking(4), 'Done.'],
     });
     expect(text).toBe('Done.');
-    expect(heard[3]).toMatch(REFUSAL);
+    expect(heard[3]).toMatch(REJECTION);
     expect(search).toHaveBeenCalledTimes(3);
     expect(watched.decisions).toEqual([...Array(3).fill('search: call'), 'search: skip']);
   });
@@ -190,7 +190,7 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
         run({ session: currentSession, tools: { search: async () => 'found' }, script }),
       ),
     ]);
-    expect(first.heard[3]).toMatch(REFUSAL);
+    expect(first.heard[3]).toMatch(REJECTION);
     expect(second.heard).toEqual(Array(4).fill(expect.stringContaining('found')));
     expect(broken.decisions).toEqual([...Array(3).fill('search: call'), 'search: skip']);
     expect(working.decisions).toEqual(Array(4).fill('search: call'));

@@ -7,7 +7,12 @@ import { metrics } from '@opentelemetry/api';
 import { generateText, isStepCount, tool } from 'ai';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { circuitsOf, newAgent, registerMetrics, seriesOf } from '../../packages/core/src/telemetry/test-support.ts';
+import {
+  circuitsOf,
+  newAgent,
+  registerMetrics,
+  seriesOf,
+} from '../../packages/core/src/telemetry/test-support.telemetry.ts';
 
 const tools = guardTools(
   {

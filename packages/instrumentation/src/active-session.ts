@@ -1,5 +1,5 @@
 import type { Session } from '@breakerbox/core';
-import { found } from './shared.ts';
+import { findProcessWide } from './process-wide.ts';
 
 /** The storage of the session of `withSession`: the part of `AsyncLocalStorage` that is used. */
 export interface SessionStorage {
@@ -8,7 +8,7 @@ export interface SessionStorage {
 }
 
 /** The storage that `/session` creates when it is loaded. It is looked up by name, so adapters import no Node modules. */
-const storage = (): SessionStorage | undefined => found('session', 1);
+const storage = (): SessionStorage | undefined => findProcessWide('session');
 
 /** The session of the innermost `withSession`; undefined outside of `withSession`. */
 export const activeSession = (): Session | undefined => storage()?.getStore();
@@ -21,4 +21,4 @@ export const inSession = <Value>(session: Session, run: () => Value): Value => {
 
 /** Whether a session source is `currentSession`, from any copy of the package. */
 export const isCurrentSession = (source: unknown): boolean =>
-  source !== undefined && source === found('currentSession', 1);
+  source !== undefined && source === findProcessWide('currentSession');

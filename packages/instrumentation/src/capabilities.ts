@@ -1,14 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  BreakerboxConfigError,
-  BreakerboxUsageError,
-  type CapabilityMap,
-  type ConfigIssue,
-  parseCapabilities,
-  validateCapabilities,
-} from '@breakerbox/core';
+import { BreakerboxConfigError, BreakerboxUsageError, type ConfigIssue } from '@breakerbox/core';
+import { type CapabilityMap, parseCapabilities, validateCapabilities } from '@breakerbox/core/scope';
 import { type Document, isAlias, isNode, LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
 
 /** Most aliases in a file. A small file whose aliases refer to aliases can expand to gigabytes; real files have few. */
@@ -29,7 +23,7 @@ const READERS: Readonly<Record<string, (text: string, name: string) => Capabilit
  *
  * @throws {BreakerboxConfigError} listing the first 100 faults and where they are: a missing file, another extension, text that is not
  * UTF-8 or cannot be parsed (with line and column), a duplicate key, more than 100 expanded aliases, more than 1 MB, and all that
- * `validateCapabilities` of `@breakerbox/core` refuses.
+ * `validateCapabilities` of `@breakerbox/core` rejects.
  * @throws {BreakerboxUsageError} if the path is neither a string nor a `file:` URL.
  *
  * @example
@@ -46,7 +40,9 @@ export const loadCapabilities = async (path: string | URL): Promise<CapabilityMa
   if (read === undefined) {
     const known = Object.keys(READERS).join(', ');
     const given = extension === '' ? 'has no extension' : `ends in ${extension}`;
-    throw refusal(name, [{ path: 'file', message: `${given}, and what it holds is known by that. Name it ${known}.` }]);
+    throw capabilityError(name, [
+      { path: 'file', message: `${given}, but the extension decides how the file is read. Name it ${known}.` },
+    ]);
   }
   return read(await textOf(path, name), name);
 };
@@ -65,14 +61,14 @@ export const loadCapabilities = async (path: string | URL): Promise<CapabilityMa
 export const parseCapabilitiesYaml = (text: string, name = 'capabilities.yaml'): CapabilityMap => {
   if (typeof text !== 'string') {
     throw new BreakerboxUsageError(
-      `parseCapabilitiesYaml takes the text of a capability map, and got ${typeof text}. Give it what the file holds, or ` +
+      `parseCapabilitiesYaml takes the text of a capability map, but got ${typeof text}. Give the content of the file, or ` +
         'give the path to loadCapabilities.',
     );
   }
-  refuseLong(text.length, name);
+  throwIfTooLong(text.length, name);
   const { document, issues } = parsed(text, name);
-  if (issues.length > 0) throw refusal(name, issues);
-  const value = unfolded(document, name);
+  if (issues.length > 0) throw capabilityError(name, issues);
+  const value = expanded(document, name);
   return named(name, () => validateCapabilities(value));
 };
 
@@ -80,29 +76,29 @@ export const parseCapabilitiesYaml = (text: string, name = 'capabilities.yaml'):
 const parseJson = (text: string, name: string): CapabilityMap => {
   const map = named(name, () => parseCapabilities(text));
   const twice = parsed(text, name).issues.filter(({ code }) => code === 'DUPLICATE_KEY');
-  if (twice.length > 0) throw refusal(name, twice);
+  if (twice.length > 0) throw capabilityError(name, twice);
   return map;
 };
 
 const nameOf = (path: unknown): string => {
   if (typeof path === 'string' && path !== '') return path;
   if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
-  const given = path instanceof URL ? `a ${path.protocol} URL` : path === '' ? 'an empty text' : `${typeof path}`;
+  const given = path instanceof URL ? `a ${path.protocol} URL` : path === '' ? 'an empty string' : `${typeof path}`;
   throw new BreakerboxUsageError(
-    `loadCapabilities takes the path of a file, and got ${given}. Give a path such as 'capabilities.yaml', or a file: URL.`,
+    `loadCapabilities takes the path of a file, but got ${given}. Give a path such as 'capabilities.yaml', or a file: URL.`,
   );
 };
 
 const textOf = async (path: string | URL, name: string): Promise<string> => {
   const bytes = await bytesOf(path).catch((error: NodeJS.ErrnoException) => {
-    throw refusal(name, [{ path: 'file', message: unreadable(error) }], error);
+    throw capabilityError(name, [{ path: 'file', message: unreadable(error) }], error);
   });
-  refuseLong(bytes.length, name);
+  throwIfTooLong(bytes.length, name);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    const message = `is no text in UTF-8, so names in it would be garbled. Save it as UTF-8.`;
-    throw refusal(name, [{ path: 'file', message }], error);
+    const message = `is not UTF-8 text, so names in it would be garbled. Save it as UTF-8.`;
+    throw capabilityError(name, [{ path: 'file', message }], error);
   }
 };
 
@@ -113,16 +109,15 @@ const bytesOf = async (path: string | URL): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-const refuseLong = (length: number, name: string): void => {
+const throwIfTooLong = (length: number, name: string): void => {
   if (length <= MOST_BYTES) return;
-  const message =
-    'has more than 1 MB, and a map that people wrote has not. Give a capability map, or one with shorter notes.';
-  throw refusal(name, [{ path: 'file', message }]);
+  const message = 'has more than 1 MB, which is too large for a capability map. Give a smaller file.';
+  throw capabilityError(name, [{ path: 'file', message }]);
 };
 
 const unreadable = ({ code = 'unknown' }: NodeJS.ErrnoException): string => {
   if (code === 'ENOENT') {
-    return `isn't there (ENOENT). Correct the path; a relative one is looked for in the folder that the process runs in.`;
+    return `doesn't exist (ENOENT). Correct the path. A relative path starts at the working directory of the process.`;
   }
   if (code === 'EISDIR') return `is a folder (EISDIR). Give the path of the file in it.`;
   return `can't be read (${code}). Look at the permissions of the file and of the folders above it.`;
@@ -146,8 +141,8 @@ const parsed = (text: string, name: string): Parsed => {
     return { document, issues };
   } catch (error) {
     // Nesting so deep that the parser's stack overflows.
-    const message = `can't be parsed (${error instanceof Error ? error.message : error}). Mend the text.`;
-    throw refusal(name, [{ path: 'file', message }], error);
+    const message = `can't be parsed (${error instanceof Error ? error.message : error}). Correct the text.`;
+    throw capabilityError(name, [{ path: 'file', message }], error);
   }
 };
 
@@ -160,7 +155,7 @@ const lostAliases = (document: Document.Parsed): readonly Pick<YAMLError, 'pos' 
       const start = node.range?.[0] ?? 0;
       // If the alias is part of the anchored value, the anchor's own end is behind the alias.
       if ((anchored.get(node.source) ?? Number.POSITIVE_INFINITY) <= start) return;
-      const message = `*${node.source} stands for nothing that is complete before it`;
+      const message = `*${node.source} has no complete anchor before it`;
       lost.push({ pos: [start, start], code: 'BAD_ALIAS', message });
     } else if (isNode(node) && 'anchor' in node && typeof node.anchor === 'string') {
       anchored.set(node.anchor, node.range?.[1] ?? 0);
@@ -170,20 +165,19 @@ const lostAliases = (document: Document.Parsed): readonly Pick<YAMLError, 'pos' 
 };
 
 const sentence = (code: YAMLError['code'], message: string): string => {
-  if (code === 'DUPLICATE_KEY')
-    return `is a key that stands here already: one of the two would be lost. Leave one out.`;
-  if (code === 'MULTIPLE_DOCS') return `begins a second document, which nobody would read. Put all tools into one.`;
+  if (code === 'DUPLICATE_KEY') return `is a duplicate key: only one of the two would be used. Remove one.`;
+  if (code === 'MULTIPLE_DOCS') return `begins a second document, which is not read. Put all tools into one document.`;
   const why = message.replace(/\s+/g, ' ').replace(/[.:]$/, '');
-  return `isn't YAML that can be read: ${why}. Mend the text.`;
+  return `isn't YAML that can be read: ${why}. Correct the text.`;
 };
 
-const unfolded = (document: Document.Parsed, name: string): unknown => {
+const expanded = (document: Document.Parsed, name: string): unknown => {
   try {
     return document.toJS({ maxAliasCount: MOST_ALIASES });
   } catch (error) {
     const why = error instanceof Error ? error.message : `${error}`;
-    const message = `has aliases that can't be unfolded (${why}). Write out what they stand for.`;
-    throw refusal(name, [{ path: 'file', message }], error);
+    const message = `has aliases that can't be expanded (${why}). Write out the values in place of the aliases.`;
+    throw capabilityError(name, [{ path: 'file', message }], error);
   }
 };
 
@@ -192,11 +186,11 @@ const named = (name: string, read: () => CapabilityMap): CapabilityMap => {
   try {
     return read();
   } catch (error) {
-    throw error instanceof BreakerboxConfigError ? refusal(name, error.issues) : error;
+    throw error instanceof BreakerboxConfigError ? capabilityError(name, error.issues) : error;
   }
 };
 
-const refusal = (name: string, issues: readonly ConfigIssue[], cause?: unknown): BreakerboxConfigError => {
+const capabilityError = (name: string, issues: readonly ConfigIssue[], cause?: unknown): BreakerboxConfigError => {
   const error = new BreakerboxConfigError(issues, `capability file '${name}'`);
   if (cause !== undefined) error.cause = cause;
   return error;

@@ -71,7 +71,7 @@ describe('K4: a file or folder is there and readable', () => {
     ['one with a zero in it', 'notes\0.md'],
     ['a URL of a page', new URL('https://notes.example/')],
     ['a number', 3],
-  ])('E6: %s is refused', (_, path) => {
+  ])('E6: %s is rejected', (_, path) => {
     expect(() => readable(path as string)).toThrow(BreakerboxUsageError);
     expect(() => readable(path as string)).toThrow('Give the path of a file or folder, or its file: URL.');
   });
@@ -102,7 +102,7 @@ describe('K4: environment variables are set', () => {
     ['no names', []],
     ['an empty name', ['HOME', '']],
     ['a list', [['HOME', 'PATH']]],
-  ])('E6: %s is refused', (_, names) => {
+  ])('E6: %s is rejected', (_, names) => {
     expect(() => envSet(...(names as string[]))).toThrow(BreakerboxUsageError);
     expect(() => envSet(...(names as string[]))).toThrow("as in envSet('SEARCH_API_KEY')");
   });

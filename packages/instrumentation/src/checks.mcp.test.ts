@@ -5,7 +5,7 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { mcpPing } from './checks.ts';
-import { guardMcpClient } from './mcp.ts';
+import { guardMcpClient } from './mcp/mcp.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
 import { inMemory, sdks } from './test-support/mcp-servers.ts';
 import { watchedSession } from './test-support/watched-session.ts';
@@ -109,7 +109,7 @@ describe('K4: whatever else a client does', () => {
   });
 });
 
-describe('E6: what can not be pinged is refused', () => {
+describe('E6: invalid arguments are rejected', () => {
   test.each([
     [null, 'got null without ping'],
     [{}, 'got a value of type object without ping'],

@@ -74,7 +74,7 @@ export const httpEndpoint = (url: string | URL, options: HttpEndpointOptions = {
   checkOptions('httpEndpoint()', options, { timeoutMs: duration, headers, degradedAfterMs: duration });
   const { timeoutMs = TIMEOUT_MS, degradedAfterMs = Number.POSITIVE_INFINITY } = options;
   if (options.degradedAfterMs !== undefined && degradedAfterMs >= timeoutMs) {
-    const message = `is ${degradedAfterMs}, and after ${timeoutMs} (timeoutMs) nobody waits any more. Set less, or raise timeoutMs.`;
+    const message = `is ${degradedAfterMs}, but the check ends after ${timeoutMs} ms (timeoutMs). Set less, or raise timeoutMs.`;
     throw new BreakerboxConfigError([{ path: 'httpEndpoint() options.degradedAfterMs', message }]);
   }
   const address = asAddress(url);
@@ -110,7 +110,7 @@ export const readable = (path: string | URL): Precheck => {
   const isPath = typeof path === 'string' ? path !== '' && !path.includes('\0') : isFileUrl(path);
   if (!isPath) {
     throw new BreakerboxUsageError(
-      'readable(): got no path, so there is nothing to look at. Give the path of a file or folder, or its file: URL.',
+      'readable(): did not get a path, so there is nothing to check. Give the path of a file or folder, or its file: URL.',
     );
   }
   return async () => {
@@ -138,7 +138,7 @@ export const readable = (path: string | URL): Precheck => {
 export const envSet = (...names: readonly string[]): Precheck => {
   if (names.length === 0 || !names.every((name) => typeof name === 'string' && name !== '')) {
     throw new BreakerboxUsageError(
-      'envSet(): got no names, or one that is no name, so there is nothing to look for. Give the names of environment ' +
+      'envSet(): got no names, or one that is not a non-empty string, so there is nothing to check. Give the names of environment ' +
         "variables, as in envSet('SEARCH_API_KEY').",
     );
   }
@@ -168,7 +168,7 @@ const ping = async (client: PingableMcpClient, timeoutMs: number): Promise<Avail
 const checkClient = (client: unknown, where: string): void => {
   if (typeof (client as Partial<PingableMcpClient> | null | undefined)?.ping === 'function') return;
   throw new BreakerboxUsageError(
-    `${where}: got ${client === null ? 'null' : `a value of type ${typeof client}`} without ping, so no server could be asked. ` +
+    `${where}: got ${client === null ? 'null' : `a value of type ${typeof client}`} without ping, so no server can be pinged. ` +
       'Give a Client of @modelcontextprotocol/sdk or @modelcontextprotocol/client, or a function that returns one.',
   );
 };
@@ -178,7 +178,7 @@ const asAddress = (url: string | URL): URL => {
   const address = URL.canParse(String(url)) ? new URL(String(url)) : undefined;
   if (address === undefined || !['http:', 'https:'].includes(address.protocol)) {
     throw new BreakerboxUsageError(
-      'httpEndpoint(): got no URL of http or https, so there is nothing to ask. Give a whole one, as in ' +
+      'httpEndpoint(): did not get an http or https URL, so there is nothing to request. Give a complete URL, as in ' +
         "httpEndpoint('https://search.example/health').",
     );
   }
@@ -203,7 +203,7 @@ const headers: OptionCheck = (value) => {
     if (isRecord) new Headers(value as Record<string, string>);
     if (isRecord) return undefined;
   } catch {
-    // The error of `Headers` quotes the refused value, which may be a secret.
+    // The error of `Headers` quotes the rejected value, which may be a secret.
   }
-  return 'has a name or a value that no HTTP header can have. Set an object of texts by header name, or leave it out.';
+  return 'has a name or a value that is not valid in an HTTP header. Set an object of strings by header name, or leave it out.';
 };

@@ -3,9 +3,9 @@ import { tool as langChainTool } from '@langchain/core/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { watchWarnings } from '../../core/src/test-support.ts';
-import { guardTools as guardAiSdk } from './ai-sdk.ts';
-import { guardTools as guardAnthropic } from './anthropic.ts';
-import { guardTools as guardLangChain } from './langchain.ts';
+import { guardTools as guardAiSdk } from './ai-sdk/ai-sdk.ts';
+import { guardTools as guardAnthropic } from './anthropic/anthropic.ts';
+import { guardTools as guardLangChain } from './langchain/langchain.ts';
 
 const run = async (): Promise<string> => 'pages';
 const schema = z.object({ query: z.string() });

@@ -1,6 +1,5 @@
-import { warnOnce } from '@breakerbox/core/internal';
-import { hasMethod } from './has-method.ts';
-import { readOf } from './readable.ts';
+import { read, warnOnce } from '@breakerbox/core/internal';
+import { hasMethod } from './untrusted.ts';
 
 /** The methods by which frameworks run a tool. */
 const OWNERS = {
@@ -27,7 +26,7 @@ export const warnIfForeign = (
   where: string,
   tool: unknown,
   known: Method,
-  name: unknown = readOf(tool, 'name'),
+  name: unknown = read(tool, 'name'),
 ): void => {
   const found = METHODS.find((method) => method !== known && hasMethod(tool, method));
   if (found === undefined) return;

@@ -3,9 +3,9 @@ import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
 import { groupOfPrefix, groupsBy } from './groups.ts';
 import { guard, guardAll, hookedCalls } from './index.ts';
+import { currentSession, withSession } from './session.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
 import { groupOf, watchedSession } from './test-support/watched-session.ts';
-import { currentSession, withSession } from './with-session.ts';
 
 const work = async () => 'done';
 
@@ -49,7 +49,7 @@ describe('C13: the option group', () => {
     expect(groups).toEqual(['disk', undefined, 'files']);
   });
 
-  test('E6: is refused where it can not be a name', () => {
+  test('E6: is rejected where it cannot be a name', () => {
     const { session } = watchedSession();
     expect(() => guard(session, 'now', work, { group: ' ' })).toThrow(BreakerboxConfigError);
     expect(() => guard(session, 'now', work, { group: 5 } as never)).toThrow(/options\.group: is 5\. Set a name/);

@@ -1,4 +1,3 @@
-import type { Session } from '@breakerbox/core';
 import { atOnce, safely } from '@breakerbox/core/internal';
 import { type OptionCheck, show } from './options.ts';
 
@@ -44,9 +43,3 @@ export const firstName = (...names: readonly unknown[]): string | undefined =>
 
 /** The group for a prefix of tool names: `github` for `github.` or `github__`. */
 export const groupOfPrefix = (prefix: string): string => prefix.replace(/[^\p{L}\p{N}]+$/u, '');
-
-/** Gives a tool its circuit and its group. The box's configuration of the tool takes precedence. */
-export const declareTool = (session: Session, tool: string, group: string | undefined): void => {
-  if (group === undefined) session.declare(tool);
-  else session.declare(tool, { group });
-};

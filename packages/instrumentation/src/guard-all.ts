@@ -1,13 +1,11 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { isPlain } from '@breakerbox/core/internal';
-import { aValue } from './caller.ts';
+import type { SessionSource } from './acquire.ts';
 import { groupsBy, type ToolGroup, toolGroup } from './groups.ts';
-import type { GuardedCall, GuardedFunction, GuardOptions } from './guard.ts';
-import { refuseGuarded } from './guarded.ts';
-import { guardTool } from './guarded-tool.ts';
+import { throwIfGuarded } from './guard-mark.ts';
+import { type GuardedCall, type GuardedFunction, type GuardOptions, guardFunction } from './guarded-tool.ts';
 import { JUDGING } from './judging.ts';
-import { checkOptions, milliseconds, reader } from './options.ts';
-import type { SessionSource } from './session-source.ts';
+import { aValue, checkOptions, functionGiven, milliseconds } from './options.ts';
 
 /** A function that `guardAll` accepts as a tool. */
 export type ToolFunction = (input: never, call: GuardedCall) => unknown;
@@ -62,15 +60,21 @@ export function guardAll<Tools extends Readonly<Record<string, ToolFunction>>>(
   // Each function looks in the record at its call, so a later entry can be the alternative of an earlier one.
   const all = { ...rest, alternatives: guarded };
   for (const [name, run] of Object.entries(tools)) {
-    refuseGuarded(`guardAll(), tool '${name}'`, run, session);
+    throwIfGuarded(`guardAll(), tool '${name}'`, run, session);
     const own = groupOf(name);
     const bound = typeof run === 'function' ? run.bind(tools) : run;
-    guarded[name] = guardTool(session, name, bound, own === undefined ? all : { ...all, group: own });
+    guarded[name] = guardFunction(session, name, bound, own === undefined ? all : { ...all, group: own });
   }
   return Object.fromEntries(Object.entries(guarded)) as GuardedFunctions<Tools>;
 }
 
-const CHECKS = { timeoutMs: milliseconds, tokens: reader, freshness: reader, group: toolGroup, ...JUDGING };
+const CHECKS = {
+  timeoutMs: milliseconds,
+  tokens: functionGiven,
+  freshness: functionGiven,
+  group: toolGroup,
+  ...JUDGING,
+};
 
 /** Whether the record has own keys. A map, or an instance whose class has the functions, would give an empty record. */
 const isRecord = (tools: unknown): boolean =>

@@ -1,9 +1,10 @@
 /** What callers give with a call, and what comes of it where that can't be. */
+
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { describe, expect, test } from 'vitest';
 import { guard } from './index.ts';
-import { guardMcpClient } from './mcp.ts';
-import { startRun } from './run.ts';
+import { guardMcpClient } from './mcp/mcp.ts';
+import { Run } from './run.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
 /** A session in which a probe of `search` is due. */
@@ -18,16 +19,16 @@ const trap = () => {
   throw new Error('do not listen to me');
 };
 
-describe('a call that can not be', () => {
+describe('a call that cannot be', () => {
   test.each<[unknown, string]>([
-    [null, "guard('search'): a call got null as its second argument"],
-    [0, "guard('search'): a call got 0 as its second argument"],
-    ['call-1', "guard('search'): a call got a value of type string as its second argument"],
-    [{ signal: {} }, "guard('search'): a call got a value of type object as its signal"],
+    [null, "guard('search'): the second argument of a call is null"],
+    [0, "guard('search'): the second argument of a call is 0"],
+    ['call-1', "guard('search'): the second argument of a call is a value of type string"],
+    [{ signal: {} }, "guard('search'): the signal of a call is a value of type object"],
     [{ signal: new AbortController() }, 'Give the signal of an AbortController'],
-    [{ signal: { aborted: false, addEventListener: trap } }, 'as its signal'],
-    [{ signal: 5 }, 'got 5 as its signal'],
-  ])('E5: %o is refused, and takes no probe with it', async (call, words) => {
+    [{ signal: { aborted: false, addEventListener: trap } }, 'the signal of a call'],
+    [{ signal: 5 }, 'the signal of a call is 5'],
+  ])('E5: %o is rejected, and takes no probe with it', async (call, words) => {
     const { session, decisions } = dueProbe();
     const search = guard(session, 'search', async (_: number) => 'found');
     const error = await search(1, call as never).catch((caught) => caught);
@@ -43,7 +44,7 @@ describe('a call that can not be', () => {
     expect(await search(1, { signal: null as never })).toBe('found');
   });
 
-  test('E5: a signal that nobody can listen to after all gives the probe back', async () => {
+  test('E5: a signal that cannot be listened to gives the probe back', async () => {
     const { session, decisions, outcomes } = dueProbe();
     const signal = { aborted: false, addEventListener: trap, removeEventListener: trap } as unknown as AbortSignal;
     const search = guard(session, 'search', async (_: number) => 'found', { timeoutMs: 60_000 });
@@ -53,15 +54,15 @@ describe('a call that can not be', () => {
     expect(decisions.slice(1)).toEqual(['search: probe', 'search: probe']);
   });
 
-  test('a run that can not begin is settled', () => {
+  test('a run that cannot begin is settled', () => {
     const { session, outcomes } = watchedSession();
     const permit = session.acquire('search');
-    expect(() => startRun(permit, { signal: { addEventListener: trap } as unknown as AbortSignal })).toThrow();
+    expect(() => new Run(permit, { signal: { addEventListener: trap } as unknown as AbortSignal })).toThrow();
     expect(outcomes).toEqual(['search: ignored, cancelled']);
   });
 });
 
-describe('an MCP call that can not be', () => {
+describe('an MCP call that cannot be', () => {
   const guarded = () => {
     const watched = dueProbe();
     const callTool = async (_params: unknown, _schema?: unknown, _options?: unknown) => ({ content: [] });
@@ -70,12 +71,15 @@ describe('an MCP call that can not be', () => {
   };
 
   test.each<[readonly unknown[], string]>([
-    [[], 'callTool() of guardMcpClient(): got undefined, so nobody knows which tool is meant'],
+    [[], 'callTool() of guardMcpClient(): got undefined, so the call names no tool'],
     [[null], 'got null'],
     [[{}], 'got undefined as the name of the tool'],
     [[{ name: 5 }], 'got 5 as the name of the tool'],
-    [[{ name: 'search' }, undefined, { signal: {} }], "callTool('search') of guardMcpClient(): a call got a value of"],
-  ])('%j is refused, and takes no probe with it', async (given, words) => {
+    [
+      [{ name: 'search' }, undefined, { signal: {} }],
+      "callTool('search') of guardMcpClient(): the signal of a call is a value of",
+    ],
+  ])('%j is rejected, and takes no probe with it', async (given, words) => {
     const { client, decisions } = guarded();
     const error = await client.callTool(...(given as [unknown])).catch((caught) => caught);
     expect(error).toBeInstanceOf(BreakerboxUsageError);
@@ -83,7 +87,7 @@ describe('an MCP call that can not be', () => {
     expect(decisions).toEqual(['search: call']);
   });
 
-  test('E5: options that can not be read give the probe back', async () => {
+  test('E5: options that cannot be read give the probe back', async () => {
     const { client, decisions, outcomes } = guarded();
     const options = new Proxy({}, { ownKeys: trap });
     await expect(client.callTool({ name: 'search' }, undefined, options)).rejects.toThrow('do not listen to me');

@@ -107,7 +107,7 @@ describe('nothing is left of a call whose tool answers', () => {
   });
 });
 
-describe('nothing is left of a call that is refused, of a tool that would answer', () => {
+describe('nothing is left of a call that is rejected, of a tool that would answer', () => {
   test.each(product)(all, async (...kind) => {
     const { session } = patient();
     const { caller, call } = begin(session, kind, 'gives');

@@ -145,7 +145,7 @@ describe('O4: what a call cost', () => {
     },
   );
 
-  test.each([['tokens'], ['freshness']])('%s that is no function is refused', (key) => {
+  test.each([['tokens'], ['freshness']])('%s that is no function is rejected', (key) => {
     expect(() => guard(watchedSession().session, 'agent', () => 1, { [key]: 5 } as never)).toThrow(
       new RegExp(`options\\.${key}: is 5\\. Set a function`),
     );
@@ -161,7 +161,7 @@ test('options say nothing of the type of the result', () => {
   expectTypeOf(own).returns.resolves.toEqualTypeOf<{ page: number }>();
 });
 
-test('R2: a refusal says where to go instead, without results', async () => {
+test('R2: a rejection says where to go instead, without results', async () => {
   const { session } = watchedSession({
     tools: { search: { failureThreshold: 1, fallback: 'ask the user for a link' } },
   });

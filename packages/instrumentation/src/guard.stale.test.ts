@@ -2,7 +2,7 @@ import type { ToolConfig } from '@breakerbox/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { guard } from './index.ts';
 import { read, startServer, type TestServer } from './test-support/http-server.ts';
-import { refusalOf } from './test-support/refusal.ts';
+import { rejectionOf } from './test-support/rejection.ts';
 import { startTracing, stopTracing } from './test-support/tracing.ts';
 import { type Watched, watchedSession } from './test-support/watched-session.ts';
 
@@ -37,7 +37,7 @@ describe('F2: an open circuit answers with the last good result', () => {
 
     expect(await pages('/a')).toBe(`[${STALE}]\ngood`);
 
-    expect(await refusalOf(pages('/b'))).toMatchObject({ route: { kind: 'defer' } });
+    expect(await rejectionOf(pages('/b'))).toMatchObject({ route: { kind: 'defer' } });
     expect(watched.decisions).toEqual(['pages: call', 'pages: call', 'pages: skip', 'pages: skip']);
   });
 

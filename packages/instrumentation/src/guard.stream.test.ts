@@ -84,7 +84,7 @@ describe('a tool that answers piece by piece', () => {
     expect(outcomes).toEqual(['pages: ignored, cancelled', 'pages: ignored, cancelled', 'pages: ignored, cancelled']);
   });
 
-  test('O5: left early three times running with the same arguments it is a repeat, and the circuit stays closed', async () => {
+  test('O5: left early three times in a row with the same arguments it is a repeat, and the circuit stays closed', async () => {
     const { session, decisions } = watchedSession();
     const pages = guard(session, 'pages', async function* (_: string) {
       yield 1;
@@ -147,7 +147,7 @@ describe('a tool that answers piece by piece', () => {
     expect(outcomes).toEqual(['bare: success', 'bare: ignored, cancelled']);
   });
 
-  test('is bound by the time-out to its last piece', async () => {
+  test('is bound by the timeout to its last piece', async () => {
     const { session, outcomes } = watchedSession();
     const pages = guard(
       session,

@@ -152,12 +152,12 @@ describe('the tool', () => {
   });
 });
 
-describe('what can not work is refused', () => {
+describe('invalid arguments are rejected', () => {
   const { box, session } = watchedSession();
   const run = () => 1;
 
   test.each([[0], [-1], [Number.NaN], [Number.POSITIVE_INFINITY], [2 ** 31], ['5' as never], [null as never]])(
-    'a time-out of %s',
+    'a timeout of %s',
     (timeoutMs) => {
       expect(() => guard(session, 'search', run, { timeoutMs })).toThrow(BreakerboxConfigError);
       expect(() => guard(session, 'search', run, { timeoutMs })).toThrow(/guard\('search'\) options\.timeoutMs: is /);

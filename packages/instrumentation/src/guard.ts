@@ -1,58 +1,17 @@
-import type { FreshnessHint, Permit } from '@breakerbox/core';
-import type { ToolCall } from './caller.ts';
+import type { SessionSource } from './acquire.ts';
 import { groupName } from './groups.ts';
-import { guardTool } from './guarded-tool.ts';
-import { guardsByTool } from './guards.ts';
-import { JUDGING, type JudgingOptions } from './judging.ts';
-import { checkOptions, milliseconds, reader } from './options.ts';
-import type { CallEnd } from './run.ts';
-import type { SessionSource } from './session-source.ts';
+import {
+  type GuardedCall,
+  type GuardedFunction,
+  type GuardOptions,
+  guardFunction,
+  guardsByTool,
+} from './guarded-tool.ts';
+import { JUDGING } from './judging.ts';
+import { checkOptions, functionGiven, milliseconds } from './options.ts';
 
-export type { ToolCall } from './caller.ts';
-
-/** The second argument of a guarded tool. */
-export interface GuardedCall {
-  /** Fires on timeout and on the caller's abort. Pass it to `fetch` and similar functions. */
-  readonly signal: AbortSignal;
-  /** The decision that let this call through. It is settled for you. */
-  readonly permit: Permit;
-}
-
-/** A guarded function. If its tool needs no input, you may call it without one. */
-export type GuardedFunction<Input, Output> = (
-  ...given: undefined extends Input ? [input?: Input, call?: ToolCall] : [input: Input, call?: ToolCall]
-) => Promise<Output>;
-
-/** Options of {@link guard}. */
-export interface GuardOptions<Output = unknown, Input = unknown> extends JudgingOptions<Output, Input> {
-  /**
-   * Milliseconds that a call may take, up to the last piece if it gives an async generator. After that, the tool's signal fires, the call
-   * rejects with a `TimeoutError` at once, and counts as a failure. An alternative that is called in place of the tool has the
-   * remaining time. Default: none.
-   */
-  readonly timeoutMs?: number;
-  /**
-   * Reads the cost of a call in tokens when it ends: from the result, or from the error that the tool threw or that stopped it.
-   * Tokens of a failed call are wasted: they are counted, are charged to the token budget, and may open the circuit. Default: not known.
-   * It has to answer synchronously. Errors and promises go to OpenTelemetry's `diag`, and the call then has no known cost.
-   */
-  readonly tokens?: (end: CallEnd<Output>) => number | undefined;
-  /**
-   * Reads from a result how current it is, for tools with `labelFreshness`: when it was retrieved, and whether it was
-   * checked. Default: retrieved by this call. It has to answer synchronously, too.
-   */
-  readonly freshness?: (result: Output) => FreshnessHint | undefined;
-  /**
-   * Functions made by `guard` for the tool's alternatives, by the alternatives' names. A function whose alternative has `adapt` is
-   * called in place of this one while this one is unavailable, with a decision of its own. Other alternatives are left to the caller.
-   */
-  readonly alternatives?: Readonly<Record<string, GuardedFunction<never, unknown>>>;
-  /**
-   * The group of the tool (C13), such as the MCP server or the service behind it. When tools of a group fail in a row, all of the group
-   * are skipped, and one probe serves them all. The configuration of the tool takes precedence. Default: none.
-   */
-  readonly group?: string;
-}
+export type { ToolCall } from './acquire.ts';
+export type { GuardedCall, GuardedFunction, GuardOptions } from './guarded-tool.ts';
 
 /**
  * Wraps a function as a tool. Each call first asks the session, then runs in the decision's OpenTelemetry context, and its end
@@ -102,15 +61,15 @@ export function guard<Input, Output>(
   options: GuardOptions<Output, Input> = NO_OPTIONS,
 ): GuardedFunction<Input, Output> {
   if (options !== NO_OPTIONS) checkOptions(`guard('${tool}')`, options, CHECKS);
-  return guardTool(session, tool, run, options);
+  return guardFunction(session, tool, run, options);
 }
 
 const NO_OPTIONS = {};
 
 const CHECKS = {
   timeoutMs: milliseconds,
-  tokens: reader,
-  freshness: reader,
+  tokens: functionGiven,
+  freshness: functionGiven,
   alternatives: guardsByTool,
   group: groupName,
   ...JUDGING,

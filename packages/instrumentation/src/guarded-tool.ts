@@ -1,20 +1,80 @@
-import { BreakerboxUsageError, type Permit } from '@breakerbox/core';
-import { readCall, type ToolCall, throwIfAborted } from './caller.ts';
-import { decide } from './decide.ts';
-import { declareTool } from './groups.ts';
-import type { GuardedCall, GuardedFunction, GuardOptions } from './guard.ts';
-import { mark, refuseGuarded } from './guarded.ts';
-import { directCallOf, type Guard } from './guards.ts';
+import { BreakerboxUsageError, type FreshnessHint, type Permit } from '@breakerbox/core';
+import {
+  acquire,
+  checkSource,
+  declareTool,
+  declareTools,
+  isRejected,
+  type Rejection,
+  readCall,
+  type SessionSource,
+  sessionOf,
+  type ToolCall,
+} from './acquire.ts';
+import { type Answer, type DirectCall, fallbackFor } from './fallback.ts';
+import { type Guarded, mark, markOf, throwIfGuarded } from './guard-mark.ts';
 import { type Judge, type JudgingOptions, judgesBy } from './judging.ts';
-import { callOf } from './lazy-call.ts';
-import { type Answer, otherwise } from './otherwise.ts';
-import { perform } from './perform.ts';
-import { type Reading, startRun } from './run.ts';
-import { checkSource, currentOf, declareNow, type SessionSource } from './session-source.ts';
-import { concluded, noted } from './stream.ts';
-import { isRefused, type Refusal, ToolUnavailableError } from './unavailable.ts';
+import { type OptionCheck, show } from './options.ts';
+import { Run } from './run.ts';
+import type { CallEnd, Reading } from './settlement.ts';
+import { annotateResult, followStream } from './stream.ts';
+import { ToolUnavailableError } from './unavailable.ts';
 
-type Run<Input, Output> = (input: Input, call: GuardedCall) => Output | PromiseLike<Output>;
+/** The second argument of a guarded tool. */
+export interface GuardedCall {
+  /** Fires on timeout and on the caller's abort. Pass it to `fetch` and similar functions. */
+  readonly signal: AbortSignal;
+  /** The decision that let this call through. It is settled for you. */
+  readonly permit: Permit;
+}
+
+/** A guarded function. If its tool needs no input, you may call it without one. */
+export type GuardedFunction<Input, Output> = (
+  ...given: undefined extends Input ? [input?: Input, call?: ToolCall] : [input: Input, call?: ToolCall]
+) => Promise<Output>;
+
+/** Options of `guard`. */
+export interface GuardOptions<Output = unknown, Input = unknown> extends JudgingOptions<Output, Input> {
+  /**
+   * Milliseconds that a call may take, up to the last piece if it gives an async generator. After that, the tool's signal fires, the call
+   * rejects with a `TimeoutError` at once, and counts as a failure. An alternative that is called in place of the tool has the
+   * remaining time. Default: none.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * Reads the cost of a call in tokens when it ends: from the result, or from the error that the tool threw or that stopped it.
+   * Tokens of a failed call are wasted: they are counted, are charged to the token budget, and may open the circuit. Default: not known.
+   * It has to answer synchronously. Errors and promises go to OpenTelemetry's `diag`, and the call then has no known cost.
+   */
+  readonly tokens?: (end: CallEnd<Output>) => number | undefined;
+  /**
+   * Reads from a result how current it is, for tools with `labelFreshness`: when it was retrieved, and whether it was
+   * checked. Default: retrieved by this call. It has to answer synchronously, too.
+   */
+  readonly freshness?: (result: Output) => FreshnessHint | undefined;
+  /**
+   * Functions made by `guard` for the tool's alternatives, by the alternatives' names. A function whose alternative has `adapt` is
+   * called in place of this one while this one is unavailable, with a decision of its own. Other alternatives are left to the caller.
+   */
+  readonly alternatives?: Readonly<Record<string, GuardedFunction<never, unknown>>>;
+  /**
+   * The group of the tool (C13), such as the MCP server or the service behind it. When tools of a group fail in a row, all of the group
+   * are skipped, and one probe serves them all. The configuration of the tool takes precedence. Default: none.
+   */
+  readonly group?: string;
+}
+
+type Tool<Input, Output> = (input: Input, call: GuardedCall) => Output | PromiseLike<Output>;
+
+/** Properties of a function that `guard` made, maybe in another copy of the package. */
+interface Guard extends Guarded {
+  readonly tool: string;
+  /**
+   * Calls the tool in place of another. Undefined if it may not be called, so the alternative was not used.
+   * @param leftMs Milliseconds that it has at most, even if its own timeout is longer. Undefined: no limit of the caller's.
+   */
+  callAsAlternative(input: unknown, call: ToolCall, leftMs: number | undefined): Promise<Answer | undefined>;
+}
 
 /**
  * `guard` with options that are already checked.
@@ -22,109 +82,113 @@ type Run<Input, Output> = (input: Input, call: GuardedCall) => Output | PromiseL
  * @throws BreakerboxConfigError for a tool name that can't work.
  * @throws BreakerboxUsageError when `session` is not a session, `run` is not a function, or it is guarded for that session already.
  */
-export const guardTool = <Input, Output>(
+export const guardFunction = <Input, Output>(
   session: SessionSource,
   tool: string,
-  run: Run<Input, Output>,
+  run: Tool<Input, Output>,
   options: GuardOptions<Output, Input>,
 ): GuardedFunction<Input, Output> => {
   const where = `guard('${tool}')`;
   if (typeof run !== 'function') {
     throw new BreakerboxUsageError(
-      `${where}: got a value of type ${typeof run} as the tool, so there is nothing to call. Give the function to run.`,
+      `${where}: the tool is a value of type ${typeof run}, so there is nothing to call. Give the function to run.`,
     );
   }
   checkSource(session, where);
-  refuseGuarded(where, run, session);
-  declareNow(session, [tool], () => options.group);
+  throwIfGuarded(where, run, session);
+  declareTools(session, [tool], () => options.group);
   const guarded = new GuardedTool(where, session, tool, run, options);
-  const asked = (input: Input, given?: ToolCall): Promise<Output> => guarded.call(input, given);
-  return mark(asked, guarded) as GuardedFunction<Input, Output>;
+  return mark(guarded.call.bind(guarded), guarded) as GuardedFunction<Input, Output>;
 };
-
-const NONE: NonNullable<GuardOptions['alternatives']> = {};
 
 /** A class, because each session has one for each tool, and closures would cost more memory. */
 class GuardedTool<Input, Output> implements Guard {
   readonly session: SessionSource;
   readonly tool: string;
   readonly #where: string;
-  readonly #run: Run<Input, Output>;
-  readonly #timeoutMs: number | undefined;
-  readonly #alternatives: NonNullable<GuardOptions['alternatives']>;
-  readonly #reading: Reading | undefined;
+  readonly #run: Tool<Input, Output>;
+  readonly #options: GuardOptions<Output, Input>;
   readonly #judge: Judge;
-  readonly #group: string | undefined;
 
   constructor(
     where: string,
     session: SessionSource,
     tool: string,
-    run: Run<Input, Output>,
+    run: Tool<Input, Output>,
     options: GuardOptions<Output, Input>,
   ) {
-    const { timeoutMs, tokens, freshness, alternatives = NONE, group } = options;
     this.session = session;
     this.tool = tool;
     this.#where = where;
     this.#run = run;
-    this.#timeoutMs = timeoutMs;
-    this.#alternatives = alternatives;
-    this.#group = group;
-    this.#reading = tokens || freshness ? ({ tokens, freshness } as Reading) : undefined;
+    this.#options = options;
     this.#judge = judgesBy(options as JudgingOptions, where)(tool);
   }
 
-  /** Not async, which saves one promise for each call. Errors thrown here still reject. */
-  call(input: Input, given: ToolCall | undefined): Promise<Output> {
-    try {
-      const call = readCall(this.#where, given);
-      const permit = this.#ask(input, call);
-      return isRefused(permit) ? this.#instead(permit, input, call) : this.#execute(permit, input, call);
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  /** Asks the session, then runs the tool in the permit's context, or answers in its place. */
+  async call(input: Input, given?: ToolCall): Promise<Output> {
+    const call = given === undefined ? NO_OPTIONS : readCall(this.#where, given);
+    const permit = this.#acquire(input, call);
+    if (!isRejected(permit)) return this.#execute(permit, input, call, this.#options.timeoutMs);
+    const answer = await this.#fallback(permit, input, call);
+    if (answer === undefined) throw new ToolUnavailableError(permit);
+    return answer.value as Output;
   }
 
-  async standIn(input: unknown, call: ToolCall, leftMs: number | undefined): Promise<Answer | undefined> {
-    const permit = this.#ask(input as Input, call);
-    if (isRefused(permit)) return undefined;
-    const own = this.#timeoutMs;
-    const withinMs = own === undefined || leftMs === undefined ? (own ?? leftMs) : Math.min(own, leftMs);
+  async callAsAlternative(input: unknown, call: ToolCall, leftMs: number | undefined): Promise<Answer | undefined> {
+    const permit = this.#acquire(input as Input, call);
+    if (isRejected(permit)) return undefined;
+    const { timeoutMs = leftMs } = this.#options;
+    const withinMs = timeoutMs === undefined || leftMs === undefined ? timeoutMs : Math.min(timeoutMs, leftMs);
     return { value: await this.#execute(permit, input as Input, call, withinMs) };
   }
 
-  #ask(input: Input, { signal, callId }: ToolCall): Permit {
-    throwIfAborted(signal);
-    const session = currentOf(this.session, this.#where);
-    if (session !== this.session) declareTool(session, this.tool, this.#group);
-    return decide(session, this.tool, input, { callId, key: this.#judge.keyOf(input) });
+  #acquire(input: Input, { signal, callId }: ToolCall): Permit {
+    if (signal?.aborted) throw signal.reason;
+    const source = this.session;
+    const session = typeof source === 'function' ? sessionOf(source, this.#where) : source;
+    if (session !== source) declareTool(session, this.tool, this.#options.group);
+    return acquire(session, this.tool, input, { callId, key: this.#judge.keyOf(input) });
   }
 
-  #execute(permit: Permit, input: Input, { signal }: ToolCall, timeoutMs = this.#timeoutMs): Promise<Output> {
-    const running = startRun(permit, { input, signal, timeoutMs }, this.#reading, this.#judge);
-    const run = this.#run;
-    return perform(running, () => run(input, callOf(running, permit, run.length)), concluded);
+  #execute(permit: Permit, input: Input, { signal }: ToolCall, timeoutMs: number | undefined): Promise<Output> {
+    const run = new Run(permit, { input, signal, timeoutMs }, this.#options as Reading, this.#judge);
+    const tool = this.#run;
+    return run.execute(async () => tool(input, { signal: run.signal, permit }), followStream);
   }
 
-  #instead(permit: Refusal, input: Input, call: ToolCall): Promise<Output> {
-    const timeoutMs = this.#timeoutMs;
-    const startMs = timeoutMs === undefined ? 0 : performance.now();
+  #fallback(permit: Rejection, input: Input, call: ToolCall): Promise<Answer | undefined> | undefined {
+    const { timeoutMs, alternatives = NO_OPTIONS } = this.#options;
+    const startMs = performance.now();
     const leftMs = () => timeoutMs && Math.max(1, Math.ceil(timeoutMs - (performance.now() - startMs)));
-    const find = (other: string) => directCallOf(this.#alternatives, other, call, leftMs);
-    const answer = otherwise(permit, input, { find, note: noted });
-    return answer === undefined ? refused(permit) : answered(permit, answer);
+    const find = (tool: string): DirectCall | undefined => {
+      const other = Object.hasOwn(alternatives, tool) ? guardOf(alternatives[tool]) : undefined;
+      return other && ((adapted) => other.callAsAlternative(adapted, call, leftMs()));
+    };
+    return fallbackFor(permit, input, { find, note: annotateResult });
   }
 }
 
-const answered = async <Output>(permit: Refusal, answer: Promise<Answer | undefined>): Promise<Output> => {
-  const found = await answer;
-  if (found === undefined) throw new ToolUnavailableError(permit);
-  return found.value as Output;
+const NO_OPTIONS: ToolCall & NonNullable<GuardOptions['alternatives']> = {};
+
+const guardOf = (value: unknown): Guard | undefined => {
+  const found = typeof value === 'function' ? (markOf(value) as Partial<Guard> | undefined) : undefined;
+  return found?.callAsAlternative && (found as Guard);
 };
 
-const NOW = Promise.resolve();
-
-/** Rejects a moment later, when the caller listens. Node records a promise that rejects without a listener, which costs far more. */
-const refused = (permit: Refusal): Promise<never> =>
-  new Promise((_, reject) => void NOW.then(() => reject(new ToolUnavailableError(permit))).catch(reject));
+/** The check of an option with functions that `guard` made, by the names of their tools. */
+export const guardsByTool: OptionCheck = (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return `is ${show(value)}. Set an object of functions that guard() made, by the names of their tools, or leave it out.`;
+  }
+  for (const [name, one] of Object.entries(value)) {
+    const found = guardOf(one);
+    if (found === undefined) {
+      return `has a value under '${name}' that guard() did not make, so its calls would have no decision. Give guard(session, '${name}', …).`;
+    }
+    if (found.tool !== name) {
+      return `has the function of tool '${found.tool}' under '${name}'. Put it under '${found.tool}', or give that of '${name}'.`;
+    }
+  }
+  return undefined;
+};

@@ -1,12 +1,14 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
+import { snapshot } from '@breakerbox/core/snapshot';
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Rejection } from './acquire.ts';
 import { type HookedCalls, hookedCalls } from './hooked-calls.ts';
+import { currentSession, withSession } from './session.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
-import { startTracing, stopTracing } from './test-support/tracing.ts';
+import { stopTracing } from './test-support/tracing.ts';
 import { type Watched, watchedSession } from './test-support/watched-session.ts';
-import { type Refusal, ToolUnavailableError } from './unavailable.ts';
-import { currentSession, withSession } from './with-session.ts';
+import { ToolUnavailableError } from './unavailable.ts';
 
 const once = (more: object = {}) => watchedSession({ tools: { search: { failureThreshold: 1 } }, ...more });
 const call = (callId: string, input?: unknown) => ({ callId, tool: 'search', input });
@@ -25,18 +27,7 @@ afterEach(() => {
 });
 
 describe('a call', () => {
-  test('is settled by its id, by what it gave and by what it threw', () => {
-    const { session, decisions, outcomes } = once();
-    const calls = hookedCalls(session);
-    expect(calls.acquire(call('a')).message).toBe('');
-    expect(calls.acquire(call('b')).message).toBe('');
-    calls.settle('b', { error: refused });
-    calls.settle('a', { result: 'found' });
-    expect(decisions).toEqual(['search: call', 'search: call']);
-    expect(outcomes).toEqual(['search: failure, network', 'search: success']);
-  });
-
-  test('E3: settles once; one that nobody knows, or that was refused, is nothing', () => {
+  test('E3: settles once; an unknown one, or that was rejected, is nothing', () => {
     const { session, decisions, outcomes } = once();
     const calls = hookedCalls(session);
     calls.acquire(call('a'));
@@ -65,15 +56,15 @@ describe('a call', () => {
     },
   );
 
-  test('B3: one that failed because another tool was refused costs nothing: that is charged already', () => {
+  test('B3: one that failed because another tool was rejected costs nothing: that is charged already', () => {
     const { session, outcomes } = watchedSession();
     const calls = hookedCalls(session);
     session.declare('other');
     session.control('other', 'forced_open');
     calls.acquire(call('a'));
-    calls.settle('a', { error: new ToolUnavailableError(session.acquire('other') as Refusal), tokens: 5 });
+    calls.settle('a', { error: new ToolUnavailableError(session.acquire('other') as Rejection), tokens: 5 });
     calls.acquire(call('b'));
-    calls.settle('b', new ToolUnavailableError(session.acquire('other') as Refusal) as never); // Bare.
+    calls.settle('b', new ToolUnavailableError(session.acquire('other') as Rejection) as never); // Bare.
     expect(outcomes).toEqual(['search: ignored, denied', 'search: ignored, denied']);
     expect(session.view().budget.consumed).toBe(0);
   });
@@ -84,17 +75,6 @@ describe('a call', () => {
     for (const id of ['a', 'b']) calls.acquire(call(id, { q: 'x' }));
     expect(calls.settle('a', { result: 'found' })?.freshness).toBeUndefined();
     expect(calls.settle('b', { result: 'found' })?.freshness).toMatchObject({ kind: 'cached' });
-  });
-
-  test('has one span, with its id, which ends when it is settled', () => {
-    const traced = startTracing();
-    const calls = hookedCalls(watchedSession().session);
-    calls.acquire(call('call-7'));
-    expect(traced.paths()).toEqual([]);
-    calls.settle('call-7', { result: 'found' });
-    expect(traced.attributes('execute_tool search')).toEqual([
-      expect.objectContaining({ 'gen_ai.tool.call.id': 'call-7' }),
-    ]);
   });
 
   test('C2: gives its tool a circuit, O5: and without arguments is the same each time', () => {
@@ -133,7 +113,7 @@ describe('the same id twice', () => {
   });
 });
 
-describe('calls that nobody settles', () => {
+describe('calls that are never settled', () => {
   test('C8: that are given up cost nothing, one alone or all; a probe has its place again', () => {
     const watched = once();
     const calls = hookedCalls(watched.session);
@@ -197,7 +177,7 @@ describe('a session function', () => {
     expect([one.outcomes, other.outcomes]).toEqual([['search: ignored, cancelled'], ['search: failure, network']]);
   });
 
-  test('that finds none is told to who asks for a decision', () => {
+  test('that finds no session throws to the caller', () => {
     const calls = hookedCalls(currentSession);
     expect(() => calls.acquire(call('a'))).toThrow(BreakerboxUsageError);
   });
@@ -227,7 +207,7 @@ test('5,000 names that a model made up leave declared tools their circuits, and 
     calls.settle(`${index}`, { result: 'no such tool' });
   }
   expect(box.tools).toHaveLength(2_000);
-  expect(session.snapshot().circuits.length).toBeLessThanOrEqual(2_000);
+  expect(snapshot(session).circuits.length).toBeLessThanOrEqual(2_000);
   calls.acquire(call('a'));
   calls.settle('a', { error: refused });
   expect(calls.acquire(call('b')).decision).toBe('skip');
@@ -236,16 +216,16 @@ test('5,000 names that a model made up leave declared tools their circuits, and 
 });
 
 describe('E6', () => {
-  test('what is no session is refused, in the words of who asked', () => {
+  test('a value that is not a session is rejected, in the words of the caller', () => {
     expect(() => hookedCalls({} as never)).toThrow(/^hookedCalls\(\): got a value of type object instead of a session/);
     expect(() => hookedCalls(5 as never, 'myHooks()')).toThrow(/^myHooks\(\): got a value of type number/);
   });
 
   test.each([
     [undefined, 'undefined'],
-    ['', 'an empty text'],
+    ['', 'an empty string'],
     [7, '7'],
-  ])('a call with %o for its id is refused, before anybody is asked', (callId, shown) => {
+  ])('a call with %o for its id is rejected, before it is is asked', (callId, shown) => {
     const { session, decisions } = watchedSession();
     const calls = hookedCalls(session);
     const acquire = () => calls.acquire({ callId: callId as string, tool: 'search' });

@@ -6,14 +6,11 @@ import {
   type Settlement,
 } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
-import { aValue } from './caller.ts';
-import { decide } from './decide.ts';
-import { declareTool, firstName } from './groups.ts';
+import { acquire, declareTool, isRejected, type SessionSource, sessionFinder } from './acquire.ts';
+import { firstName } from './groups.ts';
 import { JUDGING, type Judge, type JudgingOptions, judgesBy } from './judging.ts';
-import { checkOptions, text } from './options.ts';
-import { judged } from './run.ts';
-import { type SessionSource, sessionFinder } from './session-source.ts';
-import { isRefused } from './unavailable.ts';
+import { aValue, checkOptions, text } from './options.ts';
+import { judged } from './settlement.ts';
 
 /** A tool call, as the hook before it describes it. */
 export interface HookedCall {
@@ -90,10 +87,10 @@ export function hookedCalls(session: SessionSource, options: HookedCallsOptions 
   const { where = 'hookedCalls()' } = given;
   const judgeOf = judgesBy(given, where);
   const findSession = sessionFinder(session, where);
-  const bySession = new WeakMap<Session, Map<string, Going>>();
+  const bySession = new WeakMap<Session, Map<string, PendingCall>>();
 
-  const underWay = (session: Session): Map<string, Going> => {
-    const found = bySession.get(session) ?? new Map<string, Going>();
+  const underWay = (session: Session): Map<string, PendingCall> => {
+    const found = bySession.get(session) ?? new Map<string, PendingCall>();
     bySession.set(session, found);
     return found;
   };
@@ -105,8 +102,8 @@ export function hookedCalls(session: SessionSource, options: HookedCallsOptions 
       declareTool(session, tool, firstName(group));
       const permits = underWay(session);
       end(permits, callId, ABANDONED); // The framework calls once more under the same id.
-      const permit = decide(session, tool, input, { callId, type, key: judge.keyOf(input) });
-      if (isRefused(permit)) return permit;
+      const permit = acquire(session, tool, input, { callId, type, key: judge.keyOf(input) });
+      if (isRejected(permit)) return permit;
       permits.set(callId, { permit, judge, input });
       const [oldest] = permits.keys();
       if (permits.size > MAX_UNDER_WAY && oldest !== undefined) end(permits, oldest, ABANDONED);
@@ -123,21 +120,21 @@ export function hookedCalls(session: SessionSource, options: HookedCallsOptions 
   };
 }
 
-interface Going {
+interface PendingCall {
   readonly permit: Permit;
   readonly judge: Judge;
   readonly input: unknown;
 }
 
-const end = (calls: Map<string, Going>, callId: string, settlement: Settlement): Permit | undefined => {
-  const going = calls.get(callId);
-  if (going === undefined) return undefined;
+const end = (calls: Map<string, PendingCall>, callId: string, settlement: Settlement): Permit | undefined => {
+  const pending = calls.get(callId);
+  if (pending === undefined) return undefined;
   calls.delete(callId);
-  const { permit, judge, input } = going;
+  const { permit, judge, input } = pending;
   permit.settle(judged(settlement, judge, input));
   return permit;
 };
 
 const noCallId = (where: string, tool: string, callId: unknown): string =>
-  `${where}: a call of tool '${tool}' got ${callId === '' ? 'an empty text' : aValue(callId)} as its callId, so the hook after ` +
-  "the call couldn't name it. Give the framework's id of the call, or a text of your own that both hooks know.";
+  `${where}: a call of tool '${tool}' got ${callId === '' ? 'an empty string' : aValue(callId)} as its callId, so the hook after ` +
+  "the call could not refer to it. Give the framework's id of the call, or a string of your own that both hooks know.";

@@ -1,7 +1,7 @@
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { afterEach, expect, test } from 'vitest';
-import { breakerTelemetry } from './ai-sdk-telemetry.ts';
-import { guardToolFactory } from './openai-agents.ts';
+import { breakerTelemetry } from './ai-sdk/breaker-telemetry.ts';
+import { guardToolFactory } from './openai-agents/openai-agents.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
 /** An application's logger that breaks at every word. */
@@ -27,10 +27,10 @@ test('E5: a logger that throws ends no run of an AI SDK too old to be guarded', 
   expect(said).toContainEqual(expect.stringContaining('an AI SDK before version 7'));
 });
 
-test('E5: a logger that throws keeps nobody from making a tool of OpenAI Agents that the SDK renames', () => {
+test('E5: a logger that throws does not prevent making a tool of OpenAI Agents that the SDK renames', () => {
   const said = logThrowing();
   const made = { name: 'web_search' };
   const guarded = guardToolFactory((_: never) => made, watchedSession().session);
   expect(guarded({ name: 'web-search', execute: () => 'found' } as never)).toBe(made);
-  expect(said).toContainEqual(expect.stringContaining("names tool 'web-search' 'web_search'"));
+  expect(said).toContainEqual(expect.stringContaining("renames tool 'web-search' to 'web_search'"));
 });

@@ -1,9 +1,10 @@
+export type { SessionSource } from './acquire.ts';
 export {
   type ReadContext,
   readReturned as classifyResult,
   readThrown as classifyError,
   type Verdict,
-} from './classify/index.ts';
+} from './classify/classify.ts';
 export type { ToolKind } from './classify/kind.ts';
 export type { ToolGroup } from './groups.ts';
 export {
@@ -16,6 +17,5 @@ export {
 export { type GuardAllOptions, type GuardedFunctions, guardAll, type ToolFunction } from './guard-all.ts';
 export { type HookedCall, type HookedCalls, type HookedCallsOptions, hookedCalls } from './hooked-calls.ts';
 export type { JudgingOptions } from './judging.ts';
-export type { CallEnd } from './run.ts';
-export type { SessionSource } from './session-source.ts';
+export type { CallEnd } from './settlement.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';

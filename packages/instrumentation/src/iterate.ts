@@ -1,10 +1,4 @@
-import { enter } from './enter.ts';
-import { hasMethod } from './has-method.ts';
-import type { Run } from './run.ts';
-
-/** Whether a tool answers piece by piece, by the AI SDK's own test. */
-export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
-  hasMethod(value, Symbol.asyncIterator);
+import { type Run, runInContext } from './run.ts';
 
 /** A generator's members. An object has all of them or none. */
 export type Pieces<Piece> = Required<AsyncIterableIterator<Piece>>;
@@ -13,15 +7,15 @@ export type Pieces<Piece> = Required<AsyncIterableIterator<Piece>>;
  * Follows a stream of pieces to its end. Each piece is made in the permit's context of the call, which a generator would lose
  * between pieces. A stop ends the wait for the next piece at once.
  *
- * @param conclude Called after the last piece. Returns it, or what replaces it. Default: the last piece is the tool's answer.
+ * @param settle Called after the last piece. Returns it, or what replaces it. Default: the last piece is the tool's answer.
  */
 export const iterate = <Piece>(
   run: Run,
   source: AsyncIterable<Piece>,
-  conclude: (last: Piece | undefined) => Piece | undefined = (last) => run.returned(last),
+  settle: (last: Piece | undefined) => Piece | undefined = (last) => run.returned(last),
 ): Pieces<Piece> => {
   const { context } = run; // The reader of a piece may have another context.
-  const within = <Value>(part: () => Value): Value => enter({ context }, part);
+  const within = <Value>(part: () => Value): Value => runInContext({ context }, part);
   const iterator: AsyncIterator<Piece> = within(() => source[Symbol.asyncIterator]());
   let last: Piece | undefined;
   let pieces = false;
@@ -47,7 +41,7 @@ export const iterate = <Piece>(
       }
       if (over) return found; // A later or concurrent `next()`.
       over = true;
-      const answer = conclude(last);
+      const answer = settle(last);
       // The last piece has been given already, so the labelled one is an additional piece (F1).
       return pieces && !Object.is(answer, last) ? { done: false, value: answer as Piece } : found;
     } catch (error) {

@@ -3,7 +3,7 @@ import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { guard, guardAll, hookedCalls, type JudgingOptions } from './index.ts';
 import { judgesBy, type KnownTool } from './judging.ts';
-import { judged, settlementOf } from './run.ts';
+import { judged, settlementOf } from './settlement.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
@@ -71,7 +71,7 @@ describe('O2: classify', () => {
 });
 
 describe('C14: key', () => {
-  test('is what the function gives by the input and the name; anything but a text with something in it is none', () => {
+  test('is what the function gives by the input and the name; anything but a text with something in it does not exist', () => {
     const key = vi.fn((input: unknown) => input as string);
     expect(['a.example', '', 5, undefined].map((input) => judgeOf({ key }).keyOf(input))).toEqual([
       'a.example',
@@ -136,9 +136,9 @@ test('E5: functions that throw, or promise, count as undefined and go to diag', 
   expect(judge.thrown(refused, {})).toMatchObject({ category: 'network' });
   expect(judge.returned('found', {})).toBeNull();
   expect(heard.map(([text]) => /(\w+\(\)) of guardTools\(\) for tool 'search' threw/.exec(`${text}`)?.[1])).toEqual([
+    'kind()',
     'key()',
     'classify()',
-    'kind()',
     'isFailure()',
     'classify()',
   ]);
@@ -221,7 +221,7 @@ describe('the options', () => {
     expect(outcomes).toEqual([...each, ...each]);
   });
 
-  test('E6: are refused where they can not work', () => {
+  test('E6: are rejected where they cannot work', () => {
     const { session } = watchedSession();
     const using = (options: unknown) => () => guardAll(session, { now: async () => 1 }, options as never);
     for (const options of [{ key: true }, { key: 'host' }, { kind: 'lathe' }, { isFailure: true }, { classify: 5 }]) {

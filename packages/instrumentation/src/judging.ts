@@ -1,11 +1,9 @@
 import { type Classification, ERROR_CATEGORIES, type ErrorCategory } from '@breakerbox/core';
-import { atOnce, isObject, readKeys, safely } from '@breakerbox/core/internal';
-import { type ReadContext, readReturned, readThrown, type Verdict } from './classify/index.ts';
+import { atOnce, isObject, read, readKeys, safely } from '@breakerbox/core/internal';
+import { readReturned, readThrown, stringsIn, urlIn, type Verdict } from './classify/classify.ts';
 import { kindOf, type ToolKind } from './classify/kind.ts';
-import { stringsIn, urlIn } from './classify/said.ts';
 import { firstName } from './groups.ts';
-import { type OptionCheck, show } from './options.ts';
-import { readOf } from './readable.ts';
+import { functionGiven, type OptionCheck, show } from './options.ts';
 
 /**
  * Options that set how results and errors are judged, and the key of a call. The box's configuration of the tool takes precedence. The
@@ -54,13 +52,10 @@ const KINDS: readonly unknown[] = ['runner', 'fetch', 'browser'] satisfies reado
 
 const isKind = (value: unknown): value is ToolKind => KINDS.includes(value);
 
-const reader: OptionCheck = (value) =>
-  typeof value === 'function' ? undefined : `is ${show(value)}. Set a function, or leave it out.`;
-
 /** For the options in {@link JudgingOptions}. */
 export const JUDGING = {
-  isFailure: reader,
-  classify: reader,
+  isFailure: functionGiven,
+  classify: functionGiven,
   key: (value) =>
     value === false || typeof value === 'function'
       ? undefined
@@ -92,7 +87,7 @@ export interface Judge {
   /** Why a tool threw, or was stopped by this signal. */
   thrown(error: unknown, input: unknown, signal?: AbortSignal): Classification;
   /** The same by the option `classify` alone. */
-  told(error: unknown): Classification | undefined;
+  byOption(error: unknown): Classification | undefined;
 }
 
 /** The judge of a tool, by its name in circuits. */
@@ -115,14 +110,13 @@ class ToolJudge implements Judge {
   readonly #tool: string;
   readonly #options: JudgingOptions;
   readonly #where: string;
-  readonly #known: KnownTool;
-  #kind: ToolKind | undefined | null = null;
+  readonly #kind: ToolKind | undefined;
 
   constructor(tool: string, options: JudgingOptions, where: string, known: KnownTool = {}) {
     this.#tool = tool;
     this.#options = options;
     this.#where = where;
-    this.#known = known;
+    this.#kind = this.#readKind(known);
   }
 
   keyOf(input: unknown): string | undefined {
@@ -132,26 +126,25 @@ class ToolJudge implements Judge {
   }
 
   returned(result: unknown, input: unknown, evidence: unknown = result): Classification | null {
-    const { isFailure } = this.#options;
-    const said = isFailure && this.#ask('isFailure', () => isFailure(result, this.#tool), asFailure);
-    if (said !== undefined) return said;
-    const told = this.#classified(result, true);
-    if (told !== undefined) return told;
-    const read = readReturned(evidence, this.#context(input));
-    if (read === undefined) return null;
-    const verdict = verdictOn(read, input);
+    const { isFailure, classify } = this.#options;
+    const failure = isFailure && this.#ask('isFailure', () => isFailure(result, this.#tool), asFailure);
+    if (failure !== undefined) return failure;
+    const classified = classify && this.#classified(result, true);
+    if (classified !== undefined) return classified;
+    const found = readReturned(evidence, { input, kind: this.#kind });
+    if (found === undefined) return null;
+    const verdict = verdictOn(found, input);
     // The call was not aborted, because its signal would have shown that before.
     return verdict.category === 'cancelled' ? { ...verdict, category: 'tool_error' } : verdict;
   }
 
   thrown(error: unknown, input: unknown, signal?: AbortSignal): Classification {
-    const told = this.told(error);
-    if (told !== undefined) return told;
-    const context = this.#context(input);
-    return verdictOn(readThrown(error, signal ? { ...context, signal } : context), input);
+    const classified = this.byOption(error);
+    if (classified !== undefined) return classified;
+    return verdictOn(readThrown(error, { input, kind: this.#kind, ...(signal && { signal }) }), input);
   }
 
-  told(error: unknown): Classification | undefined {
+  byOption(error: unknown): Classification | undefined {
     return this.#classified(error, false);
   }
 
@@ -161,50 +154,46 @@ class ToolJudge implements Judge {
     return classify && this.#ask('classify', () => classify(value, { returned, tool }), asClassification);
   }
 
-  #context(input: unknown): ReadContext {
-    if (this.#kind === null) this.#kind = this.#readKind(); // Once: guard() keeps its judge.
-    return this.#kind === undefined ? { input } : { input, kind: this.#kind };
-  }
-
-  #readKind(): ToolKind | undefined {
+  #readKind({ name = this.#tool, title }: KnownTool): ToolKind | undefined {
     const { kind } = this.#options;
-    const { name = this.#tool, title } = this.#known;
-    const said = typeof kind === 'function' ? this.#ask('kind', () => kind(this.#tool), asKind) : kind;
-    return said === false ? undefined : (said ?? kindOf(name, { title }));
+    const given = typeof kind === 'function' ? this.#ask('kind', () => kind(this.#tool), asKind) : kind;
+    return given === false ? undefined : (given ?? kindOf(name, { title }));
   }
 
-  #ask<Read>(option: keyof JudgingOptions, ask: () => unknown, read: (answer: unknown) => Read): Read | undefined {
+  #ask<Read>(option: keyof JudgingOptions, ask: () => unknown, convert: (answer: unknown) => Read): Read | undefined {
     const what = `${option}() of ${this.#where} for tool '${this.#tool}'`;
     return safely(what, () => {
       const answer = atOnce(what, ask());
-      const said = read(answer);
-      if (said === undefined && answer !== undefined && answer !== null && answer !== '') {
+      const valid = convert(answer);
+      if (valid === undefined && answer !== undefined && answer !== null && answer !== '') {
         throw new TypeError(
           `The answer is ${show(answer)}, which is not one of those allowed. Give undefined for no answer.`,
         );
       }
-      return said;
+      return valid;
     });
   }
 }
 
 /** C14: a call without arguments chooses no host, file or account. */
-const verdictOn = (read: Verdict, input: unknown): Classification =>
-  input === undefined || (isObject(input) && readKeys(input).length === 0) ? { ...read, blames: 'tool' } : read;
+const verdictOn = (found: Verdict, input: unknown): Classification =>
+  input === undefined || (isObject(input) && readKeys(input).length === 0) ? { ...found, blames: 'tool' } : found;
 
-const asKey = (said: unknown): string | undefined => (typeof said === 'string' && said !== '' ? said : undefined);
+const asKey = (answer: unknown): string | undefined =>
+  typeof answer === 'string' && answer !== '' ? answer : undefined;
 
-const asKind = (said: unknown): ToolKind | false | undefined => (said === false || isKind(said) ? said : undefined);
+const asKind = (answer: unknown): ToolKind | false | undefined =>
+  answer === false || isKind(answer) ? answer : undefined;
 
-const asFailure = (said: unknown): Classification | null | undefined => {
-  if (said === false) return null;
-  return said === true ? { category: 'server' } : asClassification(said);
+const asFailure = (answer: unknown): Classification | null | undefined => {
+  if (answer === false) return null;
+  return answer === true ? { category: 'server' } : asClassification(answer);
 };
 
 /** Undefined if the value is not a category, because callers in JavaScript have no type checks. */
-const asClassification = (said: unknown): Classification | undefined => {
+const asClassification = (answer: unknown): Classification | undefined => {
   const { category, retryAfterMs, blames } =
-    typeof said === 'object' && said !== null ? (said as Partial<Classification>) : { category: said };
+    typeof answer === 'object' && answer !== null ? (answer as Partial<Classification>) : { category: answer };
   const known = ERROR_CATEGORIES.find((one) => one === category);
   return (
     known && {
@@ -217,4 +206,4 @@ const asClassification = (said: unknown): Classification | undefined => {
 
 /** The title of a tool as an MCP server lists it. */
 export const titleOf = (tool: unknown): string | undefined =>
-  firstName(readOf(readOf(tool, 'annotations'), 'title'), readOf(tool, 'title'));
+  firstName(read(read(tool, 'annotations'), 'title'), read(tool, 'title'));

@@ -1,7 +1,7 @@
 import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
 import { annotated, isContent, isPlain } from '@breakerbox/core/internal';
 import type { Tool } from 'ai';
-import { readable } from './readable.ts';
+import { orUndefined } from './untrusted.ts';
 
 type ToModelOutput = NonNullable<Tool<unknown, unknown>['toModelOutput']>;
 type ModelOutput = Awaited<ReturnType<ToModelOutput>>;
@@ -14,7 +14,7 @@ const LABEL = /^(?:stale|cached|unverified|freshness_unknown): .*retrieved (?:at
  * labelled list.
  */
 export const labelForModel: typeof labelled = (result: unknown, label: FreshnessLabel): unknown =>
-  readable(() => isPlain(result) && Object.keys(result).join() === 'result')
+  orUndefined(() => isPlain(result) && Object.keys(result).join() === 'result')
     ? { result, freshness: describeFreshness(label) }
     : labelled(result, label);
 
@@ -27,7 +27,7 @@ export const labelForModel: typeof labelled = (result: unknown, label: Freshness
 export const labelledModelOutput =
   (toModelOutput: ToModelOutput): ToModelOutput =>
   (given) => {
-    const found = readable(() => unlabelled(given.output));
+    const found = orUndefined(() => unlabelled(given.output));
     if (found === undefined) return toModelOutput(given);
     const { result, words } = found;
     return (async () => withWords(await toModelOutput({ ...given, output: result }), words))();

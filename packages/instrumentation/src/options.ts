@@ -9,12 +9,12 @@ const LONGEST_MS = 2 ** 31 - 1;
 export const milliseconds: OptionCheck = (value) =>
   typeof value === 'number' && value > 0 && value <= LONGEST_MS
     ? undefined
-    : `is ${show(value)}. Set milliseconds above 0 and up to ${LONGEST_MS} (what timers can do), or leave it out for no time-out.`;
+    : `is ${show(value)}. Set milliseconds above 0 and up to ${LONGEST_MS} (what timers can do), or leave it out for no timeout.`;
 
 export const text: OptionCheck = (value) =>
-  typeof value === 'string' ? undefined : `is ${show(value)}. Set a text, or leave it out.`;
+  typeof value === 'string' ? undefined : `is ${show(value)}. Set a string, or leave it out.`;
 
-export const reader: OptionCheck = (value) =>
+export const functionGiven: OptionCheck = (value) =>
   typeof value === 'function' ? undefined : `is ${show(value)}. Set a function, or leave it out.`;
 
 export const flag: OptionCheck = (value) =>
@@ -50,4 +50,10 @@ const isObject = (value: unknown): value is object =>
 export const show = (value: unknown): string => {
   if (typeof value === 'number' || value === null || value === undefined) return String(value);
   return Array.isArray(value) ? 'an array' : `of type ${typeof value}`;
+};
+
+/** The result of {@link show}, for use within a sentence. */
+export const aValue = (value: unknown): string => {
+  const shown = show(value);
+  return shown.startsWith('of type') ? `a value ${shown}` : shown;
 };

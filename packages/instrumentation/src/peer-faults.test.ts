@@ -5,7 +5,7 @@ import { watchedSession } from './test-support/watched-session.ts';
 
 /** What peers were seen to get wrong on the executor's side (the rest: core's proof/peer-faults.test.ts). */
 describe('peer fault: stops', () => {
-  test('peer fault: one time-out aborts all calls', async () => {
+  test('peer fault: one timeout aborts all calls', async () => {
     const { session, outcomes } = watchedSession();
     const caller = new AbortController();
     const signals: AbortSignal[] = [];

@@ -16,7 +16,7 @@ const run = async (code: string): Promise<string> => {
   return stdout;
 };
 
-describe('the snippets of the README run as they stand', () => {
+describe('the snippets of the README run as they are', () => {
   test.each([
     [
       "'fetch_page'",

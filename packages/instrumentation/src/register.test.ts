@@ -41,11 +41,11 @@ describe('node --import @breakerbox/instrumentation/register', () => {
     expect(heard).toEqual(Array(4).fill(expect.stringContaining('fetch failed')));
   });
 
-  test('ends the process for what can not work, with the reason', async () => {
+  test('ends the process for what cannot work, with the reason', async () => {
     const missing = join(folder, 'missing.yaml');
     await expect(heardWith({ BREAKERBOX_CAPABILITIES: missing })).rejects.toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/BreakerboxConfigError.*missing\.yaml.*isn't there \(ENOENT\)/s),
+      stderr: expect.stringMatching(/BreakerboxConfigError.*missing\.yaml.*doesn't exist \(ENOENT\)/s),
     });
   });
 });
@@ -68,19 +68,19 @@ describe('the variables', () => {
     });
   });
 
-  test('E6: are refused where they can not work, all at once, the capability file too', async () => {
+  test('E6: are rejected where they cannot work, all at once, the capability file too', async () => {
     const missing = join(folder, 'missing.yaml');
     const env = { BREAKERBOX_SCOPE: 'thread', BREAKERBOX_MODE: 'watch', BREAKERBOX_CAPABILITIES: missing };
-    const refusal = boxConfigOf(env);
-    await expect(refusal).rejects.toThrow(BreakerboxConfigError);
-    await expect(refusal).rejects.toThrow(/^Breakerbox can't use this environment:\n/);
-    await expect(refusal).rejects.toThrow(/BREAKERBOX_MODE: is 'watch'.*BREAKERBOX_SCOPE: is 'thread'/s);
-    await expect(refusal).rejects.toThrow(/BREAKERBOX_CAPABILITIES, .*missing\.yaml: .*isn't there \(ENOENT\)/s);
+    const rejection = boxConfigOf(env);
+    await expect(rejection).rejects.toThrow(BreakerboxConfigError);
+    await expect(rejection).rejects.toThrow(/^Breakerbox can't use this environment:\n/);
+    await expect(rejection).rejects.toThrow(/BREAKERBOX_MODE: is 'watch'.*BREAKERBOX_SCOPE: is 'thread'/s);
+    await expect(rejection).rejects.toThrow(/BREAKERBOX_CAPABILITIES, .*missing\.yaml: .*doesn't exist \(ENOENT\)/s);
   });
 
-  test('E6: are refused where there are none of that name, but for what our start script sets', async () => {
-    const refusal = boxConfigOf({ BREAKERBOX_MODES: 'observe_only' });
-    await expect(refusal).rejects.toThrow(/BREAKERBOX_MODES: is no setting\. Known here: BREAKERBOX_AGENT, /);
+  test('E6: are rejected where there are none of that name, but for what our start script sets', async () => {
+    const rejection = boxConfigOf({ BREAKERBOX_MODES: 'observe_only' });
+    await expect(rejection).rejects.toThrow(/BREAKERBOX_MODES: is no setting\. Known here: BREAKERBOX_AGENT, /);
     const ofKubernetes = {
       BREAKERBOX_COLLECTOR_SERVICE_HOST: '10.96.0.7',
       BREAKERBOX_COLLECTOR_PORT_4317_TCP_PORT: '4317',

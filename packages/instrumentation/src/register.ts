@@ -15,13 +15,13 @@
  * faults. Use `--import`: Node's `--require` cannot load a module that waits for a file.
  *
  * Only the AI SDK 7 is guarded. It runs tools through integrations on `globalThis`, which its copies share. Integrations of AI SDK 6 can
- * only observe. LangChain's callback handlers could refuse a call, but handlers that are registered before the program starts do not
+ * only observe. LangChain's callback handlers could reject a call, but handlers that are registered before the program starts do not
  * reach it, because they belong to the asynchronous context of the code that registered them. OpenAI Agents, Mastra, Google ADK, the
- * Anthropic SDK, the Claude Agent SDK and MCP have no hook for a whole process that could refuse a call. Their adapters take one to
+ * Anthropic SDK, the Claude Agent SDK and MCP have no hook for a whole process that could reject a call. Their adapters take one to
  * three lines of code.
  */
 import { createBreakerbox } from '@breakerbox/core';
-import { breakerTelemetry } from './ai-sdk-telemetry.ts';
+import { breakerTelemetry } from './ai-sdk/breaker-telemetry.ts';
 import { boxConfigOf } from './register-config.ts';
 
 /** The AI SDK's `registerTelemetry` uses this property. Importing that function here could load another copy, or fail. */

@@ -1,18 +1,24 @@
 import type { AcquireOptions, Permit, Session } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
-import { readSignal, type ToolCall, throwIfAborted } from './caller.ts';
-import { decide } from './decide.ts';
-import { declareTool, type GroupOf } from './groups.ts';
+import {
+  acquire,
+  declareTool,
+  isRejected,
+  type Rejection,
+  readSignal,
+  type SessionFinder,
+  type ToolCall,
+  throwIfAborted,
+} from './acquire.ts';
+import { type DirectCall, type FallbackOptions, fallbackFor } from './fallback.ts';
+import type { GroupOf } from './groups.ts';
 import { type Judge, type JudgeOf, plainJudge } from './judging.ts';
-import { type DirectCall, otherwise, type StandIns } from './otherwise.ts';
-import { perform } from './perform.ts';
-import { type Reading, startRun } from './run.ts';
-import type { SessionFinder } from './session-source.ts';
-import { isRefused, type Refusal } from './unavailable.ts';
+import { Run } from './run.ts';
+import type { Reading } from './settlement.ts';
 
 /** The context that the tools of one adapter share. */
-export interface Kitchen {
+export interface AdapterContext {
   readonly findSession: SessionFinder;
   /** The adapter's function, for error messages, such as `guardTools()`. */
   readonly where: string;
@@ -37,70 +43,71 @@ export interface ToolRequest extends ToolCall {
   readonly asked?: unknown;
 }
 
-/** How a framework's tools answer. */
-export interface Manners<Output> extends Reading {
+/** The form in which a framework's tools answer. */
+export interface ResponseFormat<Output> extends Reading {
   /** The framework's result if the tool may not run. May throw. */
-  readonly refuse: (permit: Refusal) => Output;
+  readonly reject: (permit: Rejection) => Output;
   /** How to call another tool in place of this one (R4). Default: not at all. */
-  readonly find?: StandIns['find'];
+  readonly find?: FallbackOptions['find'];
   /** Adds a note to an alternative's answer. Default: core's `annotated`. */
-  readonly note?: StandIns['note'];
+  readonly note?: FallbackOptions['note'];
 }
 
 /** Runs the tool. `signal` fires on timeout and on the caller's abort. */
-export type Cook<Output> = (call: {
+export type ToolExecutor<Output> = (call: {
   readonly signal: AbortSignal;
   readonly permit: Permit;
 }) => Output | PromiseLike<Output>;
 
 /**
  * One call of a tool whose framework waits for a promise. It asks the session, runs the tool in the decision's context, and settles the
- * decision by the outcome. If the tool may not run, it gives the last good result (F2), an alternative in place (R4), or the refusal.
+ * decision by the outcome. If the tool may not run, it gives the last good result (F2), an alternative in place (R4), or the rejection.
  *
  * @throws the signal's reason if the caller has already aborted. The session is not asked then.
  */
 export const runTool = async <Output>(
-  kitchen: Kitchen,
+  adapter: AdapterContext,
   request: ToolRequest,
-  cook: Cook<Output>,
-  manners: Manners<Output>,
+  executor: ToolExecutor<Output>,
+  format: ResponseFormat<Output>,
 ): Promise<Output> => {
-  const permit = ask(kitchen, request);
-  if (!isRefused(permit)) return execute(kitchen, request, permit, cook, manners);
-  const { refuse, find = nobody, label, note } = manners;
-  const answer = await otherwise(permit, request.input, { find, ...(label && { label }), ...(note && { note }) });
-  return answer === undefined ? refuse(permit) : (answer.value as Output);
+  const permit = acquireFor(adapter, request);
+  if (!isRejected(permit)) return execute(adapter, request, permit, executor, format);
+  const { reject, find = findNone, label, note } = format;
+  const answer = await fallbackFor(permit, request.input, { find, label: label as FallbackOptions['label'], note });
+  return answer === undefined ? reject(permit) : (answer.value as Output);
 };
 
 /**
  * The same for a tool that is called in place of another. It makes no further hop.
  *
- * @returns undefined if the decision refuses the call.
+ * @returns undefined if the decision rejects the call.
  */
-export const runInPlace = async <Output>(
-  kitchen: Kitchen,
+export const runAlternative = async <Output>(
+  adapter: AdapterContext,
   request: ToolRequest,
-  cook: Cook<Output>,
+  executor: ToolExecutor<Output>,
   reading: Reading,
 ): Promise<{ readonly value: Output } | undefined> => {
-  const permit = ask(kitchen, request);
-  return isRefused(permit) ? undefined : { value: await execute(kitchen, request, permit, cook, reading) };
+  const permit = acquireFor(adapter, request);
+  return isRejected(permit) ? undefined : { value: await execute(adapter, request, permit, executor, reading) };
 };
 
-const nobody = (): DirectCall | undefined => undefined;
+const findNone = (): DirectCall | undefined => undefined;
 
-const ask = (kitchen: Kitchen, request: ToolRequest): Permit => {
-  const { tool, group = kitchen.groupOf?.(tool), input, asked = input, callId, signal, type } = request;
-  throwIfAborted(readSignal(`${kitchen.where}, tool '${tool}'`, signal));
-  const session = sessionOf(kitchen);
+const acquireFor = (adapter: AdapterContext, request: ToolRequest): Permit => {
+  const { tool, group = adapter.groupOf?.(tool), input, asked = input, callId, signal, type } = request;
+  throwIfAborted(readSignal(`${adapter.where}, tool '${tool}'`, signal));
+  const session = sessionOfAdapter(adapter);
   declareTool(session, tool, group);
-  return decide(session, tool, asked, { callId, type, key: judgeOf(kitchen, request).keyOf(input) });
+  return acquire(session, tool, asked, { callId, type, key: judgeOf(adapter, request).keyOf(input) });
 };
 
-const judgeOf = ({ judgeOf = plainJudge }: Kitchen, { tool, judge = judgeOf(tool) }: ToolRequest): Judge => judge;
+const judgeOf = ({ judgeOf = plainJudge }: AdapterContext, { tool, judge = judgeOf(tool) }: ToolRequest): Judge =>
+  judge;
 
 /** Reports the error of a session function, because frameworks turn errors thrown here into text that only the model reads. */
-export const sessionOf = ({ findSession, where }: Pick<Kitchen, 'findSession' | 'where'>): Session => {
+export const sessionOfAdapter = ({ findSession, where }: Pick<AdapterContext, 'findSession' | 'where'>): Session => {
   try {
     return findSession();
   } catch (error) {
@@ -112,14 +119,13 @@ export const sessionOf = ({ findSession, where }: Pick<Kitchen, 'findSession' | 
 };
 
 const execute = <Output>(
-  kitchen: Kitchen,
+  adapter: AdapterContext,
   request: ToolRequest,
   permit: Permit,
-  cook: Cook<Output>,
+  executor: ToolExecutor<Output>,
   reading: Reading,
 ): Promise<Output> => {
-  const { timeoutMs } = kitchen;
   const { input, signal } = request;
-  const running = startRun(permit, { input, signal, timeoutMs }, reading, judgeOf(kitchen, request));
-  return perform(running, () => cook({ signal: running.signal, permit }));
+  const run = new Run(permit, { input, signal, timeoutMs: adapter.timeoutMs }, reading, judgeOf(adapter, request));
+  return run.execute(async () => executor({ signal: run.signal, permit }));
 };

@@ -2,8 +2,8 @@ import { createBreakerbox, type Session } from '@breakerbox/core';
 import { context, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { guard } from './guard.ts';
+import { currentSession, withSession } from './session.ts';
 import { startTracing, stopTracing, type Traced } from './test-support/tracing.ts';
-import { currentSession, withSession } from './with-session.ts';
 
 const TOOLS = ['search', 'fetch', 'mail', 'orders', 'weather'];
 const box = createBreakerbox({ agent: 'researcher' });

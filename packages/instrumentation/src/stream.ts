@@ -1,16 +1,14 @@
 import { annotated } from '@breakerbox/core/internal';
-import { hasMethod } from './has-method.ts';
-import { isAsyncIterable, iterate, type Pieces } from './iterate.ts';
+import { iterate, type Pieces } from './iterate.ts';
+import { overlay } from './overlay.ts';
 import type { Run } from './run.ts';
-import { standIn } from './stand-in.ts';
+import { hasMethod, isAsyncIterable } from './untrusted.ts';
 
 /**
- * Follows a result that can be read piece by piece and in no other way: its end or its error settles the call. Any other result is the
- * answer itself. A stream, a cursor or an emitter comes back unchanged, without a label. Code mostly reads it by its own members, which
+ * Follows a result that can be read piece by piece and in no other way: its end or its error settles the call. A stream, a cursor or an emitter comes back unchanged, without a label. Code mostly reads it by its own members, which
  * cannot be followed from here, so its call would never be settled.
  */
-export const concluded = <Output>(run: Run, result: Output): Output => {
-  if (!isAsyncIterable(result)) return run.returned(result);
+export const followStream = <Output>(run: Run, result: Output): Output => {
   if (!isPiecesAlone(result)) {
     run.returned(result);
     return result;
@@ -23,10 +21,10 @@ export const concluded = <Output>(run: Run, result: Output): Output => {
 };
 
 /**
- * An answer with a note about it. A result that `concluded` follows has the note in its first piece: it can still be read piece by
+ * An answer with a note about it. A result that `followStream` follows has the note in its first piece: it can still be read piece by
  * piece, and that settles its call. Without a piece there is no note.
  */
-export const noted: typeof annotated = (answer, key, words) => {
+export const annotateResult: typeof annotated = (answer, key, words) => {
   if (!isPiecesAlone(answer)) return annotated(answer, key, words);
   const pieces = answer[Symbol.asyncIterator]() as Pieces<unknown>;
   let begun = false;
@@ -66,7 +64,7 @@ const isPlainObject = (value: object): boolean => {
 
 /** The same object for the caller, read through our iterator. */
 const readThrough = <Source extends AsyncIterable<unknown>>(source: Source, pieces: Pieces<unknown>): Source =>
-  standIn(source, hasMethod(source, 'next') ? iteratorMembers(source, pieces) : iterableMembers(source, pieces));
+  overlay(source, hasMethod(source, 'next') ? iteratorMembers(source, pieces) : iterableMembers(source, pieces));
 
 type Members = ReadonlyMap<PropertyKey, unknown>;
 

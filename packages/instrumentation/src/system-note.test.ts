@@ -26,7 +26,7 @@ describe('R3: a note comes off as it was put on', () => {
     expect(withoutNote(instructions, session)).toEqual({ instructions, noted: false });
   });
 
-  test('once nothing is out, what is there is yours', () => {
+  test('once no tool is unavailable, what is there is yours', () => {
     const { session: healthy } = watchedSession({ tools: FRAGILE });
     expect(steadyNote(healthy)).toBe('');
     for (const text of ['Be brief.\n\n', '']) {
@@ -80,7 +80,7 @@ describe('the words of a note', () => {
     expect(steadyNote(one)).toContain('in 2 min');
   });
 
-  test('are new when the tool is out anew', () => {
+  test('are new when the tool is unavailable again', () => {
     const { session } = createAt();
     const waits = [MINUTE_MS, 2 * MINUTE_MS].map((wait) => {
       session.acquire('search').settle(failed);

@@ -9,7 +9,7 @@ interface SystemMessage {
 }
 
 /** The notes of each session, the latest last, because the SDK passes the instructions of one step to the next. */
-const said = new WeakMap<Session, Set<string>>();
+const notesOf = new WeakMap<Session, Set<string>>();
 /** Most notes kept for each session. Runs that share a session may have different latest notes. */
 const REMEMBERED = 50;
 
@@ -30,7 +30,7 @@ export const withoutNote = (
   instructions: Instructions | undefined,
   session: Session,
 ): { readonly instructions: Instructions | undefined; readonly noted: boolean } => {
-  const blocks = [...(said.get(session) ?? [])].filter(Boolean).map(noteBlock);
+  const blocks = [...(notesOf.get(session) ?? [])].filter(Boolean).map(noteBlock);
   if (typeof instructions === 'string') {
     const block = blocks.find((one) => instructions === one || instructions.endsWith(`\n\n${one}`));
     if (block === undefined) return { instructions, noted: false };
@@ -48,10 +48,10 @@ export const withoutNote = (
  */
 export const steadyNote = (session: Session): string => {
   const now = session.note();
-  const notes = said.get(session) ?? new Set();
+  const notes = notesOf.get(session) ?? new Set();
   const last = [...notes].at(-1);
   if (last !== undefined && untimed(last) === untimed(now) && !hasGrown(last, now)) return last;
-  said.set(session, notes);
+  notesOf.set(session, notes);
   notes.delete(now);
   notes.add(now);
   for (const oldest of notes) {

@@ -1,22 +1,22 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
+import type { Rejection } from './acquire.ts';
 import { guard, ToolUnavailableError } from './index.ts';
 import { watchedSession } from './test-support/watched-session.ts';
-import type { Refusal } from './unavailable.ts';
 
 const WORDS = /^Tool 'search' is unavailable: the last calls failed \(network\)\. .*Go on without it/;
 
 /** A decision against a call. */
-const refuse = (): Refusal => {
+const reject = (): Rejection => {
   const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
   session.acquire('search').settle({ outcome: 'failure', category: 'network' });
   session.declare('search');
   session.acquire('search').settle({ outcome: 'failure', category: 'network' });
-  return session.acquire('search') as Refusal;
+  return session.acquire('search') as Rejection;
 };
 
-test('says for the model what is out, and for programs where to go', () => {
-  const error = new ToolUnavailableError(refuse());
+test('says for the model what is unavailable, and for programs where to go', () => {
+  const error = new ToolUnavailableError(reject());
   expect(error.message).toMatch(WORDS);
   expect(String(error)).toBe(`ToolUnavailableError: ${error.message}`);
   expect(JSON.parse(JSON.stringify(error))).toEqual({
@@ -29,12 +29,12 @@ test('says for the model what is out, and for programs where to go', () => {
   });
 });
 
-test('has name and message as its stack, alone, as a cause and where nobody has read the message before', () => {
-  expect(new ToolUnavailableError(refuse()).stack).toMatch(/^ToolUnavailableError: Tool 'search' is unavailable: .*$/);
-  expect(inspect(new ToolUnavailableError(refuse()))).toMatch(
+test('has name and message as its stack, alone, as a cause and where no code has read the message before', () => {
+  expect(new ToolUnavailableError(reject()).stack).toMatch(/^ToolUnavailableError: Tool 'search' is unavailable: .*$/);
+  expect(inspect(new ToolUnavailableError(reject()))).toMatch(
     /^\[ToolUnavailableError: Tool 'search' is unavailable.*\] \{/,
   );
-  const outer = new Error('the agent gave up', { cause: new ToolUnavailableError(refuse()) });
+  const outer = new Error('the agent gave up', { cause: new ToolUnavailableError(reject()) });
   expect(inspect(outer)).toMatch(/\[cause\]: \[ToolUnavailableError: Tool 'search' is unavailable/);
 });
 
@@ -44,7 +44,7 @@ test('takes a name that is assigned, as the constructor does where fields are co
   expect(Object.hasOwn(made, 'name')).toBe(true);
 });
 
-test("a refusal that can't be made rejects with what went wrong, and doesn't hang", async () => {
+test("a rejection that can't be made rejects with what went wrong, and doesn't hang", async () => {
   const permit = {
     decision: 'skip',
     get reason() {
@@ -59,7 +59,7 @@ test('keeps its message when the session goes on, and takes another one', () => 
   const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
   session.declare('search');
   session.acquire('search').settle({ outcome: 'failure', category: 'network' });
-  const error = new ToolUnavailableError(session.acquire('search') as Refusal);
+  const error = new ToolUnavailableError(session.acquire('search') as Rejection);
   session.control('search', 'forced_open');
   expect(error.message).toMatch(WORDS);
   error.message = `${error.message} Told twice.`;
@@ -72,8 +72,8 @@ const looks: readonly [string, (error: ToolUnavailableError) => unknown][] = [
   ['what a console shows of it', (error) => inspect(error)],
 ];
 
-test.each(looks)('is as any error once somebody has looked at %s, copied with its words too', (_, look) => {
-  const error = new ToolUnavailableError(refuse());
+test.each(looks)('is as any error once code has read %s, copied with its words too', (_, look) => {
+  const error = new ToolUnavailableError(reject());
   look(error);
   const { message } = error;
   expect(Object.getOwnPropertyDescriptor(error, 'message')).toEqual({
@@ -87,24 +87,20 @@ test.each(looks)('is as any error once somebody has looked at %s, copied with it
   expect(new Proxy(error, {}).message).toBe(message);
 });
 
-test('has its words, and is itself, where nobody may change it', () => {
-  const error = Object.freeze(new ToolUnavailableError(refuse()));
+test('has its words, and is itself, where no code may change it', () => {
+  const error = Object.freeze(new ToolUnavailableError(reject()));
   for (let read = 0; read < 2; read += 1) expect(error.message).toMatch(WORDS);
 });
 
-test('a clone that is made before anybody looked has the words in its stack', () => {
-  expect(structuredClone(new ToolUnavailableError(refuse())).stack).toMatch(
+test('a clone that is made before it is looked has the words in its stack', () => {
+  expect(structuredClone(new ToolUnavailableError(reject())).stack).toMatch(
     /^ToolUnavailableError: Tool 'search' is unavailable/,
   );
 });
 
-test('the class itself has no words', () => {
-  expect(ToolUnavailableError.prototype.message).toBe('');
-});
-
 test('leaves the stacks of other errors alone', () => {
   const limit = Error.stackTraceLimit;
-  new ToolUnavailableError(refuse());
+  new ToolUnavailableError(reject());
   expect(Error.stackTraceLimit).toBe(limit);
   expect(new Error('x').stack).toContain('unavailable.test.ts');
 });
@@ -113,7 +109,7 @@ test('is made where the length of stacks may not be set', () => {
   const before = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit') as PropertyDescriptor;
   Object.defineProperty(Error, 'stackTraceLimit', { value: 10, writable: false, configurable: true });
   try {
-    expect(new ToolUnavailableError(refuse()).message).toMatch(WORDS);
+    expect(new ToolUnavailableError(reject()).message).toMatch(WORDS);
   } finally {
     Object.defineProperty(Error, 'stackTraceLimit', before);
   }

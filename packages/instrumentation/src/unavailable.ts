@@ -1,5 +1,6 @@
-import type { Degradation, Permit, Reason, Route } from '@breakerbox/core';
-import { sharedKey } from './shared.ts';
+import type { Degradation, Reason, Route } from '@breakerbox/core';
+import type { Rejection } from './acquire.ts';
+import { processKey } from './process-wide.ts';
 
 /** The route in place of a call that was not made (R2), for programs. The error's message says it in words. */
 export interface UnavailableRoute {
@@ -13,15 +14,15 @@ export interface UnavailableRoute {
   readonly fallback: string | undefined;
 }
 
-/** The key by which copies of the package recognize each other's refusals. */
-const REFUSAL: unique symbol = sharedKey('tool-unavailable-error', 1) as typeof REFUSAL;
+/** The key by which copies of the package recognize each other's rejections. */
+const REJECTION: unique symbol = processKey('tool-unavailable-error') as typeof REJECTION;
 
 /**
  * The tool was not called: its circuit or that of its group is open, a correlated failure lasts, or the session is paused. The message
  * is written for the model: what is unavailable, why, until when, and what to do. An immediate retry gives the same error.
  *
  * Its `stack` has only the name and the message: no fault happened where it is made, and a stack trace would cost more than the rest of
- * a refusal. The message is written when you first read it or `stack`. Until then the error keeps its session in memory, and
+ * a rejection. The message is written when you first read it or `stack`. Until then the error keeps its session in memory, and
  * `structuredClone` copies the words only into `stack`. Read `message` before you keep an error for long, or send it to another thread.
  * `instanceof` also holds for errors of another copy of the package.
  *
@@ -46,9 +47,9 @@ export class ToolUnavailableError extends Error {
   readonly route: UnavailableRoute;
 
   /** The decision, until the message is written. */
-  #permit: Refusal | undefined;
+  #permit: Rejection | undefined;
 
-  constructor(permit: Refusal) {
+  constructor(permit: Rejection) {
     const limit = Error.stackTraceLimit;
     limitStackTraces(0);
     try {
@@ -65,7 +66,7 @@ export class ToolUnavailableError extends Error {
     this.route = describeRoute(permit.route);
   }
 
-  /** What is unavailable, why, until when, and what to do, as it was when the call was refused. */
+  /** What is unavailable, why, until when, and what to do, as it was when the call was rejected. */
   override get message(): string {
     const words = (#permit in this && this.#permit?.message) || ''; // Read on the prototype, or by an engine that writes `stack` at once.
     if (words !== '') this.message = words;
@@ -80,13 +81,13 @@ export class ToolUnavailableError extends Error {
 }
 
 /** Derived classes use the standard `instanceof`. */
-function isRefusal(this: unknown, value: unknown): boolean {
+function isRejection(this: unknown, value: unknown): boolean {
   if (this !== ToolUnavailableError) return Function.prototype[Symbol.hasInstance].call(this as () => void, value);
-  return typeof value === 'object' && value !== null && REFUSAL in value;
+  return typeof value === 'object' && value !== null && REJECTION in value;
 }
 
-Object.defineProperty(ToolUnavailableError, Symbol.hasInstance, { value: isRefusal });
-Object.defineProperty(ToolUnavailableError.prototype, REFUSAL, { value: true });
+Object.defineProperty(ToolUnavailableError, Symbol.hasInstance, { value: isRejection });
+Object.defineProperty(ToolUnavailableError.prototype, REJECTION, { value: true });
 // For the first line of `stack`, which some engines write before the instance has its own name.
 Object.defineProperty(ToolUnavailableError.prototype, 'name', {
   value: 'ToolUnavailableError',
@@ -108,12 +109,3 @@ const describeRoute = (route: Route = { kind: 'defer' }): UnavailableRoute => ({
   degradation: route.kind === 'alternative' ? route.degradation : undefined,
   fallback: route.kind === 'manual' ? route.fallback : undefined,
 });
-
-/** A permit that refuses the call. */
-export type Refusal = Permit & { readonly decision: 'skip' | 'pause' };
-
-/** Whether the tool may not run. */
-export const isRefused = (permit: Permit): permit is Refusal => {
-  const { decision } = permit;
-  return decision === 'skip' || decision === 'pause';
-};

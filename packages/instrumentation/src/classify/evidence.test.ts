@@ -46,7 +46,7 @@ describe('O2: error codes', () => {
     expect(category(Object.assign(error, { response: { status: 200, statusCode: 200 } }))).toBe('network');
   });
 
-  it('ECONNABORTED is what axios calls its time-outs too', () => {
+  it('ECONNABORTED is what axios calls its timeouts too', () => {
     expect(category(coded('ECONNABORTED', 'timeout of 5000ms exceeded'))).toBe('timeout');
   });
 

@@ -26,7 +26,7 @@ it('O2: a status is about the endpoint in the classes of MCP alone', () => {
   expect(category(new NotFoundError('No such order'))).toBe('invalid_input');
 });
 
-it("O2: a time-out of SDK 2 that does not say how long is an abort; the reason's own name says more", () => {
+it("O2: a timeout of SDK 2 that does not say how long is an abort; the reason's own name says more", () => {
   class SdkError extends Error {
     code = 'REQUEST_TIMEOUT';
     data: unknown;

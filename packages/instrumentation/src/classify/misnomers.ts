@@ -11,9 +11,9 @@ export const misnomer = (error: unknown): core.Evidence | undefined => {
 };
 
 /** A status of an endpoint or a proxy does not depend on the arguments, so it is not about them. */
-const ofPeer = (status: number, otherwise: ErrorCategory): ErrorCategory => {
+const ofPeer = (status: number, fallback: ErrorCategory): ErrorCategory => {
   const category = statusMeaning(status)?.category;
-  return category === undefined || category === 'invalid_input' ? otherwise : category;
+  return category === undefined || category === 'invalid_input' ? fallback : category;
 };
 
 /** `res.json()` on a page throws the same `SyntaxError` as a tool that parses the model's text. undici's own frames show which it is. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
 import { describe, expect, it } from 'vitest';
-import { type ReadContext, readReturned, readThrown, type Verdict } from './index.ts';
+import { type ReadContext, readReturned, readThrown, type Verdict } from './classify.ts';
 import type { ToolKind } from './kind.ts';
 
 /** What real MCP servers, benchmarks' tools, API wrappers, drivers and browsers said; how a row reads is told in its first lines' keys. */

@@ -21,17 +21,17 @@ export const isOutage = ({ category }: Meaning): boolean => DEFAULT_JUDGEMENT[ca
  */
 export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 'hard'>) | undefined => {
   const plain = text.replaceAll(/\\[nrt]/g, ' ').replace(OBJECT, '…');
-  const said = plain.replace(WRAPPED, '');
-  const first = hintIn(FIRST, said);
+  const stripped = plain.replace(WRAPPED, '');
+  const first = hintIn(FIRST, stripped);
   if (first) return first;
-  const unserved = kind === 'fetch' && /\b(?!https?:)[a-z]{2,10}:\/\/\S/i.test(said);
+  const unserved = kind === 'fetch' && /\b(?!https?:)[a-z]{2,10}:\/\/\S/i.test(stripped);
   if (unserved) return { category: 'tool_error', sign: 'a URL that is not fetched', hard: false };
-  const outage = hintIn(OUTAGES, said);
-  const sign = bestOf(signsIn(said), outage);
+  const outage = hintIn(OUTAGES, stripped);
+  const sign = bestOf(signsIn(stripped), outage);
   // 'ConnectError: Name or service not known': the words show that it is about the host.
   const host = sign?.host || (sign?.sign.startsWith('class') && outage?.host);
   if (sign) return { ...sign, hard: true, ...(host && { host }) };
-  const last = outage ?? hintIn(ANSWERS, said);
+  const last = outage ?? hintIn(ANSWERS, stripped);
   return last?.category === 'unknown' ? undefined : last;
 };
 
@@ -39,20 +39,20 @@ export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 
 const hintIn = (hints: readonly Hint[], text: string): Hint | undefined =>
   hints.find(({ pattern }) => pattern.test(text.replaceAll('_', ' ')));
 
-/** The most telling sign. If a status is a refusal, the words or a class may show that it is about the account. */
+/** The most telling sign. If a status rejects the request, the words or a class may show that it is about the account. */
 const bestOf = ([first, ...others]: readonly Meaning[], outage: Hint | undefined): Meaning | undefined => {
   if (first?.vague) return others[0] ?? outage ?? first;
-  if (!first || !isRefusal(first)) return first;
+  if (!first || !isRejectedRequest(first)) return first;
   const throttled = others.find(({ category }) => category === 'rate_limit' || category === 'resource');
   return throttled ?? (outage && isAccount(outage) ? outage : first);
 };
 
 /** HTTP 400, 402 and 403 can be about the arguments or about the account. */
-const isRefusal = ({ sign }: Meaning): boolean => /^HTTP status 40[023]$/.test(sign);
+const isRejectedRequest = ({ sign }: Meaning): boolean => /^HTTP status 40[023]$/.test(sign);
 const isAccount = ({ category }: Meaning): boolean => /^(?:rate_limit|resource|permission)$/.test(category);
-/** The meaning of a refusal by status if it is about the account and not the arguments: 'your credit balance is too low'. */
+/** The meaning of a status that rejects the request if it is about the account and not the arguments: 'your credit balance is too low'. */
 export const readAccount = (status: Meaning, text: string): Meaning | undefined =>
-  isRefusal(status) ? hintIn([...DECLINED, ...OUTAGES.filter(isAccount)], text) : undefined;
+  isRejectedRequest(status) ? hintIn([...DECLINED, ...OUTAGES.filter(isAccount)], text) : undefined;
 
 /** The wait in milliseconds that a text quotes, as in 'HTTP 429, Retry-After: 30'; at most 7 days (O3). */
 export const retryAfterIn = (text: string): number | undefined => {

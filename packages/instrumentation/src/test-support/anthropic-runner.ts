@@ -7,7 +7,7 @@ import { scriptedModel } from '@breakerbox/scripted-models/anthropic';
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
 import { vi } from 'vitest';
 import { z } from 'zod';
-import { guardTools } from '../anthropic.ts';
+import { guardTools } from '../anthropic/anthropic.ts';
 import { type Watched, watchedSession } from './watched-session.ts';
 
 export type Tools = BetaToolRunnerParams['tools'];

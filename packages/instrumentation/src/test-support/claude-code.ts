@@ -1,6 +1,6 @@
 import type { HookEvent, HookInput, SyncHookJSONOutput } from '@anthropic-ai/claude-agent-sdk';
 import type { BreakerboxConfig, Session } from '@breakerbox/core';
-import type { Hooks } from '../claude-agent-merge.ts';
+import type { Hooks } from '../claude-agent/merge-hooks.ts';
 import { type Watched, watchedSession } from './watched-session.ts';
 
 /** Claude Code, as hooks see it: tells of what happens in one conversation. */

@@ -6,7 +6,7 @@ import { Mastra } from '@mastra/core/mastra';
 import { InMemoryStore } from '@mastra/core/storage';
 import { createTool } from '@mastra/core/tools';
 import { z } from 'zod';
-import { type BreakerProcessorOptions, breakerHooks, breakerProcessor } from '../mastra.ts';
+import { type BreakerProcessorOptions, breakerHooks, breakerProcessor } from '../mastra/mastra.ts';
 import type { Watched } from './watched-session.ts';
 
 process.env.MASTRA_TELEMETRY_DISABLED = '1';

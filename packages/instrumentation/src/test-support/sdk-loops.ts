@@ -3,7 +3,7 @@ import { type ScriptedStep, scriptedModel } from '@breakerbox/scripted-models/ai
 import { generateText, isStepCount, streamText, type Tool, type ToolSet, tool } from 'ai';
 import type { MockLanguageModelV4 } from 'ai/test';
 import { z } from 'zod';
-import { type GuardToolsOptions, guardTools } from '../ai-sdk.ts';
+import { type GuardToolsOptions, guardTools } from '../ai-sdk/ai-sdk.ts';
 import { type Watched, watchedSession } from './watched-session.ts';
 
 export const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' });

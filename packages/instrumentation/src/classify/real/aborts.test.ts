@@ -23,7 +23,7 @@ const CALLS: readonly (readonly [string, (signal: AbortSignal, url: string) => u
 
 const never = () => new AbortController().signal;
 
-describe.each(CALLS)('O2: real aborts and time-outs of %s', (_, call) => {
+describe.each(CALLS)('O2: real aborts and timeouts of %s', (_, call) => {
   it('O2: aborted while it ran is cancelled, with the signal at hand or without', async () => {
     const url = await failingUrl();
     const controller = new AbortController();
@@ -46,7 +46,7 @@ describe.each(CALLS)('O2: real aborts and time-outs of %s', (_, call) => {
     expect(classifyError(error, { ...NOW, signal }).category).toBe('cancelled');
   });
 
-  it('O2: AbortSignal.timeout is a time-out, whatever the library makes of it', async () => {
+  it('O2: AbortSignal.timeout is a timeout, whatever the library makes of it', async () => {
     const url = await failingUrl();
     const signal = AbortSignal.timeout(20);
     const error = await thrownBy(() => call(signal, url));
@@ -61,7 +61,7 @@ describe.each(CALLS)('O2: real aborts and time-outs of %s', (_, call) => {
   });
 });
 
-describe('O2: time-outs that abort nothing', () => {
+describe('O2: timeouts that abort nothing', () => {
   it('O2: a promise that lost against a timer', async () => {
     const late = async () => {
       await delay(1);

@@ -86,7 +86,7 @@ describe('O2: real errors of files', () => {
     expect(await categoryOf(() => run('cat /proc/version > /dev/full'))).toBe('resource');
   });
 
-  it('O2: a system that can not be written, /sys or /proc', async (context) => {
+  it('O2: a system that cannot be written, /sys or /proc', async (context) => {
     needs(context, existsSync('/proc/version'), '/proc');
     // Root meets EACCES, EPERM or EIO here, containers EROFS: the disk's fault or the rights', never the model's.
     for (const call of [() => writeFile('/proc/version', 'x'), () => copyFile('/proc/version', '/sys/x')]) {
@@ -126,7 +126,7 @@ describe('O2: real failures of commands', () => {
     expect(await categoryOf(() => execSync(command, { stdio: 'pipe' }))).toBe(wanted);
   });
 
-  it('O2: nobody listens, says node in a child', async () => {
+  it('O2: no server listens, says node in a child', async () => {
     const url = await refusedUrl();
     expect(await categoryOf(() => run(`"${process.execPath}" -e "fetch('${url}')"`))).toBe('network');
   });
@@ -142,7 +142,7 @@ describe('O2: real failures of commands', () => {
     expect(await categoryOf(() => execFileSync('sleep', ['600'], { timeout: 20 }))).toBe('timeout');
   });
 
-  it('O2: a command that somebody else killed is no time-out', async () => {
+  it('O2: a command that another process killed is no timeout', async () => {
     expect(await categoryOf(() => run('kill -9 $$'))).toBe('unknown');
   });
 

@@ -73,7 +73,7 @@ describe("O2: the AI SDK's own errors, made by the AI SDK", () => {
     expect(classifyError(error, NOW)).toEqual({ category: 'server', retryAfterMs: 1 });
   });
 
-  it('O2: its time-out, and an abort', async () => {
+  it('O2: its timeout, and an abort', async () => {
     const url = await failingUrl();
     expect(await categoryOf(() => ask(`${url}/hang`, { timeout: 20 }))).toBe('timeout');
     expect(await categoryOf(() => ask(`${url}/hang`, { abortSignal: AbortSignal.timeout(20) }))).toBe('timeout');

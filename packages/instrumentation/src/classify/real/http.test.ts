@@ -135,7 +135,7 @@ describe('O2: what is no status', () => {
     expect(classifyError(error, NOW)).toEqual({ category: 'server', retryAfterMs: 7000 });
   });
 
-  it('O2: a URL that is none, or of a scheme that is not served, is a bad argument', async () => {
+  it('O2: an invalid URL, or of a scheme that is not served, is a bad argument', async () => {
     for (const url of ['nonsense', 'gopher://127.0.0.1/']) {
       expect(await categoryOf(() => fetch(url))).toBe('invalid_input');
       expect(await categoryOf(() => request(url))).toBe('invalid_input');

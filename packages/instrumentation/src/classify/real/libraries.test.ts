@@ -7,7 +7,7 @@ import { categoryOf, failingUrl, refusedUrl } from '../../test-support/classify/
 const OFF = { retry: false } as const;
 
 describe('O2: gaxios, which is beneath each of the clients of Google', () => {
-  it('O2: its own time-out and that of a signal are time-outs; an abort is cancelled; a status stays one', async () => {
+  it('O2: its own timeout and that of a signal are timeouts; an abort is cancelled; a status stays one', async () => {
     const url = await failingUrl();
     expect(await categoryOf(() => request({ url: `${url}/hang`, timeout: 50, ...OFF }))).toBe('timeout');
     const signal = AbortSignal.timeout(50);
@@ -29,7 +29,7 @@ describe('O2: execa, whose messages begin with the command line', () => {
     expect(await categoryOf(() => execa('breakerbox-nowhere', ['ECONNREFUSED']))).toBe('filesystem');
   });
 
-  it('O2: its time-out, and its cancelled commands', async () => {
+  it('O2: its timeout, and its cancelled commands', async () => {
     expect(await categoryOf(() => execa('sleep', ['600'], { timeout: 50 }))).toBe('timeout');
     const cancelSignal = AbortSignal.abort();
     expect(await categoryOf(() => execa('sleep', ['600'], { cancelSignal }))).toBe('cancelled');

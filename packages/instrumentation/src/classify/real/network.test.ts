@@ -83,7 +83,7 @@ describe('O2: real connections that fail', () => {
   });
 });
 
-describe('O2: real time-outs of connections', () => {
+describe('O2: real timeouts of connections', () => {
   const impatient = () => {
     const agent = new Agent({ headersTimeout: 20, bodyTimeout: 20 });
     onTestFinished(() => agent.destroy());
@@ -131,7 +131,7 @@ describe('O2: real TLS failures', () => {
     return { key: readFileSync(key), cert: readFileSync(cert) };
   }
 
-  it('O2: a certificate that nobody vouches for', async (context) => {
+  it('O2: a certificate of an unknown authority', async (context) => {
     needs(context, openssl, 'openssl');
     const port = await listen(https.createServer(selfSigned(), (_, response) => response.end('hello')));
     for (const [, call] of CALLS.filter(([name]) => name !== 'node:http')) {

@@ -44,11 +44,11 @@ describe('O2: real refusals of zod', () => {
 
   it('O2: zod/mini, and an error that wraps a refusal', async () => {
     expect(await categoryOf(() => mini.parse(mini.object({ city: mini.string() }), { city: 3 }))).toBe('invalid_input');
-    const refusal = await thrownBy(() => trip.parse({}));
-    expect(classifyError(new Error('The arguments of book_trip are wrong', { cause: refusal }), NOW).category).toBe(
+    const rejection = await thrownBy(() => trip.parse({}));
+    expect(classifyError(new Error('The arguments of book_trip are wrong', { cause: rejection }), NOW).category).toBe(
       'invalid_input',
     );
-    expect(classifyError(new AggregateError([refusal, refusal]), NOW).category).toBe('invalid_input');
+    expect(classifyError(new AggregateError([rejection, rejection]), NOW).category).toBe('invalid_input');
   });
 
   it('O2: an outage inside a refinement is an outage', async () => {
@@ -65,7 +65,7 @@ describe('O2: real refusals of zod', () => {
 });
 
 describe("O2: refusals of the language's own", () => {
-  it('O2: a URL that is none', async () => {
+  it('O2: an invalid URL', async () => {
     expect(await categoryOf(() => new URL('nonsense'))).toBe('invalid_input');
   });
 

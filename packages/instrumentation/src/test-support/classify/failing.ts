@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { ErrorCategory } from '@breakerbox/core';
 import axiosOfAll from 'axios';
 import { onTestFinished, type TestContext } from 'vitest';
-import type { ReadContext } from '../../classify/index.ts';
+import type { ReadContext } from '../../classify/classify.ts';
 import { classifyError } from './verdicts.ts';
 
 /** The clock of every reading: a Retry-After that is a date is counted from here. */

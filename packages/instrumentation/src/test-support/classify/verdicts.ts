@@ -1,5 +1,5 @@
 import type { Classification } from '@breakerbox/core';
-import { type ReadContext, readReturned, readThrown, type Verdict } from '../../classify/index.ts';
+import { type ReadContext, readReturned, readThrown, type Verdict } from '../../classify/classify.ts';
 
 /** What is compared: why is for people, and `tool` is who is blamed as a rule. */
 const plain = ({ category, retryAfterMs, blames }: Verdict): Classification => ({

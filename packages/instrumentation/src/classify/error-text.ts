@@ -1,0 +1,59 @@
+import { isObject, read, readItems, readKeys, readText, TEXT_LIMIT } from '@breakerbox/core/internal';
+
+/** The message of an error, or the text of an MCP result, without the command line that `child_process` and execa quote. */
+export const textOf = (error: unknown): string => {
+  if (typeof error === 'string') return error.slice(0, TEXT_LIMIT);
+  const message = readText(error, 'message') ?? contentOf(read(error, 'content'));
+  if (!message.startsWith('Command ')) return message;
+  const command = ['escapedCommand', 'command', 'cmd'].map((key) => readText(error, key)).find(Boolean);
+  if (command) return message.replace(command, () => '');
+  // The synchronous functions quote the command only here, before the first line break.
+  return read(error, 'pid') === undefined ? message : message.slice(message.search(/\n|$/));
+};
+
+const joined = (texts: readonly unknown[]): string => texts.filter(Boolean).join('\n').slice(0, TEXT_LIMIT);
+
+/** The text of content parts, at most 16. */
+export const contentOf = (content: unknown): string =>
+  joined(typeof content === 'string' ? [content] : readItems(content, 16).map((part) => readText(part, 'text')));
+
+/** Keys that hold the body of an answer: OpenAI, Anthropic; axios, gaxios, got; AI SDK; Stripe. */
+const BODY = /^(?:errors?|response|data|body|responseBody|raw|details?|type|rawType|code|decline_code|reason|[0-3])$/;
+
+/** All text of an error, with the body of the answer: at most 64 values. */
+export const allTextOf = (error: unknown): string => {
+  const values: unknown[] = [error];
+  for (let index = 0; index < values.length && values.length < 64; index += 1) {
+    const keys = readKeys(values[index]).filter((key) => BODY.test(key));
+    const found = ['message', 'name', ...keys.slice(0, 16)].map((key) => read(values[index], key));
+    values.push(...found.filter((value) => isObject(value) || typeof value === 'string'));
+  }
+  return joined(values.map((value) => (typeof value === 'string' ? value.slice(0, TEXT_LIMIT) : undefined)));
+};
+
+/** A text without its quotes of the arguments. Plain words such as 'failed' stay. */
+export const withoutInput = (text: string, input: readonly string[]): string =>
+  input
+    .filter((value) => value.length > 3 && (value.length > 9 || /[^a-z]/i.test(value)))
+    .reduce((left, value) => left.split(value).join('…'), text);
+
+/** A host that an error names: Node, Go, Python, curl. An address without a name belongs to the URL's host if the port is the same. */
+const NAMED =
+  /(?:\b(?:ENOTFOUND|ECONNREFUSED|lookup|host|connect to|dial tcp(?!: lookup)|resolve)[ :='"[]{1,3}|\b(?=127\.0\.0\.1|localhost)|\[(?=::1\]))([\w.:-]*\w)\]?'?(?:(?:,? port[ =]|:)(\d+))?/g;
+const isAddress = (name: string): boolean => /^[\d.]+$|:/.test(name);
+
+/** Whether a text names a host of the web, and not only an address. */
+export const namesHost = (text: string): boolean =>
+  /\bhttps?:\/\/(?!127\.|localhost)/i.test(text) ||
+  [...text.matchAll(NAMED)].some(([, name = '']) => name.includes('.') && !isAddress(name.replace(/:\d+$/, '')));
+
+/** Whether a text names another host or port than those of a URL, such as a proxy or a server that the tool depends on. */
+export const isElsewhere = (text: string, url: URL): boolean => {
+  const own = url.hostname.replace(/[[\]]/g, '');
+  return [...text.matchAll(NAMED)].some(([, named = '', apart]) => {
+    const [, name = named, port = apart] = /^(.*[^:]):(\d+)$/.exec(named) ?? [];
+    if (port !== undefined && port !== (url.port || (url.protocol === 'https:' ? '443' : '80'))) return true;
+    const isHost = /[.:]|^localhost$/.test(name) && (isAddress(own) || !isAddress(name));
+    return isHost && name.toLowerCase() !== own && !name.toLowerCase().endsWith(`.${own}`);
+  });
+};

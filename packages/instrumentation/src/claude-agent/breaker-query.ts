@@ -1,0 +1,64 @@
+import type { Query, SDKMessage } from '@anthropic-ai/claude-agent-sdk';
+import { BreakerboxUsageError } from '@breakerbox/core';
+import { safely } from '@breakerbox/core/internal';
+import { type SessionSource, sessionFinder } from '../acquire.ts';
+import { aValue } from '../options.ts';
+import { overlay } from '../overlay.ts';
+import { hasMethod } from '../untrusted.ts';
+import { callsOf } from './hook-calls.ts';
+
+/**
+ * Returns the same query. When it ends for any reason, the calls of its conversation are given up: they cost nothing, and a probe's
+ * place is free again. Claude Code calls no hook when you leave the loop early by `break`, `return()` or `close()`, when the query is
+ * aborted, or when a hook defers a call. Without `guardQuery`, a probe's place is then taken until its lease ends.
+ *
+ * @param session The source that `breakerHooks` got.
+ * @throws BreakerboxUsageError when `session` is not a session, or `running` is not a query.
+ *
+ * @example
+ * ```ts
+ * const running = guardQuery(query({ prompt, options: { hooks: breakerHooks(session) } }), session);
+ * for await (const message of running) if (isEnough(message)) break;
+ * ```
+ */
+export function guardQuery<Running extends Query>(running: Running, session: SessionSource): Running {
+  const where = 'guardQuery()';
+  const calls = callsOf(sessionFinder(session, where)());
+  if (!hasMethod(running, 'next') || !hasMethod(running, 'close')) {
+    throw new BreakerboxUsageError(
+      `${where}: got ${aValue(running)} in place of a query, so there is nothing whose end could be seen. Give what query() returns.`,
+    );
+  }
+  const conversations = new Set<string>();
+  const giveUp = (): void => void safely(where, () => calls.giveUp(({ session_id }) => conversations.has(session_id)));
+
+  const watch = async (step: Promise<IteratorResult<SDKMessage, void>>): Promise<IteratorResult<SDKMessage, void>> => {
+    try {
+      const { done, value } = await step;
+      if (done) giveUp();
+      else if (value.session_id !== undefined) conversations.add(value.session_id);
+    } catch {
+      giveUp();
+    }
+    return step;
+  };
+
+  const guarded: Running = overlay(
+    running,
+    new Map<PropertyKey, unknown>([
+      ['next', () => watch(running.next())],
+      ['return', () => watch(running.return())],
+      ['throw', (error: unknown) => watch(running.throw(error))],
+      [
+        'close',
+        () => {
+          running.close();
+          giveUp();
+        },
+      ],
+      [Symbol.asyncIterator, () => guarded],
+      [Symbol.asyncDispose, () => watch(running.return()).then(() => {})],
+    ]),
+  );
+  return guarded;
+}

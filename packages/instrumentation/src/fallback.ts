@@ -1,0 +1,57 @@
+import { type AlternativeRoute, labelled } from '@breakerbox/core';
+import { annotated, asClause, atOnce, LOSS, quoteTool, safely } from '@breakerbox/core/internal';
+import type { Rejection } from './acquire.ts';
+
+/** The answer in place of a rejected call. */
+export interface Answer {
+  readonly value: unknown;
+}
+
+/** Calls a tool with its own decision, and no further tool in its place; undefined if that decision rejects the call. */
+export type DirectCall = (input: unknown) => Promise<Answer | undefined>;
+
+/** How an executor answers a rejected call with another result. */
+export interface FallbackOptions {
+  /** How the executor calls a tool in place of another; undefined if it cannot. */
+  readonly find: (tool: string) => DirectCall | undefined;
+  /** Adds the label to the tool's last good result. Default: core's `labelled`. */
+  readonly label?: typeof labelled | undefined;
+  /** Adds the note to the alternative's result. Default: core's `annotated`. */
+  readonly note?: typeof annotated | undefined;
+}
+
+/**
+ * The answer to a call that may not run: the last good result (F2), or an alternative that is called in place (R4), at most one hop.
+ * Undefined if there is neither. The promise gives undefined if the alternative may not be called either, and rejects if the
+ * alternative throws.
+ */
+export const fallbackFor = (
+  permit: Rejection,
+  input: unknown,
+  { find, label = labelled, note = annotated }: FallbackOptions,
+): Promise<Answer | undefined> | undefined => {
+  const { tool, route } = permit;
+  if (route?.kind === 'stale') return Promise.resolve({ value: label(route.result, route.label) });
+  const call = route?.kind === 'alternative' && route.adapt !== undefined ? find(route.tool) : undefined;
+  if (route?.kind !== 'alternative' || call === undefined) return undefined;
+  return (async () => {
+    const adapted = adaptedInput(tool, route, input);
+    const answer = adapted && (await call(adapted.input));
+    return answer && { value: note(answer.value, 'note', noteOf(tool, route)) };
+  })();
+};
+
+const adaptedInput = (
+  tool: string,
+  route: AlternativeRoute,
+  input: unknown,
+): { readonly input: unknown } | undefined => {
+  const what = `adapt() of tool '${tool}' for '${route.tool}'`;
+  return safely(what, () => ({ input: atOnce(what, route.adapt?.(input)) }));
+};
+
+/** Says which tool answered and what is lost by it, so that the reader does not take the answer for the tool's own. */
+const noteOf = (tool: string, { tool: other, degradation, note }: AlternativeRoute): string => {
+  const loss = [...(note === undefined ? [] : [asClause(note)]), LOSS[degradation]].join('; ');
+  return `answered by ${quoteTool(other)} in place of ${quoteTool(tool)}, which is unavailable: ${loss}`;
+};

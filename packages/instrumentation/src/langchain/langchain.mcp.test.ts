@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { guardMcpClient } from '../mcp/mcp.ts';
+import { ask, callOf, runAgent, search } from '../test-support/langchain-agents.ts';
+import { groupOf, watchedSession } from '../test-support/watched-session.ts';
+import { breakerMiddleware, guardTool, guardTools } from './langchain.ts';
+
+/** As `@langchain/mcp-adapters` has it. */
+class ToolException extends Error {
+  override readonly name = 'ToolException';
+}
+
+const serverWith = (text: string) => ({
+  listTools: async () => ({ tools: [] }),
+  callTool: async (_: { readonly name: string; readonly arguments: object }) => ({
+    isError: true,
+    content: [{ type: 'text', text }],
+  }),
+});
+
+/** A tool of an MCP server, as `@langchain/mcp-adapters` makes it: all that reports an error is thrown. */
+const adapted = (client: ReturnType<typeof serverWith>, name = 'read_file') =>
+  search(
+    async (input) => {
+      const { isError, content } = await client.callTool({ name, arguments: input });
+      const text = content.map((part) => part.text).join('\n');
+      if (isError) throw new ToolException(`MCP tool '${name}' on server 'files' returned an error: ${text}`);
+      return text;
+    },
+    { name },
+  );
+
+describe('tools of @langchain/mcp-adapters', () => {
+  test.each([
+    ['unknown order id 17', 'ignored, tool_error'],
+    ["ENOENT: no such file or directory, open '/x'", 'ignored, tool_error'],
+    ['HTTP 503 Service Unavailable\nlater', 'failure, server'],
+  ])('O2: what they throw is judged as the result that it was: %s', async (text, outcome) => {
+    const { session, outcomes } = watchedSession();
+    const { heard } = await runAgent(
+      [breakerMiddleware(session)],
+      [adapted(serverWith(text))],
+      [[ask('x', 'read_file')], 'Done.'],
+    );
+    expect(outcomes).toEqual([`read_file: ${outcome}`]);
+    expect(heard).toEqual([
+      `ToolException: MCP tool 'read_file' on server 'files' returned an error: ${text}\n Please fix your mistakes.`,
+    ]);
+  });
+
+  test('O2: other errors of that name are errors', async () => {
+    const { session, outcomes } = watchedSession();
+    const lost = search(() => Promise.reject(new ToolException('Error calling tool search: Error: fetch failed')));
+    await expect(guardTool(lost, session).invoke(callOf('x'))).rejects.toThrow('fetch failed');
+    expect(outcomes).toEqual(['search: failure, network']);
+  });
+
+  test('C13: the group is what the option says, or else the server that the metadata names', async () => {
+    const named = (name: string, metadata = {}) => search(async () => 'found', { name, metadata });
+    const tools = [named('read', { serverName: 'files' }), named('fetch', { serverName: 'web' }), named('now')];
+    const group = (tool: string) => (tool === 'fetch' ? 'internet' : undefined);
+    const [first, second] = [watchedSession(), watchedSession()];
+    guardTools(tools, first.session, { group });
+    await runAgent([breakerMiddleware(second.session, { group })], tools, ['Done.']);
+    for (const { session } of [first, second]) {
+      const groups = ['read', 'fetch', 'now'].map((tool) => groupOf(session, tool));
+      expect(groups).toEqual(['files', 'internet', undefined]);
+    }
+  });
+
+  test('O4: their tokens are those of the error', async () => {
+    const { session, box } = watchedSession();
+    const wasted: unknown[] = [];
+    box.on('outcome', ({ tokens }) => wasted.push(tokens));
+    const guarded = guardTool(adapted(serverWith('HTTP 503')), session, {
+      tokens: ({ error }) => (error instanceof ToolException ? 7 : 0),
+    });
+    await guarded.invoke(callOf('x', 'read_file')).catch(() => {});
+    expect(wasted).toEqual([7]);
+  });
+
+  test('B3: of a guarded client they cost nothing more when they are rejected, and nothing at all where they are excepted', async () => {
+    const config = { tools: { 'files.read_file': { failureThreshold: 1 } } };
+    const script = [[ask('x', 'read_file')], [ask('y', 'read_file')], 'Done.'];
+    const run = async (options: object) => {
+      const watched = watchedSession(config);
+      const client = guardMcpClient(serverWith('HTTP 503'), watched.session, { prefix: 'files.' });
+      const { heard } = await runAgent([breakerMiddleware(watched.session, options)], [adapted(client)], script);
+      expect(heard[1]).toContain("'files.read_file' is unavailable");
+      return watched.outcomes;
+    };
+    const inner = 'files.read_file: failure, server';
+    expect(await run({})).toEqual([inner, 'read_file: failure, server', 'read_file: ignored, tool_error']);
+    expect(await run({ except: ['read_file'] })).toEqual([inner]);
+  });
+});

@@ -1,0 +1,167 @@
+import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
+import { annotated, isContent, read, reportThrown } from '@breakerbox/core/internal';
+import type { ToolMessage } from '@langchain/core/messages';
+import { hasMethod, orUndefined } from '../untrusted.ts';
+
+/**
+ * The shapes of LangChain's own classes. They come in an ESM and a CJS build and in many versions side by side, so that
+ * `instanceof` would miss most of them.
+ */
+
+/** The part of a tool that is read here. */
+export interface LangChainTool {
+  readonly name: string;
+  readonly invoke: (input: unknown, config?: ToolConfig) => Promise<unknown>;
+  readonly call?: LangChainTool['invoke'];
+  /** The tool's work, without schema and callbacks. Tools made of a `Runnable` have no `_call`. */
+  readonly _call?: (input: unknown, runManager?: RunManager, config?: ToolConfig) => unknown;
+  readonly responseFormat?: unknown;
+  readonly metadata?: unknown;
+}
+
+/** How LangChain reads the result of a tool. Default: as `content`. */
+export type AnswerForm = Pick<LangChainTool, 'responseFormat'>;
+
+/** The part of a `RunnableConfig` that is read here. The rest is passed on. */
+export interface ToolConfig {
+  readonly signal?: AbortSignal | undefined;
+  /** The model's call, if a model called. */
+  readonly toolCall?: { readonly id?: string | undefined } | undefined;
+}
+
+/** The part of a `CallbackManagerForToolRun` that is used here. */
+export interface RunManager {
+  getChild?(): unknown;
+  handleToolEvent?(chunk: unknown): Promise<void>;
+  handleToolError?(error: unknown): Promise<void>;
+}
+
+/**
+ * Whether a tool runs here. Tools of a provider are only descriptions, and headless tools pass their call to the client by an
+ * interrupt.
+ */
+export const runsHere = (tool: unknown): tool is LangChainTool =>
+  hasMethod(tool, 'invoke') &&
+  typeof (tool as LangChainTool).name === 'string' &&
+  (tool as { metadata?: { headlessTool?: unknown } }).metadata?.headlessTool !== true;
+
+/** Whether a tool belongs to an MCP server. Its adapter puts the server's name or the annotations in the tool's metadata. */
+export const isOfServer = ({ metadata }: LangChainTool): boolean =>
+  orUndefined(() => isObject(metadata) && ('serverName' in metadata || 'annotations' in metadata)) === true;
+
+/** GraphInterrupt, ParentCommand and similar: they control a graph, and are not errors. */
+export const isControlFlow = (error: unknown): boolean => read(error, 'is_bubble_up') === true;
+
+/** A ParentCommand: a tool throws it if its answer is for the parent graph. */
+export const isHandoff = (error: unknown): boolean => isControlFlow(error) && isCommand(read(error, 'command'));
+
+const isCommand = (value: unknown): boolean => read(value, 'lg_name') === 'Command';
+
+export const isObject = (value: unknown): value is object =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function';
+
+const isToolMessage = (value: unknown): value is ToolMessage =>
+  read(value, 'lc_direct_tool_output') === true && read(value, 'type') === 'tool';
+
+/** A value that LangGraph reads itself. Neither labels nor notes can be added to it. */
+const isUntouchable = (value: unknown): boolean => read(value, 'lc_direct_tool_output') === true || isCommand(value);
+
+/** A result with an artifact, which programs read and the model does not. */
+const isPair = (form: AnswerForm, result: unknown): result is readonly [unknown, unknown] =>
+  form.responseFormat === 'content_and_artifact' && Array.isArray(result) && result.length === 2;
+
+/** The value to judge in a result that LangChain reads in its own way; undefined for all others. */
+export const errorIn = (form: AnswerForm, result: unknown): unknown => {
+  if (isToolMessage(result)) {
+    const text = typeof result.content === 'string' ? result.content : JSON.stringify(result.content);
+    return result.status === 'error' ? mcpError(text) : undefined;
+  }
+  if (isCommand(result)) {
+    const messages = read(read(result, 'update'), 'messages');
+    const told = (Array.isArray(messages) ? messages : [messages]).filter(isToolMessage);
+    return told.map((message) => errorIn(form, message)).find((error) => error !== undefined);
+  }
+  return isPair(form, result) ? result[0] : undefined;
+};
+
+/** The error that `@langchain/mcp-adapters` throws for every result that reports an error. */
+const MCP_ERROR = /^MCP tool '.*' on server '.*' returned an error: (?<text>.*)$/s;
+
+/** The result of an MCP tool from which its adapter made an error. */
+export const mcpErrorIn = (error: unknown): unknown => {
+  const message = read(error, 'name') === 'ToolException' && read(error, 'message');
+  const text = typeof message === 'string' ? MCP_ERROR.exec(message)?.groups?.text : undefined;
+  return text === undefined ? undefined : mcpError(text);
+};
+
+const mcpError = (text: string): unknown => ({ isError: true, content: [{ type: 'text', text }] });
+
+/** Adds a label for the model to a tool's result. It drops the artifact of a last good result, which would be read as a new one (F2). */
+export const labelFor =
+  (form: AnswerForm): typeof labelled =>
+  (result: unknown, label: FreshnessLabel): unknown =>
+    isPair(form, result)
+      ? [labelContent(result[0], label), label.kind === 'stale' ? undefined : result[1]]
+      : labelContent(result, label);
+
+/** Adds a label to a result without its artifact. */
+export const labelContent: typeof labelled = (content: unknown, label: FreshnessLabel): unknown =>
+  isUntouchable(content) ? content : (withWords(content, describeFreshness(label)) ?? labelled(content, label));
+
+/** Adds a note to another tool's result, which has no artifact. */
+export const noteFor =
+  (form: AnswerForm): typeof annotated =>
+  (result: unknown, key: string, words: string): unknown => {
+    if (isUntouchable(result) && !isToolMessage(result)) return result;
+    const content = isToolMessage(result) ? result.content : result; // The message has the name of a tool that was not called.
+    const noted = withWords(content, words) ?? annotated(content, key, words);
+    return form.responseFormat === 'content_and_artifact' ? [noted, undefined] : noted;
+  };
+
+/** Content blocks with words before them; undefined for other values. */
+const withWords = (content: unknown, words: string): unknown =>
+  orUndefined(() =>
+    isContent(content) && content.length > 0 ? [{ type: 'text', text: `[${words}]` }, ...content] : undefined,
+  );
+
+/** Whether a tool's work answers piece by piece, by LangChain's own test. */
+export const isGenerator = (value: unknown): value is AsyncGenerator<unknown, unknown> => hasMethod(value, 'next');
+
+/**
+ * Reads a generator to its end, as LangChain does: the callbacks get the pieces, and its return value is the result. It is read here,
+ * because its errors and its time belong to the call.
+ */
+export const readPieces = async (
+  pieces: AsyncGenerator<unknown, unknown>,
+  runManager: RunManager | undefined,
+  signal: AbortSignal,
+): Promise<unknown> => {
+  try {
+    for (;;) {
+      const { done, value } = await pieces.next();
+      if (done || signal.aborted) return value;
+      await Promise.resolve(runManager?.handleToolEvent?.(value)).catch((error) =>
+        runManager?.handleToolError?.(error),
+      );
+    }
+  } finally {
+    await pieces.return?.(undefined);
+  }
+};
+
+/**
+ * A tool message of LangChain's own class; undefined if this package cannot import `@langchain/core`.
+ *
+ * This is the only import at run time. Messages of a conversation are recognized by the methods of their class, and no object that
+ * LangChain gives to tools or middleware leads to that class. The import happens at the first rejection, so everything else works
+ * without it.
+ */
+export const errorMessage = async (content: string, callId: string, name: string): Promise<ToolMessage | undefined> => {
+  try {
+    const { ToolMessage } = await import('@langchain/core/messages');
+    return new ToolMessage({ content, tool_call_id: callId, name, status: 'error' });
+  } catch (error) {
+    reportThrown("LangChain's ToolMessage", error);
+    return undefined;
+  }
+};

@@ -1,0 +1,206 @@
+import { BreakerboxConfigError, BreakerboxUsageError } from '@breakerbox/core';
+import { scriptedModel } from '@breakerbox/scripted-models/openai-agents';
+import { Agent, type RunContext, RunState, tool } from '@openai/agents';
+import { diag } from '@opentelemetry/api';
+import { describe, expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
+import { ask, refused, runAgent, runner } from '../test-support/openai-runs.ts';
+import { watchedSession } from '../test-support/watched-session.ts';
+import { guardToolFactory } from './openai-agents.ts';
+
+const parameters = z.object({ q: z.string() });
+const search = { name: 'search', description: 'Searches', parameters };
+const broken = async (): Promise<string> => {
+  throw refused;
+};
+/** Its first failure opens it. */
+const fragile = () => watchedSession({ tools: { search: { failureThreshold: 1 } } });
+const REJECTION = /^Tool 'search' is unavailable: the last calls failed \(network\)/;
+
+describe('guardToolFactory', () => {
+  it('says once, when the tool is made, that the SDK gave it another name', async () => {
+    const warn = vi.spyOn(diag, 'warn').mockImplementation(() => {});
+    onTestFinished(() => warn.mockRestore());
+    const watched = watchedSession();
+    const guarded = guardToolFactory(tool, watched.session);
+    const made = guarded({ ...search, name: 'web-search', execute: async () => 'found' });
+    guarded({ ...search, execute: async () => 'found' });
+    await runAgent([made], [[ask('x', 'web_search')], [ask('y', 'web_search')], 'Done.']);
+    expect(watched.decisions).toEqual(Array(2).fill('web_search: call'));
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/renames tool 'web-search' to 'web_search'.*Name the tool 'web_search'/)],
+    ]);
+  });
+
+  it('gives a function of the very type of tool', () => {
+    const guarded = guardToolFactory(tool, watchedSession().session);
+    expectTypeOf(guarded).toEqualTypeOf(tool);
+    const made = guarded({
+      ...search,
+      outputSchema: z.object({ hits: z.number() }),
+      execute: async ({ q }) => ({ hits: q.length }),
+    });
+    expectTypeOf(made).toEqualTypeOf(
+      tool({ ...search, outputSchema: z.object({ hits: z.number() }), execute: async ({ q }) => ({ hits: q.length }) }),
+    );
+  });
+
+  it('makes the tool that the framework would have made', () => {
+    const options = { description: 'Searches', parameters, execute: async function web_search() {} };
+    const { box, session } = watchedSession();
+    const guarded = guardToolFactory(tool, session)(options);
+    expect(JSON.parse(JSON.stringify(guarded))).toEqual(JSON.parse(JSON.stringify(tool(options))));
+    expect(box.tools).toEqual(['web_search']);
+  });
+
+  it('uses the name that the model calls it by', async () => {
+    const watched = watchedSession();
+    const made = guardToolFactory(
+      tool,
+      watched.session,
+    )({ ...search, name: 'web search', execute: async () => 'found' });
+    await runAgent([made], [[ask('x', 'web_search')], 'Done.']);
+    expect(watched.outcomes).toEqual(['web_search: success']);
+  });
+
+  it('hands on the context and the details of the call, with a signal', async () => {
+    const { session } = watchedSession();
+    const execute = vi.fn(
+      async (_input: unknown, context?: RunContext<unknown>, details?: { signal?: AbortSignal }) => {
+        expect(details?.signal).toBeInstanceOf(AbortSignal);
+        return `for ${context?.context}`;
+      },
+    );
+    const made = guardToolFactory(tool, session)({ ...search, execute });
+    const { heard } = await runAgent([made], [[ask('x')], 'Done.'], { options: { context: 'Ada' } as never });
+    expect(heard).toEqual(['for Ada']);
+    expect(execute.mock.calls[0]?.[2]).toMatchObject({ toolCall: { callId: 'call-1-1' } });
+  });
+
+  it('rejects invalid arguments, and says what to give', () => {
+    const { box, session } = watchedSession();
+    expect(() => guardToolFactory(tool, box as never)).toThrow(BreakerboxUsageError);
+    expect(() => guardToolFactory({} as never, session)).toThrow(
+      /guardToolFactory\(\): got .* Give tool of @openai\/agents/,
+    );
+    expect(() => guardToolFactory(tool, session, { timeoutMs: 0 })).toThrow(BreakerboxConfigError);
+    expect(() => guardToolFactory(tool, session, { timeout: 5 } as never)).toThrow(/timeout.* is no setting/);
+  });
+});
+
+describe('errors', () => {
+  it('go to the errorFunction of the tool, which makes the text; rejections do not', async () => {
+    const watched = fragile();
+    const errorFunction = vi.fn((_: unknown, error: unknown) => `sorry: ${(error as Error).message}`);
+    const made = guardToolFactory(tool, watched.session)({ ...search, execute: broken, errorFunction });
+    const { heard } = await runAgent([made], [[ask('x')], [ask('y')], 'Done.']);
+    expect(heard).toEqual(['sorry: connect ECONNREFUSED 127.0.0.1:9', expect.stringMatching(REJECTION)]);
+    expect(errorFunction).toHaveBeenCalledOnce();
+    expect(errorFunction.mock.calls[0]?.[1]).toBe(refused);
+  });
+
+  it('end the run as always where errorFunction is null; rejections do not', async () => {
+    const watched = fragile();
+    const made = guardToolFactory(tool, watched.session)({ ...search, execute: broken, errorFunction: null });
+    await expect(runAgent([made], [[ask('x')], 'Done.'])).rejects.toThrow('ECONNREFUSED');
+    const { text, heard } = await runAgent([made], [[ask('x')], 'Done.']);
+    expect(text).toBe('Done.');
+    expect(heard).toEqual([expect.stringMatching(REJECTION)]);
+    expect(watched.outcomes).toEqual(['search: failure, network']);
+  });
+
+  it('that end the run cost nothing for the calls at its side, which are cancelled', async () => {
+    const watched = watchedSession();
+    const guarded = guardToolFactory(tool, watched.session);
+    const failing = guarded({ ...search, execute: broken, errorFunction: null });
+    const hanging = guarded({ ...search, name: 'news', execute: () => new Promise<string>(() => {}) });
+    await expect(runAgent([failing, hanging], [[ask('x'), ask('x', 'news')], 'Done.'])).rejects.toThrow('ECONNREFUSED');
+    await watched.settled(2);
+    expect(watched.outcomes).toEqual(['search: failure, network', 'news: ignored, cancelled']);
+  });
+});
+
+describe('the SDK around the tool', () => {
+  it.each(['error_as_result', 'raise_exception'] as const)(
+    'a timeout of its own is a failure: %s',
+    async (behaviour) => {
+      const watched = watchedSession();
+      const execute = () => new Promise<string>(() => {});
+      const guarded = guardToolFactory(tool, watched.session);
+      const made = guarded({ ...search, execute, timeoutMs: 20, timeoutBehavior: behaviour });
+      const run = runAgent([made], [[ask('x')], 'Done.']);
+      if (behaviour === 'raise_exception') await expect(run).rejects.toThrow(/timed out/);
+      else expect((await run).heard).toEqual([expect.stringContaining('timed out')]);
+      await watched.settled(1);
+      expect(watched.outcomes).toEqual(['search: failure, timeout']);
+    },
+  );
+
+  it('a call that waits for a person is decided when it is made, by whatever process goes on', async () => {
+    const watched = watchedSession();
+    const execute = vi.fn(async () => 'found');
+    const made = guardToolFactory(tool, watched.session)({ ...search, execute, needsApproval: true });
+    const { model, heard } = scriptedModel([[ask('x')], 'Done.']);
+    const agent = new Agent({ name: 'researcher', model, tools: [made] });
+    const { interruptions, state } = await runner.run(agent, 'go');
+    expect(watched.decisions).toEqual([]);
+    state.approve(interruptions[0] as (typeof interruptions)[number]);
+    const stored = await RunState.fromString(agent, state.toString());
+    expect((await runner.run(agent, stored)).finalOutput).toBe('Done.');
+    expect(heard()).toEqual(['found']);
+    expect(watched.decisions).toEqual(['search: call']);
+  });
+
+  it('a tool that is not enabled is not there', async () => {
+    const watched = watchedSession();
+    const made = guardToolFactory(tool, watched.session)({ ...search, execute: async () => 'found', isEnabled: false });
+    expect(await new Agent({ name: 'researcher', tools: [made] }).getAllTools(undefined as never)).toEqual([]);
+  });
+
+  it('a guardrail that rejects the call costs nothing; one of the output sees rejections too', async () => {
+    const watched = watchedSession();
+    const execute = vi.fn(async () => 'found');
+    const refusing = {
+      name: 'no',
+      run: async () => ({ behavior: { type: 'rejectContent', message: 'not that' } }) as const,
+    };
+    const made = guardToolFactory(tool, watched.session)({ ...search, execute, inputGuardrails: [refusing] });
+    expect((await runAgent([made], [[ask('x')], 'Done.'])).heard).toEqual(['not that']);
+    expect(watched.decisions).toEqual([]);
+
+    const seen: unknown[] = [];
+    const looking = {
+      name: 'look',
+      run: async ({ output }: { output: unknown }) => {
+        seen.push(output);
+        return { behavior: { type: 'allow' } } as const;
+      },
+    };
+    const other = guardToolFactory(
+      tool,
+      fragile().session,
+    )({
+      ...search,
+      execute: broken,
+      errorFunction: () => 'failed',
+      outputGuardrails: [looking],
+    });
+    await runAgent([other], [[ask('x')], [ask('y')], 'Done.']);
+    expect(seen).toEqual(['failed', expect.stringMatching(REJECTION)]);
+  });
+
+  it('a handoff is no call, and the tools of both agents have their circuits', async () => {
+    const watched = watchedSession();
+    const guarded = guardToolFactory(tool, watched.session);
+    const writer = new Agent({
+      name: 'writer',
+      model: scriptedModel([[ask('y', 'news')], 'Written.']).model,
+      tools: [guarded({ ...search, name: 'news', execute: async () => 'the news' })],
+    });
+    const made = guarded({ ...search, execute: async () => 'found' });
+    const steps = [[ask('x')], [{ tool: 'transfer_to_writer', input: {} }]];
+    const { text } = await runAgent([made], steps, { handoffs: [writer] });
+    expect(text).toBe('Written.');
+    expect(watched.decisions).toEqual(['search: call', 'news: call']);
+  });
+});

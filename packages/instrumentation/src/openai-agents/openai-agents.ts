@@ -1,0 +1,192 @@
+import { BreakerboxUsageError } from '@breakerbox/core';
+import { safely } from '@breakerbox/core/internal';
+import { diag } from '@opentelemetry/api';
+import { declareTools, type SessionSource, sessionFinder } from '../acquire.ts';
+import type { DirectCall } from '../fallback.ts';
+import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
+import { markGuarded, throwIfGuarded } from '../guard-mark.ts';
+import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
+import { aValue, checkOptions, functionGiven, milliseconds } from '../options.ts';
+import {
+  type AdapterContext,
+  type ResponseFormat,
+  runAlternative,
+  runTool,
+  type ToolExecutor,
+  type ToolRequest,
+} from '../run-tool.ts';
+import type { CallEnd } from '../settlement.ts';
+import {
+  isCheckingSchema,
+  labelForAgents,
+  labelUnchecked,
+  lenient,
+  noteForModel,
+  uncheckedText,
+} from './tool-output.ts';
+
+export { type BreakerStepsOptions, breakerSteps, type ModelInputFilter } from './breaker-steps.ts';
+export { type GuardMcpServerOptions, guardMcpServer, type McpServer } from './guarded-server.ts';
+
+/** The part of the function `tool` of `@openai/agents` that is used here. The rest differs between versions. */
+export type ToolFactory = (options: never) => { readonly name: string };
+
+/** Options of {@link guardToolFactory}. */
+export interface GuardToolFactoryOptions extends JudgingOptions {
+  /**
+   * Milliseconds that one call of a tool may take. After that, the signal in the tool's `details` fires, the model gets the text of the
+   * tool's `errorFunction`, and the call counts as a failure. Default: none. A tool's own `timeoutMs` is recognized as well.
+   */
+  readonly timeoutMs?: number;
+  /** Reads the cost of a call in tokens when it ends. Tokens of failed calls are wasted. Default: not known. */
+  readonly tokens?: (end: CallEnd<unknown>) => number | undefined;
+  /**
+   * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
+   * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
+   * The configuration of a tool takes precedence. Default: none.
+   */
+  readonly group?: ToolGroup;
+}
+
+/**
+ * Guards the function `tool` of the OpenAI Agents SDK. Make tools with the result as you would with `tool`. Its type is the same.
+ *
+ * On skip and pause a tool gives the rejection as its output, which the model reads. It does not use `errorFunction`, whose default text asks
+ * the model to try again. A tool with `serveStaleMs` instead gives its last good result for the same arguments, with a label. A tool whose
+ * alternative has `adapt` and was made by the same function gives the alternative's result, with a note. That needs a session, not a
+ * session function, because the tools of a session function may belong to different users.
+ *
+ * Errors that a tool throws are recorded, then go to its `errorFunction` as usual. Arguments that its schema rejects reach neither the tool
+ * nor the session. A handoff, or a call that a person or a guardrail rejects, does not reach the session either.
+ *
+ * Also use {@link breakerSteps}, or call `session.step()` after each turn of the model.
+ *
+ * @throws BreakerboxConfigError for options or tool names that can't work. Names are checked when the tool is made.
+ * @throws BreakerboxUsageError when `session` is not a session, `tool` is not a function, or it is guarded for that session already.
+ *
+ * @example
+ * ```ts
+ * const guarded = guardToolFactory(tool, session, { timeoutMs: 10_000 });
+ * const search = guarded({ name: 'web_search', description: 'Searches the web', parameters: z.object({ query: z.string() }), execute });
+ * ```
+ */
+export function guardToolFactory<Factory extends ToolFactory>(
+  tool: Factory,
+  session: SessionSource,
+  options: GuardToolFactoryOptions = {},
+): Factory {
+  checkOptions(WHERE, options, { timeoutMs: milliseconds, tokens: functionGiven, group: toolGroup, ...JUDGING });
+  const findSession = sessionFinder(session, WHERE);
+  if (typeof tool !== 'function') {
+    throw new BreakerboxUsageError(
+      `${WHERE}: got ${aValue(tool)} in place of a function, so there is nothing that makes tools. Give tool of @openai/agents.`,
+    );
+  }
+  throwIfGuarded(WHERE, tool, session);
+  const { timeoutMs, tokens, group } = options;
+  const groupOf = groupsBy(group, WHERE);
+  const adapter: AdapterContext = { findSession, where: WHERE, timeoutMs, groupOf, judgeOf: judgesBy(options, WHERE) };
+  const factory: FactoryContext = { adapter, tokens, made: new Map() };
+
+  const make = (given: ToolOptions): { readonly name: string } => {
+    const create = tool as unknown as (options: ToolOptions) => { readonly name: string };
+    if (typeof given?.execute !== 'function') return create(given); // The framework reports the missing function.
+    throwIfGuarded(`${WHERE}, tool '${given.name}'`, given.execute, session);
+    const execute: Execute = (...call) => run(name, given, call, factory);
+    Object.defineProperty(execute, 'name', { value: given.execute.name }); // The SDK uses it for a tool without a name.
+    const { outputSchema } = given;
+    const created = create({
+      ...given,
+      execute,
+      ...(isCheckingSchema(outputSchema) && { outputSchema: lenient(outputSchema) }),
+    });
+    const { name } = created; // The framework replaces characters that a model cannot use.
+    const { name: wanted = name } = given;
+    if (wanted !== name) safely('the logger', () => diag.warn(renamed(wanted, name)));
+    declareTools(session, [name], groupOf);
+    // Two tools with one name cannot be told apart. Nor can those of many conversations, which may belong to different users.
+    if (typeof session !== 'function') factory.made.set(name, factory.made.has(name) ? undefined : given);
+    return created;
+  };
+  return markGuarded(make, session) as unknown as Factory;
+}
+
+const WHERE = 'guardToolFactory()';
+
+const renamed = (given: string, name: string): string =>
+  `Breakerbox: ${WHERE}: the SDK renames tool '${given}' to '${name}', and circuits and telemetry use that name, so the box's configuration ` +
+  `of '${given}' does not apply. Name the tool '${name}', in the configuration too.`;
+
+type Execute = (input: unknown, context?: unknown, details?: CallDetails) => unknown;
+
+/** The third argument of a tool's function. */
+interface CallDetails {
+  readonly signal?: AbortSignal;
+  readonly toolCall?: { readonly callId?: string };
+}
+
+interface ToolOptions {
+  readonly name?: string;
+  readonly execute: Execute;
+  readonly outputSchema?: unknown;
+  readonly needsApproval?: unknown;
+  readonly isEnabled?: unknown;
+  readonly inputGuardrails?: readonly unknown[];
+  readonly outputGuardrails?: readonly unknown[];
+}
+
+/** The context that the tools of one guarded function share. */
+interface FactoryContext {
+  readonly adapter: AdapterContext;
+  readonly tokens: GuardToolFactoryOptions['tokens'];
+  /** Options by the tool's name; undefined if several tools have that name. */
+  readonly made: Map<string, ToolOptions | undefined>;
+}
+
+const run = (tool: string, own: ToolOptions, call: Parameters<Execute>, factory: FactoryContext): Promise<unknown> => {
+  const { adapter, tokens } = factory;
+  const [input, , details] = call;
+  const request: ToolRequest = { tool, input, callId: details?.toolCall?.callId, signal: details?.signal };
+  const isChecked = isCheckingSchema(own.outputSchema);
+  const format: ResponseFormat<unknown> = {
+    tokens,
+    reject: ({ message }) => (isChecked ? uncheckedText(message) : message),
+    find: (other) => directCall(own, other, request, call, factory),
+    label: isChecked ? labelUnchecked : labelForAgents,
+    note: noteForModel,
+  };
+  return runTool(adapter, request, executor(own, input, call), format);
+};
+
+const executor =
+  (tool: ToolOptions, input: unknown, [, context, details]: Parameters<Execute>): ToolExecutor<unknown> =>
+  ({ signal }) =>
+    tool.execute(input, context, withSignal(details, signal));
+
+/** A copy that keeps the properties that the SDK hides in the details. */
+const withSignal = (details: CallDetails | undefined, signal: AbortSignal): CallDetails =>
+  Object.create(details ? Object.getPrototypeOf(details) : Object.prototype, {
+    ...(details && Object.getOwnPropertyDescriptors(details)),
+    signal: { value: signal, enumerable: true, configurable: true, writable: true },
+  }) as CallDetails;
+
+/** R4. Only for a tool that the SDK would have run without asking anyone, and whose result the model would read the same way. */
+const directCall = (
+  own: ToolOptions,
+  name: string,
+  request: ToolRequest,
+  call: Parameters<Execute>,
+  { made, adapter, tokens }: FactoryContext,
+): DirectCall | undefined => {
+  const other = made.get(name);
+  if (other === undefined || restrictsCalls(other) || own.outputSchema || other.outputSchema) return undefined;
+  return (input) =>
+    runAlternative(adapter, { ...request, tool: name, input }, executor(other, input, call), {
+      tokens,
+      label: labelForAgents,
+    });
+};
+
+/** Whether the user restricts the tool's calls: by a person, a guardrail, or a predicate that hides it from some agents. */
+const restrictsCalls = ({ needsApproval, isEnabled = true, inputGuardrails, outputGuardrails }: ToolOptions): boolean =>
+  Boolean(needsApproval) || isEnabled !== true || Boolean(inputGuardrails?.length) || Boolean(outputGuardrails?.length);
