@@ -93,13 +93,14 @@ describe.each(PROJECTS)('a blank project ($type) by $installer', (project) => {
   test.each(VERSIONS.filter((version) => admits(telemetry, version)))('on Node %s has metrics', async (version) => {
     const env = { OTEL_LOG_LEVEL: 'warn' };
     const node = await nodeBinary(version);
-    const { seen, metrics } = await runJson<{ seen: unknown; metrics: string }>(
+    const { seen, metrics, grpc } = await runJson<{ seen: unknown; metrics: string; grpc: boolean }>(
       node,
       ['metrics.mjs'],
       folderOf(project),
       env,
     );
     expect(seen).toEqual(SEEN);
+    expect(grpc).toBe(false); // Only configured exporters are loaded.
     expect(metrics).toMatch(
       /^breakerbox_decisions_total\{[^\n]*gen_ai_tool_name="search"[^\n]*breakerbox_decision="skip"[^\n]*\} 1$/m,
     );

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -110,17 +110,21 @@ describe.each(LINES)('$line', ({ line, node, spans, versions }) => {
 
 test.each([
   ['of one release', (text: string) => text],
-  ['of releases that count in cells of another shape', (text: string) => text.replace(/SHAPE = \d+/, 'SHAPE = -1')],
+  [
+    'of releases that count in cells of another shape',
+    (text: string) => text.replace(/(@breakerbox\/core:telemetry:)\d+/, '$1-1'),
+  ],
 ])('two copies of the packages in one process, %s, report as one, and know each other’s refusals', async (_, edit) => {
   const folder = folderOf(NEW.line);
   const scope = 'node_modules/@breakerbox';
   for (const name of ['core', 'instrumentation']) {
     await cp(join(folder, scope, name), join(folder, 'plugin', scope, name), { recursive: true });
   }
-  const state = join(folder, 'plugin', scope, 'core/dist/telemetry/process-state.js');
-  const source = await readFile(state, 'utf8');
-  expect(source).toMatch(/SHAPE = \d+/);
-  await writeFile(state, edit(source));
+  const dist = join(folder, 'plugin', scope, 'core/dist');
+  const files = (await readdir(dist)).filter((name) => name.endsWith('.js')).map((name) => join(dist, name));
+  const sources = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  expect(sources.join()).toMatch(/@breakerbox\/core:telemetry:\d/);
+  for (const [index, file] of files.entries()) await writeFile(file, edit(sources[index] ?? ''));
   const ran = await runJson<{
     distinct: boolean;
     mine: unknown;

@@ -6,7 +6,7 @@ import { createContext, runInContext } from 'node:vm';
 import { build as esbuild, type Format, type Platform } from 'esbuild';
 import { build as vite } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DemoReport } from '../packages/cli/src/demo/report.ts';
+import type { DemoReport } from '../packages/cli/src/demo/demo-report.ts';
 import { ROOT } from './newcomer/commands.ts';
 import { packAll } from './newcomer/pack.ts';
 import { catalog } from './newcomer/workspace.ts';

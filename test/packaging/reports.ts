@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withMarked } from '../../bench/src/marked.ts';
 import { ROOT } from '../newcomer/commands.ts';
-import { ladderOf, type Rung, withLadder } from './ladder.ts';
 import { type Published, readJson } from './published.ts';
 import { type Sizes, sized, sizesOf } from './sizes.ts';
 import { surfaceReports } from './surface.ts';
@@ -13,36 +13,33 @@ export interface Report {
   readonly text: string;
 }
 
-/** How large a package is. */
-export interface SizeReport {
-  readonly gzipped: Sizes;
-  /** Of core: what `createBreakerbox` is made of, one part fewer each time. */
-  readonly floor?: readonly Rung[];
-}
-
 const CORE = '@breakerbox/core';
 export const CORE_README = 'packages/core/README.md';
 
-/** Where the sizes of a package stand. */
 const sizePath = ({ folder }: Published): string => `${folder}/api/size.json`;
 
-export const sizeReportOf = async (one: Published, workspace: string): Promise<SizeReport> => {
-  const gzipped = await sizesOf(one, workspace);
-  return one.name === CORE ? { gzipped, floor: await ladderOf(one, workspace) } : { gzipped };
-};
-
-/** All reports on the build in `workspace`, as they are to stand in the repository, and the README that shows one of them. */
+/** All reports on the build in `workspace`, and the README of core, which shows the sizes of core. */
 export const allReports = async (workspace: string): Promise<readonly Report[]> => {
   const reports = [...surfaceReports(workspace)];
   for (const one of sized) {
-    const report = await sizeReportOf(one, workspace);
-    reports.push({ path: sizePath(one), text: `${JSON.stringify(report, null, 2)}\n` });
+    const gzipped = await sizesOf(one, workspace);
+    reports.push({ path: sizePath(one), text: `${JSON.stringify({ gzipped }, null, 2)}\n` });
     if (one.name !== CORE) continue;
     const readme = await readFile(join(ROOT, CORE_README), 'utf8');
-    reports.push({ path: CORE_README, text: withLadder(readme, report) });
+    reports.push({ path: CORE_README, text: withSizes(readme, gzipped) });
   }
   return reports;
 };
 
-/** Sizes as they stand in the repository. */
-export const recordedSizes = (one: Published, root: string): SizeReport => readJson<SizeReport>(root, sizePath(one));
+/** The sizes of a package in its report. */
+export const recordedSizes = (one: Published, root: string): Sizes =>
+  readJson<{ gzipped: Sizes }>(root, sizePath(one)).gzipped;
+
+/** The README of core with a table of sizes. */
+export const withSizes = (readme: string, sizes: Sizes): string => {
+  const rows = Object.entries(sizes).map(
+    ([what, size]) => `| ${`\`${what}\``.padEnd(21)} | ${`${(size / 1000).toFixed(1)} kB`.padStart(8)} |`,
+  );
+  const table = ['| import                | gzipped  |', '| --------------------- | -------: |', ...rows].join('\n');
+  return withMarked(readme, 'size', table, CORE_README);
+};

@@ -1,15 +1,15 @@
 import { METRIC } from '@breakerbox/core';
 import {
-  type CellReader,
   countOf,
   type Exemplar,
+  type ExportedMetric,
   type HistogramSeries,
   type NumberSeries,
-  type SharedMetric,
+  type SeriesReader,
   scrapedNumbers,
 } from '@breakerbox/core/internal';
 import type { Aggregator, Registry, RegistryContentType } from 'prom-client';
-import { labelName, PROM_TYPE } from './prom-words.ts';
+import { labelName, PROM_TYPE } from './prometheus-format.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -81,20 +81,20 @@ const promExemplar = (exemplar: Exemplar | undefined): BridgedExemplar | undefin
     timestamp: exemplar.unixSeconds,
   };
 
-const numberSample = (cells: CellReader, series: NumberSeries): BridgedSample => ({
+const numberSample = (reader: SeriesReader, series: NumberSeries): BridgedSample => ({
   labels: NO_LABELS,
   sharedLabels: labelsOf(series),
   value: series.value,
-  exemplar: promExemplar(cells.exemplar(series)),
+  exemplar: promExemplar(reader.exemplar(series)),
 });
 
 const histogramSamples = (
-  cells: CellReader,
-  { prometheus, bounds = [] }: SharedMetric,
+  reader: SeriesReader,
+  { prometheus, bounds = [] }: ExportedMetric,
   series: HistogramSeries,
 ): BridgedSample[] => {
   const sharedLabels = labelsOf(series);
-  const exemplars = cells.exemplars(series);
+  const exemplars = reader.exemplars(series);
   let value = 0;
   const buckets = series.counts.map((count, bucket): BridgedSample => {
     value += count;
@@ -113,12 +113,12 @@ const histogramSamples = (
   ];
 };
 
-const samplesOf = (cells: CellReader, metric: SharedMetric): BridgedSample[] => {
+const samplesOf = (reader: SeriesReader, metric: ExportedMetric): BridgedSample[] => {
   if (metric.kind === 'histogram') {
-    return [...cells.histograms(metric)].flatMap((series) => histogramSamples(cells, metric, series));
+    return [...reader.histograms(metric)].flatMap((series) => histogramSamples(reader, metric, series));
   }
-  if (OF_SESSIONS.includes(metric.name)) cells.retireIdle();
-  return Array.from(scrapedNumbers(cells, metric), (series) => numberSample(cells, series));
+  if (OF_SESSIONS.includes(metric.name)) reader.retireIdle();
+  return Array.from(scrapedNumbers(reader, metric), (series) => numberSample(reader, series));
 };
 
 const flat = ({ sharedLabels, labels, ...sample }: BridgedSample): Omit<BridgedSample, 'sharedLabels'> => ({
@@ -129,32 +129,23 @@ const flat = ({ sharedLabels, labels, ...sample }: BridgedSample): Omit<BridgedS
 export const isOpenMetrics = ({ contentType }: AnyRegistry): boolean =>
   contentType.startsWith('application/openmetrics-text');
 
-/** A metric of the telemetry contract. Its values are read from the cells when prom-client asks for them. */
-export const bridgedMetric = (metric: SharedMetric, cells: CellReader, registry: AnyRegistry): BridgedMetric => {
+/** A metric of the telemetry contract. Its values are read when prom-client asks for them. */
+export const bridgedMetric = (metric: ExportedMetric, reader: SeriesReader, registry: AnyRegistry): BridgedMetric => {
   const { prometheus, description, kind } = metric;
-  const family = (name: string, values: BridgedFamily['values']): BridgedFamily => ({
-    name,
-    help,
-    type,
-    aggregator,
-    values,
-  });
-  const help = description;
-  const type = PROM_TYPE[kind];
-  // Across the workers of a cluster: the latest opening time for the gauge, the sum for every other metric.
-  const aggregator = kind === 'gauge' ? 'max' : 'sum';
-  return {
+  const base = {
     name: prometheus,
-    help,
-    type,
-    aggregator,
-    // prom-client adds `_total` to the name of each counter, but only in OpenMetrics text.
-    getForPromString: async () =>
-      family(
-        type === 'counter' && isOpenMetrics(registry) ? prometheus.replace(/_total$/, '') : prometheus,
-        samplesOf(cells, metric),
-      ),
-    get: async () => family(prometheus, samplesOf(cells, metric).map(flat)),
+    help: description,
+    type: PROM_TYPE[kind],
+    // Across the workers of a cluster: the latest opening time for the gauge, the sum for every other metric.
+    aggregator: kind === 'gauge' ? 'max' : 'sum',
+  } as const;
+  // prom-client adds `_total` to the name of each counter, but only in OpenMetrics text.
+  const textName = (): string =>
+    kind === 'counter' && isOpenMetrics(registry) ? prometheus.replace(/_total$/, '') : prometheus;
+  return {
+    ...base,
+    getForPromString: async () => ({ ...base, name: textName(), values: samplesOf(reader, metric) }),
+    get: async () => ({ ...base, values: samplesOf(reader, metric).map(flat) }),
     reset: () => {},
   };
 };

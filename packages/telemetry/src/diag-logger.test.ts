@@ -2,11 +2,11 @@ import { beforeEach, expect, test } from 'vitest';
 import { diagLogger } from './diag-logger.ts';
 import { learnSecrets } from './known-secrets.ts';
 
-let told: unknown[][] = [];
+let logged: unknown[][] = [];
 beforeEach(() => {
-  told = [];
+  logged = [];
 });
-const take = (...words: unknown[]): void => void told.push(words);
+const take = (...words: unknown[]): void => void logged.push(words);
 const logger = diagLogger({ error: take, warn: take, info: take, debug: take, verbose: take });
 
 const refuse = (): never => {
@@ -77,18 +77,18 @@ test.each([
   ['no control characters', ['a\u001b[31mb\r\n\u0000c\u009b'], ['a\\x1b[31mb\\x0d\\n\\x00c\\x9b']],
 ])('tells %s', (_, words, expected) => {
   logger.error('it happened', ...words);
-  expect(told).toEqual([['it happened', ...expected]]);
+  expect(logged).toEqual([['it happened', ...expected]]);
 });
 
 test('tells no more than can be read', () => {
   logger.error('x'.repeat(1_000_000), new Error('y'.repeat(1_000_000)));
-  expect(told[0]?.map((word) => String(word).length)).toEqual([2_001, 2_001]);
+  expect(logged[0]?.map((word) => String(word).length)).toEqual([2_001, 2_001]);
 });
 
 test('tells no secret that was learned, nor the half of one where a text is cut', () => {
   learnSecrets({ OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer sk-of-this-test' });
   const until = 'x'.repeat(1_990);
   logger.error('no: Bearer sk-of-this-test', new Error(`${until} sk-of-this-test`), `${until} sk-of-this-test`);
-  expect(told[0]?.[0]).toBe('no: ***');
-  expect(told.flat().join()).not.toContain('sk-o');
+  expect(logged[0]?.[0]).toBe('no: ***');
+  expect(logged.flat().join()).not.toContain('sk-o');
 });

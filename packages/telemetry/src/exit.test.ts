@@ -83,7 +83,7 @@ describe('an agent with nothing left to do', () => {
     expect(receiver.requests.map(({ body }) => body).join()).toContain('goodbye');
   });
 
-  test('ends when its own beforeExit handler is done, although nobody answers the export', async () => {
+  test('ends when its own beforeExit handler is done, although the export is never answered', async () => {
     await using receiver = await startOtlpReceiver({ hang: true });
     const work = `
       const { diag } = await import('@opentelemetry/api');
@@ -148,7 +148,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(child.child.exitCode).toBeNull();
     child.child.kill('SIGUSR2');
     expect(await child.ended).toEqual({ code: 7, signal: null });
-    // Telemetry ran on with the application, which was told once.
+    // Telemetry ran on with the application, which received the signal once.
     expect(child.stdout()).toBe(`up ${url}\nmine\nthen ${url}\n`);
   });
 });
@@ -165,7 +165,7 @@ const killWhenAlone = `
 test.each([
   ['before', agent(untilKilled, killWhenAlone)],
   ['after', agent(killWhenAlone + untilKilled)],
-])('a library that kills the process if nobody else listens, and listened %s us, still can', async (_, script) => {
+])('a library that kills the process if it is the only listener, and listened %s us, still can', async (_, script) => {
   await using child = startAgent(script);
   await child.line('up ');
   child.child.kill('SIGTERM');

@@ -1,4 +1,4 @@
-import { tell } from './tell.ts';
+import { log } from './log.ts';
 
 /** Milliseconds that a flush or a shutdown may delay the end of the process. */
 const LIMIT_MS = 3_000;
@@ -16,13 +16,13 @@ export async function withinLimit(work: Promise<unknown>): Promise<boolean> {
   });
   try {
     if ((await Promise.race([work, timeUp])) !== 'time is up') return true;
-    tell(
+    log(
       'warn',
       `Breakerbox telemetry: the last telemetry wasn't taken within ${LIMIT_MS / 1000} s and is lost. See whether the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
     );
     return false;
   } catch (error) {
-    tell('error', 'Breakerbox telemetry: the last telemetry could not be sent', error);
+    log('error', 'Breakerbox telemetry: the last telemetry could not be sent', error);
     return true;
   } finally {
     clearTimeout(timer);

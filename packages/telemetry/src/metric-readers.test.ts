@@ -1,10 +1,15 @@
 import { diag } from '@opentelemetry/api';
+import { emptyResource } from '@opentelemetry/resources';
 import { ConsoleMetricExporter } from '@opentelemetry/sdk-metrics';
-import { afterEach, expect, test } from 'vitest';
-import { pushReaders } from './metric-readers.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { pushExporters, pushReaders } from './metric-readers.ts';
 import { collectDiag } from './test-support/diag-messages.ts';
+import { startOtlpReceiver } from './test-support/otlp-receiver.ts';
 
-afterEach(() => diag.disable());
+afterEach(() => {
+  diag.disable();
+  vi.unstubAllEnvs();
+});
 
 /** What the reader was made with; it has no public way to ask. */
 const timesOf = (interval: string, timeout: string) => {
@@ -27,9 +32,38 @@ test.each([
   expect(messages).toEqual([]);
 });
 
-test.each(['0', '-1', '0.001', '0.99', 'Infinity', 'NaN', 'often'])('"%s" is told and passed over', (text) => {
+test.each(['0', '-1', '0.001', '0.99', 'Infinity', 'NaN', 'often'])('"%s" is reported and ignored', (text) => {
   const messages = collectDiag();
   expect(timesOf(text, text)).toEqual([60_000, 30_000]);
-  const told = `is "${text}", and has to be milliseconds, 1 or more; using`;
-  expect(messages).toEqual([`OTEL_METRIC_EXPORT_INTERVAL ${told} 60000.`, `OTEL_METRIC_EXPORT_TIMEOUT ${told} 30000.`]);
+  const fault = `is "${text}", and has to be milliseconds, 1 or more; using`;
+  expect(messages).toEqual([
+    `OTEL_METRIC_EXPORT_INTERVAL ${fault} 60000.`,
+    `OTEL_METRIC_EXPORT_TIMEOUT ${fault} 30000.`,
+  ]);
 });
+
+test.each([
+  ['cumulative', 1],
+  ['delta', 2],
+  ['lowmemory', 2],
+])(
+  '%s: of two pushes to a backend that does not answer %i are begun, so that none is lost',
+  async (preference, sent) => {
+    await using receiver = await startOtlpReceiver({ hang: true });
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: preference,
+    };
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    const [exporter] = pushExporters(['otlp'], env);
+    const answers: number[] = [];
+    const push = (): void =>
+      exporter?.export({ resource: emptyResource(), scopeMetrics: [] }, ({ code }) => void answers.push(code));
+    push();
+    await receiver.received('/v1/metrics');
+    push();
+    await vi.waitFor(() => expect([receiver.requests.length, answers.length]).toEqual([sent, 2 - sent]), {
+      timeout: 20_000,
+    });
+  },
+);

@@ -11,9 +11,9 @@ import {
   type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics';
 import { type Environment, envValue, metricsProtocol } from './environment.ts';
+import { log } from './log.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { LONGEST_TIMER_MS, markExports } from './otlp-requests.ts';
-import { tell } from './tell.ts';
 
 const DEFAULT_INTERVAL_MS = 60_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -22,7 +22,7 @@ function otlpExporter(protocol: string): PushMetricExporter {
   if (protocol === 'grpc') return new GrpcExporter();
   if (protocol === 'http/json') return new JsonExporter();
   if (protocol !== 'http/protobuf') {
-    tell('warn', `"${protocol}" is no OTLP protocol; using http/protobuf. The others are http/json and grpc.`);
+    log('warn', `"${protocol}" is not an OTLP protocol; using http/protobuf. The others are http/json and grpc.`);
   }
   return new ProtobufExporter();
 }
@@ -33,14 +33,14 @@ function timerMillis(env: Environment, name: string, fallback: number): number {
   if (text === undefined) return fallback;
   const millis = Number(text);
   if (millis >= 1 && Number.isFinite(millis)) return Math.min(millis, LONGEST_TIMER_MS);
-  tell('warn', `${name} is ${JSON.stringify(text)}, and has to be milliseconds, 1 or more; using ${fallback}.`);
+  log('warn', `${name} is ${JSON.stringify(text)}, and has to be milliseconds, 1 or more; using ${fallback}.`);
   return fallback;
 }
 
 function pushExporter(name: string, env: Environment): PushMetricExporter | undefined {
   if (name === 'otlp') return markExports(otlpExporter(metricsProtocol(env)));
   if (name === 'console') return new ConsoleMetricExporter();
-  tell(
+  log(
     'warn',
     `OTEL_METRICS_EXPORTER names "${name}", which isn't known here. The names are prometheus, otlp, console and none.`,
   );

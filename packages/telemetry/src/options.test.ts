@@ -44,9 +44,10 @@ describe('options', () => {
     [{ prometheus: true }, 'prometheus: is true. Write false'],
     [{ prometheus: [] }, 'prometheus: is a list. Write false'],
     [{ serviceName: Object.create(null) }, 'serviceName: is an object'],
-    [{ prometheus: { Port: 1 } }, 'prometheus.Port: is no option'],
+    [{ prometheus: { Port: 1 } }, 'prometheus.Port: is not an option'],
     [{ prometheus: { port: '9465' } }, 'prometheus.port: is "9465"'],
     [{ prometheus: { port: Number.NaN } }, 'prometheus.port: is NaN'],
+    [{ servicename: 'x', prometheus: { host: 7 } }, /servicename: is.*prometheus\.host: is 7/s],
     [{ prometheus: { endpoint: '/metrics?x' } }, 'prometheus.endpoint: is "/metrics?x"'],
   ])('%j is refused', (options, message) => {
     expect(() => assertValidOptions(options)).toThrow(message);

@@ -1,6 +1,6 @@
 import { BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
 import { type Environment, envValue } from './environment.ts';
-import { tell } from './tell.ts';
+import { log } from './log.ts';
 
 /** The address that Prometheus scrapes. */
 export interface PrometheusOptions {
@@ -58,14 +58,14 @@ const unknownKeys = (value: object, known: readonly string[], prefix: string): C
     .filter((key) => !known.includes(key))
     .map((key) => ({
       path: prefix + key,
-      message: `is no option, so it would have no effect. The options are ${known.join(', ')}.`,
+      message: `is not an option, so it has no effect. The options are ${known.join(', ')}.`,
     }));
 
 const check = (path: string, value: unknown, fits: (value: unknown) => boolean, complaint: string): ConfigIssue[] =>
   value === undefined || fits(value) ? [] : [{ path, message: `is ${describe(value)}${complaint}` }];
 
-const checkText = (path: string, value: unknown, mend: string): ConfigIssue[] =>
-  check(path, value, isText, `, and has to be text that isn't empty. ${mend}`);
+const checkText = (path: string, value: unknown, fix: string): ConfigIssue[] =>
+  check(path, value, isText, `, and has to be text that isn't empty. ${fix}`);
 
 function prometheusIssues(value: unknown): ConfigIssue[] {
   if (!isObject(value)) {
@@ -108,9 +108,9 @@ function portFromEnvironment(env: Environment): number | undefined {
   const text = envValue(env, 'OTEL_EXPORTER_PROMETHEUS_PORT');
   if (text === undefined) return undefined;
   if (isPort(Number(text))) return Number(text);
-  tell(
+  log(
     'warn',
-    `OTEL_EXPORTER_PROMETHEUS_PORT is ${JSON.stringify(text)}, which is no port; using ${DEFAULT_ADDRESS.port}. Set it to a whole number from 0 (any free port) to ${MAX_PORT}.`,
+    `OTEL_EXPORTER_PROMETHEUS_PORT is ${JSON.stringify(text)}, which is not a port; using ${DEFAULT_ADDRESS.port}. Set it to a whole number from 0 (any free port) to ${MAX_PORT}.`,
   );
   return undefined;
 }

@@ -2,7 +2,7 @@ import * as api from '@opentelemetry/api';
 
 /*
  * OpenTelemetry's API in the form that the SDK in this package expects, which is 1.10. The application may have 1.9. The two differ only in
- * the logs API, which 1.10 added. bundle-sdk.mjs gives the SDK this module in place of the API.
+ * the logs API, which 1.10 added. The build gives the SDK this module instead of the API.
  */
 
 export * from '@opentelemetry/api';

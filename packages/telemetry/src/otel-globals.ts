@@ -11,8 +11,8 @@ import {
 import { diagLogger } from './diag-logger.ts';
 import { type Environment, envValue } from './environment.ts';
 import { learnSecrets } from './known-secrets.ts';
+import { log } from './log.ts';
 import { logs } from './otel-api.ts';
-import { tell } from './tell.ts';
 
 /** The parts of OpenTelemetry's API that an SDK registers itself for. */
 export type ApiName = 'context' | 'propagation' | 'trace' | 'metrics' | 'logs';
@@ -52,7 +52,10 @@ export function showDiagnostics(env: Environment, logger: DiagLogger = diagLogge
   diag.setLogger(logger, isKnown ? DiagLogLevel[level as keyof typeof DiagLogLevel] : DiagLogLevel.WARN);
   if (isKnown) return;
   const names = LEVELS.join(', ').toLowerCase();
-  tell('warn', `OTEL_LOG_LEVEL is ${JSON.stringify(wanted)}, which is no level; using warn. The levels are ${names}.`);
+  log(
+    'warn',
+    `OTEL_LOG_LEVEL is ${JSON.stringify(wanted)}, which is not a level; using warn. The levels are ${names}.`,
+  );
 }
 
 /**

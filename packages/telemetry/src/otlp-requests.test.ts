@@ -9,7 +9,7 @@ import { startOtlpReceiver } from './test-support/otlp-receiver.ts';
 let leave = (): void => {};
 afterEach(() => leave());
 
-/** A request that nobody answers. Under way when this resolves, so the clock of its time-out runs. */
+/** A request that is never answered. It is running when this resolves, so the clock of its timeout runs. */
 const post = async (url: string, agent = 'OTel-OTLP-Exporter-JavaScript/0.301.0'): Promise<ClientRequest> => {
   const posted = request(url, { method: 'POST', headers: { 'user-agent': agent } });
   posted.on('error', () => {});
@@ -57,7 +57,7 @@ test("leaves the application's own requests alone", async () => {
   for (const other of others) other.destroy();
 });
 
-test("gives each signal its own time-out, and OTLP's where there is none", async () => {
+test("gives each signal its own timeout, or OTLP's default", async () => {
   await using receiver = await startOtlpReceiver({ hang: true });
   const env = { OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: '1', OTEL_EXPORTER_OTLP_LOGS_TIMEOUT: '999999999999' };
   leave = boundOtlpRequests({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }, ['TRACES', 'LOGS']);

@@ -1,5 +1,5 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
-import { openCells, readMetrics } from '@breakerbox/core/internal';
+import { openSeries, readMetrics } from '@breakerbox/core/internal';
 import type { Metric, Registry, RegistryContentType } from 'prom-client';
 import { type BridgedMetric, bridgedMetric, isOpenMetrics } from './bridged-metric.ts';
 
@@ -26,7 +26,7 @@ const assertFree = (registry: Bridged): void => {
   const before = registry[REGISTERED];
   if (before !== undefined && holds(registry, before)) {
     throw new BreakerboxUsageError(
-      "registerBreakerboxMetrics(): this registry has Breakerbox's metrics already, and each scrape would have every series twice. One call serves all boxes of the process: leave the second one out, or call what the first one returned before you register anew.",
+      "registerBreakerboxMetrics(): this registry has Breakerbox's metrics already, and each scrape would have every series twice. One call serves all boxes of the process: leave the second one out, or call what the first one returned before you register again.",
     );
   }
   before?.unregister();
@@ -61,20 +61,20 @@ const assertFree = (registry: Bridged): void => {
 export function registerBreakerboxMetrics(registry: AnyRegistry): () => void {
   if (!isRegistry(registry)) {
     throw new BreakerboxUsageError(
-      `registerBreakerboxMetrics(): ${registry === null ? 'null' : `this ${typeof registry}`} is no registry of prom-client. Give it the one that you serve: \`register\` of prom-client, or a \`new Registry()\`.`,
+      `registerBreakerboxMetrics(): ${registry === null ? 'null' : `this ${typeof registry}`} is not a registry of prom-client. Give it the one that you serve: \`register\` of prom-client, or a \`new Registry()\`.`,
     );
   }
   const bridged: Bridged = registry;
   assertFree(bridged);
-  const cells = openCells({ insteadOfSdk: false, exemplars: isOpenMetrics(registry) });
-  const metrics = cells.metrics().map((metric) => bridgedMetric(metric, cells, registry));
+  const reader = openSeries({ insteadOfSdk: false, exemplars: isOpenMetrics(registry) });
+  const metrics = reader.metrics().map((metric) => bridgedMetric(metric, reader, registry));
   // prom-client's types only allow its own four classes, but it uses only part of them.
   for (const metric of metrics) registry.registerMetric(metric as unknown as Metric);
   const names = metrics.map(({ name }) => name);
   const registered: Registered = {
     metrics,
     unregister() {
-      cells.close();
+      reader.close();
       for (const [index, name] of names.entries()) {
         if (metricOf(registry, name) === metrics[index]) registry.removeSingleMetric(name);
       }

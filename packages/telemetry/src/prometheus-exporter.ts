@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ExporterConfig, PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import type { CollectionResult, MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { log } from './log.ts';
+import { withoutClashes } from './name-clashes.ts';
 import type { ScrapeAddress } from './options.ts';
-import { withoutClashes } from './others-names.ts';
 import { scrapeBody } from './scrape-body.ts';
 import {
   answerScrape,
@@ -11,7 +12,6 @@ import {
   openScrapeServer,
   type ScrapeServer,
 } from './scrape-server.ts';
-import { tell } from './tell.ts';
 
 /** Limit for observable callbacks, which must not block the scrape for ever. Prometheus waits 10 s by default. */
 const COLLECT_TIMEOUT_MS = 5_000;
@@ -36,7 +36,7 @@ export const withSeconds = (metrics: ResourceMetrics): ResourceMetrics => ({
 export const readForScrape = async (exporter: BreakerboxPrometheusExporter): Promise<ResourceMetrics> => {
   const { resourceMetrics, errors } = await exporter.collect({ timeoutMillis: COLLECT_TIMEOUT_MS });
   if (errors.length > 0)
-    tell('error', 'Breakerbox telemetry: some metrics could not be read for this scrape', ...errors);
+    log('error', 'Breakerbox telemetry: some metrics could not be read for this scrape', ...errors);
   return resourceMetrics;
 };
 

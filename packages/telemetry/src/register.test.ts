@@ -36,7 +36,7 @@ test('--import starts everything by the environment', async () => {
   expect(child.stderr()).toContain('startTelemetry() was called again');
 });
 
-test('who has no name is told by none, and not by the path of the node binary that it was started with', async () => {
+test('a process without a name is unknown_service:node, without the path of the node binary', async () => {
   const script = `${showUrl}
     const text = await (await fetch(telemetry.metricsUrl)).text();
     console.log('called ' + process.argv0);
@@ -68,7 +68,7 @@ test('OTEL_METRICS_EXPORTER=none opens no port', async () => {
   expect(await child.ended).toEqual({ code: 0, signal: null });
 });
 
-test('a taken port is told on stderr, and the agent does its work', async () => {
+test('a taken port is reported on stderr with a fix, and the agent does its work', async () => {
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
   const { port } = holder.address() as AddressInfo;
@@ -77,6 +77,7 @@ test('a taken port is told on stderr, and the agent does its work', async () => 
   await child.line('work done');
   expect(await child.ended).toEqual({ code: 4, signal: null });
   expect(child.stderr()).toContain(`can't serve /metrics on 127.0.0.1:${port} (EADDRINUSE)`);
+  expect(child.stderr()).toContain(`OTEL_EXPORTER_PROMETHEUS_PORT=${port + 1}`);
   await new Promise((resolve) => holder.close(resolve));
 });
 

@@ -61,14 +61,14 @@ test('nor do those that have read', async () => {
   expect(render).toHaveBeenCalledTimes(2);
 });
 
-test('nor do the answers that wait behind one which nobody reads, once it was hung up on', async () => {
+test('nor do answers that wait behind one that is never read, after the connection is closed', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const render = vi.fn(async () => 'up 1\n'.repeat(2_000_000));
   await using server = await serve(render);
   const socket = server.ask(ASK.repeat(CLIENTS));
   await once(socket, 'readable');
   await vi.waitFor(() => expect(vi.getTimerCount()).toBe(CLIENTS));
-  for (const response of server.responses) response.removeAllListeners('close'); // As in Node 22, which tells none of those.
+  for (const response of server.responses) response.removeAllListeners('close'); // As in Node 22, which emits no event for them.
   vi.advanceTimersByTime(10_000);
   socket.resume();
   await once(socket, 'close');

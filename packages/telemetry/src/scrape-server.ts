@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { log } from './log.ts';
 import type { ScrapeAddress } from './options.ts';
 import { type ScrapeBody, scrapeBody } from './scrape-body.ts';
-import { tell } from './tell.ts';
 
 /** The server that Prometheus scrapes. */
 export interface ScrapeServer {
@@ -83,7 +83,7 @@ async function writeAnswer(response: ServerResponse, scraped: ScrapeBody): Promi
     response.writeHead(200, { 'content-type': TEXT, 'content-length': body.length }).end(body);
   } catch (error) {
     // Without an answer the scrape would hang until Prometheus' timeout, with no hint of the cause.
-    tell('error', 'Breakerbox telemetry: this scrape failed, the next may work', error);
+    log('error', 'Breakerbox telemetry: this scrape failed, the next may work', error);
     // The error's message goes only to the log, because it may quote anything.
     response
       .writeHead(500, { 'content-type': TEXT })
@@ -142,7 +142,7 @@ export function openScrapeServer(
   const ready = new Promise<void>((resolve) => {
     const fail = (error: Error): void => {
       failure = error;
-      tell('error', explain(error, address));
+      log('error', explain(error, address));
       resolve();
     };
     server.on('error', fail);

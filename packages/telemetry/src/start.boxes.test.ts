@@ -1,5 +1,5 @@
 import { createBreakerbox, followProviders } from '@breakerbox/core';
-import { diag, type MeterProvider, metrics } from '@opentelemetry/api';
+import { diag } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startTelemetry, type TelemetryHandle } from './index.ts';
 import { registeredApis, unregister } from './otel-globals.ts';
@@ -47,27 +47,6 @@ test('boxes made before the start are scraped at once, with what they counted be
   expect(lines).toContain(outcome('early', 'fetch', 0));
   expect(lines).toContain('breakerbox_budget_exhaustions_total{gen_ai_agent_name="early"} 0');
   expect(messages).toEqual([]);
-});
-
-test('and after a shutdown and a new start again', async () => {
-  boxThatCalledOnce('restarted');
-  await startTelemetry({ prometheus: { port: 0 } }).shutdown();
-  const handle = startTelemetry({ prometheus: { port: 0 } });
-  const lines = await scrape(handle);
-  await handle.shutdown();
-  expect(lines).toContain(outcome('restarted', 'search', 1));
-  expect(messages).toEqual([]);
-});
-
-test('shutdown lets go of the SDK', async () => {
-  const handle = startTelemetry({ prometheus: { port: 0 } });
-  let followed: MeterProvider | undefined;
-  vi.mocked(followProviders).mockImplementationOnce(() => {
-    followed = metrics.getMeterProvider();
-  });
-  await handle.shutdown();
-  expect(followed).toBe(metrics.getMeterProvider());
-  expect(registeredApis().size).toBe(0);
 });
 
 test('what throws while boxes are bound costs neither start nor shutdown, and they follow when used', async () => {

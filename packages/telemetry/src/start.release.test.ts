@@ -15,14 +15,14 @@ afterEach(() => {
   diag.disable();
 });
 
-/** Whoever reads Breakerbox's cells, for as long as they do: durations are kept for them. */
+/** The open readers of Breakerbox's series. Durations are recorded only for readers. */
 const readers = (): number => {
   const shared = Reflect.get(globalThis, Symbol.for('@breakerbox/core:telemetry')) as { readers: Set<unknown> };
   return shared.readers.size;
 };
 const requests = channel('http.client.request.start');
 
-test('after a shutdown nobody reads the cells, or looks at the requests of the application', async () => {
+test('after a shutdown, no reader of series is open and requests of the application are not observed', async () => {
   for (let round = 0; round < 2; round += 1) {
     const telemetry = startTelemetry({ prometheus: { port: 0 } });
     await telemetry.ready;

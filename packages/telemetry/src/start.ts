@@ -1,11 +1,12 @@
 import { followProviders } from '@breakerbox/core';
-import { openCells } from '@breakerbox/core/internal';
+import { openSeries } from '@breakerbox/core/internal';
 import type { ContextManager } from '@opentelemetry/api';
 import { envDetector, type ResourceDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import { NodeSDK, type NodeSDKConfiguration } from '@opentelemetry/sdk-node';
 import { type Environment, type ExporterPlan, envValue, planExporters } from './environment.ts';
 import { hookExit, withinLimit } from './exit.ts';
-import { producerOver } from './metric-producer.ts';
+import { log } from './log.ts';
+import { producerOf } from './metric-producer.ts';
 import { areCumulative, pushExporters, pushReaders } from './metric-readers.ts';
 import { assertValidOptions, scrapeAddress, type TelemetryOptions } from './options.ts';
 import { hasLogs } from './otel-api.ts';
@@ -20,7 +21,6 @@ import {
 import { boundOtlpRequests, type SdkSignal } from './otlp-requests.ts';
 import { openScrapeServer } from './scrape-server.ts';
 import { scrapeText } from './scrape-text.ts';
-import { tell } from './tell.ts';
 import { breakerboxViews } from './views.ts';
 
 /** Handle of the running telemetry. */
@@ -96,7 +96,7 @@ function bindBoxes(): void {
   try {
     followProviders();
   } catch (error) {
-    tell(
+    log(
       'error',
       'Breakerbox telemetry: boxes that were made before could not be bound and follow at their next use',
       error,
@@ -124,15 +124,16 @@ function startSdk(
 
 /**
  * The SDK's settings for metrics, and a function that closes what they have opened. Where every exporter wants cumulative sums,
- * Breakerbox's own metrics are read from its cells, at a fraction of the cost of the SDK's instruments.
+ * Breakerbox's own metrics are read from its series, at a fraction of the cost of the SDK's instruments.
  */
 function metricSettings(scrape: boolean, plan: ExporterPlan, env: Environment) {
   const exporters = pushExporters(plan.metrics, env);
-  const isRead = scrape || exporters.length > 0;
-  const cells = isRead && areCumulative(exporters) ? openCells({ insteadOfSdk: true, exemplars: false }) : undefined;
-  const { exporter, render } = scrapeText(cells);
-  const pushing = pushReaders(exporters, cells ? [producerOver(cells)] : [], env);
-  return { metricReaders: [...(scrape ? [exporter] : []), ...pushing], render, release: () => cells?.close() };
+  const isRead = (scrape || exporters.length > 0) && areCumulative(exporters);
+  const series = isRead ? openSeries({ insteadOfSdk: true, exemplars: false }) : undefined;
+  const text = scrape ? scrapeText(series) : undefined;
+  const pushing = pushReaders(exporters, series ? [producerOf(series)] : [], env);
+  const metricReaders = text ? [text.exporter, ...pushing] : pushing;
+  return { metricReaders, render: text?.render, release: () => series?.close() };
 }
 
 function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan): TelemetryHandle {
@@ -148,7 +149,7 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
   const sdk = startSdk(configuration, taken, release);
   const leaveRequests = boundOtlpRequests(env, sdkSignals(taken, plan));
   const ours = new Set([...registeredApis()].filter((name) => !taken.has(name)));
-  const server = scrape ? openScrapeServer(scrapeAddress(options.prometheus || {}, env), render) : undefined;
+  const server = render && openScrapeServer(scrapeAddress(options.prometheus || {}, env), render);
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -176,7 +177,7 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
 
 const withPossibleLogs = (plan: ExporterPlan): ExporterPlan => {
   if (!plan.logs || hasLogs) return plan;
-  tell(
+  log(
     'warn',
     'Breakerbox telemetry: log events are not sent, because @opentelemetry/api 1.9 has no logs. Metrics and spans are. Install @opentelemetry/api 1.10, or set OTEL_LOGS_EXPORTER=none.',
   );
@@ -189,7 +190,7 @@ function launchOrFallBack(options: TelemetryOptions, env: Environment): Telemetr
   try {
     return launch(options, env, plan);
   } catch (error) {
-    tell(
+    log(
       'error',
       "Breakerbox telemetry: an exporter could not be set up, so none pushes anything; /metrics is served if it was to be. An OTEL_EXPORTER_OTLP_ variable that can't be used is the usual cause.",
       error,
@@ -225,16 +226,16 @@ export function startTelemetry(options: TelemetryOptions = {}): TelemetryHandle 
   assertValidOptions(options);
   const running = globals[RUNNING];
   if (running) {
-    tell(
+    log(
       'warn',
-      'startTelemetry() was called again, perhaps after --import @breakerbox/telemetry/register. The first call stays in force and these options have no effect; await its shutdown() first to start anew.',
+      'startTelemetry() was called again, perhaps after --import @breakerbox/telemetry/register. The first call stays in force and these options have no effect; await its shutdown() first to start again.',
     );
     return running;
   }
   showDiagnostics(process.env);
   if (envValue(process.env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return nothing();
   if (registeredApis().has('metrics')) {
-    tell(
+    log(
       'warn',
       'startTelemetry() did nothing: an OpenTelemetry SDK already handles the metrics of this process. Breakerbox reports its metrics to that SDK, so leave startTelemetry() out. For /metrics, give that SDK a BreakerboxPrometheusExporter of @breakerbox/telemetry/sdk. Or stop starting that SDK.',
     );

@@ -1,4 +1,5 @@
-// The story under `startTelemetry`. Gives what /metrics said of it.
+// The story under `startTelemetry`. Prints what the agent saw, what /metrics showed, and whether gRPC was loaded.
+import { createRequire } from 'node:module';
 import * as core from '@breakerbox/core';
 import * as instrumentation from '@breakerbox/instrumentation';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -9,4 +10,5 @@ await telemetry.ready;
 const seen = await story(core, instrumentation);
 const metrics = await (await fetch(telemetry.metricsUrl)).text();
 await telemetry.shutdown();
-say({ seen, metrics });
+const grpc = Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes('@grpc'));
+say({ seen, metrics, grpc });

@@ -19,7 +19,7 @@ export interface AgentProcess extends AsyncDisposable {
   line(start: string): Promise<string>;
 }
 
-/** Without the `OTEL_` variables of whoever runs the tests. */
+/** Without the `OTEL_` variables of the shell that runs the tests. */
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OTEL_|NODE_|VITEST)/.test(name)));
 

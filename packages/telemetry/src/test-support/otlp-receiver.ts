@@ -7,7 +7,7 @@ export interface OtlpRequest {
   readonly body: string;
 }
 
-/** A stand-in for a collector, on loopback. */
+/** A fake collector on loopback. */
 export interface OtlpReceiver extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly OtlpRequest[];

@@ -4,7 +4,7 @@ import { diag } from '@opentelemetry/api';
  * Writes to the log of the process through OpenTelemetry's `diag`. Never throws: the logger may be the application's, and a
  * broken logger must cost neither a scrape nor the process.
  */
-export const tell = (level: 'error' | 'warn', message: string, ...details: readonly unknown[]): void => {
+export const log = (level: 'error' | 'warn', message: string, ...details: readonly unknown[]): void => {
   try {
     diag[level](message, ...details);
   } catch {

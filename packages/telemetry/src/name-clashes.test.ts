@@ -4,7 +4,7 @@ import { type ExporterConfig, PrometheusSerializer } from '@opentelemetry/export
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { startTelemetry } from './index.ts';
-import { scrapedName } from './others-names.ts';
+import { scrapedName } from './name-clashes.ts';
 import { BreakerboxPrometheusExporter, breakerboxMetricProducer } from './sdk.ts';
 import { collectDiag } from './test-support/diag-messages.ts';
 import { startOtlpReceiver } from './test-support/otlp-receiver.ts';
@@ -82,7 +82,7 @@ describe.each([
   ['startTelemetry with delta temporality', byDelta],
   ['an SDK of the application', byOwnSdk],
 ])('%s', (_, start) => {
-  test.each(Object.entries(OF_OUR_TYPE))('puts what is scraped as %s too together with ours', async (name, record) => {
+  test.each(Object.entries(OF_OUR_TYPE))('merges a metric that is scraped as %s with ours', async (name, record) => {
     await using scraped = await start();
     const agent = newAgent();
     work(agent);
@@ -94,23 +94,26 @@ describe.each([
     expect(lines.filter((line) => line.includes('otel_scope_name="app"'))).not.toEqual([]);
   });
 
-  test.each(Object.entries(OF_ANOTHER_TYPE))('leaves out what would be %s of another type', async (name, record) => {
-    await using scraped = await start();
-    const agent = newAgent();
-    work(agent);
-    const before = await scraped.scrape();
-    record();
-    const text = await scraped.scrape();
-    expect(text).not.toContain('otel_scope_name="app"');
-    const ours = (all: string): string[] => linesOf(name, all).filter((line) => line.includes(agent));
-    expect(ours(text)).toEqual(ours(before));
-    for (const { prometheus } of Object.values(METRIC)) {
-      expect(text.split(`# TYPE ${prometheus} `).length).toBe(before.split(`# TYPE ${prometheus} `).length);
-    }
-  });
+  test.each(Object.entries(OF_ANOTHER_TYPE))(
+    'leaves out a metric that would be %s with another type',
+    async (name, record) => {
+      await using scraped = await start();
+      const agent = newAgent();
+      work(agent);
+      const before = await scraped.scrape();
+      record();
+      const text = await scraped.scrape();
+      expect(text).not.toContain('otel_scope_name="app"');
+      const ours = (all: string): string[] => linesOf(name, all).filter((line) => line.includes(agent));
+      expect(ours(text)).toEqual(ours(before));
+      for (const { prometheus } of Object.values(METRIC)) {
+        expect(text.split(`# TYPE ${prometheus} `).length).toBe(before.split(`# TYPE ${prometheus} `).length);
+      }
+    },
+  );
 });
 
-test('what is left out is told once', async () => {
+test('a metric that is left out is reported once', async () => {
   const messages = collectDiag();
   await using scraped = await byOwnSdk();
   metrics.getMeter('app').createHistogram('breakerbox.freshness.total').record(1);

@@ -1,8 +1,8 @@
 import { SCOPE_NAME } from '@breakerbox/core';
 import { readMetrics } from '@breakerbox/core/internal';
 import { DataPointType, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
-import { PROM_TYPE } from './prom-words.ts';
-import { tell } from './tell.ts';
+import { log } from './log.ts';
+import { PROM_TYPE } from './prometheus-format.ts';
 
 const isCounter = (metric: MetricData): boolean => metric.dataPointType === DataPointType.SUM && metric.isMonotonic;
 
@@ -29,11 +29,11 @@ const ourTypes = (): ReadonlyMap<string, string> =>
     ]),
   );
 
-const told = new Set<string>();
-const tellOnce = (name: string, other: string, scope: string): void => {
-  if (told.has(name)) return;
-  told.add(name);
-  tell(
+const warned = new Set<string>();
+const warnOnce = (name: string, other: string, scope: string): void => {
+  if (warned.has(name)) return;
+  warned.add(name);
+  log(
     'warn',
     `Breakerbox telemetry: the metric "${other}" of "${scope}" would be scraped as ${name}, a name of Breakerbox's for what is of another type, so it is left out of /metrics. Give it another name, where it is made or by a View.`,
   );
@@ -49,7 +49,7 @@ export const withoutClashes = (metrics: ResourceMetrics): ResourceMetrics => {
     const name = scrapedName(metric);
     const type = ours.get(name);
     if (scope === SCOPE_NAME || type === undefined || type === typeOf(metric)) return true;
-    tellOnce(name, metric.descriptor.name, scope);
+    warnOnce(name, metric.descriptor.name, scope);
     return false;
   };
   const scopeMetrics = metrics.scopeMetrics.map((scoped) => ({

@@ -1,0 +1,85 @@
+// `node ../../scripts/build/package.mjs [CARRIED …]` in the folder of a package writes `dist`. tsc makes the types, one file for each
+// source. Rolldown makes the code, one file for each entry of `exports` and a few that entries share: Node takes longer to find a
+// hundred files than to run them.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative, sep } from 'node:path';
+import { rolldown } from 'rolldown';
+import { deferredImports } from './deferred.mjs';
+import { pureConstants } from './pure.mjs';
+
+const API = '@opentelemetry/api';
+const folder = process.cwd();
+const require = createRequire(import.meta.url);
+const readManifest = (below) => JSON.parse(readFileSync(join(below, 'package.json'), 'utf8'));
+
+/** Beginnings of the names of packages whose code becomes part of `dist`. All other packages are imported. */
+const carried = process.argv.slice(2);
+const isCarried = (name) => carried.some((beginning) => name.startsWith(beginning));
+const isOurs = (path) => path?.startsWith(join(folder, 'src') + sep);
+
+/** Carried code imports the API from a module of ours, which adds what the application's API may not have yet. */
+const sharedApi = {
+  name: 'shared API',
+  resolveId: (name, importer) => (name === API && !isOurs(importer) ? join(folder, 'src/otel-api.ts') : null),
+};
+
+/** Sources by the names of the files in `dist`, from `exports`. */
+const entries = Object.fromEntries(
+  Object.values(readManifest(folder).exports).flatMap(({ 'breakerbox-source': source, default: file }) =>
+    source === undefined ? [] : [[relative('dist', file).replace(/\.js$/, ''), source]],
+  ),
+);
+
+/** All that the main entry imports becomes one file, which other entries share. */
+const oneFile = { name: (id, context) => (neededByMain(context).has(id) ? 'main' : null), debugName: 'main' };
+
+let needed;
+const neededByMain = (context) => {
+  if (needed !== undefined) return needed;
+  needed = new Set([join(folder, entries.index)]);
+  // A set gives those too that are added while it is read.
+  for (const id of needed) for (const one of context.getModuleInfo(id)?.importedIds ?? []) needed.add(one);
+  return needed;
+};
+
+const writeTypes = () => {
+  const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+};
+
+const writeCode = async () => {
+  const bundle = await rolldown({
+    input: entries,
+    platform: 'node',
+    external: (name, importer) => /^[\w@]/.test(name) && (name === API ? isOurs(importer) : !isCarried(name)),
+    plugins: carried.length > 0 ? [sharedApi, deferredImports] : [pureConstants],
+    experimental: { nativeMagicString: true, attachDebugInfo: 'none' },
+  });
+  const { output } = await bundle.write({
+    dir: 'dist',
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting: carried.length > 0 || { groups: [oneFile] },
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+    sourcemapPathTransform: (path) => path.replace(/^.*\/node_modules\//, 'node_modules/'),
+    comments: { legal: true, annotation: true, jsdoc: false },
+  });
+  return output.flatMap(({ modules = {} }) => Object.keys(modules));
+};
+
+/** The licences ask for the names of the carried packages. */
+const writeNames = (modules) => {
+  const folders = modules.flatMap((file) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []);
+  const lines = [...new Set(folders)]
+    .map(readManifest)
+    .map(({ name, version, license }) => `${name} ${version}, ${license}\n`);
+  writeFileSync('dist/BUNDLED.txt', `Code of these packages is in this folder:\n\n${lines.toSorted().join('')}`);
+};
+
+rmSync('dist', { recursive: true, force: true });
+writeTypes();
+const modules = await writeCode();
+if (carried.length > 0) writeNames(modules);
