@@ -14,7 +14,7 @@ test.each(['--version', '-V'])('%s prints the version', async (flag) => {
   expect(await start(flag)).toEqual({ stdout: `${version}\n`, stderr: '' });
 });
 
-test('refuses an unknown command, and says where to look', async () => {
+test('rejects an unknown command, and says where to look', async () => {
   await expect(start('demos')).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/unknown command 'demos'\n\(Did you mean demo\?\)\n\(see --help\)/),

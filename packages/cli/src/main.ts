@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
-import { bundleCommand } from './bundle/command.ts';
-import { capabilitiesCommand } from './capabilities/command.ts';
-import { classifyCommand } from './classify/command.ts';
-import { demoCommand } from './demo/command.ts';
+import { bundleCommand } from './bundle/bundle-command.ts';
+import { capabilitiesCommand } from './capabilities/capabilities-command.ts';
+import { classifyCommand } from './classify/classify-command.ts';
+import { demoCommand } from './demo/demo-command.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 

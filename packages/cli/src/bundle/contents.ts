@@ -2,8 +2,8 @@ import { alertmanagerParts, grafanaAlerting, RUNBOOK_URL, ruleFiles, runbooks } 
 import { dashboards } from '@breakerbox/dashboards';
 import type { BundleOptions, Part } from './options.ts';
 import { dashboardProvider } from './provisioning.ts';
+import type { BundleFile } from './put.ts';
 import { bundleReadme } from './readme.ts';
-import type { BundleFile } from './write.ts';
 
 /** Every file of the bundle. It reads only files of the packages, and writes nothing. */
 export const bundleFiles = (options: BundleOptions): readonly BundleFile[] => {
@@ -15,7 +15,7 @@ export const bundleFiles = (options: BundleOptions): readonly BundleFile[] => {
   ].map(marked);
 };
 
-/** Repositories have their own files of this name. The title tells that a file belongs to a bundle. */
+/** Repositories have their own files of this name. The title shows that a file belongs to a bundle. */
 const marked = (file: BundleFile): BundleFile =>
   /(?:^|\/)README\.md$/.test(file.path) ? { ...file, mark: file.text.slice(0, file.text.indexOf('\n') + 1) } : file;
 

@@ -25,7 +25,7 @@ const README = { path: 'README.md', text: 'new\n' };
 /** Its name is too long for a move, which fails only then. */
 const LAST = { path: `a/b/${'x'.repeat(300)}`, text: '' };
 const all = async (): Promise<readonly string[]> => (await readdir(folder, { recursive: true })).toSorted();
-const refused = (code: string) => Object.assign(new Error(`${code}: refused`), { code });
+const rejected = (code: string) => Object.assign(new Error(`${code}: rejected`), { code });
 
 it('restores everything if a file cannot be moved', async () => {
   await mkdir(out, { recursive: true });
@@ -42,7 +42,7 @@ it('restores everything if a file cannot be moved', async () => {
 it('keeps a copy of a file that it overwrites if the file system has no links', async () => {
   await mkdir(out, { recursive: true });
   await writeFile(join(out, 'README.md'), 'mine\n');
-  vi.mocked(fs.link).mockRejectedValue(refused('EPERM'));
+  vi.mocked(fs.link).mockRejectedValue(rejected('EPERM'));
   await expect(put(out, [README, LAST])).rejects.toThrow(/ENAMETOOLONG/);
   expect(await readFile(join(out, 'README.md'), 'utf8')).toBe('mine\n');
   await put(out, [README]);
@@ -52,7 +52,7 @@ it('keeps a copy of a file that it overwrites if the file system has no links', 
 
 it('moves no file before it knows that every folder is writable', async () => {
   vi.mocked(fs.access).mockImplementation(async (path) => {
-    if (String(path).endsWith('/b')) throw refused('EACCES');
+    if (String(path).endsWith('/b')) throw rejected('EACCES');
   });
   await expect(put(out, [README, { path: 'a/b/c', text: '' }])).rejects.toThrow(/EACCES/);
   expect(fs.rename).not.toHaveBeenCalled();
@@ -77,7 +77,7 @@ it('reports files that it cannot restore, and keeps the overwritten ones', async
   vi.mocked(fs.rename)
     .mockImplementationOnce(rename)
     .mockImplementationOnce(rename)
-    .mockRejectedValue(refused('EROFS'));
+    .mockRejectedValue(rejected('EROFS'));
   const error = await writeBundle(out, [README, { path: 'c', text: '' }, { path: 'd', text: '' }], true).catch(
     (reason: unknown) => reason,
   );

@@ -1,12 +1,20 @@
 import { access, constants, copyFile, link, mkdir, mkdtemp, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BreakerboxConfigError } from '@breakerbox/core';
-import type { BundleFile } from './write.ts';
+
+/** A file of a bundle. */
+export interface BundleFile {
+  /** Relative to the bundle's folder, separated by `/`. */
+  readonly path: string;
+  readonly text: string;
+  /** The start of every bundle's file of this name. A file that starts differently is not of a bundle, and is never overwritten. */
+  readonly mark?: string;
+}
 
 /** Moving failed, and so did moving back: the folder has some old files and some new ones. */
 export class HalfWritten extends BreakerboxConfigError {}
 
-/** Steps that undo the work so far, in the order of the work. Each is told whether a step before it has failed. */
+/** Steps that undo the work so far, in the order of the work. The argument is whether a step before it has failed. */
 type Undo = ((failed: boolean) => Promise<unknown>)[];
 
 /**

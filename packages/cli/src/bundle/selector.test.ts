@@ -61,8 +61,8 @@ describe('--selector', () => {
     ['job="a",,cluster="b"', /name of a label.*","/],
     ['{"job"="a"}', /name of a label.*at character 2/],
     ['job="a\\.b"', /no escape \\\..*twice/],
-    ['job=~"a("', /"a\(" is invalid: unterminated group/],
-    ['job=~"*"', /is invalid: nothing to repeat/],
+    ['job=~"a("', /"a\(" is invalid: Unterminated group/],
+    ['job=~"*"', /is invalid: Nothing to repeat/],
     ['job=~"(?!test).*"', /lookahead/],
     ['job=~"(a)\\\\1"', /backreference/],
     ['job=~"a$"', /begins a variable in Grafana/],
@@ -83,11 +83,11 @@ describe('--selector', () => {
     ['alertstate="x"', /alertstate is/],
     ['job="a", severity="critical"', /severity is a label of alerts.*at character 10/],
     ['scope="fleet"', /scope is/],
-  ])('refuses %s with the reason', (written, reason) => {
+  ])('rejects %s with the reason', (written, reason) => {
     expect(fault(written)).toMatch(reason);
   });
 
-  it('accepts selectors that only look like refused ones', () => {
+  it('accepts selectors that only look like rejected ones', () => {
     for (const written of ['job=~"(\\\\(\\\\?=x)"', 'job="(?=x)"', 'job=~"a\\\\\\\\1"'])
       expect(parsed(written)).toBeTruthy();
   });

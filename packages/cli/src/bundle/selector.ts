@@ -3,7 +3,7 @@ import { regexFault } from './selector-regex.ts';
 
 /*
  * Matchers of PromQL, as written between the braces of a selector. They are put into hundreds of queries, into the templates of
- * alerts, and into files in which Grafana replaces variables. So this parser refuses more than PromQL does.
+ * alerts, and into files in which Grafana replaces variables. So this parser rejects more than PromQL does.
  */
 
 /** The flag that errors name. */
@@ -46,7 +46,7 @@ export const parseSelector = (written: string): ParsedSelector => {
 const matchersOf = (written: string): readonly string[] => {
   const text = /^\s*\{(.*)\}\s*$/s.exec(written)?.[1] ?? written;
   const offset = text === written ? 0 : written.indexOf('{') + 1;
-  const refuse = (at: number, what: string): never => {
+  const reject = (at: number, what: string): never => {
     throw new SelectorFault(`${what}, at character ${at + offset + 1} of ${written}`);
   };
   if (text.trim() === '') {
@@ -63,48 +63,48 @@ const matchersOf = (written: string): readonly string[] => {
   };
   for (;;) {
     take(SPACE);
-    const label = labelAt(take(LABEL), text, at, refuse);
+    const label = labelAt(take(LABEL), text, at, reject);
     take(SPACE);
     const operator = take(OPERATOR);
-    if (operator === undefined) return refuse(at, `the label ${label} must be followed by = != =~ or !~`);
-    if (text[at] === '=') return refuse(at, `PromQL compares labels with one =, as in ${label}="agents"`);
+    if (operator === undefined) return reject(at, `the label ${label} must be followed by = != =~ or !~`);
+    if (text[at] === '=') return reject(at, `PromQL compares labels with one =, as in ${label}="agents"`);
     take(SPACE);
     const start = at;
     const quoted = take(VALUE);
-    if (quoted === undefined) return refuse(at, valueFault(text[at], label, operator));
-    matchers.push(`${label}${operator}${valueAt(quoted, operator, start, refuse)}`);
+    if (quoted === undefined) return reject(at, valueFault(text[at], label, operator));
+    matchers.push(`${label}${operator}${valueAt(quoted, operator, start, reject)}`);
     take(SPACE);
     if (at === text.length) return matchers;
     if (text[at] !== ',')
-      return refuse(at, 'two matchers must be separated by a comma; a series must match all of them');
+      return reject(at, 'two matchers must be separated by a comma; a series must match all of them');
     at += 1;
     take(SPACE);
     if (at === text.length) return matchers;
   }
 };
 
-type Refuse = (at: number, what: string) => never;
+type Reject = (at: number, what: string) => never;
 
-const labelAt = (label: string | undefined, text: string, at: number, refuse: Refuse): string => {
+const labelAt = (label: string | undefined, text: string, at: number, reject: Reject): string => {
   if (label === undefined) {
     const found = at === text.length ? 'nothing' : JSON.stringify(text[at]);
-    return refuse(at, `expected the name of a label, such as job, but found ${found}`);
+    return reject(at, `expected the name of a label, such as job, but found ${found}`);
   }
   const start = at - label.length;
   if (label === '__name__') {
-    return refuse(
+    return reject(
       start,
       '__name__ is the name of the metric, which every query already has. Select by job or another label',
     );
   }
   if (OURS.has(label)) {
-    return refuse(
+    return reject(
       start,
       `${label} says what happened, not to which agent: counts and alerts would be wrong. Select by job, ${AGENT}, or a label of your own such as cluster`,
     );
   }
   if (OF_ALERTS.has(label)) {
-    return refuse(
+    return reject(
       start,
       `${label} is a label of alerts. No series of an agent has it, so nothing would be found. Select by job, ${AGENT}, or a label of your own such as cluster`,
     );
@@ -120,33 +120,33 @@ const valueFault = (found: string | undefined, label: string, operator: string):
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\', '"': '"', "'": "'", n: '\n', t: '\t' };
 
 /** The value in double quotes, whichever quotes it was written in. */
-const valueAt = (quoted: string, operator: string, start: number, refuse: Refuse): string => {
+const valueAt = (quoted: string, operator: string, start: number, reject: Reject): string => {
   const inside = quoted.slice(1, -1);
   const value = quoted.startsWith('`')
     ? inside
     : inside.replace(/\\(.)/gs, (written: string, one: string) => {
         const meant = ESCAPES[one];
         if (meant !== undefined) return meant;
-        return refuse(
+        return reject(
           start,
           `PromQL has no escape ${written} in quotes. Write a backslash of a regular expression twice, as in "v1\\\\..+"`,
         );
       });
   if (/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(value))
-    return refuse(start, 'a value must not contain a line break, tab or other control character');
+    return reject(start, 'a value must not contain a line break, tab or other control character');
   if (value.includes('$')) {
-    return refuse(
+    return reject(
       start,
       'a $ begins a variable in Grafana. Regular expressions match whole values without it. To match the character $, write . and =~',
     );
   }
   if (value.includes('`') || /\{\{|\}\}/.test(value)) {
-    return refuse(
+    return reject(
       start,
       'a value must not contain a backtick or a double brace, because they have a meaning in templates of alerts',
     );
   }
   const fault = operator.endsWith('~') ? regexFault(value) : undefined;
-  if (fault !== undefined) return refuse(start, `the regular expression ${JSON.stringify(value)} ${fault}`);
+  if (fault !== undefined) return reject(start, `the regular expression ${JSON.stringify(value)} ${fault}`);
   return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 };

@@ -52,7 +52,7 @@ describe('settings', () => {
     expect(await faults(undefined, 'toString=1')).toEqual([expect.stringMatching(/no setting "toString"/)]);
   });
 
-  it('that the rules refuse are reported with the flag or file that set them', async () => {
+  it('that the rules reject are reported with the flag or file that set them', async () => {
     expect(await faults(await file('openFor: 5'), 'errorRatio=many')).toEqual([
       expect.stringMatching(/settings\.yml: openFor is 5, .*2m30s/),
       expect.stringMatching(/^--set errorRatio is 'many'/),

@@ -1,33 +1,11 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleCommand } from './command.ts';
-
-/** How a run of the command ended. */
-export interface Run {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
+import { type Run, runCommand } from '../test-support-command.ts';
+import { bundleCommand } from './bundle-command.ts';
 
 /** The command in this process. */
-export const runBundle = async (...flags: readonly string[]): Promise<Run> => {
-  const seen = { code: 0, out: '', err: '' };
-  const command = bundleCommand({
-    out: (text) => {
-      seen.out += text;
-    },
-    err: (text) => {
-      seen.err += text;
-    },
-    exitWith: (code) => {
-      seen.code = code;
-    },
-    columns: 120,
-  });
-  await command.parseAsync(flags, { from: 'user' });
-  return seen;
-};
+export const runBundle = (...flags: readonly string[]): Promise<Run> => runCommand(bundleCommand, flags);
 
 /** A temporary folder for a test file, and a folder below it to write a bundle to. */
 export interface TestFolder {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BreakerboxConfigError } from '@breakerbox/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BundleFile, writeBundle } from './write.ts';
+import type { BundleFile } from './put.ts';
+import { writeBundle } from './write.ts';
 
 const FILES: readonly BundleFile[] = [
   { path: 'README.md', text: 'read me\n' },

@@ -1,16 +1,7 @@
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
-import { put } from './put.ts';
-
-/** A file of a bundle. */
-export interface BundleFile {
-  /** Relative to the bundle's folder, separated by `/`. */
-  readonly path: string;
-  readonly text: string;
-  /** The start of every bundle's file of this name. A file that starts differently is not of a bundle, and is never overwritten. */
-  readonly mark?: string;
-}
+import { type BundleFile, put } from './put.ts';
 
 /** What was done with a file. `unchanged`: it already had the same text. */
 export type Fate = 'written' | 'overwritten' | 'unchanged';
@@ -46,7 +37,7 @@ export const writeBundle = async (
 ): Promise<readonly WrittenFile[]> => {
   const fates = await fatesOf(out, files, force);
   const changed = files.filter(({ path }) => fates.get(path) !== 'unchanged');
-  if (changed.length > 0) await put(out, changed).catch((error: unknown) => refuse(out, error));
+  if (changed.length > 0) await put(out, changed).catch((error: unknown) => reject(out, error));
   return files.map(({ path, text }) => ({
     path,
     bytes: Buffer.byteLength(text),
@@ -66,24 +57,24 @@ const fatesOf = async (
   await checkFolder(out);
   for (const file of files) {
     const { path } = file;
-    const found = await inTheWay(out, file).catch((error: unknown) => refuse(path, error));
+    const found = await inTheWay(out, file).catch((error: unknown) => reject(path, error));
     if (found === 'differs' && !force) {
       issues.set(path, { path, message: 'exists and differs. Add --force to overwrite it' });
     } else if (typeof found !== 'string') issues.set(found.path, found);
     else fates.set(path, ({ nothing: 'written', same: 'unchanged', differs: 'overwritten' } as const)[found]);
   }
-  if (issues.size > 0) throw refusal([...issues.values()]);
+  if (issues.size > 0) throw rejection([...issues.values()]);
   return fates;
 };
 
 /** Checks that the path is a folder, a link to one, or free. */
 const checkFolder = async (out: string): Promise<void> => {
-  const there = await or('ENOENT', stat(out)).catch((error: unknown) => refuse(out, error));
+  const there = await or('ENOENT', stat(out)).catch((error: unknown) => reject(out, error));
   if (there !== undefined && !there.isDirectory()) {
-    throw refusal([{ path: out, message: 'is a file, but --out needs a folder. Choose another name' }]);
+    throw rejection([{ path: out, message: 'is a file, but --out needs a folder. Choose another name' }]);
   }
   if (there === undefined && (await or('ENOENT', lstat(out))) !== undefined) {
-    throw refusal([{ path: out, message: 'is a broken link. Create its target, or name another folder with --out' }]);
+    throw rejection([{ path: out, message: 'is a broken link. Create its target, or name another folder with --out' }]);
   }
 };
 
@@ -112,11 +103,13 @@ const inTheWay = async (
   };
 };
 
-const refusal = (issues: readonly ConfigIssue[]): BreakerboxConfigError =>
+const rejection = (issues: readonly ConfigIssue[]): BreakerboxConfigError =>
   new BreakerboxConfigError(issues, 'folder for a bundle');
 
 /** Turns an error of the file system, such as EACCES, into one that the user can fix. Throws other errors as they are. */
-const refuse = (path: string, error: unknown): never => {
+const reject = (path: string, error: unknown): never => {
   if (error instanceof BreakerboxConfigError || !(error instanceof Error) || !('code' in error)) throw error;
-  throw refusal([{ path, message: `can't be written: ${error.message}. Fix that, or name another folder with --out` }]);
+  throw rejection([
+    { path, message: `can't be written: ${error.message}. Fix that, or name another folder with --out` },
+  ]);
 };

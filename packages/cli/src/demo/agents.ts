@@ -52,7 +52,7 @@ const TOOL_TIMEOUT_MS = 800;
 
 const STALE_MS = 60_000;
 
-/** How long a list of deployments stays the same. A second request within this time gets the same list, and is told so. */
+/** How long a list of deployments stays the same. A second request within this time gets the same list, and its label says so. */
 const SNAPSHOT_MS = 5000;
 const GIBBERISH = 'gibberish';
 /** One order in so many has no time stamp, and one call in so many is nonsense. */

@@ -80,7 +80,7 @@ test.each([null, 'no', {}, { data: { alerts: 3 } }])(
   },
 );
 
-test('refuses a request that is not a notification', async () => {
+test('rejects a request that is not a notification', async () => {
   expect((await fetch(watch.webhookUrl, { method: 'POST', body: 'hello' })).status).toBe(400);
 });
 

@@ -1,10 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Journal } from './journal.ts';
+import type { AlertLabels, Journal } from './journal.ts';
 import { type Message, parseMessage } from './message.ts';
-
-/** Labels of an alert, such as `alertname`, `gen_ai_agent_name` and, for alerts of one tool, `gen_ai_tool_name`. */
-export type AlertLabels = Readonly<Record<string, string>>;
 
 /** The current state of an alert. */
 export interface AlertRow {
@@ -79,7 +76,7 @@ export const startAlertWatch = async (journal: Journal): Promise<AlertWatch> => 
   const open = new Set<string>();
   let rows: readonly AlertRow[] = [];
 
-  const isNews = (...parts: readonly string[]): boolean => {
+  const isNew = (...parts: readonly string[]): boolean => {
     const key = parts.join('\n');
     if (known.has(key)) return false;
     known.add(key);
@@ -91,7 +88,7 @@ export const startAlertWatch = async (journal: Journal): Promise<AlertWatch> => 
     for (const { labels, status, startsAt } of alerts) {
       if (status === 'firing') open.add(labelKey(labels));
       else open.delete(labelKey(labels));
-      if (!isNews('delivered', labelKey(labels), startsAt, status)) continue;
+      if (!isNew('delivered', labelKey(labels), startsAt, status)) continue;
       delivered.push({ atMs: journal.elapsedMs(), status, labels });
       if (delivered.length > KEPT) delivered.shift();
       journal.alert(`delivered, ${status}`, labels, status === 'firing' ? 'bad' : 'good');
@@ -126,7 +123,7 @@ export const startAlertWatch = async (journal: Journal): Promise<AlertWatch> => 
       held.filter(({ status }) => status.inhibitedBy.length > 0).map(({ labels }) => labelKey(labels)),
     );
     for (const { labels, startsAt, status } of held) {
-      if (status.inhibitedBy.length === 0 || !isNews('inhibited', labelKey(labels), startsAt)) continue;
+      if (status.inhibitedBy.length === 0 || !isNew('inhibited', labelKey(labels), startsAt)) continue;
       inhibited.push({ atMs: journal.elapsedMs(), labels });
       if (inhibited.length > KEPT) inhibited.shift();
       journal.alert('inhibited', labels, 'warn');

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { DemoReport } from './report.ts';
+import type { DemoReport } from './demo-report.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 
@@ -15,11 +15,8 @@ interface Run {
 }
 
 /** In a process group of its own, so that the test finds every process that it leaves behind. */
-const demo = (...flags: string[]): Run => demoWithStack('--no-stack', ...flags);
-
-/** The same with Prometheus and Alertmanager. */
-const demoWithStack = (...flags: string[]): Run => {
-  const child = spawn(process.execPath, ['--conditions=breakerbox-source', MAIN, 'demo', ...flags], {
+const demo = (...flags: string[]): Run => {
+  const child = spawn(process.execPath, ['--conditions=breakerbox-source', MAIN, 'demo', '--no-stack', ...flags], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, BREAKERBOX_WARNINGS: 'on' }, // The demo is a program without a mistake: stderr stays empty.
@@ -72,31 +69,6 @@ test.concurrent('runs one agent at half the pace, with only its own tools and in
   leavesNothing(run);
 });
 
-test.concurrent("has Alertmanager's messages in the report, for a firing and for a resolved alert", async () => {
-  // The outage of its first tool is over after 15 s, and the alert resolves a few seconds later. The rest is for slow machines.
-  const run = demoWithStack('--json', '--for', '35s', '--port', '0', '--agent', 'support-agent');
-  const { code, out, err } = await run.ended;
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  const { alerts } = JSON.parse(out) as DemoReport;
-  expect(alerts.messages).toMatchObject([
-    {
-      title: 'Warning: Tools of agent support-agent have been out of use for 5 minutes, short gaps aside',
-      text: expect.stringMatching(
-        /^1 firing, job breakerbox · <.*\|Runbook>\n• 1 circuit\(s\) of tool create_ticket [\s\S]*\|Dashboard>$/,
-      ),
-      link: expect.stringMatching(/^http:\/\/localhost:3000\/d\/breakerbox-tool-detail\?/),
-      color: '#E69F00',
-    },
-    {
-      title: 'Resolved: tool create_ticket of agent support-agent is no longer reported as out of use',
-      text: expect.stringMatching(/^1 resolved, job breakerbox\n• create_ticket: /),
-      color: '#0072B2',
-    },
-  ]);
-  expect(alerts.delivered.map(({ status }) => status)).toEqual(['firing', 'resolved']);
-  leavesNothing(run);
-}, 90_000);
-
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('ends on %s as if its time were over', async (signal) => {
   const run = demo('--port', '0');
   const { child } = run;
@@ -109,7 +81,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('ends on %s as if its time w
   leavesNothing(run);
 });
 
-test('refuses a port that is in use, and says what to do', async () => {
+test('rejects a port that is in use, and says what to do', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   const { port } = holder.address() as AddressInfo;

@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createAgents, type FleetOptions, startServices, type World } from './agents.ts';
 import { type AlertWatch, startAlertWatch } from './alert-watch.ts';
-import { agentBoard, type Board } from './board.ts';
-import { tellDiagnostics } from './diagnostics.ts';
+import { report } from './demo-report.ts';
+import { agentStatus, type DemoStatus } from './demo-status.ts';
+import { printDiagnostics } from './diagnostics.ts';
 import { startFleet } from './fleet.ts';
 import { playIncidents } from './incidents.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { startMcpServer } from './mcp-server.ts';
 import { type MetricsAddress, type MetricsEndpoint, scrapeTarget, startMetrics } from './metrics-endpoint.ts';
 import { type OutputOptions, openOutput } from './output.ts';
-import { report } from './report.ts';
 import { noStack, type Program, type Stack, startStack } from './stack.ts';
 
 /** The options from the flags. */
@@ -42,7 +42,7 @@ export const runDemo = async (
   const output = openOutput(journal, options);
   closers.push(() => output.restore());
   lastMoment(() => output.restore());
-  tellDiagnostics((line) => output.diagnostic(line), process.env);
+  printDiagnostics((line) => output.diagnostic(line), process.env);
   try {
     const metrics = await startMetrics(options, journal);
     closers.push(() => metrics.telemetry.shutdown());
@@ -73,7 +73,7 @@ export const runDemo = async (
       work.abort();
       return tasks.catch(() => undefined);
     });
-    const board = (): Board => ({
+    const status = (): DemoStatus => ({
       elapsedMs: journal.elapsedMs(),
       forMs: options.forMs,
       round: journal.round,
@@ -82,12 +82,12 @@ export const runDemo = async (
         prometheus: place(stack.prometheus, '/alerts'),
         alertmanager: place(stack.alertmanager),
       },
-      agents: agents.map((agent) => agentBoard(agent, fleet, journal)),
+      agents: agents.map((agent) => agentStatus(agent, fleet, journal)),
       alerts: watch.rows,
       deliveries: watch.delivered.length,
       entries: journal.entries,
     });
-    output.begin(board);
+    output.begin(status);
 
     await Promise.race([tasks, timeIsUp(options.forMs, signal)]);
     const done = report({ startedAt, journal, watch, urls, stack });

@@ -1,6 +1,6 @@
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { diagnosticLine, lineLogger, tellDiagnostics } from './diagnostics.ts';
+import { diagnosticLine, lineLogger, printDiagnostics } from './diagnostics.ts';
 import { createJournal } from './journal.ts';
 import { openOutput } from './output.ts';
 
@@ -38,31 +38,31 @@ describe('one short line of', () => {
 });
 
 test('prints similar lines once in 10 s with the number of skipped ones, and other lines at once', () => {
-  const told: string[] = [];
+  const recorded: string[] = [];
   let nowMs = 0;
   const logger = lineLogger(
-    (line) => told.push(line),
+    (line) => recorded.push(line),
     () => nowMs,
   );
   for (; nowMs < 10_000; nowMs += 1000) logger.error(refused(4318 + nowMs));
-  expect(told).toEqual(['connect ECONNREFUSED 127.0.0.1:4318']);
+  expect(recorded).toEqual(['connect ECONNREFUSED 127.0.0.1:4318']);
   logger.error('something else');
   logger.error(refused(9));
-  expect(told.slice(1)).toEqual([
+  expect(recorded.slice(1)).toEqual([
     'something else',
     'connect ECONNREFUSED 127.0.0.1:9 (and 9 more like it since the last such line)',
   ]);
 });
 
 test('prints warnings and errors, and leaves logging to startTelemetry() if OTEL_LOG_LEVEL is set', () => {
-  const told: string[] = [];
-  tellDiagnostics((line) => told.push(line), { OTEL_LOG_LEVEL: 'debug' });
+  const recorded: string[] = [];
+  printDiagnostics((line) => recorded.push(line), { OTEL_LOG_LEVEL: 'debug' });
   diag.error('not for us');
-  tellDiagnostics((line) => told.push(line), { OTEL_LOG_LEVEL: ' ' });
+  printDiagnostics((line) => recorded.push(line), { OTEL_LOG_LEVEL: ' ' });
   diag.info('too much');
   diag.warn('a warning');
   diag.error('an error');
-  expect(told).toEqual(['a warning', 'an error']);
+  expect(recorded).toEqual(['a warning', 'an error']);
 });
 
 describe('the output shows diagnostics', () => {
@@ -77,7 +77,7 @@ describe('the output shows diagnostics', () => {
     process.stdout.isTTY = before;
     return { journal, output, stderr: () => err.mock.calls.map(([text]) => text) };
   };
-  const board = () => ({
+  const status = () => ({
     elapsedMs: 0,
     forMs: undefined,
     round: 1,
@@ -98,7 +98,7 @@ describe('the output shows diagnostics', () => {
     // color: false, so that the demo does not query the terminal for its colours.
     const { journal, output, stderr } = opened(true);
     output.diagnostic('before');
-    output.begin(board);
+    output.begin(status);
     output.diagnostic('meanwhile');
     output.restore();
     output.diagnostic('after');

@@ -10,30 +10,30 @@ const KINDS = 100;
  * Prints OpenTelemetry's warnings and errors as one short line each, and similar lines only every 10 s. Otherwise a collector that is
  * down would fill the terminal with stacks. With `OTEL_LOG_LEVEL` this changes nothing, and OpenTelemetry logs everything.
  */
-export const tellDiagnostics = (tell: (line: string) => void, env: NodeJS.ProcessEnv): void => {
+export const printDiagnostics = (print: (line: string) => void, env: NodeJS.ProcessEnv): void => {
   if (env.OTEL_LOG_LEVEL?.trim()) return;
   // startTelemetry() keeps a logger that is already set.
-  diag.setLogger(lineLogger(tell), DiagLogLevel.WARN);
+  diag.setLogger(lineLogger(print), DiagLogLevel.WARN);
 };
 
 /** A logger that passes on single lines. @param now Milliseconds of a monotonic clock. */
-export const lineLogger = (tell: (line: string) => void, now: () => number = () => performance.now()): DiagLogger => {
-  const kinds = new Map<string, { readonly toldAt: number; held: number }>();
+export const lineLogger = (print: (line: string) => void, now: () => number = () => performance.now()): DiagLogger => {
+  const kinds = new Map<string, { readonly printedAt: number; held: number }>();
   const log = (...args: readonly unknown[]): void => {
     const line = diagnosticLine(args);
     // A line that differs only in a port, a size or a time is similar.
     const kind = line.replace(/\d+/g, '#');
     const at = now();
     const last = kinds.get(kind);
-    if (last !== undefined && at - last.toldAt < QUIET_MS) {
+    if (last !== undefined && at - last.printedAt < QUIET_MS) {
       last.held += 1;
       return;
     }
     kinds.delete(kind);
-    kinds.set(kind, { toldAt: at, held: 0 });
+    kinds.set(kind, { printedAt: at, held: 0 });
     const [oldest] = kinds.keys();
     if (kinds.size > KINDS && oldest !== undefined) kinds.delete(oldest);
-    tell(last?.held ? `${line} (and ${last.held} more like it since the last such line)` : line);
+    print(last?.held ? `${line} (and ${last.held} more like it since the last such line)` : line);
   };
   return { error: log, warn: log, info: log, debug: log, verbose: log };
 };

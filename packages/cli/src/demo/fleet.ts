@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Session } from '@breakerbox/core';
+import { report } from '@breakerbox/core/report';
+import { planScope as planScopeOf } from '@breakerbox/core/scope';
 import { generateText, isStepCount } from 'ai';
 import { type Agent, toolInput } from './agents.ts';
 import type { Journal } from './journal.ts';
@@ -20,12 +22,12 @@ const STEPS_PER_SESSION = 18;
 const STEPS_PER_RUN = 200;
 /** At pace 1, like the other times. */
 const BETWEEN_SESSIONS_MS = 600;
-/** Long enough to tell the sessions of a demo apart. */
+/** Long enough to distinguish the sessions of a demo. */
 const ID_LENGTH = 8;
 const NOTHING_TO_DO_MS = 500;
 
 /** What an agent needs from the demo. */
-interface Surroundings {
+interface FleetContext {
   readonly journal: Journal;
   /** How many times slower than the script everything runs. */
   readonly pace: number;
@@ -33,8 +35,8 @@ interface Surroundings {
 }
 
 /** Starts all agents: each runs one session after another until `signal` fires. */
-export const startFleet = (agents: readonly Agent[], around: Surroundings): Fleet => {
-  const { pace, signal } = around;
+export const startFleet = (agents: readonly Agent[], context: FleetContext): Fleet => {
+  const { pace, signal } = context;
   const sessions = new Map<string, Session>();
 
   const work = async (agent: Agent): Promise<void> => {
@@ -42,7 +44,7 @@ export const startFleet = (agents: readonly Agent[], around: Surroundings): Flee
       const session = agent.box.session({ id: randomUUID().slice(0, ID_LENGTH) });
       sessions.set(agent.name, session);
       try {
-        await runSession(agent, session, around);
+        await runSession(agent, session, context);
         sessions.delete(agent.name);
         await wait(BETWEEN_SESSIONS_MS * pace, undefined, { signal });
       } catch (error) {
@@ -63,8 +65,8 @@ export const startFleet = (agents: readonly Agent[], around: Surroundings): Flee
  * One session: the AI SDK's loop until the plan is done. Before it, and when tools are unavailable, the agent asks which tasks are
  * achievable, works on those and defers the rest. When the session pauses, it leaves a report and the operator is called.
  */
-const runSession = async (agent: Agent, session: Session, around: Surroundings): Promise<void> => {
-  const { journal, pace, signal } = around;
+const runSession = async (agent: Agent, session: Session, context: FleetContext): Promise<void> => {
+  const { journal, pace, signal } = context;
   const plan = createPlan({ duties: agent.duties, steps: STEPS_PER_SESSION, input: toolInput });
   const model = scriptedModel(plan, {
     thinkMs: agent.thinkMs,
@@ -72,7 +74,7 @@ const runSession = async (agent: Agent, session: Session, around: Surroundings):
   });
   const tools = agent.tools(session);
   const isActive = (): boolean => session.view().state === 'active';
-  const planScope = (): void => plan.reduceTo(session.planScope(plan.tasks));
+  const planScope = (): void => plan.reduceTo(planScopeOf(session, plan.tasks));
 
   while (!plan.done) {
     planScope();
@@ -91,8 +93,8 @@ const runSession = async (agent: Agent, session: Session, around: Surroundings):
     signal.throwIfAborted();
     if (!isActive()) {
       planScope(); // The report then says which tasks wait.
-      journal.report(session.report({ done: plan.finished }));
-      await attend(agent, session, around);
+      journal.report(report(session, { done: plan.finished }));
+      await attend(agent, session, context);
     } else if (!plan.done) {
       await wait(NOTHING_TO_DO_MS * pace, undefined, { signal });
     }

@@ -1,6 +1,8 @@
 import { createBreakerbox } from '@breakerbox/core';
+import { report as reportOf } from '@breakerbox/core/report';
+import { planScope } from '@breakerbox/core/scope';
 import { expect, test } from 'vitest';
-import { createJournal, type Entry, entryLine } from './journal.ts';
+import { createJournal, entryLine, type JournalEntry } from './journal.ts';
 
 const down = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 
@@ -26,7 +28,7 @@ test('counts every decision, and records all but calls', () => {
 
 test('records repeats as one entry, and reports it once', () => {
   const { journal, call } = followed();
-  const heard: Entry[] = [];
+  const heard: JournalEntry[] = [];
   journal.onEntry((entry) => heard.push(entry));
   for (let n = 0; n < 3; n += 1) call('a', down);
   for (let n = 0; n < 9; n += 1) {
@@ -54,7 +56,7 @@ test('records where skipped calls went, and what plans deferred', () => {
   session.acquire('c');
   const one = { name: 'one', tools: ['a'] };
   const two = { name: 'two', tools: ['c'] };
-  for (const tasks of [[one, two], [one, two], [two]]) session.planScope(tasks);
+  for (const tasks of [[one, two], [one, two], [two]]) planScope(session, tasks);
   expect(journal.entries.map(entryLine)).toEqual([
     '00:00  agent           a: closed -> open (network)',
     '00:00  agent           c: closed -> forced_open',
@@ -66,19 +68,19 @@ test('records where skipped calls went, and what plans deferred', () => {
   expect(journal.meanwhile('agent', 'a')).toBe('b');
   expect(journal.routes.ofAgent('agent')).toEqual({ alternative: 1, stale: 0, manual: 1, defer: 0 });
   expect(journal.deferrals.get('agent')).toBe(3);
-  expect(journal.told.scope.map(({ decision }) => decision)).toEqual(['reduce', 'reduce', 'pause']);
+  expect(journal.recorded.scope.map(({ decision }) => decision)).toEqual(['reduce', 'reduce', 'pause']);
 });
 
 test('records stale results with their label, and reports', () => {
   const { journal, session } = followed();
   for (let n = 0; n < 2; n += 1) journal.stale('agent', 'a', 'stale: retrieved 2026-11-20 21:14:03 UTC');
-  journal.report(session.report());
+  journal.report(reportOf(session));
   expect(journal.entries.map(entryLine)).toEqual([
     '00:00  agent           a stale: retrieved 2026-11-20 21:14:03 UTC x2',
     '00:00  agent           No tool has been used yet.',
   ]);
-  expect(journal.told.stale).toHaveLength(2);
-  expect(journal.told.reports).toMatchObject([{ atMs: 0, report: { agent: 'agent', state: 'active' } }]);
+  expect(journal.recorded.stale).toHaveLength(2);
+  expect(journal.recorded.reports).toMatchObject([{ atMs: 0, report: { agent: 'agent', state: 'active' } }]);
 });
 
 test('records a systemic failure from beginning to end', () => {
@@ -87,11 +89,11 @@ test('records a systemic failure from beginning to end', () => {
     call('a', down);
     call('b', down);
   }
-  expect(journal.told.systemic).toMatchObject([
+  expect(journal.recorded.systemic).toMatchObject([
     { agent: 'agent', category: 'network', tools: ['a', 'b'], resolvedAtMs: null },
   ]);
   session.confirmRecovered();
-  expect(journal.told.systemic).toMatchObject([{ resolvedAtMs: 0 }]);
+  expect(journal.recorded.systemic).toMatchObject([{ resolvedAtMs: 0 }]);
 });
 
 test('records an exhausted budget and its resumption', () => {
@@ -99,7 +101,7 @@ test('records an exhausted budget and its resumption', () => {
   for (let n = 0; n < 3; n += 1) call('a', down);
   for (let n = 0; n < 2; n += 1) call('b', Object.assign(new Error('too slow'), { name: 'TimeoutError' }));
   session.resume();
-  expect(journal.told.budgets.map(({ what }) => what)).toEqual(['exhausted', 'resumed']);
+  expect(journal.recorded.budgets.map(({ what }) => what)).toEqual(['exhausted', 'resumed']);
 });
 
 test('keeps only the latest entries', () => {

@@ -1,14 +1,17 @@
-import type { Breakerbox, BreakerboxEvents, Decision, Route, ScopePlan, SessionReport } from '@breakerbox/core';
-import type { AlertLabels } from './alert-watch.ts';
+import type { Breakerbox, BreakerboxEvents, Decision, Route, ScopePlan } from '@breakerbox/core';
+import type { SessionReport } from '@breakerbox/core/report';
 import { clockTime } from './duration.ts';
 import { DECISION_KINDS, ROUTE_KINDS, type Tallies, tallies } from './tallies.ts';
 import { describePlan, describeRoute } from './wording.ts';
+
+/** Labels of an alert, such as `alertname`, `gen_ai_agent_name` and, for alerts of one tool, `gen_ai_tool_name`. */
+export type AlertLabels = Readonly<Record<string, string>>;
 
 /** How good or bad an entry is, for its colour. */
 export type Tone = 'bad' | 'warn' | 'good' | 'plain';
 
 /** An event, as a person reads it. */
-export interface Entry {
+export interface JournalEntry {
   /** Milliseconds since the demo began. */
   readonly atMs: number;
   readonly tone: Tone;
@@ -22,7 +25,7 @@ export interface Entry {
 }
 
 /** The events of the boxes, in the form of the report. Times in milliseconds since the demo began. */
-export interface Told {
+export interface Recorded {
   readonly transitions: (Omit<BreakerboxEvents['circuit.transition'], 'unixMs'> & { readonly atMs: number })[];
   readonly budgets: {
     readonly atMs: number;
@@ -65,13 +68,13 @@ export interface Journal {
   /** The current round of the script, from 1. */
   readonly round: number;
   /** The latest entries, oldest first. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly JournalEntry[];
   readonly tallies: Tallies<Decision>;
   /** The routes of rejected calls. */
   readonly routes: Tallies<Route['kind']>;
   /** Tasks that plans deferred, by agent: a task that three plans deferred counts three times. */
   readonly deferrals: ReadonlyMap<string, number>;
-  readonly told: Told;
+  readonly recorded: Recorded;
   /** Where the latest rejected call of a tool went, in words; empty if it went nowhere. */
   meanwhile(agent: string, tool: string): string;
   /** Records the events of a box. */
@@ -86,7 +89,7 @@ export interface Journal {
   alert(what: string, labels: AlertLabels, tone: Tone): void;
   note(who: string, text: string, tone?: Tone): void;
   /** Calls `listener` for each new entry, but not for repeats. */
-  onEntry(listener: (entry: Entry) => void): void;
+  onEntry(listener: (entry: JournalEntry) => void): void;
 }
 
 /** The demo may run for days, so only so many of each are kept. Counts are complete. */
@@ -100,13 +103,13 @@ const keep = <T>(list: T[], item: T): void => {
 /** Makes an empty journal. @param now Milliseconds of a monotonic clock. */
 export const createJournal = (now: () => number = () => performance.now()): Journal => {
   let start: number | undefined;
-  const entries: Entry[] = [];
-  const listeners: ((entry: Entry) => void)[] = [];
+  const entries: JournalEntry[] = [];
+  const listeners: ((entry: JournalEntry) => void)[] = [];
   /** The entry that a tool's next decision may repeat. */
-  const running = new Map<string, Entry>();
+  const running = new Map<string, JournalEntry>();
   /** Where the latest rejected call of each tool went. */
   const ways = new Map<string, string>();
-  const told: Told = {
+  const recorded: Recorded = {
     transitions: [],
     budgets: [],
     systemic: [],
@@ -122,8 +125,8 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
   let round = 0;
   const elapsedMs = (): number => (start === undefined ? 0 : Math.round(now() - start));
 
-  const write = (who: string, text: string, tone: Tone, report?: SessionReport): Entry => {
-    const entry: Entry = { atMs: elapsedMs(), who, text, tone, times: 1, ...(report && { report }) };
+  const write = (who: string, text: string, tone: Tone, report?: SessionReport): JournalEntry => {
+    const entry: JournalEntry = { atMs: elapsedMs(), who, text, tone, times: 1, ...(report && { report }) };
     keep(entries, entry);
     for (const listener of listeners) listener(entry);
     return entry;
@@ -151,7 +154,7 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
   const reduced = ({ agent, session, plan }: BreakerboxEvents['scope.reduced']): void => {
     const { decision, achievable, deferred } = plan;
     deferrals.set(agent, (deferrals.get(agent) ?? 0) + deferred.length);
-    keep(told.scope, {
+    keep(recorded.scope, {
       atMs: elapsedMs(),
       agent,
       session,
@@ -166,7 +169,7 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
 
   const moved = ({ unixMs: _, ...event }: BreakerboxEvents['circuit.transition']): void => {
     const { agent, tool, from, to, category } = event;
-    keep(told.transitions, { ...event, atMs: elapsedMs() });
+    keep(recorded.transitions, { ...event, atMs: elapsedMs() });
     for (const key of [`${agent}/${tool}`, `${agent} plan`]) running.delete(key);
     if (to === 'closed') ways.delete(`${agent}/${tool}`);
     const why = to === 'open' && category !== undefined ? ` (${category})` : '';
@@ -174,7 +177,7 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
   };
 
   const budget = (what: 'exhausted' | 'resumed', { agent, session }: { agent: string; session: string }): void => {
-    keep(told.budgets, { atMs: elapsedMs(), agent, session, what });
+    keep(recorded.budgets, { atMs: elapsedMs(), agent, session, what });
     write(agent, `failure budget ${what}`, what === 'exhausted' ? 'bad' : 'good');
   };
 
@@ -187,11 +190,19 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
     box.on('systemic.detected', ({ agent, session, event }) => {
       const tools = event.openings.map(({ tool }) => tool);
       const { category = null, layer } = event;
-      keep(told.systemic, { detectedAtMs: elapsedMs(), agent, session, category, layer, tools, resolvedAtMs: null });
+      keep(recorded.systemic, {
+        detectedAtMs: elapsedMs(),
+        agent,
+        session,
+        category,
+        layer,
+        tools,
+        resolvedAtMs: null,
+      });
       write(agent, `systemic failure: ${tools.join(', ')} (${category ?? 'mixed'})`, 'bad');
     });
     box.on('systemic.resolved', ({ agent, session }) => {
-      const event = told.systemic.findLast((one) => one.session === session);
+      const event = recorded.systemic.findLast((one) => one.session === session);
       if (event !== undefined) event.resolvedAtMs = elapsedMs();
       write(agent, 'systemic failure is over', 'good');
     });
@@ -209,26 +220,26 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
     tallies: counts,
     routes,
     deferrals,
-    told,
+    recorded,
     meanwhile: (agent, tool) => ways.get(`${agent}/${tool}`) ?? '',
     follow,
     cycle: (next) => {
       round = next;
     },
     incident: (title, what) => {
-      keep(told.incidents, { atMs: elapsedMs(), title, what });
+      keep(recorded.incidents, { atMs: elapsedMs(), title, what });
       write('incident', `${what}: ${title}`, what === 'begins' ? 'bad' : 'good');
     },
     operator: (agent, text) => {
-      keep(told.operator, { atMs: elapsedMs(), agent, text });
+      keep(recorded.operator, { atMs: elapsedMs(), agent, text });
       write('operator', `${agent}: ${text}`, 'warn');
     },
     stale: (agent, tool, label) => {
-      keep(told.stale, { atMs: elapsedMs(), agent, tool, label });
+      keep(recorded.stale, { atMs: elapsedMs(), agent, tool, label });
       repeat(`${agent}/${tool} stale`, agent, `${tool} ${label}`, 'warn');
     },
     report: (report) => {
-      keep(told.reports, { atMs: elapsedMs(), report });
+      keep(recorded.reports, { atMs: elapsedMs(), report });
       write(report.agent, report.headline, 'bad', report);
     },
     alert: (what, { alertname, gen_ai_agent_name: agent, gen_ai_tool_name: tool }, tone) => {
@@ -246,5 +257,5 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
 const DECISION_TONES: Readonly<Record<Decision, Tone>> = { call: 'plain', probe: 'warn', skip: 'plain', pause: 'warn' };
 
 /** An entry on one line, without colour: `00:12  ops-agent       skip get-sum (open)`. */
-export const entryLine = ({ atMs, who, text, times }: Entry): string =>
+export const entryLine = ({ atMs, who, text, times }: JournalEntry): string =>
   `${clockTime(atMs)}  ${who.padEnd(14)}  ${text}${times > 1 ? ` x${times}` : ''}`;

@@ -107,7 +107,7 @@ test('after SIGKILL to the process in BREAKERBOX_PARENT, the demo ends', { timeo
   await nothingIsLeft(processes);
 });
 
-test('refuses a TMPDIR that does not exist, and says what to do', { timeout: 120_000 }, async () => {
+test('rejects a TMPDIR that does not exist, and says what to do', { timeout: 120_000 }, async () => {
   const missing = join(home, 'missing');
   const demo = start(DEMO, { TMPDIR: missing });
   let err = '';

@@ -1,4 +1,5 @@
 import { createBreakerbox } from '@breakerbox/core';
+import { report } from '@breakerbox/core/report';
 import { expect, test, vi } from 'vitest';
 import { createJournal } from './journal.ts';
 import { openOutput } from './output.ts';
@@ -14,7 +15,7 @@ test('without a terminal, prints the full report of a session that pauses', () =
       budget: { rule: 'strict', failures: 1 },
     });
     session.acquire('a').settle({ error: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) });
-    journal.report(session.report({ done: ['reading'] }));
+    journal.report(report(session, { done: ['reading'] }));
   } finally {
     stdout.mockRestore();
   }
@@ -25,7 +26,7 @@ test('without a terminal, prints the full report of a session that pauses', () =
     '  PAUSED, failure budget: the one failure is spent.',
     expect.stringMatching(/^ {2}agent, session s-1, step 0, /),
   ]);
-  expect(lines).toContain('    done  reading');
+  expect(lines).toContain('    done:     reading');
   expect(lines).toContain('  Failure budget: 0 of 1 failure left');
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
 });

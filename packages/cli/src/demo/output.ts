@@ -1,8 +1,8 @@
-import type { Board } from './board.ts';
+import type { DemoReport } from './demo-report.ts';
+import type { DemoStatus } from './demo-status.ts';
 import { clockTime } from './duration.ts';
 import { entryLine, type Journal } from './journal.ts';
 import { colour, plain } from './paint.ts';
-import type { DemoReport } from './report.ts';
 import { summary } from './summary.ts';
 import { openScreen } from './terminal.ts';
 import { renderView } from './view.ts';
@@ -11,7 +11,7 @@ import { reportText } from './wording.ts';
 /** The output of the demo. */
 export interface Output {
   /** The agents have started: begins to show them. */
-  begin(board: () => Board): void;
+  begin(status: () => DemoStatus): void;
   /** Shows a fault in telemetry: in the view, or on stderr. */
   diagnostic(line: string): void;
   /** Restores the terminal. What is written after it stays visible. */
@@ -64,8 +64,8 @@ const lineOutput = (journal: Journal): Output => {
       );
   });
   return {
-    begin: (board) => {
-      for (const [name, place] of Object.entries(board().places)) journal.note(name, place);
+    begin: (status) => {
+      for (const [name, place] of Object.entries(status().places)) journal.note(name, place);
     },
     diagnostic: toStderr,
     restore: () => undefined,
@@ -80,10 +80,10 @@ const viewOutput = (journal: Journal, color: boolean): Output => {
   let isOpen = false;
   let restore = (): void => undefined;
   return {
-    begin: (board) => {
+    begin: (status) => {
       const screen = openScreen(process.stdout);
       const draw = (): void =>
-        screen.draw(renderView(board(), { columns: process.stdout.columns, rows: process.stdout.rows }, paint));
+        screen.draw(renderView(status(), { columns: process.stdout.columns, rows: process.stdout.rows }, paint));
       const timer = setInterval(draw, REDRAW_MS);
       draw();
       isOpen = true;
@@ -102,7 +102,7 @@ const viewOutput = (journal: Journal, color: boolean): Output => {
       const latest = done.reports.at(-1);
       if (latest !== undefined) {
         process.stdout.write(`The latest pause report, of ${clockTime(latest.atMs)}:\n\n`);
-        process.stdout.write(`${reportText(latest.report, paint === colour)}\n\n`);
+        process.stdout.write(`${reportText(latest.report, paint)}\n\n`);
       }
       process.stdout.write(summary(done));
     },

@@ -28,19 +28,3 @@ export const clip = (line: string, columns: number): string => {
   }
   return kept;
 };
-
-/** A text on lines of at most `columns` columns, broken at spaces: the first begins with `first`, the others with `rest`. */
-export const wrap = (text: string, columns: number, first: string, rest: string): readonly string[] => {
-  const [start = '', ...words] = text.split(' ');
-  const lines: string[] = [];
-  let line = first + start;
-  for (const word of words) {
-    if (line.length + 1 + word.length <= columns) {
-      line += ` ${word}`;
-    } else {
-      lines.push(line);
-      line = rest + word;
-    }
-  }
-  return [...lines, line];
-};

@@ -1,4 +1,5 @@
-import type { ScopePlan, Task } from '@breakerbox/core';
+import type { ScopePlan } from '@breakerbox/core';
+import type { Task } from '@breakerbox/core/scope';
 
 /** A kind of work that an agent does again and again, in batches: each batch is a task. */
 export interface Duty {
@@ -14,10 +15,10 @@ export interface PlannedCall {
 }
 
 /**
- * How a call ended. `stood_in`: another tool or the last good result answered. That is good enough for the task, but the tool itself
- * still owes an answer. `held_up`: the call was rejected and had no answer.
+ * How a call ended. `fallback`: another tool or the last good result answered. That is good enough for the task, but the tool itself
+ * still owes an answer. `rejected`: the call was rejected and had no answer.
  */
-export type Answer = 'answered' | 'failed' | 'stood_in' | 'held_up';
+export type Answer = 'answered' | 'failed' | 'fallback' | 'rejected';
 
 /** The rest of a session's work. */
 export interface Plan {
@@ -71,7 +72,7 @@ export const createPlan = ({ duties, steps, input }: PlanOptions): Plan => {
   /** Tools that were called and have not answered themselves. */
   const owing = new Set<string>();
   const made = new Map<string, Made>();
-  let standIns: readonly Omit<Made, 'id'>[] = [];
+  let fallbacks: readonly Omit<Made, 'id'>[] = [];
   let inScope: ReadonlySet<string> = new Set(tools);
   let obstacles = 0;
   /** The step at which a task was deferred; undefined if none is. */
@@ -133,8 +134,8 @@ export const createPlan = ({ duties, steps, input }: PlanOptions): Plan => {
     },
     next: () => {
       if (isDone()) return [];
-      const instead = standIns.slice(0, CALLS_PER_STEP).map(make);
-      standIns = standIns.slice(CALLS_PER_STEP);
+      const instead = fallbacks.slice(0, CALLS_PER_STEP).map(make);
+      fallbacks = fallbacks.slice(CALLS_PER_STEP);
       const inTurn = takeTurns(CALLS_PER_STEP - instead.length).map(turnCall);
       const all = [...instead, ...inTurn];
       if (all.length > 0) step += 1;
@@ -143,8 +144,8 @@ export const createPlan = ({ duties, steps, input }: PlanOptions): Plan => {
     settle: (id, answer) => {
       const call = made.get(id);
       made.delete(id);
-      if (answer === 'stood_in' || answer === 'held_up') obstacles += 1;
-      if (call === undefined || answer === 'failed' || answer === 'held_up') return;
+      if (answer === 'fallback' || answer === 'rejected') obstacles += 1;
+      if (call === undefined || answer === 'failed' || answer === 'rejected') return;
       const { tool, turnOf } = call;
       answers.set(turnOf, (answers.get(turnOf) ?? 0) + 1);
       if (answer === 'answered' && tool === turnOf) owing.delete(turnOf);
@@ -153,7 +154,7 @@ export const createPlan = ({ duties, steps, input }: PlanOptions): Plan => {
       const call = made.get(id);
       made.delete(id);
       obstacles += 1;
-      if (call !== undefined) standIns = [...standIns, { tool, turnOf: call.turnOf, input: call.input }];
+      if (call !== undefined) fallbacks = [...fallbacks, { tool, turnOf: call.turnOf, input: call.input }];
     },
   };
 };

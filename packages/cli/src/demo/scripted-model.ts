@@ -23,7 +23,7 @@ export interface ScriptedModelOptions {
 
 /** The words that this model reacts to. They are Breakerbox's own, and each is tested. */
 const PAUSED = /tool calls are paused/i;
-const HELD_UP = /Tool '[^']+' is unavailable/;
+const UNAVAILABLE = /Tool '[^']+' is unavailable/;
 const USE_INSTEAD = /\bUse '([^']+)' instead/;
 const STALE = /\bstale: retrieved [^"\]]+/;
 const IN_PLACE = /answered by '[^']+' in place of/;
@@ -39,8 +39,8 @@ export const scriptedModel = (plan: Plan, { thinkMs, onStale }: ScriptedModelOpt
     const [label] = (!failed && STALE.exec(text)) || [];
     if (label !== undefined) onStale?.(tool, label);
     if (other !== undefined) plan.callInstead(callId, other);
-    else if (failed) plan.settle(callId, HELD_UP.test(text) ? 'held_up' : 'failed');
-    else plan.settle(callId, label !== undefined || IN_PLACE.test(text) ? 'stood_in' : 'answered');
+    else if (failed) plan.settle(callId, UNAVAILABLE.test(text) ? 'rejected' : 'failed');
+    else plan.settle(callId, label !== undefined || IN_PLACE.test(text) ? 'fallback' : 'answered');
   };
   return new MockLanguageModelV4({
     provider: 'breakerbox-demo',

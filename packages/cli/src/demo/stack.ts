@@ -166,7 +166,7 @@ const makeFolder = async (): Promise<string> => {
 };
 
 type ProgramName = 'prometheus' | 'alertmanager';
-interface Surroundings {
+interface ProgramContext {
   readonly journal: Journal;
   readonly signal: AbortSignal;
   readonly state: { readonly stopping: boolean };
@@ -175,8 +175,8 @@ interface Surroundings {
 /** A signal to the whole group, such as ctrl-c, may end the programs a moment before this process gets it. */
 const SIGNAL_RACE_MS = 300;
 
-const program = async (name: ProgramName, child: Child, url: string, around: Surroundings): Promise<Program> => {
-  const { journal, signal, state } = around;
+const program = async (name: ProgramName, child: Child, url: string, context: ProgramContext): Promise<Program> => {
+  const { journal, signal, state } = context;
   if (!(await isReady(child, `${url}/-/ready`, signal))) {
     if (signal.aborted) return absent('off', 'stopped');
     await child.stop();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { report } from './demo-report.ts';
 import { createJournal } from './journal.ts';
-import { report } from './report.ts';
 import { noStack } from './stack.ts';
 import { summary } from './summary.ts';
 

@@ -1,8 +1,8 @@
 import type { Decision, Route } from '@breakerbox/core';
-import type { AlertLabels } from './alert-watch.ts';
+import type { DemoReport } from './demo-report.ts';
 import { clockTime } from './duration.ts';
+import type { AlertLabels } from './journal.ts';
 import { formatMessage } from './message.ts';
-import type { DemoReport } from './report.ts';
 
 /** The summary of the demo, for a person. */
 export const summary = (done: DemoReport): string => {

@@ -53,7 +53,7 @@ export const estimateTokens: NonNullable<GuardOptions['tokens']> = (end) => {
   return CALL_TOKENS + Math.ceil((text ?? '').length / CHARACTERS_PER_TOKEN);
 };
 
-/** Asks a service, and tells the session the tokens of each call. It uses `guard`, because `guardTools` cannot count tokens. */
+/** asks a service, and reports the tokens of each call to the session. It uses `guard`, because `guardTools` cannot count tokens. */
 export const pricedTool = (session: Session, name: string, service: Service, options: PricedTool): DemoTool => {
   const ask = guard(
     session,

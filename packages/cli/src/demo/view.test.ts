@@ -1,7 +1,10 @@
-import { type BudgetRule, type CircuitView, createBreakerbox, type SessionReport } from '@breakerbox/core';
+import { type BudgetRule, type CircuitView, createBreakerbox } from '@breakerbox/core';
+import type { SessionReport } from '@breakerbox/core/report';
+import { report as reportOf } from '@breakerbox/core/report';
+import { planScope } from '@breakerbox/core/scope';
 import { expect, test } from 'vitest';
-import type { AgentBoard, Board, ToolBoard } from './board.ts';
-import type { Entry } from './journal.ts';
+import type { AgentStatus, DemoStatus, ToolStatus } from './demo-status.ts';
+import type { JournalEntry } from './journal.ts';
 import { colour, plain } from './paint.ts';
 import { renderView } from './view.ts';
 
@@ -19,8 +22,8 @@ const circuit = (tool: string, facts: Partial<CircuitView> = {}): CircuitView =>
   ...facts,
 });
 
-const row = (tool: string, facts: Partial<CircuitView>, instead = ''): ToolBoard => {
-  return { name: tool, circuit: circuit(tool, facts), instead, standsIn: false };
+const row = (tool: string, facts: Partial<CircuitView>, instead = ''): ToolStatus => {
+  return { name: tool, circuit: circuit(tool, facts), instead, isAlternative: false };
 };
 
 /** The report of a session that has spent its budget. */
@@ -30,8 +33,8 @@ const pausedReport = (): SessionReport => {
     budget: { rule: 'strict', failures: 1 },
   });
   session.acquire('get-sum').settle({ error: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) });
-  session.planScope([{ name: 'costs 1', tools: ['get-sum'] }]);
-  return session.report();
+  planScope(session, [{ name: 'costs 1', tools: ['get-sum'] }]);
+  return reportOf(session);
 };
 const paused = pausedReport();
 
@@ -40,7 +43,7 @@ const session = (
   remaining: number,
   provisional = 0,
   rule: BudgetRule = 'window',
-): NonNullable<AgentBoard['session']> => ({
+): NonNullable<AgentStatus['session']> => ({
   state,
   budget: {
     rule,
@@ -53,13 +56,13 @@ const session = (
   },
 });
 
-const entry = (atMs: number, who: string, text: string, tone: Entry['tone'], times = 1): Entry => {
+const entry = (atMs: number, who: string, text: string, tone: JournalEntry['tone'], times = 1): JournalEntry => {
   return { atMs, who, text, tone, times };
 };
 
 const open = { state: 'open', category: 'network', openForMs: 1234 } as const;
 
-const board: Board = {
+const status: DemoStatus = {
   elapsedMs: 42_000,
   forMs: 90_000,
   round: 1,
@@ -79,7 +82,7 @@ const board: Board = {
         row('web_search', { ...open, nextProbe: { ms: 1500, notBeforeMs: 0 } }, 'news_search'),
         row('get_weather', { failures: 2 }),
         row('read_page', { ...open, state: 'half_open' }),
-        { ...row('news_search', {}), standsIn: true },
+        { ...row('news_search', {}), isAlternative: true },
       ],
     },
     {
@@ -123,7 +126,7 @@ const board: Board = {
 };
 
 test('at 80 columns and 24 rows', () => {
-  expect(renderView(board, { columns: 80, rows: 24 }, plain)).toEqual([
+  expect(renderView(status, { columns: 80, rows: 24 }, plain)).toEqual([
     'Breakerbox demo  00:42 of 01:30  round 1 of the script, ctrl-c stops it',
     'metrics       http://127.0.0.1:9464/metrics',
     'prometheus    http://127.0.0.1:40001/alerts',
@@ -154,29 +157,32 @@ test.each([
   ['strict', 2, 1, '#?... 2 left'],
   ['strict', 1, 9, '?.... 1 left'],
 ] as const)('S3: the rule %s with %i left and %i provisional: %s', (rule, remaining, provisional, bar) => {
-  const [agent] = board.agents;
-  if (agent === undefined) throw new Error('the board has no agent');
+  const [agent] = status.agents;
+  if (agent === undefined) throw new Error('the status has no agent');
   const agents = [{ ...agent, session: session('active', remaining, provisional, rule) }];
-  expect(renderView({ ...board, agents }, { columns: 80, rows: 24 }, plain).join('\n')).toContain(`active   ${bar}`);
+  expect(renderView({ ...status, agents }, { columns: 80, rows: 24 }, plain).join('\n')).toContain(`active   ${bar}`);
 });
 
 test('C13: shows the circuit of the group in the row of a tool while the group decides', () => {
   const group = circuit('group:github', { ...open, nextProbe: { steps: 2, notBeforeMs: 0 } });
-  const agent = { ...board.agents[0], tools: [{ name: 'list_issues', circuit: group, instead: '', standsIn: false }] };
-  const lines = renderView({ ...board, agents: [agent as AgentBoard] }, { columns: 80, rows: 24 }, plain);
+  const agent = {
+    ...status.agents[0],
+    tools: [{ name: 'list_issues', circuit: group, instead: '', isAlternative: false }],
+  };
+  const lines = renderView({ ...status, agents: [agent as AgentStatus] }, { columns: 80, rows: 24 }, plain);
   expect(lines.find((line) => line.includes('list_issues'))).toBe(
     'research-agent  list_issues  group open  in 2 steps  network, 1.2 s',
   );
 });
 
 test('keeps the next probe on a narrow terminal, and drops the older columns', () => {
-  const lines = renderView(board, { columns: 60, rows: 20 }, plain);
+  const lines = renderView(status, { columns: 60, rows: 20 }, plain);
   expect(lines.find((line) => line.includes('  web_search'))).toContain('  in 1.5 s');
   expect(lines.find((line) => line.includes('  get-sum'))).toContain('  when resumed');
 });
 
 test('shows headings, blank lines, and what to do about a pause if there is room', () => {
-  const lines = renderView(board, { columns: 120, rows: 40 }, plain);
+  const lines = renderView(status, { columns: 120, rows: 40 }, plain);
   expect(lines.filter((line) => line === '')).toHaveLength(5);
   expect(lines).toContain('events');
   expect(lines.join('\n')).toContain('  1. Look at get-sum first');
@@ -185,14 +191,14 @@ test('shows headings, blank lines, and what to do about a pause if there is room
 });
 
 test('shows the full report on a tall terminal', () => {
-  const text = renderView(board, { columns: 120, rows: 70 }, plain).join('\n');
+  const text = renderView(status, { columns: 120, rows: 70 }, plain).join('\n');
   expect(text).toContain('Failure budget: 0 of 1 failure left');
-  expect(text).toContain('deferred  costs 1: waits for get-sum');
+  expect(text).toContain('deferred: costs 1: waits for get-sum');
 });
 
 test('does not repeat the report of a paused session among the events', () => {
-  const entries = [...board.entries, { ...entry(40_000, 'ops-agent', paused.headline, 'bad'), report: paused }];
-  const lines = renderView({ ...board, entries }, { columns: 80, rows: 24 }, plain);
+  const entries = [...status.entries, { ...entry(40_000, 'ops-agent', paused.headline, 'bad'), report: paused }];
+  const lines = renderView({ ...status, entries }, { columns: 80, rows: 24 }, plain);
   expect(lines.filter((line) => line.includes(paused.headline))).toEqual([`ops-agent: ${paused.headline}`]);
 });
 
@@ -201,10 +207,10 @@ test.each([
   [80, 24],
   [40, 60],
 ])('fits into %i columns and %i rows, with and without colours', (columns, rows) => {
-  const lines = renderView(board, { columns, rows }, plain);
+  const lines = renderView(status, { columns, rows }, plain);
   expect(lines.length).toBeLessThanOrEqual(rows);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of them
-  const uncoloured = renderView(board, { columns, rows }, colour).map((line) => line.replace(/\x1b\[[\d;]*m/g, ''));
+  const uncoloured = renderView(status, { columns, rows }, colour).map((line) => line.replace(/\x1b\[[\d;]*m/g, ''));
   expect(uncoloured).toEqual(lines);
 });

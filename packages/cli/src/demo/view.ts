@@ -1,11 +1,11 @@
-import { type CircuitView, GROUP_PREFIX, type SessionReport } from '@breakerbox/core';
-import Table from 'cli-table3';
-import { NO_EDGES } from '../table-edges.ts';
+import { type CircuitView, GROUP_PREFIX } from '@breakerbox/core';
+import type { SessionReport } from '@breakerbox/core/report';
+import { tableLines, wrap } from '../plain-table.ts';
 import type { AlertRow } from './alert-watch.ts';
-import type { AgentBoard, Board } from './board.ts';
+import type { AgentStatus, DemoStatus } from './demo-status.ts';
 import { clockTime, shortSeconds } from './duration.ts';
 import { entryLine, type Tone } from './journal.ts';
-import { clip, type Paint, type Style, wrap } from './paint.ts';
+import { clip, type Paint, type Style } from './paint.ts';
 import { describeLabels } from './summary.ts';
 import { reportText } from './wording.ts';
 
@@ -26,33 +26,33 @@ const LEAST_EVENTS = 3;
 const FEW_EVENTS = 8;
 
 /** The whole view, as at most `rows` lines of at most `columns` columns. */
-export const renderView = (board: Board, { columns, rows }: Size, paint: Paint): readonly string[] => {
+export const renderView = (status: DemoStatus, { columns, rows }: Size, paint: Paint): readonly string[] => {
   const roomy = rows >= ROOMY_ROWS;
   const gap = roomy ? [''] : [];
   const top = [
-    ...header(board, roomy, paint),
+    ...header(status, roomy, paint),
     ...gap,
-    ...toolTable(board.agents, { roomy, wide: columns >= ROOMY_COLUMNS }, paint),
+    ...toolTable(status.agents, { roomy, wide: columns >= ROOMY_COLUMNS }, paint),
     ...gap,
-    ...agentLines(board.agents, paint),
+    ...agentLines(status.agents, paint),
     ...gap,
   ];
-  const reports = reportLines(board.agents, { roomy, columns, rows: rows - top.length }, paint);
-  const above = [...top, ...reports, alertSummary(board, paint)];
+  const reports = reportLines(status.agents, { roomy, columns, rows: rows - top.length }, paint);
+  const above = [...top, ...reports, alertSummary(status, paint)];
   const left = rows - above.length;
-  const alerts = board.alerts
+  const alerts = status.alerts
     .slice(0, Math.max(0, roomy ? left - LEAST_EVENTS : Math.min(FEW_ALERTS, left - LEAST_EVENTS)))
     .map((row) => alertLine(row, paint));
   const heading = [...gap, ...(roomy ? [paint('bold', 'events')] : [])];
   const room = left - alerts.length - heading.length;
   // A report that is shown above needs no line here.
-  const shown = new Set(board.agents.map(({ report }) => report));
-  const told = board.entries.filter(({ report }) => report === undefined || !shown.has(report));
-  const events = room > 0 ? told.slice(-room).map((entry) => eventLine(entry, paint)) : [];
+  const shown = new Set(status.agents.map(({ report }) => report));
+  const listed = status.entries.filter(({ report }) => report === undefined || !shown.has(report));
+  const events = room > 0 ? listed.slice(-room).map((entry) => eventLine(entry, paint)) : [];
   return [...above, ...alerts, ...heading, ...events].slice(0, rows).map((line) => clip(line, columns));
 };
 
-const header = ({ elapsedMs, forMs, round, places }: Board, roomy: boolean, paint: Paint): readonly string[] => [
+const header = ({ elapsedMs, forMs, round, places }: DemoStatus, roomy: boolean, paint: Paint): readonly string[] => [
   `${paint('bold', 'Breakerbox demo')}  ${clockTime(elapsedMs)}${forMs === undefined ? '' : ` of ${clockTime(forMs)}`}` +
     `  ${paint('dim', `round ${round} of the script, ctrl-c stops it`)}`,
   `metrics       ${paint('cyan', places.metrics)}`,
@@ -61,24 +61,15 @@ const header = ({ elapsedMs, forMs, round, places }: Board, roomy: boolean, pain
   ...(roomy ? [`dashboards    ${paint('dim', 'dashboards/generated/; with Grafana: docker compose up --build')}`] : []),
 ];
 
-const table = (rows: readonly (readonly string[])[]): readonly string[] => {
-  const made = new Table({ chars: NO_EDGES, style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 } });
-  made.push(...rows.map((row) => [...row]));
-  return made
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd());
-};
-
 const toolTable = (
-  agents: readonly AgentBoard[],
+  agents: readonly AgentStatus[],
   { roomy, wide }: { readonly roomy: boolean; readonly wide: boolean },
   paint: Paint,
 ): readonly string[] => {
   const head = ['agent', 'tool', 'state', 'next probe', 'trouble', ...(wide ? ['fallback'] : [])];
   const rows = agents.flatMap((agent) =>
     agent.tools
-      .filter(({ standsIn }) => roomy || !standsIn)
+      .filter(({ isAlternative }) => roomy || !isAlternative)
       .map(({ name, circuit, instead }) => [
         agent.name,
         name,
@@ -88,7 +79,7 @@ const toolTable = (
         ...(wide ? [instead] : []),
       ]),
   );
-  return table([head.map((text) => paint('dim', text)), ...rows]);
+  return tableLines([head.map((text) => paint('dim', text)), ...rows]);
 };
 
 /**
@@ -96,7 +87,7 @@ const toolTable = (
  * cause.
  */
 const reportLines = (
-  agents: readonly AgentBoard[],
+  agents: readonly AgentStatus[],
   { roomy, columns, rows }: Size & { readonly roomy: boolean },
   paint: Paint,
 ): readonly string[] => {
@@ -113,10 +104,7 @@ const reportLines = (
   ]);
 };
 
-const fullReport = (report: SessionReport, paint: Paint): readonly string[] => {
-  const [headline = '', ...rest] = reportText(report).split('\n');
-  return [paint('red', headline), ...rest];
-};
+const fullReport = (report: SessionReport, paint: Paint): readonly string[] => reportText(report, paint).split('\n');
 
 const STATE_STYLES: Readonly<Record<string, Style>> = { closed: 'green', open: 'red' };
 
@@ -136,7 +124,7 @@ const troubleCell = (circuit: CircuitView | undefined): string => {
   return `${category}, ${shortSeconds(circuit.openForMs ?? 0)}`;
 };
 
-const probeCell = ({ session }: AgentBoard, circuit: CircuitView | undefined): string => {
+const probeCell = ({ session }: AgentStatus, circuit: CircuitView | undefined): string => {
   if (circuit?.state === 'half_open') return 'under way';
   if (circuit?.nextProbe === undefined) return '';
   if (session?.state !== 'active') return 'when resumed';
@@ -146,14 +134,14 @@ const probeCell = ({ session }: AgentBoard, circuit: CircuitView | undefined): s
   return byTime > 0 ? `in ${shortSeconds(byTime)}` : 'at the next call';
 };
 
-const SESSION_STYLES: Readonly<Record<NonNullable<AgentBoard['session']>['state'], Style>> = {
+const SESSION_STYLES: Readonly<Record<NonNullable<AgentStatus['session']>['state'], Style>> = {
   active: 'green',
   paused_budget: 'red',
   paused_systemic: 'red',
 };
 
-const agentLines = (agents: readonly AgentBoard[], paint: Paint): readonly string[] =>
-  table([
+const agentLines = (agents: readonly AgentStatus[], paint: Paint): readonly string[] =>
+  tableLines([
     ['agent', 'session', 'budget', 'call', 'probe', 'skip', 'pause', 'defer'].map((text) => paint('dim', text)),
     ...agents.map(({ name, session, decisions, deferrals }) => [
       name,
@@ -168,7 +156,7 @@ const agentLines = (agents: readonly AgentBoard[], paint: Paint): readonly strin
  * event (S3). The rule `window` counts it already, the rule `strict` does not.
  */
 const budgetBar = (
-  { rule, limit, remaining, provisional }: NonNullable<AgentBoard['session']>['budget'],
+  { rule, limit, remaining, provisional }: NonNullable<AgentStatus['session']>['budget'],
   paint: Paint,
 ): string => {
   const isCounted = rule === 'window';
@@ -179,7 +167,7 @@ const budgetBar = (
   return `${paint(style, bar)} ${remaining} left`;
 };
 
-const alertSummary = ({ alerts, deliveries }: Board, paint: Paint): string => {
+const alertSummary = ({ alerts, deliveries }: DemoStatus, paint: Paint): string => {
   const count = (state: AlertRow['state']): number => alerts.filter((row) => row.state === state).length;
   return (
     `${paint('bold', 'alerts')}  ${count('pending')} pending, ${count('firing')} firing, ${count('inhibited')} inhibited; ` +
@@ -194,7 +182,7 @@ const alertLine = ({ labels, state, delivered }: AlertRow, paint: Paint): string
 
 const TONE_STYLES: Readonly<Partial<Record<Tone, Style>>> = { bad: 'red', warn: 'yellow', good: 'green' };
 
-const eventLine = (entry: Board['entries'][number], paint: Paint): string => {
+const eventLine = (entry: DemoStatus['entries'][number], paint: Paint): string => {
   const style = TONE_STYLES[entry.tone];
   return style === undefined ? entryLine(entry) : paint(style, entryLine(entry));
 };

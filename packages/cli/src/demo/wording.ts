@@ -1,5 +1,7 @@
-import type { RouteSummary, ScopePlan, SessionReport } from '@breakerbox/core';
-import { formatReport } from '@breakerbox/core';
+import type { RouteSummary, ScopePlan } from '@breakerbox/core';
+import type { SessionReport } from '@breakerbox/core/report';
+import { formatReport } from '@breakerbox/core/report';
+import { type Paint, plain } from './paint.ts';
 
 /** Where a rejected call went, in the words of the view; empty if it went nowhere. */
 export const describeRoute = (route: RouteSummary | undefined): string => {
@@ -19,19 +21,21 @@ export const describeRoute = (route: RouteSummary | undefined): string => {
 export const describePlan = ({ decision, achievable, deferred }: ScopePlan): string => {
   const names = deferred.map(({ task }) => task);
   if (decision === 'pause') return `plan: all deferred: ${names.join(', ')}`;
-  const standIns = achievable.flatMap(({ degraded }) =>
+  const fallbacks = achievable.flatMap(({ degraded }) =>
     degraded.map(({ tool, route }) => `${route.tool} instead of ${tool}`),
   );
   const waiting = names.length === 0 ? [] : [`deferred: ${names.join(', ')}`];
-  return `plan: ${[...waiting, ...standIns].join('; ')}`;
+  return `plan: ${[...waiting, ...fallbacks].join('; ')}`;
 };
 
-const INDENT = '  ';
-const WIDTH = 80;
-
-/** A full report, indented. */
-export const reportText = (report: SessionReport, colour = false): string =>
-  formatReport(report, { columns: WIDTH - INDENT.length, colour })
+/** A full report, indented: the headline in red, titles in bold, and the states of tools in their colours. */
+export const reportText = (report: SessionReport, paint: Paint = plain): string =>
+  formatReport(report)
     .split('\n')
-    .map((line) => (line === '' ? '' : INDENT + line))
+    .map((line, index) => {
+      if (line === '') return '';
+      if (index === 0) return `  ${paint('red', line)}`;
+      if (/^[A-Z]/.test(line)) return `  ${paint('bold', line)}`;
+      return `  ${line.replace(/ {2}(open|closed|half_open)\b/, (_, state: string) => `  ${paint(state === 'closed' ? 'green' : 'red', state)}`)}`;
+    })
     .join('\n');

@@ -1,6 +1,6 @@
 import type { Decision, Route } from '@breakerbox/core';
 import type { AlertWatch, Delivery, Inhibition, Received } from './alert-watch.ts';
-import type { Journal, Told } from './journal.ts';
+import type { Journal, Recorded } from './journal.ts';
 import type { ProgramState, Stack } from './stack.ts';
 import type { Counts } from './tallies.ts';
 
@@ -32,23 +32,23 @@ export interface DemoReport {
     readonly probed: number;
     /** Open circuits that closed, by a probe. */
     readonly closed: number;
-    readonly transitions: Told['transitions'];
+    readonly transitions: Recorded['transitions'];
   };
   readonly budgets: {
     readonly exhausted: number;
     readonly resumed: number;
-    readonly events: Told['budgets'];
+    readonly events: Recorded['budgets'];
   };
-  readonly systemic: Told['systemic'];
+  readonly systemic: Recorded['systemic'];
   readonly scope: {
     /** Tasks that plans deferred. A task that three plans deferred counts three times, as in `breakerbox_tasks_total`. */
     readonly deferred: number;
-    readonly plans: Told['scope'];
+    readonly plans: Recorded['scope'];
   };
   /** Last good results that answered while a circuit was open, each with the label that the model read. */
-  readonly stale: Told['stale'];
-  /** The report of each session that paused. `formatReport(report)` of `@breakerbox/core` makes a text of it. */
-  readonly reports: Told['reports'];
+  readonly stale: Recorded['stale'];
+  /** The report of each session that paused. `formatReport(report)` of `@breakerbox/core/report` makes a text of it. */
+  readonly reports: Recorded['reports'];
   readonly alerts: {
     /** Alerts that arrived at Alertmanager's receiver, firing and resolved. */
     readonly delivered: readonly Delivery[];
@@ -58,7 +58,7 @@ export interface DemoReport {
     readonly messages: readonly Received[];
   };
   /** The script's incidents, and what the scripted operator did about paused sessions. */
-  readonly script: { readonly incidents: Told['incidents']; readonly operator: Told['operator'] };
+  readonly script: { readonly incidents: Recorded['incidents']; readonly operator: Recorded['operator'] };
 }
 
 /** The sources of the report's facts. */
@@ -73,7 +73,7 @@ export interface ReportSources {
 
 /** Makes the report. */
 export const report = ({ startedAt, journal, watch, urls, stack }: ReportSources): DemoReport => {
-  const { told, tallies, routes, deferrals } = journal;
+  const { recorded, tallies, routes, deferrals } = journal;
   const decisions = tallies.rows();
   return {
     startedAt: startedAt.toISOString(),
@@ -83,21 +83,21 @@ export const report = ({ startedAt, journal, watch, urls, stack }: ReportSources
     decisions,
     routes: routes.rows(),
     circuits: {
-      opened: told.transitions.filter(({ from, to }) => from === 'closed' && to === 'open').length,
+      opened: recorded.transitions.filter(({ from, to }) => from === 'closed' && to === 'open').length,
       probed: decisions.reduce((sum, { probe }) => sum + probe, 0),
-      closed: told.transitions.filter(({ to }) => to === 'closed').length,
-      transitions: told.transitions,
+      closed: recorded.transitions.filter(({ to }) => to === 'closed').length,
+      transitions: recorded.transitions,
     },
     budgets: {
-      exhausted: told.budgets.filter(({ what }) => what === 'exhausted').length,
-      resumed: told.budgets.filter(({ what }) => what === 'resumed').length,
-      events: told.budgets,
+      exhausted: recorded.budgets.filter(({ what }) => what === 'exhausted').length,
+      resumed: recorded.budgets.filter(({ what }) => what === 'resumed').length,
+      events: recorded.budgets,
     },
-    systemic: told.systemic,
-    scope: { deferred: [...deferrals.values()].reduce((sum, count) => sum + count, 0), plans: told.scope },
-    stale: told.stale,
-    reports: told.reports,
+    systemic: recorded.systemic,
+    scope: { deferred: [...deferrals.values()].reduce((sum, count) => sum + count, 0), plans: recorded.scope },
+    stale: recorded.stale,
+    reports: recorded.reports,
     alerts: { delivered: watch.delivered, inhibited: watch.inhibited, messages: watch.messages },
-    script: { incidents: told.incidents, operator: told.operator },
+    script: { incidents: recorded.incidents, operator: recorded.operator },
   };
 };

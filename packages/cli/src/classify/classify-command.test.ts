@@ -1,37 +1,13 @@
-/** The command in this process with its own terminal, and once as a process of its own. */
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+/** The command in this process with its own terminal. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClassifyReport, classifyCommand } from './command.ts';
+import { describe, expect, test } from 'vitest';
+import { runCommand } from '../test-support-command.ts';
+import { type ClassifyReport, classifyCommand } from './classify-command.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'breakerbox-classify-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-const run = async (content: string, ...flags: readonly string[]) => {
-  const seen = { code: 0, out: '', err: '' };
-  const surroundings = {
-    out: (text: string) => {
-      seen.out += text;
-    },
-    err: (text: string) => {
-      seen.err += text;
-    },
-    exitWith: (code: number) => {
-      seen.code = code;
-    },
-    columns: 120,
-  };
-  await classifyCommand(surroundings, Readable.from([content])).parseAsync(['-', ...flags], { from: 'user' });
-  return seen;
-};
+const run = (content: string, ...flags: readonly string[]) =>
+  runCommand((io) => classifyCommand(io, Readable.from([content])), ['-', ...flags]);
 
 const judged = async (content: string, ...flags: readonly string[]): Promise<readonly ClassifyReport[]> =>
   JSON.parse((await run(content, '--json', ...flags)).out);
@@ -94,39 +70,14 @@ describe('O2: breakerbox classify', () => {
   });
 
   test.each([
-    ['missing', 'there is no file'],
+    ['breakerbox-missing', 'there is no file'],
     ['.', 'is a folder'],
   ])('O2: says how to fix the path: %s', async (name, wanted) => {
-    const seen = { code: 0, err: '' };
-    const command = classifyCommand({
-      out: () => undefined,
-      err: (text) => {
-        seen.err += text;
-      },
-      exitWith: (code) => {
-        seen.code = code;
-      },
-      columns: 80,
-    });
-    await command.parseAsync([join(folder, name)], { from: 'user' });
-    expect(seen.code).toBe(1);
-    expect(seen.err).toContain(wanted);
+    const { code, err } = await runCommand(classifyCommand, [join(tmpdir(), name)]);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(wanted) });
   });
 
   test('O2: an empty file is an error', async () => {
     expect(await run(' \n')).toMatchObject({ code: 1, err: expect.stringContaining('The file is empty') });
-  });
-
-  test('O2: as a process of its own', async () => {
-    const path = join(folder, 'texts.txt');
-    await writeFile(path, LINES);
-    const main = fileURLToPath(new URL('../main.ts', import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      '--conditions=breakerbox-source',
-      main,
-      'classify',
-      path,
-    ]);
-    expect(stdout).toContain('1 of 3 would count as a failure');
   });
 });

@@ -1,7 +1,7 @@
 import { Command, type CommanderError } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { demoCommand } from './command.ts';
 import type { DemoOptions } from './demo.ts';
+import { demoCommand } from './demo-command.ts';
 
 beforeEach(() => {
   vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_HOST', undefined);
@@ -57,7 +57,7 @@ test("reads OpenTelemetry's variables, lets flags override them, and ignores emp
   expect(await parse('--port', '9501')).toMatchObject({ port: 9501 });
 });
 
-describe('refuses a wrong flag, and says what to write', () => {
+describe('rejects a wrong flag, and says what to write', () => {
   test.each([
     ['--for 9x', 'Write a time such as 90s'],
     ['--for 0', 'Write a time such as 90s'],

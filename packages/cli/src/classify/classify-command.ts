@@ -3,8 +3,8 @@ import { text as readAll } from 'node:stream/consumers';
 import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
 import { classifyError, classifyResult, type ReadContext, type ToolKind } from '@breakerbox/instrumentation';
 import { Command } from 'commander';
+import { type CommandIo, documentOf, processIo } from '../command-io.ts';
 import { plainTable, printable } from '../plain-table.ts';
-import { documentOf, ofThisProcess, type Surroundings } from '../surroundings.ts';
 import { type Entry, entriesOf } from './entries.ts';
 
 interface Flags {
@@ -29,10 +29,7 @@ const KINDS: readonly string[] = ['runner', 'fetch', 'browser'] satisfies readon
 const LONGEST = 160;
 
 /** `breakerbox classify`. `input` is standard input. */
-export const classifyCommand = (
-  surroundings: Surroundings = ofThisProcess,
-  input: NodeJS.ReadableStream = process.stdin,
-): Command =>
+export const classifyCommand = (io: CommandIo = processIo, input: NodeJS.ReadableStream = process.stdin): Command =>
   new Command('classify')
     .description('Show how errors are classified: the category, what it blames, and why.')
     .argument(
@@ -44,12 +41,12 @@ export const classifyCommand = (
     .option('--tool <name>', 'the name of the tool, or its kind: runner, fetch or browser')
     .option('--json', 'print one JSON document, an array of ClassifyReport', false)
     .showHelpAfterError('(see breakerbox classify --help)')
-    .action((file: string, flags: Flags) => run(file, flags, surroundings, input));
+    .action((file: string, flags: Flags) => run(file, flags, io, input));
 
 const run = async (
   file: string,
   flags: Flags,
-  { out, err, exitWith, columns }: Surroundings,
+  { out, err, exitWith, columns }: CommandIo,
   input: NodeJS.ReadableStream,
 ) => {
   try {

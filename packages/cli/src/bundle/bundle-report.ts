@@ -4,7 +4,7 @@ import type { BundleOptions, Part } from './options.ts';
 import type { WrittenFile } from './write.ts';
 
 /** What `breakerbox bundle --json` prints. */
-export type BundleReport = MadeBundle | RefusedBundle;
+export type BundleReport = MadeBundle | RejectedBundle;
 
 /** All files are written. */
 export interface MadeBundle {
@@ -20,7 +20,7 @@ export interface MadeBundle {
 }
 
 /** No file was written; or an error says which files could not be restored, and where the originals are. */
-export interface RefusedBundle {
+export interface RejectedBundle {
   readonly made: false;
   /** All faults, each with the flag or the file. */
   readonly errors: readonly ConfigIssue[];

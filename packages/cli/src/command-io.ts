@@ -1,5 +1,5 @@
 /** The parts of its process that a command needs. */
-export interface Surroundings {
+export interface CommandIo {
   out(text: string): void;
   err(text: string): void;
   /** Sets the exit code of the process. */
@@ -11,7 +11,7 @@ export interface Surroundings {
 /** Columns if the output does not go to a terminal. */
 const DEFAULT_COLUMNS = 120;
 
-export const ofThisProcess: Surroundings = {
+export const processIo: CommandIo = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   exitWith: (code) => {

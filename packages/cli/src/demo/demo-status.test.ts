@@ -1,6 +1,6 @@
 import { createBreakerbox, type Session } from '@breakerbox/core';
 import { expect, test } from 'vitest';
-import { decidingCircuit } from './board.ts';
+import { decidingCircuit } from './demo-status.ts';
 
 const down = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 const tools = { list_issues: { group: 'github' }, read_file: { group: 'github' }, web_search: {} };

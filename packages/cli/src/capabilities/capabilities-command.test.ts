@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { capabilitiesCommand } from './command.ts';
+import { runCommand } from '../test-support-command.ts';
+import { capabilitiesCommand } from './capabilities-command.ts';
 
 const MAP = `
 tools:
@@ -36,20 +37,7 @@ const file = async (text: string): Promise<string> => {
 };
 
 const run = async (columns: number, path: string, ...flags: readonly string[]) => {
-  const seen = { code: 0, out: '', err: '' };
-  const command = capabilitiesCommand({
-    out: (text) => {
-      seen.out += text;
-    },
-    err: (text) => {
-      seen.err += text;
-    },
-    exitWith: (code) => {
-      seen.code = code;
-    },
-    columns,
-  });
-  await command.parseAsync([path, ...flags], { from: 'user' });
+  const seen = await runCommand(capabilitiesCommand, [path, ...flags], columns);
   return { ...seen, out: seen.out.replaceAll(folder, '.') };
 };
 

@@ -1,10 +1,10 @@
 import { BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
 import { Command } from 'commander';
-import { printable } from '../plain-table.ts';
-import { documentOf, ofThisProcess, type Surroundings } from '../surroundings.ts';
+import { type CommandIo, documentOf, processIo } from '../command-io.ts';
+import { onOneLine } from '../plain-table.ts';
+import type { MadeBundle, RejectedBundle } from './bundle-report.ts';
 import { type BundleFlags, DEFAULT_FOLDER, outIssues, PARTS, readFlags } from './options.ts';
 import { HalfWritten } from './put.ts';
-import type { MadeBundle, RefusedBundle } from './report.ts';
 
 interface Flags extends BundleFlags {
   readonly out?: string;
@@ -18,7 +18,7 @@ interface Flags extends BundleFlags {
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** `breakerbox bundle`. */
-export const bundleCommand = (surroundings: Surroundings = ofThisProcess): Command => {
+export const bundleCommand = (io: CommandIo = processIo): Command => {
   const command = new Command('bundle');
   const asJson = (): boolean => argumentsOf(command).includes('--json');
   return command
@@ -36,13 +36,13 @@ export const bundleCommand = (surroundings: Surroundings = ofThisProcess): Comma
     .option('--force', 'overwrite existing files that differ', false)
     .option('--json', 'print one JSON document, of type BundleReport', false)
     .showHelpAfterError('(see breakerbox bundle --help)')
-    .configureOutput({ writeErr: (text) => (asJson() ? undefined : surroundings.err(text)) })
+    .configureOutput({ writeErr: (text) => (asJson() ? undefined : io.err(text)) })
     .exitOverride(({ exitCode, message }) => {
       if (exitCode === 0 || !asJson()) return;
-      const told = { path: flagIn(message), message: message.replace(/^error: /, '') };
-      surroundings.out(documentOf({ made: false, errors: [told] } satisfies RefusedBundle));
+      const fault = { path: flagIn(message), message: message.replace(/^error: /, '') };
+      io.out(documentOf({ made: false, errors: [fault] } satisfies RejectedBundle));
     })
-    .action((flags: Flags) => run(flags, surroundings));
+    .action((flags: Flags) => run(flags, io));
 };
 
 /** The flags. If one cannot be parsed, the flags after it are missing. */
@@ -54,27 +54,27 @@ const argumentsOf = (command: Command): readonly string[] => {
 
 const flagIn = (message: string): string => /'(-[^\s']*)/.exec(message)?.[1] ?? 'breakerbox bundle';
 
-const run = async (flags: Flags, surroundings: Surroundings): Promise<void> => {
-  const { out, err, exitWith } = surroundings;
+const run = async (flags: Flags, io: CommandIo): Promise<void> => {
+  const { out, err, exitWith } = io;
   try {
-    if (flags.listSettings) await list(flags, surroundings);
-    else await make(flags, surroundings);
+    if (flags.listSettings) await list(flags, io);
+    else await make(flags, io);
   } catch (error) {
     if (!(error instanceof BreakerboxConfigError)) throw error;
-    if (flags.json) out(documentOf({ made: false, errors: error.issues } satisfies RefusedBundle));
-    else err(renderRefusal(error));
+    if (flags.json) out(documentOf({ made: false, errors: error.issues } satisfies RejectedBundle));
+    else err(renderFaults(error));
     exitWith(1);
   }
 };
 
 // Loaded here, because no other command needs the code that makes dashboards.
 
-const list = async ({ json }: Flags, { out, columns }: Surroundings): Promise<void> => {
+const list = async ({ json }: Flags, { out, columns }: CommandIo): Promise<void> => {
   const { listedSettings, renderSettings } = await import('./settings.ts');
   out(json ? documentOf(listedSettings()) : renderSettings(columns));
 };
 
-const make = async (flags: Flags, { out }: Surroundings): Promise<void> => {
+const make = async (flags: Flags, { out }: CommandIo): Promise<void> => {
   const { readSettings } = await import('./settings.ts');
   const read = readFlags(flags);
   const { settings, issues } = await readSettings(flags.settings[0], flags.set);
@@ -87,7 +87,7 @@ const make = async (flags: Flags, { out }: Surroundings): Promise<void> => {
   const options = { ...read.options, settings };
   const { bundleFiles } = await import('./contents.ts');
   const { writeBundle } = await import('./write.ts');
-  const { notesOn, renderBundle } = await import('./report.ts');
+  const { notesOn, renderBundle } = await import('./bundle-report.ts');
   const files = await writeBundle(flags.out, bundleFiles(options), flags.force);
   const notes = notesOn(options, flags.only === undefined);
   const made: MadeBundle = { made: true, out: flags.out, files, options, notes };
@@ -95,11 +95,9 @@ const make = async (flags: Flags, { out }: Surroundings): Promise<void> => {
 };
 
 /** All faults, one per line. */
-const renderRefusal = (error: BreakerboxConfigError): string =>
+const renderFaults = (error: BreakerboxConfigError): string =>
   [
     `breakerbox bundle: ${error instanceof HalfWritten ? 'some files could not be restored' : 'nothing was written'}:`,
     ...error.issues.map(({ path, message }) => `  ${onOneLine(path)}: ${onOneLine(message)}`),
     '',
   ].join('\n');
-
-const onOneLine = (text: string): string => printable(text).replaceAll('\n', '\\n');
