@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { namesIn } from './promql.ts';
+import { namesIn } from './promql-names.ts';
 import { grafanaAlerting } from './src/grafana.ts';
 import { ALERT_DEFINITIONS } from './src/rules.ts';
 

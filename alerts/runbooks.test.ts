@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ERROR_CATEGORIES } from '../packages/core/src/index.ts';
 import { ATTR } from '../packages/core/src/telemetry/semconv.ts';
-import { namesIn } from './promql.ts';
+import { namesIn } from './promql-names.ts';
 import { checkWords, LABEL_VALUES, LABELS, numberCalled, SERIES, tryCall } from './runbooks.words.ts';
 import { DEFAULT_SETTINGS } from './src/settings.ts';
 

@@ -1,5 +1,6 @@
 /** Which names in code marks a runbook may use: names that exist, and calls that work. */
 import { readFileSync } from 'node:fs';
+import { DEFAULT_SYSTEMIC } from '../packages/core/src/budget/systemic.ts';
 import * as core from '../packages/core/src/index.ts';
 import {
   AVAILABILITIES,
@@ -12,7 +13,8 @@ import {
   REASONS,
   type Session,
 } from '../packages/core/src/index.ts';
-import { DEFAULT_SYSTEMIC } from '../packages/core/src/systemic.ts';
+import * as reports from '../packages/core/src/report/report-entry.ts';
+import * as snapshots from '../packages/core/src/snapshot/snapshot-entry.ts';
 import { ATTR, EVENT, METRIC, MIXED_CATEGORY, OTHER_TOOL } from '../packages/core/src/telemetry/semconv.ts';
 import { secondsOf } from './src/duration.ts';
 import { DEFAULT_SETTINGS, WINDOW } from './src/settings.ts';
@@ -90,7 +92,7 @@ const pausedSession = (): { readonly box: Breakerbox; readonly session: Session 
 };
 
 /**
- * Makes a call that a runbook tells the reader to make, such as `session.control('TOOL', 'forced_open')`. Without brackets, the
+ * Makes a call that a runbook asks the reader to make, such as `session.control('TOOL', 'forced_open')`. Without brackets, the
  * name must exist.
  *
  * @throws Error if the function does not exist, if it rejects the arguments, or if a property after it is missing.
@@ -138,14 +140,23 @@ const WORDS: ReadonlySet<string> = new Set<string>([
   ...CIRCUIT_MODES,
   ...Object.values(EVENT),
   ...Object.values(ATTR).map((name) => `span.${name}`),
-  ...Object.keys(core),
+  ...Object.keys({ ...core, ...reports, ...snapshots }),
   OTHER_TOOL,
   // Whether circuits belong to a session or to the process, in the configuration of a box.
   ...['session', 'process'],
   // Names of the rules and of Prometheus itself.
   ...['scope', 'agent', 'fleet', 'up', 'for', 'runbook_url', 'dashboard_url', 'metric_expiration', 'WINDOW'],
   // Placeholders, and the address of an agent's metrics.
-  ...['JOB', 'AGENT', 'TOOL', 'CATEGORY', 'group:NAME', 'http://HOST:9464/metrics', 'breakerbox bundle'],
+  ...[
+    'JOB',
+    'AGENT',
+    'TOOL',
+    'CATEGORY',
+    'group:NAME',
+    'http://HOST:9464/metrics',
+    'breakerbox bundle',
+    '@breakerbox/core/report',
+  ],
 ]);
 
 /**
@@ -154,6 +165,9 @@ const WORDS: ReadonlySet<string> = new Set<string>([
  * @throws Error if a name is unknown, or a call does not work.
  */
 export const checkWords = (text: string): void => {
+  // A function over a session or a box: `report(session)`.
+  const [, over] = /^(\w+)\((?:session|box)\b/.exec(text) ?? [];
+  if (over !== undefined && (over in reports || over in snapshots)) return;
   if (/^(session|box)\./.test(text)) {
     tryCall(text);
     return;

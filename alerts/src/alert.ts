@@ -18,7 +18,7 @@ export interface AlertDefinition {
   readonly name: string;
   /** `critical`: a run has stopped, or is about to. `warning`: an agent works with fewer tools. */
   readonly severity: Severity;
-  /** Tells two rules of one alert apart, in the label `scope`. */
+  /** Distinguishes two rules of one alert, in the label `scope`. */
   readonly scope?: string;
   /** When the alert fires, in one line for tables. */
   says(settings: RuleSettings): string;

@@ -1,15 +1,7 @@
 import { DURATION_BUCKETS } from '@breakerbox/core';
 import { secondsOf } from './duration.ts';
-import { wrongOrders } from './setting-orders.ts';
+import { type RuleIssue, wrongOrders } from './setting-orders.ts';
 import { DEFAULT_SETTINGS, type RuleSettings } from './settings.ts';
-
-/** One fault in the options of the rules. */
-export interface RuleIssue {
-  /** Where the fault is, such as `settings.openFor`. */
-  readonly path: string;
-  /** What is wrong, why that matters, and what to write instead. */
-  readonly message: string;
-}
 
 /** These options cannot be turned into rules. */
 export class RuleOptionsError extends Error {

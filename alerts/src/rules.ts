@@ -101,7 +101,7 @@ export interface AlertEntry {
   readonly says: string;
   /** The dashboard that it links to, by uid. */
   readonly dashboard: DashboardUid;
-  /** The labels that tell its instances apart. For an alert with two scopes, the labels of both. */
+  /** The labels that distinguish its instances. For an alert with two scopes, the labels of both. */
   readonly labels: readonly AlertLabel[];
 }
 

@@ -1,4 +1,3 @@
-import type { RuleIssue } from './check-settings.ts';
 import { durationOf, seconds } from './duration.ts';
 import { DEFAULT_SETTINGS, type RuleSettings, WINDOW } from './settings.ts';
 
@@ -6,6 +5,14 @@ import { DEFAULT_SETTINGS, type RuleSettings, WINDOW } from './settings.ts';
  * Conditions between settings, and between settings and the fixed windows. Prometheus accepts rules that violate them, but then an
  * alert never fires, or never resolves, without any error.
  */
+
+/** One fault in the options of the rules. */
+export interface RuleIssue {
+  /** Where the fault is, such as `settings.openFor`. */
+  readonly path: string;
+  /** What is wrong, why that matters, and what to write instead. */
+  readonly message: string;
+}
 
 type Key = keyof RuleSettings;
 /** Settings that are durations. */

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { parse } from 'yaml';
 import { runTool } from '../../stack/tools.ts';
-import { namesIn } from '../promql.ts';
+import { namesIn } from '../promql-names.ts';
 import { type PrometheusRule, ruleFiles } from '../src/prometheus.ts';
 import type { RuleOptions } from '../src/rules.ts';
-import type { SimulatedProcess } from './process.ts';
+import { SimulatedProcess } from './process.ts';
 
 // promtool uses most of the time. Two runs at a time, because CI has two cores. Rare garbage collection saves a fifth.
 vi.setConfig({ maxConcurrency: 2 });
@@ -28,6 +28,9 @@ export interface Firing {
   readonly gone?: number;
 }
 
+/** What happens in one second to the processes of the scenario. */
+export type Second = (now: number, ...processes: SimulatedProcess[]) => void;
+
 export interface Scenario {
   /** Seconds. */
   readonly lasts: number;
@@ -35,36 +38,50 @@ export interface Scenario {
   readonly interval: number;
   /** Seconds between two evaluations, if it differs from the scrape interval. */
   readonly evaluation?: number;
-  readonly processes: readonly SimulatedProcess[];
-  /** What happens in each second. */
-  second(now: number): void;
+  /** Default: one process of agent `a` with one tool, `t`. */
+  readonly processes?: readonly SimulatedProcess[];
+  /** How many sessions each process that is up starts with. Default 1. */
+  readonly sessions?: number;
   /** Whether the scrape at this second fails. */
   missed?(now: number): boolean;
   /** Whether series end without staleness markers, as with OTLP. Default: false, as with a scrape. */
   readonly pushed?: boolean;
   readonly firing?: readonly Firing[];
-  /** The exact labels and texts of an alert. */
-  readonly exactly?: readonly { readonly at: number; readonly alert: string; readonly alerts: readonly ExactAlert[] }[];
+  /** The exact labels and texts of alerts. */
+  readonly says?: readonly Text[];
   /** Queries that must have no result at any time. */
   readonly never?: readonly string[];
   readonly options?: RuleOptions;
   /** Only these alerts and the rules that they read, because all 45 rules take time at each second. Default: all. */
   readonly of?: readonly string[] | undefined;
   readonly externalLabels?: Readonly<Record<string, string>>;
+  /** How many orders of the groups to run. Default: both at 60 s, because one evaluation more or less is a minute there. */
+  readonly orders?: number;
 }
 
-export interface ExactAlert {
-  readonly exp_labels: Readonly<Record<string, string>>;
-  readonly exp_annotations: Readonly<Record<string, string>>;
+/** What an alert says at a second: all its labels besides its name, and its texts. */
+export interface Text {
+  readonly at: number;
+  /** The name without the prefix. */
+  readonly alert: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly summary: string;
+  readonly description: string;
+  /** The link to the dashboard. */
+  readonly dashboard: string;
 }
 
 /** The samples of all scrapes by series, in promtool's notation. */
-const recorded = ({ lasts, interval, processes, second, missed, pushed }: Scenario): Map<string, string[]> => {
+const recorded = (
+  { lasts, interval, processes = [new SimulatedProcess()], sessions = 1, missed, pushed }: Scenario,
+  second: Second,
+): Map<string, string[]> => {
+  for (const one of processes) if (one.read().size > 0) one.begin(sessions);
   const seen = new Map<string, string[]>();
   const scrapes = Math.floor(lasts / interval) + 1;
   let now = 0;
   for (let index = 0; index < scrapes; index += 1) {
-    for (; now <= index * interval; now += 1) second(now);
+    for (; now <= index * interval; now += 1) second(now, ...processes);
     const values = new Map(missed?.(index * interval) ? [] : processes.flatMap((one) => [...one.read()]));
     for (const [series, value] of values) {
       const samples = seen.get(series) ?? [];
@@ -95,8 +112,8 @@ const compact = (samples: readonly string[]): string => {
 };
 
 /** The input of promtool for the scenario. */
-export const seriesOf = (scenario: Scenario): { series: string; values: string }[] =>
-  [...recorded(scenario)].map(([series, samples]) => ({ series, values: compact(samples) }));
+export const seriesOf = (scenario: Scenario, second: Second): { series: string; values: string }[] =>
+  [...recorded(scenario, second)].map(([series, samples]) => ({ series, values: compact(samples) }));
 
 const idOf = ({ alert, scope }: Pick<Firing, 'alert' | 'scope'>): string =>
   `Breakerbox${alert}${scope ? `/${scope}` : ''}`;
@@ -177,53 +194,54 @@ const ORDERS = [
   ['breakerbox.alerts', 'breakerbox.recording'],
 ];
 
-/**
- * Runs a scenario. At 60 s it runs with both orders of the groups, because one evaluation more or less is a minute there.
- *
- * @param orders how many orders to run, if not the default
- */
-export async function run(
-  scenario: Scenario,
-  orders: number = (scenario.evaluation ?? scenario.interval) === 60 ? 2 : 1,
+const RUNBOOKS = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks';
+
+const saying = ({ at, alert, labels, summary, description, dashboard }: Text) => {
+  const links = { runbook_url: `${RUNBOOKS}/Breakerbox${alert}.md`, dashboard_url: dashboard };
+  return {
+    eval_time: `${at}s`,
+    alertname: `Breakerbox${alert}`,
+    exp_alerts: [{ exp_labels: labels, exp_annotations: { summary, description, ...links } }],
+  };
+};
+
+/** Runs a test of promtool for each order of the groups, with these rules. */
+export async function promtool(
+  rules: readonly { readonly name: string; readonly text: string }[],
+  orders: readonly (readonly string[])[],
+  evaluation: number,
+  test: object,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-rules-'));
   try {
-    const rules = filesOf(scenario);
     for (const { name, text } of rules) writeFileSync(join(folder, name), text);
-    const input_series = seriesOf(scenario);
-    const files = ORDERS.slice(0, orders).map((order, index) => {
+    const runs = orders.map((group_eval_order, index) => {
       const file = join(folder, `${index}.test.yml`);
-      const document = {
-        rule_files: rules.map(({ name }) => name),
-        evaluation_interval: `${scenario.evaluation ?? scenario.interval}s`,
-        group_eval_order: order,
-        tests: [
-          {
-            interval: `${scenario.interval}s`,
-            input_series,
-            external_labels: scenario.externalLabels ?? {},
-            promql_expr_test: [...expectations(scenario), ...neverAnswered(scenario)],
-            alert_rule_test: (scenario.exactly ?? []).map(({ at, alert, alerts }) => ({
-              eval_time: `${at}s`,
-              alertname: `Breakerbox${alert}`,
-              exp_alerts: alerts,
-            })),
-          },
-        ],
-      };
+      const rule_files = rules.map(({ name }) => name);
+      const document = { rule_files, evaluation_interval: `${evaluation}s`, group_eval_order, tests: [test] };
       writeFileSync(file, JSON.stringify(document));
-      return file;
+      return runTool('promtool', ['test', 'rules', file]);
     });
-    const results = await Promise.all(files.map((file) => runTool('promtool', ['test', 'rules', file])));
-    for (const { code, output } of results) {
-      expect(code === 0, output.replaceAll(/expr: "count by \(id\).*?", time:/g, 'firing at').slice(0, 4000)).toBe(
-        true,
-      );
+    for (const { code, output } of await Promise.all(runs)) {
+      const found = output.replaceAll(/expr: "count by \(id\).*?", time:/g, 'firing at').slice(0, 4000);
+      expect(code === 0, found).toBe(true);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** Runs a scenario, and checks that exactly its alerts fire. */
+export const run = (scenario: Scenario, second: Second = () => undefined): Promise<void> => {
+  const { interval, evaluation = interval, orders = evaluation === 60 ? 2 : 1 } = scenario;
+  return promtool(filesOf(scenario), ORDERS.slice(0, orders), evaluation, {
+    interval: `${interval}s`,
+    input_series: seriesOf(scenario, second),
+    external_labels: scenario.externalLabels ?? {},
+    promql_expr_test: [...expectations(scenario), ...neverAnswered(scenario)],
+    alert_rule_test: (scenario.says ?? []).map(saying),
+  });
+};
 
 /** Intervals at which every alert must work: a demonstration's, the usual one, and the longest. */
 export const INTERVALS = [1, 15, 60] as const;

@@ -1,14 +1,10 @@
 /** Each Grafana-managed rule fires when Prometheus' own rule does, without recorded series. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { parse } from 'yaml';
-import { runTool } from '../../stack/tools.ts';
 import { grafanaAlerting } from '../src/grafana.ts';
 import type { PrometheusRule } from '../src/prometheus.ts';
-import { filesOf, type Scenario, seriesOf } from './bench.ts';
-import { SimulatedProcess } from './process.ts';
+import { filesOf, promtool, type Scenario, seriesOf } from './bench.ts';
+import { agents, SimulatedProcess } from './process.ts';
 
 const HOUR = 3600;
 /** A shorter history: a day takes long to evaluate, and an hour tests the same. */
@@ -50,8 +46,7 @@ const burnt = (one: SimulatedProcess, now: number, low: number): void => {
 };
 
 const between = (now: number, from: number, to: number): boolean => now > from && now < to;
-const [first, second, third] = ['1', '2', '3'].map((name) => new SimulatedProcess({ agent: name }));
-const fleet = [first, second, third].filter((one) => one !== undefined);
+const fleet = agents(['1', '2', '3']);
 
 /** Each scenario fails after about half an hour, and recovers. One to three agents, because promtool holds 10,000 samples per query. */
 const CASES: readonly Case[] = [
@@ -160,63 +155,41 @@ const BY = 'alertname, scope, job, gen_ai_agent_name, gen_ai_tool_name, error_ty
 it.concurrent.each(CASES)(
   '$alert fires at the same times, within two evaluations',
   async ({ alert, lasts, processes, second }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'breakerbox-rules-'));
-    const all = processes ?? [new SimulatedProcess()];
     const scenario: Scenario = {
       interval: 60,
       lasts,
-      processes: all,
       options,
       of: [alert.replace(/\/.*/, '')],
-      second: (now) => {
-        for (const one of all) {
-          if (now === 0) one.begin();
-          second(now, one);
-        }
-      },
       missed: (now) => now === 1500,
+      ...(processes && { processes }),
     };
-    try {
-      const recorded = filesOf(scenario);
-      for (const { name, text } of recorded) writeFileSync(join(folder, name), text);
-      const rules = asPrometheus(parse(grafanaAlerting(options).text)).filter(
-        (rule) => rule.alert === `Breakerbox${alert.replace(/\/.*/, '')}Grafana`,
-      );
-      const managed = { groups: [{ name: 'grafana', interval: '1m', rules }] };
-      writeFileSync(join(folder, 'grafana.yml'), JSON.stringify(managed));
-      const firing = (selector: string): string =>
-        `max by (${BY}) (label_replace(ALERTS{alertstate="firing", alertname${selector}}, "alertname", "$1", "alertname", "(.*?)(?:Grafana)?"))`;
-      const ruler = firing('!~".*Grafana"');
-      const grafana = firing('=~".*Grafana"');
-      const near = (expr: string): string => `max_over_time((${expr})[5m:1m] offset -150s)`;
-      const moments = Array.from({ length: lasts / 60 - 4 }, (_, index) => `${(index + 1) * 60}s`);
-      const test = {
-        rule_files: [...recorded.map(({ name }) => name), 'grafana.yml'],
-        evaluation_interval: '60s',
-        group_eval_order: ['breakerbox.recording', 'breakerbox.alerts', 'grafana'],
-        tests: [
-          {
-            interval: '60s',
-            input_series: seriesOf(scenario),
-            promql_expr_test: [
-              ...moments.flatMap((eval_time) => [
-                { expr: `${grafana} unless ${near(ruler)}`, eval_time, exp_samples: [] },
-                { expr: `${ruler} unless ${near(grafana)}`, eval_time, exp_samples: [] },
-              ]),
-              {
-                expr: `count(count by (alertname, scope) (max_over_time((${grafana})[${lasts}s:1m])))`,
-                eval_time: `${lasts}s`,
-                exp_samples: [{ labels: '{}', value: 1 }],
-              },
-            ],
-          },
-        ],
-      };
-      writeFileSync(join(folder, 'test.yml'), JSON.stringify(test));
-      const { code, output } = await runTool('promtool', ['test', 'rules', join(folder, 'test.yml')]);
-      expect(code === 0, output.slice(0, 4000)).toBe(true);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    const rules = asPrometheus(parse(grafanaAlerting(options).text)).filter(
+      (rule) => rule.alert === `Breakerbox${alert.replace(/\/.*/, '')}Grafana`,
+    );
+    const managed = { groups: [{ name: 'grafana', interval: '1m', rules }] };
+    const files = [...filesOf(scenario), { name: 'grafana.yml', text: JSON.stringify(managed) }];
+    const firing = (selector: string): string =>
+      `max by (${BY}) (label_replace(ALERTS{alertstate="firing", alertname${selector}}, "alertname", "$1", "alertname", "(.*?)(?:Grafana)?"))`;
+    const ruler = firing('!~".*Grafana"');
+    const grafana = firing('=~".*Grafana"');
+    const near = (expr: string): string => `max_over_time((${expr})[5m:1m] offset -150s)`;
+    const moments = Array.from({ length: lasts / 60 - 4 }, (_, index) => `${(index + 1) * 60}s`);
+    await promtool(files, [['breakerbox.recording', 'breakerbox.alerts', 'grafana']], 60, {
+      interval: '60s',
+      input_series: seriesOf(scenario, (now, ...all) => {
+        for (const one of all) second(now, one);
+      }),
+      promql_expr_test: [
+        ...moments.flatMap((eval_time) => [
+          { expr: `${grafana} unless ${near(ruler)}`, eval_time, exp_samples: [] },
+          { expr: `${ruler} unless ${near(grafana)}`, eval_time, exp_samples: [] },
+        ]),
+        {
+          expr: `count(count by (alertname, scope) (max_over_time((${grafana})[${lasts}s:1m])))`,
+          eval_time: `${lasts}s`,
+          exp_samples: [{ labels: '{}', value: 1 }],
+        },
+      ],
+    });
   },
 );

@@ -15,7 +15,7 @@ const STATES: readonly ReportedState[] = ['closed', 'open', 'half_open', 'forced
 const SESSION_STATES: readonly SessionState[] = ['active', 'paused_budget', 'paused_systemic'];
 const CATEGORIES = ['network', 'timeout', 'server'] as const;
 type Category = (typeof CATEGORIES)[number];
-/** Some bounds of the histogram, enough to tell fast from slow. */
+/** Some bounds of the histogram, enough to distinguish fast from slow. */
 const BOUNDS = [0.16, 0.64, 1.28, 5.12, 20.48, 81.92];
 
 export interface ProcessOptions {
@@ -245,3 +245,11 @@ export class SimulatedProcess {
     return `${metric.prometheus}${suffix}{${all.map(([key, value]) => `${key.replaceAll('.', '_')}="${value}"`).join(', ')}}`;
   }
 }
+
+/** One process for each agent. */
+export const agents = (names: readonly string[], options: ProcessOptions = {}): SimulatedProcess[] =>
+  names.map((agent) => new SimulatedProcess({ ...options, agent }));
+
+/** Several processes of one agent. */
+export const instances = (names: readonly string[], options: ProcessOptions = {}): SimulatedProcess[] =>
+  names.map((instance) => new SimulatedProcess({ ...options, instance }));

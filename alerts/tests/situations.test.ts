@@ -1,18 +1,35 @@
 /** Whole situations with all rules: exactly these alerts fire at these times, and no other. */
 import { describe, it } from 'vitest';
 import { run } from './bench.ts';
-import { SimulatedProcess } from './process.ts';
+import { agents, instances, SimulatedProcess } from './process.ts';
 
 const TOOLS = ['web_search', 'fetch_page', 'calculator'];
+const AGENTS = ['research', 'support', 'ops'];
 
 /** Sessions of two minutes, one after the other. Among many successes, a healthy tool fails now and then. */
-const healthy = (one: SimulatedProcess, now: number, except: readonly string[] = []): void => {
+const healthy = (one: SimulatedProcess, now: number): void => {
   if (now % 120 === 0) {
     if (now > 0) one.end();
     one.begin();
   }
-  if (now % 10 !== 5) return;
-  for (const tool of TOOLS) if (!except.includes(tool)) one.call(tool, now % 200 === 105 ? 'timeout' : 'success');
+  if (now % 10 === 5) for (const tool of TOOLS) one.call(tool, now % 200 === 105 ? 'timeout' : 'success');
+};
+
+/** What a tool of one long session fails with from one second to another. It is probed every 5 minutes. */
+interface Outage {
+  readonly tool: string;
+  readonly from: number;
+  readonly to: number;
+  readonly category: 'network' | 'server';
+  readonly circuits?: number;
+}
+
+const failing = (one: SimulatedProcess, now: number, { tool, from, to, category, circuits }: Outage): void => {
+  if (now % 10 === 5) for (const each of TOOLS) if (each !== tool || now < from || now > to) one.call(each, 'success');
+  if (now === from) one.open(now, tool, category, circuits);
+  if (now > from && now < to && now % 300 === 0) one.probe(tool, category, circuits);
+  if (now > from && now < to && now % 20 === 0) one.skip(tool);
+  if (now === to) one.probe(tool, 'success', circuits);
 };
 
 describe.concurrent.each([
@@ -20,181 +37,90 @@ describe.concurrent.each([
   [60, 60],
 ])('scraped every %i s, evaluated every %i s', (interval, evaluation) => {
   const lag = 2 * evaluation;
+  const every = { interval, evaluation };
 
-  it('a working fleet fires no alert during restarts, missed scrapes and short openings', async () => {
-    const fleet = ['research', 'support', 'ops'].map((agent) => new SimulatedProcess({ agent, tools: TOOLS }));
-    await run({
-      interval,
-      evaluation,
-      lasts: 5400,
-      processes: fleet,
-      second: (now) => {
-        fleet.forEach((one, index) => {
-          if (now === 3600 + index * 300) one.start();
-          healthy(one, (now - (now >= 3600 + index * 300 ? index * 300 : 0)) % 3600);
-          // One opening every half hour, over after a minute.
-          if (now % 1800 === 610 + index * 240) one.open(now, 'web_search', 'timeout');
-          if (now % 1800 === 670 + index * 240) one.probe('web_search', 'success');
-        });
-      },
-      missed: (now) => now === 1200 || now === 2400,
+  it('a working fleet fires no alert during restarts, missed scrapes and short openings', () => {
+    const missed = (now: number) => now === 1200 || now === 2400;
+    const processes = agents(AGENTS, { tools: TOOLS });
+    return run({ ...every, lasts: 5400, processes, sessions: 0, missed }, (now, ...fleet) => {
+      for (const [index, one] of fleet.entries()) {
+        const restart = 3600 + index * 300;
+        if (now === restart) one.start();
+        healthy(one, (now < restart ? now : now - index * 300) % 3600);
+        // One opening every half hour, over after a minute.
+        if (now % 1800 === 610 + index * 240) one.open(now, 'web_search', 'timeout');
+        if (now % 1800 === 670 + index * 240) one.probe('web_search', 'success');
+      }
     });
   });
 
-  it('an outage of one tool fires only BreakerboxCircuitOpen, while it lasts', async () => {
-    const [hit, other] = ['research', 'support'].map((agent) => new SimulatedProcess({ agent, tools: TOOLS }));
-    if (hit === undefined || other === undefined) return;
+  it('an outage of one tool fires only BreakerboxCircuitOpen, while it lasts', () => {
     const [from, to] = [1810, 3610];
-    await run({
-      interval,
-      evaluation,
-      lasts: 6000,
-      processes: [hit, other],
-      second: (now) => {
-        healthy(other, now);
-        // One long session that probes every 5 minutes.
-        if (now === 0) hit.begin(3);
-        if (now % 10 === 5) for (const tool of TOOLS) if (tool !== 'web_search') hit.call(tool, 'success');
-        if (now % 10 === 5 && (now < from || now > to)) hit.call('web_search', 'success');
-        if (now === from) hit.open(now, 'web_search', 'network', 3);
-        if (now > from && now < to && now % 300 === 0) hit.probe('web_search', 'network', 3);
-        if (now > from && now < to && now % 20 === 0) hit.skip('web_search');
-        if (now === to) hit.probe('web_search', 'success', 3);
-      },
-      firing: [{ alert: 'CircuitOpen', after: from + 300, by: from + 375 + lag, until: to - 1, gone: to + 195 + lag }],
+    const processes = agents(['research', 'support'], { tools: TOOLS });
+    const times = { after: from + 300, by: from + 375 + lag, until: to - 1, gone: to + 195 + lag };
+    const scenario = { ...every, lasts: 6000, processes, sessions: 0, firing: [{ alert: 'CircuitOpen', ...times }] };
+    return run(scenario, (now, hit, other) => {
+      healthy(other, now);
+      if (now === 0) hit.begin(3);
+      failing(hit, now, { tool: 'web_search', from, to, category: 'network', circuits: 3 });
     });
   });
 
-  it('a budget burn fires BreakerboxBudgetBurnFast and BreakerboxBudgetExhausted, but not BreakerboxBudgetBurnSlow', async () => {
-    const one = new SimulatedProcess({ tools: TOOLS });
+  it('a budget burn fires BreakerboxBudgetBurnFast and BreakerboxBudgetExhausted, but not BreakerboxBudgetBurnSlow', () => {
     const from = 3600;
-    await run({
-      interval,
-      evaluation,
-      lasts: 3 * 3600,
-      processes: [one],
-      second: (now) => {
-        // Five failures of different tools among twenty calls. Then the session is paused, and an operator resumes a new one.
-        if (now % 120 === 0) {
-          if (now > from) one.end(1, {}, 'paused_budget');
-          else if (now > 0) one.end();
-          one.begin();
-        }
-        if (now % 5 === 0) one.call('calculator', 'success');
-        if (now % 10 === 5) for (const tool of ['web_search', 'fetch_page']) one.call(tool, 'success');
-        if (now > from && now % 120 !== 0 && now % 20 === 0) {
-          one.call(TOOLS[(now / 20) % 3] ?? 'calculator', 'timeout');
-          one.charge();
-        }
-        if (now >= from && now % 120 === 80) one.fallLow();
-        if (now >= from && now % 120 === 101) one.pause('paused_budget');
-      },
-      firing: [
-        { alert: 'BudgetExhausted', after: from + 100, by: from + 120 + lag },
-        { alert: 'BudgetBurnFast', after: from + 1800, by: from + 3600 },
-      ],
+    const firing = [
+      { alert: 'BudgetExhausted', after: from + 100, by: from + 120 + lag },
+      { alert: 'BudgetBurnFast', after: from + 1800, by: from + 3600 },
+    ];
+    const processes = [new SimulatedProcess({ tools: TOOLS })];
+    return run({ ...every, lasts: 3 * 3600, processes, firing }, (now, one) => {
+      // Five failures of different tools among twenty calls. Then the session is paused, and an operator resumes a new one.
+      if (now > 0 && now % 120 === 0) {
+        one.end(1, {}, now > from ? 'paused_budget' : 'active');
+        one.begin();
+      }
+      if (now % 5 === 0) one.call('calculator', 'success');
+      if (now % 10 === 5) for (const tool of ['web_search', 'fetch_page']) one.call(tool, 'success');
+      if (now > from && now % 120 !== 0 && now % 20 === 0) {
+        one.call(TOOLS[(now / 20) % 3] ?? 'calculator', 'timeout');
+        one.charge();
+      }
+      if (now >= from && now % 120 === 80) one.fallLow();
+      if (now >= from && now % 120 === 101) one.pause('paused_budget');
     });
   });
 
-  it('one cause in three processes fires BreakerboxCorrelatedOpenings, and the alerts of the tools that it mutes', async () => {
-    const processes = ['1', '2', '3'].map((instance) => new SimulatedProcess({ instance, tools: TOOLS }));
+  it.each([
+    ['one cause in three processes', 'agent', instances(['1', '2', '3'], { tools: TOOLS }), TOOLS],
+    ['one failed service on three agents', 'fleet', agents(AGENTS, { tools: TOOLS }), ['web_search']],
+  ])('%s fires BreakerboxCorrelatedOpenings of scope %s, and the alerts that it mutes', (_, scope, processes, lost) => {
     const [from, to] = [1810, 3010];
-    await run({
-      interval,
-      evaluation,
-      lasts: 5400,
-      processes,
-      second: (now) => {
-        processes.forEach((one, index) => {
-          const lost = TOOLS[index] ?? '';
-          const at = from + index * 35;
-          if (now === 0) one.begin();
-          if (now % 10 === 5)
-            for (const tool of TOOLS) if (tool !== lost || now < at || now > to) one.call(tool, 'success');
-          if (now === at) one.open(now, lost, 'network');
-          if (now > at && now < to && now % 300 === 0) one.probe(lost, 'network');
-          if (now === to) one.probe(lost, 'success');
-        });
+    const firing = [
+      {
+        alert: 'CorrelatedOpenings',
+        scope,
+        after: from + 70,
+        by: from + 70 + lag,
+        until: to + 250,
+        gone: to + 400 + lag,
       },
-      firing: [
-        {
-          alert: 'CorrelatedOpenings',
-          scope: 'agent',
-          after: from + 70,
-          by: from + 70 + lag,
-          until: to + 250,
-          gone: to + 400 + lag,
-        },
-        // Alertmanager mutes them. All of them resolve before the alert that mutes them does.
-        {
-          alert: 'CircuitOpen',
-          count: 3,
-          after: from + 300,
-          by: from + 445 + lag,
-          until: to - 1,
-          gone: to + 195 + lag,
-        },
-      ],
+      // Alertmanager mutes them. All of them resolve before the alert that mutes them does.
+      { alert: 'CircuitOpen', count: 3, after: from + 300, by: from + 445 + lag, until: to - 1, gone: to + 195 + lag },
+    ];
+    return run({ ...every, lasts: 5400, processes, firing }, (now, ...all) => {
+      for (const [index, one] of all.entries()) {
+        const tool = lost[index % lost.length] ?? '';
+        failing(one, now, { tool, from: from + index * 35, to, category: 'server' });
+      }
     });
   });
 
-  it('one failed service on three agents fires BreakerboxCorrelatedOpenings of scope fleet, and the alerts of the agents that it mutes', async () => {
-    const agents = ['research', 'support', 'ops'].map(
-      (agent, index) => new SimulatedProcess({ agent, job: `job-${index}`, tools: TOOLS }),
-    );
-    const [from, to] = [1810, 3010];
-    await run({
-      interval,
-      evaluation,
-      lasts: 5400,
-      processes: agents,
-      second: (now) => {
-        agents.forEach((one, index) => {
-          const at = from + index * 35;
-          if (now === 0) one.begin();
-          if (now % 10 === 5) {
-            for (const tool of TOOLS) if (tool !== 'web_search' || now < at || now > to) one.call(tool, 'success');
-          }
-          if (now === at) one.open(now, 'web_search', 'server');
-          if (now > at && now < to && now % 300 === 0) one.probe('web_search', 'server');
-          if (now === to) one.probe('web_search', 'success');
-        });
-      },
-      firing: [
-        {
-          alert: 'CorrelatedOpenings',
-          scope: 'fleet',
-          after: from + 70,
-          by: from + 70 + lag,
-          until: to + 250,
-          gone: to + 400 + lag,
-        },
-        {
-          alert: 'CircuitOpen',
-          count: 3,
-          after: from + 300,
-          by: from + 445 + lag,
-          until: to - 1,
-          gone: to + 195 + lag,
-        },
-      ],
-    });
-  });
-
-  it('an agent that vanishes during its work fires only BreakerboxTelemetryAbsent', async () => {
-    const fleet = ['research', 'support', 'ops'].map((agent) => new SimulatedProcess({ agent, tools: TOOLS }));
-    await run({
-      interval,
-      evaluation,
-      lasts: 3600,
-      processes: fleet,
-      second: (now) => {
-        fleet.forEach((one, index) => {
-          if (index < 2 || now < 1850) healthy(one, now);
-        });
-        if (now === 1850) fleet[2]?.stop();
-      },
-      firing: [{ alert: 'TelemetryAbsent', after: 1850 + 270, by: 1850 + 300 + lag }],
+  it('an agent that vanishes during its work fires only BreakerboxTelemetryAbsent', () => {
+    const firing = [{ alert: 'TelemetryAbsent', after: 1850 + 270, by: 1850 + 300 + lag }];
+    const processes = agents(AGENTS, { tools: TOOLS });
+    return run({ ...every, lasts: 3600, processes, sessions: 0, firing }, (now, ...fleet) => {
+      for (const [index, one] of fleet.entries()) if (index < 2 || now < 1850) healthy(one, now);
+      if (now === 1850) fleet[2]?.stop();
     });
   });
 });

@@ -1,122 +1,69 @@
 import { describe, it } from 'vitest';
-import { run } from './bench.ts';
-import { SimulatedProcess } from './process.ts';
+import { run, type Scenario } from './bench.ts';
 
 const HOUR = 3600;
+const alert = 'ToolSlow';
 /** A shorter history: a day takes long to evaluate, and an hour tests the same. */
 const options = { settings: { slowLeastHistory: '1h' } };
 
-interface Slow {
-  readonly interval: number;
-  readonly took: (now: number) => number;
-  readonly every?: number;
-  readonly lasts?: number;
-  readonly missed?: (now: number) => boolean;
-}
-
-const scenario = ({ interval, took, every = 10, lasts = 3 * HOUR, missed }: Slow) => {
-  const one = new SimulatedProcess();
-  return {
-    interval,
-    options,
-    of: ['ToolSlow'],
-    lasts,
-    processes: [one],
-    ...(missed && { missed }),
-    second: (now: number) => {
-      if (now === 0) one.begin();
-      if (now % every === 0) one.call('t', 'success', 1, took(now));
-    },
-  };
-};
+/** Calls that take this many seconds. */
+const timed = (interval: number, took: (now: number) => number, more: Partial<Scenario> = {}, every = 10) =>
+  run({ interval, options, of: [alert], lasts: 3 * HOUR, ...more }, (now, one) => {
+    if (now % every === 0) one.call('t', 'success', 1, took(now));
+  });
 
 describe.concurrent.each([15, 60])('BreakerboxToolSlow, every %i s', (interval) => {
-  it('fires after 15 minutes, across a missed scrape, and resolves after 5 fast minutes', () =>
-    run({
-      ...scenario({
-        interval,
-        took: (now) => (now >= 1.5 * HOUR && now < 2.2 * HOUR ? 4 : 0.5),
-        missed: (now) => now === 1.8 * HOUR,
-      }),
-      firing: [
-        {
-          alert: 'ToolSlow',
-          after: 1.5 * HOUR + 900,
-          by: 1.5 * HOUR + 1080,
-          until: 2.2 * HOUR,
-          gone: 2.2 * HOUR + 360 + interval,
-        },
-      ],
-    }));
+  it('fires after 15 minutes, across a missed scrape, and resolves after 5 fast minutes', () => {
+    const end = 2.2 * HOUR;
+    const times = { after: 1.5 * HOUR + 900, by: 1.5 * HOUR + 1080, until: end, gone: end + 360 + interval };
+    const missed = (now: number) => now === 1.8 * HOUR;
+    const took = (now: number) => (now >= 1.5 * HOUR && now < end ? 4 : 0.5);
+    return timed(interval, took, { missed, firing: [{ alert, ...times }] });
+  });
 
   it('is silent about twice the usual time, about one slow minute, and about slower calls that are still fast', async () => {
-    await run(scenario({ interval, took: (now) => (now >= 1.5 * HOUR ? 1.28 : 0.6) }));
-    await run(scenario({ interval, took: (now) => (now >= 1.5 * HOUR && now < 1.5 * HOUR + 240 ? 20 : 0.5) }));
-    await run(scenario({ interval, took: (now) => (now >= 1.5 * HOUR ? 0.6 : 0.1) }));
+    await timed(interval, (now) => (now >= 1.5 * HOUR ? 1.28 : 0.6));
+    await timed(interval, (now) => (now >= 1.5 * HOUR && now < 1.5 * HOUR + 240 ? 20 : 0.5));
+    await timed(interval, (now) => (now >= 1.5 * HOUR ? 0.6 : 0.1));
   });
 
   it('is silent without history, and about few calls', async () => {
-    await run(scenario({ interval, lasts: 0.9 * HOUR, took: (now) => (now >= 600 ? 20 : 0.5) }));
-    await run(scenario({ interval, every: 60, took: (now) => (now >= 1.5 * HOUR ? 20 : 0.5) }));
+    await timed(interval, (now) => (now >= 600 ? 20 : 0.5), { lasts: 0.9 * HOUR });
+    await timed(interval, (now) => (now >= 1.5 * HOUR ? 20 : 0.5), {}, 60);
   });
 });
 
-it.concurrent('BreakerboxToolSlow is silent about timeouts during BreakerboxCircuitOpen, and when they are over', async () => {
-  const one = new SimulatedProcess();
-  const outage = (now: number): boolean => now >= 1.5 * HOUR && now < 1.5 * HOUR + 1200;
-  await run({
-    interval: 60,
-    options,
-    of: ['ToolSlow', 'CircuitOpen'],
-    lasts: 3 * HOUR,
-    processes: [one],
-    second: (now) => {
-      if (now === 0) one.begin(20);
-      if (now === 1.5 * HOUR) one.open(now, 't', 'timeout', 20);
-      if (outage(now)) {
-        if (now % 10 === 0) one.call('t', 'timeout', 2, 30);
-      } else if (now % 10 === 0) one.call('t', 'success', 1, 0.5);
-      if (now === 1.5 * HOUR + 1200) one.probe('t', 'success', 20);
-    },
-    firing: [
-      {
-        alert: 'CircuitOpen',
-        after: 1.5 * HOUR + 300,
-        by: 1.5 * HOUR + 500,
-        until: 1.5 * HOUR + 1200,
-        gone: 1.5 * HOUR + 1400,
-      },
-    ],
+it.concurrent('BreakerboxToolSlow is silent about timeouts during BreakerboxCircuitOpen, and when they are over', () => {
+  const [from, to] = [1.5 * HOUR, 1.5 * HOUR + 1200];
+  const firing = [{ alert: 'CircuitOpen', after: from + 300, by: from + 500, until: to, gone: to + 200 }];
+  const scenario = { interval: 60, options, of: [alert, 'CircuitOpen'], lasts: 3 * HOUR, sessions: 20, firing };
+  return run(scenario, (now, one) => {
+    if (now === from) one.open(now, 't', 'timeout', 20);
+    if (now % 10 === 0) {
+      if (now >= from && now < to) one.call('t', 'timeout', 2, 30);
+      else one.call('t', 'success', 1, 0.5);
+    }
+    if (now === to) one.probe('t', 'success', 20);
   });
 });
 
 it.concurrent('BreakerboxToolSlow works at 1 s, with shorter times', () =>
-  run({
-    ...scenario({ interval: 1, lasts: 1290, took: (now) => (now >= 965 ? 4 : 0.5) }),
+  timed(1, (now) => (now >= 965 ? 4 : 0.5), {
+    lasts: 1290,
     options: { settings: { slowLeastHistory: '10m', slowFor: '3m' } },
-    firing: [{ alert: 'ToolSlow', after: 1145, by: 1250 }],
+    firing: [{ alert, after: 1145, by: 1250 }],
   }));
 
-it.concurrent('BreakerboxToolSlow says the p95', () =>
-  run({
-    ...scenario({ interval: 60, lasts: 2.5 * HOUR, took: (now) => (now >= 1.5 * HOUR ? 4 : 0.5) }),
-    firing: [{ alert: 'ToolSlow', after: 1.5 * HOUR + 900, by: 1.5 * HOUR + 1080 }],
-    exactly: [
-      {
-        at: 2.5 * HOUR,
-        alert: 'ToolSlow',
-        alerts: [
-          {
-            exp_labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
-            exp_annotations: {
-              summary: 'Tools of agent a are much slower than usual',
-              description:
-                'One in twenty calls to tool t of agent a (job fleet) takes at least 4.928s. That is more than 3 times the usual value of the last week.',
-              runbook_url: 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks/BreakerboxToolSlow.md',
-              dashboard_url: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
-            },
-          },
-        ],
-      },
-    ],
-  }));
+it.concurrent('BreakerboxToolSlow says the p95', () => {
+  const says = {
+    at: 2.5 * HOUR,
+    alert: 'ToolSlow',
+    labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
+    summary: 'Tools of agent a are much slower than usual',
+    description:
+      'One in twenty calls to tool t of agent a (job fleet) takes at least 4.928s. That is more than 3 times the usual value of the last week.',
+    dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
+  };
+  const firing = [{ alert, after: 1.5 * HOUR + 900, by: 1.5 * HOUR + 1080 }];
+  return timed(60, (now) => (now >= 1.5 * HOUR ? 4 : 0.5), { lasts: 2.5 * HOUR, firing, says: [says] });
+});
