@@ -10,10 +10,14 @@ const maxWorkers = Math.max(2, availableParallelism() - 1);
 /** Real servers on a busy machine: CI gives a test that failed one more try, and the report says so. */
 const retry = process.env.CI === 'true' ? 1 : 0;
 
-/** What `npm test` leaves to `npm run test:all`: endurance, and packages and programs in blank projects. */
-const SLOW = ['soak', 'newcomer', 'packaging.{beside,install,otel,release,tarballs,use}'].map(
-  (name) => `test/${name}.test.ts`,
-);
+/** Has dependencies of its own, which `npm test` does not install. */
+const PREVIEW = 'dashboards/preview/**/*.test.ts';
+
+/** What `npm test` leaves to `npm run test:all`: endurance, packages and programs in blank projects, and pictures of the dashboards. */
+const SLOW = [
+  ...['soak', 'newcomer', 'packaging.{beside,install,otel,release,tarballs,use}'].map((name) => `test/${name}.test.ts`),
+  PREVIEW,
+];
 
 export default defineConfig({
   test: {
@@ -27,8 +31,11 @@ export default defineConfig({
           env: { BREAKERBOX_WARNINGS: 'off' },
           include: [
             'packages/*/src/**/*.test.ts',
+            'test/{mcp-servers,outages}.*.ts',
+            'scripts/*.test.mjs',
             '{dashboards,alerts,stack,docs,examples,bench,test/frameworks,test/hostile,test/hostile-telemetry,test/secrets}/**/*.test.ts',
           ],
+          exclude: [...configDefaults.exclude, PREVIEW],
           maxWorkers,
           // Tests that start servers and tools share two cores in CI.
           testTimeout: 60_000,
@@ -43,7 +50,12 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...SLOW, 'test/{frameworks,hostile,hostile-telemetry,secrets}/**'],
+          exclude: [
+            ...configDefaults.exclude,
+            ...SLOW,
+            'test/{frameworks,hostile,hostile-telemetry,secrets}/**',
+            'test/{mcp-servers,outages}.*',
+          ],
           // Prometheus, Alertmanager and a fleet of agents in real time: one after the other, because a busy machine changes what they do.
           fileParallelism: false,
           testTimeout: 180_000,

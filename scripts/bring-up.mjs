@@ -1,7 +1,6 @@
-// What `npm run demo`, `npm test` and CI begin with: on a machine with nothing but Node and npm, brings pnpm, the workspace's
-// dependencies, a current Node, and where it can Debian's Prometheus, Alertmanager, Chromium (for tests and pictures) and
-// PostgreSQL (for tests); then starts what was asked for.
-// Plain JavaScript without dependencies, because nothing is installed yet when it runs. start.cjs has looked at the Node before.
+// Starts a task, such as `npm test`, on a machine that has only Node and npm. First it installs the workspace's dependencies and a current
+// Node with pnpm, then what the task uses of Debian's Prometheus, Alertmanager, Chromium and PostgreSQL.
+// Plain JavaScript without dependencies, because it runs before anything is installed. start.cjs has checked the version of Node.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -65,7 +64,7 @@ const PROSE = [
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const cache = join(root, 'node_modules', '.cache', 'breakerbox');
+const PREVIEW = 'dashboards/preview';
 const node = join(root, 'node_modules', 'node', 'bin', 'node');
 const source = '--conditions=breakerbox-source';
 
@@ -79,16 +78,19 @@ const tasks = {
   // Files that are named run wherever they belong.
   test: (args) => vitest(...(args.length === 0 ? ['--project', 'parts', '--project', 'whole'] : args)),
   'test:all': (args) => vitest(...args),
-  preview: (args) => [[source, join(root, 'dashboards/preview/src/main.ts'), ...args]],
+  preview: (args) => [[source, join(root, PREVIEW, 'src/main.ts'), ...args]],
   bench: (args) => [[source, join(root, 'bench/src/main.ts'), ...args]],
   check: () => [
-    [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '.'],
+    // biome.json with import cycles, for which Biome reads every file, also where it is asked about one.
+    [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--config-path=biome.cycles.json', '.'],
+    [join(root, 'scripts/layout.mjs')],
     [join(root, 'node_modules/textlint/bin/textlint.js'), ...PROSE],
-    ...[
-      'tsconfig.json',
-      'dashboards/preview/tsconfig.json',
-      ...PACKAGES.map((one) => `${one}/tsconfig.build.json`),
-    ].map((project) => [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]),
+    // preview.test.ts checks the types of dashboards/preview, which has dependencies of its own.
+    ...['tsconfig.json', ...PACKAGES.map((one) => `${one}/tsconfig.build.json`)].map((project) => [
+      join(root, 'node_modules/typescript/bin/tsc'),
+      '-p',
+      project,
+    ]),
   ],
 };
 
@@ -115,19 +117,17 @@ const found = (command) =>
     .split(delimiter)
     .some((folder) => folder !== '' && existsSync(join(folder, command)));
 
-/**
- * Installs the workspace's dependencies, unless the lockfile is the one that they came from. All of them for each task: pnpm
- * brings the largest packages whatever it is told to leave out, and takes four times as long for it.
- */
-const install = () => {
+/** Installs the dependencies of a folder with a lockfile, unless they came from the same lockfile. */
+const install = (folder, name) => {
+  const cache = join(folder, 'node_modules/.cache/breakerbox');
   const stamp = join(cache, 'installed');
   const wanted = createHash('sha256');
-  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml']) wanted.update(readFileSync(join(root, file)));
+  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml']) wanted.update(readFileSync(join(folder, file)));
   const digest = wanted.digest('hex');
   if (existsSync(stamp) && existsSync(node) && readFileSync(stamp, 'utf8') === digest) return;
-  say('installing dependencies (once; about a minute) …');
+  say(`installing ${name} (once; about a minute) …`);
   const { status, error, stdout, stderr } = spawnSync('npx', ['--yes', PNPM, 'install', '--frozen-lockfile'], {
-    cwd: root,
+    cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, CI: 'true' },
   });
@@ -146,6 +146,11 @@ const install = () => {
   mkdirSync(cache, { recursive: true });
   writeFileSync(stamp, digest);
 };
+
+/** Whether the task uses dashboards/preview, which has the largest dependencies. */
+const usesPreview = () =>
+  ['preview', 'test:all'].includes(task) ||
+  (task === 'test' && args.some((arg) => PREVIEW.startsWith(arg) || arg.startsWith(PREVIEW)));
 
 /**
  * Installs the Debian packages that the task uses, as root on Debian. It says so first, asks where there is a terminal, and leaves no
@@ -265,7 +270,8 @@ const run = (nodeArgs) =>
 const [task = '', ...args] = process.argv.slice(2);
 if (!Object.hasOwn(tasks, task))
   giveUp(`'${task}' is nothing that can be started. Known: ${Object.keys(tasks).join(', ')}.`);
-install();
+install(root, 'dependencies');
+if (usesPreview()) install(join(root, PREVIEW), 'what the previews are drawn with');
 await debianPackages();
 for (const command of tasks[task](args)) {
   const code = await run(command);

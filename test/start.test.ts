@@ -20,12 +20,13 @@ import { freePort } from '../packages/cli/src/demo/child.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK_FILES = ['pnpm-lock.yaml', 'pnpm-workspace.yaml'];
+const PREVIEW = 'dashboards/preview';
 
 /** The parts of a clone that starting needs, with nothing installed. */
 const bareClone = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-start-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  for (const path of ['scripts', 'package.json', ...LOCK_FILES]) {
+  for (const path of ['scripts', 'package.json', ...LOCK_FILES, ...LOCK_FILES.map((file) => join(PREVIEW, file))]) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   }
   return folder;
@@ -117,19 +118,30 @@ describe('a failed start says what to do', () => {
 });
 
 describe('dependencies', () => {
-  test('are installed once, by the first command that is started', () => {
+  /** What was installed in which folder by these tasks, one after the other, each with its arguments. */
+  const installedBy = (...tasks: readonly string[]): string => {
     const folder = bareClone();
-    write(join(folder, 'packages/cli/src/main.ts'), '');
+    for (const program of ['packages/cli', PREVIEW]) write(join(folder, program, 'src/main.ts'), '');
     write(join(folder, 'node_modules/vitest/vitest.mjs'), '');
     const bin = join(folder, 'node_modules/node/bin');
-    // Instead of an installation: records its arguments, and installs Node.
-    const npx = `echo "$@" >> npx.log; mkdir -p ${bin}; ln -sf ${process.execPath} ${bin}/node`;
+    const log = join(folder, 'npx.log');
+    // Instead of an installation: records its folder and arguments, and installs Node.
+    const npx = `echo "\${PWD#${folder}}: $@" >> ${log}; mkdir -p ${bin}; ln -sf ${process.execPath} ${bin}/node`;
     const PATH = `${programs(folder, { npx })}:${process.env.PATH}`;
     const preload = 'process.getuid = () => 1000';
-    for (const task of ['demo', 'demo', 'test', 'demo', 'test']) {
-      expect(start(folder, task, { preload, env: { PATH } }).status).toBe(0);
+    for (const [task = '', ...args] of tasks.map((one) => one.split(' '))) {
+      expect(start(folder, task, { preload, args, env: { PATH } }).status).toBe(0);
     }
-    expect(readFileSync(join(folder, 'npx.log'), 'utf8')).toMatch(/^--yes pnpm@[\d.]+ install --frozen-lockfile\n$/);
+    return readFileSync(log, 'utf8').replaceAll(/pnpm@[\d.]+/g, 'pnpm');
+  };
+  const INSTALL = '--yes pnpm install --frozen-lockfile\n';
+
+  test('are installed once, by the first command that is started', () => {
+    expect(installedBy('demo', 'demo', 'test', 'demo', 'test packages/core')).toBe(`: ${INSTALL}`);
+  });
+
+  test.each(['preview', 'test:all', 'test dashboards/preview'])('of the preview are installed once, by %s', (task) => {
+    expect(installedBy(task, task)).toBe(`: ${INSTALL}/${PREVIEW}: ${INSTALL}`);
   });
 });
 

@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { inflateSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DashboardJson } from '../src/finish.ts';
-import { findChromium } from './src/browser.ts';
+import { findChromium } from './src/chromium.ts';
 import { type DashboardReport, preview, readDashboards } from './src/preview.ts';
 import { FLEET, HISTORY_MS, type History, SCRAPE_MS, startHistory } from './test-history.ts';
 
@@ -51,6 +54,17 @@ const draw = (list: readonly DashboardJson[]): Promise<readonly DashboardReport[
     width: WIDTH,
     scrapeMs: SCRAPE_MS,
   });
+
+test(
+  'the types of this folder are correct',
+  async () => {
+    const tsc = fileURLToPath(import.meta.resolve('typescript/package.json')).replace('package.json', 'bin/tsc');
+    const project = fileURLToPath(new URL('tsconfig.json', import.meta.url));
+    const failed = await promisify(execFile)(process.execPath, [tsc, '-p', project]).catch(({ stdout }) => stdout);
+    expect(failed).toEqual({ stdout: '', stderr: '' });
+  },
+  SLOW_MS,
+);
 
 describe('preview', () => {
   beforeAll(async () => {

@@ -1,28 +1,8 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { bundle } from './bundle.ts';
+import { findChromium, PROGRAMS } from './chromium.ts';
 import { PreviewError } from './errors.ts';
 import type { PanelReport, Scene } from './scene.ts';
-
-const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-
-/** The Chromium on PATH; undefined if it is missing. */
-export const findChromium = (path = process.env.PATH ?? ''): string | undefined =>
-  path
-    .split(delimiter)
-    .filter((folder) => folder !== '')
-    .flatMap((folder) => PROGRAMS.map((name) => join(folder, name)))
-    .find(isExecutable);
-
-const isExecutable = (file: string): boolean => {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 /** A drawn dashboard. */
 export interface Drawn {
