@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CASES } from './cases.ts';
 import { pagesOf, readResults } from './pages.ts';
-import { BASELINES, type Results } from './results.ts';
+import { overviewText, readmeText } from './readme.ts';
+import type { Results } from './results.ts';
 import { TARGETS } from './targets.ts';
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -16,25 +17,6 @@ const RUN_MS = 240_000;
 
 const read = (file: string): Results => JSON.parse(readFileSync(file, 'utf8')) as Results;
 const everything = CASES.flatMap(({ id, sdks }) => sdks.map((sdk) => `${id}/${sdk}`));
-
-/** The targets of the issue: the rows that they are about. */
-const ASKED = [
-  'closed/none/hand',
-  'closed/none/hand-context',
-  'closed/metrics/hand',
-  'closed/metrics/hand-context',
-  'closed/sampled/hand-context',
-  'open/none/acquire',
-  'open/none/guard',
-  'open/none/guard-message',
-  'memory/none/circuit',
-  'memory/none/circuit-and-share',
-  'ended/none/hand',
-  'sessions/metrics/guard',
-  'window/none/count-full',
-  'window/none/time-full',
-  'probe/none/guard',
-];
 
 describe('a quick run', () => {
   let folder: string;
@@ -69,43 +51,17 @@ describe('a quick run', () => {
     expect(printed).toContain('2,000 sessions through one process');
   });
 
-  it("calls a tool by hand in both ways: with the decision's context, and without", () => {
-    for (const { id, sdk, rows } of results.cases.filter((one) => ['closed', 'failure'].includes(one.id))) {
-      const ours = rows.filter(({ by }) => by === 'breakerbox').map((row) => row.id);
-      expect(ours, `${id}/${sdk}`).toEqual(['hand', 'hand-context', 'guard']);
-    }
-  });
-
-  it('has a number in every row', () => {
+  it('has a number in every row, and every row that the pages show', () => {
+    expect(overviewText(results) + readmeText(results)).not.toContain('NaN');
     for (const { id, rows } of results.cases) {
       expect(rows.length, id).toBeGreaterThan(0);
       for (const { id: row, median, p25, p75, ratios } of rows) {
-        expect(
-          [p25, median, p75].toSorted((one, other) => one - other),
-          `${id}/${row}`,
-        ).toEqual([p25, median, p75]);
-        expect(p25, `${id}/${row}`).toBeGreaterThan(0);
-        for (const ratio of Object.values(ratios)) expect(ratio.median, `${id}/${row}`).toBeGreaterThan(0);
+        const ordered = 0 < p25 && p25 <= median && median <= p75;
+        expect(ordered && Object.values(ratios).every((ratio) => ratio.median > 0), `${id}/${row}`).toBe(true);
       }
     }
-    for (const { id, measured, limit } of results.targets) {
-      expect(Number.isFinite(measured), id).toBe(true);
-      expect(limit, id).toBeGreaterThan(0);
-    }
-  });
-
-  it('has ratios that agree with each other', () => {
-    for (const { id, rows } of results.cases) {
-      const bases = rows.filter((row) => BASELINES.some((base) => base === row.id));
-      for (const one of bases) {
-        for (const other of bases) {
-          const there = one.ratios[other.id as keyof typeof one.ratios]?.median ?? Number.NaN;
-          const back = other.ratios[one.id as keyof typeof other.ratios]?.median ?? Number.NaN;
-          // Medians of an odd number of rounds, except for the digits that are not written.
-          expect(there * back, `${id}: ${one.id}, ${other.id}`).toBeCloseTo(1, 2);
-        }
-      }
-    }
+    for (const { id, measured, limit } of results.targets)
+      expect(Number.isFinite(measured) && limit > 0, id).toBe(true);
   });
 
   it('counted every call in the cases that have metrics on', () => {
@@ -134,30 +90,23 @@ describe('the committed results', () => {
     for (const { text, old } of pagesOf(results)) expect(old).toBe(text);
   });
 
-  it('name every target of the issue', () => {
-    const { targets } = readResults();
-    expect(targets.map(({ id }) => id)).toEqual(TARGETS.map(({ id }) => id));
-    for (const about of ASKED) expect(targets.map((one) => one.about)).toContain(about);
+  it('name every target, and each id once', () => {
+    expect(readResults().targets.map(({ id, about }) => [id, about])).toEqual(
+      TARGETS.map(({ id, about }) => [id, about]),
+    );
+    expect(new Set(TARGETS.map(({ id }) => id)).size).toBe(TARGETS.length);
   });
 
   it('do not identify the machine', () => {
     const { machine } = readResults();
-    expect(Object.keys(machine).toSorted()).toEqual([
-      'cores',
-      'cpu',
-      'load',
-      'memoryGiB',
-      'node',
-      'platform',
-      'versions',
-    ]);
+    expect(Object.keys(machine).toSorted().join(' ')).toBe('cores cpu load memoryGiB node platform versions');
   });
 });
 
 describe('the command', () => {
   const run = (...args: string[]) => spawnSync(process.execPath, [...RUN, ...args], { encoding: 'utf8' });
 
-  it('refuses --write for a quick run or for some of the cases', () => {
+  it('rejects --write for a quick run or for some of the cases', () => {
     for (const args of [
       ['--quick', '--write'],
       ['--only', 'closed', '--write'],
@@ -168,7 +117,7 @@ describe('the command', () => {
     }
   });
 
-  it('refuses an unknown case and an unknown option', () => {
+  it('rejects an unknown case and an unknown option', () => {
     const cases = run('--only', 'closed,colsed');
     expect(cases.stderr).toContain('no case is called colsed');
     const options = run('--fast');

@@ -1,80 +1,35 @@
-import type { Case, Sdk } from './contest.ts';
+import type { Case, Pace, Sdk } from './contest.ts';
+
+const made = (
+  id: string,
+  title: string | ((pace: Pace) => string),
+  unit: Case['unit'],
+  sdks: readonly Sdk[],
+  once = false,
+): Case => ({
+  ...{ id, unit, sdks, once },
+  title: typeof title === 'string' ? () => title : title,
+  load: () => import(`./cases/${id}.ts`),
+});
 
 /** Everything that is measured, in the order of the report. */
 export const CASES: readonly Case[] = [
-  {
-    id: 'closed',
-    title: 'A call that succeeds',
-    unit: 'ns',
-    sdks: ['none', 'metrics', 'metrics-own-sdk', 'unsampled', 'sampled'],
-    load: () => import('./cases/closed.ts'),
-  },
-  {
-    id: 'open',
-    title: 'A call while the circuit is open',
-    unit: 'ns',
-    sdks: ['none', 'metrics', 'sampled'],
-    load: () => import('./cases/open.ts'),
-  },
-  {
-    id: 'failure',
-    title: 'A call that fails',
-    unit: 'ns',
-    sdks: ['none', 'metrics', 'sampled'],
-    load: () => import('./cases/failure.ts'),
-  },
-  {
-    id: 'window',
-    title: 'A call that fails, with nothing and with 100,000 calls in the window',
-    unit: 'ns',
-    sdks: ['none'],
-    load: () => import('./cases/window.ts'),
-  },
-  {
-    id: 'probe',
-    title: 'One probe under 1,000 callers, for each of them',
-    unit: 'ns',
-    sdks: ['none'],
-    load: () => import('./cases/probe.ts'),
-  },
-  {
-    id: 'session',
-    title: 'A session with 20 tools made, used and ended',
-    unit: 'ns',
-    sdks: ['none', 'metrics'],
-    load: () => import('./cases/session.ts'),
-  },
-  {
-    id: 'memory',
-    title: ({ things }) => `Memory of one, at ${things.toLocaleString('en')} of each`,
-    unit: 'bytes',
-    sdks: ['none'],
-    load: () => import('./cases/memory.ts'),
-  },
-  {
-    id: 'sessions',
-    title:
-      'Sessions of 20 guarded tools through one process, a hundredth of them alive at any time, each tenth with an outage',
-    unit: 'ns',
-    sdks: ['metrics'],
-    once: true,
-    load: () => import('./cases/sessions.ts'),
-  },
-  {
-    id: 'ended',
-    title: 'Sessions made, used twice and ended, each tenth with an outage',
-    unit: 'ns',
-    sdks: ['none'],
-    once: true,
-    load: () => import('./cases/ended.ts'),
-  },
-  {
-    id: 'scrape',
-    title: 'A scrape with 200 tools × 5 agents',
-    unit: 'ms',
-    sdks: ['metrics'],
-    load: () => import('./cases/scrape.ts'),
-  },
+  made('closed', 'A call that succeeds', 'ns', ['none', 'metrics', 'metrics-own-sdk', 'unsampled', 'sampled']),
+  made('open', 'A call while the circuit is open', 'ns', ['none', 'metrics', 'sampled']),
+  made('failure', 'A call that fails', 'ns', ['none', 'metrics', 'sampled']),
+  made('window', 'A call that fails, with nothing and with 100,000 calls in the window', 'ns', ['none']),
+  made('probe', 'One probe under 1,000 callers, for each of them', 'ns', ['none']),
+  made('session', 'A session with 20 tools made, used and ended', 'ns', ['none', 'metrics']),
+  made('memory', ({ things }) => `Memory of one, at ${things.toLocaleString('en')} of each`, 'bytes', ['none']),
+  made(
+    'sessions',
+    'Sessions of 20 guarded tools through one process, a hundredth of them alive at any time, each tenth with an outage',
+    'ns',
+    ['metrics'],
+    true,
+  ),
+  made('ended', 'Sessions made, used twice and ended, each tenth with an outage', 'ns', ['none'], true),
+  made('scrape', 'A scrape with 200 tools × 5 agents', 'ms', ['metrics']),
 ];
 
 export const SDK_TITLES: Readonly<Record<Sdk, string>> = {

@@ -71,21 +71,16 @@ export interface RunningSdk {
   stop(): Promise<void>;
 }
 
-/** Words that name a number that depends on the pace. */
-export type Words = string | ((pace: Pace) => string);
-
-export const inWords = (words: Words, pace: Pace): string => (typeof words === 'string' ? words : words(pace));
-
 /** One thing that is measured. */
 export interface Case {
   readonly id: string;
-  readonly title: Words;
+  readonly title: (pace: Pace) => string;
   /** The unit of a value. */
   readonly unit: 'ns' | 'bytes' | 'ms';
   /** The OpenTelemetry states under which it is measured, each in processes of its own. */
   readonly sdks: readonly Sdk[];
   /** Runs in one process, at every pace. */
-  readonly once?: boolean;
+  readonly once: boolean;
   /** Loads only the modules that the case needs. */
   load(): Promise<{ readonly measure: Measure }>;
 }

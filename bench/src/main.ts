@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { CASES } from './cases.ts';
 import { FULL, QUICK } from './contest.ts';
-import { runDefaults } from './defaults/main.ts';
+import { runDefaults } from './defaults/command.ts';
 import { describeMachine, load } from './machine.ts';
 import { RESULTS, writePages } from './pages.ts';
 import { type Job, joined, runAll } from './pool.ts';
 import { report } from './print.ts';
-import { type Found, judge, type Results, tell } from './results.ts';
+import { caseResult, type Found, judge, type Results } from './results.ts';
 import { TARGETS } from './targets.ts';
 
 const USAGE = `pnpm bench -- [--quick] [--only CASE,…] [--json FILE] [--write]
@@ -17,7 +17,11 @@ const USAGE = `pnpm bench -- [--quick] [--only CASE,…] [--json FILE] [--write]
   --json FILE  writes the results there
   --write      writes bench/results.json, and the figures in README.md and bench/README.md; needs a full run of all cases on an idle machine
 
-pnpm bench -- defaults simulates what the default rules do to runs whose tools fail; \`pnpm bench -- defaults --help\` says more
+Other measurements:
+  pnpm bench -- path [--list]       files and functions that a call that succeeds runs through; --list names them
+  pnpm bench -- cold [--rounds N]   milliseconds to import each package in a fresh process; builds the packages first
+  pnpm bench -- size [--list]       bytes of the minimal program by folder of core; --list: by file
+  pnpm bench -- defaults            what the default rules do to runs whose tools fail; \`--help\` says more
 `;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -52,7 +56,7 @@ const readOptions = () => {
 const measureAll = async (jobs: readonly Job[], quick: boolean): Promise<readonly Found[]> => {
   const { processes } = quick ? QUICK : FULL;
   const queue = Array.from({ length: processes }, (_, round) =>
-    jobs.filter(({ one }) => round === 0 || one.once !== true),
+    jobs.filter(({ one }) => round === 0 || !one.once),
   ).flat();
   let done = 0;
   const found = await runAll(queue, quick ? 'quick' : 'full', quick ? 2 : 1, ({ one, sdk }) => {
@@ -62,8 +66,23 @@ const measureAll = async (jobs: readonly Job[], quick: boolean): Promise<readonl
   return jobs.map((job) => ({ ...job, findings: joined(found.filter((_, index) => queue[index] === job)) }));
 };
 
-const [first, ...rest] = ownArguments();
-if (first === 'defaults') process.exit(runDefaults(rest));
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Commands that print and end. */
+const COMMANDS: Readonly<Record<string, (args: string[]) => unknown>> = {
+  defaults: (args) => process.exit(runDefaults(args)),
+  path: async (args) => print(await (await import('./path/path.ts')).pathReport(args)),
+  cold: async (args) => print(await (await import('./cold.ts')).coldReport(args)),
+  size: async (args) => print(await (await import('./size.ts')).sizeReport(args)),
+};
+
+const [first = '', ...rest] = ownArguments();
+if (Object.hasOwn(COMMANDS, first)) {
+  await Promise.resolve(rest)
+    .then(COMMANDS[first])
+    .catch((error: Error) => giveUp(error.message));
+  process.exit();
+}
 const options = readOptions();
 if (options.help) {
   process.stdout.write(USAGE);
@@ -89,11 +108,11 @@ const results: Results = {
   pace: quick ? 'quick' : 'full',
   tookSeconds: Math.round((performance.now() - begun) / 1_000),
   machine: describeMachine(before),
-  cases: found.map((one) => tell(one, pace)),
+  cases: found.map((one) => caseResult(one, pace)),
   targets: TARGETS.map((target) => judge(target, found, pace)).filter((one) => one !== undefined),
 };
 
-process.stdout.write(`${report(results)}\n`);
+print(report(results));
 const json = `${JSON.stringify(results, null, 2)}\n`;
 if (options.json !== undefined) writeFileSync(options.json, json);
 if (write) {

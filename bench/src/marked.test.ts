@@ -9,7 +9,7 @@ it('puts a text between its markers, and leaves the rest as it is', () => {
 });
 
 it.each(['nothing', '<!-- x:begin -->', '<!-- x:end -->', '<!-- x:end --><!-- x:begin -->'])(
-  'refuses a document that has only %j',
+  'rejects a document that has only %j',
   (page) => {
     expect(() => withMarked(page, 'x', 'new', 'PAGE.md')).toThrow(
       'PAGE.md has no <!-- x:begin --> with a <!-- x:end --> after it',

@@ -15,13 +15,7 @@ declare module 'opossum' {
 
   export default class CircuitBreaker<Input extends unknown[], Output> extends EventEmitter {
     constructor(action: (...input: Input) => Promise<Output>, options?: Options);
-    readonly name: string;
-    readonly closed: boolean;
-    readonly opened: boolean;
-    readonly halfOpen: boolean;
     fire(...input: Input): Promise<Output>;
-    open(): void;
-    close(): void;
     shutdown(): void;
   }
 }

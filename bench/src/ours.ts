@@ -1,4 +1,4 @@
-import { type Breakerbox, createBreakerbox, type Session, type ToolConfig } from '@breakerbox/core';
+import { type Breakerbox, createBreakerbox, type Permit, type Session, type ToolConfig } from '@breakerbox/core';
 import { context } from '@opentelemetry/api';
 import { NEVER, TOOL } from './tool.ts';
 
@@ -26,17 +26,17 @@ export const resuming = (session: Session, call: Run): Run => {
   };
 };
 
-const refused = (message: string): Error =>
-  new Error(`the benchmark's own circuit rejects all calls, so there is nothing to measure: ${message}`);
-
 /** The loop from the documentation, around one call. */
 export const byHand =
-  (session: Session, run: Run, name = TOOL) =>
+  (session: Session, run: (input: number, permit: Permit) => Promise<number>, name = TOOL) =>
   async (input: number): Promise<number> => {
     const permit = session.acquire(name);
-    if (permit.decision !== 'call' && permit.decision !== 'probe') throw refused(permit.message);
+    if (permit.decision !== 'call' && permit.decision !== 'probe')
+      throw new Error(
+        `The benchmark's own circuit rejects all calls, so there is nothing to measure: ${permit.message}`,
+      );
     try {
-      const result = await run(input);
+      const result = await run(input, permit);
       permit.settle({ outcome: 'success' });
       return result;
     } catch (error) {
@@ -46,17 +46,5 @@ export const byHand =
   };
 
 /** The same, with the tool inside the decision's span. */
-export const byHandInContext =
-  (session: Session, run: Run) =>
-  async (input: number): Promise<number> => {
-    const permit = session.acquire(TOOL);
-    if (permit.decision !== 'call' && permit.decision !== 'probe') throw refused(permit.message);
-    try {
-      const result = await context.with(permit.context, () => run(input));
-      permit.settle({ outcome: 'success' });
-      return result;
-    } catch (error) {
-      permit.settle({ error });
-      throw error;
-    }
-  };
+export const byHandInContext = (session: Session, run: Run): Run =>
+  byHand(session, (input, permit) => context.with(permit.context, () => run(input)));

@@ -59,3 +59,24 @@ export const opossumRacers = (plain: Racer['run'], measured: Racer['run']): read
     before: turnBuckets,
   },
 ];
+
+/** One call in every way that the benchmark compares. */
+interface Ways {
+  readonly bare: Racer['run'];
+  readonly cockatiel: Racer['run'];
+  readonly opossum: Racer['run'];
+  /** opossum with metrics. */
+  readonly measured: Racer['run'];
+  readonly hand: Racer['run'];
+  readonly inContext: Racer['run'];
+  readonly guarded: Racer['run'];
+}
+
+export const callRacers = (ways: Ways): readonly Racer[] => [
+  { id: 'bare', title: 'the call alone', by: 'bare', run: ways.bare },
+  { id: 'cockatiel', title: 'cockatiel, ConsecutiveBreaker', by: 'cockatiel', run: ways.cockatiel },
+  ...opossumRacers(ways.opossum, ways.measured),
+  { id: 'hand', title: 'Breakerbox, acquire and settle', by: 'breakerbox', run: ways.hand },
+  { id: 'hand-context', title: 'Breakerbox, the same in its context', by: 'breakerbox', run: ways.inContext },
+  { id: 'guard', title: 'Breakerbox, guard()', by: 'breakerbox', run: ways.guarded },
+];

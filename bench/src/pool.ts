@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Case, Findings, Sdk } from './contest.ts';
 
@@ -14,24 +15,28 @@ const V8 = ['--expose-gc', '--no-flush-bytecode'];
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 
 /** Without variables that send telemetry elsewhere, or that change how it is made. */
-const environment = (): NodeJS.ProcessEnv =>
+export const environment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OTEL|NODE)_/.test(name)));
 
-/** Runs a job in a process of its own. */
-const runJob = ({ one, sdk }: Job, pace: 'full' | 'quick'): Promise<Findings> =>
+/**
+ * Runs a file of the benchmark in a process of its own, and returns what the process sends.
+ *
+ * @throws Error if the process ends before it has sent something, or with an exit code other than 0.
+ */
+export const reportOf = (file: string, args: readonly string[]): Promise<unknown> =>
   new Promise((resolve, reject) => {
-    const child = fork(CHILD, [one.id, sdk, pace], {
+    const child = fork(file, args, {
       execArgv: [...V8, '--conditions=breakerbox-source', '--disable-warning=DEP0152'],
       env: environment(),
     });
-    let findings: Findings | undefined;
+    let report: unknown;
     child.on('message', (message) => {
-      findings = message as Findings;
+      report = message;
     });
     child.on('error', reject);
     child.on('exit', (code, signal) => {
-      if (findings !== undefined && code === 0) resolve(findings);
-      else reject(new Error(`The case '${one.id}' under '${sdk}' ended with ${signal ?? code}; see above.`));
+      if (report !== undefined && code === 0) resolve(report);
+      else reject(new Error(`${basename(file)} ${args.join(' ')} ended with ${signal ?? code}; see above.`));
     });
   });
 
@@ -56,7 +61,8 @@ export const runAll = async (
   const waiting = jobs.map((job, index) => ({ job, index }));
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      found[next.index] = await runJob(next.job, pace);
+      const { one, sdk } = next.job;
+      found[next.index] = (await reportOf(CHILD, [one.id, sdk, pace])) as Findings;
       done(next.job);
     }
   };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CASES } from './cases.ts';
-import { type Findings, FULL, inWords, QUICK } from './contest.ts';
-import { type Found, judge, tell } from './results.ts';
-import { TARGETS, type Target } from './targets.ts';
+import { type Findings, FULL, QUICK } from './contest.ts';
+import { caseResult, type Found, judge } from './results.ts';
+import type { Target } from './targets.ts';
 
 const [closed] = CASES;
 if (closed === undefined) throw new Error('There are no cases.');
@@ -20,16 +20,15 @@ const findings: Findings = {
 const found: Found = { one: closed, sdk: 'none', findings };
 const target: Target = {
   id: 'one',
-  says: 'as cheap as cockatiel',
-  case: 'closed',
-  sdk: 'none',
-  row: 'hand',
+  says: () => 'as cheap as cockatiel',
+  about: 'closed/none/hand',
   limit: { times: 2, of: 'cockatiel' },
+  floor: [],
 };
 
-describe('tell', () => {
-  it('has medians, quartiles and ratios to the peers of the case', () => {
-    const { rows, facts } = tell(found, FULL);
+describe('the result of a case', () => {
+  it('has medians, quartiles and ratios to the peers, round by round', () => {
+    const { rows, facts } = caseResult(found, FULL);
     expect(rows.map(({ id, median }) => [id, median])).toEqual([
       ['cockatiel', 110],
       ['hand', 220],
@@ -47,7 +46,7 @@ describe('tell', () => {
   });
 });
 
-describe('judge', () => {
+describe('a target', () => {
   it('is met at the limit and missed above it', () => {
     expect(judge(target, [found], FULL)).toMatchObject({
       measured: 2,
@@ -71,46 +70,14 @@ describe('judge', () => {
     });
   });
 
-  it('reads a counted fact', () => {
+  it('reads a counted fact, and is not met if the fact was not counted', () => {
     const limit = { fact: 'grownBytes', atMost: 12 };
     expect(judge({ ...target, limit }, [found], FULL)).toMatchObject({ measured: 12.4, met: false });
-  });
-
-  it('is not met if the fact was not counted', () => {
     expect(judge({ ...target, limit: { fact: 'nothing', atMost: 12 } }, [found], FULL)?.met).toBe(false);
   });
 
-  it('shows the findings of a quick run, and does not judge them', () => {
-    expect(judge(target, [found], QUICK)).toMatchObject({ measured: 2, limit: 2 });
+  it('is not judged after a quick run, and is left out if its case did not run', () => {
     expect(judge(target, [found], QUICK)).not.toHaveProperty('met');
-  });
-
-  it('leaves out a case that did not run', () => {
-    expect(judge({ ...target, sdk: 'metrics' }, [found], FULL)).toBeUndefined();
-  });
-});
-
-describe('the targets', () => {
-  it('have as many lean as full readings, on different rows of the same cases', () => {
-    const cases = (reading: Target['reading']) =>
-      TARGETS.filter((one) => one.reading === reading).map(
-        (one) => `${one.case}/${one.sdk} ${JSON.stringify(one.limit)}`,
-      );
-    expect(cases('lean').length).toBeGreaterThan(0);
-    expect(cases('full')).toEqual(cases('lean'));
-  });
-
-  it('name the number of things, which depends on the pace', () => {
-    const said = (pace: typeof FULL) => TARGETS.map(({ says }) => inWords(says, pace)).join('\n');
-    expect(said(FULL)).toContain('heap flat over 1,000,000 of them');
-    expect(said(QUICK)).toContain('heap flat over 20,000 of them');
-    expect(said(QUICK)).toContain('2,000 sessions through one process');
-  });
-
-  it('refer to cases that exist, and have unique ids', () => {
-    for (const one of TARGETS) {
-      expect(CASES.find(({ id }) => id === one.case)?.sdks, one.id).toContain(one.sdk);
-    }
-    expect(new Set(TARGETS.map(({ id }) => id)).size).toBe(TARGETS.length);
+    expect(judge({ ...target, about: 'closed/metrics/hand' }, [found], FULL)).toBeUndefined();
   });
 });

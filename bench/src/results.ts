@@ -1,7 +1,7 @@
-import { type Case, type Contender, type Findings, FULL, inWords, type Pace, type Sdk } from './contest.ts';
+import { type Case, type Contender, type Findings, FULL, type Pace, type Sdk } from './contest.ts';
 import type { Machine } from './machine.ts';
 import { ratioOf, type Spread, spreadOf } from './stats.ts';
-import type { Target } from './targets.ts';
+import type { Limit, Target } from './targets.ts';
 
 /** Rows that the other rows of their case are compared with. */
 export const BASELINES = ['bare', 'cockatiel', 'opossum', 'opossum-prometheus'] as const;
@@ -35,7 +35,6 @@ export interface Verdict {
   readonly says: string;
   /** The row of the target: case/sdk/row. */
   readonly about: string;
-  readonly reading?: Target['reading'];
   /** A ratio, or a count if the target is a count. */
   readonly measured: number;
   /** Of the ratio, if it is one. If the limit lies between the quartiles, another run may end differently. */
@@ -84,8 +83,8 @@ const roundedSpread = ({ median, p25, p75 }: Spread): Spread => ({
 const roundedFacts = (facts: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, Math.round(value)]));
 
-/** The table of one case. */
-export const tell = (
+/** The rows of one case. */
+export const caseResult = (
   { one: { id, title, unit }, sdk, findings: { contestants, samples, facts = {} } }: Found,
   pace: Pace,
 ): CaseResult => {
@@ -105,7 +104,7 @@ export const tell = (
   const all = facts.all ?? {};
   return {
     id,
-    title: inWords(title, pace),
+    title: title(pace),
     sdk,
     unit,
     rows,
@@ -113,7 +112,7 @@ export const tell = (
   };
 };
 
-const measuredBy = ({ row, limit }: Target, { samples, facts = {} }: Findings) => {
+const measuredBy = (row: string, limit: Limit, { samples, facts = {} }: Findings) => {
   if ('fact' in limit) return { measured: facts[row]?.[limit.fact] ?? Number.NaN, limit: limit.atMost };
   const { median, p25, p75 } = ratioOf(samples[row] ?? [], samples[limit.of] ?? []);
   return { measured: median, quartiles: [rounded(p25), rounded(p75)] as const, limit: limit.times };
@@ -121,21 +120,22 @@ const measuredBy = ({ row, limit }: Target, { samples, facts = {} }: Findings) =
 
 /** Whether a target is met; undefined if its case did not run. */
 export const judge = (target: Target, all: readonly Found[], pace: Pace): Verdict | undefined => {
-  const found = all.find(({ one, sdk }) => one.id === target.case && sdk === target.sdk);
+  const { id, says, about, limit: asked, floor } = target;
+  const [caseId, sdkId, row = ''] = about.split('/');
+  const found = all.find(({ one, sdk }) => one.id === caseId && sdk === sdkId);
   if (found === undefined) return undefined;
   const { contestants, samples } = found.findings;
-  const { measured, quartiles, limit } = measuredBy(target, found.findings);
-  const parts = (target.floor ?? []).map((id) => ({
-    title: contestants.find((one) => one.id === id)?.title ?? id,
-    median: rounded(spreadOf(samples[id] ?? []).median),
+  const { measured, quartiles, limit } = measuredBy(row, asked, found.findings);
+  const parts = floor.map((part) => ({
+    title: contestants.find((one) => one.id === part)?.title ?? part,
+    median: rounded(spreadOf(samples[part] ?? []).median),
   }));
   const median = parts.reduce((sum, part) => sum + part.median, 0);
-  const above = spreadOf(samples[target.row] ?? []).median - median;
+  const above = spreadOf(samples[row] ?? []).median - median;
   return {
-    id: target.id,
-    says: inWords(target.says, pace),
-    about: `${target.case}/${target.sdk}/${target.row}`,
-    ...(target.reading && { reading: target.reading }),
+    id,
+    says: says(pace),
+    about,
     measured: rounded(measured),
     ...(quartiles && { quartiles }),
     limit: rounded(limit),

@@ -3,41 +3,40 @@ import { exact, figure, sure } from './figures.ts';
 import { overviewText } from './readme.ts';
 import { BASELINES, type CaseResult, isClose, type Results, type Row, type Verdict } from './results.ts';
 
-/*
- * The tables of bench/README.md: every row of every case with its spread, and every target with its floor.
- */
-
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-const TIMES = '× ';
 const NONE = '–';
 
-const rowText = (row: Row, bases: readonly (typeof BASELINES)[number][]): string =>
-  line([
-    row.title,
-    figure(row.median),
-    `${figure(row.p25)} – ${figure(row.p75)}`,
-    ...bases.map((base) => (row.ratios[base] === undefined ? NONE : sure(row.ratios[base]))),
-  ]);
-
-const factsText = (title: string, facts: Readonly<Record<string, number>>): string =>
-  `- ${title}: ${Object.entries(facts)
-    .map(([name, value]) => `\`${name}\` ${value.toLocaleString('en')}`)
-    .join(', ')}`;
-
-const caseText = ({ title, sdk, unit, rows, facts }: CaseResult): string => {
+/** The table of a case without its title, and the facts below it. `quote` marks the names of facts. */
+export const caseCells = ({ unit, rows, facts }: CaseResult, quote: (name: string) => string) => {
   const bases = BASELINES.filter((base) => rows.some((row) => row.ratios[base] !== undefined));
-  const notes = [
-    ...rows.flatMap((row) => (row.facts ? [factsText(row.title, row.facts)] : [])),
-    ...(facts ? [factsText('`/metrics` at the end', facts)] : []),
+  const cells = ({ title, median, p25, p75, ratios }: Row): readonly string[] => [
+    ...[title, figure(median), `${figure(p25)} – ${figure(p75)}`],
+    ...bases.map((base) => (ratios[base] === undefined ? NONE : sure(ratios[base]))),
   ];
+  const factsText = (title: string, of: Row['facts'] = {}): string =>
+    `${title}: ${Object.entries(of)
+      .map(([name, value]) => `${quote(name)} ${value.toLocaleString('en')}`)
+      .join(', ')}`;
+  return {
+    head: [unit, 'p25 – p75', ...bases.map((base) => `× ${base}`)],
+    rows: rows.map(cells),
+    notes: [
+      ...rows.filter((row) => row.facts).map((row) => factsText(row.title, row.facts)),
+      ...(facts ? [factsText(`${quote('/metrics')} at the end`, facts)] : []),
+    ],
+  };
+};
+
+const caseText = (result: CaseResult): string => {
+  const { head, rows, notes } = caseCells(result, (name) => `\`${name}\``);
   return [
-    `### ${title}: ${SDK_TITLES[sdk]}`,
+    `### ${result.title}: ${SDK_TITLES[result.sdk]}`,
     '',
-    line(['', unit, 'p25 – p75', ...bases.map((base) => TIMES + base)]),
-    line(['---', '--:', '--:', ...bases.map(() => '--:')]),
-    ...rows.map((row) => rowText(row, bases)),
-    ...(notes.length > 0 ? ['', ...notes] : []),
+    line(['', ...head]),
+    line(['---', ...head.map(() => '--:')]),
+    ...rows.map(line),
+    ...(notes.length > 0 ? ['', ...notes.map((note) => `- ${note}`)] : []),
   ].join('\n');
 };
 

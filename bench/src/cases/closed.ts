@@ -2,7 +2,7 @@ import { guard } from '@breakerbox/instrumentation';
 import { type Attributes, context, trace } from '@opentelemetry/api';
 import type { Measure, Sdk } from '../contest.ts';
 import { byHand, byHandInContext, oneToolBox } from '../ours.ts';
-import { cockatielCircuit, opossumCircuit, opossumMetrics, opossumRacers } from '../peers.ts';
+import { callRacers, cockatielCircuit, opossumCircuit, opossumMetrics } from '../peers.ts';
 import { type Racer, race } from '../race.ts';
 import { lastSpan } from '../sdk.ts';
 import { TOOL, tool } from '../tool.ts';
@@ -58,20 +58,15 @@ const contestants = (sdk: Sdk): readonly Racer[] => {
   const measured = opossumCircuit();
   opossumMetrics([measured]);
   return [
-    { id: 'bare', title: 'the call alone', by: 'bare', run: () => tool(1) },
-    {
-      id: 'cockatiel',
-      title: 'cockatiel, ConsecutiveBreaker',
-      by: 'cockatiel',
-      run: () => cockatiel.execute(() => tool(1)),
-    },
-    ...opossumRacers(
-      () => opossum.fire(1),
-      () => measured.fire(1),
-    ),
-    { id: 'hand', title: 'Breakerbox, acquire and settle', by: 'breakerbox', run: () => hand(1) },
-    { id: 'hand-context', title: 'Breakerbox, the same in its context', by: 'breakerbox', run: () => inContext(1) },
-    { id: 'guard', title: 'Breakerbox, guard()', by: 'breakerbox', run: () => guarded(1) },
+    ...callRacers({
+      bare: () => tool(1),
+      cockatiel: () => cockatiel.execute(() => tool(1)),
+      opossum: () => opossum.fire(1),
+      measured: () => measured.fire(1),
+      hand: () => hand(1),
+      inContext: () => inContext(1),
+      guarded: () => guarded(1),
+    }),
     ...floors(sdk),
   ];
 };

@@ -2,7 +2,7 @@ import { guard } from '@breakerbox/instrumentation';
 import { ConsecutiveBreaker } from 'cockatiel';
 import type { Measure } from '../contest.ts';
 import { byHand, byHandInContext, oneToolBox, resuming } from '../ours.ts';
-import { cockatielCircuit, opossumCircuit, opossumMetrics, opossumRacers } from '../peers.ts';
+import { callRacers, cockatielCircuit, opossumCircuit, opossumMetrics } from '../peers.ts';
 import { type Racer, race } from '../race.ts';
 import { brokenTool, caught, NEVER, TOOL } from '../tool.ts';
 
@@ -19,27 +19,15 @@ const contestants = (): readonly Racer[] => {
   const opossum = opossumCircuit(brokenTool, { errorThresholdPercentage: 100 });
   const measured = opossumCircuit(brokenTool, { errorThresholdPercentage: 100 });
   opossumMetrics([measured]);
-  return [
-    { id: 'bare', title: 'the call alone', by: 'bare', run: caught(() => brokenTool(1)) },
-    {
-      id: 'cockatiel',
-      title: 'cockatiel, ConsecutiveBreaker',
-      by: 'cockatiel',
-      run: caught(() => cockatiel.execute(() => brokenTool(1))),
-    },
-    ...opossumRacers(
-      caught(() => opossum.fire(1)),
-      caught(() => measured.fire(1)),
-    ),
-    { id: 'hand', title: 'Breakerbox, acquire and settle', by: 'breakerbox', run: caught(() => hand(1)) },
-    {
-      id: 'hand-context',
-      title: 'Breakerbox, the same in its context',
-      by: 'breakerbox',
-      run: caught(() => inContext(1)),
-    },
-    { id: 'guard', title: 'Breakerbox, guard()', by: 'breakerbox', run: caught(() => guarded(input++)) },
-  ];
+  return callRacers({
+    bare: caught(() => brokenTool(1)),
+    cockatiel: caught(() => cockatiel.execute(() => brokenTool(1))),
+    opossum: caught(() => opossum.fire(1)),
+    measured: caught(() => measured.fire(1)),
+    hand: caught(() => hand(1)),
+    inContext: caught(() => inContext(1)),
+    guarded: caught(() => guarded(input++)),
+  });
 };
 
 /** A tool that fails, in a circuit that stays closed: the failure is classified, charged and counted. */

@@ -1,5 +1,5 @@
 import { createBreakerbox, type Session } from '@breakerbox/core';
-import type { Contestant, Measure } from '../contest.ts';
+import type { Contender, Contestant, Measure } from '../contest.ts';
 import { liveHeap } from '../heap.ts';
 import { AGENT, byHand } from '../ours.ts';
 import { cockatielCircuit, type Opossum, opossumByDefault, opossumCircuit, opossumMetrics } from '../peers.ts';
@@ -82,64 +82,44 @@ const openAll = async (all: readonly Session[]): Promise<Held> => {
   return held(all);
 };
 
+const theirs = (by: Contender, id: string, title: string, make: Kind['make']): Kind => ({ id, title, by, make });
+const ours = (id: string, title: string, make: Kind['make'], prepare?: Kind['prepare']): Kind => ({
+  ...{ id, title: `Breakerbox, ${title}`, by: 'breakerbox', make },
+  ...(prepare && { prepare }),
+});
+
 const KINDS: readonly Kind[] = [
-  { id: 'cockatiel', title: 'cockatiel, a circuit with a ConsecutiveBreaker', by: 'cockatiel', make: cockatiels },
-  {
-    id: 'opossum',
-    title: 'opossum, a circuit',
-    by: 'opossum',
-    make: (count) => opossums(count, (name) => opossumCircuit(tool, { name })),
-  },
-  {
-    id: 'opossum-default',
-    title: 'opossum, a circuit with its defaults',
-    by: 'opossum',
-    make: (count) => opossums(count, (name) => opossumByDefault(tool, { name })),
-  },
-  {
-    id: 'opossum-prometheus',
-    title: 'opossum + opossum-prometheus, a circuit and its series',
-    by: 'opossum-prometheus',
-    make: measuredOpossums,
-  },
-  {
-    id: 'circuit',
-    title: 'Breakerbox, a circuit in use',
-    by: 'breakerbox',
-    prepare: (count) => sessions(sessionsForCircuits(count)),
-    make: (_count, all) => useAll(all),
-  },
-  {
-    id: 'circuit-and-share',
-    title: 'Breakerbox, the same with its twentieth of a session',
-    by: 'breakerbox',
-    make: (count) => useAll(sessions(sessionsForCircuits(count))),
-  },
-  {
-    id: 'circuit-open',
-    title: 'Breakerbox, a circuit that is open, with its history',
-    by: 'breakerbox',
-    prepare: (count) => sessions(sessionsForCircuits(count), tolerant),
-    make: (_count, all) => openAll(all),
-  },
-  {
-    id: 'session',
-    title: 'Breakerbox, a session without a call',
-    by: 'breakerbox',
-    make: async (count) => held(sessions(count)),
-  },
-  {
-    id: 'session-one',
-    title: 'Breakerbox, a session with one circuit in use',
-    by: 'breakerbox',
-    make: (count) => useAll(sessions(count), TOOLS.slice(0, 1)),
-  },
-  {
-    id: 'session-used',
-    title: 'Breakerbox, a session with 20 circuits in use',
-    by: 'breakerbox',
-    make: (count) => useAll(sessions(count)),
-  },
+  theirs('cockatiel', 'cockatiel', 'cockatiel, a circuit with a ConsecutiveBreaker', cockatiels),
+  theirs('opossum', 'opossum', 'opossum, a circuit', (count) =>
+    opossums(count, (name) => opossumCircuit(tool, { name })),
+  ),
+  theirs('opossum', 'opossum-default', 'opossum, a circuit with its defaults', (count) =>
+    opossums(count, (name) => opossumByDefault(tool, { name })),
+  ),
+  theirs(
+    'opossum-prometheus',
+    'opossum-prometheus',
+    'opossum + opossum-prometheus, a circuit and its series',
+    measuredOpossums,
+  ),
+  ours(
+    'circuit',
+    'a circuit in use',
+    (_count, all) => useAll(all),
+    (count) => sessions(sessionsForCircuits(count)),
+  ),
+  ours('circuit-and-share', 'the same with its twentieth of a session', (count) =>
+    useAll(sessions(sessionsForCircuits(count))),
+  ),
+  ours(
+    'circuit-open',
+    'a circuit that is open, with its history',
+    (_count, all) => openAll(all),
+    (count) => sessions(sessionsForCircuits(count), tolerant),
+  ),
+  ours('session', 'a session without a call', async (count) => held(sessions(count))),
+  ours('session-one', 'a session with one circuit in use', (count) => useAll(sessions(count), TOOLS.slice(0, 1))),
+  ours('session-used', 'a session with 20 circuits in use', (count) => useAll(sessions(count))),
 ];
 
 /** Bytes that one thing of a kind holds. */

@@ -51,7 +51,7 @@ const contestants = async (): Promise<readonly Racer[]> => {
       run: () => caught(next)().then(messageOf),
     },
     { id: 'clock', title: 'a read of performance.now()', by: 'floor', run: () => performance.now(), sync: true },
-    { id: 'error', title: 'an Error with its stack', by: 'floor', run: () => new Error('out of use'), sync: true },
+    { id: 'error', title: 'an Error with its stack', by: 'floor', run: () => new Error('unavailable'), sync: true },
     {
       id: 'rejection',
       title: 'a ready-made error, thrown and caught',

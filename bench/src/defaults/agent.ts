@@ -37,7 +37,7 @@ interface Attempt {
   readonly tool: string;
   readonly failure: ErrorCategory | undefined;
   /** The tool itself is unavailable, and this is not a stray failure. */
-  readonly isOut: boolean;
+  readonly isUnavailable: boolean;
 }
 
 /** The result of one run. */
@@ -47,7 +47,7 @@ export interface Run {
   readonly pausedIn: number | undefined;
   readonly failedCalls: number;
   /** Calls of tools while they were unavailable, probes included. */
-  readonly outCalls: number;
+  readonly unavailableCalls: number;
   /** Steps that wanted a call that would have succeeded, and how many of those calls were not made. */
   readonly healthyWanted: number;
   readonly healthyLost: number;
@@ -75,8 +75,8 @@ const attemptsOf = (random: Random, { tools, stray }: Scenario, world: World, st
     const tool =
       asked.length === 0 ? wantedTool(random, names, world) : (left[Math.floor(random() * left.length)] ?? '');
     const [luck, category] = [random(), usualCategory(random)];
-    const out = world.out(tool, step);
-    asked.push({ tool, failure: out ?? (luck < stray ? category : undefined), isOut: out !== undefined });
+    const outage = world.outage(tool, step);
+    asked.push({ tool, failure: outage ?? (luck < stray ? category : undefined), isUnavailable: outage !== undefined });
   }
   return asked;
 };
@@ -106,14 +106,14 @@ export const runAgent = (session: Session, clock: SimulatedClock, scenario: Scen
   const world = scenario.world(random);
   let paused: Run['paused'];
   let pausedIn: number | undefined;
-  const count = { failedCalls: 0, outCalls: 0, healthyWanted: 0, healthyLost: 0 };
+  const count = { failedCalls: 0, unavailableCalls: 0, healthyWanted: 0, healthyLost: 0 };
   for (let step = 1; step <= scenario.steps; step += 1) {
     const attempts = attemptsOf(random, scenario, world, step);
     // A paused run continues, to count the calls that it loses.
     const called = paused === undefined ? callOne(session, attempts) : undefined;
     const made = called === 'pause' ? undefined : called;
     if (made?.failure !== undefined) count.failedCalls += 1;
-    if (made?.isOut) count.outCalls += 1;
+    if (made?.isUnavailable) count.unavailableCalls += 1;
     const [wanted] = attempts;
     if (wanted?.failure === undefined) {
       count.healthyWanted += 1;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { withDefaults } from '../../../docs/reference/defaults.ts';
 import { broken, LIMITS } from './limits.ts';
-import { FULL_SIZE, playAll, QUICK_SIZE, readDefaults } from './results.ts';
+import { FULL_SIZE, playAll, QUICK_SIZE, readDefaults } from './play.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { percent } from './table.ts';
 
@@ -42,12 +42,6 @@ describe('the committed results', () => {
 });
 
 describe('the limits', () => {
-  it('refer to rows that exist', () => {
-    const ids = SCENARIOS.map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const { row } of LIMITS) expect(ids).toContain(row);
-  });
-
   it('are broken by results without rows, and by a false event that does not end', () => {
     const { falseEvents } = readDefaults();
     expect(broken({ rows: [], falseEvents })).toHaveLength(LIMITS.length);

@@ -1,4 +1,4 @@
-import type { DefaultsResults } from './results.ts';
+import type { DefaultsResults } from './play.ts';
 import { type Cell, pausedShare } from './simulate.ts';
 
 /** A limit that the defaults keep in one row. */

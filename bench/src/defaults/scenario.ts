@@ -6,7 +6,7 @@ export interface World {
   /** How likely the agent wants each tool in a step. Tools that are not listed share the rest equally. */
   readonly wanted?: Readonly<Record<string, number>>;
   /** The category of a tool's outage in a step; undefined while the tool works. Steps count from 1. */
-  out(tool: string, step: number): ErrorCategory | undefined;
+  outage(tool: string, step: number): ErrorCategory | undefined;
 }
 
 /** One row of the table. */
@@ -33,7 +33,7 @@ export const USUAL_STEPS = 60;
 export const dead = (
   outages: Readonly<Record<string, ErrorCategory>>,
   wanted: Readonly<Record<string, number>> = {},
-): World => ({ wanted, out: (tool) => outages[tool] });
+): World => ({ wanted, outage: (tool) => outages[tool] });
 
 /** A world without an outage. */
-export const sound: World = { out: () => undefined };
+export const sound: World = { outage: () => undefined };

@@ -24,12 +24,13 @@ const together = (tools: readonly string[], categories: readonly ErrorCategory[]
 const FLAPPING_STEPS = 10;
 const flapping = (category: ErrorCategory, offset: number): World => ({
   wanted: { [DEAD]: 0.5 },
-  out: (tool, step) => (tool === DEAD && Math.floor((step + offset) / FLAPPING_STEPS) % 2 === 0 ? category : undefined),
+  outage: (tool, step) =>
+    tool === DEAD && Math.floor((step + offset) / FLAPPING_STEPS) % 2 === 0 ? category : undefined,
 });
 
 /** The tools that start slowly fail until their own start, and then work. */
 const starting = (starts: Readonly<Record<string, number>>): World => ({
-  out: (tool, step) => (step <= (starts[tool] ?? 0) ? 'timeout' : undefined),
+  outage: (tool, step) => (step <= (starts[tool] ?? 0) ? 'timeout' : undefined),
 });
 
 /** Every row of the table, in order. */

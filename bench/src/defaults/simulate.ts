@@ -10,7 +10,7 @@ export interface Cell {
   readonly pausedBySystemic: number;
   readonly failedCalls: number;
   readonly mostFailedCalls: number;
-  readonly outCalls: number;
+  readonly unavailableCalls: number;
   /** Share of the wanted healthy calls that were not made; undefined if none was wanted. */
   readonly healthyLost: number | undefined;
   /** Of the runs that paused; undefined if none did. */
@@ -47,7 +47,7 @@ export const cellOf = (runs: readonly Run[]): Cell => {
     pausedBySystemic: share(({ paused }) => paused === 'systemic'),
     failedCalls: sum(runs, ({ failedCalls }) => failedCalls) / runs.length,
     mostFailedCalls: Math.max(...runs.map(({ failedCalls }) => failedCalls)),
-    outCalls: sum(runs, ({ outCalls }) => outCalls) / runs.length,
+    unavailableCalls: sum(runs, ({ unavailableCalls }) => unavailableCalls) / runs.length,
     healthyLost: wanted === 0 ? undefined : sum(runs, ({ healthyLost }) => healthyLost) / wanted,
     pausedInMedian: steps[Math.floor((steps.length - 1) / 2)],
     pausedInLast: steps.at(-1),

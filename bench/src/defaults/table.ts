@@ -1,5 +1,5 @@
 import { BUDGETS } from './budgets.ts';
-import type { DefaultsResults, RowResult } from './results.ts';
+import type { DefaultsResults, RowResult } from './play.ts';
 import { type Cell, pausedShare } from './simulate.ts';
 
 const NONE = '–';
@@ -47,7 +47,7 @@ const costTable = (rows: readonly RowResult[]): readonly string[] => [
     line([
       title,
       `${each(cell.failedCalls)} (${cell.mostFailedCalls})`,
-      each(cell.outCalls),
+      each(cell.unavailableCalls),
       lostText(cell),
       pauseStepText(cell),
     ]),
@@ -86,7 +86,7 @@ export const defaultsReport = ({ rows, falseEvents, runs }: DefaultsResults): st
         54,
       ),
       `failed ${each(cell.failedCalls).padStart(4)} (${cell.mostFailedCalls})`,
-      `out ${each(cell.outCalls).padStart(4)}`,
+      `unavailable ${each(cell.unavailableCalls).padStart(4)}`,
       `lost ${lostText(cell).padStart(5)}`,
       `step ${pauseStepText(cell)}`,
       `by step 6 ${percent(cell.pausedByStep6)}`,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { broken } from './limits.ts';
-import { DEFAULTS_FILE, FULL_SIZE, playAll, QUICK_SIZE } from './results.ts';
+import { DEFAULTS_FILE, FULL_SIZE, playAll, QUICK_SIZE } from './play.ts';
 import { defaultsReport } from './table.ts';
 
 export const DEFAULTS_USAGE = `pnpm bench -- defaults [--quick] [--json FILE] [--write]
