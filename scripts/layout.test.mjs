@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { faults } from './layout.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const linesOf = (imports) => Object.values(imports).flatMap((from) => from.map((one) => `import '${one}';`));
+const file = (path, text = '') => ({ path: `packages/${path}`, text });
+
+describe('scripts/layout.mjs', () => {
+  test.each([
+    ['a path', file('core/src/seat-keeper.ts'), "the path says 'seat'. Say: session tool"],
+    ['a folder', file('core/src/witnesses/witness/a.ts'), "says 'witness'"],
+    ['a plural', file('core/src/a.ts', 'export const openCells = 1;'), "openCells says 'cell'. Say: series."],
+    ['two words', file('core/src/a.ts', 'export type StandInTool = 1;'), "StandInTool says 'stand in'"],
+    ['an upper case name', file('core/src/a.ts', 'export const NEWS_LIMIT = 1;'), "NEWS_LIMIT says 'news'"],
+    ['a re-export', file('core/src/a.ts', "export { type A, b as Outlook } from './b.ts';"), "Outlook says 'outlook'"],
+    ['hub outside the command', file('core/src/hub.ts'), "says 'hub'"],
+  ])('finds a private word in %s', (_, one, message) => {
+    expect(faults([one])).toEqual([expect.stringContaining(message)]);
+  });
+
+  test('leaves words that only contain one, and the command hub', () => {
+    const text = 'export const excellentSubtell = 1;\nexport class Dashboard {}\nexport type ShadowedName = 1;';
+    expect(faults([file('core/src/cellar.ts', text), file('cli/src/hub/hub.ts')])).toEqual([]);
+  });
+
+  test('finds two files with one basename, in one package only', () => {
+    const files = ['core/src/x/a.ts', 'core/src/y/a.ts', 'cli/src/a.ts', 'cli/src/b/index.ts', 'cli/src/index.ts'];
+    expect(faults(files.map((path) => file(path)))).toEqual([
+      'packages/core/src/y/a.ts: packages/core/src/x/a.ts has the same basename. Name each file after what only it does.',
+    ]);
+  });
+
+  test('finds a name that two files declare, and lets one pass on the name of another', () => {
+    const found = faults([
+      file('core/src/a.ts', 'export interface Rate {}\nexport const rate = 1;\nexport const guardTools = 1;'),
+      file('core/src/b.ts', "export type { Rate } from './a.ts';\nexport const guardTools = 1;"),
+      file('core/src/c.ts', 'const rate = 2;\nexport { rate };'),
+      file('core/src/proof/d.ts', 'export const rate = 1;'),
+    ]);
+    expect(found).toEqual([expect.stringMatching(/^packages\/core\/src\/c\.ts: .*\/a\.ts exports rate too\./)]);
+  });
+});
+
+describe('biome.json and biome.cycles.json', () => {
+  /** Each file's imports, and those of them that Biome must refuse, with the start of its message. */
+  const FILES = {
+    'packages/core/src/kernel.ts': {
+      'Core imports no other package': ['@breakerbox/telemetry', '@breakerbox/fleet/x', '../../telemetry/src/a.ts'],
+      'The kernel imports nothing': ['./report/a.ts', './snapshot/a.ts', './scope/a.ts'],
+      '': ['./telemetry/a.ts', './circuit/a.ts', '@opentelemetry/api'],
+    },
+    'packages/core/src/circuit/trip-policies/pure.ts': {
+      'Core imports no other package': ['@breakerbox/cli'],
+      'The kernel imports nothing': ['../../report/a.ts'],
+      'This folder is pure': ['../../telemetry/spans.ts', '../../session.ts', '../../permit.ts'],
+      '': ['../../telemetry/semconv.ts', '../../clock.ts', '../circuit.ts'],
+    },
+    'packages/core/src/report/report.ts': { '': ['../snapshot/a.ts', '../session.ts'] },
+    'packages/telemetry/src/a.ts': {
+      'Of the workspace': ['@breakerbox/instrumentation', '@breakerbox/cli/x', '../../core/src/a.ts'],
+      '': ['@breakerbox/core', '@breakerbox/core/internal', './b.ts'],
+    },
+    'packages/cli/src/a.ts': { '': ['@breakerbox/fleet', '@breakerbox/core'] },
+    'alerts/src/a.ts': { 'Alerts and dashboards': ['@breakerbox/telemetry'], '': ['@breakerbox/core'] },
+    'dashboards/src/a.ts': { 'Alerts and dashboards': ['@breakerbox/cli'], '': ['@breakerbox/alerts'] },
+  };
+  const CYCLE = {
+    'packages/core/src/one.ts': "import type { Two } from './two.ts';\nexport type One = Two;\n",
+    'packages/core/src/two.ts': "import type { One } from './one.ts';\nexport type Two = { one: One };\n",
+  };
+  let folder = '';
+
+  const put = (path, text) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+
+  /** What Biome says of the folder, as `path:line` with the message. */
+  const lint = (config, rule) => {
+    const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
+    const args = ['lint', `--config-path=${config}`, `--only=${rule}`, '--reporter=json', '--max-diagnostics=200', '.'];
+    const { stdout } = spawnSync(process.execPath, [biome, ...args], { cwd: folder, encoding: 'utf8' });
+    return JSON.parse(stdout).diagnostics.map(({ message, location }) => [location.path, location.start.line, message]);
+  };
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'breakerbox-layout-'));
+    const config = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'));
+    put('biome.json', JSON.stringify({ ...config, vcs: { enabled: false } }));
+    put('biome.cycles.json', readFileSync(join(root, 'biome.cycles.json')));
+    for (const [path, imports] of Object.entries(FILES)) put(path, linesOf(imports).join('\n'));
+    for (const [path, text] of Object.entries(CYCLE)) put(path, text);
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('holds the directions of imports', () => {
+    const found = lint('biome.json', 'style/noRestrictedImports');
+    for (const [path, imports] of Object.entries(FILES)) {
+      const expected = Object.entries(imports).flatMap(([start, from]) => from.map(() => start));
+      const of = (line) => found.find(([where, at]) => where === path && at === line)?.[2] ?? '';
+      expect(expected.map((start, index) => of(index + 1).slice(0, start.length || 200))).toEqual(expected);
+    }
+  });
+
+  test('finds a cycle of type imports', () => {
+    const found = lint('biome.cycles.json', 'suspicious/noImportCycles');
+    expect(found.map(([path]) => path).sort()).toEqual(Object.keys(CYCLE));
+  });
+});
