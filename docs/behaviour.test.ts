@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { titlesIn } from './reference/test-titles.ts';
 
 /** How many rules each chapter has. A rule that is added here needs a row, and the row a test. */
 const CHAPTERS = { E: 7, O: 7, C: 15, P: 4, B: 6, S: 5, K: 4, R: 4, W: 2, F: 2, Q: 2 } as const;
@@ -12,24 +13,12 @@ const RULES = Object.entries(CHAPTERS).flatMap(([letter, count]) =>
 const ROOT = new URL('../', import.meta.url);
 const readText = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
 
-/** `test('…')`, `it('…')` and `test.each(…)('…')`; what is skipped by any other modifier isn't there. */
-const TITLED = /\b(?:test|it)(?:\.each\((?:[^()]|\([^()]*\))*\))?\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs;
-
-const titlesIn = (text: string): readonly string[] =>
-  [...text.matchAll(TITLED)].map(([, , title = '']) => title.replaceAll(/\\(.)/g, '$1'));
-
 const TEST_FILES = ['packages/*/src/**/*.test.ts', '{dashboards,alerts,stack,test,docs}/**/*.test.ts'];
 const testFiles = globSync(TEST_FILES, { cwd: fileURLToPath(ROOT), exclude: (path) => path.includes('node_modules') });
 const titles = new Map(testFiles.map((file) => [file.replaceAll('\\', '/'), titlesIn(readText(file))]));
 
-interface Row {
-  readonly rule: string;
-  readonly words: string;
-  /** Test files that show it. */
-  readonly files: readonly string[];
-}
-
-const rows: readonly Row[] = readText('docs/behaviour.md')
+/** The rules with their words and the test files that show them. */
+const rows = readText('docs/behaviour.md')
   .split('\n')
   .flatMap((line) => {
     const [, rule, words = '', shown = ''] = line.match(/^\| ([A-Z]\d+) \| (.*?) \| (.*) \|$/) ?? [];

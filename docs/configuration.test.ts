@@ -1,34 +1,23 @@
-import { globSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { BreakerboxConfigError, type ConfigIssue, createBreakerbox } from '@breakerbox/core';
 import { guard } from '@breakerbox/instrumentation';
 import { startTelemetry } from '@breakerbox/telemetry';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_SYSTEMIC } from '../packages/core/src/budget/systemic.ts';
 import { createWindowBudget } from '../packages/core/src/budget/window.ts';
 import { gatePolicy, PROFILES, resolveGroupPolicy, resolvePolicy } from '../packages/core/src/circuit/policy.ts';
-import { resolveRate } from '../packages/core/src/circuit/trips/rate.ts';
-import { resolveWastedTokens } from '../packages/core/src/circuit/trips/wasted-tokens.ts';
-import { DEFAULT_REPEATS } from '../packages/core/src/loop-guard.ts';
-import { DEFAULT_SYSTEMIC } from '../packages/core/src/systemic.ts';
+import { resolveRate } from '../packages/core/src/circuit/trip-policies/rate.ts';
+import { DEFAULT_REPEATS } from '../packages/core/src/loop-guard/loop-guard.ts';
 import { withCost } from './reference/cost.ts';
-import { configurationPage, splitDefault } from './reference/page.ts';
+import { ENTRIES } from './reference/entries.ts';
+import { configurationPage } from './reference/page.ts';
 import { readEntries } from './reference/read.ts';
 import { NO_OPTIONS, PARTS_OF_OTHERS, SECTIONS } from './reference/sections.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const page = readFileSync(new URL('configuration.md', import.meta.url), 'utf8');
 
-interface Manifest {
-  readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
-}
-
-/** What users import, from the sources: `./internal` is ours, `./register` exports nothing, `./package.json` no code. */
-const entries = globSync('packages/{core,instrumentation,telemetry}/package.json', { cwd: ROOT }).flatMap((path) => {
-  const { exports }: Manifest = JSON.parse(readFileSync(`${ROOT}/${path}`, 'utf8'));
-  return Object.entries(exports)
-    .filter(([name]) => !['./internal', './register', './package.json'].includes(name))
-    .map(([, { 'breakerbox-source': source = '' }]) => path.replace('package.json', source.slice(2)));
-});
+/** What users import: `internal` is ours, and `register` exports nothing. */
+const entries = [...ENTRIES.keys()].filter((name) => !/\/(?:internal|register)$/.test(name));
 
 /** The rows of a section: option, type, default, what. */
 const rowsOf = (title: string): readonly (readonly string[])[] => {
@@ -72,7 +61,7 @@ describe('configuration.md', () => {
       ),
     );
     const isShown = ({ entry, name }: { entry: string; name: string }) =>
-      SECTIONS.some((one) => one.entry === entry && one.type === name);
+      SECTIONS.some((one) => one.from === entry && one.type === name);
     const known = [...PARTS_OF_OTHERS, ...NO_OPTIONS];
     expect(options.length).toBeGreaterThan(35);
     expect(options.filter((one) => !isShown(one) && !known.includes(one.name))).toEqual([]);
@@ -80,17 +69,7 @@ describe('configuration.md', () => {
   });
 
   test('shows no type that it explains nowhere', () => {
-    const LANGUAGE = [
-      'AbortSignal',
-      'NoInfer',
-      'Partial',
-      'PromiseLike',
-      'Record',
-      'Name',
-      'Output',
-      'Result',
-      'Input',
-    ];
+    const LANGUAGE = 'AbortSignal NoInfer Partial PromiseLike Record Name Output Result Input'.split(' ');
     const UNIONS = ['ErrorCategory', 'Judgement', 'Availability', 'ToolKind'];
     const sections = [...SECTIONS.map(({ type }) => type), 'GuardedFunction']; // what guard gives
     const shown = SECTIONS.flatMap(({ title }) =>
@@ -113,27 +92,28 @@ describe('configuration.md', () => {
     expect([...optionsOf(title)].sort()).toEqual(known(give));
   });
 
-  const policy = resolvePolicy({});
+  const policy = resolvePolicy({ wastedTokens: { tokens: 1 } });
   const rate = resolveRate({ rate: 0.5 });
-  const group = resolveGroupPolicy({});
-  const budget = createWindowBudget({ limit: 1, tokenLimit: undefined });
+  const { failureThreshold, cooldownMs, distinctTools: groupThreshold } = resolveGroupPolicy({});
+  const { windowSteps, windowMs } = createWindowBudget({ limit: 1, tokenLimit: undefined });
+  const failures = createBreakerbox({ agent: 'docs' }).session().view().budget.remaining;
+  const { probes, probeAfterSteps, maxCooldownMs, probeLeaseMs, maxRetryAfterMs } = policy;
+  const applies = (title: string, defaults: Readonly<Record<string, number | undefined>>) =>
+    Object.entries(defaults).map(([name, value]) => [title, name, value] as const);
   test.each([
-    ['A tool', 'failureThreshold', PROFILES.default.failureThreshold],
-    ['A tool', 'cooldownMs', policy.cooldownMs],
-    ['A tool', 'probes', policy.probes],
-    ['A tool', 'probeAfterSteps', policy.probeAfterSteps],
-    ['A tool', 'maxCooldownMs', policy.maxCooldownMs],
-    ['A tool', 'probeLeaseMs', policy.probeLeaseMs],
-    ['A tool', 'maxRetryAfterMs', policy.maxRetryAfterMs],
+    ...applies('A tool', {
+      ...PROFILES.default,
+      probes,
+      probeAfterSteps,
+      maxCooldownMs,
+      probeLeaseMs,
+      maxRetryAfterMs,
+    }),
     ['Failure rate', 'minimumCalls', rate.minimumCalls],
     ['Failure rate', 'windowCalls', 'calls' in rate.window ? rate.window.calls : undefined],
-    ['Wasted tokens', 'windowMs', resolveWastedTokens({ tokens: 1 }).windowMs],
-    ['A group', 'failureThreshold', group.failureThreshold],
-    ['A group', 'groupThreshold', group.distinctTools],
-    ['A group', 'cooldownMs', group.cooldownMs],
-    ['The failure budget', 'failures', createBreakerbox({ agent: 'docs' }).session().view().budget.remaining],
-    ['The failure budget', 'windowSteps', budget.windowSteps],
-    ['The failure budget', 'windowMs', budget.windowMs],
+    ['Wasted tokens', 'windowMs', policy.wastedTokens?.windowMs],
+    ...applies('A group', { failureThreshold, groupThreshold, cooldownMs }),
+    ...applies('The failure budget', { failures, windowSteps, windowMs }),
     ['The end of a systemic failure', 'maxProbeAfterMs', gatePolicy({ probeAfterMs: 1 }).maxCooldownMs],
     ['createBreakerbox', 'loopGuard.repeats', DEFAULT_REPEATS],
     ...Object.entries(DEFAULT_SYSTEMIC).map(
@@ -142,16 +122,5 @@ describe('configuration.md', () => {
   ] as const)('%s, %s: the default is the one that applies', (title, name, applies) => {
     const [, , standard = ''] = rowsOf(title).find(([option]) => option === name) ?? [];
     expect(Number.parseInt(standard.replaceAll(',', ''), 10)).toBe(applies);
-  });
-
-  test('a comment says its default in one of the ways that are read', () => {
-    expect(splitDefault('Whole number ≥ 1. Default 5.')).toEqual({ words: 'Whole number ≥ 1.', standard: '5' });
-    expect(splitDefault('Default: `A`, else `b`. In a container write `c`.')).toEqual({
-      words: 'In a container write `c`.',
-      standard: '`A`, else `b`',
-    });
-    expect(splitDefault("For this session; default the box's (K2).").standard).toBe("the box's");
-    expect(splitDefault('Each its own (`session`, the default), or none.').standard).toBe('`session`');
-    expect(splitDefault('What it is for.')).toEqual({ words: 'What it is for.', standard: undefined });
   });
 });

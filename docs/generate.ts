@@ -1,6 +1,6 @@
 /*
- * Writes docs/configuration.md, what was measured in docs/production.md, README.md and bench/README.md, and what was simulated in
- * docs/concepts.md. With `--check` it writes nothing, and fails where a file isn't what the sources give.
+ * Writes docs/configuration.md, the measured costs in docs/production.md, README.md and bench/README.md, and the simulated budgets in
+ * docs/concepts.md. With `--check` it writes nothing, and fails if a file is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pagesOf, readResults } from '../bench/src/pages.ts';

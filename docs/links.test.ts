@@ -36,6 +36,15 @@ describe('every link within the repository leads somewhere', () => {
   });
 });
 
+test('every path in CONTRIBUTING.md exists', () => {
+  const written = [
+    ...proseOf('CONTRIBUTING.md').matchAll(/`((?:alerts|dashboards|docs|examples|packages|scripts|test)\/[\w./-]+)`/g),
+  ];
+  const paths = written.map(([, path = '']) => path).filter((path) => !/[A-Z]{4}/.test(path));
+  expect(paths.length).toBeGreaterThan(20);
+  expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
 function leadsNowhere({ file, link }: { readonly file: string; readonly link: string }): boolean {
   const [path = '', anchor] = link.split('#');
   const target = path === '' ? file : normalize(join(dirname(file), path));
@@ -46,10 +55,8 @@ function leadsNowhere({ file, link }: { readonly file: string; readonly link: st
   return !existsSync(join(ROOT, readme)) || !anchorsOf(readme).has(anchor);
 }
 
-describe('the index of the documentation', () => {
-  test('has every page', () => {
-    const index = readFileSync(join(ROOT, 'docs/README.md'), 'utf8');
-    const pages = documents().filter((path) => path.startsWith('docs/') && path !== 'docs/README.md');
-    expect(pages.filter((path) => !index.includes(`(${path.replace('docs/', '')})`))).toEqual([]);
-  });
+test('the index of the documentation has every page', () => {
+  const index = readFileSync(join(ROOT, 'docs/README.md'), 'utf8');
+  const pages = documents().filter((path) => path.startsWith('docs/') && path !== 'docs/README.md');
+  expect(pages.filter((path) => !index.includes(`(${path.replace('docs/', '')})`))).toEqual([]);
 });

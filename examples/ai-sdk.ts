@@ -1,5 +1,6 @@
 /** An agent of the AI SDK whose web search is out. With AI_GATEWAY_API_KEY in the environment a real model runs it. */
-import { createBreakerbox, formatReport } from '@breakerbox/core';
+import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
 import { breakerPrepareStep, guardTools } from '@breakerbox/instrumentation/ai-sdk';
 import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -50,6 +51,6 @@ const { text } = await generateText({
   prompt: 'What is new about circuit breakers?',
 });
 
-console.log(`${text}\n\n${formatReport(session.report())}`);
+console.log(`${text}\n\n${formatReport(report(session))}`);
 session.end();
 await telemetry.shutdown();

@@ -1,7 +1,8 @@
 /** An agent of Anthropic's tool runner whose web search is out. With ANTHROPIC_API_KEY in the environment a real model runs it. */
 import Anthropic from '@anthropic-ai/sdk';
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod';
-import { createBreakerbox, formatReport } from '@breakerbox/core';
+import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
 import { guardTools } from '@breakerbox/instrumentation/anthropic';
 import { scriptedModel } from '@breakerbox/scripted-models/anthropic';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -55,6 +56,6 @@ const runner = client.beta.messages.toolRunner({
 for await (const _ of runner) session.step();
 for (const block of (await runner.done()).content) if (block.type === 'text') console.log(block.text);
 
-console.log(`\n${formatReport(session.report())}`);
+console.log(`\n${formatReport(report(session))}`);
 session.end();
 await telemetry.shutdown();

@@ -1,6 +1,7 @@
 /** An agent of the Claude Agent SDK whose web search is out. With ANTHROPIC_API_KEY in the environment a real model runs it. */
 import { createSdkMcpServer, query, tool } from '@anthropic-ai/claude-agent-sdk';
-import { createBreakerbox, formatReport } from '@breakerbox/core';
+import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
 import { breakerHooks } from '@breakerbox/instrumentation/claude-agent';
 import { scriptedModel } from '@breakerbox/scripted-models/claude-agent';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -49,7 +50,7 @@ const agent = query({
 });
 for await (const message of agent) if (message.type === 'result' && 'result' in message) console.log(message.result);
 
-console.log(`\n${formatReport(session.report())}`);
+console.log(`\n${formatReport(report(session))}`);
 await scripted?.stop();
 session.end();
 await telemetry.shutdown();

@@ -72,8 +72,8 @@ describe('runs with no key, ends by itself, and says what was out and what stood
   test.concurrent.each(examples)('%s', async (example) => {
     const end = await run(example);
     expectTold(end);
-    const [, failed, heldUp] = WEB.exec(end.stdout) ?? [];
-    expect({ failed: Number(failed) > 0, heldUp: Number(heldUp) > 0 }).toEqual({ failed: true, heldUp: true });
+    const [, failed, rejected] = WEB.exec(end.stdout) ?? [];
+    expect({ failed: Number(failed) > 0, rejected: Number(rejected) > 0 }).toEqual({ failed: true, rejected: true });
   });
 });
 

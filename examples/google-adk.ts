@@ -2,7 +2,8 @@
  * A research agent of Google's ADK: `BreakerPlugin` guards the tools of all agents of the runner, and counts the turns.
  * Runs on a script; on Gemini if GOOGLE_API_KEY or GEMINI_API_KEY is set.
  */
-import { createBreakerbox, formatReport } from '@breakerbox/core';
+import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
 import { BreakerPlugin } from '@breakerbox/instrumentation/google-adk';
 import { scriptedModel } from '@breakerbox/scripted-models/google-adk';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -61,5 +62,5 @@ const run = async () => {
   }
 };
 await context.with(session.context, run); // ADK's own spans belong to the session's
-console.log(`\n${formatReport(session.report())}`);
+console.log(`\n${formatReport(report(session))}`);
 session.end();

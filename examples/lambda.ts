@@ -2,7 +2,10 @@
  * An AWS Lambda handler whose web search is out. A store takes the session from one call to the next, so that a circuit that opened in
  * one process is open in the other. With AI_GATEWAY_API_KEY in the environment a real model answers.
  */
-import { createBreakerbox, formatReport } from '@breakerbox/core';
+
+import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
+import { restore, snapshot } from '@breakerbox/core/snapshot';
 import { breakerPrepareStep, guardTools } from '@breakerbox/instrumentation/ai-sdk';
 import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -35,7 +38,7 @@ export const createHandler = (store: Store) => {
 
   return async ({ conversation, question }: { conversation: string; question: string }) => {
     const kept = await store.get(conversation);
-    const session = kept ? box.restore(JSON.parse(kept)) : box.session({ id: conversation });
+    const session = kept ? restore(box, JSON.parse(kept)) : box.session({ id: conversation });
     if (session.view().state === 'paused_budget') session.resume(); // the next question lets it go on
     try {
       const { text } = await generateText({
@@ -45,11 +48,11 @@ export const createHandler = (store: Store) => {
         stopWhen: isStepCount(10),
         prompt: question,
       });
-      return { answer: text, report: formatReport(session.report()) };
+      return { answer: text, report: formatReport(report(session)) };
     } finally {
-      const snapshot = JSON.stringify(session.snapshot());
+      const json = JSON.stringify(snapshot(session));
       session.end();
-      await store.set(conversation, snapshot);
+      await store.set(conversation, json);
     }
   };
 };

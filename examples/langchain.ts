@@ -1,5 +1,6 @@
 /** An agent of LangChain whose web search is out. With OPENAI_API_KEY in the environment a real model runs it. */
-import { createBreakerbox, formatReport } from '@breakerbox/core';
+import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
 import { breakerMiddleware } from '@breakerbox/instrumentation/langchain';
 import { scriptedModel } from '@breakerbox/scripted-models/langchain';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -46,6 +47,6 @@ const agent = createAgent({
 });
 const { messages } = await agent.invoke({ messages: 'What is new about circuit breakers?' });
 
-console.log(`${messages.at(-1)?.text}\n\n${formatReport(session.report())}`);
+console.log(`${messages.at(-1)?.text}\n\n${formatReport(report(session))}`);
 session.end();
 await telemetry.shutdown();

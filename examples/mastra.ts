@@ -1,5 +1,6 @@
 /** An agent of Mastra whose web search is out. With OPENAI_API_KEY in the environment a real model runs it. */
-import { createBreakerbox, formatReport } from '@breakerbox/core';
+import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
 import { breakerHooks, breakerProcessor } from '@breakerbox/instrumentation/mastra';
 import { scriptedModel } from '@breakerbox/scripted-models/mastra';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -55,6 +56,6 @@ const agent = new Agent({
 });
 const { text } = await agent.generate('What is new about circuit breakers?', { maxSteps: 10 });
 
-console.log(`${text}\n\n${formatReport(session.report())}`);
+console.log(`${text}\n\n${formatReport(report(session))}`);
 session.end();
 await telemetry.shutdown();

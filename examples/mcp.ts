@@ -3,7 +3,8 @@
  * Runs on a script; on a real model if OPENAI_API_KEY is set (OPENAI_BASE_URL for any service with the same API).
  */
 import { fileURLToPath } from 'node:url';
-import { createBreakerbox, formatReport } from '@breakerbox/core';
+import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
 import { type Call, openAiModel, runLoop, scriptedModel } from '@breakerbox/scripted-models/plain';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -52,7 +53,7 @@ const model = process.env.OPENAI_API_KEY
 
 const prompt = 'Say one, two, three, four and five by web_echo, each in a turn of its own.';
 console.log(`\n${await runLoop(model, prompt, callTool, () => session.step())}\n`);
-console.log(formatReport(session.report()));
+console.log(formatReport(report(session)));
 await Promise.all([web.guarded.close(), news.guarded.close()]);
 session.end();
 await telemetry.shutdown();

@@ -1,5 +1,6 @@
 /** An agent of the OpenAI Agents SDK whose web search is out. With OPENAI_API_KEY in the environment a real model runs it. */
-import { createBreakerbox, formatReport } from '@breakerbox/core';
+import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
 import { breakerSteps, guardToolFactory } from '@breakerbox/instrumentation/openai-agents';
 import { scriptedModel } from '@breakerbox/scripted-models/openai-agents';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -52,6 +53,6 @@ const { finalOutput } = await run(agent, 'What is new about circuit breakers?', 
   toolNotFoundBehavior: 'return_error_to_model', // a name that it made up ends the run otherwise
 });
 
-console.log(`${finalOutput}\n\n${formatReport(session.report())}`);
+console.log(`${finalOutput}\n\n${formatReport(report(session))}`);
 session.end();
 await telemetry.shutdown();

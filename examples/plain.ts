@@ -2,7 +2,8 @@
  * A research agent in a loop of its own, with no framework: `guardAll` guards the functions, `session.step()` ends each turn.
  * Runs on a script; on a real model if OPENAI_API_KEY is set (OPENAI_BASE_URL for any service with the same API).
  */
-import { createBreakerbox, formatReport } from '@breakerbox/core';
+import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
 import { guardAll } from '@breakerbox/instrumentation';
 import { type Message, openAiModel, scriptedModel } from '@breakerbox/scripted-models/plain';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -56,5 +57,5 @@ while (turn.calls.length > 0) {
   session.step();
   turn = await model(messages);
 }
-console.log(`\n${turn.text}\n\n${formatReport(session.report())}`);
+console.log(`\n${turn.text}\n\n${formatReport(report(session))}`);
 session.end();

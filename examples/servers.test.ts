@@ -1,6 +1,6 @@
 import { context, metrics, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { registerMetrics, registerTraces, seriesOf } from '../packages/core/src/telemetry/test-support.ts';
+import { registerMetrics, registerTraces, seriesOf } from '../packages/core/src/telemetry/test-support.telemetry.ts';
 
 let scrape: () => Promise<string[]>;
 let spans: ReturnType<typeof registerTraces>;

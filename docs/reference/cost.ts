@@ -1,12 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { kib, micro, milli } from '../../bench/src/figures.ts';
 import { withMarked } from '../../bench/src/marked.ts';
 import type { Spread } from '../../bench/src/stats.ts';
 
-/*
- * What docs/production.md says of the cost, from bench/results.json: what a call takes in all, by what is switched on. README.md has the
- * same beside the peers.
- */
+/* The costs in docs/production.md, from bench/results.json: the time of a whole call, by what is switched on. README.md compares them. */
 
 interface Row extends Spread {
   readonly id: string;
@@ -17,17 +14,13 @@ interface CaseResult {
   readonly rows: readonly Row[];
 }
 /** What is read of the results. */
-export interface Results {
+interface Results {
   readonly date: string;
   readonly machine: { readonly cpu: string; readonly node: string };
   readonly cases: readonly CaseResult[];
 }
 
-const RESULTS = new URL('../../bench/results.json', import.meta.url);
-
-/** Undefined before `pnpm bench -- --write` has been run. */
-const readResults = (): Results | undefined =>
-  existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : undefined;
+const RESULTS: Results = JSON.parse(readFileSync(new URL('../../bench/results.json', import.meta.url), 'utf8'));
 
 interface Line {
   readonly title: string;
@@ -39,7 +32,7 @@ interface Line {
 }
 
 const CALL = { hand: 'hand', context: 'hand-context', guard: 'guard' } as const;
-const REFUSED = { hand: 'acquire', guard: 'guard' } as const;
+const REJECTED = { hand: 'acquire', guard: 'guard' } as const;
 
 const LINES: readonly Line[] = [
   { ...CALL, title: 'a call that succeeds, no OpenTelemetry SDK', of: 'closed/none' },
@@ -47,20 +40,20 @@ const LINES: readonly Line[] = [
   { ...CALL, title: "the same, metrics by the application's own SDK", of: 'closed/metrics-own-sdk' },
   { ...CALL, title: 'the same, metrics and a span that is not sampled', of: 'closed/unsampled' },
   { ...CALL, title: 'the same, metrics and a sampled span', of: 'closed/sampled' },
-  { ...REFUSED, title: 'a call that is refused, no SDK', of: 'open/none' },
+  { ...REJECTED, title: 'a call that is rejected, no SDK', of: 'open/none' },
   {
     title: 'the same, and the text for the model is read',
     of: 'open/none',
     hand: 'acquire-message',
     guard: 'guard-message',
   },
-  { ...REFUSED, title: 'a call that is refused, metrics and a sampled span', of: 'open/sampled' },
+  { ...REJECTED, title: 'a call that is rejected, metrics and a sampled span', of: 'open/sampled' },
   { ...CALL, title: 'a call that fails, no SDK', of: 'failure/none' },
   { ...CALL, title: 'the same, metrics and a sampled span', of: 'failure/sampled' },
 ];
 
-const rowOf = ({ cases }: Results, of: string, id: string): Row => {
-  const found = cases.find((one) => `${one.id}/${one.sdk}` === of);
+const rowOf = (of: string, id: string): Row => {
+  const found = RESULTS.cases.find((one) => `${one.id}/${one.sdk}` === of);
   if (!found)
     throw new Error(`bench/results.json has no case ${of}, which docs/reference/cost.ts asks for. Run all cases.`);
   const row = found.rows.find((one) => one.id === id);
@@ -68,30 +61,28 @@ const rowOf = ({ cases }: Results, of: string, id: string): Row => {
   return row;
 };
 
-/** The table and the list, with a line that says where it was measured; a sentence where nothing was. */
-export const costTable = (results: Results | undefined): string => {
-  if (!results) return 'Nothing is measured yet: `npm run bench -- --write` does, and `pnpm generate` puts it here.';
+/** The table and the list, with a line that says where it was measured. */
+const costTable = (): string => {
   const rows = LINES.map(({ title, of, hand, context, guard }) => {
-    const cells = [hand, context, guard].map((id) => (id === undefined ? '–' : `${micro(rowOf(results, of, id))} µs`));
+    const cells = [hand, context, guard].map((id) => (id === undefined ? '–' : `${micro(rowOf(of, id))} µs`));
     return `| ${[title, ...cells].join(' | ')} |`;
   });
-  const memory = (id: string) => kib(rowOf(results, 'memory/none', id));
-  const { date, machine } = results;
+  const memory = (id: string) => kib(rowOf('memory/none', id));
+  const { date, machine } = RESULTS;
   return [
     '| | by hand | in its context | `guard()` |',
     '|---|--:|--:|--:|',
     ...rows,
     '',
-    '*By hand* is `acquire` and `settle`; *in its context* has the call inside `context.with(permit.context, …)`, which is for traces, and can be left',
-    'out without them. Beside the calls:',
+    '*By hand* is `acquire` and `settle`. *In its context* has the call inside `context.with(permit.context, …)`, which only traces need. Beside the',
+    'calls:',
     '',
     `- a session in memory: with one tool in use ${memory('session-one')}, with 20 tools ${memory('session-used')}`,
-    `- a scrape of 200 tools × 5 agents: ${milli(rowOf(results, 'scrape/metrics', 'start-telemetry'))}`,
+    `- a scrape of 200 tools × 5 agents: ${milli(rowOf('scrape/metrics', 'start-telemetry'))}`,
     '',
-    `Medians, with no more digits than their spread leaves standing; the call itself and its \`await\` are included. ${machine.cpu}, Node ${machine.node}, ${date.slice(0, 10)}.`,
+    `Medians, with no more digits than their spread allows. The call itself and its \`await\` are included. ${machine.cpu}, Node ${machine.node}, ${date.slice(0, 10)}.`,
   ].join('\n');
 };
 
-/** The page with the table in its place. */
-export const withCost = (page: string, results = readResults()): string =>
-  withMarked(page, 'cost', costTable(results), 'docs/production.md');
+/** The page with the table between its markers. */
+export const withCost = (page: string): string => withMarked(page, 'cost', costTable(), 'docs/production.md');

@@ -1,4 +1,4 @@
-import { readDefaults } from '../../bench/src/defaults/results.ts';
+import { readDefaults } from '../../bench/src/defaults/play.ts';
 import { defaultsText } from '../../bench/src/defaults/table.ts';
 import { withMarked } from '../../bench/src/marked.ts';
 

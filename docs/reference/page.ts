@@ -10,12 +10,12 @@ interface ReadSection extends Section {
 
 /** The text of docs/configuration.md. */
 export const configurationPage = (sections: readonly Section[] = SECTIONS): string => {
-  const entries = readEntries([...new Set(sections.map(({ entry }) => entry))]);
+  const entries = readEntries([...new Set(sections.map(({ from }) => from))]);
   const found = sections.map((section): ReadSection => {
-    const read = entries.get(section.entry)?.get(section.type);
+    const read = entries.get(section.from)?.get(section.type);
     if (!read) {
       throw new Error(
-        `docs/reference/sections.ts: ${section.entry} exports no ${section.type}, so its options can't be shown. Name the type as the package does.`,
+        `docs/reference/sections.ts: ${section.from} exports no ${section.type}, so its options can't be shown. Name the type as the package does.`,
       );
     }
     return { ...section, read };
@@ -26,15 +26,15 @@ export const configurationPage = (sections: readonly Section[] = SECTIONS): stri
 const HEAD = `<!-- Written by "pnpm generate" from the types of the packages and their comments. Don't edit it here. -->
 # Configuration
 
-Every option of the three packages, read from the types and their comments. How to choose values: [production.md](production.md). Rules such as
-[C3](behaviour.md#c-circuit) are those of the engine.
+Every option of the three packages, generated from the types and their comments. To choose values, read [production.md](production.md).
+Rules such as [C3](behaviour.md#c-circuit) are those of the engine.
 
-What is set up (a box, a tool, a session, a guard, an adapter, a check, telemetry) refuses options that can't work, misspelt ones too, where
-they are given: a \`BreakerboxConfigError\` lists everything that is wrong, up to 100 faults, where it is, and how to fix it. What is given with a call
-(\`acquire\`, \`settle\`, a guarded call) or for the form of a text isn't searched for misspelt options: such a one does nothing, and the
-compiler alone sees it. How a call went has to be said: what is settled with neither \`outcome\`, \`error\` nor \`result\`, or with an outcome that there
-isn't, counts as ignored, a category that there isn't as \`unknown\`, and a [warning](troubleshooting.md#warnings) says so. An \`Error\` given bare is taken as
-\`{ error }\`. \`session.report\` and \`session.planScope\` throw a \`BreakerboxUsageError\` for what they can't work with.
+A box, a tool, a session, a guard, an adapter, a check and telemetry check their options when you create them. They throw a
+\`BreakerboxConfigError\` that lists up to 100 faults, misspelt names included, with the place of each and how to fix it. Options of one call
+(\`acquire\`, \`settle\`, a guarded call) and of the format of a text are not checked for misspelt names: only the compiler sees those.
+A call that is settled with neither \`outcome\`, \`error\` nor \`result\`, or with an unknown outcome, counts as ignored. An unknown category
+counts as \`unknown\`. In both cases you get a [warning](troubleshooting.md#warnings). An \`Error\` without an object around it counts as
+\`{ error }\`. Functions for reports and plans throw a \`BreakerboxUsageError\` if they cannot use what you give them.
 
 \`BreakerboxPrometheusExporter\` takes the configuration of OpenTelemetry's \`PrometheusExporter\`. \`registerBreakerboxMetrics\` and
 \`breakerboxMetricProducer\` have no options.
@@ -90,7 +90,7 @@ const typeCell = (type: string, sections: readonly ReadSection[]): string => {
  * Takes what a comment says of the default out of it. The house's comments say `Default 5.`, `Default: none.`, `…; default the
  * box's.` or `(…, the default)`.
  */
-export const splitDefault = (comment: string): { readonly words: string; readonly standard: string | undefined } => {
+const splitDefault = (comment: string): { readonly words: string; readonly standard: string | undefined } => {
   const sentences = comment.split(/(?<=\.)\s+(?=[A-Z`{])/);
   const own = sentences.find((one) => /^Default\b/.test(one));
   if (own !== undefined) {
@@ -142,8 +142,8 @@ const PROFILE_TABLE = [
 const CATEGORY_TABLE = [
   '## Error categories',
   '',
-  'What `outcomes` can change for a tool: an `ErrorCategory` is one of these, a `Judgement` is `failure` or `ignored`. Ignored calls are',
-  'counted, and touch neither circuit nor budget.',
+  '`outcomes` changes these for a tool. An `ErrorCategory` is one of these, and a `Judgement` is `failure` or `ignored`. Ignored calls are',
+  'counted, and affect neither circuit nor budget.',
   '',
   '| category | counts as |',
   '|---|---|',
@@ -159,7 +159,7 @@ const SCORES: Readonly<Record<Availability, string>> = {
 const PRECHECK_TABLE = [
   '## Pre-call checks',
   '',
-  'What `precheck` may answer, an `Availability`; [ready-made checks](../packages/instrumentation/README.md#pre-call-checks) give one.',
+  'A `precheck` answers with an `Availability`. [Ready-made checks](../packages/instrumentation/README.md#pre-call-checks) do so too.',
   '',
   '| answer | does |',
   '|---|---|',

@@ -1,10 +1,11 @@
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript-api';
+import { ENTRIES } from './entries.ts';
 
 /*
- * Reads options and their comments from the sources of the packages, by TypeScript 5's API: 7 has none. Types of other libraries
- * aren't looked at, which makes it quick.
+ * Reads options and their comments from the sources of the packages with TypeScript 5's API, because TypeScript 7 has none. It skips
+ * types of other libraries, to be fast.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -14,7 +15,7 @@ export interface Option {
   /** Dotted where it is part of another: `budget.failures`. */
   readonly name: string;
   readonly required: boolean;
-  /** As it is written, unions of texts spelled out. */
+  /** As written, with unions of strings spelled out. */
   readonly type: string;
   /** Its comment, in one line. */
   readonly comment: string;
@@ -32,9 +33,9 @@ export interface OptionsType {
 /** What an entry of a package exports, by name. */
 export type Entry = ReadonlyMap<string, OptionsType>;
 
-/** Reads the types that these source files export, by the paths of the files from the root. */
-export const readEntries = (paths: readonly string[]): ReadonlyMap<string, Entry> => {
-  const files = paths.map((path) => resolve(ROOT, path));
+/** Reads the types that these entries export, by names such as `@breakerbox/core`. */
+export const readEntries = (names: readonly string[]): ReadonlyMap<string, Entry> => {
+  const files = names.map(fileOf);
   const options: ts.CompilerOptions = {
     strict: true,
     noEmit: true,
@@ -48,30 +49,32 @@ export const readEntries = (paths: readonly string[]): ReadonlyMap<string, Entry
   const program = ts.createProgram(files, options, hostOf(options));
   const checker = program.getTypeChecker();
   return new Map(
-    paths.map((path, index) => [path, readEntry(program.getSourceFile(files[index] ?? ''), checker, path)]),
+    names.map((name, index) => [name, readEntry(program.getSourceFile(files[index] ?? ''), checker, name)]),
   );
 };
 
-/** Follows the packages' own files and each other, and nothing else. */
+/** Resolves relative imports and the workspace's packages, and nothing else. */
 const hostOf = (options: ts.CompilerOptions): ts.CompilerHost => ({
   ...ts.createCompilerHost(options),
   resolveModuleNameLiterals: (literals, from) =>
     literals.map(({ text }) => {
-      const file = text.startsWith('.') ? resolve(dirname(from), text) : ownEntry(text);
+      const file = text.startsWith('.') ? resolve(dirname(from), text) : ENTRIES.has(text) ? fileOf(text) : undefined;
       return {
         resolvedModule: file === undefined ? undefined : { resolvedFileName: file, extension: ts.Extension.Ts },
       };
     }),
 });
 
-const ownEntry = (name: string): string | undefined => {
-  const [, own, path = 'index'] = /^@breakerbox\/([\w-]+)(?:\/(.+))?$/.exec(name) ?? [];
-  return own === undefined ? undefined : resolve(ROOT, `packages/${own}/src/${path}.ts`);
+const fileOf = (name: string): string => {
+  const source = ENTRIES.get(name);
+  if (source === undefined)
+    throw new Error(`docs/reference: no package exports ${name}. Correct docs/reference/sections.ts.`);
+  return resolve(ROOT, source);
 };
 
-const readEntry = (source: ts.SourceFile | undefined, checker: ts.TypeChecker, path: string): Entry => {
+const readEntry = (source: ts.SourceFile | undefined, checker: ts.TypeChecker, name: string): Entry => {
   const symbol = source && checker.getSymbolAtLocation(source);
-  if (!symbol) throw new Error(`docs/reference: ${path} is not a module. Correct the path in docs/reference/page.ts.`);
+  if (!symbol) throw new Error(`docs/reference: the source of ${name} is not a module. Correct its package.json.`);
   const found = checker.getExportsOfModule(symbol).map((one) => {
     const target = one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one;
     return { name: one.name, target };
@@ -83,7 +86,7 @@ const readEntry = (source: ts.SourceFile | undefined, checker: ts.TypeChecker, p
   );
 };
 
-/** What a function or a class takes, or the methods of what it gives, by the names of the types. */
+/** The types that a function, a class or its methods take. */
 const parameterTypes = (symbol: ts.Symbol, checker: ts.TypeChecker): readonly ts.Symbol[] => {
   const own = symbol.flags & ts.SymbolFlags.Value ? [checker.getTypeOfSymbol(symbol)] : [];
   const methods = isType(symbol)
@@ -127,7 +130,7 @@ const optionsOf = (type: ts.Type, before: string, checker: ts.TypeChecker): read
     return inner.length === 0 ? [own] : [own, ...inner.flatMap((one) => optionsOf(one, `${name}.`, checker))];
   });
 
-/** The properties by name; of a union those of all its parts, but for what a part has none of (`never`). */
+/** The properties by name. A union has those of all its parts, except those that a part excludes with `never`. */
 const alternativesOf = (type: ts.Type, checker: ts.TypeChecker): readonly (readonly ts.Symbol[])[] => {
   const all = (type.isUnion() ? type.types : [type]).flatMap((part) => checker.getPropertiesOfType(part));
   const there = all.filter((one) => typeNodeOf(one)?.kind !== ts.SyntaxKind.NeverKeyword);
@@ -135,14 +138,14 @@ const alternativesOf = (type: ts.Type, checker: ts.TypeChecker): readonly (reado
   return [...names].map((name) => there.filter((one) => one.name === name));
 };
 
-/** Types that are written somewhere else: their options stand there. */
+/** Types that are declared elsewhere, with their options. */
 const ELSEWHERE: ReadonlySet<ts.SyntaxKind> = new Set([
   ts.SyntaxKind.TypeReference,
   ts.SyntaxKind.FunctionType,
   ts.SyntaxKind.IndexedAccessType,
 ]);
 
-/** The parts of a property's type that are objects without an exported name of options: their options stand in its rows. */
+/** The parts of a property's type that are objects without a name. Their options are in the property's rows. */
 const writtenInPlace = (symbol: ts.Symbol, checker: ts.TypeChecker): readonly ts.Type[] => {
   const written = typeNodeOf(symbol);
   if (!written || ELSEWHERE.has(written.kind)) return [];
@@ -181,7 +184,7 @@ const typeTextOf = (symbol: ts.Symbol, checker: ts.TypeChecker): string => {
 const methodText = (symbol: ts.Symbol, checker: ts.TypeChecker): string =>
   checker.typeToString(checker.getNonNullableType(checker.getTypeOfSymbol(symbol)));
 
-/** As it is written, but for aliases of functions and of unions of texts, which are spelled out, and `undefined`, which every option may be. */
+/** As written, without `undefined`. Aliases of functions and of unions of strings are spelled out. */
 const textOf = (node: ts.TypeNode, checker: ts.TypeChecker): string => {
   if (ts.isUnionTypeNode(node)) {
     const parts = node.types.map((one) => textOf(one, checker)).filter((one) => one !== 'undefined');
@@ -191,12 +194,22 @@ const textOf = (node: ts.TypeNode, checker: ts.TypeChecker): string => {
   if (ts.isParenthesizedTypeNode(node)) return textOf(node.type, checker);
   if (ts.isTypeReferenceNode(node)) {
     const type = checker.getTypeFromTypeNode(node);
-    const texts = type.isUnion() && type.types.every((one) => one.isStringLiteral()) && type.types.length < 5;
-    if (texts) return type.types.map((one) => `'${(one as ts.StringLiteralType).value}'`).join(' | ');
     const [alias] = type.aliasSymbol?.declarations ?? [];
+    const texts = type.isUnion() && type.types.every((one) => one.isStringLiteral()) && type.types.length < 5;
+    if (texts) return literalsOf(node, type, checker).join(' | ');
     if (alias && ts.isTypeAliasDeclaration(alias) && isOfFunctions(alias.type)) return alias.type.getText();
   }
   return node.getText();
+};
+
+/** The strings of a union, in the order of its list if it is declared as `(typeof LIST)[number]`: the compiler's own order may change. */
+const literalsOf = ({ typeName }: ts.TypeReferenceNode, { types }: ts.UnionType, checker: ts.TypeChecker) => {
+  const symbol = checker.getSymbolAtLocation(typeName);
+  const named = symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  const declared = named?.declarations?.find(ts.isTypeAliasDeclaration)?.type;
+  const list = declared && ts.isIndexedAccessTypeNode(declared) && checker.getTypeFromTypeNode(declared.objectType);
+  const ordered = list && checker.isTupleType(list) ? checker.getTypeArguments(list as ts.TypeReference) : types;
+  return ordered.map((one) => `'${(one as ts.StringLiteralType).value}'`);
 };
 
 /** A function, or a union with one: `string | ((tool: string) => string)`. */

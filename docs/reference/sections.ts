@@ -6,30 +6,19 @@ export interface Section {
   readonly type: string;
   /** Where it is imported from. */
   readonly from: string;
-  /** The source of that, from the root of the repository. */
-  readonly entry: string;
 }
 
-const core = (title: string, type: string): Section => ({
-  title,
-  type,
-  from: '@breakerbox/core',
-  entry: 'packages/core/src/index.ts',
-});
+const of =
+  (name: string) =>
+  (title: string, type: string, path = ''): Section => ({
+    title,
+    type,
+    from: `@breakerbox/${name}${path && `/${path}`}`,
+  });
 
-const instrumentation = (title: string, type: string, path = ''): Section => ({
-  title,
-  type,
-  from: `@breakerbox/instrumentation${path && `/${path}`}`,
-  entry: `packages/instrumentation/src/${path || 'index'}.ts`,
-});
-
-const telemetry = (title: string, type: string): Section => ({
-  title,
-  type,
-  from: '@breakerbox/telemetry',
-  entry: 'packages/telemetry/src/index.ts',
-});
+const core = of('core');
+const instrumentation = of('instrumentation');
+const telemetry = of('telemetry');
 
 /** In the order of the page. */
 export const SECTIONS: readonly Section[] = [
@@ -44,14 +33,13 @@ export const SECTIONS: readonly Section[] = [
   core('The end of a systemic failure', 'RecoveryPolicy'),
   core('A clock', 'Clock'),
   core('box.session', 'SessionOptions'),
-  core('box.restore', 'RestoreOptions'),
   core('session.declare', 'DeclareOptions'),
   core('session.acquire', 'AcquireOptions'),
   core('permit.settle', 'Settlement'),
   core('How current a result is', 'FreshnessHint'),
-  core('session.planScope', 'Task'),
-  core('session.report', 'ReportOptions'),
-  core('Reports as text', 'TextOptions'),
+  core('planScope', 'Task', 'scope'),
+  core('report', 'ReportOptions', 'report'),
+  core('restore', 'RestoreOptions', 'snapshot'),
   core('classifyError of core', 'ClassifyContext'),
   core('What classify gives', 'Classification'),
   telemetry('startTelemetry', 'TelemetryOptions'),

@@ -48,7 +48,7 @@ export const ELSEWHERE: readonly Elsewhere[] = [
   {
     file: 'packages/cli/README.md',
     has: 'capabilities.yaml: 3 tools',
-    by: 'packages/cli/src/capabilities/command.test.ts',
+    by: 'packages/cli/src/capabilities/capabilities-command.test.ts',
     words: 'fetch_page   pages by their address',
   },
 ];

@@ -1,5 +1,5 @@
 import { ATTR, DEFAULT_JUDGEMENT, ERROR_CATEGORIES, METRIC, type MetricDefinition, REASONS } from '@breakerbox/core';
-import { namesIn, selectorsIn } from '../../alerts/promql.ts';
+import { namesIn, selectorsIn } from '../../alerts/promql-names.ts';
 import { ruleFiles } from '../../alerts/src/index.ts';
 
 const labelOf = (attribute: string): string => attribute.replaceAll('.', '_');

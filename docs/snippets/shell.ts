@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { demoCommand } from '../../packages/cli/src/demo/command.ts';
+import { demoCommand } from '../../packages/cli/src/demo/demo-command.ts';
 import { pnpmVersion } from '../../test/newcomer/pack.ts';
 import { published } from '../../test/packaging/published.ts';
 import { type Fence, namedFiles, ROOT } from './fences.ts';
