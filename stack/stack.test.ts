@@ -6,8 +6,8 @@ import { DCLinter } from 'dclint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { AGENT_NAMES } from '../packages/cli/src/demo/agents.ts';
-import { demoCommand } from '../packages/cli/src/demo/command.ts';
 import type { DemoOptions } from '../packages/cli/src/demo/demo.ts';
+import { demoCommand } from '../packages/cli/src/demo/demo-command.ts';
 import { CYCLE_MS, INCIDENTS } from '../packages/cli/src/demo/incidents.ts';
 import { ATTR, METRIC } from '../packages/core/src/telemetry/semconv.ts';
 import { COMPOSE_SCALE, DEMO_RULES, demoRules } from './demo-rules.ts';
@@ -47,20 +47,6 @@ describe('docker-compose.yml', () => {
     }).lintFiles([join(ROOT, 'docker-compose.yml')], false);
     expect(results).toHaveLength(1);
     expect(results.flatMap(({ messages }) => messages)).toEqual([]);
-  });
-
-  it('has three demo agents, a pager, and the programs that observe them', () => {
-    expect(services.map(([name]) => name)).toEqual([
-      'agent-ops',
-      'agent-research',
-      'agent-support',
-      'alertmanager',
-      'grafana',
-      'otel-collector',
-      'pager',
-      'prometheus',
-      'tempo',
-    ]);
   });
 
   describe.each(services)('%s', (name, service) => {
@@ -254,15 +240,6 @@ describe('the rules of the demonstration', () => {
     expect(Math.min(...ranges)).toBe(COMPOSE_SCALE.leastRangeMs);
     expect(text).not.toMatch(/[\w}]\[\d+[mhdw]/);
     expect(text).not.toMatch(/expr:[\s\S]*?\* 60\b/);
-  });
-
-  it('contain every alert of the real rules', () => {
-    const names = (text: string): readonly string[] =>
-      [...text.matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? '');
-    const made = demoRules().flatMap(({ text }) => names(text));
-    const real = readdirSync(resolve(ROOT, 'alerts/rules')).flatMap((name) => names(readText(`alerts/rules/${name}`)));
-    expect(made).toEqual(real);
-    expect(new Set(made).size).toBeGreaterThanOrEqual(11);
   });
 });
 

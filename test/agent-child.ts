@@ -36,7 +36,7 @@ process.on('message', (message: Message) => {
   else if (message.do === 'heal' && 'heal' in work) work.heal();
   else if (message.do === 'spend' && 'spend' in work) work.spend(message.failures);
   else if (message.do === 'resume' && 'resume' in work) work.resume();
-  else throw new Error(`${agent} can't be told to ${message.do}`);
+  else throw new Error(`${agent} does not know the order ${message.do}`);
 });
 // The test has ended.
 process.on('disconnect', () => process.exit());

@@ -29,7 +29,7 @@ export const READY = 'ready';
 /** A process with one agent. */
 export interface AgentProcess {
   readonly pid: number;
-  tell(message: Message): void;
+  send(message: Message): void;
   /** Ends it as a deployment does: it finishes its work, and flushes its telemetry. */
   stop(): Promise<void>;
   /** Kills it, as the out-of-memory killer does. */
@@ -74,7 +74,7 @@ export const startAgentProcess = async (
   if (!alive || child.pid === undefined) throw new Error(`the process of ${orders.agent} did not start: ${words}`);
   return {
     pid: child.pid,
-    tell: (message) => {
+    send: (message) => {
       if (child.connected) child.send(message);
     },
     stop: async () => {

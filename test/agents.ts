@@ -5,13 +5,14 @@ import {
   createBreakerbox,
   type ScopePlan,
   type Session,
-  type Task,
   type ToolConfig,
 } from '@breakerbox/core';
+import type { Task } from '@breakerbox/core/scope';
+import { planScope } from '@breakerbox/core/scope';
 import { type GuardOptions, guard, ToolUnavailableError } from '@breakerbox/instrumentation';
 import { httpEndpoint } from '@breakerbox/instrumentation/checks';
 import { type Service, startService } from '../packages/cli/src/demo/services.ts';
-import { followEvents, type LedgerOfEvents } from './ledger.ts';
+import { type EventCounts, followEvents } from './event-counts.ts';
 
 /** One of an agent's tools. */
 export interface AgentTool {
@@ -38,7 +39,7 @@ export interface RunningAgent {
   readonly box: Breakerbox;
   readonly session: Session;
   /** All events of its box. */
-  readonly events: LedgerOfEvents;
+  readonly events: EventCounts;
   /** The HTTP services behind the tools that have no other service. */
   readonly services: Readonly<Record<string, Service>>;
   /** Every plan that it has made. */
@@ -93,7 +94,7 @@ export const startAgent = async (
       await box.precheck();
       if (tasks !== undefined && turn % TASK_TURNS === 0) {
         session.beginTask();
-        plans.push(session.planScope(tasks));
+        plans.push(planScope(session, tasks));
       }
       for (const call of calls) {
         await call(turn).catch((error) => {

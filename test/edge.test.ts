@@ -40,7 +40,7 @@ const needsOf = async (entry: string): Promise<readonly string[]> => {
 
 const readme = readFileSync(join(ROOT, 'packages/instrumentation/README.md'), 'utf8');
 const [, table = ''] = /## Browsers and edge workers\n(.*?)\n## /s.exec(readme) ?? [];
-const told = new Map(
+const documented = new Map(
   [...table.matchAll(/^\| `(\/[\w-]+)` \| (.*?) \|/gm)].map(([, entry = '', needs = '']) => [entry, needs]),
 );
 
@@ -50,6 +50,6 @@ const entries = published
 
 test.each(entries)('%s needs of Node what the README says', async (entry) => {
   const needs = await needsOf(entry);
-  const said = told.get(entry.replace(INSTRUMENTATION, '')) ?? '';
+  const said = documented.get(entry.replace(INSTRUMENTATION, '')) ?? '';
   expect(said.match(/node:[\w/]+/g) ?? []).toEqual(needs);
 });

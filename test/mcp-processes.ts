@@ -106,10 +106,10 @@ export const EVERYTHING = 'mcp-servers/everything';
 
 /** A call that is under way: the server has reported its progress. */
 export const underWay = async (sdk: Sdk, client: TestClient): Promise<{ readonly call: Promise<unknown> }> => {
-  let told = (): void => {};
-  const progress = new Promise<void>((resolve) => (told = resolve));
+  let counted = (): void => {};
+  const progress = new Promise<void>((resolve) => (counted = resolve));
   const operation = { name: long, arguments: { duration: 600, steps: 60_000 } };
-  const call = client.callTool(operation, ...sdk.withOptions({ onprogress: told }));
+  const call = client.callTool(operation, ...sdk.withOptions({ onprogress: counted }));
   await Promise.race([progress, call]);
   return { call };
 };
@@ -117,18 +117,18 @@ export const underWay = async (sdk: Sdk, client: TestClient): Promise<{ readonly
 export const textOf = ({ content }: { content: unknown }): string =>
   (content as readonly { text: string }[]).map(({ text }) => text).join('\n');
 
-const refusal = (text: string) => ({
+const rejection = (text: string) => ({
   isError: true,
   content: [{ type: 'text', text: expect.stringContaining(`${text}. Do not retry it now`) }],
 });
 
 /** What the model reads about an unavailable tool. */
 export const skipped = (tool: string, category: string) =>
-  refusal(`Tool '${tool}' is unavailable: the last calls failed (${category})`);
+  rejection(`Tool '${tool}' is unavailable: the last calls failed (${category})`);
 
 /** What the model reads about a tool whose server is unavailable. */
 export const skippedWith = (tool: string, server: string) =>
-  refusal(`Tool '${tool}' is unavailable: the tools of group '${server}' failed (network)`);
+  rejection(`Tool '${tool}' is unavailable: the tools of group '${server}' failed (network)`);
 
 /** The state of a server's circuit. */
 export const stateOf = (session: Session, server: string) =>

@@ -8,7 +8,6 @@ import {
   connectTo,
   EVERYTHING,
   echo,
-  hang,
   hello,
   kill,
   long,
@@ -82,30 +81,5 @@ describe.each(Object.entries(sdks))('with %s over streamable HTTP', (_, sdk) => 
     process.kill(pid, 'SIGKILL');
     await expect(call).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(outcomes).toEqual([`${long}: failure, timeout`]);
-  });
-
-  test('calls to a server that hangs time out, and it is used again once it continues', async () => {
-    const { session, outcomes, decisions } = watchedSession();
-    const { pid, url } = await serve();
-    const { client } = await connectTo(sdk, url);
-    const othersGoOn = await neighbour(sdk, session);
-    const guarded = guardMcpClient(client, session, { timeoutMs: 50 });
-    const unbounded = guardMcpClient(client, session);
-    await guarded.listTools();
-
-    hang(pid);
-    for (let call = 0; call < 2; call += 1) {
-      await expect(guarded.callTool(echo)).rejects.toMatchObject({ name: 'TimeoutError' });
-    }
-    await expect(unbounded.callTool(echo, ...sdk.withOptions({ timeout: 50 }))).rejects.toThrow('Request timed out');
-    expect(await guarded.callTool(echo)).toEqual(skipped('echo', 'timeout'));
-    await othersGoOn();
-
-    process.kill(pid, 'SIGCONT');
-    turns(session);
-    expect(await unbounded.callTool(echo)).toEqual(hello);
-    expect(decisions.slice(-1)).toEqual(['echo: probe']);
-    expect(session.peek('echo')?.state).toBe('closed');
-    expect(outcomes.slice(0, 3)).toEqual(Array(3).fill('echo: failure, timeout'));
   });
 });

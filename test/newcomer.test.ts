@@ -49,13 +49,13 @@ describe('a newcomer who copies the program into a blank project with our tarbal
     const [worked, ...failed] = api.heard();
     expect(worked).toContain('/the-news');
     const error = expect.not.stringContaining('is unavailable');
-    const refused = (what: string) => expect.stringContaining(`Tool '${tool}' is unavailable${what} failed (network)`);
+    const rejected = (what: string) => expect.stringContaining(`Tool '${tool}' is unavailable${what} failed (network)`);
     // C14: the pages of a dead host blame the host. C13: the group of a server whose connection ends opens at once. Three steps later a call probes it.
-    const ofServer = refused(": the tools of group 'mcp-servers/everything'");
+    const ofServer = rejected(": the tools of group 'mcp-servers/everything'");
     const [expected, decisions] = killed
       ? [[error, ofServer, ofServer, error], { call: 2, probe: 1, skip: 2 }]
       : [
-          [error, error, error, refused(`${blamesTool ? '' : ' for this target'}: the last calls`)],
+          [error, error, error, rejected(`${blamesTool ? '' : ' for this target'}: the last calls`)],
           { call: 4, probe: 0, skip: 1 },
         ];
     expect(failed).toEqual(expected);

@@ -15,8 +15,8 @@ export interface OtlpPrometheus {
   readonly target: string;
   /** The text of `/metrics`. */
   text(): string;
-  /** Errors of the pushes that were refused. */
-  readonly refused: readonly string[];
+  /** Errors of the pushes that were rejected. */
+  readonly rejected: readonly string[];
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export const startOtlpPrometheus = async (
   now: () => number = () => performance.now(),
 ): Promise<OtlpPrometheus> => {
   const latest = new Map<string, Pushed>();
-  const refused: string[] = [];
+  const rejected: string[] = [];
 
   const take = async (request: IncomingMessage): Promise<void> => {
     const type = request.headers['content-type'];
@@ -78,7 +78,7 @@ export const startOtlpPrometheus = async (
 
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
-      refused.push(String(error));
+      rejected.push(String(error));
       response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ message: String(error) }));
     });
   });
@@ -89,7 +89,7 @@ export const startOtlpPrometheus = async (
     endpoint: `http://${target}/v1/metrics`,
     target,
     text,
-    refused,
+    rejected,
     close: async () => {
       const closed = once(server, 'close');
       server.close();

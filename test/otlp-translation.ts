@@ -58,7 +58,7 @@ export interface Family {
 }
 
 const CUMULATIVE = 2;
-/** The units of this test's metrics. A metric with another unit is refused, because a guessed name would prove nothing. */
+/** The units of this test's metrics. A metric with another unit is rejected, because a guessed name would prove nothing. */
 const UNITS: Readonly<Record<string, string>> = { s: 'seconds', ms: 'milliseconds', By: 'bytes', '1': '' };
 
 const unitWord = (unit: string): string => {

@@ -3,7 +3,7 @@ import { chmod, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { findChromium } from '../dashboards/preview/src/browser.ts';
+import { findChromium } from '../dashboards/preview/src/chromium.ts';
 import { freePort } from '../packages/cli/src/demo/child.ts';
 import { kill, skipped, textOf, turns } from './mcp-processes.ts';
 import { connect, newFolder, type Program, scriptOf, sdks, spent, watched } from './outages/clients.ts';

@@ -8,11 +8,9 @@ import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { openMetricsContentType, Registry, type RegistryContentType } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RunningAgent, startAgent, startSeller } from './agents.ts';
-import { panelQueries } from './panels.ts';
 import { type PrometheusClient, prometheusClient, type Series } from './prometheus.ts';
 import { type Servers, startServers } from './servers.ts';
 import { INTERVAL_MS, SCALE } from './walk.ts';
-import { inRun } from './walk-dashboards.ts';
 
 /**
  * One process with three endpoints over the same series, and a real Prometheus with the repository's rules. Dashboards and
@@ -82,7 +80,7 @@ const startRun = async () => {
     traceIds,
     prometheus: prometheusClient(servers.prometheus),
     /** Breaks a service behind a tool of an agent. */
-    refuse: async (tool: string) => {
+    reject: async (tool: string) => {
       for (const { services } of agents) await services[tool]?.break({ kind: 'refuse' });
     },
     exemplars: async (query: string): Promise<ExemplarAnswer['data']> => {
@@ -138,60 +136,13 @@ const sameEverywhere = async (of: (job: Job) => string): Promise<readonly string
   return sdk ?? [];
 };
 
-/** The variables that Grafana would put into the queries, in the time of the rules. */
-const asked = (job: Job) => ({
-  rateInterval: `${(4 * INTERVAL_MS) / SCALE.factor}ms`,
-  range: '5h',
-  variables: { job },
-});
-
 describe('an application with a prom-client registry', () => {
-  test('raises the same alerts as one with an SDK, for each of the three endpoints', async () => {
-    await eventually(async () => {
-      expect(await prometheus.instant('sum by (job) (breakerbox_sessions) == 3')).toHaveLength(JOBS.length);
-      const rules = await prometheus.rules();
-      expect(rules.filter(({ health }) => health !== 'ok')).toEqual([]);
-    });
-    for (const tool of ['lookup', 'orders', 'tickets', 'prices']) await run.refuse(tool);
-    await eventually(async () => {
-      const firing = await sameEverywhere(
-        (job) =>
-          `ALERTS{alertstate="firing", job="${job}", alertname=~"BreakerboxCircuitOpen|BreakerboxSystemicFailure"}`,
-      );
-      const told = firing.join('\n');
-      for (const part of ['"lookup"', '"orders"', '"tickets"', '"prices"', 'BreakerboxSystemicFailure']) {
-        expect(told).toContain(part);
-      }
-    });
-  });
-
-  test('has the series of the telemetry contract, with the same labels', async () => {
+  test('has the series of the telemetry contract, with the same labels at all three endpoints', async () => {
+    for (const tool of ['lookup', 'orders', 'tickets', 'prices']) await run.reject(tool);
     await eventually(async () => {
       const found = await sameEverywhere((job) => `{__name__=~"breakerbox_.+|gen_ai_.+", job="${job}"}`);
       for (const { prometheus: name } of Object.values(METRIC)) expect(found.join('\n')).toContain(`"${name}`);
     });
-  });
-
-  let shown = 0;
-  test.each(panelQueries.map((query) => [query.dashboard, query.panel, query.refId, query.expr] as const))(
-    'has the same values as one with an SDK in %s: %s %s',
-    async (_dashboard, _panel, _refId, expr) => {
-      await eventually(async () => {
-        if ((await sameEverywhere((job) => inRun(expr, asked(job)))).length > 0) shown += 1;
-      });
-    },
-  );
-
-  test('has values in nearly all panels', () => {
-    expect(shown).toBeGreaterThan(0.9 * panelQueries.length);
-  });
-
-  test('has the same recorded series', async () => {
-    const recorded = (await prometheus.rules()).filter(({ type }) => type === 'recording');
-    expect(recorded.length).toBeGreaterThan(5);
-    for (const { name } of recorded) {
-      await eventually(async () => void (await sameEverywhere((job) => `{__name__="${name}", job="${job}"}`)));
-    }
   });
 });
 

@@ -14,7 +14,7 @@ interface Answer {
 
 /** A Prometheus to ask. */
 export interface PrometheusClient {
-  /** Evaluates an expression now. @throws Error with Prometheus' message if it refuses the query. */
+  /** Evaluates an expression now. @throws Error with Prometheus' message if it rejects the query. */
   instant(expr: string): Promise<readonly Series[]>;
   /** Evaluates an expression for each second from then until now. */
   range(expr: string, fromUnixSeconds: number): Promise<readonly Series[]>;

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
-import { parse } from 'yaml';
 import { startAlertWatch } from '../packages/cli/src/demo/alert-watch.ts';
 import { freePort } from '../packages/cli/src/demo/child.ts';
 import { createJournal } from '../packages/cli/src/demo/journal.ts';
@@ -9,7 +7,7 @@ import { type Service, startService } from '../packages/cli/src/demo/services.ts
 import { type AgentOrders, type AgentProcess, startAgentProcess } from './agent-process.ts';
 import { pushVariables, startOtlpPrometheus } from './otlp-prometheus.ts';
 import { prometheusClient } from './prometheus.ts';
-import { scaleRule, startServers } from './servers.ts';
+import { startServers } from './servers.ts';
 
 /** A minute of the rules, in milliseconds. */
 const MINUTE_MS = 1500;
@@ -28,25 +26,12 @@ const PLACES = {
   shop: ['shop-orders', 'shop-tickets'],
   gone: ['gone'],
   steady: ['steady-1', 'steady-2'],
+  crash: ['crash'],
 } as const;
 
 const SCALE = { factor: MINUTE_MS / 60_000, leastRangeMs: 4 * INTERVAL_MS };
 
 type Labels = Readonly<Record<string, string>>;
-
-/** A rule of the file for Grafana's own alerting, with the parts that the test uses. */
-interface GrafanaRule {
-  readonly title: string;
-  readonly labels: Labels;
-  readonly data: readonly { readonly model: { readonly expr?: string } }[];
-}
-const GRAFANA_FILE = new URL('../alerts/grafana/breakerbox-alerting.yml', import.meta.url);
-const { groups } = parse(readFileSync(GRAFANA_FILE, 'utf8')) as {
-  groups: readonly { rules: readonly GrafanaRule[] }[];
-};
-
-/** The alerts for users whose Prometheus evaluates no rules. */
-export const grafanaRules = groups.flatMap(({ rules }) => rules);
 
 /** One line of an alert: `BreakerboxCircuitOpen warning agent=a job=j tool=t`. */
 export const line = ({ alertname = '', severity, ...labels }: Labels): string =>
@@ -137,7 +122,7 @@ export const startScenarios = async () => {
       }
     },
     /** Alerts that were delivered. */
-    told: (about: RegExp, status: 'firing' | 'resolved' = 'firing') =>
+    delivered: (about: RegExp, status: 'firing' | 'resolved' = 'firing') =>
       lines(
         watch.delivered.filter((one) => one.status === status),
         about,
@@ -157,20 +142,6 @@ export const startScenarios = async () => {
         series.map(({ metric: { __name__, alertstate, ...labels } }) => ({ labels })),
         /./,
       );
-    },
-    /** Alerts whose rule was true in Grafana, without its `for`, and alerts whose rule of the same name and labels fired in Prometheus. */
-    compared: async ({ title, labels, data }: GrafanaRule) => {
-      const [{ model: { expr = '' } = {} } = {}] = data;
-      const own = Object.entries(labels).map(([name, value]) => `, ${name}="${value}"`);
-      const alertname = title.replace(/ .*/, '');
-      const fired = await prometheus.range(
-        `ALERTS{alertname="${alertname}", alertstate="firing"${own.join('')}}`,
-        from,
-      );
-      const seen = await prometheus.range(scaleRule(expr, SCALE), from);
-      const named = ({ metric: { __name__, alertname: _, alertstate, ...rest } }: { metric: Labels }) =>
-        line({ ...rest, ...labels, alertname });
-      return { fired: fired.map(named).sort(), seen: seen.map(named).sort() };
     },
     stop: async () => {
       ended.abort();

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Breakerbox, createBreakerbox } from '@breakerbox/core';
 import { guard } from '@breakerbox/instrumentation';
 
-/** An agent that runs short sessions one after another. In each, as many calls fail as it is told. */
+/** An agent that runs short sessions one after another. In each, as many calls fail as its orders say. */
 export interface Spender {
   readonly box: Breakerbox;
   /**

@@ -1,7 +1,7 @@
 import { METRIC, type MetricDefinition } from '@breakerbox/core';
 import { describe, expect, test } from 'vitest';
 import { dashboardPanels } from '../dashboards/src/queries.ts';
-import { type Counts, engineCounts, seriesName } from './ledger.ts';
+import { type Counts, engineCounts, seriesName } from './event-counts.ts';
 import { dashboards, panelQueries } from './panels.ts';
 import type { Series } from './prometheus.ts';
 import { WAY_NAMES, WAYS, type Walk, type Way } from './walk.ts';
@@ -141,9 +141,9 @@ export const describeNumbersAtRest = (walk: () => Walk): void => {
     test.each(WAY_NAMES)('metrics that came by %s equal the engine’s events', async (way) => {
       const { agents, prometheus, eventually } = walk();
       await Promise.all(Object.values(agents).map((agent) => agent.stop()));
-      const told = Object.assign({}, ...Object.values(agents).map(engineCounts));
+      const counted = Object.assign({}, ...Object.values(agents).map(engineCounts));
       const selector = `{__name__=~"${COUNTED.join('|')}", job="${WAYS[way]}"}`;
-      await eventually(async () => expect(countsIn(await prometheus.instant(selector))).toEqual(told));
+      await eventually(async () => expect(countsIn(await prometheus.instant(selector))).toEqual(counted));
     });
 
     test('both ways have the same series with the same values', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { WARNING_CODES } from '../packages/core/src/warnings.ts';
+import { WARNING_CODES } from '../packages/core/src/warnings/warnings.ts';
 
 const FOLDER = join(import.meta.dirname, 'warnings');
 const CORE = join(import.meta.dirname, '../packages/core/src/index.ts');

@@ -55,10 +55,6 @@ describe('the dashboards', () => {
     expect(all.map(({ uid }) => uid)).toEqual(Object.values(UID));
     expect(new Set(all.map(({ json }) => json.title)).size).toBe(4);
   });
-
-  it('are the same each time they are built', () => {
-    expect(builtDashboards().map(({ json }) => rendered(json))).toEqual(all.map(({ json }) => rendered(json)));
-  });
 });
 
 describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, built) => {
@@ -70,10 +66,6 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
       readFileSync(new URL(`../generated/${uid}.json`, import.meta.url), 'utf8'),
       'run "pnpm generate" and commit the result',
     ).toBe(rendered(built));
-  });
-
-  it('has its keys in a fixed order', () => {
-    expect(Object.keys(built)).toEqual(Object.keys(built).toSorted());
   });
 
   it('has a fixed uid, and cannot be edited in place', () => {
@@ -115,10 +107,6 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     expect(new Set(uids)).toEqual(new Set([CHOSEN.uid, uid]));
   });
 
-  it('hides nothing in a menu that Grafana 11 does not have', () => {
-    expect(rendered(built)).not.toContain('inControlsMenu');
-  });
-
   it('has unique refIds within each panel', () => {
     const ids = dashboardQueries(built)
       .filter(({ kind }) => kind !== 'annotation')
@@ -131,10 +119,6 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
       { type: 'dashboards', tags: ['breakerbox'], includeVars: true, keepTime: true },
     ]);
     expect(built.tags).toContain('breakerbox');
-  });
-
-  it('has panels with unique ids from 1 up', () => {
-    expect(panels.map(({ id }) => id)).toEqual(panels.map((_, index) => index + 1));
   });
 
   it('has panels on the grid of 24 columns without a gap or an overlap', () => {
@@ -232,10 +216,6 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
       const long = [...expr.matchAll(/\[(?:\d+h|\$__range)(?::[^\]]*)?\](?! @ end\(\))/g)];
       expect(long.length, panel).toBeLessThanOrEqual(7);
     }
-  });
-
-  it('refreshes once a minute', () => {
-    expect(built.refresh).toBe('1m');
   });
 
   it('has panels with unique titles', () => {

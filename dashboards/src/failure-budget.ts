@@ -2,9 +2,9 @@ import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { assembled } from './dashboard.ts';
 import { DEFAULT_SETTINGS, type RuleSettings } from './limits.ts';
 import { UID } from './links.ts';
+import { nowRow } from './rows/failure-budget/budget-now.ts';
 import { burnRow } from './rows/failure-budget/burn.ts';
 import { deferredRow, tokensRow } from './rows/failure-budget/left-out.ts';
-import { nowRow } from './rows/failure-budget/now.ts';
 import { sessionsRow } from './rows/failure-budget/sessions.ts';
 import { spendersRow } from './rows/failure-budget/spenders.ts';
 

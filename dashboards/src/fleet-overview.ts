@@ -2,10 +2,10 @@ import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { assembled } from './dashboard.ts';
 import { absentOf, DEFAULT_SETTINGS, type RuleSettings } from './limits.ts';
 import { UID } from './links.ts';
-import { agents } from './rows/fleet-overview/agents.ts';
 import { alerts } from './rows/fleet-overview/alerts.ts';
-import { decisionsByKind, failureRates, whyNotMade } from './rows/fleet-overview/calls.ts';
-import { now } from './rows/fleet-overview/now.ts';
+import { agents } from './rows/fleet-overview/fleet-agents.ts';
+import { decisionsByKind, failureRates, whyNotMade } from './rows/fleet-overview/fleet-calls.ts';
+import { now } from './rows/fleet-overview/fleet-now.ts';
 import { health, states } from './rows/fleet-overview/tools.ts';
 
 /** Is anything wrong, and where? One screen without headings, red only if a person must act. */

@@ -13,7 +13,7 @@ import type {
 import type { Disposition } from './names.ts';
 
 /**
- * The palette of Okabe and Ito, whose colours people with any kind of colour vision can tell apart. Vermilion, its red, is only for states
+ * The palette of Okabe and Ito, whose colours people with any kind of colour vision can distinguish. Vermilion, its red, is only for states
  * that need a person, such as a session that is paused until you resume it. If two such states are shown together, the second (paused as
  * systemic) has `rust`, a dark vermilion outside the palette. In the same way, `plum` (key_open) goes with purple (group_open).
  */

@@ -55,6 +55,9 @@ export interface Face {
   readonly height: number;
 }
 
+/** Size and unit of a panel. */
+export const sized = (width: number, height: number, unit: string) => ({ width, height, unit });
+
 /** One query of a graph. */
 export interface Line {
   readonly expr: string;
@@ -119,7 +122,7 @@ export const thresholdLines = (): GraphThresholdsStyleConfigBuilder =>
   new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed);
 
 /** One number. Its background gets a colour when it crosses a threshold. */
-export const stat = (face: Face, expr: string, limits: ThresholdsConfigBuilder): StatBuilder =>
+export const stat = (face: Face, expr: string, limits = thresholds()): StatBuilder =>
   faced(new StatBuilder(), face)
     .thresholds(limits)
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
@@ -165,7 +168,7 @@ export const lines = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder 
   faced(new TimeseriesBuilder(), face)
     .min(0)
     // For lines named by data, such as agents: the colours of Grafana's palette in order, which Grafana 11 to 13 all have. A colour by hash of
-    // the name may give neighbours the same shade, and shades of one colour are hard to tell apart.
+    // the name may give neighbours the same shade, and shades of one colour are hard to distinguish.
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassic))
     .drawStyle(GraphDrawStyle.Line)
     .lineWidth(2)

@@ -193,7 +193,7 @@ describe('firing alerts', () => {
       [alert('BreakerboxBudgetExhausted', 'critical', ', job="j", gen_ai_agent_name="a"')]: '1x10',
       [alert('BreakerboxCorrelatedOpenings', 'critical', ', gen_ai_tool_name="t", error_type="network"')]: '1x10',
       [alert('BreakerboxToolSlow', 'warning', ', job="j", gen_ai_agent_name="a"', 'pending')]: '1x10',
-      [alert('SomebodyElses', 'critical')]: '1x10',
+      [alert('OtherTeams', 'critical')]: '1x10',
     };
     const row = (name: string, dashboard: string, value: number, [job, agent, tool]: readonly string[]) => ({
       labels: `{${[

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-const CHILD = fileURLToPath(new URL('agent-child.ts', import.meta.url));
+const CHILD = fileURLToPath(new URL('hostile-child.ts', import.meta.url));
 
 /** The result of an agent's process. */
 export interface AgentRun {

@@ -1,7 +1,9 @@
 /** The client of /metrics is not trusted either: the endpoint shows only names and counts, stays up, and keeps nothing in memory. */
+
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createBreakerbox } from '@breakerbox/core';
+import { report } from '@breakerbox/core/report';
 import { startTelemetry, type TelemetryHandle } from '@breakerbox/telemetry';
 import { registerBreakerboxMetrics } from '@breakerbox/telemetry/prom-client';
 import { diag } from '@opentelemetry/api';
@@ -64,7 +66,7 @@ test('has each series once, even if names differ only in characters that UTF-8 c
     session.declare(name); // As an adapter does with a server's list.
     session.acquire(name).settle({ outcome: 'success' });
   }
-  expect(session.report().tools.map(({ tool }) => tool)).toEqual(['a\ufffd']);
+  expect(report(session).tools.map(({ tool }) => tool)).toEqual(['a\ufffd']);
   const scraped = await (await fetch(url)).text();
   for (const text of [scraped, Buffer.from(await registry.metrics()).toString()]) {
     expect(text).toMatch(/_count\{[^\n]*gen_ai_tool_name="a\ufffd"[^\n]*\} 4$/m);

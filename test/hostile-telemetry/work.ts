@@ -1,4 +1,5 @@
 import { createBreakerbox } from '@breakerbox/core';
+import { report } from '@breakerbox/core/report';
 import { guard } from '@breakerbox/instrumentation';
 
 /** Calls that succeed, fail, are skipped, probe and close the circuit again. The last ones pause. */
@@ -51,7 +52,7 @@ export const workThrough = async (pause: () => Promise<void> = async () => {}): 
     session.step();
     await pause();
   }
-  const { headline, tools } = session.report();
+  const { headline, tools } = report(session);
   seen.push(headline, ...tools.map(({ tool, state }) => `${tool} is ${state}`));
   session.end();
   return seen;

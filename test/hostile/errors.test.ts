@@ -1,4 +1,6 @@
-import { type Breakerbox, createBreakerbox, formatReport, type Session } from '@breakerbox/core';
+import { type Breakerbox, createBreakerbox, type Session } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
+import { snapshot } from '@breakerbox/core/snapshot';
 import { guard } from '@breakerbox/instrumentation';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newAgent, type Observed, observe } from './observed.ts';
@@ -118,8 +120,8 @@ const caught = async (run: () => Promise<unknown>): Promise<readonly [unknown]> 
 /** One more call, to show that the session still works. */
 const expectSound = (session: Session): void => {
   expect(session.acquire('another').decision).toBe('call');
-  expect(formatReport(session.report()).length).toBeLessThan(5_000);
-  const text = JSON.stringify([session.report(), session.snapshot()]);
+  expect(formatReport(report(session)).length).toBeLessThan(5_000);
+  const text = JSON.stringify([report(session), snapshot(session)]);
   expect(text.length).toBeLessThan(10_000);
   expect(text).not.toContain('SECRET');
 };
@@ -261,6 +263,6 @@ describe('listeners, classifiers, checks and readers that throw', () => {
     expect(session.peek('t')?.state).toBe('open');
     await box.precheck();
     expect(session.acquire('t').decision).toBe('skip');
-    expect(session.report().tools[0]?.calls).toEqual({ made: 4, succeeded: 1, failed: 3, ignored: 0 });
+    expect(report(session).tools[0]?.calls).toEqual({ made: 4, succeeded: 1, failed: 3, ignored: 0 });
   });
 });

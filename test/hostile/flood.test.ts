@@ -1,4 +1,6 @@
-import { createBreakerbox, formatReport } from '@breakerbox/core';
+import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
+import { snapshot } from '@breakerbox/core/snapshot';
 import { guard } from '@breakerbox/instrumentation';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { heapOf } from './heap.ts';
@@ -32,8 +34,8 @@ describe('a model that makes up a new tool name at each call', () => {
       session.step();
     };
     const sizes = (): readonly number[] => [
-      session.report().tools.length,
-      Math.ceil(JSON.stringify(session.snapshot()).length / 1_000),
+      report(session).tools.length,
+      Math.ceil(JSON.stringify(snapshot(session)).length / 1_000),
       box.tools.length,
       session.view().circuits.length,
     ];
@@ -44,7 +46,7 @@ describe('a model that makes up a new tool name at each call', () => {
     expect(heapOf(session, box) - before).toBeLessThan(MEGABYTE);
     expect(sizes()).toEqual(sizesBefore);
     expect(await linesOf(agent)).toBe(linesBefore);
-    expect(formatReport(session.report()).length).toBeLessThan(100_000);
+    expect(formatReport(report(session)).length).toBeLessThan(100_000);
     expect(session.note()).toBe('');
     expect(await observed.sum('breakerbox_decisions_total', agent, '="_OTHER"')).toBe(32_000);
   });
@@ -52,7 +54,7 @@ describe('a model that makes up a new tool name at each call', () => {
   it('with names of a megabyte each: reports stay short', () => {
     const session = createBreakerbox({ agent: newAgent() }).session();
     for (let call = 0; call < 250; call += 1) session.acquire(`${call}${'x'.repeat(MEGABYTE)}`);
-    expect(JSON.stringify(session.report()).length).toBeLessThan(MEGABYTE);
+    expect(JSON.stringify(report(session)).length).toBeLessThan(MEGABYTE);
   });
 });
 
@@ -65,10 +67,10 @@ it.each([{ rule: 'strict' as const }, { rule: 'window' as const, windowSteps: 10
       session.step();
       session.acquire(`made_up_${failure % 20}`).settle({ outcome: 'failure', category: 'server', tokens: 10 });
     }
-    const { budget } = session.report();
+    const { budget } = report(session);
     expect(budget?.remaining).toBe(995_000);
-    expect(JSON.stringify(session.snapshot()).length).toBeLessThan(100_000);
-    expect(formatReport(session.report()).length).toBeLessThan(100_000);
+    expect(JSON.stringify(snapshot(session)).length).toBeLessThan(100_000);
+    expect(formatReport(report(session)).length).toBeLessThan(100_000);
   },
 );
 

@@ -1,4 +1,7 @@
 import { type Breakerbox, type BreakerboxConfig, createBreakerbox } from '@breakerbox/core';
+import { report } from '@breakerbox/core/report';
+import { planScope } from '@breakerbox/core/scope';
+import { snapshot } from '@breakerbox/core/snapshot';
 import { describe, expect, it } from 'vitest';
 import { heapOf } from './heap.ts';
 import { newAgent } from './observed.ts';
@@ -24,8 +27,8 @@ const RUNS: Readonly<Record<string, Run>> = {
   'a task, a plan, a report and a view': (box) => {
     const session = box.session();
     session.beginTask();
-    session.planScope([{ name: 'read', tools: ['search', 'fetch'] }]);
-    return [session.report(), session.view(), session.note(), session.snapshot()];
+    planScope(session, [{ name: 'read', tools: ['search', 'fetch'] }]);
+    return [report(session), session.view(), session.note(), snapshot(session)];
   },
   'a pause on the budget': (box) => {
     const session = box.session();

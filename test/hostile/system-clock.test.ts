@@ -1,4 +1,5 @@
 import { createBreakerbox, type Session, type ToolConfig } from '@breakerbox/core';
+import { restore, snapshot } from '@breakerbox/core/snapshot';
 import { guard } from '@breakerbox/instrumentation';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runChild } from './child-process.ts';
@@ -80,15 +81,15 @@ describe.each(STEPS)('the system clock jumps %s', (_, ms) => {
     const session = box().session();
     open(session);
     vi.advanceTimersByTime(20_000);
-    const kept = JSON.stringify(session.snapshot());
+    const kept = JSON.stringify(snapshot(session));
     stepBy(ms);
-    const restored = box().restore(JSON.parse(kept));
-    const told = box().restore(JSON.parse(kept), { elapsedMs: 0 });
+    const restored = restore(box(), JSON.parse(kept));
+    const measured = restore(box(), JSON.parse(kept), { elapsedMs: 0 });
     expect(restored.acquire('search').decision).toBe(ms > 0 ? 'probe' : 'skip');
     vi.advanceTimersByTime(39_999);
-    expect(told.acquire('search').decision).toBe('skip');
+    expect(measured.acquire('search').decision).toBe('skip');
     vi.advanceTimersByTime(1);
-    expect(told.acquire('search').decision).toBe('probe');
+    expect(measured.acquire('search').decision).toBe('probe');
     if (ms < 0) expect(restored.acquire('search').decision).toBe('probe');
   });
 
@@ -160,9 +161,9 @@ describe.each(STEPS)('the system clock jumps %s', (_, ms) => {
 
 it('a whole process whose system clock keeps jumping has correct probes, sessions, scrapes and counters, and ends', async () => {
   vi.useRealTimers();
-  const told = await runChild('system-clock.child.ts');
-  expect(told).toMatchObject({ code: 0, stderr: '' });
-  const { leaps, opened, probed, made, counted, outcomes, sessions } = JSON.parse(told.stdout);
+  const ended = await runChild('system-clock.child.ts');
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  const { leaps, opened, probed, made, counted, outcomes, sessions } = JSON.parse(ended.stdout);
   expect(leaps).toBeGreaterThan(20);
   expect(opened).toBeGreaterThan(0);
   expect(probed).toBeGreaterThan(0);

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { createBreakerbox, formatReport, type Session } from '@breakerbox/core';
+import { createBreakerbox, type Session } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
+import { restore, snapshot } from '@breakerbox/core/snapshot';
 import { guardAll } from '@breakerbox/instrumentation';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newAgent, type Observed, observe, sumOf } from './observed.ts';
@@ -67,14 +69,14 @@ describe('a name that the model made up', () => {
     ['line feeds', '\n'.repeat(MEGABYTE)],
   ])('of a megabyte of %s is cut to 256 characters', (_, tool) => {
     const box = createBreakerbox({ agent: newAgent(), allowedTools: ['search'] });
-    const told: unknown[] = [];
-    for (const name of ['decision', 'outcome', 'scope.reduced'] as const) box.on(name, (event) => told.push(event));
+    const events: unknown[] = [];
+    for (const name of ['decision', 'outcome', 'scope.reduced'] as const) box.on(name, (event) => events.push(event));
     const session = box.session();
     const spansBefore = observed.spans.length;
     const permit = session.acquire(tool, { callId: 'call-1' });
     expect(permit.decision).toBe('skip');
     const open = createBreakerbox({ agent: newAgent() });
-    open.on('outcome', (event) => told.push(event));
+    open.on('outcome', (event) => events.push(event));
     const run = open.session();
     const passed = run.acquire(tool);
     passed.settle({ error: new Error('boom') });
@@ -87,12 +89,12 @@ describe('a name that the model made up', () => {
     const spans = observed.spans.slice(spansBefore);
     expect(spans).toHaveLength(2);
     for (const { name, attributes } of spans) expect(JSON.stringify({ name, attributes }).length).toBeLessThan(4_000);
-    expect(told).toHaveLength(2);
-    expect(JSON.stringify(told).length).toBeLessThan(6_000);
+    expect(events).toHaveLength(2);
+    expect(JSON.stringify(events).length).toBeLessThan(6_000);
     for (const one of [session, run]) {
-      expect(JSON.stringify(one.report()).length).toBeLessThan(10_000);
-      expect(formatReport(one.report()).length).toBeLessThan(10_000);
-      expect(JSON.stringify(one.snapshot()).length).toBeLessThan(10_000);
+      expect(JSON.stringify(report(one)).length).toBeLessThan(10_000);
+      expect(formatReport(report(one)).length).toBeLessThan(10_000);
+      expect(JSON.stringify(snapshot(one)).length).toBeLessThan(10_000);
     }
   });
 });
@@ -104,7 +106,7 @@ describe('a hostile name that was declared, as an adapter declares what a server
     const session = box.session();
     for (let failures = 0; failures < 3; failures += 1) fail(session, tool);
     expect(session.acquire(tool).decision).toBe('skip');
-    const restored = box.restore(JSON.parse(JSON.stringify(session.snapshot())));
+    const restored = restore(box, JSON.parse(JSON.stringify(snapshot(session))));
     expect(restored.acquire(tool).decision).toBe('skip');
     expect(restored.unavailable()).toEqual([tool.replace(/\p{Surrogate}/u, '\ufffd')]);
     expect(({} as Record<string, unknown>).decision).toBeUndefined(); // No prototype was changed.
@@ -116,7 +118,7 @@ describe('a hostile name that was declared, as an adapter declares what a server
     const session = box.session();
     for (let failures = 0; failures < 3; failures += 1) fail(session, tool);
     const permit = session.acquire(tool);
-    const texts = [permit.message, ...session.note().split('\n'), ...formatReport(session.report()).split('\n')];
+    const texts = [permit.message, ...session.note().split('\n'), ...formatReport(report(session)).split('\n')];
     for (const text of texts) expect(text).not.toMatch(CONTROL);
     expect(session.note().split('\n')).toHaveLength(2);
   });
@@ -150,7 +152,7 @@ describe('a hostile name that was declared, as an adapter declares what a server
     expect(Math.max(...own.map((line) => line.length))).toBeLessThan(2_000);
     const [span] = observed.spans.slice(before);
     expect(JSON.stringify({ name: span?.name, attributes: span?.attributes }).length).toBeLessThan(4_000);
-    expect(JSON.stringify(session.report()).length).toBeLessThan(10_000);
+    expect(JSON.stringify(report(session)).length).toBeLessThan(10_000);
   });
 });
 
@@ -167,7 +169,7 @@ describe('a hostile name of a group, as an adapter takes it from a server (C13)'
   it.each(Object.entries(NAMES))('%s: its circuit is like any other, and a snapshot keeps it', (_, group) => {
     const { box, session } = grouped(group);
     expect(session.acquire('fetch').reason).toBe('group_open');
-    const restored = box.restore(JSON.parse(JSON.stringify(session.snapshot())));
+    const restored = restore(box, JSON.parse(JSON.stringify(snapshot(session))));
     expect(restored.acquire('search').reason).toBe('group_open');
     expect(({} as Record<string, unknown>).mode).toBeUndefined(); // The prototype of all objects is unchanged.
   });
@@ -176,7 +178,7 @@ describe('a hostile name of a group, as an adapter takes it from a server (C13)'
     const { session } = grouped(group);
     const { message } = session.acquire('fetch');
     const texts = [message, session.explain('fetch').text, ...session.note().split('\n')];
-    for (const text of [...texts, ...formatReport(session.report()).split('\n')]) expect(text).not.toMatch(CONTROL);
+    for (const text of [...texts, ...formatReport(report(session)).split('\n')]) expect(text).not.toMatch(CONTROL);
     expect(session.note().split('\n')).toHaveLength(3);
   });
 
@@ -194,7 +196,7 @@ describe('a hostile name of a group, as an adapter takes it from a server (C13)'
     expect(session.acquire('fetch').reason).toBe('group_open');
     const own = (await observed.text()).split('\n').filter((line) => line.includes(agent));
     expect(Math.max(...own.map((line) => line.length))).toBeLessThan(2_000);
-    for (const one of [session.report(), session.snapshot(), session.explain('fetch')]) {
+    for (const one of [report(session), snapshot(session), session.explain('fetch')]) {
       expect(JSON.stringify(one).length).toBeLessThan(10_000);
     }
     expect(session.note().length).toBeLessThan(1_000);
@@ -245,6 +247,6 @@ it.each([undefined, null, 7, 7n, Symbol('tool'), {}, [], () => {}, new Proxy({},
     expect(permit.decision).toBe('call');
     expect(typeof permit.tool).toBe('string');
     permit.settle({ outcome: 'success' });
-    expect(() => formatReport(session.report())).not.toThrow();
+    expect(() => formatReport(report(session))).not.toThrow();
   },
 );

@@ -3,7 +3,7 @@ import { runChild } from './child-process.ts';
 
 const REGISTER = ['--import', '@breakerbox/telemetry/register'];
 
-interface Told {
+interface Output {
   /** Exit codes of worker threads that ended by themselves. */
   readonly codes: readonly number[];
   /** What a worker's call returned, and how the worker's own circuit changed. */
@@ -12,13 +12,13 @@ interface Told {
   readonly calls: Readonly<Record<string, number>>;
 }
 
-const told = (stdout: string): Told => JSON.parse(stdout);
+const outputOf = (stdout: string): Output => JSON.parse(stdout);
 
 describe('boxes in the main thread and in worker threads', () => {
   it('without telemetry: each thread has its own circuits, each thread and the process end by themselves', async () => {
     const ended = await runChild('worker-threads.child.ts');
     expect(ended).toMatchObject({ code: 0, stderr: '' });
-    const { codes, workers } = told(ended.stdout);
+    const { codes, workers } = outputOf(ended.stdout);
     expect(codes).toEqual([0, 0, 0]);
     for (const { decisions } of workers) expect(decisions).toEqual(['call', 'call', 'call', 'skip']);
   });
@@ -27,7 +27,7 @@ describe('boxes in the main thread and in worker threads', () => {
     const port = { OTEL_EXPORTER_PROMETHEUS_PORT: '0' };
     const ended = await runChild('worker-threads.child.ts', REGISTER, port);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
-    const { codes, workers, calls } = told(ended.stdout);
+    const { codes, workers, calls } = outputOf(ended.stdout);
     expect(codes).toEqual([0, 0, 0]);
     expect(workers.map(({ metricsUrl }) => metricsUrl)).toEqual([null, null, null]);
     // Threads share no memory. Workers push their own counts, or nothing shows them.

@@ -2,13 +2,13 @@ import { anthropic, gemini, openAi, type Provider } from './providers.ts';
 
 export interface Case {
   readonly provider: Provider;
-  /** The tool, as the model knows it. `fetch_page` unless told. */
+  /** The tool, as the model knows it. Default: `fetch_page`. */
   readonly tool?: string;
   /** What the model gives it to have it read that page. */
   readonly input?: (url: string) => unknown;
   /** A command line: the tool fails because this process of the program's is killed, not because the page can't be reached. */
   readonly killed?: RegExp;
-  /** The framework tells only the text 'fetch failed', which names no host: the failure blames the tool, not the key (C14). */
+  /** The framework reports only the text 'fetch failed', which names no host: the failure blames the tool, not the key (C14). */
   readonly blamesTool?: boolean;
 }
 

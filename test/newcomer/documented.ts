@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** What docs/frameworks.md tells the users of one framework to do. */
+/** What docs/frameworks.md asks the users of one framework to do. */
 export interface Documented {
   readonly title: string;
-  /** What `npm install` is told. */
+  /** The arguments of `npm install`. */
   readonly packages: readonly string[];
   /** The complete program: the block that begins with its file's name. */
   readonly program: string;

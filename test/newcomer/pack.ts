@@ -11,7 +11,14 @@ export type Tarballs = ReadonlyMap<string, string>;
 /** Not below `node_modules`: there TypeScript names no types of other packages. */
 const CACHE = join(ROOT, '.packed');
 /** What a build takes besides the packages' own folders. `alerts` carries Alertmanager's files, and every package the licence. */
-const SHARED = ['pnpm-workspace.yaml', 'package.json', 'tsconfig.base.json', 'LICENSE', 'stack/alertmanager'];
+const SHARED = [
+  'pnpm-workspace.yaml',
+  'package.json',
+  'tsconfig.base.json',
+  'LICENSE',
+  'stack/alertmanager',
+  'scripts/build',
+];
 /** Files that are built or drawn here do not belong to a release. */
 const NOT_COPIED = /^(node_modules|dist|preview|\.stryker-tmp.*)$|\.tmp\./;
 
@@ -109,8 +116,7 @@ export const pnpmVersion = async (): Promise<string> => {
 
 /** By pnpm, which puts versions in the place of `workspace:` and `catalog:`. */
 const pack = async (folder: string): Promise<string> => {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  await runCommand(process.execPath, [tsc, '-p', 'tsconfig.build.json'], folder);
+  await runCommand('npm', ['run', 'build'], folder);
   const printed = await runCommand('npx', ['--yes', await pnpmVersion(), 'pack', '--json'], folder);
   return join(folder, basename((JSON.parse(printed) as { filename: string }).filename));
 };

@@ -21,7 +21,7 @@ const bareEnvironment = (home: string) => ({ PATH: process.env.PATH ?? '', HOME:
  * Runs `agent.ts` of a project with the model's API in the place of the provider.
  *
  * @param variables What the program's environment says, given the address of the API.
- * @param asked Is told each time that the program asks its model: the program's pid, and how many times it has asked by now.
+ * @param asked Is called each time that the program asks its model: the program's pid, and how many times it has asked by now.
  */
 export const runProgram = async (
   folder: string,

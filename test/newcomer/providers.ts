@@ -4,7 +4,7 @@ import type { ScriptedApi } from '@breakerbox/scripted-models/loopback';
 import { startOpenAiApi } from '@breakerbox/scripted-models/openai-api';
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
 
-/** The provider's API in a program of docs/frameworks.md, and how its own client is told where that is. */
+/** The provider's API in a program of docs/frameworks.md, and how its own client learns where that is. */
 export interface Provider {
   start(steps: readonly ScriptedStep[]): Promise<ScriptedApi>;
   variables(url: string): Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export const openAi: Provider = {
   variables: (url) => ({
     OPENAI_BASE_URL: url,
     OPENAI_API_KEY: 'none',
-    // What frameworks tell their makers goes elsewhere.
+    // Telemetry of the frameworks goes elsewhere.
     OPENAI_AGENTS_DISABLE_TRACING: '1',
     MASTRA_TELEMETRY_DISABLED: '1',
   }),

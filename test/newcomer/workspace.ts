@@ -11,7 +11,7 @@ interface Workspace {
 
 export const { catalog, overrides } = parse(readFileSync(join(ROOT, 'pnpm-workspace.yaml'), 'utf8')) as Workspace;
 
-/** For npm, what pnpm is told of the catalog's versions: what they would install by themselves is newer, and wants newer ones. */
+/** For npm, what pnpm knows of the catalog's versions: what they would install by themselves is newer, and wants newer ones. */
 export const npmOverrides: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(overrides).flatMap(([key, version]) => {
     const [, parent = '', at, name = ''] = /^(.+)@(.+)>(.+)$/.exec(key) ?? [];

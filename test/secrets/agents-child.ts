@@ -2,19 +2,21 @@
  * Agents of all kinds with planted secrets, in a process of their own. Its command line and environment contain some too.
  * Prints everything that leaves the process through Breakerbox, as JSON: see secrets.test.ts.
  */
+
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
+import { type Breakerbox, createBreakerbox, type Session } from '@breakerbox/core';
 import {
-  type Breakerbox,
-  createBreakerbox,
   formatPauseReport,
   formatReport,
   formatScopeReport,
   formatStateTable,
   formatSystemicReport,
-  type Session,
-} from '@breakerbox/core';
+  report as reportOf,
+} from '@breakerbox/core/report';
+import { planScope } from '@breakerbox/core/scope';
+import { snapshot } from '@breakerbox/core/snapshot';
 import { startTelemetry } from '@breakerbox/telemetry';
 import { registerBreakerboxMetrics } from '@breakerbox/telemetry/prom-client';
 import { Registry } from 'prom-client';
@@ -67,15 +69,12 @@ const serveKept = (session: Session): string => {
 
 const sayAllOf = (session: Session): void => {
   say('messages', serveKept(session));
-  const report = session.report();
-  for (const format of Object.values(FORMATS)) {
-    for (const columns of [40, 120])
-      for (const colour of [true, false]) say('reports', format(report, { columns, colour }));
-  }
+  const report = reportOf(session);
+  for (const format of Object.values(FORMATS)) say('reports', format(report));
   say('reports', JSON.stringify(report));
-  say('snapshots', JSON.stringify(session.snapshot()));
+  say('snapshots', JSON.stringify(snapshot(session)));
   say('views', JSON.stringify([session.view(), session.peek('search'), session.unavailable()]));
-  say('plans', JSON.stringify(session.planScope([{ name: 'prices', tools: ['search'] }])));
+  say('plans', JSON.stringify(planScope(session, [{ name: 'prices', tools: ['search'] }])));
   const input = { q: garden.plant('argument of a permit') };
   const permits = ['search', 'search', 'read'].map((tool) => session.acquire(tool, { input })); // The first call is a probe.
   say('notes', session.note());

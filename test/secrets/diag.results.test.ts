@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => diag.disable());
 
 const log = (): string => inspect(logged, { depth: 9 });
-const told = (): readonly string[] => secretsIn(log(), [PLACE]);
+const leaks = (): readonly string[] => secretsIn(log(), [PLACE]);
 
 test('E5: the content of a tool message of LangChain that throws', async () => {
   const message = { lc_direct_tool_output: true, type: 'tool', status: 'error', content: { toJSON: refuse } };
@@ -33,7 +33,7 @@ test('E5: the content of a tool message of LangChain that throws', async () => {
   const session = createBreakerbox({ agent: 'tester' }).session();
   const [search] = guardLangchainTools([made], session) as unknown as [{ invoke(input: unknown): unknown }];
   expect(await search.invoke(input)).toBe(message);
-  expect(told()).toEqual([]);
+  expect(leaks()).toEqual([]);
 });
 
 test('E5: the metadata of an MCP result that throws when it is labelled', async () => {
@@ -45,7 +45,7 @@ test('E5: the metadata of an MCP result that throws when it is labelled', async 
   const call = (): unknown => client.callTool({ name: 'search', arguments: input } as never);
   await call();
   await call(); // The same result as before, and so labelled.
-  expect(told()).toEqual([]);
+  expect(leaks()).toEqual([]);
 });
 
 test('Q2: parse() of an alternative that quotes what the model asked for', async () => {
@@ -66,5 +66,5 @@ test('Q2: parse() of an alternative that quotes what the model asked for', async
   ) as unknown as [{ run(input: unknown): Promise<unknown> }];
   await expect(search.run({ q: secretOf(PLACE) })).rejects.toThrow('search');
   expect(log()).toContain("parse() of tool 'news'");
-  expect(told()).toEqual([]);
+  expect(leaks()).toEqual([]);
 });

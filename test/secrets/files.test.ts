@@ -1,8 +1,12 @@
 /** Malicious snapshot and capability files: they cause an error of bounded size, or have no effect. */
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BreakerboxConfigError, createBreakerbox, formatReport, parseCapabilities } from '@breakerbox/core';
+import { BreakerboxConfigError, createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
+import { parseCapabilities } from '@breakerbox/core/scope';
+import { restore, snapshot as snapshotOf } from '@breakerbox/core/snapshot';
 import { loadCapabilities, parseCapabilitiesYaml } from '@breakerbox/instrumentation/capabilities';
 import { afterEach, describe, expect, test } from 'vitest';
 
@@ -15,13 +19,13 @@ const box = () => createBreakerbox({ agent: 'tester', tools: { a: { failureThres
 const snapshot = () => {
   const session = box().session({ id: 'kept' });
   for (const tool of ['a', 'b']) session.acquire(tool).settle({ outcome: 'failure', category: 'network' });
-  return JSON.parse(JSON.stringify(session.snapshot())) as Record<string, never[]> & { ledger: object };
+  return JSON.parse(JSON.stringify(snapshotOf(session))) as Record<string, never[]> & { ledger: object };
 };
 
 const times = <Value>(count: number, make: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-const refusal = async (run: () => unknown): Promise<BreakerboxConfigError> => {
+const rejection = async (run: () => unknown): Promise<BreakerboxConfigError> => {
   const error: unknown = await Promise.resolve()
     .then(run)
     .catch((one: unknown) => one);
@@ -41,7 +45,7 @@ describe('C11: a hostile snapshot', () => {
     ['endless nesting', (kept) => ({ ...kept, agent: JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) })],
   ] satisfies [string, (kept: ReturnType<typeof snapshot>) => unknown][])('C11: %s', async (_, change) => {
     const hostile = change(snapshot());
-    const { message } = await refusal(() => box().restore(hostile));
+    const { message } = await rejection(() => restore(box(), hostile));
     expect(message.length).toBeLessThan(READABLE);
   });
 
@@ -66,7 +70,7 @@ describe('C11: a hostile snapshot', () => {
     const opening = { category: 'network', at: { step: 0, ageMs: 0 }, unixMs: 0 };
     const openings = counted(times(1_000, () => opening));
     const ledger = { ...kept.ledger, openings: openings.watched };
-    box().restore({ ...kept, circuits: circuits.watched, ledger });
+    restore(box(), { ...kept, circuits: circuits.watched, ledger });
     expect(circuits.reads()).toBeLessThan(20_000);
     expect(openings.reads()).toBeLessThan(20_000);
   });
@@ -75,17 +79,17 @@ describe('C11: a hostile snapshot', () => {
     const kept = JSON.parse(JSON.stringify(snapshot()).replaceAll('"a"', JSON.stringify(name))) as object;
     const named = createBreakerbox({ agent: 'tester', tools: {} });
     named.declare(name);
-    const session = named.restore(kept);
+    const session = restore(named, kept);
     expect(session.acquire(name).decision).toBe('skip');
-    expect(formatReport(session.report())).toContain(name);
-    expect(JSON.stringify(session.snapshot())).toContain(JSON.stringify(name));
+    expect(formatReport(report(session))).toContain(name);
+    expect(JSON.stringify(snapshotOf(session))).toContain(JSON.stringify(name));
   });
 
   test.each(['', ',"circuits":{}', ',"ledger":{}'])(
     'C11: keys of a prototype have no effect: case %#',
     async (more) => {
       const hostile: unknown = JSON.parse(`{"version":1,"__proto__":{"agent":"tester","id":"x","polluted":1}${more}}`);
-      await refusal(() => box().restore(hostile));
+      await rejection(() => restore(box(), hostile));
       expect(({} as { polluted?: number }).polluted).toBeUndefined();
     },
   );
@@ -113,15 +117,15 @@ describe('R1, E6: a hostile capability file', () => {
       () => parseCapabilitiesYaml('tools: { a: { fallback: !!js/function "() => 1" } }'),
     ],
   ])('R1: %s', async (_, read) => {
-    expect((await refusal(read)).message.length).toBeLessThan(READABLE);
+    expect((await rejection(read)).message.length).toBeLessThan(READABLE);
   });
 
-  test.each(['.yaml', '.json'])('R1: a file of 2 MB is refused without reading it: %s', async (extension) => {
+  test.each(['.yaml', '.json'])('R1: a file of 2 MB is rejected without reading it: %s', async (extension) => {
     const folder = await mkdtemp(join(tmpdir(), 'breakerbox-secrets-'));
     try {
       const path = join(folder, `map${extension}`);
       await writeFile(path, `{"tools": {"a": {"fallback": "${'x'.repeat(2_000_000)}"}}}`);
-      expect((await refusal(() => loadCapabilities(path))).message).toMatch(/2000\d{3} bytes|1 MB/);
+      expect((await rejection(() => loadCapabilities(path))).message).toMatch(/2000\d{3} bytes|1 MB/);
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -20,7 +20,7 @@ const HOLDS: Readonly<Record<string, string>> = {
   plans: 'prices',
   messages: "Tool 'search' is unavailable",
   events: 'circuit.transition',
-  'what a console shows': 'Expeditor',
+  'what a console shows': 'Session',
   '/metrics': 'breakerbox_outcomes_total{',
   'prom-client': 'breakerbox_outcomes_total{',
   'OTLP traces': 'execute_tool search',

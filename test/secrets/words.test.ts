@@ -1,5 +1,6 @@
 /** Words of a tool, an MCP server or a model must not become a part of the model's instructions (R3). */
-import { type BreakerboxConfig, createBreakerbox, formatReport, type Session } from '@breakerbox/core';
+import { type BreakerboxConfig, createBreakerbox, type Session } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
 import { guard, ToolUnavailableError } from '@breakerbox/instrumentation';
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -15,7 +16,7 @@ const sessionOf = (tools: BreakerboxConfig['tools'] = {}): Session =>
 /** Everything that we write for a model or for a person. */
 const wordsOf = (session: Session, tool: string): readonly string[] => {
   const permit = session.acquire(tool);
-  return [permit.message, session.note(), formatReport(session.report()), JSON.stringify(session.report())];
+  return [permit.message, session.note(), formatReport(report(session)), JSON.stringify(report(session))];
 };
 
 describe('R3: our texts contain no words of tools', () => {
@@ -43,10 +44,10 @@ describe('R3: our texts contain no words of tools', () => {
     const session = sessionOf();
     const search = guard(session, 'search', () => Promise.reject(error));
     await expect(search({ q: ORDER })).rejects.toBe(error);
-    const refusal: unknown = await search({ q: `${ORDER}!` }).catch((one: unknown) => one);
-    expect(refusal).toBeInstanceOf(ToolUnavailableError);
-    const { message, stack, cause } = refusal as ToolUnavailableError;
-    expect([message, stack, JSON.stringify(refusal), String(cause)].join('\n')).not.toContain('previous');
+    const rejection: unknown = await search({ q: `${ORDER}!` }).catch((one: unknown) => one);
+    expect(rejection).toBeInstanceOf(ToolUnavailableError);
+    const { message, stack, cause } = rejection as ToolUnavailableError;
+    expect([message, stack, JSON.stringify(rejection), String(cause)].join('\n')).not.toContain('previous');
   });
 
   test('R3: an MCP server: its instructions, descriptions, titles and errors', async () => {
@@ -62,10 +63,10 @@ describe('R3: our texts contain no words of tools', () => {
     const guarded = guardMcpClient(client, session);
     await guarded.listTools();
     await guarded.callTool({ name: 'search', arguments: {} });
-    const refused = await guarded.callTool({ name: 'search', arguments: {} });
+    const rejected = await guarded.callTool({ name: 'search', arguments: {} });
     await client.close();
-    expect(JSON.stringify(refused)).toContain("Tool 'search' is unavailable");
-    expect([JSON.stringify(refused), ...wordsOf(session, 'search')].join('\n')).not.toContain('previous');
+    expect(JSON.stringify(rejected)).toContain("Tool 'search' is unavailable");
+    expect([JSON.stringify(rejected), ...wordsOf(session, 'search')].join('\n')).not.toContain('previous');
   });
 });
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { queryObjects } from 'node:v8';
 import { startTelemetry } from '@breakerbox/telemetry';
 import { sumOf } from '../hostile/observed.ts';
-import { createBoxes, IDLE_MS, runSession, type Seen } from './agents.ts';
+import { createBoxes, IDLE_MS, runSession, type Seen } from './soak-agents.ts';
 import { createWorld } from './world.ts';
 
 /**
@@ -62,8 +62,8 @@ let scrapes = 0;
 
 const round = async (untilMs: number): Promise<void> => {
   world.outages(true);
-  const seats = Array.from({ length: AT_ONCE }, async (_, seat) => {
-    for (let next = seat; performance.now() < untilMs; next += 1) {
+  const lanes = Array.from({ length: AT_ONCE }, async (_, lane) => {
+    for (let next = lane; performance.now() < untilMs; next += 1) {
       await runSession(boxes[next % boxes.length] as (typeof boxes)[0], world, seen);
     }
   });
@@ -77,7 +77,7 @@ const round = async (untilMs: number): Promise<void> => {
       await wait(500);
     }
   };
-  await Promise.all([...seats, scraping()]);
+  await Promise.all([...lanes, scraping()]);
 };
 
 const timer = setTimeout(() => {}, 0);

@@ -1,5 +1,7 @@
 /** What is unusual, and no mistake. */
+
 import { createBreakerbox, type Session } from '@breakerbox/core';
+import { restore, snapshot } from '@breakerbox/core/snapshot';
 
 const tools = { web_search: { probeAfterSteps: 2 }, read_file: {} };
 const box = createBreakerbox({ agent: 'research-agent', tools, budget: { failures: 2 } });
@@ -7,9 +9,9 @@ const box = createBreakerbox({ agent: 'research-agent', tools, budget: { failure
 // A server that keeps a conversation between requests, and never ends it.
 let kept: unknown;
 for (let request = 0; request < 5; request += 1) {
-  const session: Session = kept === undefined ? box.session({ id: 'conversation-7' }) : box.restore(kept);
+  const session: Session = kept === undefined ? box.session({ id: 'conversation-7' }) : restore(box, kept);
   session.acquire('read_file').settle({ outcome: 'success' });
-  kept = JSON.parse(JSON.stringify(session.snapshot()));
+  kept = JSON.parse(JSON.stringify(snapshot(session)));
 }
 
 // Many calls at the same time, and a stream that outlives its session.
@@ -20,7 +22,7 @@ const stream = busy.acquire('read_file');
 busy.end();
 stream.settle({ outcome: 'success' });
 
-// A tool with a name that is nearly another's, a name that the model made up, and several calls of a tool that is out.
+// A tool with a name that is nearly another's, a name that the model made up, and several calls of a tool that is unavailable.
 const session = box.session();
 session.declare('read_files');
 for (let turn = 0; turn < 5; turn += 1) {

@@ -4,7 +4,7 @@ import type { Together } from '../../limits.ts';
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend } from '../../names.ts';
 import { CATEGORY_COLOURS, COLOUR } from '../../palette.ts';
-import { bars, coloured } from '../../panels.ts';
+import { bars, coloured, sized } from '../../panels.ts';
 import { highest, orZeroNamed } from '../../promql.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 import { WHAT_ALERTS_LEAVE_OUT } from './leave-out.ts';
@@ -26,9 +26,7 @@ export const lastOpenings = ({ seconds, tools, agents }: Together) =>
     {
       title: 'Last openings',
       description: `The last opening of each tool in the time range shown, by error, newest first; at most ${TOOLS_IN_TABLE}. "Tools together": the most tools of this agent that opened with this error within ${seconds} s. "Agents together": the most agents on which this tool did. ${tools} tools or ${agents} agents or more count as one cause. ${WHAT_ALERTS_LEAVE_OUT}`,
-      unit: 'none',
-      width: 24,
-      height: 9,
+      ...sized(24, 9, 'none'),
     },
     [
       {
@@ -82,9 +80,7 @@ export const byError = () =>
         title: 'Tools that opened, by error',
         description:
           'Tools whose circuit opened. Each counts once, even if it opened in many sessions, and is drawn for one rate interval. One tall bar of one colour suggests one cause. Low bars of many colours do not.',
-        unit: 'none',
-        width: 12,
-        height: 8,
+        ...sized(12, 8, 'none'),
       },
       {
         expr: orZeroNamed(openedBy(ATTR.errorType, '$__rate_interval'), ATTR.errorType, 'none'),
@@ -100,9 +96,7 @@ export const byAgent = () =>
     {
       title: 'Tools that opened, by agent',
       description: `The same tools by agent: the ${AGENTS_IN_GRAPH} agents with the most openings in the time range shown. If one bar has several agents, look for what they share.`,
-      unit: 'none',
-      width: 12,
-      height: 8,
+      ...sized(12, 8, 'none'),
     },
     {
       expr: orZeroNamed(

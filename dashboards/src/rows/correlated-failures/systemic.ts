@@ -2,7 +2,7 @@ import { AGENT } from '../../circuit-state.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, JOB, legend, METRIC } from '../../names.ts';
 import { CATEGORY_COLOURS } from '../../palette.ts';
-import { bars, coloured, legendTableBeside, lines } from '../../panels.ts';
+import { bars, coloured, legendTableBeside, lines, sized } from '../../panels.ts';
 import { gained, highest, orZeroNamed, series, sumBy } from '../../promql.ts';
 
 const AGENTS_IN_GRAPH = 10;
@@ -15,9 +15,7 @@ export const events = () =>
         title: 'Systemic events by category',
         description:
           'Failures of several tools that an agent recognised as one event, because they share a network, a host or a credential. Each event is drawn for one rate interval. _MIXED: the tools failed in different ways.',
-        unit: 'none',
-        width: 12,
-        height: 8,
+        ...sized(12, 8, 'none'),
       },
       {
         expr: orZeroNamed(
@@ -37,9 +35,7 @@ export const active = () =>
     {
       title: 'Systemic events that last, by agent',
       description: `Active events: the ${AGENTS_IN_GRAPH} agents with the most. In scope session, each pauses its session until the recovery is confirmed. In scope process, calls of the affected tools are skipped until a probe succeeds. If several agents are affected at once, look for what they share.`,
-      unit: 'none',
-      width: 12,
-      height: 8,
+      ...sized(12, 8, 'none'),
     },
     {
       expr: highest(

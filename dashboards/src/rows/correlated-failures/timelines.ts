@@ -3,6 +3,7 @@ import { AGENT_TOOL, CIRCUIT_STATES, worstState } from '../../circuit-state.ts';
 import { inOrderOfOpening, orNothingOpened } from '../../correlation.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, JOB, legend } from '../../names.ts';
+import { sized } from '../../panels.ts';
 import { BANDS, stateTimeline } from '../../state-timeline.ts';
 
 /** When alerts fired. */
@@ -12,9 +13,7 @@ export const alerts = () =>
       title: 'Alerts over time',
       description:
         'Alerts on systemic failures and correlated openings: pending until they have been true for long enough, then firing. A band without an agent is about a tool of several agents.',
-      unit: 'none',
-      width: 24,
-      height: 5,
+      ...sized(24, 5, 'none'),
     },
     { expr: sharedCause(), legend: `{{${ALERT.name}}} ${legend(ATTR.agent)} ${legend(ATTR.tool)} ${legend(JOB)}` },
     ALERT_STATES,
@@ -26,9 +25,7 @@ export const circuits = () =>
     {
       title: 'Circuits in the order of their opening',
       description: `The worst state of the ${BANDS} tools that opened last in the time range shown, the first opening at the top. Edges below one another are one event: look for what these tools share.`,
-      unit: 'none',
-      width: 24,
-      height: 11,
+      ...sized(24, 11, 'none'),
     },
     {
       expr: orNothingOpened(inOrderOfOpening(worstState(), BANDS)),

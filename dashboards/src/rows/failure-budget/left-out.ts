@@ -3,7 +3,7 @@ import { ATTR, legend, METRIC } from '../../names.ts';
 import { DISPOSITION_COLOURS } from '../../palette.ts';
 import { bars, coloured, EVENT_POINTS, legendTableBeside, lines, type Row } from '../../panels.ts';
 import { gained, highest, orZeroNamed, overall, rate, share, sumBy } from '../../promql.ts';
-import { degradations, whereCallsWent } from '../held-up.ts';
+import { degradations, whereCallsWent } from '../rejected-calls.ts';
 import { tokens, tokensBy } from '../tokens.ts';
 
 const { tasks } = METRIC;

@@ -5,7 +5,7 @@ import { AGENT } from '../../circuit-state.ts';
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, JOB, label, legend, METRIC, type MetricDefinition } from '../../names.ts';
 import { COLOUR, SESSION_COLOURS } from '../../palette.ts';
-import { coloured, legendTableBeside, lines, type Row, stacked, thresholds } from '../../panels.ts';
+import { coloured, legendTableBeside, lines, type Row, sized, stacked, thresholds } from '../../panels.ts';
 import { gained, highest, series, sumBy } from '../../promql.ts';
 import { AGENT_COLUMNS, JOB_KEY, table } from '../../table.ts';
 
@@ -33,9 +33,7 @@ const agents = () =>
     {
       title: 'Budget by agent',
       description: `Sessions and failure budget of each agent; first agents with paused sessions, then those with the least budget left; at most ${ROWS} agents. Paused: for any reason. Systemic: paused because several tools failed together. Left: share of the failures that live sessions may have, now. Started, charged, fell low (to at most one failure left) and ran out cover the time range shown.`,
-      unit: 'none',
-      width: 17,
-      height: 9,
+      ...sized(17, 9, 'none'),
     },
     [
       {
@@ -77,9 +75,7 @@ const least = () =>
     {
       title: 'Least budget left',
       description: `The share that is left now of the failures that live sessions may have: the ${BARS} agents with the least.`,
-      unit: 'percentunit',
-      width: 7,
-      height: 9,
+      ...sized(7, 9, 'percentunit'),
     },
     {
       expr: `sort(bottomk(${BARS}, ${budgetLeft(AGENT)}))`,
@@ -97,9 +93,7 @@ const byState = () =>
       {
         title: 'Sessions by state',
         description: 'Live sessions. A paused session stays paused until it is resumed or ends.',
-        unit: 'none',
-        width: 12,
-        height: 8,
+        ...sized(12, 8, 'none'),
       },
       { expr: sumBy([ATTR.sessionState], series(sessions)), legend: legend(ATTR.sessionState) },
     ),
@@ -111,9 +105,7 @@ const paused = () =>
     {
       title: 'Sessions paused on budget, by agent',
       description: `Agents whose sessions wait for resume(), and since when: the ${LINES} agents with the most paused sessions. If it is one agent, see below what burns its budget. If there are many, look for what they share.`,
-      unit: 'none',
-      width: 12,
-      height: 8,
+      ...sized(12, 8, 'none'),
     },
     {
       expr: highest(

@@ -2,7 +2,7 @@ import { AGENT_TOOL } from '../../circuit-state.ts';
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend, METRIC } from '../../names.ts';
 import { CATEGORY_COLOURS, COLOUR } from '../../palette.ts';
-import { bars, coloured, type Row } from '../../panels.ts';
+import { bars, coloured, type Row, sized } from '../../panels.ts';
 import { gained, grew, highest, type Matchers, orZeroNamed, overall, sumBy } from '../../promql.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 
@@ -23,9 +23,7 @@ const byTool = () =>
     {
       title: 'Failures by tool',
       description: `The ${LINES} tools with the most failures. ${CHARGES} ${DRAWN}`,
-      unit: 'none',
-      width: 12,
-      height: 8,
+      ...sized(12, 8, 'none'),
     },
     {
       expr: orZeroNamed(
@@ -43,9 +41,7 @@ const byCategory = () =>
       {
         title: 'Failures by error category',
         description: `The error categories of the failures. ${CHARGES} ${DRAWN}`,
-        unit: 'none',
-        width: 12,
-        height: 8,
+        ...sized(12, 8, 'none'),
       },
       {
         expr: orZeroNamed(`${sumBy([ATTR.errorType], grew(outcomes, FAILURE))} > 0`, ATTR.errorType, 'none'),
@@ -60,9 +56,7 @@ const causes = () =>
     {
       title: 'What burns the budget',
       description: `Failures in the time range shown by agent, tool and error category: the ${ROWS} with the most. The bars are relative to the first row. ${CHARGES}`,
-      unit: 'none',
-      width: 24,
-      height: 8,
+      ...sized(24, 8, 'none'),
     },
     [
       {

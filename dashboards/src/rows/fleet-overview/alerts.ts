@@ -1,6 +1,7 @@
 import { ALERT, firingAlerts, firingFor, LINK, NO_RULES, SEVERITIES } from '../../alert-state.ts';
 import { fromRow, fromRowTo, UID } from '../../links.ts';
 import { ATTR, JOB, label } from '../../names.ts';
+import { sized } from '../../panels.ts';
 import { JOB_KEY, type Key, table, tight } from '../../table.ts';
 
 /** Columns that are not drawn. */
@@ -53,9 +54,7 @@ export const alerts = () =>
       {
         title: 'Firing alerts',
         description: `Breakerbox's alerts that fire now, critical ones first, and how long their condition has been true. Click an alert to open its dashboard. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent, tool and job are empty if an alert covers several.`,
-        unit: 'none',
-        width: 9,
-        height: 6,
+        ...sized(9, 6, 'none'),
       },
       keys,
       [

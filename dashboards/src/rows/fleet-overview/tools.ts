@@ -2,6 +2,7 @@ import { AGENT_TOOL, CIRCUIT_STATES, CIRCUIT_STATES_IN_TABLE, worstState } from 
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, JOB, label, legend, METRIC, OPEN_STATES } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
+import { sized } from '../../panels.ts';
 import { circuitsIn, failedShare, highest, notRunShare, series, sumBy, trouble } from '../../promql.ts';
 import { stateTimeline } from '../../state-timeline.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table, tight } from '../../table.ts';
@@ -27,9 +28,7 @@ export const health = () =>
       {
         title: 'Tool health',
         description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Open: the number of circuits that reject calls now. Failed: failures divided by calls that succeeded or failed in the time range shown, without ignored outcomes. Not run: share of the decisions. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
-        unit: 'none',
-        width: 15,
-        height: 6,
+        ...sized(15, 6, 'none'),
       },
       [
         {
@@ -91,9 +90,7 @@ export const states = () =>
     {
       title: 'Circuits over time',
       description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} tools that are not closed now or were open longest. By hand: no circuit is open, and one is switched off or only observes, so calls always run. An opening between two scrapes is not shown here. "Last opened" above includes it.`,
-      unit: 'none',
-      width: 15,
-      height: 6,
+      ...sized(15, 6, 'none'),
     },
     {
       expr: highest(worstState(), TOOLS_IN_TIMELINE, AGENT_TOOL, worstAtTheEnd()),

@@ -2,7 +2,7 @@ import { AGENT_TOOL, CIRCUIT_STATES, AGENT as JOB_AGENT, worstState } from '../.
 import { dashboardLinks, fromSeries, seriesTracesLink, tracesLink, UID } from '../../links.ts';
 import { ATTR, JOB, label, legend, METRIC } from '../../names.ts';
 import { COLOUR, STATE_COLOURS } from '../../palette.ts';
-import { bars, coloured, type Row, stacked } from '../../panels.ts';
+import { bars, coloured, type Row, sized, stacked } from '../../panels.ts';
 import { gained, highest, type Matchers, orZero, orZeroNamed, overall, series, sumBy, trouble } from '../../promql.ts';
 import { BANDS, stateTimeline } from '../../state-timeline.ts';
 import { SPANS } from './spans.ts';
@@ -17,9 +17,7 @@ const states = () =>
     {
       title: 'State over time',
       description: `The worst state among the circuits of each agent: the ${BANDS} agents whose circuits were open longest. If all agents are affected at once, the tool is down. If one is, check its credentials, network and arguments. A band of group:NAME is the circuit of a group. While it is open, calls of all of its tools are skipped, although their own circuits are closed. An opening between two scrapes is not shown here. The openings below include it.`,
-      unit: 'none',
-      width: 24,
-      height: 8,
+      ...sized(24, 8, 'none'),
     },
     {
       expr: highest(worstState(AGENT_TOOL), BANDS, AGENT_TOOL, trouble(AGENT_TOOL)),
@@ -47,9 +45,7 @@ const openings = () =>
     {
       title: 'Openings by agent',
       description: `From the counter, so openings between two scrapes are included. A failed probe opens a circuit again. Each opening is drawn for one rate interval; the ${LINES} agents with the most openings.`,
-      unit: 'none',
-      width: 12,
-      height: 8,
+      ...sized(12, 8, 'none'),
     },
     {
       expr: orZeroNamed(
@@ -84,9 +80,7 @@ const changes = () =>
         title: 'Transitions',
         description:
           'Changes of state, from → to. A normal outage is closed → open → half_open → closed. Many half_open → open are failed probes. Other changes are made by hand. Each change is drawn for one rate interval.',
-        unit: 'none',
-        width: 12,
-        height: 8,
+        ...sized(12, 8, 'none'),
       },
       {
         expr: orZeroNamed(
@@ -123,9 +117,7 @@ const counts = () =>
         title: 'Circuits by state',
         description:
           'The number of circuits in each state, one for each live session (or one for all sessions of a process). A group has its own in addition to those of its tools. If a few of many are open, the cause is in those sessions. If all are, it is the tool.',
-        unit: 'none',
-        width: 12,
-        height: 8,
+        ...sized(12, 8, 'none'),
       },
       { expr: sumBy([ATTR.state], series(circuits)), legend: legend(ATTR.state) },
     ),
@@ -143,9 +135,7 @@ const probes = () =>
         title: 'Probes and how they ended',
         description:
           'Probes: calls that test whether the tool works again (line), and their results (bars): half_open → closed, or half_open → open. If more are sent than end, a circuit needs several, or a probe was cancelled or its outcome ignored. A call of one of its tools probes a group. Each probe is drawn for one rate interval.',
-        unit: 'none',
-        width: 12,
-        height: 8,
+        ...sized(12, 8, 'none'),
       },
       { expr: ended('closed'), legend: CLOSED },
       { expr: ended('open'), legend: REOPENED },

@@ -3,6 +3,7 @@ import { fromRow, rowTracesLink, UID } from '../../links.ts';
 import { ATTR, label, METRIC, OPEN_STATES } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import type { Row } from '../../panels.ts';
+import { sized } from '../../panels.ts';
 import { circuitsIn, failedShare, notRunShare, quantile, rate, sumBy } from '../../promql.ts';
 import { outages, timeToRecovery } from '../../recovery.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
@@ -21,9 +22,7 @@ const agents = () =>
     {
       title: 'Agents that use it',
       description: `Each agent with the selected tools; first those that are open now, then those that were open longest; at most ${ROWS}. State: the worst circuit. Open: the number of circuits that reject calls now. The other columns cover the time range shown. Failed: failures divided by calls that succeeded or failed. Not run: share of the decisions. Mean outage: the mean time to recovery. A group (group:NAME) has circuits but no calls of its own.`,
-      unit: 'none',
-      width: 24,
-      height: 9,
+      ...sized(24, 9, 'none'),
     },
     [
       {

@@ -1,5 +1,5 @@
 import { METRIC, type MetricDefinition } from '../../names.ts';
-import { type Row, stat, thresholds } from '../../panels.ts';
+import { type Row, stat } from '../../panels.ts';
 import { gained, orZero, sumBy } from '../../promql.ts';
 import { budgetLeftNow, pausedAsSystemic, pausedOnBudget } from '../stats.ts';
 
@@ -9,7 +9,7 @@ const height = 4;
 const inRange = (metric: MetricDefinition): string => orZero(sumBy([], gained(metric, '$__range')));
 
 const counted = (width: number, title: string, description: string, metric: MetricDefinition) =>
-  stat({ width, height, title, description, unit: 'short' }, inRange(metric), thresholds());
+  stat({ width, height, title, description, unit: 'short' }, inRange(metric));
 
 /** Charges, the budget left, and paused sessions. */
 export const nowRow = (): Row => ({

@@ -20,7 +20,6 @@ const reporting = () =>
         'Agents whose telemetry Prometheus has now, counted once per job. If there are fewer than you run, check their scrapes first.',
     },
     `count(${sumBy(AGENT, series(METRIC.sessions))})`,
-    thresholds(),
   );
 
 const gone = (absent: Absent) =>

@@ -4,6 +4,7 @@ import type { Absent } from '../../limits.ts';
 import { fromRow, UID } from '../../links.ts';
 import { ATTR, label, METRIC } from '../../names.ts';
 import { CALM, COLOUR, SESSION_COLOURS } from '../../palette.ts';
+import { sized } from '../../panels.ts';
 import { highest, series, sumBy } from '../../promql.ts';
 import type { StateName } from '../../state-timeline.ts';
 import { AGENT_COLUMNS, JOB_KEY, table, tight } from '../../table.ts';
@@ -38,9 +39,7 @@ export const agents = (absent: Absent) =>
       {
         title: 'Agents',
         description: `The state of each agent's sessions, those that wait for a person first; at most ${AGENTS_IN_TABLE} agents, and as many vanished ones. Vanished: the agent reported for at least ${absent.minutes} minutes of the last hour, nothing for ${absent.silence}, and does not come and go. Systemic event: calls of some tools are skipped, and no session is paused. Budget used: share of the failures that live sessions may have, now. Click an agent for its budget.`,
-        unit: 'none',
-        width: 9,
-        height: 6,
+        ...sized(9, 6, 'none'),
       },
       [
         {

@@ -2,7 +2,7 @@ import { ATTR, legend, METRIC } from '../../names.ts';
 import { AVAILABILITY_COLOURS, FRESHNESS_COLOURS } from '../../palette.ts';
 import { bars, coloured, NONE, type Row } from '../../panels.ts';
 import { orGroupNamed, rate, sumBy } from '../../promql.ts';
-import { degradations, whereCallsWent } from '../held-up.ts';
+import { degradations, whereCallsWent } from '../rejected-calls.ts';
 import { tokensBy } from '../tokens.ts';
 
 const { freshness, prechecks } = METRIC;
@@ -54,7 +54,7 @@ const checks = () =>
   );
 
 /** What the agents did instead, its quality, and the answers of pre-call checks. */
-export const inItsPlaceRow = (): Row => ({
+export const fallbacksRow = (): Row => ({
   title: 'Fallbacks',
   panels: [whereCallsWent(third), degradations(third), tokensBy(ATTR.tool, third), notCurrent(), checks()],
 });

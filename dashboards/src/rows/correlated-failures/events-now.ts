@@ -35,7 +35,6 @@ export const now = ({ seconds, tools, agents }: Together) => [
         'Tools whose circuit opened in the time range shown, by agent and error. Each counts once, even if it opened often or in many sessions.',
     },
     orZero(`count(${openedIn('$__range')})`),
-    thresholds(),
   ).dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tool detail')])),
   stat(
     {

@@ -14,7 +14,7 @@ export const whereCallsWent = (size: Size) =>
         ...size,
         title: 'Where rejected calls went',
         description:
-          'What the agents were told to do instead of a call: use an alternative, follow the manual fallback, use the last good result, or defer the work. If many are deferred, configure an alternative or a fallback.',
+          'What the agents were asked to do instead of a call: use an alternative, follow the manual fallback, use the last good result, or defer the work. If many are deferred, configure an alternative or a fallback.',
         unit: 'ops',
       },
       {

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Breakerbox, type BreakerboxConfig, createBreakerbox, formatReport, type Session } from '@breakerbox/core';
+import { type Breakerbox, type BreakerboxConfig, createBreakerbox, type Session } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
+import { restore, snapshot } from '@breakerbox/core/snapshot';
 import { guardAll, ToolUnavailableError } from '@breakerbox/instrumentation';
 import { TOOLS, type World } from './world.ts';
 
@@ -95,9 +97,9 @@ export const runSession = async (box: Breakerbox, world: World, seen: Seen): Pro
     if (Math.random() < 0.7) session.step();
     if (session.view().state !== 'active') recover(session);
     if (Math.random() < 0.05) {
-      const kept = JSON.stringify(session.snapshot());
+      const kept = JSON.stringify(snapshot(session));
       session.end();
-      session = box.restore(JSON.parse(kept));
+      session = restore(box, JSON.parse(kept));
       seen.sessions += 1;
       tools = guarded();
     }
@@ -139,7 +141,7 @@ const byHand = (session: Session, seen: Seen): void => {
 
 /** What an operator does with a paused session. */
 const recover = (session: Session): void => {
-  formatReport(session.report());
+  formatReport(report(session));
   session.note();
   session.confirmRecovered();
   session.resume();

@@ -1,5 +1,4 @@
-import { ATTR, type Breakerbox, METRIC, type MetricDefinition } from '@breakerbox/core';
-import type { RunningAgent } from './agents.ts';
+import { ATTR, type Breakerbox, METRIC, type MetricDefinition, type ScopePlan, type Session } from '@breakerbox/core';
 
 /** Attributes by their OpenTelemetry keys. An undefined attribute is left out. */
 type Attributes = Readonly<Record<string, string | undefined>>;
@@ -17,14 +16,14 @@ export const seriesName = (metric: string, labels: Readonly<Record<string, strin
 };
 
 /** The events of an agent's engine, from which the test computes what the metrics must show. */
-export interface LedgerOfEvents {
+export interface EventCounts {
   counts(): Counts;
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Listens to a box from its first event on. */
-export const followEvents = (box: Breakerbox): LedgerOfEvents => {
+export const followEvents = (box: Breakerbox): EventCounts => {
   const counts: Record<string, number> = {};
   const add = (metric: Pick<MetricDefinition, 'prometheus'>, attributes: Attributes, count = 1): void => {
     const name = seriesName(metric.prometheus, { [ATTR.agent]: box.agent, ...attributes });
@@ -61,8 +60,16 @@ export const followEvents = (box: Breakerbox): LedgerOfEvents => {
   return { counts: () => counts };
 };
 
+/** The parts of an agent that {@link engineCounts} reads. */
+interface CountedAgent {
+  readonly box: Breakerbox;
+  readonly session: Session;
+  readonly events: EventCounts;
+  readonly plans: readonly ScopePlan[];
+}
+
 /** The engine's own numbers at the end: its events, the budget of its session, its plans. */
-export const engineCounts = ({ box, session, plans, events }: RunningAgent): Counts => {
+export const engineCounts = ({ box, session, plans, events }: CountedAgent): Counts => {
   const { consumed } = session.view().budget;
   const of = { [ATTR.agent]: box.agent };
   const planned = (of_: 'achievable' | 'deferred') => plans.reduce((sum, plan) => sum + plan[of_].length, 0);

@@ -5,7 +5,7 @@ import { AGENT, AGENT_TOOL, CIRCUIT_STATES, worstState } from '../../circuit-sta
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, type GroupKey, label, legend, METRIC } from '../../names.ts';
 import { CALM, COLOUR } from '../../palette.ts';
-import { instantNamed, type Row, stat, thresholds } from '../../panels.ts';
+import { instantNamed, type Row, stat } from '../../panels.ts';
 import {
   agentsOfGroups,
   failedShare,
@@ -50,7 +50,6 @@ const state = () =>
         'The worst state among the selected circuits. An open circuit probes the tool and closes by itself. Act if it stays open. A tool whose name begins with group: is the circuit of a group of tools, such as those of one MCP server. While it is open, calls of all of them are skipped, although their own circuits are closed.',
     },
     worstState([]),
-    thresholds(),
   ).mappings([stateMapping(NOW_STATES)]);
 
 const TOOL_OF_AGENT = AGENT_TOOL.map(label).join(', ');
@@ -82,7 +81,6 @@ const since = () =>
         'When a selected tool that is open now went from closed to open; the earliest if several are open. Failed probes do not change it. For one tool in several sessions, it is the latest opening. Forced open: a circuit is forced open by hand, and no other is open.',
     },
     outSince(),
-    thresholds(),
   ).mappings([instead('not open', 'forced open', 'not known')]);
 
 const lastOpened = (): string => `max by (${TOOL_OF_AGENT}, ${label(ATTR.errorType)}) (${series(openedTime)} > 0)`;
@@ -98,7 +96,6 @@ const lastError = () =>
         'The error category of the last opening among the circuits that are open now. If none is open, of all selected circuits at any time, not only in the time range shown.',
     },
     '',
-    thresholds(),
   )
     .textMode(BigValueTextMode.Name)
     .targets([
@@ -121,7 +118,6 @@ const failed = () =>
       description: `Failures divided by calls that succeeded or failed, in the time range shown. Ignored outcomes, such as wrong arguments, do not count. ${GROUPS}`,
     },
     orGroup(failedShare([], '$__range')),
-    thresholds(),
   )
     .decimals(1)
     .mappings([OF_GROUP]);
@@ -135,7 +131,6 @@ const p95 = () =>
       description: `One in twenty executed calls took longer, in the time range shown. Estimated from the buckets of the histogram, which ends at 81.92 s. ${GROUPS}`,
     },
     orGroup(quantile(0.95, duration, [], '$__range')),
-    thresholds(),
   ).mappings([instead('no calls'), OF_GROUP]);
 
 const skipped = () =>
@@ -147,7 +142,6 @@ const skipped = () =>
       description: `Share of the decisions that were skip or pause, in the time range shown: calls that were not attempted. ${GROUPS}`,
     },
     orGroup(notRunShare([], '$__range')),
-    thresholds(),
   )
     .decimals(1)
     .mappings([OF_GROUP]);
@@ -162,7 +156,6 @@ const agents = () =>
         'Agents that asked for the selected tools in the time range shown, so an outage affects them. For a group, the agents that have it now. The table below lists them.',
     },
     orZero(`count(${sumBy(AGENT, rate(decisions, '$__range'))} > 0) or ${agentsOfGroups(AGENT)}`),
-    thresholds(),
   ).dataLinks(dashboardLinks([fromSeries(UID.fleetOverview, 'Fleet overview')]));
 
 const recovery = () =>
@@ -175,7 +168,6 @@ const recovery = () =>
         'Mean time that a circuit stayed open: Σ (mean number of open or half-open circuits × time that they were reported) ÷ (circuits that went from closed to open in the time range shown + those open when it began). Only the part of an outage inside the range counts. The circuits of a session end with it.',
     },
     timeToRecovery([]),
-    thresholds(),
   )
     // Keeps `$__interval` short, which measures how long an agent reported.
     .maxDataPoints(1000)
