@@ -59,16 +59,16 @@ test.each(all)('%s is 30 to 70 lines', (example) => {
 /** The line of the web search in the report; of the tool of an MCP server, whose group is open. */
 const WEB = /web_\w*\s+(?:open\s+network|by its group\s+group:web)\s.*\s(\d+)\s+(\d+)$/m;
 
-/** That the web search was out, and that the news search worked in its place. */
+/** That the web search was unavailable, and that the news search was the fallback. */
 const expectTold = ({ code, stdout, stderr }: Awaited<ReturnType<typeof run>>): void => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const out = /^(?=1 of 2 tools is out: (?:\w*web_search|group web) \(network\)\.$)/m;
-  const [said = '', report = ''] = stdout.split(out);
+  const headline = /^(?=1 of 2 tools is unavailable: (?:\w*web_search|group web) \(network\)\.$)/m;
+  const [said = '', report = ''] = stdout.split(headline);
   expect(said).toMatch(/news/i);
   expect(report).toMatch(/news_(search|echo)\s+closed\s+1$/m);
 };
 
-describe('runs with no key, ends by itself, and says what was out and what stood in for it', () => {
+describe('runs with no key, ends by itself, and says what was unavailable and which fallback was used', () => {
   test.concurrent.each(examples)('%s', async (example) => {
     const end = await run(example);
     expectTold(end);

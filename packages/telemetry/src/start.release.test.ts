@@ -17,7 +17,10 @@ afterEach(() => {
 
 /** The open readers of Breakerbox's series. Durations are recorded only for readers. */
 const readers = (): number => {
-  const shared = Reflect.get(globalThis, Symbol.for('@breakerbox/core:telemetry')) as { readers: Set<unknown> };
+  const key = Object.getOwnPropertySymbols(globalThis).find(({ description }) =>
+    description?.startsWith('@breakerbox/core:telemetry:'),
+  );
+  const shared = Reflect.get(globalThis, key ?? '') as { readers: Set<unknown> };
   return shared.readers.size;
 };
 const requests = channel('http.client.request.start');
