@@ -15,7 +15,6 @@ import {
   type Lease,
   release,
   succeed,
-  type Ticket,
 } from './circuit/circuit.ts';
 import { countsForGroup } from './circuit/groups.ts';
 import { distinctKey, passKey, releaseKey, settleKey } from './circuit/key-circuits.ts';
@@ -37,13 +36,13 @@ import type { CircuitSpec } from './tool.ts';
 import { type TrackedCircuit, takeOver } from './tracked-circuit.ts';
 
 /** C14: a probe of a key alone costs what any call does. */
-const probesTool = ({ lease, passes }: SessionPermit): boolean => lease !== undefined || holdsShared(passes);
+const probesMoreThanKey = ({ lease, passes }: SessionPermit): boolean => lease !== undefined || holdsShared(passes);
 
 /**
  * C9: the outcome of a probe that never settled. It is a failure of the tool, or of the key alone if the call probed nothing else
  * (C14).
  */
-export const lapseOf = (permit: SessionPermit): Judged => (probesTool(permit) ? LAPSED : LAPSED_KEY);
+export const lapseOf = (permit: SessionPermit): Judged => (probesMoreThanKey(permit) ? LAPSED : LAPSED_KEY);
 const LAPSED: Judged = { outcome: 'failure', category: 'timeout' };
 const LAPSED_KEY: Judged = { outcome: 'ignored', category: 'timeout', blames: 'key' };
 
@@ -83,7 +82,7 @@ export class CircuitRegistry {
   }
 
   /** The circuit of a tool's group (C13). */
-  groupOf(spec: CircuitSpec | undefined): TrackedCircuit | undefined {
+  trackGroup(spec: CircuitSpec | undefined): TrackedCircuit | undefined {
     return spec === undefined || !this.#box.keepsCircuits ? undefined : this.#put(spec);
   }
 
@@ -97,7 +96,7 @@ export class CircuitRegistry {
   }
 
   /** C15: the other circuits that a call passes: a closed group, and its key, with a slot if the key's circuit is not closed. */
-  passes({ group, tracked }: SessionTool, mode: CircuitMode, key: string | undefined, at: Moment): readonly Pass[] {
+  takePasses({ group, tracked }: SessionTool, mode: CircuitMode, key: string | undefined, at: Moment): readonly Pass[] {
     const ofKey =
       key === undefined || tracked === undefined ? NO_PASSES : [passKey(tracked, key, circuitMoment(this.store, at))];
     // Only a probe settles a group that is not closed (C7).
@@ -116,7 +115,7 @@ export class CircuitRegistry {
     const { tracked, group } = tool;
     if (tracked === undefined) return { lease: undefined, passes: NO_PASSES };
     const asking: Asking = { tool: tool.tool, policy: tracked.tool.policy };
-    const passes: Pass[] = [...this.passes(tool, mode, key, at)];
+    const passes: Pass[] = [...this.takePasses(tool, mode, key, at)];
     const gate = this.#gateFor(tool.tool, mode);
     if (gate !== undefined) passes.push(this.#enterGate(gate, mode, asking, at));
     if (group !== undefined && group.circuit.state !== 'closed' && feeds(group, mode) && rejects(group, mode)) {
@@ -189,14 +188,17 @@ export class CircuitRegistry {
   /**
    * A call is no longer under way. Returns whether it comes back too late to change anything (C7); then it only returns its slots.
    */
-  back(permit: SessionPermit): boolean {
+  returned(permit: SessionPermit): boolean {
     if (permit.decision === 'probe') this.store.probing.end(permit);
     const tracked = this.#own(permit.entry.tracked);
     if (tracked === undefined || !permit.answers || !isLate(tracked.circuit, permit)) return false;
     for (const pass of permit.passes) {
+      if (pass.of === 'key') {
+        releaseKey(tracked, pass);
+        continue;
+      }
       const holder = pass.of === 'group' ? this.#own(permit.entry.group) : this.#stateOf(pass).gate;
-      if (pass.of === 'key') releaseKey(tracked, pass);
-      else if (holder !== undefined) holder.circuit = release(holder.circuit, pass);
+      if (holder !== undefined) holder.circuit = release(holder.circuit, pass);
     }
     return true;
   }
@@ -216,7 +218,7 @@ export class CircuitRegistry {
       const hasCircuit = entry.tracked !== undefined;
       const mayWait = entry.tracked?.tool.policy.failureThreshold ?? 0;
       const group = entry.group?.tool.name;
-      const isProbe = probesTool(permit);
+      const isProbe = probesMoreThanKey(permit);
       const failure = { tool: entry.tool, category, tokens, at, hasCircuit, isProbe, mayWait, group };
       this.#ledgers.failed(observed, failure, this.#box.clock.unixNow());
     }
@@ -255,7 +257,7 @@ export class CircuitRegistry {
 
   #answerTool(permit: SessionPermit, tracked: TrackedCircuit, judged: Judged, at: Moment): void {
     const { circuit } = tracked;
-    const next = this.#next(tracked, permit, judged, at, permit);
+    const next = this.#next(tracked, permit, judged, at);
     if (circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(permit.span);
     this.#move(tracked, next, at);
   }
@@ -296,23 +298,23 @@ export class CircuitRegistry {
     } else this.recovered('probe', at, state !== this.#ledgers.correlationOf(false));
   }
 
-  #next(tracked: TrackedCircuit, ticket: Ticket, judged: Judged, ended: Moment, permit: SessionPermit): Circuit {
+  #next(tracked: TrackedCircuit, permit: SessionPermit, judged: Judged, ended: Moment): Circuit {
     const { circuit, tool } = tracked;
     const { outcome, category = 'unknown', retryAfterMs, tokens = 0 } = judged;
-    if (outcome === 'ignored') return release(circuit, ticket);
+    if (outcome === 'ignored') return release(circuit, permit);
     const { policy } = tool;
-    const { durationMs = ended.ms - permit.at.ms } = judged;
+    const { durationMs = ended.ms - permit.atMs } = judged;
     const at = circuitMoment(this.store, ended);
     const call = { durationMs, tokens };
-    if (outcome === 'success' && !policy.countsSuccesses) return succeed(circuit, ticket, call, policy, at);
+    if (outcome === 'success' && !policy.countsSuccesses) return succeed(circuit, permit, call, policy, at);
     const surroundings = this.#surroundings(tracked);
-    if (outcome === 'success') return succeed(circuit, ticket, call, policy, at, surroundings);
+    if (outcome === 'success') return succeed(circuit, permit, call, policy, at, surroundings);
     const key = distinctKey(keyPassOf(permit.passes), category);
     const degraded = this.#isDegraded(permit, at);
-    return fail(circuit, ticket, { ...call, category, retryAfterMs, degraded, key }, policy, at, surroundings);
+    return fail(circuit, permit, { ...call, category, retryAfterMs, degraded, key }, policy, at, surroundings);
   }
 
-  /** K1. */
+  /** K1: whether the last check scored the tool as degraded. */
   #isDegraded({ entry: { tool, spec } }: SessionPermit, { ms }: Moment): boolean {
     return spec?.precheck !== undefined && this.#box.prechecks.peek(tool, ms) === 'degraded';
   }

@@ -11,7 +11,7 @@ import type { FailureLedgers } from './failure-ledgers.ts';
 import type { CallInput } from './loop-guard/digest.ts';
 import { feeds, rejects } from './passes.ts';
 import type { Precheck } from './precheck.ts';
-import { type Decision, decisionOf, isExecuted, REASONS, type Reason, type SystemicDecision } from './reasons.ts';
+import { type Decision, decisionOf, isExecuted, type Reason, type SystemicDecision } from './reasons.ts';
 import type { RejectionCauses, RejectionFacts } from './routing/message.ts';
 import { type Route, routeOf } from './routing/route.ts';
 import type { SessionTool } from './session-tools.ts';
@@ -61,7 +61,7 @@ export interface DecisionFacts {
   readonly rejection: RejectionFacts | undefined;
 }
 
-/** Decides about calls, and predicts decisions. Changes nothing: the session acts on it. */
+/** Decides about calls, and predicts decisions. It moves no circuit and no ledger, but may start a pre-call check (K3). */
 export class Decider {
   readonly #box: BoxContext;
   readonly #circuits: CircuitRegistry;
@@ -92,10 +92,10 @@ export class Decider {
     this.#noObjection = box.keepsCircuits ? 'closed' : 'no_circuit';
   }
 
-  /** Decides about a call. Changes nothing: the session acts on it. */
+  /** Decides about a call. The session acts on it. */
   decide(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): DecisionFacts {
     const reason = this.#reason(asked, mode, call, at);
-    const decision = reason === 'systemic' ? this.#systemic : REASONS[reason];
+    const decision = decisionOf(reason, this.#systemic);
     const isMade = decision === 'call' || decision === 'probe';
     return { reason, decision, rejection: isMade ? undefined : this.#facts(reason, asked, mode, call, at) };
   }
@@ -112,7 +112,10 @@ export class Decider {
     return decision === 'pause' ? 'would_pause' : 'would_skip';
   }
 
-  /** The first circuit or rule that objects, or asks for a probe, gives the reason. Undefined for nearly every call. */
+  /**
+   * The first objection gives the reason. Without one, the first circuit that is due for a probe does: group, tool, event, key.
+   * Undefined for nearly every call.
+   */
   #objection(asked: Asked, mode: CircuitMode, { input, key }: AskedCall, at: Moment): Reason | undefined {
     const { tool, spec, tracked, group } = asked;
     const isCalm = mode !== 'observe_only' && !this.#ledgers.hasPending;
@@ -238,7 +241,7 @@ export class Decider {
   }
 
   /** What would be decided now for a tool. */
-  now(tool: string, call: AskedCall, at: Moment): RejectionFacts {
+  predict(tool: string, call: AskedCall, at: Moment): RejectionFacts {
     const asked = this.#asked(tool, this.#box.tool(tool));
     const { mode } = asked.tracked ?? asked.spec ?? this.#box.undeclared;
     return this.#facts(this.#reason(asked, mode, call, at), asked, mode, call, at);

@@ -90,7 +90,10 @@ export class FailureLedgers {
     return observed ? dryRun : real;
   }
 
-  /** Whether something in the ledgers may change by time, or by a success. */
+  /**
+   * Whether time or a success may change something in the ledgers, or the session is paused, or an event lasts. Otherwise nothing
+   * here can reject a call, so a decision asks no further.
+   */
   get hasPending(): boolean {
     const { real, dryRun } = this.#store.correlations;
     const { failures, event } = real.correlation;
@@ -210,7 +213,7 @@ export class FailureLedgers {
     this.#observer.resumed();
   }
 
-  /** S5: ends the real event and the event of the dry run. */
+  /** S5: ends the real event and the event of the dry run. `observedOnly`: that of the dry run alone. */
   resolve(observedOnly = false): void {
     this.#correlate(observedOnly, resolveEvent);
     this.#publish();

@@ -4,7 +4,6 @@ import type { Ledger } from './budget/ledger.ts';
 import type { Circuit, Lease, Ticket } from './circuit/circuit.ts';
 import { groupNameOf } from './circuit/groups.ts';
 import { type CircuitMode, type ReportedState, reportedState } from './circuit/mode.ts';
-import type { Moment } from './clock.ts';
 import type { FreshnessLabel } from './freshness/freshness.ts';
 import type { CallInput } from './loop-guard/digest.ts';
 import type { Settlement } from './outcome.ts';
@@ -76,8 +75,8 @@ export interface Decided {
 /** The call that was decided. */
 export interface PermitCall {
   readonly ledger: Ledger;
-  /** When the permit was given, in the circuit's own steps (C12). */
-  readonly at: Moment;
+  /** When the permit was given, in monotonic ms. */
+  readonly atMs: number;
   /** The number of this call in its session. Nested calls have higher numbers than the call around them. */
   readonly serial: number;
   readonly input: CallInput | undefined;
@@ -111,7 +110,7 @@ export class SessionPermit implements Permit, Ticket {
   readonly serial: number;
   readonly route: Route | undefined;
   readonly ledger: Ledger;
-  readonly at: Moment;
+  readonly atMs: number;
   freshness: FreshnessLabel | undefined;
   span: Span | undefined;
   /** The call's arguments, if they were given (O5). Their content is private. */
@@ -137,7 +136,7 @@ export class SessionPermit implements Permit, Ticket {
     this.rejection = decided.rejection;
     this.route = decided.rejection?.route;
     this.ledger = call.ledger;
-    this.at = call.at;
+    this.atMs = call.atMs;
     this.serial = call.serial;
     this.input = call.input;
     this.executes = decided.rejection === undefined;
@@ -191,7 +190,7 @@ export class SessionPermit implements Permit, Ticket {
     this.#contexts = { parent, within: undefined };
   }
 
-  /** C9: when its slots count as failed, in monotonic ms. All of them share one lease (C15). */
+  /** C9: when its slots count as failed, in monotonic ms. The leases of all of them end at the same time (C15). */
   get leaseUntilMs(): number {
     const lease = this.lease ?? this.passes.find((one) => one.lease !== undefined)?.lease;
     return lease?.untilMs ?? Number.POSITIVE_INFINITY;

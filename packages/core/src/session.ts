@@ -29,7 +29,7 @@ import type { AcquireOptions, DeclareOptions, Session as SessionApi } from './se
 import { INTERNALS, type LookAhead, type SessionInternals } from './session-internals.ts';
 import { freshMemory, type SessionMemory } from './session-memory.ts';
 import { type SessionTool, SessionTools, tallyDecision, tallyOutcome } from './session-tools.ts';
-import { NO_OBSERVER } from './telemetry/observer.ts';
+import { NO_OBSERVER, type SessionObserver } from './telemetry/observer.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
 import type { SessionSpan } from './telemetry/spans.ts';
 import { type CircuitView, type SessionView, viewCircuit, viewCircuits, viewSession } from './view.ts';
@@ -52,13 +52,15 @@ export const createSession = (box: BoxContext, start: SessionStart): SessionApi 
 
 /**
  * One run of an agent. The session joins the pure parts: it decides, and runs no tool (E1). Each call of a tool passes through the
- * methods from top to bottom: acquire, arrive, decide, permit, settle, conclude.
+ * methods from top to bottom: acquire, arrive, {@link Decider.decide}, permit, settle, judge, conclude.
  */
 class Session implements SessionApi {
   readonly id: string;
   readonly agent: string;
   readonly #box: BoxContext;
-  readonly #observer: SessionTelemetry;
+  readonly #telemetry: SessionTelemetry;
+  /** The same, as far as deciding is concerned: the session asks it nothing. */
+  readonly #observer: SessionObserver;
   readonly #recovery: RecoveryWatch | undefined;
   readonly #ledgers: FailureLedgers;
   readonly #circuits: CircuitRegistry;
@@ -91,7 +93,8 @@ class Session implements SessionApi {
     this.#stepMs = stepMs;
     this.#allowed = allowed;
     this.#recovery = box.recoveryWatch();
-    this.#observer = new SessionTelemetry(box, id, store, ledgerPair.real, span, named);
+    this.#telemetry = new SessionTelemetry(box, id, store, ledgerPair.real, span, named);
+    this.#observer = this.#telemetry;
     this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#observer);
     this.#circuits = new CircuitRegistry(box, store, this.#ledgers, this.#observer, this.#recovery);
     this.#entries = new SessionTools(box);
@@ -105,7 +108,7 @@ class Session implements SessionApi {
   }
 
   get context(): Context {
-    return this.#observer.context;
+    return this.#telemetry.context;
   }
 
   acquire(tool: string, options?: AcquireOptions): Permit {
@@ -141,7 +144,7 @@ class Session implements SessionApi {
     this.#box.unused.delete(name);
     // A model may make up any name, even the name of a group's circuit.
     const tracked = groupNameOf(name) === undefined ? this.#circuits.track(name) : undefined;
-    return this.#entries.make(name, tracked, this.#circuits.groupOf(this.#box.tool(name)?.group));
+    return this.#entries.make(name, tracked, this.#circuits.trackGroup(this.#box.tool(name)?.group));
   }
 
   #describe({ spec, tracked }: SessionTool, options: AcquireOptions): AskedCall {
@@ -151,16 +154,15 @@ class Session implements SessionApi {
     return { input, key: hasKey ? keyOf(spec, this.agent, read(options, 'input'), hint) : undefined };
   }
 
-  /** A probe takes its slots, and a rejected call gets a fallback. */
+  /** The answer to the caller. A probe takes its slots. */
   #permit(entry: SessionTool, mode: CircuitMode, facts: DecisionFacts, call: AskedCall, at: Moment): SessionPermit {
     const { reason, decision } = facts;
     const { input, key } = call;
     const isShared = entry.group !== undefined || key !== undefined;
-    const passes = isShared && reason === 'closed' ? this.#circuits.passes(entry, mode, key, at) : NO_PASSES;
+    const passes = isShared && reason === 'closed' ? this.#circuits.takePasses(entry, mode, key, at) : NO_PASSES;
     const slots = decision === 'probe' ? this.#circuits.lend(entry, mode, key, at) : { lease: undefined, passes };
     const decided = { ...facts, mode, ...slots };
-    const now = reason === 'closed' ? at : circuitMoment(this.#circuits.store, at);
-    const asked = { ledger: this.#ledgers.real, at: now, serial: this.#serial, input };
+    const asked = { ledger: this.#ledgers.real, atMs: at.ms, serial: this.#serial, input };
     const permit = new SessionPermit(entry, decided, asked, this.#settle);
     if (permit.executes) this.#history.tried(entry.tool, input);
     else input?.release();
@@ -193,10 +195,10 @@ class Session implements SessionApi {
   #conclude(permit: SessionPermit, judged: Judged, settlement: Settlement | undefined, at: Moment): boolean {
     const { entry } = permit;
     const isUntouched = judged.outcome === 'success' && this.#circuits.isUntouched(permit);
-    const late = !isUntouched && this.#circuits.back(permit);
+    const late = !isUntouched && this.#circuits.returned(permit);
     permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
     tallyOutcome(entry.tally, judged, permit.freshness);
-    this.#observer.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.at.ms);
+    this.#observer.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.atMs);
     if (entry.spec === undefined) warnOfUndeclared(this.#box, entry, judged.outcome);
     else this.#box.evidence.settled.add(entry.tool);
     if (!late && !isUntouched) this.#circuits.settle(permit, judged, at);
@@ -213,7 +215,7 @@ class Session implements SessionApi {
     this.#box.declare(tool, options?.group);
     const name = this.#entries.nameOf(tool);
     if (!this.#circuits.store.kept.has(name)) return;
-    this.#arrive(); // It counts in the gauges again, before its circuits do.
+    this.#arrive(); // The session counts in the gauges again, before its circuits do.
     this.#circuits.track(name);
     this.#observer.flush();
   }
@@ -276,7 +278,7 @@ class Session implements SessionApi {
   #rejected(): readonly RejectionFacts[] {
     const { decider, at } = this.#lookAhead();
     return [...this.#box.tools()]
-      .map((tool) => decider.now(tool, NO_CALL, at))
+      .map((tool) => decider.predict(tool, NO_CALL, at))
       .filter((facts) => facts.route !== undefined);
   }
 
@@ -290,7 +292,7 @@ class Session implements SessionApi {
       const tracked = one === undefined ? undefined : store.circuits.get(one);
       return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box, key)];
     });
-    return explanationOf(decider.now(name, { input: known, key }, at), ledgers.real, circuits, at);
+    return explanationOf(decider.predict(name, { input: known, key }, at), ledgers.real, circuits, at);
   }
 
   peek(tool: string, input?: unknown): CircuitView | undefined {
@@ -318,8 +320,8 @@ class Session implements SessionApi {
   }
 
   /**
-   * C11: what the next decision would find, worked out on copies. The copies settle what time has changed. Nothing is reported,
-   * counted or asked.
+   * C11: what the next decision would find, worked out on copies. The copies settle what time has changed. Nothing is reported or
+   * counted, except the answer of a pre-call check that the look starts (K3).
    */
   #lookAhead(): LookAhead {
     const at = this.#now();
@@ -337,7 +339,7 @@ class Session implements SessionApi {
       const isOwn = settle === this.#lapse;
       if (!isOwn) others ??= copyOf(freshMemory(createBudget({}), at.ms).ledgerPair); // Another session pays for its own probes.
       const { circuits } = isOwn ? own : (others ?? own);
-      if (!circuits.back(permit)) circuits.settle(permit, lapseOf(permit), this.#now(permit.leaseUntilMs));
+      if (!circuits.returned(permit)) circuits.settle(permit, lapseOf(permit), this.#now(permit.leaseUntilMs));
     };
     own.circuits.settleDue(at, lapse, true);
     const decider = new Decider(box, own.circuits, own.ledgers, this.#history, this.#allowed);
@@ -363,7 +365,7 @@ class Session implements SessionApi {
     };
   }
 
-  /** Warns about mistakes in the program. It costs something at a few decisions, and nothing at all others. */
+  /** Warns about mistakes in the program. It costs something at a few decisions, and nothing at the rest. */
   #look(isOver: boolean): void {
     if (!isOver) this.#nextLook = nextLook(this.#nextLook);
     safely('looking for mistakes in the program', () =>

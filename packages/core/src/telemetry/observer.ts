@@ -10,13 +10,13 @@ import type { ScopePlan } from '../scope-plan.ts';
 import type { AcquireOptions } from '../session-api.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
 
-/** What a session reports while it decides. It asks an observer nothing: decisions are the same without one. */
+/** What a session reports while it decides and settles. It asks an observer nothing: decisions are the same without one. */
 export interface SessionObserver {
   /** The session is in use at `ms` (monotonic). `decides`: a decision follows. */
   used(ms: number, decides: boolean): void;
   /** A decision was made. `permit` may be given a span. */
   decided(permit: SessionPermit, options: AcquireOptions | undefined): void;
-  /** A call is over. `late`: its circuit has moved on, so the result changed nothing (C7). */
+  /** A call is over. `late`: its circuit has moved on, so the result changes no circuit and no budget (C7). */
   concluded(permit: SessionPermit, judged: Judged, late: boolean, durationMs: number): void;
   /** A circuit was created or restored. */
   tracked(circuit: TrackedCircuit): void;
