@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -108,23 +108,12 @@ describe.each(LINES)('$line', ({ line, node, spans, versions }) => {
   });
 });
 
-test.each([
-  ['of one release', (text: string) => text],
-  [
-    'of releases that count in cells of another shape',
-    (text: string) => text.replace(/(@breakerbox\/core:telemetry:)\d+/, '$1-1'),
-  ],
-])('two copies of the packages in one process, %s, report as one, and know each other’s refusals', async (_, edit) => {
+test('two copies of one release in one process report as one, and know each other’s rejections', async () => {
   const folder = folderOf(NEW.line);
   const scope = 'node_modules/@breakerbox';
   for (const name of ['core', 'instrumentation']) {
     await cp(join(folder, scope, name), join(folder, 'plugin', scope, name), { recursive: true });
   }
-  const dist = join(folder, 'plugin', scope, 'core/dist');
-  const files = (await readdir(dist)).filter((name) => name.endsWith('.js')).map((name) => join(dist, name));
-  const sources = await Promise.all(files.map((file) => readFile(file, 'utf8')));
-  expect(sources.join()).toMatch(/@breakerbox\/core:telemetry:\d/);
-  for (const [index, file] of files.entries()) await writeFile(file, edit(sources[index] ?? ''));
   const ran = await runJson<{
     distinct: boolean;
     mine: unknown;
@@ -143,7 +132,7 @@ test.each([
     count('breakerbox_decisions_total', `gen_ai_tool_name="${tool}"`, `breakerbox_decision="${decision}"`);
   expect([decisions('read_page', 'call'), decisions('search', 'call'), decisions('search', 'skip')]).toEqual([3, 9, 3]);
   expect(count('gen_ai_execute_tool_duration_seconds_count', 'gen_ai_tool_name="search"')).toBe(9);
-  // The outer tool is not the one that is out: five refusals of the inner one cost it nothing.
+  // The outer tool is not the one that is unavailable: five rejections of the inner one cost it nothing.
   const refused = { name: 'ToolUnavailableError', code: 'BREAKERBOX_TOOL_UNAVAILABLE', tool: 'maps' };
   expect(ran.refusals).toEqual(Array(5).fill(refused));
   expect([decisions('plan', 'call'), decisions('plan', 'skip')]).toEqual([5, 0]);
