@@ -11,7 +11,7 @@ import type { FailureLedgers } from './failure-ledgers.ts';
 import type { CallInput } from './loop-guard/digest.ts';
 import { feeds, rejects } from './passes.ts';
 import type { Precheck } from './precheck.ts';
-import { type Decision, decisionOf, isExecuted, type Reason, type SystemicDecision } from './reasons.ts';
+import { type Decision, decisionOf, isExecuted, REASONS, type Reason, type SystemicDecision } from './reasons.ts';
 import type { RejectionCauses, RejectionFacts } from './routing/message.ts';
 import { type Route, routeOf } from './routing/route.ts';
 import type { SessionTool } from './session-tools.ts';
@@ -95,7 +95,7 @@ export class Decider {
   /** Decides about a call. The session acts on it. */
   decide(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): DecisionFacts {
     const reason = this.#reason(asked, mode, call, at);
-    const decision = decisionOf(reason, this.#systemic);
+    const decision = reason === 'systemic' ? this.#systemic : REASONS[reason];
     const isMade = decision === 'call' || decision === 'probe';
     return { reason, decision, rejection: isMade ? undefined : this.#facts(reason, asked, mode, call, at) };
   }

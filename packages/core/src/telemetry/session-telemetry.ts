@@ -202,7 +202,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
   concluded(permit: SessionPermit, judged: Judged, late: boolean, durationMs: number): void {
     const { entry, span, freshness } = permit;
     const { outcome, category, tokens } = judged;
-    const series = this.#toolSeries(entry.spec);
+    const series = entry.spec?.series ?? this.#box.otherSeries();
     const counted = outcomeSeries(series, outcome, category);
     counted.value += 1;
     if (outcome === 'failure' && tokens !== undefined) countWasted(series, tokens);
