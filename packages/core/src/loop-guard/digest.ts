@@ -23,7 +23,10 @@ export const randomSeed = (): number => {
  */
 export const hashOfText = (text: string, seed: number): string => {
   const high = Math.floor(seed / 2 ** 32);
-  let [a, b, c, d] = [1_779_033_703 ^ seed, 3_144_134_277 ^ high, 1_013_904_242 ^ seed, 2_773_480_762 ^ high];
+  let a = 1_779_033_703 ^ seed;
+  let b = 3_144_134_277 ^ high;
+  let c = 1_013_904_242 ^ seed;
+  let d = 2_773_480_762 ^ high;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     a = b ^ Math.imul(a ^ code, 597_399_067);
@@ -36,7 +39,7 @@ export const hashOfText = (text: string, seed: number): string => {
   c = Math.imul(a ^ (c >>> 17), 951_274_213);
   d = Math.imul(b ^ (d >>> 19), 2_716_044_179);
   const all = a ^ b ^ c ^ d;
-  return [all, b ^ all, c ^ all, d ^ all].map(hex).join('');
+  return hex(all) + hex(b ^ all) + hex(c ^ all) + hex(d ^ all);
 };
 
 const hex = (lane: number): string => (lane >>> 0).toString(16).padStart(8, '0');
@@ -61,12 +64,7 @@ export const digest = (value: unknown, seed: number, room = LARGE): string | und
     if (left < 0) throw TOO_LARGE;
   };
   try {
-    const text = JSON.stringify(value, (key, one: unknown) => {
-      take(1 + key.length + (typeof one === 'string' ? one.length : 0));
-      const isPlain = one === undefined || one === null || typeof one === 'string' || typeof one === 'boolean';
-      return isPlain ? one : inOneForm(one, take);
-    });
-    return text === undefined ? undefined : hashOfText(text, seed);
+    return hashOfText(textOf(value, take), seed);
   } catch {
     return undefined;
   }
@@ -76,25 +74,53 @@ export const digest = (value: unknown, seed: number, room = LARGE): string | und
 const TOO_LARGE = new RangeError('The value is too large to be read now.');
 const HIDDEN = new TypeError('The value hides its content.');
 
-/** A value as JSON that shows all of its content, with sorted keys. `take` stops the reading of a large one. */
-const inOneForm = (value: unknown, take: (size: number) => void): unknown => {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : [String(value)];
-  if (typeof value === 'bigint') return ['bigint', value.toString(16)];
-  if (typeof value !== 'object' || value === null) return [typeof value]; // All functions count the same.
-  if (Array.isArray(value)) return value;
+/** A value as JSON with sorted keys, and with more kinds of values than JSON has. `take` stops the reading of a large one. */
+const textOf = (value: unknown, take: (size: number) => void): string => {
+  take(1);
+  if (typeof value === 'string') {
+    take(value.length);
+    return JSON.stringify(value);
+  }
+  if (typeof value === 'bigint') return `${value}n`;
+  if (value === 0) return '0'; // -0, too.
+  if (typeof value === 'function' || typeof value === 'symbol') return typeof value; // All of them count the same.
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (!Array.isArray(value)) return textOfObject(value, take);
+  take(value.length);
+  return `[${value.map((one) => textOf(one, take)).join()}]`;
+};
+
+const textOfObject = (value: object, take: (size: number) => void): string => {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = prototype === Object.prototype || prototype === null;
+  const other = isPlain ? undefined : textOfOther(value, take);
+  if (other !== undefined) return other;
+  const keys = Object.keys(value).sort();
+  if (keys.length === 0 && !isPlain) throw HIDDEN;
+  let text = '{';
+  for (const key of keys) {
+    const one = (value as Record<string, unknown>)[key];
+    if (one === undefined) continue;
+    take(key.length);
+    text += `${JSON.stringify(key)}:${textOf(one, take)},`;
+  }
+  return `${text}}`;
+};
+
+/** Objects whose content is not in their properties; undefined for any other. */
+const textOfOther = (value: object, take: (size: number) => void): string | undefined => {
   if (value instanceof Map || value instanceof Set) {
     take(value.size);
-    return [value.constructor.name, ...value];
+    return value.constructor.name + textOf([...value], take);
   }
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
     take(value.byteLength);
-    return [Object.prototype.toString.call(value), new TextDecoder('latin1').decode(value as ArrayBuffer)]; // One character for each byte.
+    // One character for each byte.
+    return Object.prototype.toString.call(value) + new TextDecoder('latin1').decode(value as ArrayBuffer);
   }
-  if (value instanceof Error) return ['Error', value.name, value.message];
-  const entries = Object.entries(value);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (entries.length === 0 && prototype !== Object.prototype && prototype !== null) throw HIDDEN;
-  return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
+  if (value instanceof Error) return `Error${textOf([value.name, value.message], take)}`;
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  return typeof toJSON === 'function' ? textOf(toJSON.call(value), take) : undefined;
 };
 
 /** Counts the digests that match no other. */
