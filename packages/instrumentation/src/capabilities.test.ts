@@ -144,7 +144,7 @@ describe('R1, E6: what a file may not hold', () => {
     ['a bracket that nobody closes', 'tools:\n  a: { fallback: [x\n', 'line 3, column 1', /isn't YAML/],
     ['tabs', 'tools:\n\ta: {}\n', 'line 2, column 1', /isn't YAML that can be read: Tabs/],
     ['a tag that nobody knows', 'tools:\n  a: !!secret x\n', 'line 2, column 6', /tag/i],
-    ['an alias of nothing', 'tools:\n  a: *nobody\n', 'line 2, column 6', /\*nobody has no complete anchor/],
+    ['an alias of nothing', 'tools:\n  a: *missing\n', 'line 2, column 6', /\*missing has no complete anchor/],
     ['an alias of what it is in', 'tools: &all\n  a: *all\n', 'line 2, column 6', /\*all has no complete anchor/],
     ['a key twice', 'tools:\n  a: {}\n  b: {}\n  a: {}\n', 'line 4, column 3', /is a duplicate key/],
     ['a second document', 'tools: {}\n---\ntools: {}\n', 'line 2, column 1', /second document/],

@@ -57,7 +57,7 @@ const kindOf = (facts: FreshnessFacts, retrievedUnixMs: number | undefined): Fre
 const MEANING: Readonly<Record<FreshnessKind, string>> = {
   stale: '',
   cached: 'identical to the last answer, ',
-  unverified: 'nobody has checked it, ',
+  unverified: 'it was not checked, ',
   freshness_unknown: '',
 };
 
