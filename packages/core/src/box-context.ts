@@ -1,5 +1,5 @@
-import type { SystemicRules } from './budget/correlation.ts';
 import type { RecoveryWatch } from './budget/recovery.ts';
+import type { SystemicRules } from './budget/systemic.ts';
 import type { CircuitStore } from './circuit-store.ts';
 import type { PrecheckCache } from './precheck.ts';
 import type { TelemetryContext } from './telemetry/session-telemetry.ts';

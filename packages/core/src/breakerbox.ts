@@ -1,20 +1,19 @@
 import type { BoxContext } from './box-context.ts';
 import { type BudgetOptions, createBudget } from './budget/budget.ts';
-import type { SystemicRules } from './budget/correlation.ts';
-import { NO_CORRELATION } from './budget/correlation.ts';
 import { createRecoveryWatch } from './budget/recovery.ts';
-import { DEFAULT_SYSTEMIC, type SystemicEvent } from './budget/systemic.ts';
-import { circuitNameOf, groupNameOf } from './circuit/groups.ts';
+import { DEFAULT_SYSTEMIC, NO_CORRELATION, type SystemicEvent, type SystemicRules } from './budget/systemic.ts';
 import {
   type CircuitPolicy,
+  circuitNameOf,
   gatePolicy,
+  groupNameOf,
   resolveGroupPolicy,
   resolveKeyPolicy,
   resolvePolicy,
 } from './circuit/policy.ts';
 import { circuitStore } from './circuit-store.ts';
 import { DEFAULT_JUDGEMENT } from './classify/taxonomy.ts';
-import { systemClock } from './clock.ts';
+import { safeClock, systemClock } from './clock.ts';
 import {
   type BreakerboxConfig,
   type GroupConfig,
@@ -24,31 +23,34 @@ import {
   type ToolConfig,
 } from './config/config.ts';
 import { shortened } from './config/names.ts';
-import { checkListener } from './config/usage.ts';
-import { validateConfig, validateSessionOptions, validateTool } from './config/validation.ts';
-import { boundedDeclare } from './declared-tools.ts';
+import { checkListener, validateConfig, validateSessionOptions, validateTool } from './config/validation.ts';
 import { createEmitter } from './emitter.ts';
 import type { BreakerboxEvents } from './events.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
 import { createPrecheckCache, type Precheck } from './precheck.ts';
 import type { Capability } from './routing/capability.ts';
-import { keptChains } from './routing/kept-chains.ts';
+import { keptChains } from './routing/chains.ts';
 import { routeOf } from './routing/route.ts';
-import { safeClock } from './safe-clock.ts';
 import { safely } from './safely.ts';
 import { createSession } from './session.ts';
 import type { Session } from './session-api.ts';
 import { type BoxInternals, INTERNALS } from './session-internals.ts';
 import { freshMemory } from './session-memory.ts';
-import { noticeCopy } from './telemetry/copies.ts';
 import { agentSeries, followProviders } from './telemetry/otel-binding.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
-import { groupSeries, toolSeries } from './telemetry/series.ts';
+import { createPrecheckSeries, groupSeries, precheckSeries, toolSeries } from './telemetry/series.ts';
 import { startSessionSpan } from './telemetry/spans.ts';
 import type { CircuitSpec, ToolSettings, ToolSpec } from './tool.ts';
-import { noEvidence, warnOfSmallBudget } from './warnings/mistakes.ts';
-import { NamedSession, type NamedSessions } from './warnings/same-id.ts';
-import { isObserved, warnIfUnobserved } from './warnings/telemetry-started.ts';
+import { boundedDeclare } from './tool.ts';
+import {
+  isObserved,
+  NamedSession,
+  type NamedSessions,
+  noEvidence,
+  warnIfUnobserved,
+  warnOfSmallBudget,
+} from './warnings/mistakes.ts';
+import { noticeCopy } from './warnings/warnings.ts';
 
 /** The state that all runs of one agent share. Create one at start and keep it. */
 export interface Breakerbox {
@@ -123,7 +125,8 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
 
   const put = (name: string, toolConfig: ToolConfig): ToolSpec => {
     const treated = toolSettings(defaults, toolConfig, scope);
-    const ownSeries = toolSeries(series, name, maxTools, treated.outcomes);
+    const ownSeries = toolSeries(series, name, maxTools);
+    if (treated.precheck !== undefined) createPrecheckSeries(ownSeries);
     const tool: ToolSpec = { name, ...treated, group: undefined, series: ownSeries };
     tools.set(name, tool);
     if (toolConfig.group === false) ungrouped.add(name);
@@ -187,8 +190,8 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   const prechecks = createPrecheckCache({
     maxAgeMs: config.precheckMaxAgeMs ?? 30_000,
     onScore: (tool, availability) => {
-      const series = tools.get(tool)?.series.prechecks[availability];
-      if (series !== undefined) series.value += 1;
+      const series = tools.get(tool)?.series;
+      if (series !== undefined) precheckSeries(series, availability).value += 1;
     },
   });
 

@@ -69,7 +69,7 @@ export class CallHistory {
     if (!isSuccess || this.#guard !== NO_LOOPS) this.#count(permit, judged);
     const remembers = isSuccess && settlement !== undefined && permit.entry.spec?.keepsResults === true;
     const label = remembers
-      ? safely('reading how current a result is', () => this.#remember(permit, settlement, ms)) // E5
+      ? safely('reading the freshness of a result', () => this.#remember(permit, settlement, ms)) // E5
       : undefined;
     permit.input?.release();
     return label;

@@ -1,12 +1,11 @@
 import type { BoxContext } from './box-context.ts';
-import { latestOf } from './budget/correlation.ts';
 import type { RecoveryWatch } from './budget/recovery.ts';
-import type { Opening } from './budget/systemic.ts';
+import { latestOf, type Opening } from './budget/systemic.ts';
 import {
-  type Asking,
   admit,
   admits,
   type Circuit,
+  type CircuitMode,
   categoryOf,
   closedCircuit,
   fail,
@@ -14,12 +13,13 @@ import {
   isUntouched,
   type Lease,
   release,
+  reportedState,
+  restage,
   succeed,
 } from './circuit/circuit.ts';
-import { countsForGroup } from './circuit/groups.ts';
 import { distinctKey, passKey, releaseKey, settleKey } from './circuit/key-circuits.ts';
-import { type CircuitMode, reportedState } from './circuit/mode.ts';
-import { dueStep, type FreeSteps, freeSteps, restage } from './circuit/schedule.ts';
+import { countsForGroup } from './circuit/policy.ts';
+import { type Asking, dueStep, type FreeSteps, freeSteps } from './circuit/schedule.ts';
 import { type CircuitStore, type CorrelationState, circuitMoment, type Gate, putCircuit } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import type { RecoveredBy } from './events.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { correlateOpening, NO_CORRELATION } from './budget/correlation.ts';
+import { correlateOpening, NO_CORRELATION } from './budget/systemic.ts';
 import { closedCircuit, fail, openCircuit } from './circuit/circuit.ts';
 import { resolvePolicy } from './circuit/policy.ts';
 import {

@@ -1,5 +1,4 @@
-import { type Correlation, NO_CORRELATION } from './budget/correlation.ts';
-import type { SystemicEvent } from './budget/systemic.ts';
+import { type Correlation, NO_CORRELATION, type SystemicEvent } from './budget/systemic.ts';
 import type { Circuit } from './circuit/circuit.ts';
 import { copyKeys } from './circuit/key-circuits.ts';
 import type { Clock, Moment } from './clock.ts';

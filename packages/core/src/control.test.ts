@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { CircuitMode } from './circuit/mode.ts';
-import { BreakerboxUsageError } from './config/errors.ts';
+import type { CircuitMode } from './circuit/circuit.ts';
+import { BreakerboxUsageError } from './config/checks.ts';
 import type { TransitionEvent } from './events.ts';
 import { bench, failOnce, journal, steps, succeedOnce, trip } from './test-support.ts';
 
@@ -87,12 +87,12 @@ describe('C1: a change by hand', () => {
     ],
     ['a', undefined, "session.control('a', undefined)", 'Give one of'],
     ['serach', 'disabled', "session.control('serach', …): no tool of that name is declared", "box.declare('serach')"],
-  ])('E6: control(%s, %s) is refused, with how to mend it', (tool, mode, what, mend) => {
+  ])('E6: control(%s, %s) is rejected, and the error says how to fix it', (tool, mode, what, fix) => {
     const { session } = bench();
     const control = () => session.control(tool, mode as CircuitMode);
     expect(control).toThrow(BreakerboxUsageError);
     expect(control).toThrow(what);
-    expect(control).toThrow(mend);
+    expect(control).toThrow(fix);
     expect(session.view().circuits).toEqual([]);
   });
 });

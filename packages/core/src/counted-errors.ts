@@ -1,4 +1,4 @@
-import type { CircuitMode } from './circuit/mode.ts';
+import type { CircuitMode } from './circuit/circuit.ts';
 import { isObject, read } from './classify/untrusted.ts';
 
 /** Number of `cause` links that are followed. */

@@ -1,8 +1,7 @@
 import type { BoxContext } from './box-context.ts';
 import type { CallHistory } from './call-history.ts';
-import { admits, type Circuit } from './circuit/circuit.ts';
+import { admits, type Circuit, type CircuitMode } from './circuit/circuit.ts';
 import { keyCircuit, keyPolicyOf } from './circuit/key-circuits.ts';
-import type { CircuitMode } from './circuit/mode.ts';
 import type { CircuitPolicy } from './circuit/policy.ts';
 import type { CircuitRegistry } from './circuit-registry.ts';
 import { type CircuitStore, circuitMoment } from './circuit-store.ts';

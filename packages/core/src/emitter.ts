@@ -57,8 +57,8 @@ export const createEmitter = <Events extends object>(): Emitter<Events> => {
       if (tooDeep) return;
       if (depth >= DEEPEST) {
         tooDeep = true;
-        const what = `Each event causes another, ${DEEPEST} deep; '${String(name)}' and those after it are dropped.`;
-        reportThrown('a listener', new Error(`${what} Do in listeners only what causes no events, or do it later.`));
+        const what = `Each event causes another, ${DEEPEST} deep; '${String(name)}' and later events are dropped.`;
+        reportThrown('a listener', new Error(`${what} A listener must not cause events. Do that work later.`));
         return;
       }
       depth += 1;

@@ -1,6 +1,6 @@
 import type { RecoveryCause } from './budget/recovery.ts';
 import type { SystemicEvent } from './budget/systemic.ts';
-import type { ReportedState } from './circuit/mode.ts';
+import type { ReportedState } from './circuit/circuit.ts';
 import type { ErrorCategory, Outcome } from './classify/taxonomy.ts';
 import type { FreshnessLabel } from './freshness/freshness.ts';
 import type { Decision, Reason } from './reasons.ts';

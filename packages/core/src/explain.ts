@@ -1,4 +1,4 @@
-import { type ChargeFacts, chargesOf } from './budget/charges.ts';
+import { type ChargeFacts, chargesOf } from './budget/budget.ts';
 import type { Ledger } from './budget/ledger.ts';
 import type { ProbeWait } from './circuit/schedule.ts';
 import type { Moment } from './clock.ts';

@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { SystemicRules } from './budget/correlation.ts';
-import { NO_CORRELATION } from './budget/correlation.ts';
+import { NO_CORRELATION, type SystemicRules } from './budget/systemic.ts';
 import { gatePolicy } from './circuit/policy.ts';
 import { circuitStore } from './circuit-store.ts';
 import { FailureLedgers } from './failure-ledgers.ts';

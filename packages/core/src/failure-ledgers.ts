@@ -1,16 +1,5 @@
 import { mayChange } from './budget/budget.ts';
 import {
-  absorbMembers,
-  type Correlation,
-  correlateClosing,
-  correlateFailure,
-  correlateOpening,
-  correlateSuccess,
-  latestOf,
-  resolveEvent,
-  type SystemicRules,
-} from './budget/correlation.ts';
-import {
   type Around,
   followEvent,
   type Ledger,
@@ -27,9 +16,21 @@ import {
   settleExhaustion,
   type Within,
 } from './budget/ledger.ts';
-import { inWindow, type Opening, type SystemicEvent } from './budget/systemic.ts';
-import { openCircuit } from './circuit/circuit.ts';
-import { restage } from './circuit/schedule.ts';
+import {
+  absorbMembers,
+  type Correlation,
+  correlateClosing,
+  correlateFailure,
+  correlateOpening,
+  correlateSuccess,
+  inWindow,
+  latestOf,
+  type Opening,
+  resolveEvent,
+  type SystemicEvent,
+  type SystemicRules,
+} from './budget/systemic.ts';
+import { openCircuit, restage } from './circuit/circuit.ts';
 import { type CircuitStore, type CorrelationState, correlationMoment, startDryRun } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import type { SessionObserver } from './telemetry/observer.ts';

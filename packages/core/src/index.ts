@@ -4,13 +4,12 @@ export type { SessionState } from './budget/ledger.ts';
 export type { RecoveryPolicy } from './budget/recovery.ts';
 export type { EarlierCharges } from './budget/strict.ts';
 export type { Opening, SuspectedLayer, SystemicEvent, SystemicPolicy } from './budget/systemic.ts';
-export { byHost } from './circuit/by-host.ts';
-export type { CircuitState, Ladder } from './circuit/circuit.ts';
-export { CIRCUIT_MODES, type CircuitMode, type ReportedState } from './circuit/mode.ts';
+export type { CircuitState } from './circuit/circuit.ts';
+export { CIRCUIT_MODES, type CircuitMode, type ReportedState } from './circuit/circuit.ts';
+export { byHost } from './circuit/key-circuits.ts';
 export type { CircuitConfig, GroupPolicyConfig, Profile } from './circuit/policy.ts';
-export type { ProbeWait } from './circuit/schedule.ts';
-export type { FailureRateConfig } from './circuit/trip-policies/failure-rate.ts';
-export type { SlowCallRateConfig } from './circuit/trip-policies/slow-call-rate.ts';
+export type { Ladder, ProbeWait } from './circuit/schedule.ts';
+export type { FailureRateConfig, SlowCallRateConfig } from './circuit/trip-policies/rate.ts';
 export type { Trip } from './circuit/trip-policies/trip-policies.ts';
 export type { WastedTokensConfig } from './circuit/trip-policies/wasted-tokens.ts';
 export { type Classification, type ClassifyContext, classifyError, classifyResult } from './classify/classify.ts';
@@ -22,8 +21,8 @@ export {
   type Outcome,
 } from './classify/taxonomy.ts';
 export type { Clock, Moment } from './clock.ts';
+export { BreakerboxConfigError, BreakerboxUsageError, type ConfigIssue } from './config/checks.ts';
 export type { BreakerboxConfig, GroupConfig, SessionOptions, ToolConfig } from './config/config.ts';
-export { BreakerboxConfigError, BreakerboxUsageError, type ConfigIssue } from './config/errors.ts';
 export type {
   BreakerboxEvents,
   BudgetExhaustedEvent,

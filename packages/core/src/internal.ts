@@ -1,16 +1,12 @@
 /** For the other packages of this workspace. Not part of the public API; may change with any release. */
 
-export { readEvidence } from './classify/classify.ts';
+export { type Evidence, type Refine, readErrorResult, readEvidence, stopKind, TRUST } from './classify/classify.ts';
 export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeaning } from './classify/codes.ts';
-export { readErrorResult } from './classify/error-result.ts';
-export { type Evidence, type Refine, stopKind, TRUST } from './classify/evidence.ts';
 export { isObject, read, readItems, readKeys, readNames, readText, TEXT_LIMIT } from './classify/untrusted.ts';
 export { nearestFirst } from './config/names.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/annotated.ts';
 export { asClause, LOSS, quoteTool } from './routing/wording.ts';
 export { atOnce, reportThrown, safely, watchEnd } from './safely.ts';
-export { noticeCopy } from './telemetry/copies.ts';
-export { countOf } from './telemetry/durations.ts';
 export {
   type ExportedMetric,
   type HistogramSeries,
@@ -21,5 +17,6 @@ export {
   scrapedNumbers,
 } from './telemetry/readers.ts';
 export type { Exemplar } from './telemetry/series.ts';
+export { countOf } from './telemetry/series.ts';
 export { noticeExecutor, noticeWrapped } from './warnings/mistakes.ts';
-export { type WarningCode, warnOnce } from './warnings/warnings.ts';
+export { noticeCopy, type WarningCode, warnOnce } from './warnings/warnings.ts';

@@ -93,8 +93,8 @@ describe('listeners that make sessions', () => {
     expect(error).toHaveBeenCalledTimes(3);
     const { sessions, tools } = agentSeries(agent);
     expect(sessions.active.value).toBe(0);
-    expect(tools.get('a')?.circuits.closed.value).toBe(0);
-    expect(tools.get('a')?.outcomes.get('success')?.value).toBe(153);
+    expect(tools.get('a')?.circuits.get('closed')?.value).toBe(0);
+    expect(tools.get('a')?.outcomes.success.value).toBe(153);
   });
 });
 

@@ -1,5 +1,4 @@
-import { type Classification, classifyError, classifyResult } from './classify/classify.ts';
-import { isError, readErrorResult } from './classify/error-result.ts';
+import { type Classification, classifyError, classifyResult, isError, readErrorResult } from './classify/classify.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './classify/taxonomy.ts';
 import { isObject, read, readKeys } from './classify/untrusted.ts';
 import type { Clock } from './clock.ts';
@@ -145,7 +144,7 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
     const { outcome } = settlement;
     if (outcome === 'success') return SUCCESS;
     if (outcome !== 'failure' && outcome !== 'ignored') {
-      return unclear(tool, 'its outcome is none of success, failure and ignored');
+      return unclear(tool, 'its outcome is not success, failure or ignored');
     }
     const wait = sane(read(settlement, 'retryAfterMs'));
     const told: Judged = { outcome, category: categoryOf(settlement, tool), retryAfterMs: wait };
@@ -198,7 +197,7 @@ const categoryOf = (settlement: object, tool: string): ErrorCategory => {
       'BREAKERBOX_SETTLEMENT',
       `${tool}: category`,
       () =>
-        `settle() of tool '${tool}': its category is none that there is, so it counts as unknown. Give one of ${ERROR_CATEGORIES.join(', ')}.`,
+        `settle() of tool '${tool}': its category does not exist, so it counts as unknown. Give one of ${ERROR_CATEGORIES.join(', ')}.`,
     );
   }
   return category ?? 'unknown';
@@ -252,7 +251,7 @@ const given = (answer: unknown, what: string): Classification | undefined => {
       'BREAKERBOX_SETTLEMENT',
       what,
       () =>
-        `${what} gave a value that is not a category, so it is ignored. Give one of ${ERROR_CATEGORIES.join(', ')}, or undefined.`,
+        `${what} returned a value that is not a category, so it is ignored. Return one of ${ERROR_CATEGORIES.join(', ')}, or undefined.`,
     );
   }
   return (

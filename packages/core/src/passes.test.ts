@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { circuitNameOf, countsForGroup, groupNameOf } from './circuit/groups.ts';
-import { CIRCUIT_MODES, type CircuitMode } from './circuit/mode.ts';
+import { CIRCUIT_MODES, type CircuitMode } from './circuit/circuit.ts';
+import { circuitNameOf, countsForGroup, groupNameOf } from './circuit/policy.ts';
 import { ERROR_CATEGORIES } from './classify/taxonomy.ts';
 import { feeds, keyPassOf, NO_PASSES, type Pass, rejects } from './passes.ts';
 import type { TrackedCircuit } from './tracked-circuit.ts';

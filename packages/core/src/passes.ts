@@ -1,5 +1,4 @@
-import type { Lease } from './circuit/circuit.ts';
-import type { CircuitMode } from './circuit/mode.ts';
+import type { CircuitMode, Lease } from './circuit/circuit.ts';
 
 /** C15: another circuit that a call passed, beside its tool's. */
 export interface Pass {

@@ -1,9 +1,15 @@
 import { type Context, context, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api';
 import { isCautious, remaining } from './budget/budget.ts';
 import type { Ledger } from './budget/ledger.ts';
-import type { Circuit, Lease, Ticket } from './circuit/circuit.ts';
-import { groupNameOf } from './circuit/groups.ts';
-import { type CircuitMode, type ReportedState, reportedState } from './circuit/mode.ts';
+import {
+  type Circuit,
+  type CircuitMode,
+  type Lease,
+  type ReportedState,
+  reportedState,
+  type Ticket,
+} from './circuit/circuit.ts';
+import { groupNameOf } from './circuit/policy.ts';
 import type { FreshnessLabel } from './freshness/freshness.ts';
 import type { CallInput } from './loop-guard/digest.ts';
 import type { Settlement } from './outcome.ts';

@@ -35,9 +35,9 @@ describe('K2: a check that fails means available', () => {
     ['throws', () => fails('broken'), 'broken'],
     ['rejects', async () => fails('broken'), 'broken'],
     ['throws nothing in particular', () => Promise.reject(undefined), ''],
-    ['gives no score', () => 'healthy', 'Give one of available, degraded, unavailable'],
-    ['gives nothing', () => undefined, 'Give one of'],
-    ['promises no score', async () => true, 'Give one of'],
+    ['gives no score', () => 'healthy', 'Return one of available, degraded, unavailable'],
+    ['gives nothing', () => undefined, 'Return one of'],
+    ['promises no score', async () => true, 'Return one of'],
     ['gives a promise that throws', () => Object.defineProperty({}, 'then', { get: () => fails('trap') }), 'trap'],
   ])('K2: one that %s', async (_, check, message) => {
     const { availability, peek, scores } = cache();
@@ -123,7 +123,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
     expect(check).toHaveBeenCalledTimes(2);
   });
 
-  test('K3: the old score stands until the new one is there, and one check runs at a time', async () => {
+  test('K3: the old score is used until the new one is there, and one check runs at a time', async () => {
     const { availability, scores } = cache();
     const { check, answer } = slowCheck();
     availability('search', () => 'degraded', 0);

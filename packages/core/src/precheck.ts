@@ -174,7 +174,7 @@ export const createPrecheckCache = ({ maxAgeMs, timeoutMs, onScore }: PrecheckCa
 const isAvailability = (value: unknown): value is Availability => AVAILABILITIES.includes(value as Availability);
 
 const asAvailability = (value: unknown): Availability =>
-  isAvailability(value) ? value : fail(`it gave no score. Give one of ${AVAILABILITIES.join(', ')}`);
+  isAvailability(value) ? value : fail(`it returned no score. Return one of ${AVAILABILITIES.join(', ')}`);
 
 /** Reported through `diag`: a check that always fails would otherwise look like one that finds everything healthy. */
 const fail = (why: string): never => {

@@ -2,9 +2,8 @@ import { DiagLogLevel, diag } from '@opentelemetry/api';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createBreakerbox } from './breakerbox.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, isFailing, safeClock, systemClock } from './clock.ts';
 import { report } from './report/report.ts';
-import { isFailing, safeClock } from './safe-clock.ts';
 import { restore } from './snapshot/restore.ts';
 import { snapshot } from './snapshot/snapshot.ts';
 
@@ -93,7 +92,7 @@ describe('C10: a safe clock', () => {
     ]);
     const silent = safeClock(clockOf('soon', fail));
     readings(silent.unixNow, 2);
-    expect(logged[1]).toContain("clock.unixNow() gave 'soon'. Give a number of milliseconds, 0 or more.");
+    expect(logged[1]).toContain("clock.unixNow() returned 'soon'. Return a number of milliseconds");
     expect(logged).toHaveLength(2);
   });
 

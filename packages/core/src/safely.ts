@@ -40,6 +40,6 @@ export const watchEnd = (what: string, returned: unknown): boolean => {
  * @throws TypeError for a promise. Its rejection is reported.
  */
 export const atOnce = <T>(what: string, answer: T): T => {
-  if (watchEnd(what, answer)) throw new TypeError('It gave a promise, and has to answer at once');
+  if (watchEnd(what, answer)) throw new TypeError('It returned a promise, but it must answer at once');
   return answer;
 };

@@ -1,5 +1,5 @@
 import type { Context } from '@opentelemetry/api';
-import type { CircuitMode } from './circuit/mode.ts';
+import type { CircuitMode } from './circuit/circuit.ts';
 import type { Explanation } from './explain.ts';
 import type { Permit } from './permit.ts';
 import type { CircuitView, SessionView } from './view.ts';

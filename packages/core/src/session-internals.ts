@@ -1,8 +1,7 @@
 import type { BoxContext } from './box-context.ts';
 import type { CircuitStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
-import { show } from './config/checks.ts';
-import { BreakerboxUsageError } from './config/errors.ts';
+import { BreakerboxUsageError, show } from './config/checks.ts';
 import type { Decider } from './decision.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import type { ScopePlan } from './scope-plan.ts';

@@ -1,6 +1,6 @@
 import type { Budget } from './budget/budget.ts';
-import { type Correlation, NO_CORRELATION } from './budget/correlation.ts';
 import { createLedger, type LedgerPair } from './budget/ledger.ts';
+import { type Correlation, NO_CORRELATION } from './budget/systemic.ts';
 import type { KeptCircuit } from './tracked-circuit.ts';
 
 /** The whole state of a session: what a new one begins with, and what a snapshot keeps (C11). */

@@ -104,7 +104,7 @@ describe('deciding', () => {
     }
     expect(session.acquire('c').message).toBe(
       "Tool calls are paused: 'a' and 'b' failed in the same way (network); the cause is probably in the network. Do not call any tools, " +
-        'including ones that still work. Report what is done, what is not and why, and that a person has to confirm the recovery.',
+        'including ones that still work. Report what is done, what is not done and why. Say that a person must confirm the recovery.',
     );
     expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 4 } });
     session.confirmRecovered();

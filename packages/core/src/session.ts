@@ -4,15 +4,14 @@ import { createBudget } from './budget/budget.ts';
 import type { LedgerPair } from './budget/ledger.ts';
 import type { RecoveryWatch } from './budget/recovery.ts';
 import { CallHistory } from './call-history.ts';
-import { byHost } from './circuit/by-host.ts';
-import { groupNameOf } from './circuit/groups.ts';
-import { keyOf } from './circuit/key-circuits.ts';
-import type { CircuitMode } from './circuit/mode.ts';
+import type { CircuitMode } from './circuit/circuit.ts';
+import { byHost, keyOf } from './circuit/key-circuits.ts';
+import { groupNameOf } from './circuit/policy.ts';
 import { CircuitRegistry, lapseOf } from './circuit-registry.ts';
 import { circuitMoment, circuitStore, copyStore } from './circuit-store.ts';
 import { read } from './classify/untrusted.ts';
 import type { Moment } from './clock.ts';
-import { checkControl } from './config/usage.ts';
+import { checkControl } from './config/validation.ts';
 import { CountedErrors } from './counted-errors.ts';
 import { type AskedCall, Decider, type DecisionFacts, NO_CALL } from './decision.ts';
 import { type Explanation, explanationOf } from './explain.ts';
@@ -33,8 +32,7 @@ import { NO_OBSERVER, type SessionObserver } from './telemetry/observer.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
 import type { SessionSpan } from './telemetry/spans.ts';
 import { type CircuitView, type SessionView, viewCircuit, viewCircuits, viewSession } from './view.ts';
-import { FIRST_LOOK, lookForMistakes, nextLook, warnOfUndeclared } from './warnings/mistakes.ts';
-import type { NamedSession } from './warnings/same-id.ts';
+import { FIRST_LOOK, lookForMistakes, type NamedSession, nextLook, warnOfUndeclared } from './warnings/mistakes.ts';
 
 /** How a session begins. */
 export interface SessionStart {

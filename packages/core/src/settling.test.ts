@@ -10,9 +10,9 @@ const LATE: readonly (readonly [string, () => unknown, readonly string[]])[] = [
     async () => {
       throw new Error('too late');
     },
-    ['It gave a promise, and has to answer at once', 'too late'],
+    ['It returned a promise, but it must answer at once', 'too late'],
   ],
-  ['answers later', async () => 'server', ['It gave a promise, and has to answer at once']],
+  ['answers later', async () => 'server', ['It returned a promise, but it must answer at once']],
   [
     "answers what can't be read",
     () => ({
@@ -263,7 +263,7 @@ describe('settling by untyped callers', () => {
     const { outcomes, told } = settling({ outcome, category: 'network', error: new Error('x') });
     expect(outcomes).toEqual(['ignored unknown']);
     expect(told).toEqual([
-      expect.stringContaining('its outcome is none of success, failure and ignored, so it counts as ignored'),
+      expect.stringContaining('its outcome is not success, failure or ignored, so it counts as ignored'),
     ]);
   });
 

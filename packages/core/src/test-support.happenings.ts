@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { CIRCUIT_MODES, type CircuitMode } from './circuit/mode.ts';
+import { CIRCUIT_MODES, type CircuitMode } from './circuit/circuit.ts';
 import type { Permit } from './permit.ts';
 import type { Session } from './session-api.ts';
 import { bench, type ManualClock } from './test-support.ts';

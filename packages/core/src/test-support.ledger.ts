@@ -1,14 +1,5 @@
 import { type BudgetOptions, createBudget } from './budget/budget.ts';
 import {
-  type Correlation,
-  type CorrelationPolicy,
-  correlateClosing,
-  correlateFailure,
-  correlateOpening,
-  NO_CORRELATION,
-  resolveEvent,
-} from './budget/correlation.ts';
-import {
   createLedger,
   followEvent,
   type Ledger,
@@ -20,7 +11,17 @@ import {
   type Within,
 } from './budget/ledger.ts';
 import type { StrictBudget } from './budget/strict.ts';
-import { DEFAULT_SYSTEMIC, inWindow } from './budget/systemic.ts';
+import {
+  type Correlation,
+  type CorrelationPolicy,
+  correlateClosing,
+  correlateFailure,
+  correlateOpening,
+  DEFAULT_SYSTEMIC,
+  inWindow,
+  NO_CORRELATION,
+  resolveEvent,
+} from './budget/systemic.ts';
 import type { WindowBudget } from './budget/window.ts';
 import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { Moment } from './clock.ts';

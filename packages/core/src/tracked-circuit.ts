@@ -1,7 +1,6 @@
 import type { SpanContext } from '@opentelemetry/api';
-import { adopted, type Circuit, closedCircuit } from './circuit/circuit.ts';
+import { adopted, type Circuit, type CircuitMode, closedCircuit } from './circuit/circuit.ts';
 import { adoptKeys, forgetKeys, type KeyCircuits, type Keyed } from './circuit/key-circuits.ts';
-import type { CircuitMode } from './circuit/mode.ts';
 import type { CircuitSpec } from './tool.ts';
 
 /** The circuit of a tool or a group in use: the pure state, and the data beside the state machine. */

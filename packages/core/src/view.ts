@@ -1,11 +1,9 @@
 import { type BudgetRule, provisionalCount, remaining, tokensRemaining } from './budget/budget.ts';
 import type { Ledger, SessionState } from './budget/ledger.ts';
 import type { SystemicEvent } from './budget/systemic.ts';
-import { type Circuit, categoryOf, failuresInRow } from './circuit/circuit.ts';
-import { groupNameOf } from './circuit/groups.ts';
+import { type Circuit, categoryOf, failuresInRow, type ReportedState, reportedState } from './circuit/circuit.ts';
 import { keyPolicyOf, openKeys } from './circuit/key-circuits.ts';
-import { type ReportedState, reportedState } from './circuit/mode.ts';
-import type { CircuitPolicy } from './circuit/policy.ts';
+import { type CircuitPolicy, groupNameOf } from './circuit/policy.ts';
 import { type ProbeWait, probeWait } from './circuit/schedule.ts';
 import type { Trip } from './circuit/trip-policies/trip-policies.ts';
 import { type CircuitStore, circuitMoment } from './circuit-store.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Moment } from '../clock.ts';
-import { type Budget, createBudget, isCautious, mayChange, provisionalCount } from './budget.ts';
-import { chargesOf } from './charges.ts';
+import { type Budget, chargesOf, createBudget, isCautious, mayChange, provisionalCount } from './budget.ts';
 import * as strict from './strict.ts';
 import * as sliding from './window.ts';
 

@@ -7,11 +7,12 @@ import {
   correlateFailure,
   correlateOpening,
   correlateSuccess,
+  DEFAULT_SYSTEMIC,
   latestOf,
   latestOpening,
   NO_CORRELATION,
-} from './correlation.ts';
-import { DEFAULT_SYSTEMIC, type Opening } from './systemic.ts';
+  type Opening,
+} from './systemic.ts';
 
 const one = (tool: string, category: ErrorCategory = 'network', ms = 0, step = 0): Opening => ({
   tool,

@@ -1,9 +1,8 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import { type Budget, isSpent, renew } from './budget.ts';
-import { type Correlation, latestOpening } from './correlation.ts';
 import { chargeStrictly, matureStrictly, mergeIntoOne, suspendAlike } from './strict.ts';
-import type { Opening, SystemicEvent } from './systemic.ts';
+import { type Correlation, latestOpening, type Opening, type SystemicEvent } from './systemic.ts';
 import { chargeFailure, markClosed, markSucceeded, mergeEvent, mergeGroup, mergeOpening, passTime } from './window.ts';
 
 /**

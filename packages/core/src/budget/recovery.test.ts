@@ -133,9 +133,9 @@ describe('S5: a systemic event ends when a health check passes', () => {
   test.each<[string, () => unknown, string]>([
     ['throws', () => fails('broken'), 'broken'],
     ['rejects', async () => fails('broken'), 'broken'],
-    ['gives something that is merely truthy', () => 'ok', "gave 'ok'. Give true or false"],
-    ['promises something that is merely truthy', async () => 1, 'gave 1'],
-    ['gives nothing', () => undefined, 'gave undefined'],
+    ['gives something that is merely truthy', () => 'ok', "returned 'ok'. Return true or false"],
+    ['promises something that is merely truthy', async () => 1, 'returned 1'],
+    ['gives nothing', () => undefined, 'returned undefined'],
     ['gives a promise that throws', () => Object.defineProperty({}, 'then', { get: () => fails('trap') }), 'trap'],
   ])('S5: one that %s finds nothing healthy, is reported, and is asked again', async (_, check, message) => {
     const healthCheck = vi.fn(check as () => boolean);
@@ -184,7 +184,7 @@ describe('E6: a recovery that can not work is refused', () => {
     [
       'checks without pause',
       { healthCheck: check, everyMs: 0 },
-      'systemic.recovery.everyMsis 0. Set a finite number above 0, or leave it out: health checks start so far apart',
+      'systemic.recovery.everyMsis 0. Set a finite number above 0, or leave it out',
     ],
     [
       'an interval of nothing',
@@ -200,12 +200,12 @@ describe('E6: a recovery that can not work is refused', () => {
     [
       'a longest wait that is the shorter one',
       { probeAfterMs: 9, maxProbeAfterMs: 8 },
-      'systemic.recovery.maxProbeAfterMsis 8, less than probeAfterMs (9), where the wait begins. Raise maxProbeAfterMs or lower probeAfterMs.',
+      'systemic.recovery.maxProbeAfterMsis 8, less than probeAfterMs (9), which is the first wait. Raise maxProbeAfterMs or lower probeAfterMs.',
     ],
     [
       'a misspelt setting',
       { afterMS: 1 },
-      "systemic.recovery.afterMSis no setting. Did you mean 'afterMs'? Known here: afterMs, healthCheck",
+      "systemic.recovery.afterMSis not a setting. Did you mean 'afterMs'? Allowed here: afterMs, healthCheck",
     ],
     ['no object', 60_000, 'systemic.recoveryis 60000. Give an object such as { afterMs: 300000 }.'],
   ])('E6: %s', (_, value, message) => expect(issues(value)).toEqual([expect.stringContaining(message)]));

@@ -62,7 +62,7 @@ export const createRecoveryWatch = ({ afterMs, healthCheck, everyMs }: RecoveryP
     run = undefined;
     if (answer === true) healthySinceMs = which.sinceMs;
     if (typeof answer !== 'boolean')
-      threw(new TypeError(`It gave ${show(answer)}. Give true or false: only true is healthy.`));
+      threw(new TypeError(`It returned ${show(answer)}. Return true or false: only true is healthy.`));
   };
 
   const failed = (which: Run, error: unknown): void => {
@@ -119,7 +119,7 @@ const aFunction: Check = (path, value) =>
     : [
         {
           path,
-          message: `is ${show(value)}. Give a function that returns true once what was out is back, or leave it out.`,
+          message: `is ${show(value)}. Give a function that returns true once the cause is gone, or leave it out.`,
         },
       ];
 
@@ -127,7 +127,7 @@ const settingChecks = object(
   {
     afterMs: number(0, orLeaveOut('a systemic event counts as over after that time.'), { above: true }),
     healthCheck: aFunction,
-    everyMs: number(0, orLeaveOut('health checks start so far apart at least.'), { above: true }),
+    everyMs: number(0, orLeaveOut('it is the least time between health checks.'), { above: true }),
     probeAfterMs: number(0, orLeaveOut('a call of an affected tool probes after that time.'), { above: true }),
     maxProbeAfterMs: number(0, orLeaveOut('it is the longest wait between those probes.'), { above: true }),
   } satisfies Record<keyof RecoveryPolicy, Check>,
@@ -153,7 +153,7 @@ export const recoveryChecks: Check = (path, value) => {
     const message =
       probeAfterMs === undefined
         ? 'bounds the wait between probes, but probeAfterMs is not configured. Add probeAfterMs or remove maxProbeAfterMs.'
-        : `is ${maxProbeAfterMs}, less than probeAfterMs (${probeAfterMs}), where the wait begins. Raise maxProbeAfterMs or lower probeAfterMs.`;
+        : `is ${maxProbeAfterMs}, less than probeAfterMs (${probeAfterMs}), which is the first wait. Raise maxProbeAfterMs or lower probeAfterMs.`;
     return [{ path: `${path}.maxProbeAfterMs`, message }];
   }
   return [];

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Moment } from '../clock.ts';
 import {
-  type Asking,
   admit,
   admits,
   adopted,
@@ -12,11 +11,12 @@ import {
   failuresInRow,
   openCircuit,
   release,
+  restage,
   succeed,
   type Ticket,
 } from './circuit.ts';
 import { type CircuitPolicy, gatePolicy, resolveGroupPolicy, resolvePolicy } from './policy.ts';
-import { probeWait, restage } from './schedule.ts';
+import { type Asking, probeWait } from './schedule.ts';
 import { at, call, failure, openAt, outageOf, probing } from './test-support.circuit.ts';
 
 const start = closedCircuit();

@@ -1,27 +1,105 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import type { CircuitPolicy } from './policy.ts';
-import { firstOutage, nextOutage, probeDue, type Surroundings } from './schedule.ts';
 import {
   type Asking,
-  type CallFacts,
-  type Circuit,
-  closedCircuit,
-  type Failure,
-  type HalfOpen,
-  type Lease,
-  type Open,
+  climb,
+  countsSteps,
+  firstOutage,
+  nextOutage,
   type Outage,
-  type Ticket,
-} from './state.ts';
-import { recordCall, trippedBy } from './trip-policies/trip-policies.ts';
-
-export * from './state.ts';
+  probeDue,
+  type Surroundings,
+} from './schedule.ts';
+import type { FailuresInRow } from './trip-policies/consecutive.ts';
+import { type Counts, recordCall, trippedBy } from './trip-policies/trip-policies.ts';
+import type { CountedCall } from './trip-policies/trip-policy.ts';
 
 /**
  * One circuit as a pure state machine: every function takes a circuit and returns the next one, or the same object if nothing
  * changed. It uses no clock, no telemetry and no promise.
  */
+
+/** One circuit in one of its states. It is immutable: each change returns another object. */
+export type Circuit = Closed | Open | HalfOpen;
+
+export type CircuitState = Circuit['state'];
+
+/** Calls pass. */
+export interface Closed {
+  readonly state: 'closed';
+  /** Counts changes of state. A result counts only in the generation that let its call through (C7). */
+  readonly generation: number;
+  /**
+   * The latest Retry-After of the failures in a row, as monotonic ms; 0 for none (O3). It is kept after a success if successes count,
+   * because earlier failures may still open the circuit.
+   */
+  readonly notBeforeMs: number;
+  /** The category of the latest failure that isn't `unknown`, for an opening by a success; only if successes count. */
+  readonly latest: ErrorCategory | undefined;
+  /** What the trip policies have counted; undefined if nothing. */
+  readonly counts: Counts | undefined;
+}
+
+/** Calls are rejected until a probe is due. */
+export interface Open {
+  readonly state: 'open';
+  readonly generation: number;
+  readonly outage: Outage;
+}
+
+/** Some probes are on their way. */
+export interface HalfOpen {
+  readonly state: 'half_open';
+  readonly generation: number;
+  readonly outage: Outage;
+  /** Probes that have not settled, at most `probes` together with those that succeeded (C6). */
+  readonly leases: readonly Lease[];
+  readonly succeeded: number;
+  /** How many leases this half-open has given out: the next lease's id. */
+  readonly issued: number;
+}
+
+/** A probe's slot, and until when it may keep it (C9). */
+export interface Lease {
+  readonly id: number;
+  readonly untilMs: number;
+}
+
+/** The ticket with which a call was let through. */
+export interface Ticket {
+  readonly generation: number;
+  /** Only a probe has a lease. */
+  readonly lease?: Lease | undefined;
+}
+
+/** The facts of a call that is over. */
+export type CallFacts = Pick<CountedCall, 'durationMs' | 'tokens'>;
+
+/** The facts of a failure. */
+export interface Failure extends CountedCall {
+  readonly category: ErrorCategory;
+  readonly retryAfterMs?: number | undefined;
+  /** The failure itself shows that all of these tools are unavailable, so earlier counts do not matter (C13). */
+  readonly atOnce?: boolean | undefined;
+}
+
+/** C2. */
+export const closedCircuit = (generation = 0): Closed => (generation === 0 ? UNUSED : { ...UNUSED, generation });
+
+/** Shared by all: a session has as many circuits as tools, and most never have a failure. */
+const UNUSED: Closed = { state: 'closed', generation: 0, notBeforeMs: 0, latest: undefined, counts: undefined };
+
+/** S5: a circuit that is open from the start and waits for the probe that tests whether an event is over. */
+export const openCircuit = (at: Moment, category: ErrorCategory, policy: CircuitPolicy, generation = 0): Open => ({
+  state: 'open',
+  generation,
+  outage: { category, openedAt: at, waitMs: policy.cooldownMs, notBeforeMs: 0 },
+});
+
+/** The number of failures in a row; 0 unless closed. */
+export const failuresInRow = (circuit: Circuit): number =>
+  (circuit.state === 'closed' && (circuit.counts?.consecutive as FailuresInRow | undefined)?.failures) || 0;
 
 export type Admission =
   | { readonly verdict: 'call' | 'reject'; readonly circuit: Circuit; readonly lease?: undefined }
@@ -161,6 +239,29 @@ export const adopted = (circuit: Circuit, policy: CircuitPolicy, ms: number): Ci
     : { ...circuit, outage, succeeded: Math.min(circuit.succeeded, policy.probes - 1) };
 };
 
+/**
+ * P3: a systemic event has been confirmed as over, and an open circuit's wait begins again: by steps on the ladder's first rung, by
+ * time with the same length. A circuit with probes under way starts the ladder if they fail.
+ */
+export const restage = (
+  circuit: Circuit,
+  policy: CircuitPolicy,
+  at: Moment,
+  freeFrom?: (step: number) => number,
+): Circuit => {
+  switch (circuit.state) {
+    case 'closed':
+      return circuit;
+    case 'open': {
+      const ladder = climb(undefined, policy, at, freeFrom);
+      return { ...circuit, outage: { ...circuit.outage, waitFrom: at, ladder } };
+    }
+    case 'half_open':
+      if (!countsSteps(policy)) return circuit;
+      return { ...circuit, outage: { ...circuit.outage, ladder: { rung: 0, dueStep: at.step } } };
+  }
+};
+
 const opened = ({ generation }: Circuit, outage: Outage): Open => ({
   state: 'open',
   generation: generation + 1,
@@ -169,3 +270,25 @@ const opened = ({ generation }: Circuit, outage: Outage): Open => ({
 
 const without = (leases: readonly Lease[], lease: Lease | undefined): readonly Lease[] =>
   leases.filter(({ id }) => id !== lease?.id);
+
+/** Who decides for a tool: its circuit, or an operator by hand (C1). */
+export const CIRCUIT_MODES = ['automatic', 'forced_open', 'disabled', 'observe_only'] as const;
+
+/**
+ * How a tool's circuit is used (C1).
+ *
+ * | mode | means |
+ * |---|---|
+ * | `automatic` | the circuit decides: the default |
+ * | `forced_open` | every call is skipped, without probes, until the mode is changed |
+ * | `disabled` | calls pass, and touch neither circuit nor budget; pauses of the session still hold |
+ * | `observe_only` | calls pass; what would have been decided is counted and reported, and rejects no call |
+ */
+export type CircuitMode = (typeof CIRCUIT_MODES)[number];
+
+/** The reported state of a circuit: its own state while it decides, otherwise its mode. */
+export type ReportedState = CircuitState | Exclude<CircuitMode, 'automatic'>;
+
+/** The state that views, permits, spans and metrics show. */
+export const reportedState = (mode: CircuitMode, circuit: Circuit): ReportedState =>
+  mode === 'automatic' ? circuit.state : mode;

@@ -7,6 +7,7 @@ import type { CircuitSpec } from '../tool.ts';
 import { closedCircuit, isLate } from './circuit.ts';
 import {
   adoptKeys,
+  byHost,
   copyKeys,
   distinctKey,
   forgetKeys,
@@ -200,13 +201,13 @@ describe('C14: the key of a call', () => {
     expect(named((async () => new URL(secret).host) as never, secret)).toBeUndefined();
     await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(5));
     const what = "Breakerbox: the key of tool 'a' threw; the tool call goes on as if it hadn't.";
-    const promise = 'TypeError: It gave a promise. Give a string, or undefined for no key.';
+    const promise = 'TypeError: It returned a promise. Return a string, or undefined for no key.';
     expect(error.mock.calls.map(([said, thrown]: unknown[]) => [said, String(thrown)])).toEqual(
       ['TypeError', 'object', 'string', promise, 'TypeError'].map((one) => [what, one]),
     );
   });
 
-  test('C14, E5: of a tool that names none, or nonsense, there is none; nonsense is told', () => {
+  test('C14, E5: a tool without a key has no circuit of a key; an invalid key is reported', () => {
     const error = watchDiag();
     expect(named(undefined, 'x')).toBeUndefined();
     expect(named(false, 'x', 'hint')).toBeUndefined();
@@ -215,7 +216,49 @@ describe('C14: the key of a call', () => {
     expect(error).not.toHaveBeenCalled();
     expect(named(() => 7 as never, 'x', 'hint')).toBeUndefined();
     expect(error.mock.calls.map(([what, thrown]: unknown[]) => `${what} ${thrown}`)).toEqual([
-      "Breakerbox: the key of tool 'a' threw; the tool call goes on as if it hadn't. TypeError: It gave a number. Give a string, or undefined for no key.",
+      "Breakerbox: the key of tool 'a' threw; the tool call goes on as if it hadn't. TypeError: It returned a number. Return a string, or undefined for no key.",
     ]);
+  });
+});
+
+describe('C14: byHost', () => {
+  test.each([
+    ['https://Example.COM/a?b', 'example.com'],
+    ['http://example.com:8080/', 'example.com:8080'],
+    ['https://example.com:443/', 'example.com'],
+    ['http://[::1]:3000/x', '[::1]:3000'],
+    ['postgres://db.internal:5432/x', 'db.internal:5432'],
+    ['CUSTOM://Some.Host/x', 'some.host'],
+    ['https://user:secret@example.com/', 'example.com'],
+  ])('C14: the host of %s', (url, host) => {
+    expect(byHost()({ url })).toBe(host);
+    expect(byHost()(url)).toBe(host);
+    expect(byHost('link')({ link: url, url: 'https://other.example' })).toBe(host);
+  });
+
+  test.each([
+    '',
+    'example.com/a',
+    '/a',
+    'http://',
+    'data:text/plain,hi',
+    'file:///etc/hosts',
+    'mailto:a@example.com',
+    7,
+    null,
+    ['https://example.com'],
+  ])('C14: no key for %j', (url) => {
+    expect(byHost()({ url })).toBeUndefined();
+  });
+
+  test('C14, E5: no arguments, and arguments that cannot be read, have none', () => {
+    const unreadable = {
+      get url() {
+        throw new Error('unreadable');
+      },
+    };
+    for (const input of [undefined, null, 'news of fuses', 7, {}, unreadable]) {
+      expect(byHost()(input)).toBeUndefined();
+    }
   });
 });

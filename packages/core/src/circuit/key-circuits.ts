@@ -1,5 +1,5 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
-import { read } from '../classify/untrusted.ts';
+import { guarded, read } from '../classify/untrusted.ts';
 import type { Moment } from '../clock.ts';
 import { hashOfText } from '../loop-guard/digest.ts';
 import type { Judged } from '../outcome.ts';
@@ -65,7 +65,7 @@ const askedFor = (tool: string, ask: () => unknown): unknown => {
     if (key === undefined || key === null || typeof key === 'string') return key;
     Promise.resolve(key).then(undefined, threw);
     const gave = key instanceof Promise ? 'promise' : typeof key;
-    reportThrown(what, new TypeError(`It gave a ${gave}. Give a string, or undefined for no key.`));
+    reportThrown(what, new TypeError(`It returned a ${gave}. Return a string, or undefined for no key.`));
   } catch (error) {
     threw(error);
   }
@@ -161,3 +161,22 @@ const OF_TOOL: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['network', '
 /** C14: the key of a failure that counts towards failures of the tool on several keys. */
 export const distinctKey = (pass: Pass | undefined, category: ErrorCategory): string | undefined =>
   OF_TOOL.has(category) ? pass?.key : undefined;
+
+/**
+ * A tool's `key` (C14): the host of the URL in one field of the arguments, or of the argument itself if it is a URL, in lower case
+ * and with its port. There is no key without a URL that has a host.
+ *
+ * @param field the field of the arguments. Default `url`.
+ *
+ * @example
+ * ```ts
+ * createBreakerbox({ agent: 'research-agent', tools: { fetch_page: { key: byHost() } } });
+ * ```
+ */
+export const byHost =
+  (field = 'url'): ((input: unknown) => string | undefined) =>
+  (input) => {
+    const url = typeof input === 'string' ? input : read(input, field);
+    if (typeof url !== 'string') return undefined;
+    return guarded(() => new URL(url).host.toLowerCase() || undefined, undefined);
+  };

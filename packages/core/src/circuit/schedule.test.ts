@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { Moment } from '../clock.ts';
-import { admit, type Circuit, closedCircuit, fail, release, succeed } from './circuit.ts';
+import { admit, type Circuit, closedCircuit, fail, release, restage, succeed } from './circuit.ts';
 import { type CircuitConfig, type CircuitPolicy, resolvePolicy } from './policy.ts';
-import { dueStep, freeSteps, probeDue, probeWait, restage } from './schedule.ts';
+import { dueStep, freeSteps, probeDue, probeWait } from './schedule.ts';
 import { at, call, failure, openAt, outageOf, probing } from './test-support.circuit.ts';
 
 const policyOf = (config: CircuitConfig): CircuitPolicy => resolvePolicy({ failureThreshold: 1, ...config });

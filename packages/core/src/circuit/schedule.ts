@@ -1,8 +1,41 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import type { CircuitPolicy } from './policy.ts';
-import type { Asking, Circuit, Failure, Ladder, Outage } from './state.ts';
 import type { Trip } from './trip-policies/trip-policies.ts';
+
+/** What a circuit that isn't closed knows of its failure. */
+export interface Outage {
+  readonly category: ErrorCategory;
+  /** What opened it; undefined only if a snapshot doesn't say. */
+  readonly trip?: Trip | undefined;
+  /** The latest opening, by failure or by failed probe. */
+  readonly openedAt: Moment;
+  /** Cooldown of this round (P2). */
+  readonly waitMs: number;
+  /** No probe before this monotonic ms; 0 for none (O3). */
+  readonly notBeforeMs: number;
+  /** Where this round's wait began, if not with the opening: the end of a systemic event (P3). */
+  readonly waitFrom?: Moment | undefined;
+  /** Its place on the ladder since a systemic event was over. Until then, each round waits `probeAfterSteps` (P3). */
+  readonly ladder?: Ladder | undefined;
+  /** The tool whose probe failed last, if another tool must probe next (C15). */
+  readonly probedBy?: string | undefined;
+}
+
+/** P3: how a circuit probes by steps once a systemic event is over. */
+export interface Ladder {
+  /** The least number of steps that this round waits; 0 before the first one. */
+  readonly rung: number;
+  /** The step on which its probe is due. It is later than the rung says if other probes are due on that step. */
+  readonly dueStep: number;
+}
+
+/** The tool that asks for a probe, because several tools may probe a group's circuit. */
+export interface Asking {
+  readonly tool: string;
+  /** The tool's own. */
+  readonly policy: CircuitPolicy;
+}
 
 /** The wait until the next probe: by steps or by time, the one that is reached first, but never before `notBeforeMs`. */
 export interface ProbeWait {
@@ -61,7 +94,7 @@ const msLeft = (outage: Outage, { schedule }: CircuitPolicy, at: Moment): number
 };
 
 /** Whether steps bring a probe nearer (P1). */
-const countsSteps = ({ schedule }: CircuitPolicy): boolean => schedule !== 'time';
+export const countsSteps = ({ schedule }: CircuitPolicy): boolean => schedule !== 'time';
 
 /** The step on which an open circuit's probe is due; undefined if the schedule counts time alone. */
 export const dueStep = (outage: Outage, policy: CircuitPolicy): number | undefined => {
@@ -73,7 +106,7 @@ export const dueStep = (outage: Outage, policy: CircuitPolicy): number | undefin
 const TOP_RUNG = 20;
 
 /** P3: from the first rung, or after a failed probe from the next one, to a step on which no other tool probes. */
-const climb = (
+export const climb = (
   ladder: Ladder | undefined,
   policy: CircuitPolicy,
   at: Moment,
@@ -111,7 +144,7 @@ export const firstOutage = (
  */
 export const nextOutage = (
   { waitMs, ladder }: Outage,
-  { category, tool }: Pick<Failure, 'category' | 'tool'>,
+  { category, tool }: { readonly category: ErrorCategory; readonly tool?: string | undefined },
   notBeforeMs: number,
   policy: CircuitPolicy,
   at: Moment,
@@ -125,29 +158,6 @@ export const nextOutage = (
   ...(ladder && { ladder: climb(ladder, policy, at, freeFrom) }),
   ...(policy.prefersOthers && { probedBy: tool }),
 });
-
-/**
- * P3: a systemic event has been confirmed as over, and an open circuit's wait begins again: by steps on the ladder's first rung, by
- * time with the same length. A circuit with probes under way starts the ladder if they fail.
- */
-export const restage = (
-  circuit: Circuit,
-  policy: CircuitPolicy,
-  at: Moment,
-  freeFrom?: (step: number) => number,
-): Circuit => {
-  switch (circuit.state) {
-    case 'closed':
-      return circuit;
-    case 'open': {
-      const ladder = climb(undefined, policy, at, freeFrom);
-      return { ...circuit, outage: { ...circuit.outage, waitFrom: at, ladder } };
-    }
-    case 'half_open':
-      if (!countsSteps(policy)) return circuit;
-      return { ...circuit, outage: { ...circuit.outage, ladder: { rung: 0, dueStep: at.step } } };
-  }
-};
 
 /** The steps on which no tool probes (P3). */
 export interface FreeSteps {

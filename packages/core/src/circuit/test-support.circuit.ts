@@ -1,6 +1,7 @@
 import type { Moment } from '../clock.ts';
-import { type Asking, admit, type Circuit, closedCircuit, fail, type Outage, type Ticket } from './circuit.ts';
+import { admit, type Circuit, closedCircuit, fail, type Ticket } from './circuit.ts';
 import { type CircuitConfig, type CircuitPolicy, resolvePolicy } from './policy.ts';
+import type { Asking, Outage } from './schedule.ts';
 
 /** A moment of a session. */
 export const at = (ms: number, step = 0, stepMs = 0): Moment => ({ ms, step, stepMs });

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { classifyError, classifyResult } from './classify.ts';
-import type { ErrorCategory } from './taxonomy.ts';
+import { describe, expect, it, test } from 'vitest';
+import { classifyError, classifyResult, MAX_RETRY_AFTER_MS, parseRetryAfter, readRetryAfter } from './classify.ts';
+import { DEFAULT_JUDGEMENT, ERROR_CATEGORIES, type ErrorCategory } from './taxonomy.ts';
+import { neverThrows } from './test-support.nasty.ts';
 
 const now = { unixMs: Date.UTC(2026, 10, 20, 12, 0, 0) };
 const classify = (result: unknown) => classifyResult(result, now);
@@ -122,5 +123,91 @@ describe('O2: what a schema refused', () => {
     for (const error of [{ issues: 3 }, { issues: [] }, { issues: ['open'] }, { errors: [{ keyword: 'x' }] }]) {
       expect(classifyError(error, now).category).toBe('unknown');
     }
+  });
+});
+
+const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const failed = { isError: true, status: 503 };
+
+test.each([undefined, null, {}, 5, 'now', { unixMs: 'now' }])('O2: with %j as context it is now', (context) => {
+  expect(classifyError(refused, context as never)).toEqual({ category: 'network' });
+  expect(classifyResult(failed, context as never)).toEqual({ category: 'server' });
+});
+
+neverThrows(classifyError, classifyResult);
+
+describe('O1: the taxonomy', () => {
+  it('judges each category, once, and cannot be changed', () => {
+    expect(Object.keys(DEFAULT_JUDGEMENT)).toEqual([...ERROR_CATEGORIES]);
+    expect(Object.isFrozen(DEFAULT_JUDGEMENT)).toBe(true);
+  });
+
+  it('outages are failures; the model, people and business errors are ignored', () => {
+    const ignored = ERROR_CATEGORIES.filter((category) => DEFAULT_JUDGEMENT[category] === 'ignored');
+    expect(ignored).toEqual(['invalid_input', 'denied', 'cancelled', 'tool_error']);
+  });
+});
+
+const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
+
+describe('O3: the value of Retry-After', () => {
+  it.each<[string, number | undefined]>([
+    ['0', 0],
+    ['120', 120_000],
+    [' 1.5 ', 1500],
+    ['Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
+    ['Friday, 20-Nov-26 12:00:30 GMT', 30_000],
+    ['Fri Nov 20 12:00:30 2026', 30_000],
+    ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
+    [String(MAX_RETRY_AFTER_MS / 1000), MAX_RETRY_AFTER_MS],
+    [String(MAX_RETRY_AFTER_MS / 1000 + 1), undefined],
+    ['1795176000', undefined],
+    ['Fri, 20 Nov 2099 12:00:00 GMT', undefined],
+    ['-5', undefined],
+    ['', undefined],
+    ['soon', undefined],
+    ['Fri, 99 Nov 2026', undefined],
+    ['12 parsecs', undefined],
+    ['1e3', undefined],
+    ['Infinity', undefined],
+  ])('%j is %s ms', (value, wanted) => {
+    expect(parseRetryAfter(value, NOW)).toBe(wanted);
+  });
+
+  it('a clock that is not a number gives no wait', () => {
+    expect(parseRetryAfter('Fri, 20 Nov 2026 12:00:30 GMT', Number.NaN)).toBeUndefined();
+  });
+});
+
+describe('O3: where it is found', () => {
+  it.each<[string, unknown, number | undefined]>([
+    ['Headers', { headers: new Headers({ 'Retry-After': '2' }) }, 2000],
+    ['a plain object', { headers: { 'RETRY-AFTER': '2' } }, 2000],
+    ['a list of values', { headers: { 'retry-after': ['2', '9'] } }, 2000],
+    ['a number', { headers: { 'retry-after': 2 } }, 2000],
+    ['response.headers', { response: { headers: { 'retry-after': '2' } } }, 2000],
+    ['responseHeaders', { responseHeaders: { 'retry-after': '2' } }, 2000],
+    ['milliseconds go first', { headers: { 'retry-after': '2', 'retry-after-ms': '1500' } }, 1500],
+    ['garbage in milliseconds', { headers: { 'retry-after': '2', 'retry-after-ms': 'x' } }, 2000],
+    ['retryAfter in seconds', { retryAfter: 2 }, 2000],
+    ['retryAfterMs', { retryAfterMs: 250 }, 250],
+    ['a negative retryAfter', { retryAfter: -2 }, undefined],
+    ['NaN', { retryAfter: Number.NaN }, undefined],
+    ['Infinity', { retryAfter: Number.POSITIVE_INFINITY }, undefined],
+    ['no headers', { headers: null }, undefined],
+    ['headers that are not a Headers object', { headers: 'retry-after: 2' }, undefined],
+    ['no error', undefined, undefined],
+  ])('%s', (_, error, wanted) => {
+    expect(readRetryAfter(error, NOW)).toBe(wanted);
+  });
+
+  it('a `get` that throws does not hide a plain property', () => {
+    const headers = {
+      get() {
+        throw new Error('no');
+      },
+      'Retry-After': '2',
+    };
+    expect(readRetryAfter({ headers }, NOW)).toBe(2000);
   });
 });

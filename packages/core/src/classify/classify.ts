@@ -1,7 +1,6 @@
-import { readErrorResult } from './error-result.ts';
-import { type Evidence, gatherEvidence, type Refine } from './evidence.ts';
+import { errorCode, type Meaning, readStatus, statusMeaning } from './codes.ts';
 import type { ErrorCategory } from './taxonomy.ts';
-import { guarded, read } from './untrusted.ts';
+import { guarded, isObject, read, readItems, readKeys, readNames, readText } from './untrusted.ts';
 
 /** Why a call did not succeed. */
 export interface Classification {
@@ -55,4 +54,185 @@ export function readEvidence(error: unknown, context: ClassifyContext | undefine
   if (read(signal, 'aborted') !== true) return gatherEvidence(error, now, refine);
   const late = gatherEvidence(read(signal, 'reason'), now, refine).category === 'timeout';
   return { category: late ? 'timeout' : 'cancelled', trust: 0, sign: "the signal's reason" };
+}
+
+/** How far a reading is trusted: a smaller number means more trust. `text` and `hint` are for executors that read prose. */
+export const TRUST = { timeout: 0, cancelled: 1, code: 2, status: 3, schema: 4, text: 5, hint: 6, none: 7 } as const;
+
+/** The result of reading an error. */
+export interface Evidence extends Meaning {
+  readonly trust: number;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** May refine the reading of one error, without its causes. */
+export type Refine = (error: unknown, own: Evidence) => Evidence;
+
+/** Limits of one reading: errors in total, depth and width. Causes may be cyclic, and proxies endless. */
+const MOST = { errors: 32, depth: 8, siblings: 8 } as const;
+
+/**
+ * Keys that hold the cause of an error: the standard one, AI SDK's `RetryError`, `SuppressedError` and API bodies, older wrappers.
+ */
+const LINKS = ['cause', 'lastError', 'error', 'originalError'] as const;
+
+/**
+ * The most trusted reading among an error, its causes, and the most telling error inside an `AggregateError`; among equals, the
+ * outermost.
+ */
+function gatherEvidence(error: unknown, unixMs: number, refine: Refine = (_, own) => own): Evidence {
+  const seen = new Set<unknown>([undefined, null]);
+  const visit = (value: unknown, depth: number): Evidence => {
+    const own = { ...refine(value, readOne(value)), retryAfterMs: readRetryAfter(value, unixMs) };
+    if (!isObject(value)) return own;
+    seen.add(value);
+    const below = (values: readonly unknown[]) =>
+      values.flatMap((one) => {
+        const over = seen.has(one) || seen.size >= MOST.errors + 2 || depth >= MOST.depth;
+        return over ? [] : [visit(one, depth + 1)];
+      });
+    const linked = below(LINKS.map((key) => read(value, key)));
+    // `errors` of ajv and similar libraries holds violations, not errors.
+    const inner = isValidationError(value) ? [] : readItems(read(value, 'errors'), MOST.siblings);
+    return merge([own, ...linked, ...mostTelling(below(inner))]);
+  };
+  return visit(error, 0);
+}
+
+function merge(found: readonly Evidence[]): Evidence {
+  // A code with several meanings counts less than a text beneath it.
+  const weight = ({ trust, vague }: Evidence): number => (vague ? TRUST.hint - 0.5 : trust);
+  const best = found.reduce((a, b) => (weight(b) < weight(a) ? b : a));
+  return { ...best, retryAfterMs: found.find((one) => one.retryAfterMs !== undefined)?.retryAfterMs };
+}
+
+/**
+ * Order for several attempts that all failed: an outage, then a bad argument, then 'unknown', then an abort, because racing calls
+ * abort the others.
+ */
+const mostTelling = (siblings: readonly Evidence[]): Evidence[] =>
+  siblings.toSorted((a, b) => score(a) - score(b)).slice(0, 1);
+const ORDER = ['invalid_input', 'denied', 'tool_error', 'unknown', 'cancelled'];
+const score = ({ category, trust }: Evidence) => ORDER.indexOf(category) * 10 + trust;
+
+const TIMEOUT = /(?:Time[oO]ut|TimedOut)(?:Error|Exception)?$/;
+const CANCELLED = /^(?:Abort|APIUserAbort|Cancell?ed|Cancel|RequestAborted)(?:Error|Exception)$/;
+/** Arguments that a schema rejected: zod, valibot, yup, joi, ajv, AWS, AI SDK, LangChain. */
+const VALIDATION =
+  /^(?:\$?Zod|Vali|Validation|Schema|AI_(?:InvalidToolInput|NoSuchTool|TypeValidation|InvalidArgument))Error$|^(?:Validation|ToolInputParsing)Exception$/;
+const isNamed = (error: unknown, pattern: RegExp): boolean => readNames(error).some((name) => pattern.test(name));
+
+/** Whether an error is a time-out (`ConnectTimeoutError`, `ReadTimeout`, …) or an abort, by its class or the DOMException code. */
+export function stopKind(error: unknown): 'timeout' | 'cancelled' | undefined {
+  const code = isNamed(error, /^DOMException$/) && read(error, 'code');
+  if (isNamed(error, TIMEOUT) || code === 23) return 'timeout';
+  return isNamed(error, CANCELLED) || code === 20 ? 'cancelled' : undefined;
+}
+
+/** Whether a schema rejected a value: by class, by Standard Schema's `issues`, or by ajv's `errors`. */
+function isValidationError(error: unknown): boolean {
+  const has = (list: string, key: string) => readText(readItems(read(error, list), 1)[0], key) !== undefined;
+  const told = has('issues', 'message') || (has('errors', 'keyword') && has('errors', 'schemaPath'));
+  return told || isNamed(error, VALIDATION);
+}
+
+/** Reads one error, without its causes. */
+function readOne(error: unknown): Evidence {
+  const code = errorCode(error);
+  const stop = stopKind(error);
+  // AWS clients also name a reset connection `TimeoutError`; there the code decides.
+  const reset = stop === 'timeout' && code?.category === 'network' && !code.vague;
+  if (stop && !reset) return { category: stop, trust: TRUST[stop], sign: 'its class' };
+  if (code) return { ...code, trust: TRUST.code };
+  const status = statusMeaning(readStatus(error) ?? 0);
+  if (status) return { ...status, trust: TRUST.status };
+  if (isValidationError(error)) return { category: 'invalid_input', trust: TRUST.schema, sign: 'a schema refused it' };
+  return { category: 'unknown', trust: TRUST.none, sign: 'nothing says why' };
+}
+
+/** Keys that describe an error and are not requested data. */
+const ENVELOPE: ReadonlySet<string> = new Set(
+  `error message code status statusCode statusText success ok isError details detail reason type name stack cause hint
+    error_description error_uri validationErrors retryAfter retryAfterMs headers requestId timestamp`.split(/\s+/),
+);
+
+/**
+ * The error in a result; undefined for a success. An error is an `Error`, a fetch `Response` that failed, `isError: true`, or an
+ * `error` (a string, an object or `true`). An `error` counts only if all other keys describe it, or beside `success` or `ok` of
+ * false. `{ hits, error }` is a success. `invalid`: a schema rejected the arguments.
+ */
+export function readErrorResult(result: unknown): { readonly error: unknown; readonly invalid?: boolean } | undefined {
+  if (isError(result)) return { error: result };
+  if (!isObject(result)) return undefined;
+  try {
+    if (!('error' in result || 'isError' in result || 'ok' in result)) return undefined; // Nearly every result.
+  } catch {
+    // A proxy may throw. Its properties are read one by one.
+  }
+  if (read(result, 'isError') === true) return { error: result };
+  // `Response` of fetch, undici and node-fetch. A redirect and an opaque response are not `ok` either, but are not errors.
+  if (read(result, 'ok') === false && typeof read(result, 'bodyUsed') === 'boolean') {
+    if (read(result, 'type') === 'error') return { error: { code: 'ERR_NETWORK' } };
+    if (readStatus(result) !== undefined) return { error: result };
+  }
+  const error = read(result, 'error');
+  const said = error === true || isObject(error) || (typeof error === 'string' && error.trim() !== '');
+  const refused = read(result, 'success') === false || read(result, 'ok') === false;
+  const isNothing = (value: unknown) =>
+    value === null || value === undefined || value === '' || read(value, 'length') === 0;
+  const alone = () => readKeys(result).every((key) => ENVELOPE.has(key) || isNothing(read(result, key)));
+  if (!said || !(refused || alone())) return undefined;
+  return { error: result, invalid: isObject(read(result, 'validationErrors')) }; // Mastra: {error: true, validationErrors}
+}
+
+/** Whether a value is an error of this realm. */
+export const isError = (value: unknown): value is Error => {
+  try {
+    return value instanceof Error;
+  } catch {
+    return false;
+  }
+};
+
+/** The longest accepted wait: 7 days, in milliseconds. A longer one is usually a Unix time in place of seconds. */
+export const MAX_RETRY_AFTER_MS = 7 * 24 * 3600 * 1000;
+
+/** Paths to the headers of the response: OpenAI and fetch's `Response`; axios, got, ky; the AI SDK. */
+const HEADER_PATHS = ['headers', 'response.headers', 'responseHeaders', '$response.headers'];
+
+/** The wait in milliseconds that a failure asks for (O3), by its headers or its own `retryAfterMs` or `retryAfter` (seconds). */
+export function readRetryAfter(error: unknown, unixMs: number): number | undefined {
+  const asked = HEADER_PATHS.map((path) => path.split('.').reduce(read, error)).flatMap((headers) => [
+    believable(decimal(header(headers, 'retry-after-ms'))),
+    parseRetryAfter(header(headers, 'retry-after'), unixMs),
+  ]);
+  const own = [believable(read(error, 'retryAfterMs')), parseRetryAfter(read(error, 'retryAfter'), unixMs)];
+  return [...asked, ...own].find((wait) => wait !== undefined);
+}
+
+/** The wait in milliseconds that a `Retry-After` header asks for: '120' gives 120_000. */
+export function parseRetryAfter(value: unknown, unixMs: number): number | undefined {
+  const seconds = typeof value === 'number' ? value : decimal(value);
+  if (seconds !== undefined) return believable(seconds * 1000);
+  // `Date.parse` accepts almost anything. Only a value that begins with a day of the week is an HTTP date. The oldest form has no
+  // zone.
+  const date = typeof value === 'string' ? value.slice(0, 64).trim() : '';
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /.test(date)) return undefined;
+  return believable(Math.max(0, Date.parse(date.endsWith('GMT') ? date : `${date} GMT`) - unixMs));
+}
+
+const decimal = (value: unknown): number | undefined =>
+  typeof value === 'string' && /^\s*\d{1,15}(?:\.\d{1,9})?\s*$/.test(value.slice(0, 32)) ? Number(value) : undefined;
+
+const believable = (ms: unknown): number | undefined =>
+  typeof ms === 'number' && ms >= 0 && ms <= MAX_RETRY_AFTER_MS ? ms : undefined;
+
+/** One header of a `Headers`, a `Map` or a plain object in any case. */
+function header(headers: unknown, name: string): unknown {
+  const get = read(headers, 'get');
+  const got = typeof get === 'function' ? guarded<unknown>(() => get.call(headers, name), undefined) : undefined;
+  const key = readKeys(headers).find((candidate) => candidate.toLowerCase() === name) ?? name;
+  const value = got ?? read(headers, key);
+  const first = isObject(value) ? read(value, '0') : value;
+  return typeof first === 'number' ? String(first) : first;
 }

@@ -36,7 +36,7 @@ describe('O2: node:sqlite, really', () => {
     expect(category(thrownBy(() => db.exec(sql)))).toBe('invalid_input');
   });
 
-  it('O2: a database that cannot be opened, is none, or may only be read', () => {
+  it('O2: a file that cannot be opened, is not a database, or is read-only', () => {
     expect(category(thrownBy(() => new DatabaseSync('/nowhere/at/all.db')))).toBe('filesystem');
     const page = new DatabaseSync(process.execPath, { readOnly: true });
     expect(category(thrownBy(() => page.exec('SELECT * FROM sqlite_schema')))).toBe('filesystem');

@@ -1,5 +1,59 @@
-import { BreakerboxConfigError, type ConfigIssue, MOST_ISSUES } from './errors.ts';
-import { isShort, meant } from './names.ts';
+import { isShort, meant, shortened } from './names.ts';
+
+/** One fault in a configuration or a snapshot. */
+export interface ConfigIssue {
+  /** The path of the fault, such as `tools.web_search.failureThreshold`. */
+  readonly path: string;
+  /** What is wrong, why that matters, and what to write instead. */
+  readonly message: string;
+}
+
+/**
+ * The configuration can't work, or the snapshot can't be restored. Lists all faults of a
+ * configuration, up to 100, and the first ten of a snapshot. Thrown when a box is created, a
+ * tool is declared, or a session begins or is restored, never later.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   createBreakerbox({ agent: 'a', tools: { search: { failureThreshold: 0 } } });
+ * } catch (error) {
+ *   if (error instanceof BreakerboxConfigError) for (const { path, message } of error.issues) report(path, message);
+ * }
+ * ```
+ */
+export class BreakerboxConfigError extends Error {
+  override readonly name = 'BreakerboxConfigError';
+  readonly code = 'BREAKERBOX_CONFIG';
+  /** The first 100; of a snapshot, the first ten. */
+  readonly issues: readonly ConfigIssue[];
+
+  constructor(issues: readonly ConfigIssue[], what = 'configuration', most = MOST_ISSUES) {
+    const shown = issues.slice(0, most).map(({ path, message }) => ({ path: brief(path), message }));
+    const lines = shown.map(({ path, message }) => `  ${path}: ${message}`);
+    const more = issues.length - shown.length;
+    const atLeast = issues.length > MOST_ISSUES ? 'at least ' : '';
+    if (more > 0) lines.push(`  … and ${atLeast}${more} more. Fix these first.`);
+    super(`Breakerbox can't use this ${what}:\n${lines.join('\n')}`);
+    this.issues = shown;
+  }
+}
+
+/** Issues in one error. A malicious file may have millions, and their text would fill the memory. */
+const MOST_ISSUES = 100;
+
+/** Keys of a file are part of paths and may be very long. The beginning and the end of a path matter most. */
+const brief = (path: string): string =>
+  path.length > 200 ? `${shortened(path, 130)}${path.slice(-60).replace(/^[\uDC00-\uDFFF]/, '')}` : path;
+
+/**
+ * A public function was called with an argument that it can't accept. The message says what is wrong, where, why, and how to fix
+ * it.
+ */
+export class BreakerboxUsageError extends Error {
+  override readonly name = 'BreakerboxUsageError';
+  readonly code = 'BREAKERBOX_USAGE';
+}
 
 /** Checks a value from outside and returns everything that is wrong with it. */
 export type Check = (path: string, value: unknown) => readonly ConfigIssue[];
@@ -35,7 +89,7 @@ export const show = (value: unknown): string => {
   try {
     return describe(value);
   } catch {
-    return 'a value that throws when it is looked at';
+    return 'a value that throws when it is read';
   }
 };
 
@@ -81,7 +135,7 @@ const exported =
   (why: string): Check =>
   (path, value) =>
     typeof value === 'string' && !isShort(value)
-      ? [{ path, message: `is ${show(value)}. ${why} Set at most 256 characters, and no half characters.` }]
+      ? [{ path, message: `is ${show(value)}. ${why} Set at most 256 characters, and no lone surrogates.` }]
       : name(path, value);
 
 export const shortName = exported('It is on every span and event.');
@@ -116,7 +170,7 @@ type Unknown = string | ((key: string) => string);
  * to show if the value is not an object.
  */
 export const object =
-  (checks: Readonly<Record<string, Check>>, like?: string, unknown: Unknown = 'is no setting'): Check =>
+  (checks: Readonly<Record<string, Check>>, like?: string, unknown: Unknown = 'is not a setting'): Check =>
   (path, value) => {
     if (!isRecord(value))
       return [{ path: path || 'config', message: `is ${show(value)}. Give an object${such(like)}.` }];
@@ -128,7 +182,7 @@ export const object =
       const near = meant(key, known);
       const why = typeof unknown === 'string' ? unknown : unknown(key);
       return [
-        { path: at, message: `${why}. ${near ? `Did you mean '${near}'? ` : ''}Known here: ${known.join(', ')}.` },
+        { path: at, message: `${why}. ${near ? `Did you mean '${near}'? ` : ''}Allowed here: ${known.join(', ')}.` },
       ];
     });
   };
@@ -139,7 +193,7 @@ const such = (like: string | undefined): string => (like === undefined ? '' : ` 
 export const complete =
   (checks: Readonly<Record<string, Check>>): Check =>
   (path, value) => {
-    const issues = object(checks, undefined, 'has no place here')(path, value);
+    const issues = object(checks, undefined, 'is not allowed here')(path, value);
     if (!isRecord(value)) return issues;
     const missing = Object.keys(checks).filter((key) => !Object.hasOwn(value, key) || value[key] === undefined);
     return [...issues, ...missing.flatMap((key) => checks[key]?.(`${path}.${key}`, undefined) ?? [])];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Breakerbox, createBreakerbox } from '../breakerbox.ts';
-import { BreakerboxConfigError } from './errors.ts';
+import { BreakerboxConfigError } from './checks.ts';
 
 const issuesOf = (make: () => unknown): string[] => {
   try {
@@ -44,12 +44,16 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [
       { tools: { s: { failureTreshold: 3 } } },
       'tools.s.failureTreshold',
-      "is no setting. Did you mean 'failureThreshold'? Known here: profile",
+      "is not a setting. Did you mean 'failureThreshold'? Allowed here: profile",
     ],
-    [{ bugdet: {} }, 'bugdet', "is no setting. Did you mean 'budget'? Known here: agent"],
-    [{ retries: 3 }, 'retries', 'is no setting. Known here: agent, tools'],
-    [{ capabilities: {} }, 'capabilities', "tools takes what loadCapabilities() gives as its 'tools'"],
-    [{ tools: { s: { constructor: 3 } } }, 'tools.s.constructor', 'is no setting'],
+    [{ bugdet: {} }, 'bugdet', "is not a setting. Did you mean 'budget'? Allowed here: agent"],
+    [{ retries: 3 }, 'retries', 'is not a setting. Allowed here: agent, tools'],
+    [
+      { capabilities: {} },
+      'capabilities',
+      "is not a setting. Set tools to the 'tools' of the result of loadCapabilities()",
+    ],
+    [{ tools: { s: { constructor: 3 } } }, 'tools.s.constructor', 'is not a setting'],
     [
       { defaults: { failureThreshold: false } },
       'defaults.failureThreshold',
@@ -72,7 +76,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [
       { groups: { g: { failureRate: {} } } },
       'groups.g.failureRate',
-      'is no setting. Known here: profile, mode, failureThreshold, groupThreshold',
+      'is not a setting. Allowed here: profile, mode, failureThreshold, groupThreshold',
     ],
     [{ groups: { g: { cooldownMs: 9, maxCooldownMs: 8 } } }, 'groups.g.cooldownMs', 'more than maxCooldownMs (8)'],
     [{ budget: { failures: 0 } }, 'budget.failures', 'is 0. Set a whole number of at least 1, or leave it out: with 0'],
@@ -235,4 +239,24 @@ describe('C4, E6: defaults', () => {
     for (const tool of ['s', 't', 's', 't']) session.acquire(tool).settle({ outcome: 'failure', category: 'server' });
     expect([session.peek('s')?.state, session.peek('t')?.state]).toEqual(['open', 'closed']);
   });
+});
+
+const manyIssues = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ path: `key${index}`, message: 'is wrong.' }));
+
+test('E6: one message has all that is wrong, up to a hundred faults', () => {
+  const few = new BreakerboxConfigError(manyIssues(2), 'snapshot');
+  expect(few.message).toBe("Breakerbox can't use this snapshot:\n  key0: is wrong.\n  key1: is wrong.");
+  const many = new BreakerboxConfigError(manyIssues(101));
+  expect(many.message).toMatch(/key99: is wrong\.\n {2}… and at least 1 more\. Fix these first\.$/);
+  expect(many.issues).toEqual(manyIssues(100));
+  const ten = new BreakerboxConfigError(manyIssues(12), 'snapshot', 10);
+  expect(ten.message).toMatch(/key9: is wrong\.\n {2}… and 2 more\. Fix these first\.$/);
+});
+
+test('E6: a very long path keeps its beginning and its end', () => {
+  const path = `tools.${'🔎'.repeat(1_000_000)}.alternatives[0].tool`;
+  const [issue] = new BreakerboxConfigError([{ path, message: 'is wrong.' }]).issues;
+  expect(issue?.path).toMatch(/^tools\.🔎+…🔎+\.alternatives\[0\]\.tool$/u);
+  expect(issue?.path.length).toBeLessThan(200);
 });

@@ -1,7 +1,7 @@
 import type { BudgetOptions } from '../budget/budget.ts';
 import type { RecoveryPolicy } from '../budget/recovery.ts';
 import type { SystemicPolicy } from '../budget/systemic.ts';
-import type { CircuitMode } from '../circuit/mode.ts';
+import type { CircuitMode } from '../circuit/circuit.ts';
 import type { CircuitConfig, GroupPolicyConfig } from '../circuit/policy.ts';
 import type { ErrorCategory, Judgement } from '../classify/taxonomy.ts';
 import type { Clock } from '../clock.ts';

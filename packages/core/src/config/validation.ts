@@ -1,9 +1,20 @@
 import type { BudgetOptions } from '../budget/budget.ts';
 import { recoveryChecks } from '../budget/recovery.ts';
-import { type Capability, checkCapabilityMap } from '../routing/capability.ts';
+import { CIRCUIT_MODES } from '../circuit/circuit.ts';
+import { type CircuitConfig, groupNameOf, PROFILES, resolvePolicy } from '../circuit/policy.ts';
+import { TRIP_CHECKS } from '../circuit/trip-policies/trip-policies.ts';
+import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
+import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';
+import { type Capability, capabilityChecks, checkCapabilityMap } from '../routing/capability.ts';
+import { GROUP_PREFIX } from '../telemetry/semconv.ts';
+import type { CircuitSpec } from '../tool.ts';
 import {
+  BreakerboxUsageError,
   type Check,
+  type ConfigIssue,
   functions,
+  gather,
+  isRecord,
   list,
   name,
   number,
@@ -12,11 +23,17 @@ import {
   orLeaveOut,
   reject,
   shortName,
+  show,
   toolName,
 } from './checks.ts';
-import type { BreakerboxConfig, RestoreOptions, SessionOptions, ToolConfig } from './config.ts';
-import type { ConfigIssue } from './errors.ts';
-import { checkDefaults, checkGroups, checkTool, checkTools, notAGroup } from './tool-checks.ts';
+import {
+  type BreakerboxConfig,
+  type GroupConfig,
+  mergeTool,
+  type RestoreOptions,
+  type SessionOptions,
+  type ToolConfig,
+} from './config.ts';
 
 /** Rejects a configuration that can't work. One error lists everything that is wrong (E6). */
 export const validateConfig = (config: BreakerboxConfig): void => reject(checkConfig('', config));
@@ -46,7 +63,7 @@ const budgetSettings = object(
   {
     rule: oneOf(['window', 'strict'], orLeaveOut('failures leave the budget after its window.')),
     failures: number(1, orLeaveOut('with 0 the session would pause before its first call.'), { whole: true }),
-    tokens: number(1, orLeaveOut('failed calls may cost any number of tokens then.'), { whole: true }),
+    tokens: number(1, orLeaveOut('without it, failed calls may cost any number of tokens.'), { whole: true }),
     windowSteps: number(1, orLeaveOut('a failure counts for that many steps.'), { whole: true }),
     windowMs: number(0, orLeaveOut('a failure counts for that long.'), { above: true }),
   } satisfies Record<keyof BudgetOptions, Check>,
@@ -67,7 +84,7 @@ const checkBudget: Check = (path, value) => {
 };
 
 const allowedTools = list(toolName, "['web_search']");
-const span = oneOf([true, false], orLeaveOut('the session has no span then.'));
+const span = oneOf([true, false], orLeaveOut('without it, the session has no span.'));
 
 const restoreChecks = {
   allowedTools,
@@ -97,8 +114,8 @@ const checkSystemic: Check = (path, value) =>
             ['all', 'affected'],
             orLeaveOut("an event then pauses all tools, or with scope 'process' the affected ones."),
           ),
-          windowSteps: number(1, orLeaveOut('openings so many steps apart belong together.'), { whole: true }),
-          windowMs: number(0, orLeaveOut('openings so close in time belong together.'), { above: true }),
+          windowSteps: number(1, orLeaveOut('openings within this many steps belong together.'), { whole: true }),
+          windowMs: number(0, orLeaveOut('openings within this time belong together.'), { above: true }),
           recovery: recoveryChecks,
         },
         '{ sameCategory: 2 }, false for none, or leave it out',
@@ -106,7 +123,9 @@ const checkSystemic: Check = (path, value) =>
 
 /** Says where a misplaced key belongs. */
 const unknownOption = (key: string): string =>
-  key === 'capabilities' ? "is no setting: tools takes what loadCapabilities() gives as its 'tools'" : 'is no setting';
+  key === 'capabilities'
+    ? "is not a setting. Set tools to the 'tools' of the result of loadCapabilities()"
+    : 'is not a setting';
 
 /** Checks the settings that only make sense if sessions share their circuits (S2, S5). */
 const checkScope = ({ scope = 'session', systemic }: BreakerboxConfig): readonly ConfigIssue[] => {
@@ -130,10 +149,10 @@ const checkConfig: Check = (path, value) => {
     defaults: checkDefaults,
     budget: checkBudget,
     systemic: checkSystemic,
-    scope: oneOf(['session', 'process', 'none'], orLeaveOut('each session has circuits of its own then.')),
+    scope: oneOf(['session', 'process', 'none'], orLeaveOut('without it, each session has its own circuits.')),
     loopGuard: (at, one) => (one === false ? [] : checkLoopGuard(at, one)),
     allowedTools,
-    precheckMaxAgeMs: number(0, orLeaveOut('a pre-call check is asked again after that time.'), { above: true }),
+    precheckMaxAgeMs: number(0, orLeaveOut('a pre-call check runs again after this time.'), { above: true }),
     chainBackoffMs: number(0, orLeaveOut('it bounds the waits of tools that depend on one another.'), { above: true }),
     maxTools: number(1, orLeaveOut('it bounds how many series are exported.'), { whole: true }),
     sessionIdleMs: number(0, orLeaveOut('an idle session leaves the gauges after that time.'), { above: true }),
@@ -146,4 +165,172 @@ const checkConfig: Check = (path, value) => {
     ...(agent === undefined ? shortName('agent', agent) : []),
     ...checkCapabilityMap(tools),
   ];
+};
+
+const aFunction =
+  (what: string): Check =>
+  (path, value) =>
+    typeof value === 'function'
+      ? []
+      : [{ path, message: `is ${show(value)}. Give a function ${what}, or leave it out.` }];
+
+/** Names that begin with `group:` are reserved for groups (C13). */
+const notAGroup: Check = (path, value) =>
+  groupNameOf(typeof value === 'string' ? value : undefined) === undefined ? [] : [{ path, message: reserved(value) }];
+
+const reserved = (value: unknown): string =>
+  `is ${show(value)}. Names that begin with '${GROUP_PREFIX}' are reserved for the circuits of groups. Rename the tool.`;
+
+/** The group's name becomes a part of a longer name. */
+const groupName: Check = (path, value) =>
+  typeof value === 'string' && value.trim() !== '' ? shortName(path, `${GROUP_PREFIX}${value}`) : name(path, value);
+
+const shared = {
+  profile: oneOf(Object.keys(PROFILES), orLeaveOut('it names ready-made thresholds.')),
+  mode: oneOf(CIRCUIT_MODES, orLeaveOut('the circuit decides.')),
+};
+
+const waits = {
+  probes: number(1, orLeaveOut('with 0 an open circuit could never close.'), { whole: true }),
+  probeAfterSteps: number(1, orLeaveOut('a probe in the same step would be a retry.'), { whole: true }),
+  cooldownMs: number(0, orLeaveOut('a probe without a wait would be a retry.'), { above: true }),
+  maxCooldownMs: number(0, orLeaveOut('it is the longest wait between probes.'), { above: true }),
+  probeLeaseMs: number(0, orLeaveOut('a probe needs time to answer.'), { above: true }),
+  maxRetryAfterMs: number(0, orLeaveOut('it is the longest Retry-After that is accepted.')),
+};
+
+const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
+  ...shared,
+  group: (path, value) => (value === false ? [] : groupName(path, value)),
+  ...TRIP_CHECKS,
+  ...capabilityChecks,
+  ...waits,
+  outcomes: (path, value) => {
+    const judgement = oneOf(['failure', 'ignored'], orLeaveOut("the category's default applies."));
+    const checks = Object.fromEntries(ERROR_CATEGORIES.map((category) => [category, judgement]));
+    return object(checks, "{ tool_error: 'failure' }")(path, value);
+  },
+  classify: aFunction('from what the tool threw or returned to a category'),
+  isFailure: aFunction('from a result to true, false or a category'),
+  key: (path, value) =>
+    value === false ? [] : aFunction('from the arguments to a key, such as byHost(), or false')(path, value),
+  precheck: aFunction("from the tool's name to available, degraded or unavailable"),
+  labelFreshness: oneOf([true, false], orLeaveOut('without it, results are not labelled.')),
+  serveStaleMs: number(0, orLeaveOut('without it, a skipped call never gets a last good result.'), { above: true }),
+};
+
+/** Checks a tool alone, and then together with the defaults. */
+const checkTool =
+  (defaults: ToolConfig): Check =>
+  (path, value) => {
+    const issues = object(toolChecks, "{ profile: 'fast' }")(path, value);
+    if (issues.length > 0) return issues;
+    const merged = mergeTool(defaults, value as ToolConfig);
+    if (merged.failureThreshold === false && !resolvePolicy(merged).countsSuccesses) {
+      const others = Object.keys(TRIP_CHECKS).filter((setting) => setting !== 'failureThreshold');
+      const message =
+        `is false, and nothing else opens the circuit. Set one of ${others.join(', ')}, or mode: 'disabled' for a circuit ` +
+        'that never opens.';
+      return [{ path: `${path}.failureThreshold`, message }];
+    }
+    return checkWaits(path, merged);
+  };
+
+/** The wait grows from `cooldownMs` to `maxCooldownMs`. */
+const checkWaits = (
+  path: string,
+  { profile = 'default', cooldownMs, maxCooldownMs }: Pick<CircuitConfig, 'profile' | 'cooldownMs' | 'maxCooldownMs'>,
+): readonly ConfigIssue[] => {
+  const base = cooldownMs ?? PROFILES[profile].cooldownMs;
+  if (maxCooldownMs === undefined || base <= maxCooldownMs) return [];
+  const origin = cooldownMs === undefined ? ` by the profile '${profile}'` : '';
+  const message =
+    `is ${base}${origin}, more than maxCooldownMs (${maxCooldownMs}). The wait grows from cooldownMs to maxCooldownMs. Raise ` +
+    `maxCooldownMs or lower cooldownMs.`;
+  return [{ path: `${path}.cooldownMs`, message }];
+};
+
+/**
+ * Settings that are not allowed in `defaults`, because each belongs to one tool. From `defaults`, each tool would be its own
+ * alternative.
+ */
+const OWN = ['provides', 'alternatives', 'dependsOn', 'group', 'key'] as const satisfies readonly (keyof ToolConfig)[];
+
+const checkDefaults: Check = (path, value) => {
+  const own = OWN.filter((key) => (value as ToolConfig | null)?.[key] !== undefined);
+  if (own.length === 0) return checkTool({})(path, value);
+  return own.map((key) => ({
+    path: `${path}.${key}`,
+    message: 'differs from tool to tool. Set it in the tools themselves.',
+  }));
+};
+
+export const checkTools =
+  (defaults: ToolConfig): Check =>
+  (path, value) => {
+    if (!isRecord(value)) return object({}, "{ web_search: { profile: 'fast' } }")(path, value);
+    return gather(Object.entries(value), ([tool, config]) => [
+      ...toolName(`${path}['${tool}']`, tool),
+      ...notAGroup(`${path}['${tool}']`, tool),
+      ...checkTool(defaults)(`${path}.${tool}`, config),
+    ]);
+  };
+
+const groupChecks = {
+  ...shared,
+  failureThreshold: number(1, orLeaveOut('the group opens after that many failures in a row.'), { whole: true }),
+  groupThreshold: number(1, orLeaveOut('that many tools of the group must be among the failures.'), { whole: true }),
+  ...waits,
+} satisfies Record<keyof GroupConfig, Check>;
+
+const checkGroups: Check = (path, value) => {
+  if (!isRecord(value)) return object({}, '{ github: { cooldownMs: 30000 } }')(path, value);
+  return gather(Object.entries(value), ([group, config]) => {
+    const at = `${path}.${group}`;
+    const issues = [
+      ...groupName(`${path}['${group}']`, group),
+      ...object(groupChecks, "{ profile: 'fast' }")(at, config),
+    ];
+    return issues.length > 0 ? issues : checkWaits(at, config as GroupConfig);
+  });
+};
+
+/** Rejects a mode that does not exist, and a tool without a circuit. */
+export const checkControl = (
+  name: unknown,
+  mode: unknown,
+  tool: CircuitSpec | undefined,
+  keepsCircuits: boolean,
+): void => {
+  if (!(CIRCUIT_MODES as readonly unknown[]).includes(mode)) {
+    throw new BreakerboxUsageError(
+      `session.control(${show(name)}, ${show(mode)}): there is no such mode. ` +
+        `Give one of ${CIRCUIT_MODES.join(', ')}.`,
+    );
+  }
+  if (tool !== undefined && keepsCircuits) return;
+  if (tool !== undefined) {
+    throw new BreakerboxUsageError(
+      `session.control(${show(name)}, …): this box keeps no circuits (scope 'none'), so the mode would have no effect. Set mode in ` +
+        `the tool's settings, or give the box another scope.`,
+    );
+  }
+  // With a misspelt name, the tool that was meant would stay as it is.
+  throw new BreakerboxUsageError(
+    `session.control(${show(name)}, …): no tool of that name is declared, so it has no circuit to control. Correct the name ` +
+      `(box.tools lists them), or declare it before: box.declare(${show(name)}).`,
+  );
+};
+
+/** Rejects an event that does not exist, and a listener that is not a function. */
+export const checkListener = (event: unknown, listener: unknown): void => {
+  if (!EVENT_NAMES.includes(event as keyof BreakerboxEvents)) {
+    throw new BreakerboxUsageError(
+      `box.on(${show(event)}, listener): there is no such event. Give one of ` + `${EVENT_NAMES.join(', ')}.`,
+    );
+  }
+  if (typeof listener === 'function') return;
+  throw new BreakerboxUsageError(
+    `box.on('${event}', ${show(listener)}): the listener is called with each event. Give a function.`,
+  );
 };

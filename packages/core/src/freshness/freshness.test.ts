@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BreakerboxUsageError } from '../config/errors.ts';
+import { BreakerboxUsageError } from '../config/checks.ts';
 import {
   describeFreshness,
   FRESHNESS_KINDS,
@@ -125,7 +125,7 @@ test.each<[unknown, string]>([
 ])('F1, E6: %j is no label, and is refused', (label, shown) => {
   expect(() => describeFreshness(label as FreshnessLabel)).toThrow(
     new BreakerboxUsageError(
-      `describeFreshness(${shown}): this is no label, so it says nothing of a result. Give permit.freshness, or the label of a ` +
+      `describeFreshness(${shown}): this is not a freshness label. Give permit.freshness, or the label of a ` +
         'stale route.',
     ),
   );

@@ -1,5 +1,4 @@
-import { show } from '../config/checks.ts';
-import { BreakerboxUsageError } from '../config/errors.ts';
+import { BreakerboxUsageError, show } from '../config/checks.ts';
 import { annotated } from './annotated.ts';
 
 /** Why a result may not be current (F1). A fresh one has no label. */
@@ -76,7 +75,7 @@ export const describeFreshness = (label: FreshnessLabel): string => {
   const { kind, retrievedUnixMs } = ((label as unknown) ?? {}) as FreshnessLabel;
   if (!FRESHNESS_KINDS.includes(kind)) {
     throw new BreakerboxUsageError(
-      `describeFreshness(${show(label)}): this is no label, so it says nothing of a result. Give permit.freshness, or the label of ` +
+      `describeFreshness(${show(label)}): this is not a freshness label. Give permit.freshness, or the label of ` +
         'a stale route.',
     );
   }

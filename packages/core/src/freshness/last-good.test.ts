@@ -11,7 +11,7 @@ describe('F2: last good results', () => {
     expect(lastGood.find('weather', '1:2', 60_000, 2000)).toEqual({ result: 'sun', retrievedUnixMs: UNIX + 500 });
   });
 
-  test('F2: of another tool, or for other arguments, there is none', () => {
+  test('F2: another tool, or other arguments, has no last good result', () => {
     const lastGood = createLastGood();
     lastGood.keep('weather', '1:2', 'rain', UNIX, 0);
     expect(lastGood.find('weather', '1:3', 60_000, 0)).toBeUndefined();
@@ -141,7 +141,7 @@ describe('F1: identical to the last answer', () => {
     expect([identical('weather', '0', 'r'), identical('weather', '1', 'r')]).toEqual([true, false]);
   });
 
-  test('F1: what is kept for open circuits is none of its business', () => {
+  test('F1: it does not touch what is kept for open circuits', () => {
     const lastGood = createLastGood();
     lastGood.identical('weather', '1', 'r');
     expect(lastGood.find('weather', '1', 1000, 0)).toBeUndefined();

@@ -36,7 +36,10 @@ const sorted = (counts: Record<string, number>) =>
 export const costsBefore = (): Model['costs'] => {
   const { tools } = agentSeries(AGENT);
   return new Map(
-    [...tools].map(([tool, one]) => [tool, { tokens: one.tokensWasted.value, calls: one.costedFailures.value }]),
+    [...tools].map(([tool, { tokensWasted, costedFailures }]) => [
+      tool,
+      { tokens: tokensWasted.get('')?.value ?? 0, calls: costedFailures },
+    ]),
   );
 };
 

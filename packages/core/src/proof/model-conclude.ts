@@ -15,7 +15,8 @@ export const conclude = (model: Model, permit: ModelPermit, ended: Ended, ms: nu
   const { session, tool, reason, series, input } = permit;
   const late = isLate(permit.own); // C7
   session.home.probes = session.home.probes.filter((one) => one !== permit);
-  count(model, outcome === 'success' ? `outcomes|${series}|success` : `outcomes|${series}|${outcome}|${category}`);
+  count(model, `outcomes|${series}|${outcome}`);
+  if (outcome !== 'success') count(model, `errors|${series}|${outcome}|${category}`);
   if (outcome === 'failure') wasted(model, series, tokens);
   if (reason !== 'disabled') resulted(session, tool, input, `${outcome} ${category}`, model.repeats);
   flush(model, session, 'outcome', tool, outcome, category, late);

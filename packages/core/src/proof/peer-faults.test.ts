@@ -45,7 +45,7 @@ describe('peer fault: results that come late', () => {
   });
 });
 
-describe('peer fault: probes that come to nothing', () => {
+describe('peer fault: probes that never settle', () => {
   const halfOpen = () => {
     const made = bench();
     trip(made.session, 'a');

@@ -1,5 +1,6 @@
-import { type Circuit, closedCircuit, type Lease, type Outage, type Ticket } from '../circuit/circuit.ts';
+import { type Circuit, closedCircuit, type Lease, type Ticket } from '../circuit/circuit.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
+import type { Outage } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
 
 /**

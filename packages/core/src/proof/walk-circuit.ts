@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
-import {
-  admit,
-  type Circuit,
-  fail,
-  type Lease,
-  type Outage,
-  release,
-  succeed,
-  type Ticket,
-} from '../circuit/circuit.ts';
+import { admit, type Circuit, fail, type Lease, release, restage, succeed, type Ticket } from '../circuit/circuit.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
-import { restage } from '../circuit/schedule.ts';
+import type { Outage } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
 import type { Edge } from './walk.ts';
 import { type CircuitState, canonical, NOW, STEP } from './walk-circuit-state.ts';

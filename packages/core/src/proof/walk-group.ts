@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import {
-  type Asking,
   admit,
   admits,
   type Circuit,
@@ -12,6 +11,7 @@ import {
   succeed,
   type Ticket,
 } from '../circuit/circuit.ts';
+import type { Asking } from '../circuit/schedule.ts';
 import type { FailuresInRow } from '../circuit/trip-policies/consecutive.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { remaining } from '../budget/budget.ts';
-import type { Correlation } from '../budget/correlation.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { StrictBudget } from '../budget/strict.ts';
-import type { Opening, SystemicPolicy } from '../budget/systemic.ts';
+import type { Correlation, Opening, SystemicPolicy } from '../budget/systemic.ts';
 import type { WindowBudget } from '../budget/window.ts';
 import type { Moment } from '../clock.ts';
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { type BudgetOptions, createBudget } from '../budget/budget.ts';
-import * as correlating from '../budget/correlation.ts';
-import { type Correlation, type CorrelationPolicy, NO_CORRELATION } from '../budget/correlation.ts';
 import * as paying from '../budget/ledger.ts';
 import { createLedger, type Ledger } from '../budget/ledger.ts';
-import { inWindow } from '../budget/systemic.ts';
+import * as correlating from '../budget/systemic.ts';
+import { type Correlation, type CorrelationPolicy, inWindow, NO_CORRELATION } from '../budget/systemic.ts';
 import { admit, type Circuit, closedCircuit, fail, isLate, succeed, type Ticket } from '../circuit/circuit.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';

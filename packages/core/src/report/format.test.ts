@@ -91,7 +91,7 @@ describe('Q1: reports as text', () => {
     const circuits = [{ ...closed('a'), state: 'observe_only' as const }];
     const text = formatReport(buildReport(facts({ circuits, tallies: new Map([['a', counted]]) })));
     expect(text.split('Remarks\n')[1]?.split('\n')).toEqual([
-      '  - Ignored results, which say nothing of health: a 1.',
+      '  - Ignored results, which say nothing about health: a 1.',
       '  - Tokens wasted on failed calls: a 1,500.',
       '  - Only observed; would have been skipped or paused: a 2.',
     ]);

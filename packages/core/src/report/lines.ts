@@ -1,5 +1,5 @@
 import { visible } from '../config/names.ts';
-import { formatDuration } from '../routing/duration-text.ts';
+import { formatDuration } from '../routing/wording.ts';
 
 /** The lines of a report, and how it writes names, counts and times. Plain text: for logs, tickets and terminals. */
 

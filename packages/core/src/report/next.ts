@@ -1,9 +1,8 @@
 import type { SuspectedLayer } from '../budget/systemic.ts';
-import type { ReportedState } from '../circuit/mode.ts';
-import { formatDuration } from '../routing/duration-text.ts';
-import type { BudgetReport, WindowReport } from './budget-report.ts';
+import type { ReportedState } from '../circuit/circuit.ts';
+import { formatDuration } from '../routing/wording.ts';
 import { counted, figure, listed, named } from './lines.ts';
-import type { SessionReport, SystemicReport } from './session-report.ts';
+import type { BudgetReport, SessionReport, SystemicReport, WindowReport } from './session-report.ts';
 import type { GroupReport, ToolReport } from './tool-report.ts';
 
 /** The sentences of a report: what is wrong, and what to do about it. Written for a reader who has just been woken up. */

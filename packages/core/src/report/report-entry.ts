@@ -1,6 +1,5 @@
 /** The state of a session, as data and as text. */
 
-export type { BudgetReport, ChargeReport, WindowReport } from './budget-report.ts';
 export {
   formatPauseReport,
   formatReport,
@@ -12,10 +11,14 @@ export { type ReportOptions, report } from './report.ts';
 export type {
   AchievableReport,
   BlockerReport,
+  BudgetReport,
+  ChargeReport,
   DeferredReport,
   FallbackReport,
   LeftOut,
   ScopeReport,
-} from './scope-report.ts';
-export type { SessionReport, SystemicReport } from './session-report.ts';
+  SessionReport,
+  SystemicReport,
+  WindowReport,
+} from './session-report.ts';
 export type { CallReport, GroupReport, ProbeReport, RejectedReport, ToolReport } from './tool-report.ts';

@@ -2,18 +2,15 @@ import type { Ledger, SessionState } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
 import { type ProbeWait, probeWait } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
-import { name as aName, list, object } from '../config/checks.ts';
-import { BreakerboxUsageError } from '../config/errors.ts';
+import { name as aName, BreakerboxUsageError, list, object } from '../config/checks.ts';
 import type { SystemicDecision } from '../reasons.ts';
 import type { ScopePlan } from '../scope-plan.ts';
 import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
 import type { ToolTally } from '../session-tools.ts';
 import { type CircuitView, viewCircuits } from '../view.ts';
-import { reportBudget } from './budget-report.ts';
 import { headlineOf, type Known, nextOf } from './next.ts';
-import { leftOutOf, reportScope } from './scope-report.ts';
-import type { SessionReport, SystemicReport } from './session-report.ts';
+import { leftOutOf, reportBudget, reportScope, type SessionReport, type SystemicReport } from './session-report.ts';
 import { probeReport, reportGroups, reportTools } from './tool-report.ts';
 
 /** Options of `report`. */

@@ -1,5 +1,5 @@
-import { circuitNameOf, groupNameOf } from '../circuit/groups.ts';
-import type { ReportedState } from '../circuit/mode.ts';
+import type { ReportedState } from '../circuit/circuit.ts';
+import { circuitNameOf, groupNameOf } from '../circuit/policy.ts';
 import type { ProbeWait } from '../circuit/schedule.ts';
 import type { Trip } from '../circuit/trip-policies/trip-policies.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';

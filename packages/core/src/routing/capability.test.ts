@@ -31,7 +31,7 @@ describe('one tool', () => {
   test.each([
     [
       { provides: ' ' },
-      "tools.a.provides: is ' '. Set a string that isn't empty: it says what the tool gives. Or leave it out.",
+      "tools.a.provides: is ' '. Set a string that isn't empty: it says what the tool provides. Or leave it out.",
     ],
     [
       { fallback: 7 },
@@ -43,7 +43,7 @@ describe('one tool', () => {
     ],
     [{ alternatives: ['b'] }, "tools.a.alternatives[0]: is 'b'. Give an object such as { tool: 'b' }."],
     [{ alternatives: [null] }, "tools.a.alternatives[0]: is null. Give an object such as { tool: 'news_search' }."],
-    [{ alternatives: [{}] }, "Set a string that isn't empty: it is the name of the tool that stands in."],
+    [{ alternatives: [{}] }, "Set a string that isn't empty: it is the name of the alternative tool."],
     [{ alternatives: [{ tool: undefined }] }, 'tools.a.alternatives[0].tool: is undefined. Set a string'],
     [{ alternatives: [{ tool: '' }] }, "tools.a.alternatives[0].tool: is ''. Set a string"],
     [
@@ -52,19 +52,15 @@ describe('one tool', () => {
     ],
     [{ alternatives: [{ tool: 'b', method: 1 }] }, 'tools.a.alternatives[0].method: is 1.'],
     [{ alternatives: [{ tool: 'b', note: '' }] }, "tools.a.alternatives[0].note: is ''."],
-    [
-      { alternatives: [{ tool: 'b', note: 1 }] },
-      ': it tells the model what is lost by the alternative. Or leave it out.',
-    ],
+    [{ alternatives: [{ tool: 'b', note: 1 }] }, ': it tells the model what the alternative loses. Or leave it out.'],
     [
       { alternatives: [{ tool: 'b', degradation: 'some' }] },
-      "tools.a.alternatives[0].degradation: is 'some'. Set one of low, high, unknown, or leave it out: it is how " +
-        'much is lost by the alternative, unknown by default.',
+      "tools.a.alternatives[0].degradation: is 'some'. Set one of low, high, unknown, or leave it out",
     ],
     [{ alternatives: [{ tool: 'b', adapt: 'x' }] }, "tools.a.alternatives[0].adapt: is 'x'. Give a function"],
     [
       { alternatives: [{ tool: 'b', cost: 1 }] },
-      'tools.a.alternatives[0].cost: is no setting. Known here: tool, method',
+      'tools.a.alternatives[0].cost: is not a setting. Allowed here: tool, method',
     ],
     [{ dependsOn: 'db' }, "tools.a.dependsOn: is 'db'. Give a list such as ['egress-proxy']."],
     [
@@ -73,7 +69,7 @@ describe('one tool', () => {
     ],
     [
       { dependson: [] },
-      "tools.a.dependson: is no setting. Did you mean 'dependsOn'? Known here: provides, alternatives, fallback, dependsOn.",
+      "tools.a.dependson: is not a setting. Did you mean 'dependsOn'? Allowed here: provides, alternatives, fallback, dependsOn.",
     ],
   ])('E6: %j is refused, with where, why and what to write', (capability, message) => {
     expect(check(capability)).toEqual([expect.stringContaining(message)]);
@@ -125,15 +121,15 @@ describe('the map', () => {
 
   test('E6: an alternative that is the tool itself is said once, and not as a cycle too', () => {
     expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'a' }] } }))).toEqual([
-      'tools.a.alternatives[0].tool: is the tool itself, which is out when an alternative is needed. Name another tool.',
+      'tools.a.alternatives[0].tool: is the tool itself, which is unavailable when an alternative is needed. Name another tool.',
     ]);
   });
 
   test('E6: the same alternative twice, each time that it comes again', () => {
     const again = [{ tool: 'b' }, { tool: 'b' }, { tool: 'b', degradation: 'low' }];
     expect(lines(checkCapabilityMap({ a: { alternatives: again }, b: {} }))).toEqual([
-      "tools.a.alternatives[1].tool: is 'b' again: the first one is taken. Leave one of them out.",
-      "tools.a.alternatives[2].tool: is 'b' again: the first one is taken. Leave one of them out.",
+      "tools.a.alternatives[1].tool: is 'b' again, and only the first one is used. Remove one of them.",
+      "tools.a.alternatives[2].tool: is 'b' again, and only the first one is used. Remove one of them.",
     ]);
   });
 
@@ -145,8 +141,8 @@ describe('the map', () => {
       c: {},
     };
     expect(lines(checkCapabilityMap(tools))).toEqual([
-      'tools.a.alternatives: is a cycle, a → b → a: tools that stand in for one another would send the model round in a ' +
-        'circle. Leave one of them out.',
+      'tools.a.alternatives: is a cycle, a → b → a: tools that are alternatives of one another would send the model round in a ' +
+        'circle. Remove one of them.',
     ]);
   });
 
@@ -166,8 +162,8 @@ describe('the map', () => {
       d: { dependsOn: ['d'] },
     };
     expect(lines(checkCapabilityMap(tools))).toEqual([
-      'tools.a.dependsOn: is a cycle, a → b → c → a: none of these tools could recover before the others. Leave one of them out.',
-      'tools.d.dependsOn: is a cycle, d → d: none of these tools could recover before the others. Leave one of them out.',
+      'tools.a.dependsOn: is a cycle, a → b → c → a: none of these tools could recover before the others. Remove one of them.',
+      'tools.d.dependsOn: is a cycle, d → d: none of these tools could recover before the others. Remove one of them.',
     ]);
   });
 
@@ -208,8 +204,8 @@ test('R1: a tool with neither alternative nor fallback is warned of, in one sent
   expect(lines(capabilityWarnings(tools))).toEqual(
     ['a', 'b'].map(
       (tool) =>
-        `tools.${tool}: has neither an alternative nor a fallback, so that without it the model can only leave its part ` +
-        "out: write what is to be done instead, such as fallback: 'ask the user for a link'.",
+        `tools.${tool}: has neither an alternative nor a fallback. Without it, the model can only leave its part ` +
+        "out. Write what is to be done instead, such as fallback: 'ask the user for a link'.",
     ),
   );
 });

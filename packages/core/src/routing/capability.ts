@@ -1,5 +1,15 @@
-import { type Check, gather, isRecord, list, object, oneOf, orLeaveOut, show, text } from '../config/checks.ts';
-import type { ConfigIssue } from '../config/errors.ts';
+import {
+  type Check,
+  type ConfigIssue,
+  gather,
+  isRecord,
+  list,
+  object,
+  oneOf,
+  orLeaveOut,
+  show,
+  text,
+} from '../config/checks.ts';
 import { someNames } from '../config/names.ts';
 import { describeCycle, walk } from './graph.ts';
 
@@ -48,7 +58,7 @@ const aFunction: Check = (path, value) =>
       ];
 
 const notInAFile: Check = (path) => [
-  { path, message: `can't stand in a file, for it is a function. Leave it out here, and set it in code.` },
+  { path, message: `is a function, which a file cannot contain. Leave it out here, and set it in code.` },
 ];
 
 /** Checks each alternative by itself. The check of the whole map tells whether its tool exists. */
@@ -59,13 +69,13 @@ const alternative =
       const such = typeof value === 'string' ? show(value) : "'news_search'";
       return [{ path, message: `is ${show(value)}. Give an object such as { tool: ${such} }.` }];
     }
-    const tool = text('it is the name of the tool that stands in.');
+    const tool = text('it is the name of the alternative tool.');
     const missing = value.tool === undefined ? tool(`${path}.tool`, undefined) : [];
     const checks: Readonly<Record<keyof Alternative, Check>> = {
       tool,
       method: text('it tells the model how to use the alternative for this. Or leave it out.'),
-      degradation: oneOf(DEGRADATIONS, orLeaveOut('it is how much is lost by the alternative, unknown by default.')),
-      note: text('it tells the model what is lost by the alternative. Or leave it out.'),
+      degradation: oneOf(DEGRADATIONS, orLeaveOut('it says how much the alternative loses, unknown by default.')),
+      note: text('it tells the model what the alternative loses. Or leave it out.'),
       adapt,
     };
     return [...object(checks)(path, value), ...missing];
@@ -73,10 +83,13 @@ const alternative =
 
 const checksWith = (adapt: Check) =>
   ({
-    provides: text('it says what the tool gives. Or leave it out.'),
+    provides: text('it says what the tool provides. Or leave it out.'),
     alternatives: list(alternative(adapt), "[{ tool: 'news_search' }]"),
     fallback: text('it tells the model what to do without the tool. Or leave it out.'),
-    dependsOn: list(text('it is the name of a tool or of anything else that this tool stands on.'), "['egress-proxy']"),
+    dependsOn: list(
+      text('it is the name of a tool or of anything else that this tool depends on.'),
+      "['egress-proxy']",
+    ),
   }) satisfies Readonly<Record<keyof Capability, Check>>;
 
 /** For a tool that is configured in code. */
@@ -114,7 +127,7 @@ const checkAlternatives = (
 };
 
 const faultOf = (one: string, tool: string, again: boolean, map: ReadonlyMap<string, unknown>): string | undefined => {
-  if (one === tool) return `is the tool itself, which is out when an alternative is needed. Name another tool.`;
+  if (one === tool) return `is the tool itself, which is unavailable when an alternative is needed. Name another tool.`;
   if (!map.has(one)) {
     const known = someNames([...map.keys()].filter((name) => name !== tool));
     return (
@@ -122,12 +135,12 @@ const faultOf = (one: string, tool: string, again: boolean, map: ReadonlyMap<str
       `${known === '' ? '' : ` (there are ${known})`}, or add the tool.`
     );
   }
-  return again ? `is ${show(one)} again: the first one is taken. Leave one of them out.` : undefined;
+  return again ? `is ${show(one)} again, and only the first one is used. Remove one of them.` : undefined;
 };
 
 const WHY = {
-  alternatives: 'tools that stand in for one another would send the model round in a circle. Leave one of them out',
-  dependsOn: 'none of these tools could recover before the others. Leave one of them out',
+  alternatives: 'tools that are alternatives of one another would send the model round in a circle. Remove one of them',
+  dependsOn: 'none of these tools could recover before the others. Remove one of them',
 } as const;
 
 const cyclesOf = (
@@ -147,7 +160,7 @@ export const capabilityWarnings = (tools: Readonly<Record<string, Capability>>):
     .map(([tool]) => ({
       path: `tools.${tool}`,
       message:
-        `has neither an alternative nor a fallback, so that without it the model can only leave its part out: write what ` +
+        `has neither an alternative nor a fallback. Without it, the model can only leave its part out. Write what ` +
         `is to be done instead, such as fallback: 'ask the user for a link'.`,
     }));
 

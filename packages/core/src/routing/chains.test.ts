@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dependenciesOf, dependents, longestChains, sharedDependency, withDependents } from './chains.ts';
-import { keptChains } from './kept-chains.ts';
+import { dependenciesOf, dependents, keptChains, longestChains, sharedDependency, withDependents } from './chains.ts';
 
 const toolsOf = (tools: Record<string, string[]>) =>
   Object.fromEntries(Object.entries(tools).map(([tool, dependsOn]) => [tool, { dependsOn }]));

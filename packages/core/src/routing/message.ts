@@ -1,11 +1,9 @@
 import { remaining } from '../budget/budget.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
-import type { Circuit, Outage } from '../circuit/circuit.ts';
-import { groupNameOf } from '../circuit/groups.ts';
-import type { CircuitMode } from '../circuit/mode.ts';
-import type { CircuitPolicy } from '../circuit/policy.ts';
-import { type ProbeWait, probeWait } from '../circuit/schedule.ts';
+import type { Circuit, CircuitMode } from '../circuit/circuit.ts';
+import { type CircuitPolicy, groupNameOf } from '../circuit/policy.ts';
+import { type Outage, type ProbeWait, probeWait } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
 import { describeFreshness } from '../freshness/freshness.ts';
 import type { Decision, Reason } from '../reasons.ts';
@@ -179,7 +177,7 @@ const alternativeText = ({ tool, method, degradation, note }: AlternativeRoute):
 /** While all tools are paused, only a fallback without a tool can be used. */
 const insteadOnPause = (entries: readonly RejectionFacts[]): readonly string[] =>
   entries.flatMap(({ tool, route }) =>
-    route?.kind === 'manual' ? [`In place of ${quoteTool(tool)}: ${asClause(route.fallback)}.`] : [],
+    route?.kind === 'manual' ? [`Instead of ${quoteTool(tool)}: ${asClause(route.fallback)}.`] : [],
   );
 
 const pauseText = ({ reason, ledger, event }: RejectionFacts): string =>
@@ -193,12 +191,12 @@ const budgetText = ({ budget }: Ledger): string =>
     remaining(budget) > 0
       ? 'failed tool calls of this run have used up the tokens that it may waste on failures'
       : 'too many tool calls of this run have failed'
-  }. ${STOP} Report what is done, what is not and why, and that a person has to let the run go on.`;
+  }. ${STOP} Report what is done, what is not done and why. Say that a person must resume the run.`;
 
 /** Several tools failed as one event (S2). */
 const systemicText = (event: SystemicEvent | undefined): string =>
-  `Tool calls are paused: ${systemicCause(event)}. ${STOP} Report what is done, what is not and why, and that a person ` +
-  'has to confirm the recovery.';
+  `Tool calls are paused: ${systemicCause(event)}. ${STOP} Report what is done, what is not done and why. Say that a person ` +
+  'must confirm the recovery.';
 
 /** S4: which tools failed, how, and what is suspected. */
 const systemicCause = (event: SystemicEvent | undefined): string => {

@@ -10,8 +10,8 @@ import { noteText, type RejectionFacts, rejectionText } from './message.ts';
 import type { Route } from './route.ts';
 
 const LEAVE =
-  'Do not call any tools, including ones that still work. Report what is done, what is not and why, and that a person has to';
-const SPENT = `Tool calls are paused: too many tool calls of this run have failed. ${LEAVE} let the run go on.`;
+  'Do not call any tools, including ones that still work. Report what is done, what is not done and why. Say that a person must';
+const SPENT = `Tool calls are paused: too many tool calls of this run have failed. ${LEAVE} resume the run.`;
 const spentOf = (failures: number) => createLedger({ ...createWindowBudget({ limit: failures }), remaining: 0 });
 const spent = spentOf(5);
 const manual: Route = { kind: 'manual', fallback: 'ask the user for a link' };
@@ -25,7 +25,7 @@ describe('a pause', () => {
   test('R3, B4: the tokens are', () => {
     expect(say({ reason: 'budget_exhausted' })).toBe(
       'Tool calls are paused: failed tool calls of this run have used up the tokens that it may waste on failures. ' +
-        `${LEAVE} let the run go on.`,
+        `${LEAVE} resume the run.`,
     );
   });
 
@@ -66,7 +66,7 @@ describe('a pause', () => {
 
   test('R3: what needs no tool can be done', () => {
     expect(say({ reason: 'budget_exhausted', ledger: spent, route: manual })).toBe(
-      `${SPENT} In place of 'web_search': ask the user for a link.`,
+      `${SPENT} Instead of 'web_search': ask the user for a link.`,
     );
   });
 });
@@ -142,7 +142,7 @@ describe('the note for the system prompt', () => {
       facts({ ...paused, tool: 'b', route: manual }),
       facts({ ...paused, tool: 'c', route: { kind: 'manual', fallback: 'phone' } }),
     ]);
-    expect(note.split('\n')).toEqual([SPENT, "In place of 'b': ask the user for a link.", "In place of 'c': phone."]);
+    expect(note.split('\n')).toEqual([SPENT, "Instead of 'b': ask the user for a link.", "Instead of 'c': phone."]);
   });
 });
 

@@ -1,6 +1,5 @@
 import type { ProbeWait } from '../circuit/schedule.ts';
 import type { Degradation } from './capability.ts';
-import { formatDuration } from './duration-text.ts';
 
 /** How names, and words from the configuration, go into a sentence that a model reads. */
 
@@ -74,4 +73,13 @@ export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait): string => {
   if (bySteps === undefined) return `in ${formatDuration(ms ?? notBeforeMs)}`;
   const due = ms === undefined ? bySteps : `${bySteps} or in ${formatDuration(ms)}`;
   return notBeforeMs > 0 ? `${due}, but not before ${formatDuration(notBeforeMs)} have passed` : due;
+};
+
+/** `4 s`, `2 min`, `1 h 5 min`: milliseconds as a person says them, rounded up to the second. */
+export const formatDuration = (ms: number): string => {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 };

@@ -1,7 +1,7 @@
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createBreakerbox } from '../breakerbox.ts';
-import { BreakerboxConfigError, BreakerboxUsageError } from '../config/errors.ts';
+import { BreakerboxConfigError, BreakerboxUsageError } from '../config/checks.ts';
 import { describeFreshness, labelled } from '../freshness/freshness.ts';
 import {
   formatPauseReport,
@@ -42,7 +42,7 @@ const rejectsConfig = (call: () => unknown, ...says: string[]) => {
   const { code, message, issues } = error as BreakerboxConfigError;
   expect(code).toBe('BREAKERBOX_CONFIG');
   expect(issues.length).toBeGreaterThan(0);
-  for (const issue of issues) expect(issue.message).toMatch(/\. (Set|Give|Known here|Restore)/);
+  for (const issue of issues) expect(issue.message).toMatch(/\. (Set|Give|Allowed here|Restore)/);
   for (const one of says) expect(message).toContain(one);
 };
 
@@ -147,7 +147,7 @@ describe('E6: nonsense is rejected', () => {
       rejectsUsage(() => report(session, { done } as never), 'report(session, { done })');
     }
     for (const one of NO_SETTINGS) rejectsUsage(() => report(session, one));
-    rejectsUsage(() => report(session, { don: [] } as never), 'options.don is no setting');
+    rejectsUsage(() => report(session, { don: [] } as never), 'options.don is not a setting');
     const formats = [formatReport, formatStateTable, formatScopeReport, formatPauseReport, formatSystemicReport];
     for (const one of NONSENSE) {
       for (const format of formats) rejectsUsage(() => format(one), 'Give what report(session) returns');

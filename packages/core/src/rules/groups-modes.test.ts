@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BreakerboxConfigError, BreakerboxUsageError } from '../config/errors.ts';
+import { BreakerboxConfigError, BreakerboxUsageError } from '../config/checks.ts';
 import { planScope } from '../scope/scope.ts';
 import { bench, failOnce, steps, succeedOnce, trip, watchWarnings } from '../test-support.ts';
 import { failAll, grouped, hear, notClosed, openGroup, reasonsOf, words } from './test-support.rules.ts';
@@ -99,7 +99,7 @@ describe('C13: who is in a group', () => {
     expect(() => bench({ defaults: { group: 'g' } })).toThrow(/defaults\.group: differs from tool to tool/);
     expect(() => bench({ groups: { g: { failureThreshold: 0 } } })).toThrow(/groups\.g\.failureThreshold/);
     expect(() => bench({ groups: { g: { failureRate: {} } } as never })).toThrow(
-      /groups\.g\.failureRate: is no setting/,
+      /groups\.g\.failureRate: is not a setting/,
     );
     expect(() => bench().box.declare('group:x')).toThrow(BreakerboxConfigError);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CIRCUIT_MODES } from '../circuit/mode.ts';
+import { CIRCUIT_MODES } from '../circuit/circuit.ts';
 import type { BreakerboxConfig } from '../config/config.ts';
 import { REASONS } from '../reasons.ts';
 import { bench, failOnce, steps, trip } from '../test-support.ts';

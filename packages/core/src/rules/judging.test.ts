@@ -79,7 +79,7 @@ describe('O7: a tool says what counts as failure in its results', () => {
     for (const nonsense of ['down', 7, null, {}]) expect(judgedAs(says(nonsense), { result: 1 })).toBe('success');
     expect(warned()).toHaveLength(1);
     expect(warned()[0]).toContain(
-      "isFailure of tool 'a' gave a value that is not a category, so it is ignored. Give one of network,",
+      "isFailure of tool 'a' returned a value that is not a category, so it is ignored. Return one of network,",
     );
   });
 });
@@ -122,14 +122,14 @@ describe('O2: who is asked, in that order', () => {
     expect(session.peek('a')?.nextProbe?.notBeforeMs).toBe(70_000);
   });
 
-  test('E5: a verdict that is none is told, and core reads codes', () => {
+  test('E5: an invalid verdict is reported, and core reads codes', () => {
     const warned = watchWarnings();
     for (const nonsense of ['down', {}, 7]) {
       expect(judgedAs({}, { error: refusedConnection, verdict: nonsense as never })).toBe('failure network');
       expect(judgedAs({}, { result: 'fine', verdict: nonsense as never })).toBe('success');
     }
     expect(warned()).toHaveLength(1);
-    expect(warned()[0]).toContain("the verdict on tool 'a' gave a value that is not a category");
+    expect(warned()[0]).toContain("the verdict on tool 'a' returned a value that is not a category");
   });
 
   test('C14: a classification may blame the key: then the outcome is ignored', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { byHost } from '../circuit/by-host.ts';
+import { byHost } from '../circuit/key-circuits.ts';
 import { formatReport } from '../report/format.ts';
 import { report as reportOf } from '../report/report.ts';
 import { snapshot } from '../snapshot/snapshot.ts';

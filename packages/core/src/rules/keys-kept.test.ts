@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { byHost } from '../circuit/by-host.ts';
-import { BreakerboxConfigError } from '../config/errors.ts';
+import { byHost } from '../circuit/key-circuits.ts';
+import { BreakerboxConfigError } from '../config/checks.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot as snapshotOf } from '../snapshot/snapshot.ts';
 import { bench, steps } from '../test-support.ts';
@@ -109,14 +109,14 @@ describe('C11: keys in snapshots', () => {
       'keys[0].outage: is null in state open.',
     ],
     [
-      'a generation that is none',
+      'an invalid generation',
       ([one]) => void Object.assign(one ?? {}, { generation: -1 }),
       'keys[0].generation: is -1',
     ],
     [
       'something else in it',
       ([one]) => void Object.assign(one ?? {}, { host: 'x' }),
-      'keys[0].host: has no place here',
+      'keys[0].host: is not allowed here',
     ],
     [
       'more keys than a tool has',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { byHost } from '../circuit/by-host.ts';
+import { byHost } from '../circuit/key-circuits.ts';
 import type { Settlement } from '../outcome.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
 import { failOnce, steps, trip } from '../test-support.ts';

@@ -1,6 +1,6 @@
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
-import { byHost } from '../circuit/by-host.ts';
+import { byHost } from '../circuit/key-circuits.ts';
 import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
 import { bench, journal, watchDiag } from '../test-support.ts';
 import { at, DEAD, DOWN, grouped, hear, keyed, notClosed, openKey, visit } from './test-support.rules.ts';
@@ -126,7 +126,7 @@ describe('C14: a failure that blames its key', () => {
 });
 
 describe('C14: whose key', () => {
-  test("C14: the tool's own setting comes first, then what the adapter says; false is none", () => {
+  test("C14: the tool's own setting comes first, then what the adapter says; false means no key", () => {
     const { session } = bench({
       loopGuard: false,
       tools: { own: { key: byHost('link') }, adapter: {}, none: { key: false } },
@@ -143,7 +143,7 @@ describe('C14: whose key', () => {
     expect(reasonOf('none', { input, key: 'k' })).toBe('closed');
   });
 
-  test('C14, E5: a key that throws, answers later or is no string is none, and is told', () => {
+  test('C14, E5: a key function that throws, returns a promise or returns no string gives no key, and is reported', () => {
     const error = watchDiag();
     const bad: (() => unknown)[] = [
       () => {

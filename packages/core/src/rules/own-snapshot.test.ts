@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createBreakerbox } from '../breakerbox.ts';
+import { BreakerboxConfigError } from '../config/checks.ts';
 import type { BreakerboxConfig } from '../config/config.ts';
-import { BreakerboxConfigError } from '../config/errors.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
 import { manualClock, trip } from '../test-support.ts';

@@ -25,7 +25,7 @@ describe('C11: a snapshot that can not be is refused, one of another policy fits
     ],
     ['a generation that can not grow', 'circuits.0.generation', 2 ** 53, /circuits\[0\]\.generation/],
     ['a wait of ages', 'circuits.0.outage.waitMs', 2e15, /circuits\[0\]\.outage\.waitMs/],
-    ['an event that is gone, and paid', 'ledger.event', null, /ledger\.paid: is true, and there is no event/],
+    ['an event that is gone, and paid', 'ledger.event', null, /ledger\.paid: is true, but no event/],
     ['a circuit that opened twice', 'ledger.openings.1.tool', 'a', /openings\[1\]\.tool: is 'a' for a second time/],
   ])('C11: %s', (_, path, value, message) => {
     expect(restoreWith(path, value)).toThrow(message);

@@ -171,7 +171,7 @@ describe('R3: what the model is told', () => {
     expect(session.unavailable()).toEqual(Object.keys(search));
     const [first, ...others] = session.note().split('\n');
     expect(first).toContain("Tool calls are paused: 'lone' and 'archive' failed in the same way (network)");
-    expect(others).toEqual(["In place of 'web': ask the user for a link.", "In place of 'manual': write it down."]);
+    expect(others).toEqual(["Instead of 'web': ask the user for a link.", "Instead of 'manual': write it down."]);
   });
 
   test('R3: a message is that of its moment, read later too', () => {

@@ -61,7 +61,7 @@ describe('S1: five failures of three tools in one category, without a success be
     expect([run('e'), run('a'), run('made_up')]).toEqual([true, true, false]);
   });
 
-  test('S1: stray failures in a run that works are none', () => {
+  test('S1: single failures in a run that works are no event', () => {
     const { session } = bench(many);
     for (const tool of [...five, ...five]) stray(session, tool, 'server');
     expect(session.view().systemic).toBeUndefined();
@@ -121,7 +121,7 @@ describe('S1: five failures of three tools in one category, without a success be
     expect(eventOf(five, 'rate_limit', { tools, groups })).toBeDefined();
   });
 
-  test('C15, S1: a group that opens with the failure which makes the event stands for its members', () => {
+  test('C15, S1: a group that opens with the failure which makes the event counts as its members', () => {
     const tools = { a: {}, b: {}, c: { group: 'g' }, d: { group: 'g' } };
     const { session } = bench({ ...many, tools });
     failAll(session, ['a', 'b', 'c', 'd', 'c'], 'server');

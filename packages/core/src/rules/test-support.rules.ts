@@ -2,7 +2,7 @@ import { type DiagLogger, DiagLogLevel, diag, logs } from '@opentelemetry/api';
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
 import { vi } from 'vitest';
 import type { Breakerbox } from '../breakerbox.ts';
-import { byHost } from '../circuit/by-host.ts';
+import { byHost } from '../circuit/key-circuits.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { BreakerboxConfig, RestoreOptions } from '../config/config.ts';
 import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';

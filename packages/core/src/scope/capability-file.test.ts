@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BreakerboxConfigError } from '../config/errors.ts';
+import { BreakerboxConfigError } from '../config/checks.ts';
 import { parseCapabilities, validateCapabilities } from './capability-file.ts';
 
 const issuesOf = (run: () => unknown): string[] => {
@@ -41,9 +41,9 @@ describe('an object that came from a file', () => {
       },
     };
     expect(issuesOf(() => validateCapabilities(file))).toEqual([
-      'version: has no place here. Known here: tools.',
+      'version: is not allowed here. Allowed here: tools.',
       expect.stringMatching(/^tools\.a\.alternatives\[1\]\.degradation: is 'bad'/),
-      'tools.a.retries: is no setting. Known here: provides, alternatives, fallback, dependsOn.',
+      'tools.a.retries: is not a setting. Allowed here: provides, alternatives, fallback, dependsOn.',
       "tools['']: is ''. Set a string that isn't empty: it is the name of a tool.",
       "tools.c: is null. Give an object such as { fallback: 'ask the user for a link' }.",
       expect.stringMatching(/^tools\.a\.alternatives\[0\]\.tool: is 'x', but no tool has that name/),
@@ -73,7 +73,7 @@ describe('an object that came from a file', () => {
   test('R4: adapt is a function, which no file can hold', () => {
     const file = { tools: { a: { alternatives: [{ tool: 'b', adapt: 'input => input' }] }, b: {} } };
     expect(issuesOf(() => validateCapabilities(file))).toEqual([
-      "tools.a.alternatives[0].adapt: can't stand in a file, for it is a function. Leave it out here, and set it in code.",
+      'tools.a.alternatives[0].adapt: is a function, which a file cannot contain. Leave it out here, and set it in code.',
     ]);
   });
 });
@@ -91,9 +91,7 @@ describe('a JSON text', () => {
 
   test('E6: that is no JSON is refused with line and column', () => {
     const [issue = ''] = issuesOf(() => parseCapabilities('{\r\n  "tools": {\n    "a": {}\n    "b": {}\n  }\n}'));
-    expect(issue).toMatch(
-      /^line 4, column 5: is no JSON \(Expected .+ in JSON\), so there is no map to read\. Correct the text\.$/,
-    );
+    expect(issue).toMatch(/^line 4, column 5: is not valid JSON \(Expected .+ in JSON\)\. Correct the text\.$/);
   });
 
   test.each([
@@ -103,24 +101,24 @@ describe('a JSON text', () => {
   ])('E6: the place is right far down in the text too, with lines that end in %s', (_, end) => {
     const text = `${end.repeat(11)}            {"tools": {"a": {} "b": {}}}`;
     expect(issuesOf(() => parseCapabilities(text))).toEqual([
-      expect.stringMatching(/^line 12, column 32: is no JSON \(Expected [^(\d]+ in JSON\), so there/),
+      expect.stringMatching(/^line 12, column 32: is not valid JSON \(Expected [^(\d]+ in JSON\)\./),
     ]);
     expect(issuesOf(() => parseCapabilities('{"tools": {} "more": {}}'))[0]).toMatch(/^line 1, column 14: /);
   });
 
   test('E6: where the engine gives no position, none is made up', () => {
     expect(issuesOf(() => parseCapabilities('{"tools":'))).toEqual([
-      expect.stringMatching(/^text: is no JSON \(.+\),/),
+      expect.stringMatching(/^text: is not valid JSON \(.+\)\./),
     ]);
     expect(issuesOf(() => parseCapabilities('tools:\n  a: {}'))).toEqual([
-      expect.stringMatching(/^text: is no JSON \(.+"tools: a: \{\}".+\)/),
+      expect.stringMatching(/^text: is not valid JSON \(.+"tools: a: \{\}".+\)/),
     ]);
   });
 
   test('E6: an empty one, and what is no text', () => {
     expect(issuesOf(() => parseCapabilities(' \n'))).toEqual(['text: is empty. Give at least {"tools": {}}.']);
     expect(issuesOf(() => parseCapabilities(undefined as unknown as string))).toEqual([
-      'text: is undefined. Give the JSON as a text.',
+      'text: is undefined. Give the JSON as a string.',
     ]);
   });
 

@@ -1,5 +1,14 @@
-import { type Check, complete, gather, isRecord, text as name, object, reject, show } from '../config/checks.ts';
-import type { ConfigIssue } from '../config/errors.ts';
+import {
+  type Check,
+  type ConfigIssue,
+  complete,
+  gather,
+  isRecord,
+  text as name,
+  object,
+  reject,
+  show,
+} from '../config/checks.ts';
 import {
   type Capability,
   capabilityFileChecks,
@@ -73,7 +82,8 @@ export const validateCapabilities = (value: unknown): CapabilityMap => {
  * ```
  */
 export const parseCapabilities = (text: string): CapabilityMap => {
-  if (typeof text !== 'string') reject([{ path: 'text', message: `is ${show(text)}. Give the JSON as a text.` }], WHAT);
+  if (typeof text !== 'string')
+    reject([{ path: 'text', message: `is ${show(text)}. Give the JSON as a string.` }], WHAT);
   const json = text.replace(/^\uFEFF/, ''); // Some editors begin a file with this mark, which is not JSON.
   let value: unknown;
   try {
@@ -88,7 +98,7 @@ const notJson = (json: string, why: string): ConfigIssue => {
   const position = /at position (\d+)/.exec(why)?.[1];
   const reason = why.replace(/ \(line \d+ column \d+\)/, '').replace(/ at position \d+/, '');
   // The engine's message may quote the text over several lines.
-  const message = `is no JSON (${reason.replace(/\s+/g, ' ')}), so there is no map to read. Correct the text.`;
+  const message = `is not valid JSON (${reason.replace(/\s+/g, ' ')}). Correct the text.`;
   if (json.trim() === '') return { path: 'text', message: 'is empty. Give at least {"tools": {}}.' };
   return { path: position === undefined ? 'text' : placeOf(json, Number(position)), message };
 };

@@ -1,5 +1,4 @@
-import { type Check, isRecord, list, show, text } from '../config/checks.ts';
-import { BreakerboxUsageError, type ConfigIssue } from '../config/errors.ts';
+import { BreakerboxUsageError, type Check, type ConfigIssue, isRecord, list, show, text } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
 import { NO_CALL } from '../decision.ts';
 import { type RejectionFacts, waitOf } from '../routing/message.ts';

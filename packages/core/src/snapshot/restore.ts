@@ -2,13 +2,19 @@ import { diag } from '@opentelemetry/api';
 import type { BoxContext } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
 import type { Budget } from '../budget/budget.ts';
-import { type Correlation, type CorrelationPolicy, NO_CORRELATION } from '../budget/correlation.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { type Charge, NONE_EARLIER, type ProvisionalCharge, summedUp } from '../budget/strict.ts';
-import { type Opening, systemicEvent } from '../budget/systemic.ts';
+import {
+  type Correlation,
+  type CorrelationPolicy,
+  NO_CORRELATION,
+  type Opening,
+  systemicEvent,
+} from '../budget/systemic.ts';
 import { type WindowCharge, withCharges } from '../budget/window.ts';
-import { type Circuit, closedCircuit, type Outage } from '../circuit/circuit.ts';
+import { type Circuit, closedCircuit } from '../circuit/circuit.ts';
 import type { KeyCircuits } from '../circuit/key-circuits.ts';
+import type { Outage } from '../circuit/schedule.ts';
 import { countsFrom } from '../circuit/trip-policies/trip-policies.ts';
 import type { Moment } from '../clock.ts';
 import type { RestoreOptions } from '../config/config.ts';

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BreakerboxConfigError } from '../config/errors.ts';
+import { BreakerboxConfigError } from '../config/checks.ts';
 import type { Session } from '../session-api.ts';
 import { bench, failOnce, steps } from '../test-support.ts';
 import { restore } from './restore.ts';
-import type { SessionSnapshot } from './snapshot.ts';
-import { snapshot as snapshotOf } from './snapshot.ts';
+import { type SessionSnapshot, snapshot as snapshotOf } from './snapshot.ts';
 
 const throughJson = (snapshot: SessionSnapshot): SessionSnapshot => JSON.parse(JSON.stringify(snapshot));
 
@@ -53,7 +52,11 @@ describe('C11: what is refused', () => {
   });
 
   test.each([
-    [['version'], 2, 'snapshot.version: is 2, and this version of Breakerbox reads 1. Restore it with the version'],
+    [
+      ['version'],
+      2,
+      'snapshot.version: is 2, but this version of Breakerbox reads only 1. Restore it with the version',
+    ],
     [
       ['agent'],
       'other',
@@ -61,7 +64,7 @@ describe('C11: what is refused', () => {
     ],
     [['id'], '', "snapshot.id: is ''. Set a name that isn't empty"],
     [['step'], -1, 'snapshot.step: is -1. Set a whole number of at least 0, as snapshot(session) wrote it.'],
-    [['extra'], 1, 'snapshot.extra: has no place here. Known here: version, agent, id'],
+    [['extra'], 1, 'snapshot.extra: is not allowed here. Allowed here: version, agent, id'],
     [['circuits'], {}, 'snapshot.circuits: is an object. Give a list.'],
     [['circuits', 0, 'state'], 'ajar', "snapshot.circuits[0].state: is 'ajar'. Set one of closed, open, half_open"],
     [['circuits', 1, 'outage'], null, 'snapshot.circuits[1].outage: is null in state half_open. Only a closed circuit'],
@@ -72,10 +75,10 @@ describe('C11: what is refused', () => {
       "snapshot.circuits[2].tool: is 'a' for a second time. Keep one circuit for each tool.",
     ],
     [['circuits', 0, 'latest'], 'fire', "snapshot.circuits[0].latest: is 'fire'. Set one of network"],
-    [['circuits', 0, 'counts'], { other: 1 }, 'snapshot.circuits[0].counts.other: has no place here.'],
-    [['ledger', 'paid'], true, 'snapshot.ledger.paid: is true, and there is no event that has been paid.'],
+    [['circuits', 0, 'counts'], { other: 1 }, 'snapshot.circuits[0].counts.other: is not allowed here.'],
+    [['ledger', 'paid'], true, 'snapshot.ledger.paid: is true, but no event has been paid.'],
     [['ledger', 'budget', 'rule'], 'lax', "snapshot.ledger.budget.rule: is 'lax'. Set one of window"],
-    [['ledger', 'budget', 'granted'], 5, 'snapshot.ledger.budget.granted: has no place here.'],
+    [['ledger', 'budget', 'granted'], 5, 'snapshot.ledger.budget.granted: is not allowed here.'],
     [['ledger', 'budget', 'charges', 0, 'since'], 'now', "since: is 'now'. Set one of success, closing"],
     [['ledger', 'budget', 'charges', 0, 'count'], 0, 'charges[0].count: is 0. Set a whole number of at least 1'],
     [['ledger', 'event'], [], 'snapshot.ledger.event: is empty. Give its openings, or null.'],
@@ -92,9 +95,9 @@ describe('C11: what is refused', () => {
     [
       ['ledger', 'budget', 'provisional', 0, 'beside'],
       7,
-      'beside: is 7, and there are 1 openings. Give the index of one',
+      'beside: is 7, but there are 1 openings. Give the index of one',
     ],
-    [['ledger', 'budget', 'rule'], 'window', 'snapshot.ledger.budget.granted: has no place here.'],
+    [['ledger', 'budget', 'rule'], 'window', 'snapshot.ledger.budget.granted: is not allowed here.'],
   ])('C11, B6: by the rule strict: %j = %j', (path, value, message) => {
     expect(issuesOf(changed(path, value, rich('strict'))).some((issue) => issue.includes(message))).toBe(true);
   });

@@ -1,13 +1,14 @@
 import type { EarlierCharges } from '../budget/strict.ts';
-import type { Ladder } from '../circuit/circuit.ts';
+import { CIRCUIT_MODES } from '../circuit/circuit.ts';
 import { MOST_KEYS } from '../circuit/key-circuits.ts';
-import { CIRCUIT_MODES } from '../circuit/mode.ts';
+import type { Ladder } from '../circuit/schedule.ts';
 import { checkCounts, TRIPS } from '../circuit/trip-policies/trip-policies.ts';
 import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
 import {
   AS_WRITTEN,
   anyName,
   type Check,
+  type ConfigIssue,
   complete,
   gather,
   list,
@@ -21,7 +22,6 @@ import {
   toolName,
   writtenCount,
 } from '../config/checks.ts';
-import type { ConfigIssue } from '../config/errors.ts';
 import type {
   ChargeSnapshot,
   CircuitSnapshot,
@@ -49,8 +49,10 @@ export const checkSnapshot = (value: unknown, agent: string): SessionSnapshot =>
 const issuesOf = (value: unknown, agent: string): readonly ConfigIssue[] => {
   const { version } = (value ?? {}) as { version?: unknown };
   if (typeof version === 'number' && version !== 1) {
-    const mend = 'Restore it with the version of Breakerbox that wrote it, or begin a new session.';
-    return [{ path: 'snapshot.version', message: `is ${version}, and this version of Breakerbox reads 1. ${mend}` }];
+    const fix = 'Restore it with the version of Breakerbox that wrote it, or begin a new session.';
+    return [
+      { path: 'snapshot.version', message: `is ${version}, but this version of Breakerbox reads only 1. ${fix}` },
+    ];
   }
   const issues = complete(snapshotChecks)('snapshot', value);
   return issues.length > 0 ? issues : contradictions(value as SessionSnapshot, agent);
@@ -211,7 +213,7 @@ const unbalanced = (path: string, ledger: LedgerSnapshot) => {
   if (paid && event === null) {
     issues.push({
       path: `${path}.paid`,
-      message: 'is true, and there is no event that has been paid. Set false, or give the event.',
+      message: 'is true, but no event has been paid. Set false, or give the event.',
     });
   }
   return issues;
@@ -224,7 +226,7 @@ const contradictionsOf = (
 ): readonly ConfigIssue[] => {
   const astray = gather(provisional, ({ beside }, index) => {
     if (beside === null || beside < openings) return [];
-    const message = `is ${beside}, and there are ${openings} openings. Give the index of one, or null.`;
+    const message = `is ${beside}, but there are ${openings} openings. Give the index of one, or null.`;
     return [{ path: `${path}.provisional[${index}].beside`, message }];
   });
   if (granted - consumed <= limit) return astray;
@@ -236,7 +238,7 @@ const twice = <Field extends string>(
   path: string,
   field: Field,
   many: readonly Readonly<Record<Field, string>>[],
-  mend: string,
+  fix: string,
 ): readonly ConfigIssue[] => {
   const seen = new Set<string>();
   return gather(many, ({ [field]: one }, index) => {
@@ -244,6 +246,6 @@ const twice = <Field extends string>(
       seen.add(one);
       return [];
     }
-    return [{ path: `${path}[${index}].${field}`, message: `is ${show(one)} for a second time. ${mend}` }];
+    return [{ path: `${path}[${index}].${field}`, message: `is ${show(one)} for a second time. ${fix}` }];
   });
 };

@@ -1,12 +1,11 @@
 import { isSpanContextValid, type SpanContext } from '@opentelemetry/api';
 import type { BudgetRule } from '../budget/budget.ts';
-import type { Correlation } from '../budget/correlation.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { Charge, EarlierCharges, StrictBudget } from '../budget/strict.ts';
-import type { Opening } from '../budget/systemic.ts';
+import type { Correlation, Opening } from '../budget/systemic.ts';
 import type { WindowBudget, WindowCharge } from '../budget/window.ts';
-import type { Circuit, CircuitState, Ladder, Outage } from '../circuit/circuit.ts';
-import type { CircuitMode } from '../circuit/mode.ts';
+import type { Circuit, CircuitMode, CircuitState } from '../circuit/circuit.ts';
+import type { Ladder, Outage } from '../circuit/schedule.ts';
 import { type CountsSnapshot, snapshotOfCounts, type Trip } from '../circuit/trip-policies/trip-policies.ts';
 import { ownMemory } from '../circuit-store.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';

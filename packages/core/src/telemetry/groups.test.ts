@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bench, failOnce, trip, UNIX_START } from '../test-support.ts';
 import { openSeries, type SeriesReader, scrapedNumbers, TOOL_READINGS } from './readers.ts';
 import { METRIC } from './semconv.ts';
-import { createAgentSeries, decisionSeries, groupSeries, toolSeries } from './series.ts';
+import { circuitSeries, createAgentSeries, decisionSeries, groupSeries, toolSeries } from './series.ts';
 import { newAgent, registerMetrics, seriesOf } from './test-support.telemetry.ts';
 
 let agent = '';
@@ -70,10 +70,10 @@ describe('C13: the metrics of a group', () => {
 
   test('C1: a mode by hand has a series from its first use on', () => {
     const series = groupSeries(createAgentSeries(agent), 'group:one', 1);
-    const states = () => TOOL_READINGS.circuits(series).map(({ attributes }) => attributes['breakerbox.state']);
+    const states = () => [...TOOL_READINGS.circuits(series)].map(({ attributes }) => attributes['breakerbox.state']);
     expect(states()).toEqual(['closed', 'open', 'half_open']);
-    series.circuits.forced_open.value += 1;
-    expect(series.circuits.forced_open.value).toBe(1);
+    circuitSeries(series, 'forced_open').value += 1;
+    expect(circuitSeries(series, 'forced_open').value).toBe(1);
     expect(states()).toEqual(['closed', 'open', 'half_open', 'forced_open']);
   });
 });
@@ -113,7 +113,6 @@ test('S2: a reason with another decision than usual has a series of its own, fro
   const series = toolSeries(createAgentSeries(agent), 'a', 1);
   const systemic = () =>
     [...TOOL_READINGS.decisions(series)].filter(({ attributes }) => attributes['breakerbox.reason'] === 'systemic');
-  expect(decisionSeries(series, 'pause', 'systemic')).toBe(series.decisions.systemic);
   expect(systemic().map(({ attributes }) => attributes['breakerbox.decision'])).toEqual(['pause']);
   decisionSeries(series, 'skip', 'systemic').value += 1;
   expect(decisionSeries(series, 'skip', 'systemic').value).toBe(1);

@@ -1,6 +1,8 @@
 import * as api from '@opentelemetry/api';
-import type { BreakerboxEvents, EventBase } from '../events.ts';
-import { safely } from '../safely.ts';
+import type { Emitter } from '../emitter.ts';
+import type { BreakerboxEvents, EventBase, RouteSummary } from '../events.ts';
+import type { Route } from '../routing/route.ts';
+import { reportThrown, safely } from '../safely.ts';
 import { ATTR, EVENT, MIXED_CATEGORY, SCOPE_NAME } from './semconv.ts';
 
 /** The events that are log records too. */
@@ -53,7 +55,7 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
 };
 
 /** Emits the log record of an event. The logs API came with API 1.10; with 1.9 there is no logger. */
-export const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Name] & EventBase): void => {
+const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Name] & EventBase): void => {
   const { logs } = api as Partial<typeof api>;
   if (logs === undefined) return;
   safely('the logger', () => {
@@ -68,3 +70,35 @@ export const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEve
     });
   });
 };
+
+/** A pending event. */
+export type PendingEvent = {
+  [Name in keyof BreakerboxEvents]: { name: Name; event: BreakerboxEvents[Name] };
+}[keyof BreakerboxEvents];
+
+/** Most events that one call of a session may cause. A listener that acquires at each decision would never end. */
+const MOST_PENDING = 1_000;
+
+/**
+ * Sends all pending events to listeners and log, in order, with the events that they cause: the list may grow meanwhile. It is
+ * empty afterwards.
+ */
+export const sendPending = (pending: PendingEvent[], emitter: Emitter<BreakerboxEvents>): void => {
+  for (let told = 0; pending.length > 0; told += 1) {
+    const [{ name, event }] = pending.splice(0, 1) as [PendingEvent];
+    if (told >= MOST_PENDING) {
+      pending.length = 0;
+      const what = `It causes more and more events in the session. '${name}' and later events are dropped.`;
+      reportThrown('a listener', new Error(what));
+      return;
+    }
+    emitter.emit(name, event);
+    if (name !== 'decision' && name !== 'outcome') logEvent(name, event as LogEvents[typeof name]);
+  }
+};
+
+/** R2: the part of a route that telemetry may hold. */
+export const summaryOf = (route: Route): RouteSummary =>
+  route.kind === 'alternative'
+    ? { kind: route.kind, tool: route.tool, degradation: route.degradation }
+    : { kind: route.kind, tool: undefined, degradation: undefined };

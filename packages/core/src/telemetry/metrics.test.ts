@@ -14,6 +14,11 @@ beforeEach(() => {
 afterEach(() => metrics.disable());
 
 const ours = (lines: string[], prefix: string) => seriesOf(agent, lines, prefix);
+/** Every series of a tool, of all metrics. */
+const allOf = (lines: string[], tool: string) =>
+  Object.values(METRIC)
+    .flatMap(({ prometheus }) => ours(lines, prometheus))
+    .filter((line) => line.includes(`gen_ai_tool_name="${tool}"`));
 const circuitsOf = (lines: string[]) => circuitsOfAgent(agent, lines);
 const budgetOf = (lines: string[]) =>
   Object.fromEntries(
@@ -32,28 +37,30 @@ const exhaust = (session: Session, clock: ManualClock): void => {
 };
 
 describe('metrics', () => {
-  test('zeros are exported from the declaration on, before any call', async () => {
+  test('a declared tool has zeros of what alerts read, and nothing else', async () => {
     const { scrape } = registerMetrics();
-    bench({ agent, tools: { a: {} } });
+    bench({ agent, tools: { a: {}, b: { precheck: () => 'available' } } });
     const lines = await scrape();
-    expect(ours(lines, 'breakerbox_decisions_total')).toContain(
-      'breakerbox_decisions_total{gen_ai_tool_name="a",breakerbox_decision="skip",breakerbox_reason="open"} 0',
+    expect(allOf(lines, 'a')).toEqual(
+      [
+        ...['call",breakerbox_reason="closed', 'probe",breakerbox_reason="probe_due', 'skip",breakerbox_reason="open'],
+        ...['pause",breakerbox_reason="budget_exhausted', 'pause",breakerbox_reason="systemic'],
+      ]
+        .map((decision) => `breakerbox_decisions_total{gen_ai_tool_name="a",breakerbox_decision="${decision}"} 0`)
+        .concat(
+          ['success', 'failure', 'ignored'].map(
+            (outcome) => `breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="${outcome}"} 0`,
+          ),
+          'breakerbox_transitions_total{gen_ai_tool_name="a",breakerbox_state_from="closed",breakerbox_state_to="open"} 0',
+          ['closed', 'open', 'half_open'].map(
+            (state) => `breakerbox_circuits{gen_ai_tool_name="a",breakerbox_state="${state}"} 0`,
+          ),
+        ),
     );
-    expect(ours(lines, 'breakerbox_outcomes_total')).toEqual(
-      expect.arrayContaining([
-        'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="success"} 0',
-        'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="failure",error_type="network"} 0',
-        'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="ignored",error_type="tool_error"} 0',
-      ]),
-    );
-    expect(ours(lines, 'breakerbox_circuits')).toEqual(
-      ['closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only'].map(
-        (state) => `breakerbox_circuits{gen_ai_tool_name="a",breakerbox_state="${state}"} 0`,
-      ),
-    );
-    expect(ours(lines, 'breakerbox_systemic_events_total')).toContain(
-      'breakerbox_systemic_events_total{error_type="network"} 0',
-    );
+    expect(allOf(lines, 'b')).toHaveLength(15);
+    expect(ours(lines, 'breakerbox_systemic_events_total')).toEqual([
+      'breakerbox_systemic_events_total{error_type="_MIXED"} 0',
+    ]);
     expect(budgetOf(lines)).toEqual({ limit: 5, remaining: 5, consumed: 0, low: 0, exhaustions: 0 });
     expect(ours(lines, 'breakerbox_systemic_active')).toEqual(['breakerbox_systemic_active{} 0']);
   });
@@ -99,11 +106,13 @@ describe('metrics', () => {
     trip(session, 'a');
     const types = (await scrape()).filter((line) => line.startsWith('# TYPE '));
     const kinds = { counter: 'counter', updowncounter: 'gauge', gauge: 'gauge', histogram: 'histogram' };
-    for (const { prometheus, kind, unit } of Object.values(METRIC)) {
-      // OpenTelemetry's JS exporter adds no unit; @breakerbox/telemetry does.
-      const name = unit === 's' ? prometheus.replace('_seconds', '') : prometheus;
-      expect(types).toContain(`# TYPE ${name} ${kinds[kind]}`);
-    }
+    // OpenTelemetry's JS exporter adds no unit; @breakerbox/telemetry does. What has no series yet has no type either.
+    const contract = Object.values(METRIC).map(
+      ({ prometheus, kind }) => `# TYPE ${prometheus.replace(/_seconds$/, '')} ${kinds[kind]}`,
+    );
+    const ofOurs = types.filter((line) => /^# TYPE (breakerbox|gen_ai)_/.test(line));
+    expect(ofOurs.length).toBeGreaterThan(10);
+    expect(ofOurs.filter((line) => !contract.includes(line))).toEqual([]);
   });
 
   test('the last opening is the Unix time at which the circuit left closed', async () => {
@@ -234,7 +243,7 @@ describe('metrics', () => {
     );
   });
 
-  test('a duration that the executor knows better is taken, and what is none is not', async () => {
+  test('the duration that an executor reports is used, unless it is invalid', async () => {
     const { scrape } = registerMetrics();
     const { session, clock } = bench({ agent, tools: { a: {} } });
     const settled = (durationMs: unknown): void => {
@@ -248,7 +257,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('durations are those of executed calls alone, by category', async () => {
+  test('durations are those of executed calls alone; all that did not succeed are one series', async () => {
     const { scrape } = registerMetrics();
     const { session, clock } = bench({ agent, tools: { a: {} } });
     const permit = session.acquire('a');
@@ -259,7 +268,7 @@ describe('metrics', () => {
     const lines = await scrape();
     expect(ours(lines, 'gen_ai_execute_tool_duration_sum')).toEqual([
       'gen_ai_execute_tool_duration_sum{gen_ai_tool_name="a"} 1.5',
-      'gen_ai_execute_tool_duration_sum{gen_ai_tool_name="a",error_type="network"} 0',
+      'gen_ai_execute_tool_duration_sum{gen_ai_tool_name="a",error_type="_OTHER"} 0',
     ]);
     expect(ours(lines, 'gen_ai_execute_tool_duration_bucket')).toContain(
       'gen_ai_execute_tool_duration_bucket{gen_ai_tool_name="a",le="81.92"} 1',
@@ -297,12 +306,15 @@ describe('metrics of modes and of restored sessions', () => {
       'breakerbox_decisions_total{gen_ai_tool_name="a",breakerbox_decision="call",breakerbox_reason="disabled"} 1',
     );
     expect(ours(lines, 'breakerbox_outcomes_total')).toContain(
-      'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="failure",error_type="server"} 1',
+      'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="failure"} 1',
     );
+    expect(ours(lines, 'breakerbox_errors_total')).toEqual([
+      'breakerbox_errors_total{gen_ai_tool_name="a",breakerbox_outcome="failure",error_type="server"} 1',
+    ]);
     expect(ours(lines, 'breakerbox_budget_consumed_total')).toEqual(['breakerbox_budget_consumed_total{} 0']);
   });
 
-  test('C1: a trial wakes nobody: no transition, opened time, budget, event or paused session; decisions say it all', async () => {
+  test('C1: a dry run raises no alert: no transition, opened time, budget, event or paused session; decisions say it all', async () => {
     const { scrape } = registerMetrics();
     const { session } = bench({ agent, defaults: { mode: 'observe_only' } });
     trip(session, 'a');

@@ -1,7 +1,6 @@
 import type { Ledger, SessionState } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
-import type { CircuitState } from '../circuit/circuit.ts';
-import type { ReportedState } from '../circuit/mode.ts';
+import type { CircuitState, ReportedState } from '../circuit/circuit.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { RecoveredBy } from '../events.ts';
 import type { Judged } from '../outcome.ts';

@@ -16,13 +16,28 @@ import {
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import { reportThrown, safely } from '../safely.ts';
 import { warnOnce } from '../warnings/warnings.ts';
-import { addDuration, keepExemplars } from './durations.ts';
-import { type Binding, type LiveSession, processState, settleReaders } from './process-state.ts';
-import { type ExportedMetric, readMetrics, readNumbers, retireIdle } from './readers.ts';
+import {
+  type Binding,
+  type ExportedMetric,
+  type LiveSession,
+  processState,
+  readMetrics,
+  readNumbers,
+  retireIdle,
+  settleReaders,
+} from './readers.ts';
 import { DURATION_BUCKETS, METRIC, OTHER_TOOL, SCOPE_NAME } from './semconv.ts';
-import { type AgentSeries, createAgentSeries, durationSeries, type Series, type ToolSeries } from './series.ts';
+import {
+  type AgentSeries,
+  addDuration,
+  createAgentSeries,
+  durationSeries,
+  keepExemplars,
+  type Series,
+  type ToolSeries,
+} from './series.ts';
 
-export type { LiveSession } from './process-state.ts';
+export type { LiveSession } from './readers.ts';
 
 /**
  * Connects the series of all boxes of the process to the registered meter provider. There is one connection for the process,

@@ -1,10 +1,10 @@
-import { metrics } from '@opentelemetry/api';
+import { metrics, type Span, TraceFlags, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bench, failOnce, manualClock, succeedOnce } from '../test-support.ts';
 import { agentSeries } from './otel-binding.ts';
-import { processState } from './process-state.ts';
-import { AGENT_READINGS, openSeries, type SeriesReader, TOOL_READINGS } from './readers.ts';
-import { METRIC } from './semconv.ts';
+import { AGENT_READINGS, openSeries, processState, type SeriesReader, TOOL_READINGS } from './readers.ts';
+import { DURATION_BUCKETS, METRIC } from './semconv.ts';
+import { addDuration, countOf, createDurationSeries, type Exemplars, keepExemplars, type Series } from './series.ts';
 import { newAgent, registerMetrics, registerTraces, seriesOf } from './test-support.telemetry.ts';
 
 let agent = '';
@@ -34,7 +34,7 @@ test('every metric of the contract but the histogram has its series', () => {
   expect(known.sort()).toEqual(Object.keys(METRIC).sort());
 });
 
-test('E5: a clock that throws keeps nobody else in the gauges, and its session leaves them too', () => {
+test('E5: a clock that throws keeps no other session in the gauges, and its own session leaves them', () => {
   let broken = false;
   const clock = manualClock();
   const now = () => {
@@ -58,7 +58,7 @@ test('E5: a clock that throws keeps nobody else in the gauges, and its session l
 });
 
 describe('durations', () => {
-  test('are measured while somebody reads them, with no SDK at all', () => {
+  test('are measured while there is a reader, with no SDK at all', () => {
     const { session, clock } = bench({ agent, tools: { a: {} } });
     const call = (ms: number) => {
       const permit = session.acquire('a');
@@ -94,16 +94,14 @@ describe('durations', () => {
     return { sdk: sdk.length, series: durationsOf(series).length };
   };
 
-  test("are the SDK's too, beside a reader", async () => {
+  test("are the SDK's too beside a reader, unless it replaces the SDK", async () => {
     expect(await recorded(false)).toEqual({ sdk: 1, series: 1 });
-  });
-
-  test("are not the SDK's where a reader stands in for it", async () => {
+    metrics.disable();
+    agent = newAgent();
     expect(await recorded(true)).toEqual({ sdk: 0, series: 1 });
-  });
-
-  test("are the SDK's again once it has let go", async () => {
-    read(true).close();
+    open.pop()?.close();
+    metrics.disable();
+    agent = newAgent();
     expect(await recorded(false)).toEqual({ sdk: 1, series: 1 });
   });
 });
@@ -118,7 +116,7 @@ describe('exemplars', () => {
     const [duration] = durationsOf(series);
     if (duration === undefined) throw new Error('no duration');
     expect(series.exemplars(duration)).toMatchObject([{ traceId, spanId, value: 0 }]);
-    const failed = [...series.numbers(METRIC.outcomes)].filter((one) => series.exemplar(one) !== undefined);
+    const failed = [...series.numbers(METRIC.errors)].filter((one) => series.exemplar(one) !== undefined);
     expect(failed).toMatchObject([
       { attributes: { 'gen_ai.agent.name': agent, 'breakerbox.outcome': 'failure', 'error.type': 'server' } },
     ]);
@@ -128,7 +126,7 @@ describe('exemplars', () => {
   });
 });
 
-test('idle sessions leave when somebody says so', () => {
+test('idle sessions leave when a reader says so', () => {
   const series = read();
   const { session, clock } = bench({ agent, tools: { a: {} } });
   succeedOnce(session, 'a');
@@ -136,4 +134,29 @@ test('idle sessions leave when somebody says so', () => {
   expect(agentSeries(agent).sessions.active.value).toBe(1);
   series.retireIdle();
   expect(agentSeries(agent).sessions.active.value).toBe(0);
+});
+
+const spanOf = (traceFlags: number) =>
+  trace.wrapSpanContext({ traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', traceFlags });
+
+test('a bound belongs to the bucket below it, and what is over all bounds to the last', () => {
+  const series = createDurationSeries({});
+  for (const seconds of [0, ...DURATION_BUCKETS, 1e6]) addDuration(series, seconds);
+  expect(series).toMatchObject({ counts: [2, ...DURATION_BUCKETS.slice(1).map(() => 1), 1], min: 0, max: 1e6 });
+  expect(countOf(series)).toBe(DURATION_BUCKETS.length + 2);
+});
+
+test('E5: exemplars are the last recorded call of each bucket and of a failure; a span that throws gives none', () => {
+  const exemplars: Exemplars = { durations: new Map(), failures: new Map() };
+  const failed: Series = { attributes: {}, value: 1 };
+  const series = createDurationSeries({});
+  const keep = (seconds: number, span: Span) => keepExemplars(exemplars, series, seconds, span, failed);
+  keep(1, spanOf(TraceFlags.NONE));
+  keep(1, {} as Span);
+  expect(exemplars.durations.size + exemplars.failures.size).toBe(0);
+  for (const seconds of [0.015, 0.02]) keep(seconds, spanOf(TraceFlags.SAMPLED));
+  const ids = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
+  const last = { ...ids, value: 0.02, unixSeconds: expect.any(Number) };
+  expect(exemplars.durations.get(series)).toEqual([undefined, last]);
+  expect(exemplars.failures.get(failed)).toEqual({ ...last, value: 1 });
 });

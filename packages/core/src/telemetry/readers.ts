@@ -1,17 +1,101 @@
-import type { Attributes } from '@opentelemetry/api';
+import type { Attributes, MeterProvider } from '@opentelemetry/api';
 import { safely } from '../safely.ts';
-import { noticeCopy } from './copies.ts';
-import { countOf } from './durations.ts';
-import { processState, type ReaderOptions, settleReaders } from './process-state.ts';
+import { noticeCopy } from '../warnings/warnings.ts';
 import { DURATION_BUCKETS, METRIC, type MetricDefinition } from './semconv.ts';
 import {
   type AgentSeries,
+  countOf,
   type DurationSeries,
   type Exemplar,
+  type Exemplars,
   isWithdrawn,
   type Series,
   type ToolSeries,
 } from './series.ts';
+
+/** A session that counts in the gauges until it ends or goes idle. */
+export interface LiveSession {
+  /** Removes the session from the gauges if it has been idle past its limit; returns true if it did. */
+  retireIfIdle(): boolean;
+}
+
+/** The binding to the meter provider of a real SDK. */
+export interface Binding {
+  readonly provider: MeterProvider;
+  /** Records with the SDK's own histogram. */
+  recordDuration(seconds: number, attributes: Attributes): void;
+  unbind(): void;
+}
+
+/** A reader of the series, beside an OpenTelemetry SDK. */
+export interface ReaderOptions {
+  /** Whether the SDK exports this reader's readings. From its own instruments it would export everything a second time. */
+  readonly insteadOfSdk: boolean;
+  /** Whether it wants exemplars: the calls behind the numbers. */
+  readonly exemplars: boolean;
+}
+
+/** The state that all boxes of the process share, across all copies of this package with the same shape. */
+export interface ProcessState {
+  readonly agents: Map<string, AgentSeries>;
+  readonly live: Set<LiveSession>;
+  /** The position of the search for idle sessions. */
+  nextLive: Iterator<LiveSession>;
+  binding: Binding | undefined;
+  readonly readers: Set<ReaderOptions>;
+  /** Derived from binding and readers, because each call needs it. */
+  keepsDurations: boolean;
+  keepsExemplars: boolean;
+  /** An SDK is there, and no reader replaces its instruments. */
+  feedsSdk: boolean;
+  /** Unix milliseconds when counting began. */
+  readonly sinceMs: number;
+  /** Unix milliseconds when the first reader came. Earlier durations are not counted. 0: no reader has come. */
+  durationsSinceMs: number;
+  readonly exemplars: Exemplars;
+}
+
+const createState = (): ProcessState => {
+  const live = new Set<LiveSession>();
+  return {
+    agents: new Map(),
+    live,
+    nextLive: live.values(),
+    binding: undefined,
+    readers: new Set(),
+    keepsDurations: false,
+    keepsExemplars: false,
+    feedsSdk: false,
+    sinceMs: Date.now(),
+    durationsSinceMs: 0,
+    exemplars: { durations: new Map(), failures: new Map() },
+  };
+};
+
+/** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
+export const SHAPE = 5;
+
+const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
+
+/** On globalThis. Otherwise two copies of this package in one process would report one series twice, each with its half. */
+export const processState = (): ProcessState => {
+  const globals = globalThis as { [KEY]?: ProcessState };
+  globals[KEY] ??= createState();
+  return globals[KEY];
+};
+
+/** Updates the fields that are derived from binding and readers. */
+export const settleReaders = (state: ProcessState): void => {
+  const readers = [...state.readers];
+  state.keepsDurations = readers.length > 0;
+  state.keepsExemplars = readers.some(({ exemplars }) => exemplars);
+  state.feedsSdk = state.binding !== undefined && !readers.some(({ insteadOfSdk }) => insteadOfSdk);
+  if (state.keepsDurations && state.durationsSinceMs === 0) state.durationsSinceMs = Date.now();
+  if (!state.keepsExemplars) {
+    state.exemplars.durations.clear();
+    state.exemplars.failures.clear();
+  }
+};
 
 /** A metric, and for a histogram the upper bounds of its buckets except the last, ascending. A bound belongs to its bucket. */
 export interface ExportedMetric extends MetricDefinition {
@@ -47,7 +131,7 @@ export const AGENT_READINGS = {
   sessionsStarted: (agent) => [agent.sessionsStarted],
   systemicActive: (agent) => [agent.systemicActive],
   systemicEvents: (agent): Iterable<Series> => agent.systemicEvents.values(),
-  tasks: (agent) => Object.values(agent.tasks),
+  tasks: (agent): Iterable<Series> => agent.tasks.values(),
 } as const satisfies Readonly<Record<string, (agent: AgentSeries) => Iterable<Series>>>;
 
 const NONE: readonly Series[] = [];
@@ -60,16 +144,17 @@ const ofTools =
 
 /** The series behind the metrics that each tool has. Iterables by name: TypeScript before 5.6 has no `MapIterator`. */
 export const TOOL_READINGS = {
-  decisions: ofTools((tool) => [...Object.values(tool.decisions), ...tool.otherDecisions.values()]),
-  outcomes: ofTools((tool) => tool.outcomes.values()),
+  decisions: ofTools((tool) => tool.decisions.values()),
+  outcomes: ofTools((tool) => Object.values(tool.outcomes)),
+  errors: ofTools((tool) => tool.errors.values()),
   transitions: (tool): Iterable<Series> => tool.transitions.values(),
-  circuits: (tool) => Object.values(tool.circuits),
+  circuits: (tool): Iterable<Series> => tool.circuits.values(),
   openedTime: (tool): Iterable<Series> => tool.openedTime.values(),
-  tokensWasted: ofTools((tool) => [tool.tokensWasted]),
-  tokensAvoided: ofTools((tool) => [tool.tokensAvoided]),
+  tokensWasted: ofTools((tool) => tool.tokensWasted.values()),
+  tokensAvoided: ofTools((tool) => tool.tokensAvoided.values()),
   routes: ofTools((tool) => tool.routes.values()),
-  freshness: ofTools((tool) => Object.values(tool.freshness)),
-  prechecks: ofTools((tool) => Object.values(tool.prechecks)),
+  freshness: ofTools((tool) => tool.freshness.values()),
+  prechecks: ofTools((tool) => tool.prechecks.values()),
 } as const satisfies Readonly<Record<string, (tool: ToolSeries) => Iterable<Series>>>;
 
 type MetricKey = keyof typeof METRIC;
@@ -130,7 +215,7 @@ export interface SeriesReader {
   sinceMs(metric: ExportedMetric): number;
   /** The last sampled call of each bucket; empty if this reader did not ask for exemplars. */
   exemplars(series: HistogramSeries): readonly (Exemplar | undefined)[];
-  /** The last sampled call that was counted in a failed outcome; undefined if this reader did not ask for exemplars. */
+  /** The last sampled call that was counted in a series of `breakerbox.errors`; undefined if this reader did not ask for exemplars. */
   exemplar(series: NumberSeries): Exemplar | undefined;
   /** Closes the reader. Durations are no longer measured if no other reader wants them. */
   close(): void;

@@ -81,10 +81,19 @@ export const METRIC = {
     name: 'breakerbox.outcomes',
     unit: '{call}',
     kind: 'counter',
-    description: 'Settled tool calls by outcome and error category',
+    description: 'Settled tool calls by outcome',
+    scope: 'tool',
+    attributes: [ATTR.outcome],
+    prometheus: 'breakerbox_outcomes_total',
+  },
+  errors: {
+    name: 'breakerbox.errors',
+    unit: '{call}',
+    kind: 'counter',
+    description: 'Settled tool calls that did not succeed, by error category',
     scope: 'tool',
     attributes: [ATTR.outcome, ATTR.errorType],
-    prometheus: 'breakerbox_outcomes_total',
+    prometheus: 'breakerbox_errors_total',
   },
   transitions: {
     name: 'breakerbox.transitions',
@@ -277,6 +286,9 @@ export const GROUP_PREFIX = 'group:';
 
 /** The tool name under which everything beyond `maxTools`, and every undeclared name, is counted. */
 export const OTHER_TOOL = '_OTHER';
+
+/** `error.type` of the durations of all calls that did not succeed. {@link METRIC.errors} has their categories. */
+export const OTHER_CATEGORY = '_OTHER';
 
 /** `error.type` of a systemic event whose circuits opened with different categories. */
 export const MIXED_CATEGORY = '_MIXED';

@@ -1,19 +1,14 @@
-import type { Attributes } from '@opentelemetry/api';
+import type { Attributes, Span } from '@opentelemetry/api';
 import type { SessionState } from '../budget/ledger.ts';
-import type { ReportedState } from '../circuit/mode.ts';
-import {
-  DEFAULT_JUDGEMENT,
-  ERROR_CATEGORIES,
-  type ErrorCategory,
-  type Judgement,
-  type Outcome,
-} from '../classify/taxonomy.ts';
-import { FRESHNESS_KINDS, type FreshnessKind } from '../freshness/freshness.ts';
+import type { ReportedState } from '../circuit/circuit.ts';
+import type { ErrorCategory, Outcome } from '../classify/taxonomy.ts';
+import type { FreshnessKind } from '../freshness/freshness.ts';
 import { AVAILABILITIES, type Availability } from '../precheck.ts';
-import { type Decision, REASONS, type Reason } from '../reasons.ts';
-import { DEGRADATIONS, type Degradation } from '../routing/capability.ts';
+import type { Decision, Reason } from '../reasons.ts';
+import type { Degradation } from '../routing/capability.ts';
 import type { Route } from '../routing/route.ts';
-import { ATTR, DURATION_BUCKETS, METRIC, MIXED_CATEGORY, OTHER_TOOL } from './semconv.ts';
+import { reportThrown } from '../safely.ts';
+import { ATTR, DURATION_BUCKETS, METRIC, MIXED_CATEGORY, OTHER_CATEGORY, OTHER_TOOL } from './semconv.ts';
 
 /**
  * The numbers behind the metrics: plain series that decisions add to and that a collection reads. Counting takes a few nanoseconds
@@ -44,7 +39,7 @@ export interface Exemplar {
   readonly unixSeconds: number;
 }
 
-/** Exemplars of the series that have any: the last call of each bucket, and the last failure of each outcome. */
+/** Exemplars of the series that have any: the last call of each bucket, and the last failure of each category. */
 export interface Exemplars {
   readonly durations: Map<DurationSeries, (Exemplar | undefined)[]>;
   readonly failures: Map<Series, Exemplar>;
@@ -59,47 +54,39 @@ export const createDurationSeries = (attributes: Attributes): DurationSeries => 
   max: Number.NEGATIVE_INFINITY,
 });
 
-const STATES: readonly ReportedState[] = ['closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only'];
 const SESSION_STATES: readonly SessionState[] = ['active', 'paused_budget', 'paused_systemic'];
 
-/** Transitions that happen by themselves. Transitions by hand get a series when they happen. */
-const TRANSITIONS: readonly (readonly [ReportedState, ReportedState])[] = [
-  ['closed', 'open'],
-  ['open', 'half_open'],
-  ['half_open', 'open'],
-  ['half_open', 'closed'],
-];
-type Transition = `${ReportedState}>${ReportedState}`;
+type RouteKey = Exclude<Route['kind'], 'alternative'> | `alternative/${Degradation}`;
+type Disposition = 'achievable' | 'deferred';
+type Final = Exclude<Outcome, 'success'>;
 
-type RouteKey = Exclude<Route['kind'], 'alternative'> | `alternative:${Degradation}`;
-
-const DISPOSITIONS = ['achievable', 'deferred'] as const;
-
-type OutcomeKey = 'success' | `${Exclude<Outcome, 'success'>}:${ErrorCategory}`;
+/** The series of one metric. A series that no alert reads appears with its first use, because each one costs its user money. */
+export type SeriesBy<Key> = Map<Key, Series>;
 
 /** The series of one tool of one agent. */
 export interface ToolSeries {
+  /** The attributes that all of them have. */
+  readonly base: Attributes;
   /** The circuit of a group has a state but no calls: only `circuits`, `transitions` and `openedTime` are exported. */
   readonly isGroup: boolean;
-  /** Each reason with its usual decision. Other pairs are in `otherDecisions`: see {@link decisionSeries}. */
-  readonly decisions: Readonly<Record<Reason, Series>>;
-  /** A reason with an unusual decision. A pair appears with its first use. */
-  readonly otherDecisions: Map<`${Decision}/${Reason}`, Series>;
-  /** Grows with outcomes from a user's own judgement. */
-  readonly outcomes: Map<OutcomeKey, Series>;
-  readonly transitions: Map<Transition, Series>;
-  readonly circuits: Readonly<Record<ReportedState, Series>>;
-  /** Unix seconds; a category appears with its first opening. */
-  readonly openedTime: Map<ErrorCategory, Series>;
-  readonly tokensWasted: Series;
+  readonly decisions: SeriesBy<`${Decision}/${Reason}`>;
+  /** The one of `decisions` that counts nearly every call. */
+  readonly closed: Series;
+  readonly outcomes: Readonly<Record<Outcome, Series>>;
+  readonly errors: SeriesBy<`${Final}/${ErrorCategory}`>;
+  readonly transitions: SeriesBy<`${ReportedState}/${ReportedState}`>;
+  readonly circuits: SeriesBy<ReportedState>;
+  /** Unix seconds. */
+  readonly openedTime: SeriesBy<ErrorCategory>;
+  readonly tokensWasted: SeriesBy<''>;
+  readonly tokensAvoided: SeriesBy<''>;
   /** Failed calls that reported their cost, for the mean behind `tokensAvoided`. */
-  readonly costedFailures: Series;
-  readonly tokensAvoided: Series;
-  readonly routes: ReadonlyMap<RouteKey, Series>;
-  readonly freshness: Readonly<Record<FreshnessKind, Series>>;
-  readonly prechecks: Readonly<Record<Availability, Series>>;
-  /** Series of the duration histogram by category, `undefined` for success; one appears with its first call. */
-  readonly duration: Map<ErrorCategory | undefined, DurationSeries>;
+  costedFailures: number;
+  readonly routes: SeriesBy<RouteKey>;
+  readonly freshness: SeriesBy<FreshnessKind>;
+  readonly prechecks: SeriesBy<Availability>;
+  /** Series of the duration histogram: of calls that succeeded, and of all others. */
+  readonly duration: Map<'success' | typeof OTHER_CATEGORY, DurationSeries>;
 }
 
 /** The series of one agent. */
@@ -114,24 +101,38 @@ export interface AgentSeries {
   readonly sessions: Readonly<Record<SessionState, Series>>;
   readonly sessionsStarted: Series;
   readonly systemicActive: Series;
-  readonly systemicEvents: Map<ErrorCategory | typeof MIXED_CATEGORY, Series>;
-  readonly tasks: Readonly<Record<(typeof DISPOSITIONS)[number], Series>>;
+  readonly systemicEvents: SeriesBy<ErrorCategory | typeof MIXED_CATEGORY>;
+  readonly tasks: SeriesBy<Disposition>;
 }
 
 /** A series at zero. */
-export const newSeries = (attributes: Attributes): Series => ({ attributes, value: 0 });
+const newSeries = (attributes: Attributes): Series => ({ attributes, value: 0 });
+
+/** The series in `family` with the value of one or two attributes beyond `base`. It is made with its first use. */
+const seriesOf = <Key extends string>(
+  family: SeriesBy<Key>,
+  base: Attributes,
+  name: string,
+  value: string,
+  otherName = '',
+  other?: string,
+): Series => {
+  const key = (other === undefined ? value : `${value}/${other}`) as Key;
+  let found = family.get(key);
+  if (found === undefined) {
+    found = newSeries({ ...base, [name]: value, ...(other !== undefined && { [otherName]: other }) });
+    family.set(key, found);
+  }
+  return found;
+};
 
 const record = <K extends string>(keys: readonly K[], make: (key: K) => Series): Record<K, Series> =>
   Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, Series>;
 
-/** All series of an agent, at zero. */
+/** The series of an agent, those that alerts read at zero. */
 export const createAgentSeries = (agent: string): AgentSeries => {
   const base = { [ATTR.agent]: agent };
-  const categories = [
-    ...ERROR_CATEGORIES.filter((one) => DEFAULT_JUDGEMENT[one] === 'failure'),
-    MIXED_CATEGORY,
-  ] as const;
-  return {
+  const made: AgentSeries = {
     agent,
     tools: new Map(),
     budgetLimit: newSeries(base),
@@ -142,118 +143,87 @@ export const createAgentSeries = (agent: string): AgentSeries => {
     sessions: record(SESSION_STATES, (state) => newSeries({ ...base, [ATTR.sessionState]: state })),
     sessionsStarted: newSeries(base),
     systemicActive: newSeries(base),
-    systemicEvents: new Map(categories.map((one) => [one, newSeries({ ...base, [ATTR.errorType]: one })])),
-    tasks: record(DISPOSITIONS, (one) => newSeries({ ...base, [ATTR.disposition]: one })),
+    systemicEvents: new Map(),
+    tasks: new Map(),
   };
+  systemicSeries(made, undefined);
+  return made;
 };
 
-/** All series of a tool, at zero. */
-export const createToolSeries = (
-  agent: string,
-  tool: string,
-  judgements: Readonly<Record<ErrorCategory, Judgement>> = DEFAULT_JUDGEMENT,
-): ToolSeries => {
+const withoutSeries = (agent: string, tool: string, isGroup: boolean): ToolSeries => {
   const base = { [ATTR.agent]: agent, [ATTR.tool]: tool };
-  const reasons = Object.entries(REASONS) as [Reason, Decision][];
+  const decisions: ToolSeries['decisions'] = new Map();
   const made: ToolSeries = {
-    isGroup: false,
-    decisions: Object.fromEntries(
-      reasons.map(([reason, decision]) => [
-        reason,
-        newSeries({ ...base, [ATTR.decision]: decision, [ATTR.reason]: reason }),
-      ]),
-    ) as Record<Reason, Series>,
-    otherDecisions: new Map(),
-    outcomes: new Map(),
+    base,
+    isGroup,
+    decisions,
+    closed: decisionSeries({ decisions, base }, 'call', 'closed'),
+    outcomes: record(['success', 'failure', 'ignored'], (one) => newSeries({ ...base, [ATTR.outcome]: one })),
+    errors: new Map(),
     transitions: new Map(),
-    circuits: record(STATES, (state) => newSeries({ ...base, [ATTR.state]: state })),
+    circuits: new Map(),
     openedTime: new Map(),
-    tokensWasted: newSeries(base),
-    costedFailures: newSeries(base),
-    tokensAvoided: newSeries(base),
-    routes: new Map<RouteKey, Series>([
-      ...DEGRADATIONS.map((one): [RouteKey, Series] => [
-        `alternative:${one}`,
-        newSeries({ ...base, [ATTR.route]: 'alternative', [ATTR.degradation]: one }),
-      ]),
-      ...(['manual', 'defer', 'stale'] as const).map((kind): [RouteKey, Series] => [
-        kind,
-        newSeries({ ...base, [ATTR.route]: kind }),
-      ]),
-    ]),
-    freshness: record(FRESHNESS_KINDS, (kind) => newSeries({ ...base, [ATTR.freshnessLabel]: kind })),
-    prechecks: record(AVAILABILITIES, (one) => newSeries({ ...base, [ATTR.availability]: one })),
+    tokensWasted: new Map(),
+    tokensAvoided: new Map(),
+    costedFailures: 0,
+    routes: new Map(),
+    freshness: new Map(),
+    prechecks: new Map(),
     duration: new Map(),
   };
-  for (const [from, to] of TRANSITIONS) transitionSeries(made, from, to);
-  outcomeSeries(made, 'success', undefined);
-  for (const category of ERROR_CATEGORIES) outcomeSeries(made, judgements[category], category);
-  return made;
-};
-
-/** The states of a group's circuit. A mode has a series from its first use. */
-const GROUP_STATES: readonly ReportedState[] = ['closed', 'open', 'half_open'];
-
-/** All series of a group, at zero. */
-export const createGroupSeries = (agent: string, group: string): ToolSeries => {
-  const base = { [ATTR.agent]: agent, [ATTR.tool]: group };
-  const made: ToolSeries = {
-    ...createToolSeries(agent, group),
-    isGroup: true,
-    transitions: new Map(),
-    circuits: recordWithLazyKeys(STATES, GROUP_STATES, (state) => newSeries({ ...base, [ATTR.state]: state })),
-  };
   transitionSeries(made, 'closed', 'open');
+  for (const state of ['closed', 'open', 'half_open'] as const) circuitSeries(made, state);
   return made;
 };
 
-/** A record that has some of its keys from the start. Each other key appears when it is first read. */
-const recordWithLazyKeys = <K extends string>(
-  keys: readonly K[],
-  atOnce: readonly K[],
-  make: (key: K) => Series,
-): Record<K, Series> => {
-  const made = {} as Record<K, Series>;
-  for (const key of keys) {
-    const get = (): Series => {
-      const value = make(key);
-      Object.defineProperty(made, key, { value, enumerable: true });
-      return value;
-    };
-    Object.defineProperty(made, key, { get, enumerable: false, configurable: true });
-  }
-  for (const key of atOnce) void made[key];
+/** The series of a tool, those that alerts read at zero. */
+const createToolSeries = (agent: string, tool: string): ToolSeries => {
+  const made = withoutSeries(agent, tool, false);
+  decisionSeries(made, 'probe', 'probe_due');
+  decisionSeries(made, 'skip', 'open');
+  decisionSeries(made, 'pause', 'budget_exhausted');
+  decisionSeries(made, 'pause', 'systemic');
   return made;
 };
 
-/** The attributes that all series of a tool have. */
-export const attributesOf = (series: ToolSeries): Attributes => {
-  const { [ATTR.agent]: agent, [ATTR.tool]: tool } = series.circuits.closed.attributes;
-  return { [ATTR.agent]: agent, [ATTR.tool]: tool };
-};
+/** The series of a group, those that alerts read at zero. */
+const createGroupSeries = (agent: string, group: string): ToolSeries => withoutSeries(agent, group, true);
 
-/** The series of an outcome. */
-export const outcomeSeries = (series: ToolSeries, outcome: Outcome, category: ErrorCategory | undefined): Series => {
-  const key = outcome === 'success' || category === undefined ? 'success' : (`${outcome}:${category}` as const);
-  let found = series.outcomes.get(key);
-  if (found === undefined) {
-    found = newSeries({
-      ...attributesOf(series),
-      [ATTR.outcome]: outcome,
-      ...(category && { [ATTR.errorType]: category }),
-    });
-    series.outcomes.set(key, found);
-  }
-  return found;
-};
+/** The series of a decision. */
+export const decisionSeries = (
+  { decisions, base }: Pick<ToolSeries, 'decisions' | 'base'>,
+  decision: Decision,
+  reason: Reason,
+): Series => seriesOf(decisions, base, ATTR.decision, decision, ATTR.reason, reason);
+
+/** The series of the category of a call that did not succeed. */
+export const errorSeries = ({ errors, base }: ToolSeries, outcome: Final, category: ErrorCategory): Series =>
+  seriesOf(errors, base, ATTR.outcome, outcome, ATTR.errorType, category);
 
 /** The series of a change of state. */
-export const transitionSeries = (series: ToolSeries, from: ReportedState, to: ReportedState): Series => {
-  const key: Transition = `${from}>${to}`;
-  const found =
-    series.transitions.get(key) ?? newSeries({ ...attributesOf(series), [ATTR.stateFrom]: from, [ATTR.stateTo]: to });
-  series.transitions.set(key, found);
-  return found;
+export const transitionSeries = ({ transitions, base }: ToolSeries, from: ReportedState, to: ReportedState): Series =>
+  seriesOf(transitions, base, ATTR.stateFrom, from, ATTR.stateTo, to);
+
+/** The series of the circuits in a state. */
+export const circuitSeries = ({ circuits, base }: ToolSeries, state: ReportedState): Series =>
+  seriesOf(circuits, base, ATTR.state, state);
+
+/** The series of the results with a freshness label. */
+export const freshnessSeries = ({ freshness, base }: ToolSeries, kind: FreshnessKind): Series =>
+  seriesOf(freshness, base, ATTR.freshnessLabel, kind);
+
+/** The series of the answers of a tool's pre-check. */
+export const precheckSeries = ({ prechecks, base }: ToolSeries, availability: Availability): Series =>
+  seriesOf(prechecks, base, ATTR.availability, availability);
+
+/** A tool with a pre-check has the series of all answers at zero. */
+export const createPrecheckSeries = (series: ToolSeries): void => {
+  for (const one of AVAILABILITIES) precheckSeries(series, one);
+};
+
+/** Counts planned tasks. */
+export const countTasks = ({ tasks, agent }: AgentSeries, disposition: Disposition, count: number): void => {
+  if (count > 0) seriesOf(tasks, { [ATTR.agent]: agent }, ATTR.disposition, disposition).value += count;
 };
 
 /** The series of a name: its own while the agent has fewer than `maxTools`, otherwise those of `_OTHER`. */
@@ -273,42 +243,20 @@ const seriesNamed = (
 };
 
 /** The series of a tool: its own while there are fewer than `maxTools`, otherwise those of `_OTHER`. */
-export const toolSeries = (
-  series: AgentSeries,
-  tool: string,
-  maxTools: number,
-  judgements: Readonly<Record<ErrorCategory, Judgement>> = DEFAULT_JUDGEMENT,
-): ToolSeries => seriesNamed(series, tool, maxTools, (agent, name) => createToolSeries(agent, name, judgements));
+export const toolSeries = (series: AgentSeries, tool: string, maxTools: number): ToolSeries =>
+  seriesNamed(series, tool, maxTools, createToolSeries);
 
 /** The series of a group, whose name begins with `group:`. Groups and tools share `maxTools` and `_OTHER`. */
 export const groupSeries = (series: AgentSeries, group: string, maxTools: number): ToolSeries =>
   seriesNamed(series, group, maxTools, createGroupSeries);
 
-/** The series of a decision. Most reasons have one decision; `systemic` pauses, or in scope `process` skips. */
-export const decisionSeries = (series: ToolSeries, decision: Decision, reason: Reason): Series => {
-  if (REASONS[reason] === decision) return series.decisions[reason];
-  const key = `${decision}/${reason}` as const;
-  const found =
-    series.otherDecisions.get(key) ??
-    newSeries({ ...attributesOf(series), [ATTR.decision]: decision, [ATTR.reason]: reason });
-  series.otherDecisions.set(key, found);
-  return found;
-};
-
 /** The series of a systemic event; `undefined` if its circuits opened with different categories. */
-export const systemicSeries = (series: AgentSeries, category: ErrorCategory | undefined): Series => {
-  const key = category ?? MIXED_CATEGORY;
-  const found = series.systemicEvents.get(key) ?? newSeries({ [ATTR.agent]: series.agent, [ATTR.errorType]: key });
-  series.systemicEvents.set(key, found);
-  return found;
-};
+export const systemicSeries = ({ systemicEvents, agent }: AgentSeries, category: ErrorCategory | undefined): Series =>
+  seriesOf(systemicEvents, { [ATTR.agent]: agent }, ATTR.errorType, category ?? MIXED_CATEGORY);
 
 /** The series of the last opening with this category. */
-export const openedTimeSeries = (series: ToolSeries, category: ErrorCategory): Series => {
-  const found = series.openedTime.get(category) ?? newSeries({ ...attributesOf(series), [ATTR.errorType]: category });
-  series.openedTime.set(category, found);
-  return found;
-};
+export const openedTimeSeries = ({ openedTime, base }: ToolSeries, category: ErrorCategory): Series =>
+  seriesOf(openedTime, base, ATTR.errorType, category);
 
 /**
  * C15: the openings of a tool are absorbed by its group's, and no longer count as openings of their own. The series stay at 0,
@@ -323,29 +271,84 @@ export const isWithdrawn = (metric: string, { value }: Pick<Series, 'value'>): b
   value === 0 && metric === METRIC.openedTime.name;
 
 /** Counts the fallback of a rejected call. */
-export const countRoute = ({ routes }: ToolSeries, route: Route): void => {
-  const series = routes.get(route.kind === 'alternative' ? `alternative:${route.degradation}` : route.kind);
-  if (series !== undefined) series.value += 1;
+export const countRoute = ({ routes, base }: ToolSeries, route: Route): void => {
+  const degradation = route.kind === 'alternative' ? route.degradation : undefined;
+  seriesOf(routes, base, ATTR.route, route.kind, ATTR.degradation, degradation).value += 1;
+};
+
+const countTokens = (family: SeriesBy<''>, base: Attributes, tokens: number): void => {
+  if (tokens === 0) return;
+  const found = family.get('') ?? newSeries(base);
+  family.set('', found);
+  found.value += tokens;
 };
 
 /** O4: counts the tokens of a failed call. */
-export const countWasted = ({ tokensWasted, costedFailures }: ToolSeries, tokens: number): void => {
+export const countWasted = (series: ToolSeries, tokens: number): void => {
   if (tokens === 0) return;
-  tokensWasted.value += tokens;
-  costedFailures.value += 1;
+  countTokens(series.tokensWasted, series.base, tokens);
+  series.costedFailures += 1;
 };
 
 /** Estimates the tokens of a skipped call as the mean of the failed ones. */
-export const countAvoided = ({ tokensWasted, costedFailures, tokensAvoided }: ToolSeries): void => {
-  if (costedFailures.value > 0) tokensAvoided.value += Math.round(tokensWasted.value / costedFailures.value);
+export const countAvoided = ({ tokensWasted, costedFailures, tokensAvoided, base }: ToolSeries): void => {
+  const wasted = tokensWasted.get('')?.value ?? 0;
+  if (costedFailures > 0) countTokens(tokensAvoided, base, Math.round(wasted / costedFailures));
 };
 
-/** The series of a duration. */
-export const durationSeries = (series: ToolSeries, category: ErrorCategory | undefined): DurationSeries => {
-  let found = series.duration.get(category);
+/**
+ * The series of a duration. All calls that did not succeed share one, because each has 17 series in Prometheus; their categories are in
+ * {@link METRIC.errors}.
+ */
+export const durationSeries = ({ duration, base }: ToolSeries, category: ErrorCategory | undefined): DurationSeries => {
+  const key = category === undefined ? 'success' : OTHER_CATEGORY;
+  let found = duration.get(key);
   if (found === undefined) {
-    found = createDurationSeries({ ...attributesOf(series), ...(category && { [ATTR.errorType]: category }) });
-    series.duration.set(category, found);
+    found = createDurationSeries(key === 'success' ? base : { ...base, [ATTR.errorType]: key });
+    duration.set(key, found);
   }
   return found;
+};
+
+/** The first bucket whose bound isn't below the value. A bound belongs to its bucket. */
+const bucketOf = (bounds: readonly number[], value: number): number => {
+  let bucket = 0;
+  while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket += 1;
+  return bucket;
+};
+
+/** Counts a call. */
+export const addDuration = (series: DurationSeries, seconds: number): void => {
+  const bucket = bucketOf(DURATION_BUCKETS, seconds);
+  series.counts[bucket] = (series.counts[bucket] as number) + 1;
+  series.sum += seconds;
+  if (seconds < series.min) series.min = seconds;
+  if (seconds > series.max) series.max = seconds;
+};
+
+/** Number of calls in a series. */
+export const countOf = ({ counts }: { readonly counts: readonly number[] }): number =>
+  counts.reduce((sum, one) => sum + one, 0);
+
+const SAMPLED = 1;
+
+/** Keeps a call as an exemplar if its trace is recorded, because a link to an unrecorded trace leads nowhere. */
+export const keepExemplars = (
+  { durations, failures }: Exemplars,
+  series: DurationSeries,
+  seconds: number,
+  span: Span,
+  failed: Series | undefined,
+): void => {
+  try {
+    const { traceId, spanId, traceFlags } = span.spanContext();
+    if ((traceFlags & SAMPLED) === 0) return;
+    const unixSeconds = Date.now() / 1000;
+    const buckets = durations.get(series) ?? [];
+    durations.set(series, buckets);
+    buckets[bucketOf(DURATION_BUCKETS, seconds)] = { traceId, spanId, value: seconds, unixSeconds };
+    if (failed !== undefined) failures.set(failed, { traceId, spanId, value: 1, unixSeconds });
+  } catch (error) {
+    reportThrown('the span of a call', error);
+  }
 };

@@ -199,7 +199,7 @@ describe('the span of a session', () => {
     expect(finished()).toHaveLength(1);
   });
 
-  test('without an SDK there is none, nor with one that is registered later', () => {
+  test('there is no session span without an SDK, nor with one that is registered later', () => {
     const { box } = bench({ agent });
     const session = box.session({ span: true });
     expect(session.context).toBe(context.active());
@@ -247,7 +247,7 @@ test.each(['function', 'extension', 'datastore'] as const)('the span of a call s
   expect(finished()[0]?.attributes[ATTR.toolType]).toBe(type);
 });
 
-test('a type of tool that there is none of is left out', () => {
+test('an unknown type of tool is left out', () => {
   const finished = registerTraces();
   const { session } = bench({ agent });
   session.acquire('a', { type: 'hammer' as never }).settle({ outcome: 'success' });

@@ -2,34 +2,36 @@ import { type Context, ROOT_CONTEXT, type Tracer } from '@opentelemetry/api';
 import { remaining } from '../budget/budget.ts';
 import type { Ledger, SessionState } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
-import type { CircuitState } from '../circuit/circuit.ts';
-import { type ReportedState, reportedState } from '../circuit/mode.ts';
+import { type CircuitState, type ReportedState, reportedState } from '../circuit/circuit.ts';
 import type { CircuitStore } from '../circuit-store.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Clock } from '../clock.ts';
+import { isFailing } from '../clock.ts';
 import type { Emitter } from '../emitter.ts';
 import type { BreakerboxEvents, EventBase, RecoveredBy } from '../events.ts';
 import type { Judged } from '../outcome.ts';
 import type { SessionPermit } from '../permit.ts';
 import { wouldDecide } from '../reasons.ts';
-import { isFailing } from '../safe-clock.ts';
 import { safely, warn } from '../safely.ts';
 import type { ScopePlan } from '../scope-plan.ts';
 import type { AcquireOptions } from '../session-api.ts';
 import type { ToolSpec } from '../tool.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
-import type { NamedSession } from '../warnings/same-id.ts';
+import type { NamedSession } from '../warnings/mistakes.ts';
+import { type PendingEvent, sendPending, summaryOf } from './logs.ts';
 import type { SessionObserver } from './observer.ts';
 import { currentTracer, delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
-import { type PendingEvent, sendPending, summaryOf } from './pending-events.ts';
 import {
   type AgentSeries,
+  circuitSeries,
   countAvoided,
   countRoute,
+  countTasks,
   countWasted,
   decisionSeries,
+  errorSeries,
+  freshnessSeries,
   openedTimeSeries,
-  outcomeSeries,
   systemicSeries,
   type ToolSeries,
   transitionSeries,
@@ -157,7 +159,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
   }
 
   tracked({ tool, mode, circuit }: TrackedCircuit): void {
-    if (this.#countsCircuits) tool.series.circuits[reportedState(mode, circuit)].value += 1;
+    if (this.#countsCircuits) circuitSeries(tool.series, reportedState(mode, circuit)).value += 1;
   }
 
   /** Circuits that sessions share belong to their box, and stay in its gauges (C12). */
@@ -171,7 +173,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
 
   decided(permit: SessionPermit, options: AcquireOptions | undefined): void {
     const { entry, reason } = permit;
-    if (reason === 'closed' && entry.spec !== undefined) entry.spec.series.decisions.closed.value += 1;
+    if (reason === 'closed' && entry.spec !== undefined) entry.spec.series.closed.value += 1;
     else this.#countDecision(permit);
     if (this.#box.emitter.heard.decision === true) this.#noteDecision(permit);
     const tracer = currentTracer();
@@ -184,7 +186,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     decisionSeries(series, decision, reason).value += 1;
     if (route === undefined) return;
     countRoute(series, route);
-    if (route.kind === 'stale') series.freshness.stale.value += 1;
+    if (route.kind === 'stale') freshnessSeries(series, 'stale').value += 1;
     if (decision === 'skip') countAvoided(series);
   }
 
@@ -203,12 +205,13 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     const { entry, span, freshness } = permit;
     const { outcome, category, tokens } = judged;
     const series = entry.spec?.series ?? this.#box.otherSeries();
-    const counted = outcomeSeries(series, outcome, category);
-    counted.value += 1;
+    series.outcomes[outcome].value += 1;
+    const failed = outcome === 'success' || category === undefined ? undefined : errorSeries(series, outcome, category);
+    if (failed !== undefined) failed.value += 1;
     if (outcome === 'failure' && tokens !== undefined) countWasted(series, tokens);
-    recordDuration(series, category, durationMs / 1000, span, outcome === 'failure' ? counted : undefined);
+    recordDuration(series, category, durationMs / 1000, span, outcome === 'failure' ? failed : undefined);
     if (span !== undefined) endSpan(span, judged);
-    if (freshness !== undefined) series.freshness[freshness.kind].value += 1;
+    if (freshness !== undefined) freshnessSeries(series, freshness.kind).value += 1;
     if (this.#box.emitter.heard.outcome === true) this.#noteOutcome(permit, judged, late);
   }
 
@@ -220,8 +223,8 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     const { series, name } = tool;
     transitionSeries(series, from, to).value += 1;
     if (this.#countsCircuits) {
-      series.circuits[from].value -= 1;
-      series.circuits[to].value += 1;
+      circuitSeries(series, from).value -= 1;
+      circuitSeries(series, to).value += 1;
     }
     if (from === 'closed' && category !== undefined) {
       openedTimeSeries(series, category).value = this.#box.clock.unixNow() / 1000;
@@ -282,8 +285,8 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
 
   planned(plan: ScopePlan): void {
     const { achievable, deferred } = plan;
-    this.#box.series.tasks.achievable.value += achievable.length;
-    this.#box.series.tasks.deferred.value += deferred.length;
+    countTasks(this.#box.series, 'achievable', achievable.length);
+    countTasks(this.#box.series, 'deferred', deferred.length);
     const isReduced = deferred.length > 0 || achievable.some(({ degraded }) => degraded.length > 0);
     if (isReduced) this.#note('scope.reduced', { plan });
   }
@@ -330,7 +333,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     if (steps !== undefined) return;
     if (correlations.real.correlation.event !== undefined) series.systemicActive.value += change;
     for (const { tool, mode, circuit } of circuits.values()) {
-      tool.series.circuits[reportedState(mode, circuit)].value += change;
+      circuitSeries(tool.series, reportedState(mode, circuit)).value += change;
     }
   }
 

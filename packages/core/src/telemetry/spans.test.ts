@@ -84,7 +84,7 @@ describe('spans', () => {
     expect(spans[3]?.links.map((link) => link.context)).toEqual([spans[2]?.spanContext()]);
   });
 
-  test('C1: what somebody switched off links to no failure of before', () => {
+  test('C1: a tool that was switched off by hand links to no earlier failure', () => {
     const finished = registerTraces();
     const { session } = bench({ agent });
     trip(session, 'a');

@@ -1,6 +1,6 @@
 import { logs, metrics, trace } from '@opentelemetry/api';
-import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
 import { afterEach, describe, expect, test } from 'vitest';
+import { registerLogs } from '../rules/test-support.rules.ts';
 import { bench, failOnce, succeedOnce, trip } from '../test-support.ts';
 import { ATTR } from './semconv.ts';
 
@@ -14,15 +14,14 @@ afterEach(() => {
 
 describe('log events', () => {
   test('transitions, systemic events and budgets are log events', () => {
-    const exporter = new InMemoryLogRecordExporter();
-    logs.setGlobalLoggerProvider(new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter })] }));
+    const logged = registerLogs();
     const { session } = bench({ agent });
     trip(session, 'a');
     trip(session, 'b');
     session.confirmRecovered();
     for (const tool of ['made_up_1', 'made_up_2', 'made_up_3', 'made_up_4']) failOnce(session, tool, 'server');
     session.resume();
-    const records = exporter.getFinishedLogRecords();
+    const records = logged();
     expect(records.map(({ eventName, severityText }) => `${eventName} ${severityText}`)).toEqual([
       'breakerbox.circuit.transition WARN',
       'breakerbox.circuit.transition WARN',
@@ -39,24 +38,19 @@ describe('log events', () => {
       [ATTR.tools]: ['a', 'b'],
     });
   });
-});
 
-describe('log events of modes', () => {
   test('C1: by hand like any other; of an observed circuit as INFO, and said to be observed', () => {
-    const exporter = new InMemoryLogRecordExporter();
-    logs.setGlobalLoggerProvider(new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter })] }));
+    const logged = registerLogs();
     const { session } = bench({ agent });
     session.control('a', 'observe_only');
     trip(session, 'a');
     session.control('a', 'forced_open');
-    const records = exporter
-      .getFinishedLogRecords()
-      .map(({ severityText, attributes }) => [
-        severityText,
-        attributes[ATTR.stateFrom],
-        attributes[ATTR.stateTo],
-        attributes[ATTR.state],
-      ]);
+    const records = logged().map(({ severityText, attributes }) => [
+      severityText,
+      attributes[ATTR.stateFrom],
+      attributes[ATTR.stateTo],
+      attributes[ATTR.state],
+    ]);
     expect(records).toEqual([
       ['INFO', 'closed', 'observe_only', undefined],
       ['INFO', 'closed', 'open', 'observe_only'],

@@ -1,13 +1,13 @@
 import type { BudgetOptions } from '../budget/budget.ts';
-import { groupNameOf } from '../circuit/groups.ts';
+import { groupNameOf } from '../circuit/policy.ts';
 import type { Outcome } from '../classify/taxonomy.ts';
 import { isSlip, meant, shortened } from '../config/names.ts';
-import { LEAST_SEEN } from '../declared-tools.ts';
 import { isExecuted, type Reason } from '../reasons.ts';
 import type { SessionTool } from '../session-tools.ts';
+import { hasReader } from '../telemetry/otel-binding.ts';
 import type { ToolSpec } from '../tool.ts';
+import { LEAST_SEEN } from '../tool.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
-import { warnIfUnobserved } from './telemetry-started.ts';
 import { warnOnce } from './warnings.ts';
 
 /**
@@ -207,5 +207,117 @@ export const warnOfSmallBudget = (
     agent,
     () =>
       `Agent '${agent}' has a failure budget of ${failures}, and tool '${found.name}' needs ${found.policy.failureThreshold} failures in a row to open its circuit. The session pauses before that, so the circuit never opens. Set budget.failures to the highest failureThreshold or more, or lower the threshold.`,
+  );
+};
+
+/** The live sessions of a box, by the ids that the caller gave them. */
+export type NamedSessions = Map<string, NamedSession>;
+
+/**
+ * A session that may have the same id as another session of its box. Two live sessions with one id are a mistake if both decide,
+ * because each knows only half of the calls. A session that was kept by `snapshot()` and restored continues elsewhere, and may be
+ * dropped without `end()`.
+ */
+export class NamedSession {
+  readonly #agent: string;
+  readonly #id: string;
+  readonly #all: NamedSessions;
+  /** Whether {@link decides} must be called at its next decision. A field, because every decision reads it. */
+  waits = true;
+  #hasDecided = false;
+  #wasKept = false;
+  /** The session that was made while this one lived, or that this one was made beside: a mistake once both have decided. */
+  #other: NamedSession | undefined;
+
+  constructor(agent: string, id: string, all: NamedSessions, isRestored: boolean) {
+    this.#agent = agent;
+    this.#id = id;
+    this.#all = all;
+    const other = all.get(id);
+    all.set(id, this);
+    if (other === undefined) return;
+    // A session that was kept has gone on in the restored one: then only a later decision of the old one is a mistake.
+    if (!isRestored && !other.#wasKept) this.#other = other;
+    other.#other = this;
+    other.waits = true;
+  }
+
+  /** It decides. */
+  decides(): void {
+    this.#hasDecided = true;
+    const other = this.#other;
+    this.waits = other !== undefined && !other.#hasDecided;
+    if (other === undefined || this.waits) return;
+    this.#other = undefined;
+    this.#warn();
+  }
+
+  /** A snapshot was taken. */
+  kept(): void {
+    this.#wasKept = true;
+  }
+
+  /** It ended, or idles. */
+  left(): void {
+    const other = this.#other;
+    if (other !== undefined && other.#other === this) other.#other = undefined;
+    this.#other = undefined;
+    if (this.#all.get(this.#id) === this) this.#all.delete(this.#id);
+  }
+
+  #warn(): void {
+    warnOnce(
+      'BREAKERBOX_SAME_SESSION',
+      this.#agent,
+      () =>
+        `Two sessions of agent '${this.#agent}' have the id '${this.#id}', and the first has not ended. Each has its own budget and, in scope 'session', its own circuits, so neither sees all failures. Keep one session for a conversation, call end() when a run is over, or continue elsewhere with snapshot(session) and restore(box, …).`,
+    );
+  }
+}
+
+/** Where `startTelemetry()` keeps its handle. */
+const RUNNING = Symbol.for('@breakerbox/telemetry:running');
+const globals = globalThis as { readonly [RUNNING]?: unknown };
+
+/** Whether telemetry was ever there: a session may end after it does. */
+let wasStarted = false;
+
+/** Whether there is, or was, an OpenTelemetry SDK or another reader of the metrics. */
+export const isObserved = (): boolean => {
+  wasStarted ||= globals[RUNNING] !== undefined || hasReader();
+  return wasStarted;
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const EXPORTERS = ['OTEL_METRICS_EXPORTER', 'OTEL_TRACES_EXPORTER'];
+const PLACES = ['OTEL_EXPORTER_PROMETHEUS_PORT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+
+/** Values that ask for nothing. A port of 0 is any port, as in tests. */
+const NOTHING = ['', 'none', '0'];
+
+/** The variable that asks for telemetry, if one does. */
+const askingFor = (env: Environment): string | undefined => {
+  const read = (name: string): string => env[name]?.trim().toLowerCase() ?? '';
+  const isAsking = (name: string): boolean => !NOTHING.includes(read(name));
+  const exporter = EXPORTERS.find(isAsking);
+  if (exporter !== undefined) return exporter;
+  if (EXPORTERS.every((name) => read(name) === 'none')) return undefined;
+  return PLACES.find(isAsking);
+};
+
+/** Warns where a session's option, or a variable, asks for telemetry that was never started. */
+export const warnIfUnobserved = (option?: string): void => {
+  if (isObserved()) return;
+  const { env = {} } = (globalThis as { readonly process?: { readonly env?: Environment } }).process ?? {};
+  const isOff = (name: string, off: string): boolean => env[name]?.trim().toLowerCase() === off;
+  if (isOff('OTEL_SDK_DISABLED', 'true') || (option !== undefined && isOff('OTEL_TRACES_EXPORTER', 'none'))) return;
+  const asking = option ?? askingFor(env);
+  if (asking === undefined) return;
+  warnOnce(
+    'BREAKERBOX_NO_TELEMETRY',
+    '',
+    () =>
+      `${asking} asks for telemetry, but no OpenTelemetry SDK was started, so nothing is exported. Call startTelemetry() of @breakerbox/telemetry before the first session, run the program with --import @breakerbox/telemetry/register, or start an OpenTelemetry SDK of your own.`,
   );
 };

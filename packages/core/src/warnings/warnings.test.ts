@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { watchDiag, watchWarnings } from '../test-support.ts';
-import { WARNING_CODES, warnOnce } from './warnings.ts';
+import { homeIn, WARNING_CODES, warnOnce } from './warnings.ts';
 
 afterEach(() => {
   diag.disable();
@@ -97,4 +97,26 @@ test('docs/troubleshooting.md has a row for each code, and no others', () => {
   const page = readFileSync(new URL('../../../../docs/troubleshooting.md', import.meta.url), 'utf8');
   const rows = [...page.matchAll(/^\| `(BREAKERBOX_\w+)` \|/gm)].map(([, code]) => code);
   expect(rows).toEqual([...WARNING_CODES]);
+});
+
+describe('where a copy is installed', () => {
+  test.each([
+    [
+      'at home (file:///app/node_modules/@breakerbox/core/dist/telemetry/copies.js:110:20)',
+      '/app/node_modules/@breakerbox/core',
+    ],
+    [
+      'at home (file:///app/node_modules/plugin/node_modules/@breakerbox/core/dist/index.js:1:1)',
+      '/app/node_modules/plugin/node_modules/@breakerbox/core',
+    ],
+    [
+      'at file:///app/node_modules/.pnpm/@breakerbox+core@1.0.0/node_modules/@breakerbox/core/dist/index.js:1:1',
+      '/app/node_modules/.pnpm/@breakerbox+core@1.0.0/node_modules/@breakerbox/core',
+    ],
+    ['at home (/repository/packages/core/src/telemetry/copies.ts:110:20)', undefined],
+    ['at home (file:///app/dist/bundle.js:1:1)', undefined],
+  ])('%s', (line, home) => {
+    const found = homeIn(`Error\n    ${line}\n    at run (file:///x/node_modules/@breakerbox/core/dist/other.js:1:1)`);
+    expect(found?.replace(/^file:\/\//, '')).toBe(home);
+  });
 });

@@ -108,8 +108,8 @@ test.each<[object]>([
 
 test.each<[unknown, string, string]>([
   ['counts', '', "is 'counts'. Give an object"],
-  [{ more: 1 }, '.more', 'has no place here. Known here: consecutive, keys, failure_rate'],
-  [{ constructor: {} }, '.constructor', 'has no place here'],
+  [{ more: 1 }, '.more', 'is not allowed here. Allowed here: consecutive, keys, failure_rate'],
+  [{ constructor: {} }, '.constructor', 'is not allowed here'],
   [{ consecutive: { ...row, failures: -1 } }, '.consecutive.failures', 'is -1. Set a whole number'],
   [{ consecutive: { ...row, weak: 0.5 } }, '.consecutive.weak', 'is 0.5'],
   [{ consecutive: { ...row, tools: 'a' } }, '.consecutive.tools', "is 'a'. Give a list."],
@@ -138,7 +138,7 @@ test.each<[unknown, string, string]>([
   [{ failure_rate: { ...byCalls, outcomes: '1g' } }, '.failure_rate.outcomes', "is '1g'"],
   [{ failure_rate: { ...byCalls, outcomes: ['1', 'f'] } }, '.failure_rate.outcomes', 'is a list'],
   [{ failure_rate: { ...byCalls, calls: 4, outcomes: ['f'] } }, '.failure_rate.outcomes', 'is a list'],
-  [{ failure_rate: { ...byCalls, windowMs: 5 } }, '.failure_rate.windowMs', 'has no place here'],
+  [{ failure_rate: { ...byCalls, windowMs: 5 } }, '.failure_rate.windowMs', 'is not allowed here'],
   [{ failure_rate: { ...byTime, buckets: [null] } }, '.failure_rate.buckets[0]', 'is null'],
   [{ slow_call_rate: { ...byTime, windowMs: 0 } }, '.slow_call_rate.windowMs', 'is 0'],
   [{ slow_call_rate: { ...byTime, buckets: {} } }, '.slow_call_rate.buckets', 'Give a list'],

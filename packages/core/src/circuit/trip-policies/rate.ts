@@ -1,7 +1,17 @@
 import { type Check, number, object, orLeaveOut, show } from '../../config/checks.ts';
-import { CALL_WINDOW, type CallWindow, callWindow, MAX_WINDOW_CALLS, pushCall } from './call-window.ts';
-import { addCalls, RATE_TIME_WINDOW, type TimeWindow, timeWindow, totalAt } from './time-window.ts';
-import type { CountsFormat } from './trip-policy.ts';
+import type { CountedCall, CountsFormat, TripPolicy } from './trip-policy.ts';
+import {
+  addCalls,
+  CALL_WINDOW,
+  type CallWindow,
+  callWindow,
+  MAX_WINDOW_CALLS,
+  pushCall,
+  RATE_TIME_WINDOW,
+  type TimeWindow,
+  timeWindow,
+  totalAt,
+} from './windows.ts';
 
 /** The window of a rate: the last calls, or the last milliseconds. Set one of the two, never both. */
 export interface RateConfig {
@@ -25,22 +35,24 @@ export interface RatePolicy {
   readonly window: { readonly calls: number } | { readonly ms: number };
 }
 
-export type RateWindow = CallWindow | TimeWindow;
+type RateWindow = CallWindow | TimeWindow;
 
 const WINDOW_CALLS = 100;
 const MINIMUM_CALLS = 10;
 
 /** Fills in the defaults. `config` must have been validated. */
-export const resolveRate = ({ rate, minimumCalls, windowCalls = WINDOW_CALLS, windowMs }: RateConfig): RatePolicy =>
-  windowMs === undefined
-    ? { rate, minimumCalls: minimumCalls ?? Math.min(MINIMUM_CALLS, windowCalls), window: { calls: windowCalls } }
-    : { rate, minimumCalls: minimumCalls ?? MINIMUM_CALLS, window: { ms: windowMs } };
+export const resolveRate = <Config extends RateConfig>(config: Config) => {
+  const { rate, minimumCalls, windowCalls = WINDOW_CALLS, windowMs, ...others } = config;
+  const most = windowMs === undefined ? windowCalls : MINIMUM_CALLS;
+  const window = windowMs === undefined ? { calls: windowCalls } : { ms: windowMs };
+  return { ...others, rate, minimumCalls: minimumCalls ?? Math.min(MINIMUM_CALLS, most), window };
+};
 
 /**
  * The window after one more call, or unchanged without a `hit`: a call that is in no rate (O6). A window that was kept under
  * another configuration begins again.
  */
-export const recordRate = (
+const recordRate = (
   kept: RateWindow | undefined,
   { window }: RatePolicy,
   hit: boolean | undefined,
@@ -55,7 +67,7 @@ export const recordRate = (
 };
 
 /** C3: the rate is compared with `>=`, and only if there were enough calls. */
-export const rateReached = (window: RateWindow, { rate, minimumCalls }: RatePolicy, ms: number): boolean => {
+const rateReached = (window: RateWindow, { rate, minimumCalls }: RatePolicy, ms: number): boolean => {
   const { calls, amount } = isCallWindow(window) ? { calls: window.calls, amount: window.hits } : totalAt(window, ms);
   return calls >= minimumCalls && amount / calls >= rate;
 };
@@ -63,7 +75,7 @@ export const rateReached = (window: RateWindow, { rate, minimumCalls }: RatePoli
 const isCallWindow = (window: RateWindow): window is CallWindow => 'pages' in window;
 
 /** A rate's window in a snapshot. */
-export const RATE_WINDOW: CountsFormat<RateWindow> = {
+const RATE_WINDOW: CountsFormat<RateWindow> = {
   write: (window, ms) => (isCallWindow(window) ? CALL_WINDOW.write(window, ms) : RATE_TIME_WINDOW.write(window, ms)),
   check: (path, value) => formatOf(value).check(path, value),
   read: (kept, ms) => formatOf(kept).read(kept, ms),
@@ -76,22 +88,27 @@ const rateChecks: Readonly<Record<keyof RateConfig, Check>> = {
   rate: (path, value) =>
     typeof value === 'number' && value > 0 && value <= 1
       ? []
-      : [{ path, message: `is ${show(value)}. Set a share of the calls above 0 and at most 1: 0.5 is every second.` }],
-  minimumCalls: number(1, orLeaveOut('fewer calls than that say nothing of a rate.'), { whole: true }),
+      : [
+          {
+            path,
+            message: `is ${show(value)}. Set a share of the calls above 0 and at most 1. For half of them, set 0.5.`,
+          },
+        ],
+  minimumCalls: number(1, orLeaveOut('the circuit does not open on a rate of fewer calls.'), { whole: true }),
   windowCalls: (path, value) => {
-    const issues = number(1, orLeaveOut('the rate is that of so many calls.'), { whole: true })(path, value);
+    const issues = number(1, orLeaveOut('the rate is measured over this many calls.'), { whole: true })(path, value);
     if (issues.length > 0 || (value as number) <= MAX_WINDOW_CALLS) return issues;
     const message = `is ${show(value)}. Set at most ${MAX_WINDOW_CALLS}: each session keeps a bit for every one of them.`;
     return [{ path, message }];
   },
-  windowMs: number(0, orLeaveOut('the rate is that of the calls in that time.'), { above: true }),
+  windowMs: number(0, orLeaveOut('the rate is measured over the calls in this time.'), { above: true }),
 };
 
 /**
  * Checks a rate, with `like` as the example in messages. `more` are the additional settings of this kind of rate; all of them are
  * required.
  */
-export const checkRate =
+const checkRate =
   (like: string, more: Readonly<Record<string, Check>> = {}): Check =>
   (path, value) => {
     const issues = object({ ...rateChecks, ...more }, like)(path, value);
@@ -116,7 +133,83 @@ const contradictions: (path: string, config: RateConfig) => ReturnType<Check> = 
   const holds = windowCalls ?? WINDOW_CALLS;
   if (minimumCalls <= holds) return [];
   const message =
-    `is ${minimumCalls}, and the window holds ${holds} calls${windowCalls === undefined ? ' by default' : ''}, so that ` +
+    `is ${minimumCalls}, but the window holds ${holds} calls${windowCalls === undefined ? ' by default' : ''}, so ` +
     `the circuit could never open. Lower minimumCalls or raise windowCalls.`;
   return [{ path: `${path}.minimumCalls`, message }];
 };
+
+type RatePolicies<Setting extends string, Config extends RateConfig> = Readonly<
+  Record<Setting, (Omit<Config, keyof RateConfig> & RatePolicy) | undefined>
+>;
+
+type RateTrip<Setting extends string, Config extends RateConfig> = Omit<
+  TripPolicy<Readonly<Partial<Record<Setting, Config>>>, RatePolicies<Setting, Config>, RateWindow>,
+  'name' | 'checks'
+> & { readonly checks: Readonly<Record<Setting, Check>> };
+
+/**
+ * A trip policy that compares the share of calls that are a `hit` with the rate in one setting. `more` are the checks of further
+ * settings of this kind of rate. `unknown` failures are in no rate (O6).
+ */
+const rateTrip = <const Setting extends string, Config extends RateConfig>(
+  setting: Setting,
+  like: string,
+  isHit: (call: CountedCall, policy: Omit<Config, keyof RateConfig>) => boolean,
+  more?: Readonly<Record<string, Check>>,
+): RateTrip<Setting, Config> => ({
+  checks: { [setting]: checkRate(like, more) } as Readonly<Record<Setting, Check>>,
+  resolve: ({ [setting]: config }) => ({ [setting]: config && resolveRate(config) }) as RatePolicies<Setting, Config>,
+  record: (window, call, { [setting]: policy }, ms) =>
+    policy && recordRate(window, policy, call.category === 'unknown' ? undefined : isHit(call, policy), ms),
+  tripped: (window, _, { [setting]: policy }, ms) => policy !== undefined && rateReached(window, policy, ms),
+  snapshot: RATE_WINDOW,
+});
+
+/**
+ * Opens when too large a share of the calls fails, however many succeed between (C3).
+ *
+ * @example Half of the last 20 calls
+ * ```ts
+ * createBreakerbox({
+ *   agent: 'research-agent',
+ *   tools: { web_search: { failureRate: { rate: 0.5, windowCalls: 20 } } },
+ * });
+ * ```
+ */
+export interface FailureRateConfig extends RateConfig {}
+
+export const failureRate = {
+  name: 'failure_rate',
+  ...rateTrip<'failureRate', FailureRateConfig>(
+    'failureRate',
+    '{ rate: 0.5 }',
+    ({ category }) => category !== undefined,
+  ),
+} as const;
+
+/**
+ * Opens when too large a share of the calls is slow, whether they succeed or fail (C3).
+ *
+ * @example Every second call of the last minute took longer than 5 s
+ * ```ts
+ * createBreakerbox({
+ *   agent: 'research-agent',
+ *   tools: { web_search: { slowCallRate: { rate: 0.5, slowerThanMs: 5_000, windowMs: 60_000 } } },
+ * });
+ * ```
+ */
+export interface SlowCallRateConfig extends RateConfig {
+  /** Duration above which a call is slow. Milliseconds > 0. */
+  readonly slowerThanMs: number;
+}
+
+export const slowCallRate = {
+  name: 'slow_call_rate',
+  category: 'timeout',
+  ...rateTrip<'slowCallRate', SlowCallRateConfig>(
+    'slowCallRate',
+    '{ rate: 0.5, slowerThanMs: 5000 }',
+    ({ durationMs = 0 }, { slowerThanMs }) => durationMs > slowerThanMs,
+    { slowerThanMs: number(0, ': a call that takes longer is slow.', { above: true }) },
+  ),
+} as const;

@@ -1,7 +1,6 @@
 import { type Check, complete, nullable, optional } from '../../config/checks.ts';
 import { consecutiveFailures, distinctKeys } from './consecutive.ts';
-import { failureRate } from './failure-rate.ts';
-import { slowCallRate } from './slow-call-rate.ts';
+import { failureRate, slowCallRate } from './rate.ts';
 import type { CountedCall, TripPolicy } from './trip-policy.ts';
 import { wastedTokens } from './wasted-tokens.ts';
 
@@ -68,7 +67,7 @@ export const countsSuccesses = (policy: ResolvedTrips): boolean =>
 /** The counts of a closed circuit as plain JSON (C11): each trip policy writes its own, by its name. */
 export type CountsSnapshot = Readonly<Record<string, unknown>>;
 
-/** The counts at `ms`; null if there are none. */
+/** The counts at `ms`; null if it has no counts. */
 export const snapshotOfCounts = (counts: Counts | undefined, ms: number): CountsSnapshot | null =>
   counts === undefined ? null : mapped(counts, ({ snapshot }, kept) => snapshot.write(kept, ms));
 

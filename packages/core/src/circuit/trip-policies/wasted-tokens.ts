@@ -1,6 +1,6 @@
 import { type Check, number, object, orLeaveOut } from '../../config/checks.ts';
-import { addCalls, TIME_WINDOW, type TimeWindow, timeWindow, totalAt } from './time-window.ts';
 import type { TripPolicy } from './trip-policy.ts';
+import { addCalls, TIME_WINDOW, type TimeWindow, timeWindow, totalAt } from './windows.ts';
 
 /**
  * Opens when failed calls have cost too many tokens (C3, O4).
@@ -17,12 +17,12 @@ export interface WastedTokensConfig {
   readonly windowMs?: number;
 }
 
-const aLimit = number(0, ': failed calls that cost so much open the circuit.', { above: true });
+const aLimit = number(0, ': the circuit opens when failed calls have cost this much.', { above: true });
 
 const check: Check = (path, value) => {
   const checks = {
     tokens: aLimit,
-    windowMs: number(0, orLeaveOut('what was wasted longer ago is forgotten.'), { above: true }),
+    windowMs: number(0, orLeaveOut('tokens that were wasted earlier are forgotten.'), { above: true }),
   } satisfies Record<keyof WastedTokensConfig, Check>;
   const issues = object(checks, '{ tokens: 10000 }')(path, value);
   if (issues.length > 0) return issues;
