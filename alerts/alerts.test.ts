@@ -177,6 +177,7 @@ describe('names', () => {
     );
     const unread = Object.values<MetricDefinition>(METRIC).filter(({ prometheus }) => !read.has(prometheus));
     expect(unread.map(({ name }) => name)).toEqual([
+      'breakerbox.errors',
       'breakerbox.budget.limit',
       'breakerbox.budget.remaining',
       'breakerbox.budget.consumed',

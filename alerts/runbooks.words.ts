@@ -54,7 +54,7 @@ const knownSettings = (config: object): readonly string[] => {
     createBreakerbox({ agent: 'runbooks', ...config } as BreakerboxConfig);
   } catch (error) {
     if (!(error instanceof BreakerboxConfigError)) throw error;
-    return /Known here: ([^.]+)\./.exec(error.message)?.[1]?.split(', ') ?? [];
+    return /Allowed here: ([^.]+)\./.exec(error.message)?.[1]?.split(', ') ?? [];
   }
   return [];
 };

@@ -72,7 +72,8 @@ export const prometheusDialect = (grafanaUrl = '{{ $externalLabels.grafana_url }
  */
 export const grafanaDialect = (grafanaUrl = '{{ reReplaceAll "/+$" "" externalURL }}'): Dialect => ({
   label: (name) => `{{ $labels.${LABEL[name]} }}`,
-  value: (as) => formatted('$values.A.Value', as),
+  // Without data there is no A, and Grafana logs a template error for each evaluation that reads it.
+  value: (as) => `{{ with $values.A }}${formatted('.Value', as)}{{ end }}`,
   query: () => '',
   dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels)}`,
 });

@@ -9,6 +9,7 @@ import {
   gained,
   indented,
   joined,
+  label,
   type Matchers,
   METRIC,
   NOT_CLOSED,
@@ -24,12 +25,16 @@ const { short, quarter, half, hour, long, week } = WINDOW;
 const fresh = ({ settings }: Ground, gauge: string): string =>
   `${gauge}\nand last_over_time(${gauge}[${settings.gap}])`;
 
-/** 1 for a tool of which nearly all keys are out of use. */
+/** 1 for a tool of which nearly all keys are out of use. Skips for a key have a series from the first one on, so it counts from 0. */
 const keysOutOfUse = ({ series, settings }: Ground): string => {
-  const decisions = (matchers?: Matchers): string =>
-    aggregated('sum', BY_TOOL, `increase(${series(METRIC.decisions, matchers)}[${short}])`);
-  const skipped = decisions({ [ATTR.decision]: ['skip'], [ATTR.reason]: ['key_open'] });
-  const enough = `(round(${decisions()}) >= ${settings.keyOpenLeastDecisions})`;
+  const forKey: Matchers = { [ATTR.decision]: ['skip'], [ATTR.reason]: ['key_open'] };
+  const skipped = gained(series, series(METRIC.decisions, forKey), BY_TOOL, short);
+  const ran = aggregated(
+    'sum',
+    BY_TOOL,
+    `increase(${series(METRIC.decisions, {}, `${label(ATTR.reason)}!="key_open"`)}[${short}])`,
+  );
+  const enough = bracketed(`round(${skipped} + ${ran}) >= ${settings.keyOpenLeastDecisions}`);
   return `ceil(\n${indented(`${skipped}\n/ ${enough}\n>= ${settings.keyOpenShare}`)}\n)`;
 };
 

@@ -1,7 +1,19 @@
 import { GROUP_PREFIX } from '@breakerbox/core';
 import type { AlertDefinition, TextGround } from './alert.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
-import { ATTR, aggregated, BY_AGENT, BY_TOOL, bracketed, ERROR, indented, joined, METRIC, TOOL } from './promql.ts';
+import {
+  ATTR,
+  aggregated,
+  BY_AGENT,
+  BY_TOOL,
+  bracketed,
+  ERROR,
+  gained,
+  indented,
+  joined,
+  METRIC,
+  TOOL,
+} from './promql.ts';
 import type { Ground } from './record.ts';
 import { WINDOW } from './settings.ts';
 
@@ -24,7 +36,7 @@ const groupSpokenOf = (ground: Ground): string => {
   const forGroup = series(METRIC.decisions, { [ATTR.reason]: ['group_open', 'group_probe_due'] });
   const group = series(METRIC.circuits, {}, `${TOOL}=~"${GROUP_PREFIX}.+"`);
   return [
-    `${aggregated('sum', BY_TOOL, `increase(${forGroup}[${settings.afterOpen}])`)} > 0`,
+    `${gained(series, forGroup, BY_TOOL, settings.afterOpen)} > 0`,
     `and on (${BY_AGENT}) (`,
     indented(`${spokenOf(ground)}\nand on (${BY_TOOL}) ${group}`),
     ')',

@@ -1,5 +1,5 @@
 /** Each Grafana-managed rule fires when Prometheus' own rule does, without recorded series. */
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { grafanaAlerting } from '../src/grafana.ts';
 import type { PrometheusRule } from '../src/prometheus.ts';
@@ -15,6 +15,7 @@ interface GrafanaFile {
     readonly rules: readonly {
       readonly title: string;
       readonly for: string;
+      readonly annotations: Readonly<Record<string, string>>;
       readonly data: readonly { readonly model: { readonly expr?: string } }[];
     }[];
   }[];
@@ -149,6 +150,14 @@ const CASES: readonly Case[] = [
     },
   },
 ];
+
+it('reads a value only where there is one, because Grafana renders the texts of a rule without data too', () => {
+  const file: GrafanaFile = parse(grafanaAlerting(options).text);
+  const texts = file.groups.flatMap(({ rules }) => rules).flatMap(({ annotations }) => Object.values(annotations));
+  const reads = texts.flatMap((text) => text.match(/\{\{[^}]*\$values[^}]*\}\}/g) ?? []);
+  expect(reads.length).toBeGreaterThan(0);
+  expect(new Set(reads)).toEqual(new Set(['{{ with $values.A }}']));
+});
 
 const BY = 'alertname, scope, job, gen_ai_agent_name, gen_ai_tool_name, error_type';
 

@@ -11,10 +11,8 @@ import { label } from '../src/promql.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-const STATES: readonly ReportedState[] = ['closed', 'open', 'half_open', 'forced_open'];
 const SESSION_STATES: readonly SessionState[] = ['active', 'paused_budget', 'paused_systemic'];
-const CATEGORIES = ['network', 'timeout', 'server'] as const;
-type Category = (typeof CATEGORIES)[number];
+type Category = 'network' | 'timeout' | 'server';
 /** Some bounds of the histogram, enough to distinguish fast from slow. */
 const BOUNDS = [0.16, 0.64, 1.28, 5.12, 20.48, 81.92];
 
@@ -26,7 +24,7 @@ export interface ProcessOptions {
   readonly tools?: readonly string[];
 }
 
-/** Counters start at zero, as real ones do, and end with the process. */
+/** Has the zeros of the real telemetry, and other series from their first use on. All end with the process. */
 export class SimulatedProcess {
   readonly #base: Labels;
   readonly #tools: readonly string[];
@@ -62,48 +60,27 @@ export class SimulatedProcess {
       METRIC.systemicActive,
     ])
       this.#set(metric, {}, 0);
-    for (const category of CATEGORIES) this.#set(METRIC.systemicEvents, { [ATTR.errorType]: category }, 0);
+    this.#set(METRIC.systemicEvents, { [ATTR.errorType]: '_MIXED' }, 0);
     for (const tool of this.#tools) this.#declare(tool);
   }
 
   #declare(tool: string): void {
     const on = { [ATTR.tool]: tool };
-    if (tool.startsWith('group:')) {
-      this.#declareGroup(on);
-      return;
-    }
-    for (const state of STATES) this.#set(METRIC.circuits, { ...on, [ATTR.state]: state }, 0);
-    for (const [from, to] of [
-      ['closed', 'open'],
-      ['open', 'half_open'],
-      ['half_open', 'open'],
-      ['half_open', 'closed'],
-    ] as const) {
-      this.#set(METRIC.transitions, { ...on, [ATTR.stateFrom]: from, [ATTR.stateTo]: to }, 0);
-    }
-    this.#set(METRIC.outcomes, { ...on, [ATTR.outcome]: 'success' }, 0);
-    for (const category of CATEGORIES) {
-      this.#set(METRIC.outcomes, { ...on, [ATTR.outcome]: 'failure', [ATTR.errorType]: category }, 0);
+    for (const state of ['closed', 'open', 'half_open']) this.#set(METRIC.circuits, { ...on, [ATTR.state]: state }, 0);
+    this.#set(METRIC.transitions, { ...on, [ATTR.stateFrom]: 'closed', [ATTR.stateTo]: 'open' }, 0);
+    if (tool.startsWith('group:')) return; // A group has a circuit but no calls.
+    for (const outcome of ['success', 'failure', 'ignored']) {
+      this.#set(METRIC.outcomes, { ...on, [ATTR.outcome]: outcome }, 0);
     }
     for (const [decision, reason] of [
       ['call', 'closed'],
       ['probe', 'probe_due'],
       ['skip', 'open'],
-      ['skip', 'group_open'],
-      ['probe', 'group_probe_due'],
-      ['skip', 'key_open'],
-      ['skip', 'unavailable'],
-      ['skip', 'not_allowed'],
-      ['skip', 'repeat'],
+      ['pause', 'budget_exhausted'],
+      ['pause', 'systemic'],
     ] as const) {
       this.#set(METRIC.decisions, { ...on, [ATTR.decision]: decision, [ATTR.reason]: reason }, 0);
     }
-  }
-
-  /** A group has a circuit but no calls. */
-  #declareGroup(on: Labels): void {
-    for (const state of ['closed', 'open', 'half_open']) this.#set(METRIC.circuits, { ...on, [ATTR.state]: state }, 0);
-    this.#set(METRIC.transitions, { ...on, [ATTR.stateFrom]: 'closed', [ATTR.stateTo]: 'open' }, 0);
   }
 
   /** Starts sessions. Each has a closed circuit of each tool. */
@@ -221,9 +198,10 @@ export class SimulatedProcess {
   }
 
   #outcome(tool: string, result: 'success' | Category, calls: number, took: number): void {
-    const kind = result === 'success' ? {} : { [ATTR.errorType]: result };
-    const outcome = result === 'success' ? 'success' : 'failure';
-    this.#add(METRIC.outcomes, { [ATTR.tool]: tool, [ATTR.outcome]: outcome, ...kind }, calls);
+    const on = { [ATTR.tool]: tool, [ATTR.outcome]: result === 'success' ? 'success' : 'failure' };
+    this.#add(METRIC.outcomes, on, calls);
+    if (result !== 'success') this.#add(METRIC.errors, { ...on, [ATTR.errorType]: result }, calls);
+    const kind = result === 'success' ? {} : { [ATTR.errorType]: '_OTHER' };
     for (const bound of [...BOUNDS, Number.POSITIVE_INFINITY]) {
       const le = { le: bound === Number.POSITIVE_INFINITY ? '+Inf' : String(bound) };
       this.#add(METRIC.duration, { [ATTR.tool]: tool, ...kind, ...le }, took <= bound ? calls : 0, '_bucket');
