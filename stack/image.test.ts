@@ -6,6 +6,8 @@ import { parse } from 'yaml';
 import { ROOT, readCompose, readText } from './files.ts';
 
 const lines = readText('stack/demo-agents/Dockerfile').split('\n');
+const STAGES = lines.filter((line) => line.startsWith('FROM'));
+const COPY_INSTALLED = lines.indexOf('COPY --from=installed /app ./');
 const COPY_ALL = lines.indexOf('COPY . .');
 const INSTALL = lines.findIndex((line) => line.startsWith('RUN pnpm install'));
 
@@ -52,7 +54,7 @@ describe('the image of the demo agents', () => {
 
   it('has the Node and the pnpm of the repository', () => {
     const { dependencies = {} } = manifest('.');
-    expect(lines.find((line) => line.startsWith('FROM'))).toContain(`node:${dependencies.node}-`);
+    for (const stage of STAGES) expect(stage).toContain(`node:${dependencies.node}-`);
     const [version] = /pnpm@[\d.]+/.exec(readText('scripts/start.cjs') + readText('scripts/bring-up.mjs')) ?? [];
     expect(lines).toContain(`RUN npm install --global ${version}`);
   });
@@ -60,12 +62,37 @@ describe('the image of the demo agents', () => {
   it('installs the command and its packages before it copies any source', () => {
     expect(INSTALL).toBeGreaterThan(0);
     expect(INSTALL).toBeLessThan(COPY_ALL);
-    expect(lines[INSTALL]).toBe("RUN pnpm install --frozen-lockfile --prod --filter-prod 'breakerbox...'");
+    expect(lines[INSTALL]).toMatch(/^RUN pnpm install --frozen-lockfile --prod .*--filter-prod 'breakerbox\.\.\.'$/);
     const copied = lines.slice(0, INSTALL).filter((line) => line.startsWith('COPY'));
     expect(copied).toEqual([
       'COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./',
       ...installed.map((folder) => `COPY ${folder}/package.json ${folder}/`),
     ]);
+  });
+
+  it('has neither pnpm with its store and caches, nor a second Node', () => {
+    expect(STAGES).toHaveLength(2);
+    const last = lines.slice(lines.lastIndexOf(STAGES[1] ?? ''));
+    expect(last.filter((line) => line.startsWith('RUN'))).toEqual([]);
+    expect(COPY_INSTALLED).toBeLessThan(COPY_ALL);
+    expect(last).toContain('COPY --from=installed /app ./');
+    // Only `node` has a script that may run, and it downloads a Node.
+    const { allowBuilds }: { allowBuilds: Record<string, boolean> } = parse(readText('pnpm-workspace.yaml'));
+    expect(Object.keys(allowBuilds).filter((name) => allowBuilds[name])).toEqual(['node']);
+    const installs = lines.flatMap((line) => line.match(/pnpm install .*/) ?? []);
+    for (const install of installs) expect(install).toContain('--ignore-scripts');
+    expect(installs.at(-1)).toContain('--prod --ignore-scripts --filter breakerbox-workspace');
+  });
+
+  it('installs what the sources of telemetry import, which its published package bundles', () => {
+    const { dependencies = {} } = manifest('packages/telemetry');
+    const bundled = sourcesOf('packages/telemetry').some((file) =>
+      /from '@opentelemetry\/resources'/.test(readText(file)),
+    );
+    expect(bundled && !('@opentelemetry/resources' in dependencies)).toBe(true);
+    expect(lines.join('\n')).toContain(
+      'pnpm install --frozen-lockfile --ignore-scripts --filter @breakerbox/telemetry',
+    );
   });
 
   it('contains every source that runs in it', () => {

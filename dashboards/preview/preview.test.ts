@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DashboardJson } from '../src/finish.ts';
 import { findChromium } from './src/chromium.ts';
 import { type DashboardReport, preview, readDashboards } from './src/preview.ts';
-import { FLEET, HISTORY_MS, type History, SCRAPE_MS, startHistory } from './test-history.ts';
+import { FLEET, type FleetHistory, HISTORY_MS, SCRAPE_MS, startFleetHistory } from './test-history.ts';
 
 /** CI must have a Chromium. The preview's own error says how to install one. */
 const canDraw = findChromium() !== undefined || process.env.CI === 'true';
@@ -42,7 +42,7 @@ const readPng = async (file: string): Promise<Png> => {
   };
 };
 
-let history: History;
+let history: FleetHistory;
 let out: string;
 let dashboards: readonly DashboardJson[];
 let reports: readonly DashboardReport[];
@@ -74,7 +74,7 @@ describe('preview', () => {
       return;
     }
     out = await mkdtemp(join(tmpdir(), 'breakerbox-pictures-'));
-    history = await startHistory();
+    history = await startFleetHistory();
     dashboards = await readDashboards([]);
     reports = await draw(dashboards);
   }, SLOW_MS);

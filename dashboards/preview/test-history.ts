@@ -1,13 +1,6 @@
 // A Prometheus with ten minutes of a fleet's history, made in a second, for tests of the pictures.
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { freePort } from '../../packages/cli/src/demo/child.ts';
 import { ATTR, label, METRIC, type MetricDefinition } from '../src/names.ts';
+import { type History, startHistory } from './src/history.ts';
 
 export const SCRAPE_MS = 10_000;
 export const HISTORY_MS = 600_000;
@@ -83,52 +76,14 @@ const samplesOf = (metric: MetricDefinition, toMs: number): readonly string[] =>
   });
 };
 
-const run = promisify(execFile);
-
-/** A Prometheus with a history that scrapes nothing. */
-export interface History {
-  readonly url: string;
-  /** Time of its last sample. */
+/** The time of the last sample, in Unix milliseconds, and the Prometheus. */
+export interface FleetHistory extends History {
   readonly toMs: number;
-  stop(): Promise<void>;
 }
 
-/** Needs prometheus and promtool on PATH. */
-export const startHistory = async (): Promise<History> => {
-  const folder = await mkdtemp(join(tmpdir(), 'breakerbox-preview-'));
+/** Ten minutes of {@link FLEET}. */
+export const startFleetHistory = async (): Promise<FleetHistory> => {
   const toMs = Math.floor(Date.now() / SCRAPE_MS) * SCRAPE_MS;
-  const text = Object.values(METRIC).flatMap((metric) => samplesOf(metric, toMs));
-  await writeFile(join(folder, 'history.txt'), `${text.join('\n')}\n# EOF\n`);
-  await writeFile(join(folder, 'prometheus.yml'), 'scrape_configs: []\n');
-  const data = join(folder, 'data');
-  await run('promtool', ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', join(folder, 'history.txt'), data]);
-  const url = `http://127.0.0.1:${await freePort()}`;
-  const child = spawn(
-    'prometheus',
-    [
-      `--config.file=${join(folder, 'prometheus.yml')}`,
-      `--storage.tsdb.path=${data}`,
-      `--web.listen-address=${new URL(url).host}`,
-      '--log.level=error',
-    ],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
-  );
-  const stop = async (): Promise<void> => {
-    if (child.exitCode === null) {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    }
-    await rm(folder, { recursive: true, force: true });
-  };
-  for (let attempt = 0; attempt < 150; attempt += 1) {
-    const ready = await fetch(`${url}/-/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (ready) return { url, toMs, stop };
-    await wait(100);
-  }
-  await stop();
-  throw new Error(`prometheus was not ready at ${url} within 15 s; what it printed is above.`);
+  const samples = Object.values(METRIC).flatMap((metric) => samplesOf(metric, toMs));
+  return { ...(await startHistory(samples)), toMs };
 };

@@ -112,13 +112,18 @@ export const ALERT_STATES: readonly StateName[] = [
   { value: 2, text: 'firing', colour: COLOUR.vermilion },
 ];
 
-/** Alerts about several tools at once, over time. If the time range has none, one band that says so. */
-export const sharedCause = (): string => {
+/**
+ * Alerts about several tools at once, over time: those that were active longest. If the time range has none, one band that says so.
+ * @param bands the most alerts
+ */
+export const sharedCause = (bands: number): string => {
   const inState = (state: string): string => `max by (${BY}) (${alertSeries('ALERTS', SHARED_CAUSE, { state })})`;
-  const any = `count(last_over_time(${alertSeries('ALERTS', SHARED_CAUSE, {})}[$__range] @ end()))`;
+  const active = `count_over_time(${alertSeries('ALERTS', SHARED_CAUSE, {})}[$__range] @ end())`;
+  const longest = `topk(${bands}, sum by (${BY}) (${active}))`;
   const loaded = `sum(last_over_time(${RULES_LOADED}{${JOB}=~"$job"}[$__range] @ end())) * 0`;
   const none = `label_replace(${loaded}, "${ALERT.name}", "${NONE}", "", "") or on () ${zeroNamed(ALERT.name, NO_RULES)}`;
-  return `2 * ${inState(FIRING)} or ${inState('="pending"')} or (${none}) unless on () ${any}`;
+  const states = `2 * ${inState(FIRING)} or ${inState('="pending"')}`;
+  return `(${states}) and on (${BY}) ${longest} or (${none}) unless on () count(${active})`;
 };
 
 /**

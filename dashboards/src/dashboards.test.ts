@@ -32,7 +32,6 @@ interface PanelJson {
       readonly decimals?: number;
       readonly noValue?: string;
       readonly thresholds?: object;
-      readonly color?: { readonly mode: string };
       readonly custom?: { readonly drawStyle?: string };
     };
     readonly overrides?: readonly {
@@ -40,11 +39,7 @@ interface PanelJson {
       readonly properties: readonly object[];
     }[];
   };
-  readonly options?: {
-    readonly legend?: { readonly showLegend: boolean };
-    readonly perPage?: number;
-    readonly mergeValues?: boolean;
-  };
+  readonly options?: { readonly legend?: { readonly showLegend: boolean } };
 }
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
@@ -169,20 +164,6 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
         { id: 'color', value: { fixedColor: COLOUR.grey } },
         { id: 'custom.hideFrom', value: { legend: true } },
       ]);
-    },
-  );
-
-  it.each(named.filter(([, { type }]) => type === 'state-timeline'))('%s has all its bands on one page', (_, panel) => {
-    const most = [...(panel.targets?.[0]?.expr ?? '').matchAll(/topk\((\d+),/g)].map(([, limit]) => Number(limit));
-    expect(Math.max(0, ...most)).toBeLessThanOrEqual(panel.options?.perPage ?? 0);
-  });
-
-  // With thresholds and merged values, Grafana draws the bands black.
-  it.each(named.filter(([, { options }]) => options?.mergeValues === true))(
-    '%s merges equal states by their mapped colours, not by thresholds',
-    (_, { type, fieldConfig }) => {
-      expect(type).toBe('state-timeline');
-      expect(fieldConfig?.defaults.color).toEqual({ mode: 'fixed' });
     },
   );
 

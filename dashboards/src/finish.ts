@@ -34,21 +34,23 @@ const plain = (value: unknown): Json => {
 
 const isHidden = (key: string, value: unknown): boolean => key === 'placement' && value === HIDDEN_IN_MENU;
 
-const withLegend = (panel: Panel | RowPanel): Panel | RowPanel => {
+const withOptions = (panel: Panel | RowPanel): Panel | RowPanel => {
   // The legend of a heatmap has another format.
   if (!('options' in panel) || panel.options?.legend === undefined || 'show' in panel.options.legend) return panel;
-  return { ...panel, options: { ...panel.options, legend: { ...panel.options.legend, showLegend: true } } };
+  // The names of a bar gauge are beside its bars.
+  const legend = { ...panel.options.legend, showLegend: panel.type !== 'bargauge' };
+  return { ...panel, options: { ...panel.options, legend, ...(panel.type === 'state-timeline' && { perPage: 0 }) } };
 };
 
 /**
- * Completes the SDK's output: panel ids, which it leaves out (every row gets 0); legends, which it turns off; no hidden placement; and
- * keys in a fixed order.
+ * Completes the SDK's output: panel ids, which it leaves out (every row gets 0); legends, which it turns off; no pages of a timeline, for
+ * which Grafana 12 draws a pager even if there is one; no hidden placement; and keys in a fixed order.
  */
 export const finished = (dashboard: Dashboard): DashboardJson =>
   plain({
     ...dashboard,
     id: null,
-    panels: (dashboard.panels ?? []).map((panel, index) => ({ ...withLegend(panel), id: index + 1 })),
+    panels: (dashboard.panels ?? []).map((panel, index) => ({ ...withOptions(panel), id: index + 1 })),
   }) as DashboardJson;
 
 /** The text for the file. */

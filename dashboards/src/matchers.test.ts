@@ -166,7 +166,7 @@ describe('a matcher in the source', () => {
     // @ts-expect-error: there is `paused_budget`, and `paused_systemic`.
     series(METRIC.sessions, { [ATTR.sessionState]: ['paused'] });
     // @ts-expect-error: the category is `rate_limit`.
-    series(METRIC.outcomes, { [ATTR.errorType]: ['rate-limit'] });
+    series(METRIC.errors, { [ATTR.errorType]: ['rate-limit'] });
     // @ts-expect-error: the reason is `not_allowed`.
     series(METRIC.decisions, { [ATTR.reason]: ['denied'] });
     // @ts-expect-error: the route is `defer`; `deferred` is a task.

@@ -4,6 +4,7 @@ import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/ta
 import type { DataLink } from './links.ts';
 import { type AttributeKey, label } from './names.ts';
 import { type Face, faced, instantRows, thresholds } from './panels.ts';
+import { NO_FILTER_BUTTONS } from './table.ts';
 
 /** The subject of each row. */
 export interface MatrixRow {
@@ -42,6 +43,8 @@ export const matrix = (
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
     .mappings([{ type: MappingType.ValueToText, options: { 0: { text: NOTHING, index: 0 } } }])
     .align(FieldTextAlignment.Center)
+    .minWidth(75)
+    .filterable(false)
     .cellHeight(TableCellHeight.Sm)
     .withTarget(instantRows('A', expr))
     .withTransformation({
@@ -69,5 +72,6 @@ export const matrix = (
     .overrideByName(row.title, [
       { id: 'custom.align', value: FieldTextAlignment.Left },
       { id: 'links', value: row.links },
+      ...NO_FILTER_BUTTONS,
     ]);
 };

@@ -79,7 +79,7 @@ const CORRELATED = { dashboard: UID.correlatedFailures };
 
 /** All such queries. */
 export const QUIET_QUERIES: readonly QuietQuery[] = [
-  { ...FLEET, panel: 'Agents vanished', refId: 'A', why: 'the agents of the fleet report to the end' },
+  { ...FLEET, panel: 'Vanished', refId: 'A', why: 'the agents of the fleet report to the end' },
   { ...FLEET, panel: 'Firing alerts', refId: 'A', why: ALERTS_TAKE_TIME },
   { ...FLEET, panel: 'Firing alerts', refId: 'B', why: ALERTS_TAKE_TIME },
   { ...CORRELATED, panel: 'Alerts of a shared cause', refId: 'A', why: ALERTS_TAKE_TIME },

@@ -29,7 +29,7 @@ export const stateMapping = (names: readonly StateName[]): ValueMap => ({
   ),
 });
 
-/** The most bands: Grafana 12 would put more on further pages. */
+/** The most bands of a high panel. */
 export const BANDS = 20;
 
 /**
@@ -42,7 +42,6 @@ export const stateTimeline = (face: Face, line: Line, names: readonly StateName[
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Fixed))
     .mappings([stateMapping(names)])
     .showValue(VisibilityMode.Never)
-    .perPage(BANDS)
     .legend(legendBelow().displayMode(LegendDisplayMode.List).calcs([]))
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Single).sort(SortOrder.None))
     .withTarget(overTime('A', line));

@@ -60,11 +60,17 @@ export const AGENT_COLUMNS = { [JOB]: 'Job', [ATTR.agent]: 'Agent' } as const;
 /** The same for a tool of an agent. */
 export const AGENT_TOOL_COLUMNS = { ...AGENT_COLUMNS, [ATTR.tool]: 'Tool' } as const;
 
-/** For a table with little room: name columns have a smaller minimum width, and column heads have no filter symbol. */
-export const tight = (panel: TableBuilder): TableBuilder => panel.filterable(false).minWidth(95);
+/** For a table with little room: columns without a width may be narrower than Grafana's 150 px. */
+export const tight = (panel: TableBuilder): TableBuilder => panel.minWidth(95);
 
-/** The job, beside the name of an agent that another job may have too. */
-export const JOB_KEY: Key = { label: label(JOB), title: AGENT_COLUMNS[JOB], side: 'left', width: 90 };
+/** The job, of an agent whose name another job may have too. */
+export const JOB_KEY: Key = { label: label(JOB), title: AGENT_COLUMNS[JOB], side: 'right', width: 95 };
+/** For a table without room for it. Rows remain separate by job, and links pass it on. */
+export const HIDDEN_JOB: Key = { ...JOB_KEY, hidden: true };
+
+/** Without the buttons that Grafana draws over a cell to filter by it: they would cover its link. Not an option of all fields, because the
+ * data source sets it for each label. */
+export const NO_FILTER_BUTTONS = [{ id: 'filterable', value: false }];
 
 type Property = { id: string; value: unknown };
 
@@ -152,7 +158,8 @@ export const table = (face: Face, keys: readonly Key[], columns: readonly Column
     .thresholds(thresholds())
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
     .align(FieldTextAlignment.Auto)
-    .filterable(true)
+    .filterable(false)
+    .overrideByFieldType('string', NO_FILTER_BUTTONS)
     .cellHeight(TableCellHeight.Sm)
     .targets(columns.map(({ expr }, index) => instantRows(refIdOf(index), expr)))
     .withTransformation({ id: 'merge', options: {} })

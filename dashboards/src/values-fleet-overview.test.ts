@@ -45,7 +45,7 @@ describe('agents', () => {
       [sessions(agent('a', 'j', '2'))]: '1x10',
       [sessions(agent('a', 'k'))]: '0x10',
     };
-    await proved({ samples, expr: exprOf(FLEET, 'Agents reporting'), at: '10m', gives: total(2) });
+    await proved({ samples, expr: exprOf(FLEET, 'Agents'), at: '10m', gives: total(2) });
   });
 
   it.each<[string, Readonly<Record<string, string>>, string, number]>([
@@ -59,7 +59,7 @@ describe('agents', () => {
     ['none that stopped more than an hour ago', { [agent('a')]: '1x20', [agent('b')]: '1x90' }, '90m', 0],
   ])('that have vanished are %s', async (_, reported, at, value) => {
     const samples = Object.fromEntries(Object.entries(reported).map(([labels, values]) => [sessions(labels), values]));
-    await proved({ samples, expr: exprOf(FLEET, 'Agents vanished'), at, gives: total(value) });
+    await proved({ samples, expr: exprOf(FLEET, 'Vanished'), at, gives: total(value) });
   });
 
   it('that come and go have not vanished: a nightly job of half an hour does not count once it has been seen for long', async () => {
@@ -74,7 +74,7 @@ describe('agents', () => {
       { labels: '{job="j", gen_ai_agent_name="always"}', value: 4 },
       { labels: '{job="j", gen_ai_agent_name="new"}', value: 4 },
     ];
-    await proved({ samples, expr: exprOf(FLEET, 'Agents'), at: '2920m', gives });
+    await proved({ samples, expr: exprOf(FLEET, 'Agents by state'), at: '2920m', gives });
   });
 
   it('have the state of their worst session, and are listed when they have vanished', async () => {
@@ -98,7 +98,7 @@ describe('agents', () => {
       })),
       { labels: '{job="staging", gen_ai_agent_name="gone"}', value: 0 },
     ];
-    await proved({ samples, expr: exprOf(FLEET, 'Agents'), at: '40m', gives });
+    await proved({ samples, expr: exprOf(FLEET, 'Agents by state'), at: '40m', gives });
   });
 });
 
@@ -124,7 +124,7 @@ describe('tool health', () => {
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t", error_type="timeout"}', value: 300_000 },
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="never"}', value: 0 },
     ];
-    await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'E'), at: '10m', gives });
+    await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'D'), at: '10m', gives });
   });
 
   it('lists tools that are open now first, then those that were open longest', async () => {
@@ -157,7 +157,7 @@ describe('tool health', () => {
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"}', value: 0.25 },
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="idle"}', value: 0 },
     ];
-    await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'C'), at: '10m', gives });
+    await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'B'), at: '10m', gives });
   });
 });
 

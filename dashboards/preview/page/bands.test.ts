@@ -33,6 +33,20 @@ describe('bands', () => {
       ['closed', 30, 45],
     ]);
   });
+  test('as in Grafana, merged values with the colour mode thresholds lose their mappings', () => {
+    const base = { value: Number.NEGATIVE_INFINITY, color: 'transparent' };
+    const named = (steps: object[], merge: boolean) => {
+      const [all, field] = frame([0, 10, 20], [0, 0, 1]);
+      const config = { color: { mode: 'thresholds' }, thresholds: { mode: 'absolute', steps } } as Field['config'];
+      return bandsOf(all, { ...field, config }, 45, merge).map(({ display: { text, color } }) => [text, color]);
+    };
+    expect(named([base], true)).toEqual([['-∞+', 'transparent']]);
+    expect(named([base, { value: 1, color: 'red' }], true)).toEqual([
+      ['< 1', 'transparent'],
+      ['1+', 'red'],
+    ]);
+    expect(named([base], false).map(([text]) => text)).toEqual(['closed', 'closed', 'open']);
+  });
 });
 
 test('a time axis has ticks at round times', () => {

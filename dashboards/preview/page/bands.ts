@@ -7,6 +7,25 @@ export interface Band {
   readonly display: DisplayValue;
 }
 
+/**
+ * How Grafana names and colours the values of a state timeline. If it merges equal values and the colour mode is `thresholds`, it replaces
+ * each value by its threshold, and drops the value mappings: without a threshold, all bands are `-∞+` in the colour of the base.
+ */
+const displayOf = ({ config, display }: Field, merge: boolean): Field['display'] => {
+  const steps = config.thresholds?.steps ?? [];
+  if (!merge || config.color?.mode !== 'thresholds' || steps.length === 0) return display;
+  return (value) => {
+    const index = Math.max(
+      0,
+      steps.findLastIndex((step) => Number(value) >= step.value),
+    );
+    const { value: from = Number.NEGATIVE_INFINITY, color = '' } = steps[index] ?? {};
+    const below = steps[index + 1]?.value;
+    const text = index === 0 && below !== undefined ? `< ${below}` : `${Number.isFinite(from) ? from : '-∞'}+`;
+    return { text, color, numeric: Number.NaN };
+  };
+};
+
 /** A sample is valid until the next one, if that follows within this many steps. */
 const MISSED = 1.5;
 
@@ -16,7 +35,7 @@ const MISSED = 1.5;
  */
 export const bandsOf = (frame: DataFrame, field: Field, toMs: number, merge: boolean): readonly Band[] => {
   const time = frame.fields.find(({ type }) => type === 'time');
-  const { display } = field;
+  const display = displayOf(field, merge);
   if (time === undefined || display === undefined) return [];
   const interval = time.config.interval ?? 0;
   const bands: Band[] = [];

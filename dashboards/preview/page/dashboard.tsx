@@ -93,7 +93,18 @@ export const DashboardView = ({ scene, panels, theme, timeRange, onError }: Prop
           />
         </div>
       ))}
-      <div style={{ position: 'absolute', bottom: 10, left: MARGIN, color: theme.colors.text.secondary, fontSize: 12 }}>
+      <div
+        style={{
+          position: 'absolute',
+          bottom: 0,
+          left: 0,
+          right: 0,
+          padding: `8px ${MARGIN}px`,
+          background: theme.colors.background.canvas,
+          color: theme.colors.text.secondary,
+          fontSize: 12,
+        }}
+      >
         Preview drawn with @grafana/ui, not Grafana
       </div>
     </div>

@@ -50,6 +50,7 @@ export const HeatmapView = ({ panel, frames, width, height, timeRange, theme, ma
         marks={marks}
         labels={buckets.map(({ name }) => boundary(name))}
         place={edge}
+        labelGap={FONT}
       >
         {(area) =>
           buckets.flatMap(({ values, name }, bucket) =>

@@ -1,4 +1,4 @@
-import { colorManipulator, type DataFrame, type Field, getFieldDisplayName } from '@grafana/data';
+import { colorManipulator, type DataFrame, type Field, type GrafanaTheme2, getFieldDisplayName } from '@grafana/data';
 import { LegendDisplayMode, type VizLegendOptions } from '@grafana/schema';
 import { measureText, VizLayout, VizLegend, type VizLegendItem } from '@grafana/ui';
 import type { JSX } from 'react';
@@ -23,12 +23,19 @@ interface Line {
 
 const isDrawn = ({ type }: Field): boolean => type !== 'time' && type !== 'other';
 
-const linesOf = (frames: DataFrame[], toMs: number, merge: boolean): readonly Line[] =>
+const inTheme =
+  (theme: GrafanaTheme2) =>
+  (band: Band): Band => {
+    const color = theme.visualization.getColorByName(band.display.color ?? theme.colors.text.disabled);
+    return { ...band, display: { ...band.display, color } };
+  };
+
+const linesOf = (frames: DataFrame[], toMs: number, merge: boolean, theme: GrafanaTheme2): readonly Line[] =>
   frames.flatMap((frame) =>
     frame.fields.filter(isDrawn).map((field) => ({
       label: getFieldDisplayName(field, frame, frames),
       opacity: (Number(field.config.custom?.fillOpacity ?? 70) || 0) / 100,
-      bands: bandsOf(frame, field, toMs, merge),
+      bands: bandsOf(frame, field, toMs, merge).map(inTheme(theme)),
     })),
   );
 
@@ -46,16 +53,19 @@ const timeline =
   (isHistory: boolean) =>
   ({ panel, frames, width, height, timeRange, theme, marks }: VizProps): JSX.Element => {
     const options = optionsOf<TimelineOptions>(panel);
-    const { rowHeight = 0.9, colWidth = 0.9, showValue = 'auto', legend, perPage = 20 } = options;
-    const all = linesOf(frames, timeRange.to.valueOf(), !isHistory && options.mergeValues !== false);
-    const lines = all.slice(0, perPage);
+    const { rowHeight = 0.9, colWidth = 0.9, showValue = 'auto', legend, perPage = 0 } = options;
+    const all = linesOf(frames, timeRange.to.valueOf(), !isHistory && options.mergeValues !== false, theme);
+    // 0: no pages.
+    const lines = all.slice(0, perPage || all.length);
     const items = legendOf(lines);
     const more = all.length - lines.length;
     const shown =
       legend === undefined || !legend.showLegend || legend.displayMode === LegendDisplayMode.Hidden ? null : (
         <VizLayout.Legend placement={legend.placement}>
           <VizLegend placement={legend.placement} displayMode={LegendDisplayMode.List} items={items} readonly />
-          {more > 0 && <span style={{ color: theme.colors.text.secondary }}>{more} more on further pages</span>}
+          {perPage > 0 && (
+            <span style={{ color: theme.colors.text.secondary }}>‹ 1 › {more} more on further pages</span>
+          )}
         </VizLayout.Legend>
       );
     const place = (index: number): number => (index + 0.5) / lines.length;
@@ -70,6 +80,8 @@ const timeline =
             marks={marks}
             labels={lines.map(({ label }) => label)}
             place={place}
+            // As in Grafana, labels without enough room overlap.
+            labelGap={0}
           >
             {(area) =>
               lines.flatMap(({ bands, opacity }, index) => {

@@ -30,6 +30,8 @@ interface Props {
   readonly labels: readonly string[];
   /** Vertical position of a label, from 0 (top) to 1. */
   readonly place: (index: number) => number;
+  /** Leaves out labels nearer than this to the next, in pixels. 0: draws all of them. */
+  readonly labelGap: number;
   readonly marks: readonly Mark[];
   readonly children: (area: Area) => ReactNode;
 }
@@ -42,7 +44,17 @@ const shortened = (text: string, width: number): string => {
 };
 
 /** A plain drawing with time from left to right and labels on the left, in the look of Grafana's graphs. */
-export const TimeGrid = ({ width, height, theme, timeRange, labels, place, marks, children }: Props): JSX.Element => {
+export const TimeGrid = ({
+  width,
+  height,
+  theme,
+  timeRange,
+  labels,
+  place,
+  labelGap,
+  marks,
+  children,
+}: Props): JSX.Element => {
   const room = Math.min(MOST * width, Math.max(0, ...labels.map((text) => measureText(text, FONT).width)) + 2);
   const from = timeRange.from.valueOf();
   const to = timeRange.to.valueOf();
@@ -75,7 +87,7 @@ export const TimeGrid = ({ width, height, theme, timeRange, labels, place, marks
           </text>
         </g>
       ))}
-      {roomy(baselines, FONT).map((index) => (
+      {roomy(baselines, labelGap).map((index) => (
         <text key={index} x={room} y={baselines[index]} textAnchor="end" {...text}>
           {shortened(labels[index] ?? '', room)}
         </text>

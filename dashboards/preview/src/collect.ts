@@ -13,6 +13,8 @@ export interface Wish {
   readonly toMs: number;
   /** Width in pixels. */
   readonly width: number;
+  /** Height in pixels; the rest is cut. Default: the whole dashboard. */
+  readonly height?: number | undefined;
   /** The scrape interval. Default: that of Prometheus' targets, or else Grafana's 15 s. */
   readonly scrapeMs?: number | undefined;
   readonly chosen?: Chosen;
@@ -42,7 +44,7 @@ export const collect = async (dashboard: DashboardJson, prometheus: Prometheus, 
     uid: String(dashboard.uid),
     title: String(dashboard.title),
     width: wish.width,
-    height: HEAD + heightOf(all) + FOOT,
+    height: wish.height ?? HEAD + heightOf(all) + FOOT,
     fromMs: wish.fromMs,
     toMs: wish.toMs,
     variables: made.filter(({ hidden }) => !hidden).map(({ label, text }) => ({ label, text })),

@@ -1,10 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { DEMO_MS, type Demo, startDemo } from './demo.ts';
 import { PreviewError } from './errors.ts';
+import { startHistory } from './history.ts';
 import { HELP, type Options, parseOptions } from './options.ts';
 import { type DashboardReport, preview, readDashboards } from './preview.ts';
+import { prometheusAt } from './prometheus.ts';
+import { PLAYED_MS, played, STORIES, type StoryName } from './story.ts';
+import { alertSamples } from './story-alerts.ts';
 
 const DEFAULT_FROM_MS = 600_000;
+const HOUR_MS = 3_600_000;
 
 const say = (text: string): void => void process.stderr.write(`preview: ${text}\n`);
 
@@ -28,6 +33,7 @@ const draw = async (options: Options, demo: Demo | undefined): Promise<void> => 
     fromMs: toMs - back,
     toMs,
     width: options.width,
+    height: options.height,
     scrapeMs: options.scrapeMs,
     chosen: options.chosen,
   });
@@ -36,11 +42,32 @@ const draw = async (options: Options, demo: Demo | undefined): Promise<void> => 
   if (reports.some(isWrong)) process.exitCode = 1;
 };
 
+/** Draws an hour that is played without waiting for it. */
+const drawStory = async (name: StoryName, options: Options): Promise<void> => {
+  const stepMs = STORIES[name].scrapeMs;
+  const toMs = Math.floor(Date.now() / stepMs) * stepMs;
+  const samples = played(name, toMs);
+  const withSamples = async <T>(of: readonly string[], use: (url: string) => Promise<T>): Promise<T> => {
+    const history = await startHistory(of);
+    try {
+      return await use(history.url);
+    } finally {
+      await history.stop();
+    }
+  };
+  const alerts = await withSamples(samples, (url) =>
+    alertSamples(prometheusAt(url), { fromMs: toMs - PLAYED_MS, toMs, stepMs }),
+  );
+  const shown = { ...options, fromMs: options.fromMs ?? HOUR_MS, scrapeMs: stepMs };
+  await withSamples([...samples, ...alerts], (prometheus) => draw({ ...shown, prometheus }, undefined));
+};
+
 const run = async (args: readonly string[]): Promise<void> => {
   const options = parseOptions(args);
   if (options.help) return void process.stdout.write(HELP);
   // Before the demo, which takes two and a half minutes.
   await readDashboards(options.dashboards);
+  if (options.story !== undefined) return drawStory(options.story, options);
   if (options.prometheus !== undefined) return draw(options, undefined);
   const demo = await startDemo();
   try {

@@ -5,9 +5,11 @@ import { HELP, parseOptions } from './options.ts';
 test('without options: all dashboards, from a demo, at 1600 pixels', () => {
   expect(parseOptions([])).toEqual({
     prometheus: undefined,
+    story: undefined,
     out: 'dashboards/preview/out',
     dashboards: [],
     width: 1600,
+    height: undefined,
     fromMs: undefined,
     scrapeMs: undefined,
     chosen: {},
@@ -18,12 +20,14 @@ test('without options: all dashboards, from a demo, at 1600 pixels', () => {
 
 test('with all options', () => {
   const args =
-    '--prometheus http://127.0.0.1:9090 --out pictures --dashboard a --dashboard b --width 1200 --from 1h30m';
+    '--prometheus http://127.0.0.1:9090 --story fleet --out pictures --dashboard a --dashboard b --width 1200 --height 900 --from 1h30m';
   expect(parseOptions(`${args} --scrape-interval 5s --var tool=x --var tool=y=z --json`.split(' '))).toMatchObject({
     prometheus: 'http://127.0.0.1:9090',
+    story: 'fleet',
     out: 'pictures',
     dashboards: ['a', 'b'],
     width: 1200,
+    height: 900,
     fromMs: 5_400_000,
     scrapeMs: 5000,
     chosen: { tool: ['x', 'y=z'] },
@@ -34,10 +38,12 @@ test('with all options', () => {
 test.each([
   ['--width 10', 'whole number of pixels'],
   ['--width wide', 'whole number of pixels'],
+  ['--height 10', 'whole number of pixels'],
   ['--from soon', '--from soon is not a duration'],
   ['--from 0s', '--from 0s is not a duration'],
   ['--prometheus 9090', 'http://127.0.0.1:9090'],
   ['--var tool', 'tool=web_search'],
+  ['--story none', 'outage, fleet, idle'],
   ['--colour', '--help'],
 ])('%s is rejected, with a correct example', (args, words) => {
   expect(() => parseOptions(args.split(' '))).toThrow(PreviewError);
@@ -46,7 +52,18 @@ test.each([
 
 test('the help says that it is not Grafana, and names every option', () => {
   expect(HELP).toContain('not Grafana');
-  for (const option of ['prometheus', 'out', 'dashboard', 'width', 'from', 'scrape-interval', 'var', 'json']) {
+  for (const option of [
+    'prometheus',
+    'story',
+    'out',
+    'dashboard',
+    'width',
+    'height',
+    'from',
+    'scrape-interval',
+    'var',
+    'json',
+  ]) {
     expect(HELP).toContain(`--${option}`);
   }
 });

@@ -1,17 +1,22 @@
 import { parseArgs } from 'node:util';
 import { PreviewError } from './errors.ts';
 import { parseDuration } from './steps.ts';
+import { STORIES, type StoryName } from './story.ts';
 import type { Chosen } from './variables.ts';
 
 /** The options of the command. */
 export interface Options {
   /** Address of Prometheus. Without it, the command starts the demo. */
   readonly prometheus: string | undefined;
+  /** Draws a simulated hour instead of the demo. */
+  readonly story: StoryName | undefined;
   readonly out: string;
   /** Uids of the dashboards; empty: all. */
   readonly dashboards: readonly string[];
   /** Width in pixels. */
   readonly width: number;
+  /** Height in pixels; the rest of the dashboard is cut. Default: the whole dashboard. */
+  readonly height: number | undefined;
   /** The time range. Default: ten minutes; with the demo, as long as it has run. */
   readonly fromMs: number | undefined;
   readonly scrapeMs: number | undefined;
@@ -25,9 +30,11 @@ export const HELP = `Draws each dashboard of dashboards/generated to PNG, from l
 Usage: pnpm preview [options]
 
   --prometheus URL         query this Prometheus (default: starts the demo with its own, which takes two and a half minutes)
+  --story NAME             instead of the demo, an hour that the engine plays at once: outage, fleet (50 agents) or idle
   --out DIR                where the pictures go (default: dashboards/preview/out)
   --dashboard UID          only this one; may be given more than once
   --width PIXELS           of the pictures (default: 1600)
+  --height PIXELS          cuts longer pictures, to show one screen (default: the whole dashboard)
   --from DURATION          how far back, such as 10m or 1h (default: 10m; with the demo, as long as it has run)
   --scrape-interval TIME   of the data source, as its settings in Grafana would say (default: that of Prometheus' targets)
   --var NAME=VALUE         selects a value of a variable, such as tool=web_search; may be given more than once
@@ -35,8 +42,8 @@ Usage: pnpm preview [options]
   --help                   print this
 `;
 
-const LEAST_WIDTH = 400;
-const MOST_WIDTH = 8000;
+const LEAST_PIXELS = 400;
+const MOST_PIXELS = 8000;
 
 /**
  * @throws PreviewError that says what is wrong with the arguments
@@ -45,9 +52,11 @@ export const parseOptions = (args: readonly string[]): Options => {
   const { values } = parsed(args);
   return {
     prometheus: values.prometheus === undefined ? undefined : address(values.prometheus),
+    story: storyOf(values.story),
     out: values.out,
     dashboards: values.dashboard ?? [],
-    width: pixels(values.width),
+    width: pixels('--width', values.width),
+    height: values.height === undefined ? undefined : pixels('--height', values.height),
     fromMs: time('--from', values.from),
     scrapeMs: time('--scrape-interval', values['scrape-interval']),
     chosen: chosenOf(values.var ?? []),
@@ -62,9 +71,11 @@ const parsed = (args: readonly string[]) => {
       args: [...args],
       options: {
         prometheus: { type: 'string' },
+        story: { type: 'string' },
         out: { type: 'string', default: 'dashboards/preview/out' },
         dashboard: { type: 'string', multiple: true },
         width: { type: 'string', default: '1600' },
+        height: { type: 'string' },
         from: { type: 'string' },
         'scrape-interval': { type: 'string' },
         var: { type: 'string', multiple: true },
@@ -77,15 +88,22 @@ const parsed = (args: readonly string[]) => {
   }
 };
 
+const isStory = (text: string): text is StoryName => text in STORIES;
+
+const storyOf = (text: string | undefined): StoryName | undefined => {
+  if (text === undefined || isStory(text)) return text;
+  throw new PreviewError(`--story ${text} does not exist. There are: ${Object.keys(STORIES).join(', ')}.`);
+};
+
 const address = (text: string): string => {
   if (/^https?:\/\/./.test(text) && URL.canParse(text)) return text;
   throw new PreviewError(`--prometheus ${text} is not an address. Write one such as http://127.0.0.1:9090.`);
 };
 
-const pixels = (text: string): number => {
-  const width = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (width >= LEAST_WIDTH && width <= MOST_WIDTH) return width;
-  throw new PreviewError(`--width ${text}: write a whole number of pixels from ${LEAST_WIDTH} to ${MOST_WIDTH}.`);
+const pixels = (option: string, text: string): number => {
+  const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= LEAST_PIXELS && count <= MOST_PIXELS) return count;
+  throw new PreviewError(`${option} ${text}: write a whole number of pixels from ${LEAST_PIXELS} to ${MOST_PIXELS}.`);
 };
 
 const time = (option: string, text: string | undefined): number | undefined => {

@@ -1,7 +1,7 @@
 import { ATTR, legend, METRIC } from '../names.ts';
 import { DEGRADATION_COLOURS, ROUTE_COLOURS } from '../palette.ts';
 import { bars, coloured, type Face, NONE } from '../panels.ts';
-import { type Matchers, orGroupNamed, rate, sumBy } from '../promql.ts';
+import { gained, type Matchers, orGroupNamed, sumBy } from '../promql.ts';
 
 type Size = Pick<Face, 'width' | 'height'>;
 const { routes } = METRIC;
@@ -14,11 +14,11 @@ export const whereCallsWent = (size: Size) =>
         ...size,
         title: 'Where rejected calls went',
         description:
-          'What the agents were asked to do instead of a call: use an alternative, follow the manual fallback, use the last good result, or defer the work. If many are deferred, configure an alternative or a fallback.',
-        unit: 'ops',
+          'What the agents were asked to do instead of a call: use an alternative, follow the manual fallback, use the last good result, or defer the work. If many are deferred, configure an alternative or a fallback. Each call is drawn for one rate interval.',
+        unit: 'none',
       },
       {
-        expr: orGroupNamed(`${sumBy([ATTR.route], rate(routes, '$__rate_interval'))} > 0`, ATTR.route, NONE),
+        expr: orGroupNamed(`${sumBy([ATTR.route], gained(routes, '$__rate_interval'))} > 0`, ATTR.route, NONE),
         legend: legend(ATTR.route),
       },
     ),
@@ -34,12 +34,12 @@ export const degradations = (size: Size) => {
         ...size,
         title: 'Alternatives by degradation',
         description:
-          'Calls that were sent to another tool, by the degradation in the capability map. The work continues. With high degradation, the result may not be what was asked for.',
-        unit: 'ops',
+          'Calls that were sent to another tool, by the degradation in the capability map. The work continues. With high degradation, the result may not be what was asked for. Each call is drawn for one rate interval.',
+        unit: 'none',
       },
       {
         expr: orGroupNamed(
-          `${sumBy([ATTR.degradation], rate(routes, '$__rate_interval', byAlternative))} > 0`,
+          `${sumBy([ATTR.degradation], gained(routes, '$__rate_interval', byAlternative))} > 0`,
           ATTR.degradation,
           NONE,
         ),

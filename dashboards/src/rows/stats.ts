@@ -21,7 +21,7 @@ export const pausedOnBudget = (size: Size) =>
   stat(
     {
       ...size,
-      title: 'Paused on budget',
+      title: 'Out of budget',
       description: 'Sessions that have used up their failure budget and call no tool. They wait for resume().',
       unit: 'none',
     },
@@ -33,7 +33,7 @@ export const pausedAsSystemic = (size: Size) =>
   stat(
     {
       ...size,
-      title: 'Paused as systemic',
+      title: 'Paused: systemic',
       description:
         'Sessions that are paused because several of their tools failed as one event, which is charged once. They wait for confirmRecovered() or the configured recovery. In scope process no session is paused: calls of the affected tools are skipped.',
       unit: 'none',
@@ -63,11 +63,11 @@ export const systemicEvents = (size: Size) =>
     .dataLinks(dashboardLinks([fromSeries(UID.correlatedFailures, 'Correlated failures')]));
 
 /** Orange at most: the paused sessions show whether a person must act. */
-export const budgetLeftNow = (title: string, size: Size) =>
+export const budgetLeftNow = (size: Size) =>
   stat(
     {
       ...size,
-      title,
+      title: 'Budget left',
       description:
         'The share that is left now of the failures that live sessions may have in their budget windows. 0 % means that every session is paused. A failure that leaves the window no longer counts.',
       unit: 'percentunit',

@@ -3,14 +3,14 @@ import { fromRow, UID } from '../links.ts';
 import { ATTR, label, METRIC, type MetricDefinition } from '../names.ts';
 import { COLOUR } from '../palette.ts';
 import { coloured, type Face, lines } from '../panels.ts';
-import { gained, highest, orZero, overall, rate, sumBy } from '../promql.ts';
-import { AGENT_COLUMNS, JOB_KEY, table } from '../table.ts';
+import { gained, highest, orZero, overall, sumBy } from '../promql.ts';
+import { AGENT_COLUMNS, HIDDEN_JOB, table } from '../table.ts';
 
 type Size = Pick<Face, 'width' | 'height'>;
 const { tokensAvoided, tokensWasted } = METRIC;
 const ROWS = 50;
 
-const perMinute = (metric: MetricDefinition): string => orZero(`${sumBy([], rate(metric, '$__rate_interval'))} * 60`);
+const counted = (metric: MetricDefinition): string => orZero(sumBy([], gained(metric, '$__rate_interval')));
 
 /** Both, for all selected agents and tools. */
 export const tokens = (size: Size) =>
@@ -18,13 +18,13 @@ export const tokens = (size: Size) =>
     lines(
       {
         ...size,
-        title: 'Tokens wasted and avoided per minute',
+        title: 'Tokens wasted and avoided',
         description:
-          "Wasted: spent on failed calls. Avoided is an estimate: each skipped call counts as much as the tool's failed calls cost on average. Both are 0 if the agents report no costs.",
+          "Wasted: spent on failed calls. They are drawn for one rate interval. Avoided is an estimate: each skipped call counts as much as the tool's failed calls cost on average. Both are 0 if the agents report no costs.",
         unit: 'short',
       },
-      { expr: perMinute(tokensWasted), legend: 'wasted' },
-      { expr: perMinute(tokensAvoided), legend: 'avoided (estimate)' },
+      { expr: counted(tokensWasted), legend: 'wasted' },
+      { expr: counted(tokensAvoided), legend: 'avoided (estimate)' },
     ),
     { wasted: COLOUR.orange, 'avoided (estimate)': COLOUR.green },
   );
@@ -34,7 +34,7 @@ const WHOSE = {
     by: AGENT,
     column: 'Agent',
     ofOne: 'agent',
-    keys: [JOB_KEY],
+    keys: [HIDDEN_JOB],
     link: fromRow(UID.fleetOverview, 'Fleet overview of the agent', AGENT_COLUMNS),
   },
   [ATTR.tool]: {
@@ -49,8 +49,11 @@ const WHOSE = {
 /** Both, in the time range, for each agent or tool. */
 export const tokensBy = (whose: keyof typeof WHOSE, size: Size) => {
   const { by, column, ofOne, keys, link } = WHOSE[whose];
-  const rank = `(${sumBy(by, overall(tokensWasted))} + ${sumBy(by, overall(tokensAvoided))})`;
-  const inTable = (metric: MetricDefinition): string => highest(sumBy(by, gained(metric, '$__range')), ROWS, by, rank);
+  const wasted = sumBy(by, overall(tokensWasted));
+  const avoided = sumBy(by, overall(tokensAvoided));
+  const rank = `((${wasted} or ${avoided} * 0) + (${avoided} or ${wasted} * 0))`;
+  const inTable = (metric: MetricDefinition): string =>
+    highest(`${sumBy(by, gained(metric, '$__range'))} or ${rank} * 0`, ROWS, by, rank);
   return table(
     {
       ...size,

@@ -9,7 +9,8 @@ import { orZero } from '../../promql.ts';
 import { needsAction, pausedAsSystemic, systemicEvents } from '../stats.ts';
 import { WHAT_ALERTS_LEAVE_OUT } from './leave-out.ts';
 
-const face = { unit: 'none', width: 4, height: 4 } as const;
+const size = { width: 8, height: 3 } as const;
+const face = { ...size, unit: 'none' } as const;
 
 const largest = (shared: Shared, seconds: number): string => orZero(`max(${togetherBy(shared, seconds)})`);
 
@@ -25,8 +26,8 @@ export const now = ({ seconds, tools, agents }: Together) => [
     sharedCauseCount(),
     needsAction(),
   ),
-  pausedAsSystemic({ width: 4, height: 4 }),
-  systemicEvents({ width: 4, height: 4 }),
+  pausedAsSystemic(size),
+  systemicEvents(size),
   stat(
     {
       ...face,

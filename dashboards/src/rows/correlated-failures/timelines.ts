@@ -2,20 +2,21 @@ import { ALERT, ALERT_STATES, sharedCause } from '../../alert-state.ts';
 import { AGENT_TOOL, CIRCUIT_STATES, worstState } from '../../circuit-state.ts';
 import { inOrderOfOpening, orNothingOpened } from '../../correlation.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
-import { ATTR, JOB, legend } from '../../names.ts';
+import { ATTR, legend } from '../../names.ts';
 import { sized } from '../../panels.ts';
 import { BANDS, stateTimeline } from '../../state-timeline.ts';
+
+const ALERT_BANDS = 5;
 
 /** When alerts fired. */
 export const alerts = () =>
   stateTimeline(
     {
       title: 'Alerts over time',
-      description:
-        'Alerts on systemic failures and correlated openings: pending until they have been true for long enough, then firing. A band without an agent is about a tool of several agents.',
+      description: `Alerts on systemic failures and correlated openings: pending until they have been true for long enough, then firing; the ${ALERT_BANDS} that were active longest. A band without an agent is about a tool of several agents.`,
       ...sized(24, 5, 'none'),
     },
-    { expr: sharedCause(), legend: `{{${ALERT.name}}} ${legend(ATTR.agent)} ${legend(ATTR.tool)} ${legend(JOB)}` },
+    { expr: sharedCause(ALERT_BANDS), legend: `{{${ALERT.name}}} ${legend(ATTR.agent)} ${legend(ATTR.tool)}` },
     ALERT_STATES,
   );
 
@@ -25,11 +26,11 @@ export const circuits = () =>
     {
       title: 'Circuits in the order of their opening',
       description: `The worst state of the ${BANDS} tools that opened last in the time range shown, the first opening at the top. Edges below one another are one event: look for what these tools share.`,
-      ...sized(24, 11, 'none'),
+      ...sized(24, 12, 'none'),
     },
     {
       expr: orNothingOpened(inOrderOfOpening(worstState(), BANDS)),
-      legend: legend(ATTR.agent, ATTR.tool, JOB),
+      legend: legend(ATTR.agent, ATTR.tool),
     },
     CIRCUIT_STATES,
   ).dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tool detail', ...AGENT_TOOL)]));

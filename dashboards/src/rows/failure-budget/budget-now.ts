@@ -4,46 +4,41 @@ import { gained, orZero, sumBy } from '../../promql.ts';
 import { budgetLeftNow, pausedAsSystemic, pausedOnBudget } from '../stats.ts';
 
 const { budgetConsumed, budgetExhaustions, budgetLow, tokensAvoided, tokensWasted } = METRIC;
-const height = 4;
+const size = { width: 6, height: 3 } as const;
 
 const inRange = (metric: MetricDefinition): string => orZero(sumBy([], gained(metric, '$__range')));
 
-const counted = (width: number, title: string, description: string, metric: MetricDefinition) =>
-  stat({ width, height, title, description, unit: 'short' }, inRange(metric));
+const counted = (title: string, description: string, metric: MetricDefinition) =>
+  stat({ ...size, title, description, unit: 'short' }, inRange(metric));
 
 /** Charges, the budget left, and paused sessions. */
 export const nowRow = (): Row => ({
   title: 'Now',
   panels: [
-    budgetLeftNow('Budget left', { width: 3, height }),
+    budgetLeftNow(size),
     counted(
-      2,
       'Charged',
       'Final charges to the budgets of sessions, in the time range shown. An outage of one tool costs one, and so does a systemic event. Skips, pauses and ignored outcomes cost nothing.',
       budgetConsumed,
     ),
     counted(
-      2,
       'Fell low',
       'Times a session fell to at most one failure left in its budget, in the time range shown. A session counts again once its budget was full in between.',
       budgetLow,
     ),
     counted(
-      2,
       'Ran out',
       'Times a session ran out of failure budget, in the time range shown. Each paused until it was resumed or ended.',
       budgetExhaustions,
     ),
-    pausedOnBudget({ width: 4, height }),
-    pausedAsSystemic({ width: 4, height }),
+    pausedOnBudget(size),
+    pausedAsSystemic(size),
     counted(
-      3,
       'Tokens wasted',
       'Tokens spent on calls that failed, in the time range shown. 0 if the agents report no costs.',
       tokensWasted,
     ),
     counted(
-      4,
       'Tokens avoided (est.)',
       "An estimate for the time range shown: each skipped call counts as much as the tool's failed calls cost on average.",
       tokensAvoided,

@@ -2,7 +2,7 @@ import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, legend, METRIC } from '../../names.ts';
 import { DISPOSITION_COLOURS } from '../../palette.ts';
 import { bars, coloured, EVENT_POINTS, legendTableBeside, lines, type Row } from '../../panels.ts';
-import { gained, highest, orZeroNamed, overall, rate, share, sumBy } from '../../promql.ts';
+import { gained, highest, orZeroNamed, overall, share, sumBy } from '../../promql.ts';
 import { degradations, whereCallsWent } from '../rejected-calls.ts';
 import { tokens, tokensBy } from '../tokens.ts';
 
@@ -45,10 +45,13 @@ const deferred = () =>
     },
     {
       expr: highest(
-        share(sumBy(AGENT, rate(tasks, '$__rate_interval', DEFERRED)), sumBy(AGENT, rate(tasks, '$__rate_interval'))),
+        share(
+          sumBy(AGENT, gained(tasks, '$__rate_interval', DEFERRED)),
+          sumBy(AGENT, gained(tasks, '$__rate_interval')),
+        ),
         LINES,
         AGENT,
-        sumBy(AGENT, overall(tasks, DEFERRED)),
+        `(${sumBy(AGENT, overall(tasks, DEFERRED))} or ${sumBy(AGENT, overall(tasks))} * 0)`,
       ),
       legend: legend(ATTR.agent),
     },

@@ -7,7 +7,7 @@ import { ATTR, JOB, label, legend, METRIC, type MetricDefinition } from '../../n
 import { COLOUR, SESSION_COLOURS } from '../../palette.ts';
 import { coloured, legendTableBeside, lines, type Row, sized, stacked, thresholds } from '../../panels.ts';
 import { gained, highest, series, sumBy } from '../../promql.ts';
-import { AGENT_COLUMNS, JOB_KEY, table } from '../../table.ts';
+import { AGENT_COLUMNS, JOB_KEY, table, tight } from '../../table.ts';
 
 const { budgetConsumed, budgetExhaustions, budgetLow, sessions, sessionsStarted } = METRIC;
 const ROWS = 100;
@@ -26,48 +26,50 @@ const inTable = (expr: string): string => highest(expr, ROWS, AGENT, rank);
 const pausedFirst = `topk(${ROWS}, ${rank}) * 0 + ${PAUSED}`;
 /** In the time range shown. */
 const counted = (title: string, metric: MetricDefinition) =>
-  ({ title, expr: inTable(sumBy(AGENT, gained(metric, '$__range'))), decimals: 0, width: 95 }) as const;
+  ({ title, expr: inTable(sumBy(AGENT, gained(metric, '$__range'))), decimals: 0, width: 85 }) as const;
 
 const agents = () =>
-  table(
-    {
-      title: 'Budget by agent',
-      description: `Sessions and failure budget of each agent; first agents with paused sessions, then those with the least budget left; at most ${ROWS} agents. Paused: for any reason. Systemic: paused because several tools failed together. Left: share of the failures that live sessions may have, now. Started, charged, fell low (to at most one failure left) and ran out cover the time range shown.`,
-      ...sized(17, 9, 'none'),
-    },
-    [
+  tight(
+    table(
       {
-        label: label(ATTR.agent),
-        title: NAMED[ATTR.agent],
-        side: 'left',
-        links: [
-          fromRow(UID.failureBudget, 'This agent alone', NAMED),
-          fromRow(UID.toolDetail, 'Tools of the agent', NAMED),
-          fromRow(UID.correlatedFailures, 'Correlated failures of the agent', NAMED),
-        ],
+        title: 'Budget by agent',
+        description: `Sessions and failure budget of each agent; first agents with paused sessions, then those with the least budget left; at most ${ROWS} agents. Paused: for any reason. Systemic: paused because several tools failed together. Left: share of the failures that live sessions may have, now. Started, charged, fell low (to at most one failure left) and ran out cover the time range shown.`,
+        ...sized(17, 9, 'none'),
       },
-      JOB_KEY,
-    ],
-    [
-      {
-        title: 'Paused',
-        expr: pausedFirst,
-        alarm: { from: 1, colour: COLOUR.vermilion },
-        width: 90,
-      },
-      {
-        title: 'Systemic',
-        expr: inTable(sessionsOf('paused_systemic')),
-        width: 100,
-      },
-      { title: 'Active', expr: inTable(sessionsOf('active')), width: 85 },
-      { title: 'Left', expr: inTable(budgetLeft(AGENT)), unit: 'percentunit', decimals: 0, width: 75 },
-      counted('Started', sessionsStarted),
-      counted('Charged', budgetConsumed),
-      counted('Fell low', budgetLow),
-      counted('Ran out', budgetExhaustions),
-    ],
-    'Paused',
+      [
+        {
+          label: label(ATTR.agent),
+          title: NAMED[ATTR.agent],
+          side: 'left',
+          links: [
+            fromRow(UID.failureBudget, 'This agent alone', NAMED),
+            fromRow(UID.toolDetail, 'Tools of the agent', NAMED),
+            fromRow(UID.correlatedFailures, 'Correlated failures of the agent', NAMED),
+          ],
+        },
+        JOB_KEY,
+      ],
+      [
+        {
+          title: 'Paused',
+          expr: pausedFirst,
+          alarm: { from: 1, colour: COLOUR.vermilion },
+          width: 80,
+        },
+        {
+          title: 'Systemic',
+          expr: inTable(sessionsOf('paused_systemic')),
+          width: 85,
+        },
+        { title: 'Active', expr: inTable(sessionsOf('active')), width: 70 },
+        { title: 'Left', expr: inTable(budgetLeft(AGENT)), unit: 'percentunit', decimals: 0, width: 65 },
+        counted('Started', sessionsStarted),
+        counted('Charged', budgetConsumed),
+        counted('Fell low', budgetLow),
+        counted('Ran out', budgetExhaustions),
+      ],
+      'Paused',
+    ),
   );
 
 const least = () =>

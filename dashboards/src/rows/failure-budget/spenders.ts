@@ -6,15 +6,14 @@ import { bars, coloured, type Row, sized } from '../../panels.ts';
 import { gained, grew, highest, type Matchers, orZeroNamed, overall, sumBy } from '../../promql.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 
-const { outcomes } = METRIC;
+const { errors, outcomes } = METRIC;
 const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;
 const CAUSE = [...AGENT_TOOL, ATTR.errorType] as const;
 const TOOL = [ATTR.tool] as const;
 const LINES = 10;
 const ROWS = 50;
 const NAMED = AGENT_TOOL_COLUMNS;
-const DRAWN =
-  'Each failure is drawn for one rate interval. Only the table below includes failures before the first scrape of a process.';
+const DRAWN = 'Each failure is drawn for one rate interval.';
 const CHARGES =
   'Only failures are charged. Failures of a tool that is switched off or only observes are not charged, and all failures of a systemic event cost one.';
 
@@ -22,7 +21,7 @@ const byTool = () =>
   bars(
     {
       title: 'Failures by tool',
-      description: `The ${LINES} tools with the most failures. ${CHARGES} ${DRAWN}`,
+      description: `The ${LINES} tools with the most failures. ${CHARGES} ${DRAWN} Failures before the first scrape of a process are in the table below only.`,
       ...sized(12, 8, 'none'),
     },
     {
@@ -44,7 +43,11 @@ const byCategory = () =>
         ...sized(12, 8, 'none'),
       },
       {
-        expr: orZeroNamed(`${sumBy([ATTR.errorType], grew(outcomes, FAILURE))} > 0`, ATTR.errorType, 'none'),
+        expr: orZeroNamed(
+          `${sumBy([ATTR.errorType], gained(errors, '$__rate_interval', FAILURE))} > 0`,
+          ATTR.errorType,
+          'none',
+        ),
         legend: legend(ATTR.errorType),
       },
     ),
@@ -78,7 +81,7 @@ const causes = () =>
       {
         title: 'Failures',
         expr: orZeroNamed(
-          `topk(${ROWS}, ${sumBy(CAUSE, gained(outcomes, '$__range', FAILURE))} > 0)`,
+          `topk(${ROWS}, ${sumBy(CAUSE, gained(errors, '$__range', FAILURE))} > 0)`,
           ATTR.agent,
           'none',
         ),

@@ -2,7 +2,7 @@ import { ALERT, firingAlerts, firingFor, LINK, NO_RULES, SEVERITIES } from '../.
 import { fromRow, fromRowTo, UID } from '../../links.ts';
 import { ATTR, JOB, label } from '../../names.ts';
 import { sized } from '../../panels.ts';
-import { JOB_KEY, type Key, table, tight } from '../../table.ts';
+import { HIDDEN_JOB, type Key, table, tight } from '../../table.ts';
 
 /** Columns that are not drawn. */
 const FOR_LINKS = {
@@ -21,14 +21,13 @@ const keys: readonly Key[] = [
     title: 'Alert',
     side: 'left',
     prefix: 'Breakerbox',
-    width: 140,
+    width: 145,
     links: [fromRowTo(FOR_LINKS.dashboard, 'Dashboard of the alert', TO_TOOL)],
   },
   {
     label: label(ATTR.agent),
     title: 'Agent',
     side: 'left',
-    width: 125,
     absent: '–',
     links: [fromRow(UID.failureBudget, 'Failure budget of the agent', TO_AGENT)],
   },
@@ -36,11 +35,10 @@ const keys: readonly Key[] = [
     label: label(ATTR.tool),
     title: 'Tool',
     side: 'left',
-    width: 125,
     absent: '–',
     links: [fromRow(UID.toolDetail, 'Tool detail', TO_TOOL)],
   },
-  { ...JOB_KEY, absent: '–' },
+  HIDDEN_JOB,
   hidden(LINK.dashboard, FOR_LINKS.dashboard),
   hidden(LINK[JOB], TO_TOOL[JOB]),
   hidden(LINK[ATTR.agent], TO_TOOL[ATTR.agent]),
@@ -53,8 +51,8 @@ export const alerts = () =>
     table(
       {
         title: 'Firing alerts',
-        description: `Breakerbox's alerts that fire now, critical ones first, and how long their condition has been true. Click an alert to open its dashboard. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent, tool and job are empty if an alert covers several.`,
-        ...sized(9, 6, 'none'),
+        description: `Breakerbox's alerts that fire now, critical ones first, and how long their condition has been true. Click an alert to open its dashboard. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent and tool are empty if an alert covers several.`,
+        ...sized(10, 5, 'none'),
       },
       keys,
       [

@@ -7,7 +7,7 @@ import { CALM, COLOUR, SESSION_COLOURS } from '../../palette.ts';
 import { sized } from '../../panels.ts';
 import { highest, series, sumBy } from '../../promql.ts';
 import type { StateName } from '../../state-timeline.ts';
-import { AGENT_COLUMNS, JOB_KEY, table, tight } from '../../table.ts';
+import { AGENT_COLUMNS, HIDDEN_JOB, table, tight } from '../../table.ts';
 import { vanished } from '../../vanished.ts';
 import { sessionsIn } from '../stats.ts';
 
@@ -37,9 +37,9 @@ export const agents = (absent: Absent) =>
   tight(
     table(
       {
-        title: 'Agents',
+        title: 'Agents by state',
         description: `The state of each agent's sessions, those that wait for a person first; at most ${AGENTS_IN_TABLE} agents, and as many vanished ones. Vanished: the agent reported for at least ${absent.minutes} minutes of the last hour, nothing for ${absent.silence}, and does not come and go. Systemic event: calls of some tools are skipped, and no session is paused. Budget used: share of the failures that live sessions may have, now. Click an agent for its budget.`,
-        ...sized(9, 6, 'none'),
+        ...sized(10, 5, 'none'),
       },
       [
         {
@@ -48,7 +48,7 @@ export const agents = (absent: Absent) =>
           side: 'left',
           links: [fromRow(UID.failureBudget, 'Failure budget of the agent', AGENT_COLUMNS)],
         },
-        JOB_KEY,
+        HIDDEN_JOB,
       ],
       [
         {

@@ -18,7 +18,7 @@ const { decisions } = METRIC;
 const TOOL = [ATTR.tool] as const;
 /** The fifth colour of Grafana's palette is a red, which would suggest that a person must act. */
 const TOOLS_IN_GRAPH = 4;
-const size = { width: 8, height: 5 } as const;
+const size = { width: 8, height: 4 } as const;
 
 /** The decisions before tool calls. */
 export const decisionsByKind = () =>

@@ -6,16 +6,17 @@ import { COLOUR } from '../../palette.ts';
 import { stat, thresholds } from '../../panels.ts';
 import { circuitsIn, orZero, series, sumBy } from '../../promql.ts';
 import { vanished } from '../../vanished.ts';
-import { budgetLeftNow, needsAction, pausedAsSystemic, pausedOnBudget, systemicEvents } from '../stats.ts';
+import { budgetLeftNow, needsAction, pausedAsSystemic, pausedOnBudget } from '../stats.ts';
 
-const face = { unit: 'none', height: 3, width: 3 } as const;
-const wide = { width: 4, height: 3 } as const;
+const size = { width: 4, height: 3 } as const;
+const face = { ...size, unit: 'none' } as const;
 
 const reporting = () =>
   stat(
     {
       ...face,
-      title: 'Agents reporting',
+      width: 3,
+      title: 'Agents',
       description:
         'Agents whose telemetry Prometheus has now, counted once per job. If there are fewer than you run, check their scrapes first.',
     },
@@ -26,7 +27,7 @@ const gone = (absent: Absent) =>
   stat(
     {
       ...face,
-      title: 'Agents vanished',
+      title: 'Vanished',
       description: `Agents that reported for at least ${absent.minutes} minutes of the last hour, and nothing for ${absent.silence}: the process, the network or the scrape is down. Agents that ran for a shorter time or that come and go do not count. BreakerboxTelemetryAbsent counts in the same way. The table of agents names them.`,
     },
     orZero(`count(${vanished(absent)})`),
@@ -52,9 +53,8 @@ const openCircuits = () =>
 export const now = (absent: Absent) => [
   reporting(),
   gone(absent),
-  pausedOnBudget(wide),
-  pausedAsSystemic(wide),
+  pausedOnBudget(size),
+  pausedAsSystemic({ ...size, width: 5 }),
   openCircuits(),
-  systemicEvents({ width: 3, height: 3 }),
-  budgetLeftNow('Failure budget left', wide),
+  budgetLeftNow(size),
 ];

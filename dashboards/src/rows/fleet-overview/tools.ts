@@ -1,16 +1,16 @@
 import { AGENT_TOOL, CIRCUIT_STATES, CIRCUIT_STATES_IN_TABLE, worstState } from '../../circuit-state.ts';
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
-import { ATTR, JOB, label, legend, METRIC, OPEN_STATES } from '../../names.ts';
+import { ATTR, label, legend, METRIC } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { sized } from '../../panels.ts';
-import { circuitsIn, failedShare, highest, notRunShare, series, sumBy, trouble } from '../../promql.ts';
+import { failedShare, highest, notRunShare, series, sumBy, trouble } from '../../promql.ts';
 import { stateTimeline } from '../../state-timeline.ts';
-import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table, tight } from '../../table.ts';
+import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, HIDDEN_JOB, table, tight } from '../../table.ts';
 import { worstFirst } from '../../worst-first.ts';
 
 const { circuits, openedTime } = METRIC;
 const TOOLS_IN_TABLE = 100;
-const TOOLS_IN_TIMELINE = 8;
+const TOOLS_IN_TIMELINE = 5;
 
 /** Time of the last opening, with its category, in ms for Grafana's dates; 0 for never. */
 const lastOpened = (): string => {
@@ -27,8 +27,8 @@ export const health = () =>
     table(
       {
         title: 'Tool health',
-        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Open: the number of circuits that reject calls now. Failed: failures divided by calls that succeeded or failed in the time range shown, without ignored outcomes. Not run: share of the decisions. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
-        ...sized(15, 6, 'none'),
+        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Failed: failures divided by calls that succeeded or failed in the time range shown, without ignored outcomes. Not run: share of the decisions. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
+        ...sized(14, 5, 'none'),
       },
       [
         {
@@ -43,17 +43,16 @@ export const health = () =>
           side: 'left',
           links: [fromRow(UID.toolDetail, 'Tool detail', AGENT_TOOL_COLUMNS)],
         },
-        JOB_KEY,
-        { label: label(ATTR.errorType), title: 'Last error', side: 'right', width: 95, absent: '–' },
+        HIDDEN_JOB,
+        { label: label(ATTR.errorType), title: 'Last error', side: 'right', width: 90, absent: '–' },
       ],
       [
         {
           title: 'State',
           expr: state,
           states: CIRCUIT_STATES_IN_TABLE,
-          width: 120,
+          width: 100,
         },
-        { title: 'Open', expr: inTable(circuitsIn(AGENT_TOOL, OPEN_STATES)), width: 55 },
         {
           title: 'Failed',
           expr: inTable(failedShare(AGENT_TOOL, '$__range')),
@@ -61,7 +60,7 @@ export const health = () =>
           decimals: 0,
           absent: '–',
           gauge: COLOUR.orange,
-          width: 90,
+          width: 80,
         },
         {
           title: 'Not run',
@@ -70,9 +69,9 @@ export const health = () =>
           decimals: 0,
           absent: '–',
           gauge: COLOUR.sky,
-          width: 90,
+          width: 80,
         },
-        { title: 'Last opened', expr: inTable(lastOpened()), unit: 'dateTimeFromNow', zero: 'never', width: 140 },
+        { title: 'Last opened', expr: inTable(lastOpened()), unit: 'dateTimeFromNow', zero: 'never', width: 125 },
       ],
       'State',
     ),
@@ -90,11 +89,11 @@ export const states = () =>
     {
       title: 'Circuits over time',
       description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} tools that are not closed now or were open longest. By hand: no circuit is open, and one is switched off or only observes, so calls always run. An opening between two scrapes is not shown here. "Last opened" above includes it.`,
-      ...sized(15, 6, 'none'),
+      ...sized(14, 5, 'none'),
     },
     {
       expr: highest(worstState(), TOOLS_IN_TIMELINE, AGENT_TOOL, worstAtTheEnd()),
-      legend: legend(ATTR.agent, ATTR.tool, JOB),
+      legend: legend(ATTR.agent, ATTR.tool),
     },
     CIRCUIT_STATES,
   ).dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tool detail', ...AGENT_TOOL)]));

@@ -1,15 +1,16 @@
 import { AGENT_TOOL, CIRCUIT_STATES, AGENT as JOB_AGENT, worstState } from '../../circuit-state.ts';
 import { dashboardLinks, fromSeries, seriesTracesLink, tracesLink, UID } from '../../links.ts';
-import { ATTR, JOB, label, legend, METRIC } from '../../names.ts';
+import { ATTR, label, legend, METRIC } from '../../names.ts';
 import { COLOUR, STATE_COLOURS } from '../../palette.ts';
 import { bars, coloured, type Row, sized, stacked } from '../../panels.ts';
 import { gained, highest, type Matchers, orZero, orZeroNamed, overall, series, sumBy, trouble } from '../../promql.ts';
-import { BANDS, stateTimeline } from '../../state-timeline.ts';
+import { stateTimeline } from '../../state-timeline.ts';
 import { SPANS } from './spans.ts';
 
 const { circuits, decisions, transitions } = METRIC;
 const AGENT = [ATTR.agent] as const;
 const LINES = 10;
+const BANDS = 10;
 const OPENED = { [ATTR.stateTo]: ['open'] } satisfies Matchers;
 
 const states = () =>
@@ -21,7 +22,7 @@ const states = () =>
     },
     {
       expr: highest(worstState(AGENT_TOOL), BANDS, AGENT_TOOL, trouble(AGENT_TOOL)),
-      legend: legend(ATTR.agent, ATTR.tool, JOB),
+      legend: legend(ATTR.agent, ATTR.tool),
     },
     CIRCUIT_STATES,
   )

@@ -1,7 +1,7 @@
 import { ATTR, legend, METRIC } from '../../names.ts';
 import { AVAILABILITY_COLOURS, FRESHNESS_COLOURS } from '../../palette.ts';
 import { bars, coloured, NONE, type Row } from '../../panels.ts';
-import { orGroupNamed, rate, sumBy } from '../../promql.ts';
+import { gained, orGroupNamed, rate, sumBy } from '../../promql.ts';
 import { degradations, whereCallsWent } from '../rejected-calls.ts';
 import { tokensBy } from '../tokens.ts';
 
@@ -16,12 +16,12 @@ const notCurrent = () =>
         ...half,
         title: 'Results that may not be current',
         description:
-          'Results that the agent received with a label: older than the task or taken from the last good result (stale), the same as last time (cached), unverified, or of unknown age. Fresh results have no label and do not count.',
-        unit: 'ops',
+          'Results that the agent received with a label: older than the task or taken from the last good result (stale), the same as last time (cached), unverified, or of unknown age. Fresh results have no label and do not count. Each result is drawn for one rate interval.',
+        unit: 'none',
       },
       {
         expr: orGroupNamed(
-          `${sumBy([ATTR.freshnessLabel], rate(freshness, '$__rate_interval'))} > 0`,
+          `${sumBy([ATTR.freshnessLabel], gained(freshness, '$__rate_interval'))} > 0`,
           ATTR.freshnessLabel,
           NONE,
         ),

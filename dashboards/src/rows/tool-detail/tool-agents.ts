@@ -48,9 +48,15 @@ const agents = () =>
       JOB_KEY,
     ],
     [
-      { title: 'State', expr: state, states: CIRCUIT_STATES_IN_TABLE, width: 190 },
-      { title: 'Open', expr: inTable(circuitsIn(AGENT_TOOL, OPEN_STATES)), width: 80 },
-      { title: 'Calls', expr: inTable(sumBy(AGENT_TOOL, rate(outcomes, '$__range'))), unit: 'ops', absent: '–' },
+      { title: 'State', expr: state, states: CIRCUIT_STATES_IN_TABLE, width: 165 },
+      { title: 'Open', expr: inTable(circuitsIn(AGENT_TOOL, OPEN_STATES)), width: 60 },
+      {
+        title: 'Calls',
+        expr: inTable(sumBy(AGENT_TOOL, rate(outcomes, '$__range'))),
+        unit: 'ops',
+        absent: '–',
+        width: 110,
+      },
       {
         title: 'Failed',
         expr: inTable(failedShare(AGENT_TOOL, '$__range')),
@@ -58,6 +64,7 @@ const agents = () =>
         decimals: 1,
         absent: '–',
         gauge: COLOUR.orange,
+        width: 120,
       },
       {
         title: 'Not run',
@@ -66,6 +73,7 @@ const agents = () =>
         decimals: 1,
         absent: '–',
         gauge: COLOUR.sky,
+        width: 120,
       },
       {
         title: 'p95',
@@ -73,15 +81,15 @@ const agents = () =>
         unit: 's',
         zero: 'no calls',
         absent: '–',
-        width: 100,
+        width: 80,
       },
-      { title: 'Outages', expr: inTable(outages(AGENT_TOOL)), decimals: 0, width: 90 },
+      { title: 'Outages', expr: inTable(outages(AGENT_TOOL)), decimals: 0, width: 80 },
       {
         title: 'Mean outage',
         expr: inTable(timeToRecovery(AGENT_TOOL)),
         unit: 's',
         zero: 'no outage',
-        width: 140,
+        width: 110,
       },
     ],
     'State',

@@ -14,13 +14,15 @@ import {
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { failedShare, type Matchers, notRun, orGroupNamed, orZero, rate, sumBy, type Window } from '../../promql.ts';
+import { failedShare, gained, type Matchers, orGroupNamed, orZero, rate, sumBy, type Window } from '../../promql.ts';
 import { SPANS } from './spans.ts';
 
 const half = { width: 12, height: 8, unit: 'ops' } as const;
 const third = { width: 8, height: 8, unit: 'ops' } as const;
-const NO_SUCCESS = { [ATTR.outcome]: ['failure', 'ignored'] } satisfies Matchers;
-const { decisions, outcomes } = METRIC;
+const { decisions, errors, outcomes } = METRIC;
+const NOT_RUN = { [ATTR.decision]: ['skip', 'pause'] } satisfies Matchers;
+/** Counts, not a rate: the series appears with its first event, which a rate would miss. */
+const COUNTED = 'Each is drawn for one rate interval.';
 
 const decided = () =>
   coloured(
@@ -44,12 +46,16 @@ const reasons = () =>
     bars(
       {
         ...half,
+        unit: 'none',
         title: 'Why calls were not run',
-        description:
-          'Skips and pauses by reason. open and probe_in_flight: the circuit of the tool. group_open: the circuit of its group; select it by its name, group:NAME. key_open: the circuit of the key that the call uses, such as one host; other keys continue. unavailable (a pre-call check says so), not_allowed (not on the list of tools) and repeat (the model repeats itself) do not change the circuit. budget_exhausted and systemic stop all tools of a session; in scope process, systemic only skips the affected tools.',
+        description: `Skips and pauses by reason. ${COUNTED} open and probe_in_flight: the circuit of the tool. group_open: the circuit of its group; select it by its name, group:NAME. key_open: the circuit of the key that the call uses, such as one host; other keys continue. unavailable (a pre-call check says so), not_allowed (not on the list of tools) and repeat (the model repeats itself) do not change the circuit. budget_exhausted and systemic stop all tools of a session; in scope process, systemic only skips the affected tools.`,
       },
       {
-        expr: orGroupNamed(`${sumBy([ATTR.reason], notRun('$__rate_interval'))} > 0`, ATTR.reason, NONE),
+        expr: orGroupNamed(
+          `${sumBy([ATTR.reason], gained(decisions, '$__rate_interval', NOT_RUN))} > 0`,
+          ATTR.reason,
+          NONE,
+        ),
         legend: legend(ATTR.reason),
       },
     ),
@@ -78,17 +84,12 @@ const categories = () =>
     bars(
       {
         ...third,
+        unit: 'none',
         title: 'Error categories',
-        description:
-          'Calls that did not succeed, by category. Grey categories are ignored by default: the model or the user caused them, and they are not outages.',
+        description: `Calls that did not succeed, by category. ${COUNTED} Grey categories are ignored by default: the model or the user caused them, and they are not outages.`,
       },
-      // About twelve categories are always exported. Only those that occur are drawn.
       {
-        expr: orGroupNamed(
-          `${sumBy([ATTR.errorType], rate(outcomes, '$__rate_interval', NO_SUCCESS))} > 0`,
-          ATTR.errorType,
-          NONE,
-        ),
+        expr: orGroupNamed(`${sumBy([ATTR.errorType], gained(errors, '$__rate_interval'))} > 0`, ATTR.errorType, NONE),
         legend: legend(ATTR.errorType),
       },
     ),

@@ -22,7 +22,7 @@ import { timeToRecovery } from '../../recovery.ts';
 import { stateMapping } from '../../state-timeline.ts';
 
 const { decisions, duration, openedTime } = METRIC;
-const size = { width: 3, height: 4 } as const;
+const size = { width: 6, height: 3 } as const;
 
 /** Texts for the values 0, 1, and so on. */
 const instead = (...texts: readonly string[]): ValueMap => ({
@@ -177,5 +177,5 @@ const recovery = () =>
 export const nowRow = (): Row => ({
   // A row title cannot test whether one tool is selected, but it can name the selection.
   title: 'Now · $tool (select one tool at the top)',
-  panels: [state(), since(), lastError(), failed(), skipped(), p95(), recovery(), agents()],
+  panels: [state(), since(), lastError(), agents(), failed(), skipped(), p95(), recovery()],
 });

@@ -1,0 +1,69 @@
+import { DEFAULT_SETTINGS, seconds } from '@breakerbox/alerts';
+import { grafanaExpr, inlined } from '../../../alerts/src/grafana.ts';
+import { ALERT_DEFINITIONS, resolved } from '../../../alerts/src/rules.ts';
+import { RULES_LOADED } from '../../src/alert-state.ts';
+import type { Prometheus } from './prometheus.ts';
+import type { Series } from './scene.ts';
+
+interface Window {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly stepMs: number;
+}
+
+/** It reads a week. */
+const TOO_LONG = 'BreakerboxToolSlow';
+
+const written = (name: string, labels: Readonly<Record<string, string>>): string =>
+  `${name}{${Object.entries(labels)
+    .map(([key, text]) => `${key}="${text}"`)
+    .join(',')}}`;
+
+/** The points at which the condition has been true for long enough, each with the time since when. */
+const firing = (
+  { points }: Series,
+  waitMs: number,
+  stepMs: number,
+): readonly (readonly [at: number, since: number])[] => {
+  let since = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  return points.flatMap(([at]) => {
+    if (at - last > stepMs) since = at;
+    last = at;
+    return at - since >= waitMs ? [[at, since] as const] : [];
+  });
+};
+
+/**
+ * What Prometheus would have written if it had evaluated the alerts all the time. Their expressions are those for Grafana, which need no
+ * recorded series.
+ * @returns lines of OpenMetrics
+ */
+export const alertSamples = async (prometheus: Prometheus, window: Window): Promise<readonly string[]> => {
+  const ground = inlined(resolved({ settings: DEFAULT_SETTINGS }));
+  const lines: string[] = [];
+  const add = (series: string, values: readonly (readonly [number, number])[]): void => {
+    for (const [at, value] of values) lines.push(`${series} ${value} ${at / 1000}`);
+  };
+  for (const alert of ALERT_DEFINITIONS.filter(({ name }) => name !== TOO_LONG)) {
+    const wait = alert.keepFiringFor === undefined ? alert.for?.(DEFAULT_SETTINGS) : undefined;
+    for (const series of await prometheus.range(grafanaExpr(alert, ground), window)) {
+      const found = firing(series, wait === undefined ? 0 : seconds(wait) * 1000, window.stepMs);
+      const labels = { alertname: alert.name, severity: alert.severity, ...series.metric };
+      add(
+        written('ALERTS', { ...labels, alertstate: 'firing' }),
+        found.map(([at]) => [at, 1]),
+      );
+      add(
+        written('ALERTS_FOR_STATE', labels),
+        found.map(([at, since]) => [at, since / 1000]),
+      );
+    }
+  }
+  const steps = Array.from({ length: (window.toMs - window.fromMs) / window.stepMs + 1 }, (_, index) => index);
+  add(
+    written(RULES_LOADED, { job: 'agents' }),
+    steps.map((index) => [window.fromMs + index * window.stepMs, 0]),
+  );
+  return lines;
+};
