@@ -69,12 +69,12 @@ describe('R1: a capability map from a file', () => {
     expect((await loadCapabilities(path)).tools).toEqual(TOOLS);
   });
 
-  test('R1: by a file URL, also of a name that is written differently in it', async () => {
+  test('R1: by a file URL, also if it writes the name differently', async () => {
     const path = await file('a map #1.yaml', YAML);
     expect((await loadCapabilities(pathToFileURL(path))).tools).toEqual(TOOLS);
   });
 
-  test('R1: a text by itself; it may be JSON', () => {
+  test('R1: a string, which may be JSON', () => {
     expect(parseCapabilitiesYaml(YAML).tools).toEqual(TOOLS);
     expect(parseCapabilitiesYaml(JSON.stringify({ tools: TOOLS })).tools).toEqual(TOOLS);
   });
@@ -87,7 +87,7 @@ describe('R1: a capability map from a file', () => {
 });
 
 describe('R1, E6: invalid files', () => {
-  test('R1, E6: one that is not there', async () => {
+  test('R1, E6: a file that does not exist', async () => {
     const path = join(folder, 'nowhere.yaml');
     const { what, ...rest } = await refused(loadCapabilities(path));
     expect(rest).toEqual({ path, at: 'file' });
@@ -95,7 +95,7 @@ describe('R1, E6: invalid files', () => {
   });
 
   test.each(['.yaml', '.json'])(
-    'R1, E6: one of more than a megabyte, which is not read to its end: %s',
+    'R1, E6: a file of more than a megabyte, which is not read to its end: %s',
     async (extension) => {
       const path = join(folder, `long${extension}`);
       await writeFile(path, `{"tools": {"a": {"fallback": "${'x'.repeat(2_000_000)}"}}}`);
@@ -106,7 +106,7 @@ describe('R1, E6: invalid files', () => {
     },
   );
 
-  test('R1, E6: a text with a thousand faults, of which the first hundred are told', () => {
+  test('R1, E6: a text with a thousand faults: the first hundred are listed', () => {
     const parse = () => parseCapabilitiesYaml(`tools:\n${'  a: {}\n'.repeat(1_001)}`);
     expect(parse).toThrow(/line 102, column 3: is a duplicate key.*\n {2}… and .* more\. Fix these first\./);
   });
@@ -119,7 +119,7 @@ describe('R1, E6: invalid files', () => {
     ['map.toml', /^ends in \.toml, .* Name it \.yaml, \.yml, \.json\.$/],
     ['map', /^has no extension, /],
     ['map.constructor', /^ends in \.constructor/],
-  ])('R1, E6: a name that says something else: %s', async (name, what) => {
+  ])('R1, E6: a file name with the wrong extension: %s', async (name, what) => {
     const path = await file(name, YAML);
     expect(await refused(loadCapabilities(path))).toEqual({ path, at: 'file', what: expect.stringMatching(what) });
   });
@@ -129,7 +129,7 @@ describe('R1, E6: invalid files', () => {
     expect((await refused(loadCapabilities(path))).what).toMatch(/UTF-8/);
   });
 
-  test.each([undefined, 5, '', new URL('http://127.0.0.1/map.yaml')])('E6: %s is no path', async (path) => {
+  test.each([undefined, 5, '', new URL('http://127.0.0.1/map.yaml')])('E6: %s is not a path', async (path) => {
     await expect(loadCapabilities(path as string)).rejects.toThrow(BreakerboxUsageError);
     await expect(loadCapabilities(path as string)).rejects.toThrow(/Give a path such as/);
   });
@@ -139,11 +139,11 @@ describe('R1, E6: invalid files', () => {
   });
 });
 
-describe('R1, E6: what a file may not hold', () => {
+describe('R1, E6: content that is not allowed', () => {
   test.each([
-    ['a bracket that nobody closes', 'tools:\n  a: { fallback: [x\n', 'line 3, column 1', /isn't YAML/],
-    ['tabs', 'tools:\n\ta: {}\n', 'line 2, column 1', /isn't YAML that can be read: Tabs/],
-    ['a tag that nobody knows', 'tools:\n  a: !!secret x\n', 'line 2, column 6', /tag/i],
+    ['a bracket that is never closed', 'tools:\n  a: { fallback: [x\n', 'line 3, column 1', /is not valid YAML/],
+    ['tabs', 'tools:\n\ta: {}\n', 'line 2, column 1', /is not valid YAML: Tabs/],
+    ['an unknown tag', 'tools:\n  a: !!secret x\n', 'line 2, column 6', /tag/i],
     ['an alias of nothing', 'tools:\n  a: *missing\n', 'line 2, column 6', /\*missing has no complete anchor/],
     ['an alias of what it is in', 'tools: &all\n  a: *all\n', 'line 2, column 6', /\*all has no complete anchor/],
     ['a key twice', 'tools:\n  a: {}\n  b: {}\n  a: {}\n', 'line 4, column 3', /is a duplicate key/],
@@ -157,31 +157,31 @@ describe('R1, E6: what a file may not hold', () => {
   });
 
   test.each([
-    ['a comma too many', '{"tools": {\n  "a": {},\n}}', 'line 3, column 1', /is no JSON/],
+    ['a comma too many', '{"tools": {\n  "a": {},\n}}', 'line 3, column 1', /is not valid JSON/],
     ['a key twice', '{"tools": {\n  "a": {},\n  "a": {}\n}}', 'line 3, column 3', /is a duplicate key/],
-    ['YAML', YAML, 'text', /is no JSON/],
+    ['YAML', YAML, 'text', /is not valid JSON/],
   ])('R1, E6: JSON: %s', async (_, text, at, what) => {
     const path = await file('bad.json', text);
     expect(await refused(loadCapabilities(path))).toEqual({ path, at, what: expect.stringMatching(what) });
   });
 
-  test('R1, E6: aliases that unfold to millions are rejected before they do', async () => {
+  test('R1, E6: aliases that expand to millions of values are rejected before expansion', async () => {
     const levels = Array.from({ length: 9 }, (_, n) => `l${n + 1}: &l${n + 1} [${Array(9).fill(`*l${n}`).join(', ')}]`);
     const path = await file('bomb.yaml', `l0: &l0 [x]\n${levels.join('\n')}\ntools: {}\n`);
     const { what } = await refused(loadCapabilities(path));
     expect(what).toMatch(/^has aliases that can't be expanded \(.*\)\. Write out/);
   });
 
-  test('R1, E6: nesting without end', async () => {
+  test('R1, E6: endless nesting', async () => {
     const { what } = await refused(() => parseCapabilitiesYaml('['.repeat(100_000)));
-    expect(what).toMatch(/^(can't be parsed|isn't YAML)/);
+    expect(what).toMatch(/^(can't be parsed|is not valid YAML)/);
   });
 
-  test.each(['', '# nothing\n', '- a\n- b\n', 'just a text\n', 'null\n'])('R1, E6: no object: %j', async (text) => {
+  test.each(['', '# nothing\n', '- a\n- b\n', 'just a text\n', 'null\n'])('R1, E6: not an object: %j', async (text) => {
     expect((await refused(loadCapabilities(await file('none.yaml', text)))).what).toMatch(/Give an object/);
   });
 
-  test('R1, E6: all that the validator of core finds is said at once, with the name of the file', async () => {
+  test('R1, E6: the error names the file and lists every fault that the validator of core finds', async () => {
     const text = 'tools:\n  a: { alternatives: [{ tool: b }], falback: x }\n  c: { adapt: 5, provides: 7 }\n';
     const path = await file('wrong.yaml', text);
     const rejection = await refused(loadCapabilities(path));
@@ -194,7 +194,7 @@ describe('R1, E6: what a file may not hold', () => {
     ]);
   });
 
-  test('R1: names that JavaScript has plans for are names like others', () => {
+  test('R1: names of properties of Object.prototype are ordinary names', () => {
     const { tools } = parseCapabilitiesYaml('tools:\n  constructor: { fallback: x }\n  12: { fallback: y }\n');
     expect(Object.keys(tools).toSorted()).toEqual(['12', 'constructor']);
     expect(Object.getPrototypeOf(parseCapabilitiesYaml('tools: { __proto__: { fallback: x } }').tools)).toBe(

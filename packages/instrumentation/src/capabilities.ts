@@ -168,7 +168,7 @@ const sentence = (code: YAMLError['code'], message: string): string => {
   if (code === 'DUPLICATE_KEY') return `is a duplicate key: only one of the two would be used. Remove one.`;
   if (code === 'MULTIPLE_DOCS') return `begins a second document, which is not read. Put all tools into one document.`;
   const why = message.replace(/\s+/g, ' ').replace(/[.:]$/, '');
-  return `isn't YAML that can be read: ${why}. Correct the text.`;
+  return `is not valid YAML: ${why}. Correct the text.`;
 };
 
 const expanded = (document: Document.Parsed, name: string): unknown => {

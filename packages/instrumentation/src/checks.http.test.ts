@@ -54,7 +54,7 @@ describe('K4: an HTTP endpoint answers', () => {
     expect(await httpEndpoint('http://search.invalid/')('search')).toBe('unavailable');
   });
 
-  test('K4: a server that accepts and hangs is unavailable, and is let go', async () => {
+  test('K4: a server that accepts and never answers is unavailable, and its connection is closed', async () => {
     let closed = (): void => {};
     const wasClosed = new Promise<void>((resolve) => {
       closed = resolve;
@@ -72,14 +72,14 @@ describe('K4: an HTTP endpoint answers', () => {
     expect(await httpEndpoint(url)('search')).toBe('unavailable');
   });
 
-  test('K4: a slow answer is degraded where that is asked for', async () => {
+  test('K4: a slow answer is degraded if the option is set', async () => {
     const url = await serve((_, response) => void setTimeout(() => response.end(), 60));
     expect(await httpEndpoint(url, { degradedAfterMs: 20, timeoutMs: 20_000 })('search')).toBe('degraded');
     expect(await httpEndpoint(url, { degradedAfterMs: 19_000, timeoutMs: 20_000 })('search')).toBe('available');
     expect(await httpEndpoint(url, { timeoutMs: 20_000 })('search')).toBe('available');
   });
 
-  test('K4: a body without end is not read', async () => {
+  test('K4: an endless body is not read', async () => {
     let closed = (): void => {};
     const wasClosed = new Promise<void>((resolve) => {
       closed = resolve;
@@ -96,7 +96,7 @@ describe('K4: an HTTP endpoint answers', () => {
     await wasClosed;
   });
 
-  test('K4: it is a GET with the headers that were given, and redirects are not followed', async () => {
+  test('K4: the request is a GET with the given headers, and redirects are not followed', async () => {
     const requests: IncomingMessage[] = [];
     const url = await serve((request, response) => {
       requests.push(request);
@@ -125,7 +125,7 @@ describe('E6: invalid arguments are rejected', () => {
     expect(() => httpEndpoint(url as string)).toThrow('httpEndpoint(): did not get an http or https URL');
   });
 
-  test('E6, Q2: a URL with a password is rejected, and no URL is repeated in a message', () => {
+  test('E6, Q2: a URL with a password is rejected, and no message repeats a URL', () => {
     const make = (url: string) => () => httpEndpoint(url);
     expect(make('https://me:hunter2@search.example/')).toThrow('Give them as options.headers.authorization');
     expect(make('https://me:hunter2@search.example/')).toThrow(expect.not.stringContaining('hunter2'));
@@ -141,9 +141,9 @@ describe('E6: invalid arguments are rejected', () => {
       { degradedAfterMs: 3_000 },
       'options.degradedAfterMs: is 3000, but the check ends after 3000 ms (timeoutMs)',
     ],
-    ['a misspelt setting', { timeout: 5 }, 'options.timeout: is no setting. Known here: timeoutMs, headers'],
-    ['headers that are none', { headers: 'accept: */*' }, 'options.headers: has a name or a value'],
-    ['a header that is no text', { headers: { accept: 5 } }, 'options.headers: has a name or a value'],
+    ['a misspelt setting', { timeout: 5 }, 'options.timeout: is not a setting. Allowed here: timeoutMs, headers'],
+    ['invalid headers', { headers: 'accept: */*' }, 'options.headers: has a name or a value'],
+    ['a header that is not a string', { headers: { accept: 5 } }, 'options.headers: has a name or a value'],
     ['a name that no header has', { headers: { 'a b': 'c' } }, 'options.headers: has a name or a value'],
     ['no object', 5, 'httpEndpoint() options: is 5. Give an object'],
   ])('E6: %s', (_, options, message) => {
@@ -152,7 +152,7 @@ describe('E6: invalid arguments are rejected', () => {
     expect(make).toThrow(message);
   });
 
-  test('E6, Q2: a header that is rejected is not repeated', () => {
+  test('E6, Q2: the message does not repeat a rejected header', () => {
     const make = () => httpEndpoint('http://127.0.0.1/', { headers: { authorization: 'hunter2\n' + 'x: y' } });
     expect(make).toThrow(BreakerboxConfigError);
     expect(make).toThrow(expect.not.stringContaining('hunter2'));

@@ -8,7 +8,7 @@ import { BreakerboxUsageError } from '@breakerbox/core';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { envSet, readable } from './checks.ts';
 
-describe('K4: a file or folder is there and readable', () => {
+describe('K4: a file or folder exists and is readable', () => {
   let folder = '';
   const at = (name: string): string => join(folder, name);
 
@@ -24,7 +24,7 @@ describe('K4: a file or folder is there and readable', () => {
     expect(await Promise.all(paths.map((path) => readable(path)('notes')))).toEqual(Array(4).fill('available'));
   });
 
-  test('K4: what is not there is unavailable, until it is', async () => {
+  test('K4: a missing file is unavailable until it exists', async () => {
     const check = readable(at('later.md'));
     expect(await check('notes')).toBe('unavailable');
     await writeFile(at('later.md'), '');
@@ -33,14 +33,14 @@ describe('K4: a file or folder is there and readable', () => {
     expect(await check('notes')).toBe('unavailable');
   });
 
-  test('K4: a file where a folder should be, a link to nowhere, and links in a circle are unavailable', async () => {
+  test('K4: a file instead of a folder, a broken link, and a cycle of links are unavailable', async () => {
     await symlink(at('gone'), at('dangling'));
     await symlink(at('circle'), at('circle'));
     const paths = [at('notes.md/inside'), at('dangling'), at('circle')];
     expect(await Promise.all(paths.map((path) => readable(path)('notes')))).toEqual(Array(3).fill('unavailable'));
   });
 
-  test('K4: what this process has no rights to is unavailable', async () => {
+  test('K4: a file that this process may not read is unavailable', async () => {
     const modes = {
       'open-folder': 0o755,
       'closed-folder': 0o000,
@@ -88,7 +88,7 @@ describe('K4: environment variables are set', () => {
     expect(envSet('BREAKERBOX_TEST_C')('search')).toBe('unavailable');
   });
 
-  test('K4: all of them, as they are at the time of the check', () => {
+  test('K4: all of them must be set, at the time of the check', () => {
     const check = envSet('BREAKERBOX_TEST_A', 'BREAKERBOX_TEST_B');
     vi.stubEnv('BREAKERBOX_TEST_A', 'one');
     expect(check('search')).toBe('unavailable');

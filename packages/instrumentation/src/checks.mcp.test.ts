@@ -23,14 +23,14 @@ describe.each(Object.entries(sdks))('K4: an MCP server answers a ping, with %s o
     return { client, pid: await start({ name: 'everything', args: ['stdio'] }) };
   };
 
-  test('K4: a server that works is available, by a guarded client and by a function too', async () => {
+  test('K4: a working server is available, through a guarded client and through a function too', async () => {
     const { client } = await connect();
     const guarded = guardMcpClient(client as ClientOfSdk1, watchedSession().session);
     const checks: Precheck[] = [mcpPing(client), mcpPing(guarded), mcpPing(() => client)];
     expect(await Promise.all(checks.map((check) => check('echo')))).toEqual(Array(3).fill('available'));
   });
 
-  test('K4: a server that hangs is unavailable, and available when it goes on', async () => {
+  test('K4: a server that hangs is unavailable, and available when it continues', async () => {
     const { client, pid } = await connect();
     process.kill(pid, 'SIGSTOP');
     undo.push(() => process.kill(pid, 'SIGCONT'));
@@ -39,7 +39,7 @@ describe.each(Object.entries(sdks))('K4: an MCP server answers a ping, with %s o
     expect(await mcpPing(client, { timeoutMs: 20_000 })('echo')).toBe('available');
   });
 
-  test('K4: a server that is killed is unavailable, in the middle of a ping and later', async () => {
+  test('K4: a killed server is unavailable, during a ping and later', async () => {
     const { client, pid } = await connect();
     process.kill(pid, 'SIGSTOP'); // It can't answer first.
     const check = mcpPing(client, { timeoutMs: 20_000 });
@@ -49,7 +49,7 @@ describe.each(Object.entries(sdks))('K4: an MCP server answers a ping, with %s o
     expect(await check('echo')).toBe('unavailable');
   });
 
-  test('K4: a function finds the client that took the place of a dead one', async () => {
+  test('K4: a function finds the client that replaced a dead one', async () => {
     const [dead, alive] = [await connect(), await connect()];
     let current = dead.client;
     const check = mcpPing(() => current, { timeoutMs: 20_000 });
@@ -65,19 +65,16 @@ describe.each(Object.entries(sdks))('K4: an MCP server answers a ping, with %s o
   });
 });
 
-test.each(Object.entries(inMemory))(
-  'K4: the server has 3 s where nothing else is said, with %s',
-  async (_, connect) => {
-    const client = await connect({ list: async () => ({ tools: [] }), call: async () => ({ content: [] }) });
-    undo.push(() => client.close());
-    const asked = vi.spyOn(client, 'ping');
-    expect(await mcpPing(client)('echo')).toBe('available');
-    expect(asked.mock.calls).toEqual([[{ timeout: 3_000 }]]);
-  },
-);
+test.each(Object.entries(inMemory))('K4: the server has 3 s by default, with %s', async (_, connect) => {
+  const client = await connect({ list: async () => ({ tools: [] }), call: async () => ({ content: [] }) });
+  undo.push(() => client.close());
+  const asked = vi.spyOn(client, 'ping');
+  expect(await mcpPing(client)('echo')).toBe('available');
+  expect(asked.mock.calls).toEqual([[{ timeout: 3_000 }]]);
+});
 
-describe('K4: whatever else a client does', () => {
-  test('K4, E5: a function that gives a promise gives no client, and its rejection ends nothing', async () => {
+describe('K4: unusual clients', () => {
+  test('K4, E5: a function that returns a promise gives no client, and its rejection does not end the process', async () => {
     const heard = listenToDiag();
     undo.push(() => diag.disable());
     const check = mcpPing((async () => Promise.reject(new Error('not connected'))) as never);
@@ -86,7 +83,7 @@ describe('K4: whatever else a client does', () => {
     expect(heard[0]?.[1]).toMatchObject({ message: 'not connected' });
   });
 
-  test('K4: a server that knows no ping has answered', async () => {
+  test('K4: a server that does not know ping has answered, so it is available', async () => {
     const ping = async () => {
       throw new McpError(ErrorCode.MethodNotFound, 'Method not found');
     };
@@ -97,11 +94,11 @@ describe('K4: whatever else a client does', () => {
     ['throws', () => fails('broken')],
     ['rejects with nothing', () => Promise.reject(undefined)],
     ['minds no time limit', () => new Promise(() => {})],
-  ])('K4: one that %s is unavailable', async (_, ping) => {
+  ])('K4: a client that %s is unavailable', async (_, ping) => {
     expect(await mcpPing({ ping }, { timeoutMs: 5 })('echo')).toBe('unavailable');
   });
 
-  test('K2: a client function that throws, or gives no client, says nothing of the server', () => {
+  test('K2: a client function that throws or returns no client says nothing about the server', () => {
     expect(() => mcpPing(() => fails('not connected yet'))('echo')).toThrow('not connected yet');
     const check = mcpPing(() => undefined as never);
     expect(() => check('echo')).toThrow(BreakerboxUsageError);
@@ -121,7 +118,7 @@ describe('E6: invalid arguments are rejected', () => {
 
   test.each<[unknown, string]>([
     [{ timeoutMs: -1 }, 'mcpPing() options.timeoutMs: is -1. Set milliseconds above 0'],
-    [{ timeoutMS: 1 }, 'mcpPing() options.timeoutMS: is no setting. Known here: timeoutMs'],
+    [{ timeoutMS: 1 }, 'mcpPing() options.timeoutMS: is not a setting. Allowed here: timeoutMs'],
   ])('E6: %j', (options, message) => {
     const make = () => mcpPing({ ping: async () => {} }, options as never);
     expect(make).toThrow(BreakerboxConfigError);

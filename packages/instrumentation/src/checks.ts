@@ -74,7 +74,7 @@ export const httpEndpoint = (url: string | URL, options: HttpEndpointOptions = {
   checkOptions('httpEndpoint()', options, { timeoutMs: duration, headers, degradedAfterMs: duration });
   const { timeoutMs = TIMEOUT_MS, degradedAfterMs = Number.POSITIVE_INFINITY } = options;
   if (options.degradedAfterMs !== undefined && degradedAfterMs >= timeoutMs) {
-    const message = `is ${degradedAfterMs}, but the check ends after ${timeoutMs} ms (timeoutMs). Set less, or raise timeoutMs.`;
+    const message = `is ${degradedAfterMs}, but the check ends after ${timeoutMs} ms (timeoutMs). Lower it, or raise timeoutMs.`;
     throw new BreakerboxConfigError([{ path: 'httpEndpoint() options.degradedAfterMs', message }]);
   }
   const address = asAddress(url);
@@ -138,7 +138,7 @@ export const readable = (path: string | URL): Precheck => {
 export const envSet = (...names: readonly string[]): Precheck => {
   if (names.length === 0 || !names.every((name) => typeof name === 'string' && name !== '')) {
     throw new BreakerboxUsageError(
-      'envSet(): got no names, or one that is not a non-empty string, so there is nothing to check. Give the names of environment ' +
+      'envSet(): each name must be a non-empty string, and at least one is needed. Give the names of environment ' +
         "variables, as in envSet('SEARCH_API_KEY').",
     );
   }

@@ -26,7 +26,7 @@ const rejectionBy = async (copy: typeof one, session: Session): Promise<unknown>
 const fragile = { defaults: { failureThreshold: 1 } };
 
 describe('a rejection', () => {
-  test('of one copy is one to the other', async () => {
+  test('of one copy is recognised by the other', async () => {
     const ours = await rejectionBy(one, watchedSession(fragile).session);
     const theirs = await rejectionBy(two, watchedSession(fragile).session);
     for (const error of [ours, theirs]) {
@@ -37,7 +37,7 @@ describe('a rejection', () => {
   });
 
   test.each([['one'], ['two']])(
-    'B3: that a tool hits within a tool costs nothing, whichever copy guards it (%s)',
+    'B3: that a tool receives inside a tool costs nothing, whichever copy guards it (%s)',
     async (outermost) => {
       const { session, outcomes } = watchedSession(fragile);
       const [outside, inside] = outermost === 'one' ? [one, two] : [two, one];
@@ -48,7 +48,7 @@ describe('a rejection', () => {
     },
   );
 
-  test('is none of a class that is derived from it, and the other way round it is', async () => {
+  test('is not an instance of a derived class, and a derived one is an instance of its base', async () => {
     class OwnError extends one.ToolUnavailableError {}
     const { session } = watchedSession(fragile);
     const rejection = await rejectionBy(one, session);
@@ -72,13 +72,13 @@ test('a function that the other copy guards is called as an alternative', async 
   expect(await web('storms')).toMatchObject({ topic: 'storms', note: expect.stringContaining("answered by 'news'") });
 });
 
-test('what one copy guards for a session the other does not guard again', () => {
+test('the other copy does not guard a tool that one copy guards for a session', () => {
   const { session } = watchedSession();
   const search = one.guard(session, 'search', () => 1);
   expect(() => two.guard(session, 'search', search)).toThrow(/guarded for this session already/);
 });
 
-test('B3: a timeout of one copy cuts off the calls of the other within it, which are not late themselves', async () => {
+test('B3: a timeout of one copy cuts off the inner calls of the other, which are not late themselves', async () => {
   const { session, outcomes } = watchedSession();
   const search = two.guard(session, 'search', hang);
   const research = one.guard(session, 'research', (q: string, { signal }) => search(q, { signal }), { timeoutMs: 5 });
@@ -86,7 +86,7 @@ test('B3: a timeout of one copy cuts off the calls of the other within it, which
   expect(outcomes.toSorted()).toEqual(['research: failure, timeout', 'search: ignored, cancelled']);
 });
 
-test('the session of withSession is the current one to both', async () => {
+test('the session of withSession is the current one for both copies', async () => {
   const { session } = watchedSession();
   const { currentSession } = await import('./session.ts');
   const search = two.guard(currentSession, 'search', () => 'found');
@@ -94,7 +94,7 @@ test('the session of withSession is the current one to both', async () => {
   expect(session.peek('search')).toBeDefined();
 });
 
-test('what they share is on globalThis under names that end in the version of its shape', () => {
+test('copies share state on globalThis under names that end in a version', () => {
   const ours = Object.getOwnPropertySymbols(globalThis).flatMap(({ description = '' }) =>
     description.startsWith('@breakerbox/instrumentation/') ? [description] : [],
   );

@@ -72,7 +72,7 @@ afterEach(() => {
 });
 
 test.each(managers)(
-  'with a context manager that %s, the tool runs once and is settled by what it does',
+  'with a context manager that %s, the tool runs once and is settled by its own result',
   async (_, how) => {
     const { session, outcomes } = watchedSession();
     manage(...how);
@@ -107,7 +107,7 @@ test.each<[string, Parameters<typeof manage>[0]]>([
   expect(outcomes).toEqual(['search: success']);
 });
 
-test('without a span there is no context to enter: no context manager is asked to', async () => {
+test('without a span, no context manager is called', async () => {
   trace.disable();
   const { session } = watchedSession();
   const enter = vi.fn((part: () => unknown) => part());

@@ -46,7 +46,7 @@ describe('a tool of another framework is passed on with a warning', () => {
   });
 });
 
-describe('no warning for what an adapter passes on rightly', () => {
+describe('an adapter does not warn about tools that it may pass on', () => {
   test.each<[keyof typeof guards, string, unknown]>([
     ['AI SDK', 'that the client runs', { description: 'Asks', inputSchema: schema }],
     ['AI SDK', 'that the provider runs', { type: 'provider', id: 'openai.web_search', args: {} }],

@@ -35,6 +35,6 @@ export const warnIfForeign = (
     'BREAKERBOX_FOREIGN_TOOL',
     `${where}/${called}`,
     () =>
-      `${where} was given ${called}, which has ${found}() as tools of ${OWNERS[found]} do. It is passed on without a guard: its calls have no decision. Use the adapter of that framework, or guard() for the function.`,
+      `${where}: ${called} has ${found}(), like the tools of ${OWNERS[found]}. It is not guarded: its calls have no decision. Use the adapter of that framework, or guard() for the function.`,
   );
 };

@@ -12,21 +12,21 @@ const work = async () => 'done';
 afterEach(() => diag.disable());
 
 describe('C13: the option group', () => {
-  test('of guard is that of its tool', () => {
+  test('of guard is the group of its tool', () => {
     const { session } = watchedSession();
     guard(session, 'read_file', work, { group: 'files' });
     guard(session, 'now', work);
     expect(['read_file', 'now'].map((tool) => groupOf(session, tool))).toEqual(['files', undefined]);
   });
 
-  test('of guard reaches the session that a function finds', async () => {
+  test('of guard reaches the session that a function returns', async () => {
     const { session } = watchedSession();
     const read = guard(currentSession, 'read_file', work, { group: 'files' });
     await withSession(session, () => read());
     expect(groupOf(session, 'read_file')).toBe('files');
   });
 
-  test('of guardAll is that of all its tools, or of each by its name', () => {
+  test('of guardAll is the group of all its tools, or of each by name', () => {
     const { session } = watchedSession();
     guardAll(session, { read_file: work, write_file: work }, { group: 'files' });
     guardAll(session, { fetch: work, now: work }, { group: (tool) => (tool === 'fetch' ? 'web' : undefined) });
@@ -34,7 +34,7 @@ describe('C13: the option group', () => {
     expect(groups).toEqual(['files', 'files', 'web', undefined]);
   });
 
-  test('of hookedCalls is that of each call; an empty name is no group', () => {
+  test('of hookedCalls is the group of each call; an empty name is no group', () => {
     const { session } = watchedSession();
     const calls = hookedCalls(session);
     calls.acquire({ callId: '1', tool: 'read_file', group: 'files' });
@@ -49,7 +49,7 @@ describe('C13: the option group', () => {
     expect(groups).toEqual(['disk', undefined, 'files']);
   });
 
-  test('E6: is rejected where it cannot be a name', () => {
+  test('E6: is rejected if it cannot be a name', () => {
     const { session } = watchedSession();
     expect(() => guard(session, 'now', work, { group: ' ' })).toThrow(BreakerboxConfigError);
     expect(() => guard(session, 'now', work, { group: 5 } as never)).toThrow(/options\.group: is 5\. Set a name/);
@@ -73,7 +73,7 @@ const rejectionOf = async (call: Promise<unknown>): Promise<unknown> => {
 };
 
 describe('a ToolUnavailableError', () => {
-  test('C13: of a tool whose group is open says so, also while one call probes the group', async () => {
+  test('C13: of a tool whose group is open names the group, also during a probe', async () => {
     const { session } = watchedSession();
     const never = () => new Promise<never>(() => {});
     const { read, write, list, hang } = guardAll(
@@ -93,7 +93,7 @@ describe('a ToolUnavailableError', () => {
     expect(await rejectionOf(list())).toMatchObject({ ...skipped, reason: 'probe_in_flight' });
   });
 
-  test('S2: of a tool of a correlated failure in scope process says skip, and others go on', async () => {
+  test('S2: of a tool of a correlated failure in scope process says skip, and other tools continue', async () => {
     const { session } = watchedSession({ scope: 'process', defaults: { failureThreshold: 1 } });
     const { search, fetch, archive, now } = guardAll(session, {
       search: failing,
@@ -120,7 +120,7 @@ test('E7: a tool of a session that has ended is skipped as before', async () => 
   expect(await rejectionOf(search())).toMatchObject({ decision: 'skip', reason: 'open' });
 });
 
-test('E5: a function that throws, or gives no name, leaves what is known otherwise', () => {
+test('E5: a function that throws or returns no name leaves the group that is already known', () => {
   const heard = listenToDiag();
   const throwing = groupsBy(
     () => {

@@ -20,7 +20,7 @@ describe('guardAll', () => {
     expect(outcomes).toEqual([...Array(3).fill('search: failure, network'), 'news: success']);
   });
 
-  test('hands on what a call carries, and the options to each', async () => {
+  test('passes on the input and signal of a call, and the options to each function', async () => {
     const { session, outcomes } = watchedSession();
     const tokens = vi.fn(() => 5);
     const { echo, hang } = guardAll(
@@ -36,7 +36,7 @@ describe('guardAll', () => {
     expect(tokens).toHaveBeenCalledTimes(2);
   });
 
-  test('R4: they are alternatives of each other, in whichever order', async () => {
+  test('R4: the functions are alternatives of each other, in any order', async () => {
     const adapt = (query: string) => ({ topic: query });
     const { session } = watchedSession({
       tools: {
@@ -57,7 +57,7 @@ describe('guardAll', () => {
     }
   });
 
-  test('E3: functions keep the record as `this`; a sibling that they call by it is the plain one', async () => {
+  test('E3: functions keep the record as `this`; a sibling that they call through it is the plain one', async () => {
     const { session, decisions } = watchedSession();
     const tools = {
       at: (path: string) => `wiki/${path}`,
@@ -80,7 +80,7 @@ describe('guardAll', () => {
     ] as const) {
       expect(() => guardAll(session, tools as never)).toThrow(
         new BreakerboxUsageError(
-          `guardAll(): got ${shown} in place of tools, so there is nothing to guard. Give an object of functions by the names of their tools.`,
+          `guardAll(): got ${shown} instead of tools, so there is nothing to guard. Pass an object with one function for each tool name.`,
         ),
       );
     }
@@ -90,9 +90,11 @@ describe('guardAll', () => {
     expect(() => guardAll({} as never, { search: failing })).toThrow(BreakerboxUsageError);
     expect(() => guardAll(session, { search: failing }, { timeoutMs: -1 })).toThrow(BreakerboxConfigError);
     expect(() => guardAll(session, {}, { timeout: 5 } as never)).toThrow(
-      /guardAll\(\) options\.timeout: is no setting/,
+      /guardAll\(\) options\.timeout: is not a setting/,
     );
-    expect(() => guardAll(session, {}, { alternatives: {} } as never)).toThrow(/options\.alternatives: is no setting/);
+    expect(() => guardAll(session, {}, { alternatives: {} } as never)).toThrow(
+      /options\.alternatives: is not a setting/,
+    );
     expect(() => guardAll(session, {}, null as never)).toThrow(BreakerboxConfigError);
   });
 });
@@ -100,7 +102,7 @@ describe('guardAll', () => {
 describe('types', () => {
   const { session } = watchedSession();
 
-  test('input and result of each are kept; the call needs no annotation', () => {
+  test('input and result of each are kept; a call needs no annotation', () => {
     const all = guardAll(session, {
       search: async ({ query }: { query: string }, { signal, permit }) => {
         expectTypeOf(signal).toEqualTypeOf<AbortSignal>();

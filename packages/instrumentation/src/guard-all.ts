@@ -50,7 +50,7 @@ export function guardAll<Tools extends Readonly<Record<string, ToolFunction>>>(
 ): GuardedFunctions<Tools> {
   if (!isRecord(tools)) {
     throw new BreakerboxUsageError(
-      `guardAll(): got ${aValue(tools)} in place of tools, so there is nothing to guard. Give an object of functions by the names of their tools.`,
+      `guardAll(): got ${aValue(tools)} instead of tools, so there is nothing to guard. Pass an object with one function for each tool name.`,
     );
   }
   checkOptions('guardAll()', options, CHECKS);

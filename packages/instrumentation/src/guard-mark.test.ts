@@ -38,7 +38,7 @@ const wrappers: Readonly<Record<string, (session: SessionSource, before?: never)
 };
 
 describe.each(Object.entries(wrappers))('%s', (where, wrap) => {
-  test('C6: rejects a tool that is guarded for the same session already, because a probe would reject itself', () => {
+  test('C6: rejects a tool that is already guarded for the same session, because a probe would reject itself', () => {
     for (const session of [watchedSession().session, currentSession]) {
       const once = wrap(session) as never;
       expect(() => wrap(session, once)).toThrow(BreakerboxUsageError);
@@ -49,14 +49,14 @@ describe.each(Object.entries(wrappers))('%s', (where, wrap) => {
     }
   });
 
-  test('takes what asks another session, and the same once more for another', () => {
+  test('accepts a tool that is guarded for another session, and once more for a third', () => {
     const once = wrap(watchedSession().session) as never;
     expect(() => wrap(watchedSession().session, once)).not.toThrow();
     expect(() => wrap(currentSession, once)).not.toThrow();
   });
 });
 
-test('C6: a function of guard is no tool of another wrapper for the same session', () => {
+test('C6: another wrapper for the same session rejects a function of guard', () => {
   const { session } = watchedSession();
   const search = guard(session, 'search', find);
   expect(() => guardToolFactory(openAiTool, session)({ ...openAi, execute: search } as never)).toThrow(
@@ -66,7 +66,7 @@ test('C6: a function of guard is no tool of another wrapper for the same session
   expect(() => guardAll(session, { search: search as never })).toThrow(/guardAll\(\), tool 'search'.*guarded/);
 });
 
-test('what marks a function of ours is not seen on it, and nothing is written on those of others', () => {
+test('the mark of our functions is not visible, and nothing is written on other functions', () => {
   const own = async () => 'found';
   const before = Reflect.ownKeys(own);
   const guarded = guard(watchedSession().session, 'search', own);

@@ -27,7 +27,7 @@ const page = ({ session }: Watched, tool: string, options: GuardOptions<string> 
 
 const STALE = 'stale: retrieved 1970-01-01 00:00:00 UTC';
 
-describe('R4: an alternative with adapt is called in place', () => {
+describe('R4: an alternative with adapt is called', () => {
   const route = (alternative: Partial<Alternative> = {}, more: ToolConfig = {}) =>
     watchedSession({
       tools: {
@@ -57,7 +57,7 @@ describe('R4: an alternative with adapt is called in place', () => {
     return { web, news };
   };
 
-  test('R4: with its own input, decision, span and settlement; the answer says who gave it and what is lost', async () => {
+  test('R4: with its own input, decision, span and settlement; the answer names it and the loss', async () => {
     const traced = startTracing();
     const watched = route();
     const { web } = await outage(watched);
@@ -78,7 +78,7 @@ describe('R4: an alternative with adapt is called in place', () => {
     expect(traced.attributes('execute_tool news')[0]).toMatchObject({ 'gen_ai.tool.call.id': 'call-1' });
   });
 
-  test('R4: one that is rejected as well leaves the first rejection; there is no second hop', async () => {
+  test('R4: if it is rejected too, the first rejection remains; there is no second hop', async () => {
     const watched = watchedSession({
       loopGuard: { repeats: 1 },
       tools: {
@@ -110,9 +110,9 @@ describe('R4: an alternative with adapt is called in place', () => {
       },
       /no such field/,
     ],
-    ['gives a promise', async () => '/x', /gave a promise/],
-    ['rejects', () => Promise.reject(new Error('later')), /gave a promise|later/],
-  ])('R4: adapt that %s is reported, and leaves the rejection (E5)', async (_, adapt, said) => {
+    ['gives a promise', async () => '/x', /returned a promise/],
+    ['rejects', () => Promise.reject(new Error('later')), /returned a promise|later/],
+  ])('R4: adapt that %s is reported, and the rejection remains (E5)', async (_, adapt, said) => {
     const heard = listenToDiag();
     const watched = route({ adapt: adapt as never });
     const { web } = await outage(watched);
@@ -124,7 +124,7 @@ describe('R4: an alternative with adapt is called in place', () => {
     expect(watched.decisions).toEqual(['web: call', 'web: skip']);
   });
 
-  test('R4: one that fails is settled by its own error, which reaches the caller', async () => {
+  test('R4: a failing alternative is settled by its own error, which reaches the caller', async () => {
     const watched = route();
     const { web } = await outage(watched);
     server.answer('/news/x', 500);
@@ -132,7 +132,7 @@ describe('R4: an alternative with adapt is called in place', () => {
     expect(watched.outcomes).toEqual(['web: failure, server', 'news: failure, server']);
   });
 
-  test('R4: one without adapt, or that was not given, is left to the caller', async () => {
+  test('R4: without adapt, or if it is not given, it is left to the caller', async () => {
     const given = route({ adapt: undefined as never });
     expect(await rejectionOf((await outage(given)).web('/x'))).toMatchObject({ route: { tool: 'news' } });
     const missing = route();
@@ -142,7 +142,7 @@ describe('R4: an alternative with adapt is called in place', () => {
     expect(missing.decisions).toEqual(['web: call', 'web: skip']);
   });
 
-  test('R4: the abort of the caller ends the alternative, and costs nothing', async () => {
+  test('R4: an abort by the caller ends the alternative, and costs nothing', async () => {
     const watched = route();
     const hanging = guard(watched.session, 'news', (_: string) => new Promise<string>(() => {}));
     const web = page(watched, 'web', { alternatives: { news: hanging } });
@@ -156,7 +156,7 @@ describe('R4: an alternative with adapt is called in place', () => {
     expect(watched.outcomes.at(-1)).toBe('news: ignored, cancelled');
   });
 
-  test("R4: the alternative's own timeout counts as its own", async () => {
+  test('R4: the timeout of the alternative counts for the alternative', async () => {
     const watched = route();
     const hanging = guard(watched.session, 'news', (_: string) => new Promise<string>(() => {}), { timeoutMs: 5 });
     const web = page(watched, 'web', { alternatives: { news: hanging } });
@@ -166,7 +166,7 @@ describe('R4: an alternative with adapt is called in place', () => {
     expect(watched.outcomes.at(-1)).toBe('news: failure, timeout');
   });
 
-  test('R4: the last good result comes before an alternative', async () => {
+  test('R4: the last good result is preferred to an alternative', async () => {
     const watched = route({}, { serveStaleMs: 60_000 });
     const news = page(watched, 'news');
     const web = page(watched, 'web', { alternatives: { news } });
@@ -181,7 +181,7 @@ describe('R4: an alternative with adapt is called in place', () => {
     ['a plain function', () => ({ news: async () => 1 }), /has a value under 'news' that guard\(\) did not make/],
     ['the guard of another tool', (watched) => ({ other: page(watched, 'news') }), /the function of tool 'news'/],
     ['a list', () => [], /is an array/],
-  ])('R4: alternatives refuse %s', (_, made, message) => {
+  ])('R4: the option rejects %s', (_, made, message) => {
     const watched = watchedSession();
     const wrap = () => page(watched, 'web', { alternatives: made(watched) as never });
     expect(wrap).toThrow(BreakerboxConfigError);
@@ -192,7 +192,7 @@ describe('R4: an alternative with adapt is called in place', () => {
     [20, undefined],
     [20, 60_000],
     [60_000, 20],
-  ])('R4: has what is left of %s ms, and its own %s', async (timeoutMs, ownMs) => {
+  ])('R4: it has the rest of %s ms, and its own %s', async (timeoutMs, ownMs) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const { session, outcomes } = route();
     const hang = () => new Promise<string>(() => {});
@@ -205,7 +205,7 @@ describe('R4: an alternative with adapt is called in place', () => {
     expect(outcomes).toEqual(['web: failure, server', 'news: failure, timeout']);
   });
 
-  test('R4: has less where adapt took its time, and does not begin with nothing', async () => {
+  test('R4: it has less time after a slow adapt, and does not start without time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const takes = (ms: number) => (input: unknown) => {
       vi.advanceTimersByTime(ms);

@@ -19,7 +19,7 @@ const trap = () => {
   throw new Error('do not listen to me');
 };
 
-describe('a call that cannot be', () => {
+describe('an invalid call', () => {
   test.each<[unknown, string]>([
     [null, "guard('search'): the second argument of a call is null"],
     [0, "guard('search'): the second argument of a call is 0"],
@@ -28,7 +28,7 @@ describe('a call that cannot be', () => {
     [{ signal: new AbortController() }, 'Give the signal of an AbortController'],
     [{ signal: { aborted: false, addEventListener: trap } }, 'the signal of a call'],
     [{ signal: 5 }, 'the signal of a call is 5'],
-  ])('E5: %o is rejected, and takes no probe with it', async (call, words) => {
+  ])('E5: with %o is rejected, and does not keep a probe', async (call, words) => {
     const { session, decisions } = dueProbe();
     const search = guard(session, 'search', async (_: number) => 'found');
     const error = await search(1, call as never).catch((caught) => caught);
@@ -39,12 +39,12 @@ describe('a call that cannot be', () => {
     expect(decisions.at(-1)).toBe('search: probe');
   });
 
-  test('without a signal, null too, is a call as any other', async () => {
+  test('without a signal, or with null, is an ordinary call', async () => {
     const search = guard(dueProbe().session, 'search', async (_: number) => 'found');
     expect(await search(1, { signal: null as never })).toBe('found');
   });
 
-  test('E5: a signal that cannot be listened to gives the probe back', async () => {
+  test('E5: with a signal that accepts no listener gives the probe back', async () => {
     const { session, decisions, outcomes } = dueProbe();
     const signal = { aborted: false, addEventListener: trap, removeEventListener: trap } as unknown as AbortSignal;
     const search = guard(session, 'search', async (_: number) => 'found', { timeoutMs: 60_000 });
@@ -54,7 +54,7 @@ describe('a call that cannot be', () => {
     expect(decisions.slice(1)).toEqual(['search: probe', 'search: probe']);
   });
 
-  test('a run that cannot begin is settled', () => {
+  test('that cannot begin is settled', () => {
     const { session, outcomes } = watchedSession();
     const permit = session.acquire('search');
     expect(() => new Run(permit, { signal: { addEventListener: trap } as unknown as AbortSignal })).toThrow();
@@ -62,7 +62,7 @@ describe('a call that cannot be', () => {
   });
 });
 
-describe('an MCP call that cannot be', () => {
+describe('an invalid MCP call', () => {
   const guarded = () => {
     const watched = dueProbe();
     const callTool = async (_params: unknown, _schema?: unknown, _options?: unknown) => ({ content: [] });
@@ -79,7 +79,7 @@ describe('an MCP call that cannot be', () => {
       [{ name: 'search' }, undefined, { signal: {} }],
       "callTool('search') of guardMcpClient(): the signal of a call is a value of",
     ],
-  ])('%j is rejected, and takes no probe with it', async (given, words) => {
+  ])('with %j is rejected, and does not keep a probe', async (given, words) => {
     const { client, decisions } = guarded();
     const error = await client.callTool(...(given as [unknown])).catch((caught) => caught);
     expect(error).toBeInstanceOf(BreakerboxUsageError);
@@ -87,7 +87,7 @@ describe('an MCP call that cannot be', () => {
     expect(decisions).toEqual(['search: call']);
   });
 
-  test('E5: options that cannot be read give the probe back', async () => {
+  test('E5: with unreadable options gives the probe back', async () => {
     const { client, decisions, outcomes } = guarded();
     const options = new Proxy({}, { ownKeys: trap });
     await expect(client.callTool({ name: 'search' }, undefined, options)).rejects.toThrow('do not listen to me');

@@ -95,7 +95,7 @@ const patient = () => watchedSession({ defaults: { failureThreshold: 1_000 }, bu
 
 const all = 'by way of %s, with %s, %s';
 
-describe('nothing is left of a call whose tool answers', () => {
+describe('a call whose tool answers leaks nothing', () => {
   test.each(product)(all, async (...kind) => {
     const { session, outcomes } = patient();
     for (const [end, expected] of [['gives', 'found'] as const, ['throws', refused] as const]) {
@@ -107,7 +107,7 @@ describe('nothing is left of a call whose tool answers', () => {
   });
 });
 
-describe('nothing is left of a call that is rejected, of a tool that would answer', () => {
+describe('a rejected call leaks nothing', () => {
   test.each(product)(all, async (...kind) => {
     const { session } = patient();
     const { caller, call } = begin(session, kind, 'gives');
@@ -117,7 +117,7 @@ describe('nothing is left of a call that is rejected, of a tool that would answe
   });
 });
 
-describe('nothing is left of a call that is stopped, of a tool that would answer', () => {
+describe('a stopped call leaks nothing', () => {
   const stoppable = product.filter(([shape, bound]) => shape !== 'at once' && bound !== 'no bounds');
   test.each(stoppable)(all, async (...kind) => {
     const { caller, call } = begin(patient().session, kind, 'hangs');
@@ -131,7 +131,7 @@ describe('nothing is left of a call that is stopped, of a tool that would answer
   });
 });
 
-describe('nothing is left of a call whose reader goes early', () => {
+describe('a call whose reader leaves early leaks nothing', () => {
   test.each(product.filter(([shape]) => shape === 'pieces'))(all, async (...kind) => {
     const { session, outcomes } = patient();
     for (const leave of ['return', 'throw'] as const) {
@@ -145,7 +145,7 @@ describe('nothing is left of a call whose reader goes early', () => {
   });
 });
 
-test('what calls were given and what they gave can be collected, though session, function and signal live on', async () => {
+test('inputs and results of calls can be collected while session, function and signal live', async () => {
   vi.useRealTimers();
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;

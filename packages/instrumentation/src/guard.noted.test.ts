@@ -32,7 +32,7 @@ test.each<[string, readonly unknown[], readonly unknown[]]>([
   ['objects', [{ hit: 1 }, { hit: 2 }], [{ hit: 1, note: NOTE }, { hit: 2 }]],
   ['anything', [1, 2], [{ result: 1, note: NOTE }, 2]],
   ['nothing', [], []],
-])('R4: %s of a generator; the end settles the call', async (_, pieces, expected) => {
+])('R4: the note is added to %s of a generator; the end settles the call', async (_, pieces, expected) => {
   const { given, outcomes } = await inPlace(async function* () {
     yield* pieces;
   });
@@ -41,7 +41,7 @@ test.each<[string, readonly unknown[], readonly unknown[]]>([
   expect(outcomes).toEqual(['web: failure, network', 'news: success']);
 });
 
-test('R4: a plain async iterable has it too', async () => {
+test('R4: the note is added to a plain async iterable too', async () => {
   const { given, outcomes } = await inPlace(() => ({
     async *[Symbol.asyncIterator]() {
       yield 'a';
@@ -51,7 +51,7 @@ test('R4: a plain async iterable has it too', async () => {
   expect(outcomes).toEqual(['web: failure, network', 'news: success']);
 });
 
-test('R4: an error among the pieces is that of the alternative, and reaches the reader', async () => {
+test('R4: an error among the pieces is an error of the alternative, and reaches the reader', async () => {
   const { given, outcomes, web } = await inPlace(async function* () {
     yield 'a';
     throw refused;
@@ -61,7 +61,7 @@ test('R4: an error among the pieces is that of the alternative, and reaches the 
   await expect(web()).rejects.toThrow(ToolUnavailableError);
 });
 
-test('R4: who leaves before the first piece, or after it, settles the call', async () => {
+test('R4: a reader that leaves before or after the first piece settles the call', async () => {
   const pieces = async function* () {
     yield 'a';
     yield 'b';
@@ -74,7 +74,7 @@ test('R4: who leaves before the first piece, or after it, settles the call', asy
   expect(left.outcomes).toEqual(['web: failure, network', 'news: ignored, cancelled']);
 });
 
-test('R4: readers that ask at once get the note once', async () => {
+test('R4: concurrent reads get the note once', async () => {
   const { given } = await inPlace(async function* () {
     yield 'a';
     yield 'b';

@@ -23,7 +23,7 @@ describe('O5: the arguments reach the loop guard', () => {
     expect(find).toHaveBeenCalledTimes(5);
   });
 
-  test('O5: that throw when they are read change nothing of the call', async () => {
+  test('O5: arguments that throw when they are read do not change the call', async () => {
     const { session, outcomes } = watchedSession();
     const trap = () => {
       throw new Error('do not look at me');
@@ -37,7 +37,7 @@ describe('O5: the arguments reach the loop guard', () => {
 describe('F1: results that may not be current', () => {
   const labelling = () => watchedSession({ tools: { rates: { labelFreshness: true } } }).session;
 
-  test('F1: are labelled where the tool asks for it; fresh ones are the very result', async () => {
+  test('F1: are labelled if the tool asks for it; fresh results are the same object', async () => {
     const rate = { usd: 1.1 };
     const rates = guard(labelling(), 'rates', (_: string) => rate);
     expect(await rates('eur')).toBe(rate);
@@ -49,7 +49,7 @@ describe('F1: results that may not be current', () => {
     expect(rate).toEqual({ usd: 1.1 });
   });
 
-  test('F1: are what they are where it does not', async () => {
+  test('F1: are not changed without the option', async () => {
     const rate = { usd: 1.1 };
     const rates = guard(watchedSession().session, 'rates', (_: string) => rate);
     for (let call = 0; call < 2; call += 1) expect(await rates('eur')).toBe(rate);
@@ -59,12 +59,12 @@ describe('F1: results that may not be current', () => {
     [{ retrievedUnixMs: -60_000 }, 'stale: retrieved 1969-12-31 23:59:00 UTC'],
     [{ retrievedUnixMs: null }, 'freshness_unknown: retrieved at an unknown time'],
     [{ verified: false }, 'unverified: it was not checked, retrieved 1970-01-01 00:00:00 UTC'],
-  ])('F1: as freshness() reads in them: %o', async (hint, label) => {
+  ])('F1: have the label that freshness() returns: %o', async (hint, label) => {
     const rates = guard(labelling(), 'rates', (_: string) => '1.1', { freshness: () => hint });
     expect(await rates('eur')).toBe(`[${label}]\n1.1`);
   });
 
-  test('F1, E5: freshness() that throws is reported, and the result is fresh', async () => {
+  test('F1, E5: if freshness() throws, that is reported and the result is fresh', async () => {
     const heard = listenToDiag();
     const rates = guard(labelling(), 'rates', (_: string) => '1.1', {
       freshness: () => {
@@ -76,7 +76,7 @@ describe('F1: results that may not be current', () => {
   });
 });
 
-describe('O4: what a call cost', () => {
+describe('O4: the cost of a call', () => {
   const spending = (
     tokens: (end: { result?: { used: number } | undefined; error?: unknown }) => number | undefined,
   ) => {
@@ -96,14 +96,14 @@ describe('O4: what a call cost', () => {
     return { call, spent, outcomes: watched.outcomes };
   };
 
-  test('O4: is read in the result, or in the error', async () => {
+  test('O4: is read from the result or from the error', async () => {
     const { call, spent } = spending(({ result, error }) => result?.used ?? (error as { usage: number }).usage);
     await call(false);
     await expect(call(true)).rejects.toThrow('overloaded');
     expect(spent).toEqual([812, 70]);
   });
 
-  test('O4: is read in what stopped the call', async () => {
+  test('O4: is read from the reason that stopped the call', async () => {
     const watched = watchedSession();
     const spent: (number | undefined)[] = [];
     watched.box.on('outcome', (event) => spent.push(event.tokens));
@@ -114,7 +114,7 @@ describe('O4: what a call cost', () => {
     expect(spent).toEqual([5]);
   });
 
-  test('O4, E5: a reader that throws is reported, and costs nothing else', async () => {
+  test('O4, E5: if the reader throws, that is reported and costs nothing else', async () => {
     const heard = listenToDiag();
     const { call, spent, outcomes } = spending(() => {
       throw refused;
@@ -128,7 +128,7 @@ describe('O4: what a call cost', () => {
   });
 
   test.each(['tokens', 'freshness'])(
-    'E5: %s that gives a promise says nothing, and its rejection is told',
+    'E5: %s that returns a promise has no effect, and its rejection is reported',
     async (key) => {
       const heard = listenToDiag();
       const { session, outcomes } = watchedSession({ tools: { agent: { labelFreshness: true } } });
@@ -145,14 +145,14 @@ describe('O4: what a call cost', () => {
     },
   );
 
-  test.each([['tokens'], ['freshness']])('%s that is no function is rejected', (key) => {
+  test.each([['tokens'], ['freshness']])('%s that is not a function is rejected', (key) => {
     expect(() => guard(watchedSession().session, 'agent', () => 1, { [key]: 5 } as never)).toThrow(
       new RegExp(`options\\.${key}: is 5\\. Set a function`),
     );
   });
 });
 
-test('options say nothing of the type of the result', () => {
+test('options do not change the type of the result', () => {
   const { session } = watchedSession();
   const options: GuardOptions = { timeoutMs: 5, tokens: () => 1 };
   const any = guard(session, 'any', async (page: number) => `${page}`, options);
@@ -161,7 +161,7 @@ test('options say nothing of the type of the result', () => {
   expectTypeOf(own).returns.resolves.toEqualTypeOf<{ page: number }>();
 });
 
-test('R2: a rejection says where to go instead, without results', async () => {
+test('R2: a rejection names the route, without results', async () => {
   const { session } = watchedSession({
     tools: { search: { failureThreshold: 1, fallback: 'ask the user for a link' } },
   });

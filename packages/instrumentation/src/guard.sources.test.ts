@@ -1,4 +1,4 @@
-/** What a tool gives that can be read in other ways than piece by piece: it is the answer, and nobody touches it. */
+/** Results that can be read in other ways than piece by piece. The result is the answer, and the guard does not read it. */
 import { opendir } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
@@ -54,7 +54,7 @@ const generatorWithMore = () => {
   return Object.assign(pieces(), { toArray: async () => [1] });
 };
 
-describe('comes back as the very same, and counts at once', () => {
+describe('a source is returned unchanged, and counts at once', () => {
   test.each<[string, () => object | null | Promise<object>]>([
     ['a web stream', () => new Response('pages').body],
     ['a stream of Node', () => Readable.from(['pages'])],
@@ -71,7 +71,7 @@ describe('comes back as the very same, and counts at once', () => {
     expect(outcomes).toEqual(['pages: success']);
   });
 
-  test('a directory, which then is read as ever', async () => {
+  test('a directory, which can then be read as usual', async () => {
     const { session, outcomes } = watchedSession();
     const folder = await opendir(fileURLToPath(new URL('.', import.meta.url)));
     const given = await guard(session, 'folder', () => folder)();
@@ -96,7 +96,7 @@ test('the lines of a readline interface reach its listeners and its reader', asy
   ]);
 });
 
-test("a cursor's next() gives what it gave before", async () => {
+test("a cursor's next() returns the same values", async () => {
   const { session } = watchedSession();
   const find = guard(session, 'find', () => new Cursor());
   const cursor = await find();
@@ -108,7 +108,7 @@ test("a cursor's next() gives what it gave before", async () => {
   ]);
 });
 
-test('F1: no label takes its place', async () => {
+test('F1: no label replaces it', async () => {
   const { session } = watchedSession({ tools: { ask: { labelFreshness: true } } });
   const stream = new MessageStream();
   const freshness = () => ({ retrievedUnixMs: null });
@@ -117,14 +117,14 @@ test('F1: no label takes its place', async () => {
   expect(await guard(session, 'ask', () => 'text', { freshness })()).toMatch(/^\[.+\]\ntext$/);
 });
 
-test('O2: one that says itself that it is an outage counts as one', async () => {
+test('O2: a result that marks itself as an outage counts as one', async () => {
   const { session, outcomes } = watchedSession();
   const response = { error: 'HTTP 503', [Symbol.asyncIterator]: generatorWithMore };
   expect(await guard(session, 'get', () => response)()).toBe(response);
   expect(outcomes).toEqual(['get: failure, server']);
 });
 
-test('a tool that has recovered is let back, however its answer is read', async () => {
+test('a tool that has recovered is called again, however its answer is read', async () => {
   const { session, decisions } = watchedSession({ tools: { ask: { failureThreshold: 1, probeAfterSteps: 1 } } });
   let works = false;
   const ask = guard(session, 'ask', async () => {

@@ -27,7 +27,7 @@ describe('F2: an open circuit answers with the last good result', () => {
   const stale = (more: ToolConfig = {}) =>
     watchedSession({ tools: { pages: { failureThreshold: 1, serveStaleMs: 60_000, ...more } } });
 
-  test('F2: of the same arguments, labelled stale; the server is left alone', async () => {
+  test('F2: for the same arguments, labelled stale; the server is not called', async () => {
     const watched = stale();
     const pages = page(watched, 'pages');
     server.answer('/a', 200, 'good');
@@ -41,7 +41,7 @@ describe('F2: an open circuit answers with the last good result', () => {
     expect(watched.decisions).toEqual(['pages: call', 'pages: call', 'pages: skip', 'pages: skip']);
   });
 
-  test('F2: of a call without arguments', async () => {
+  test('F2: for a call without arguments', async () => {
     const { session } = stale();
     let works = true;
     const pages = guard(session, 'pages', async (_?: undefined) => {
@@ -55,7 +55,7 @@ describe('F2: an open circuit answers with the last good result', () => {
     expect(good).toEqual({ celsius: 4 });
   });
 
-  test('F2: has one span, of the skip', async () => {
+  test('F2: with one span, of the skip', async () => {
     const traced = startTracing();
     const pages = page(stale(), 'pages');
     await pages('/a');

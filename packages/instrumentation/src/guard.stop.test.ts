@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 describe('a timeout', () => {
-  test('aborts the tool, rejects at once and counts as a failure, even if the tool takes no notice', async () => {
+  test('aborts the tool, rejects at once and counts as a failure, even if the tool ignores it', async () => {
     const { session, outcomes } = watchedSession();
     let seen: GuardedCall | undefined;
     const search = guard(
@@ -46,7 +46,7 @@ describe('a timeout', () => {
     expect(outcomes).toEqual(['search: failure, timeout']);
   });
 
-  test('drops what the tool says afterwards', async () => {
+  test('drops later output of the tool', async () => {
     const { session, outcomes } = watchedSession();
     const fail = guard(
       session,
@@ -62,7 +62,7 @@ describe('a timeout', () => {
     expect(outcomes).toEqual(['fail: failure, timeout']);
   });
 
-  test('B3: of a call cuts off the calls within it, which are not late themselves', async () => {
+  test('B3: of a call cuts off the calls inside it, which are not late themselves', async () => {
     const { session, outcomes } = watchedSession();
     const search = guard(session, 'search', hang, { timeoutMs: 10_000 });
     const research = guard(session, 'research', (q: string, { signal }) => search(q, { signal }), { timeoutMs: 20 });
@@ -71,7 +71,7 @@ describe('a timeout', () => {
     expect(session.view().budget).toMatchObject({ limit: 5, remaining: 4 });
   });
 
-  test('B3: of the framework, which cuts off a guarded call and with it those within it, is one charge', async () => {
+  test('B3: of the framework, which cuts off a guarded call and its inner calls, is one charge', async () => {
     const { session, outcomes } = watchedSession();
     const search = guard(session, 'search', hang);
     const research = guard(session, 'research', (q: string, { signal }) => search(q, { signal }));
@@ -79,7 +79,7 @@ describe('a timeout', () => {
     expect(outcomes.toSorted()).toEqual(['research: failure, timeout', 'search: ignored, cancelled']);
   });
 
-  test('B3: ends a call whose framework made a signal of its own of ours', async () => {
+  test('B3: ends a call whose framework derived its own signal from ours', async () => {
     const { session, outcomes } = watchedSession();
     const search = guard(session, 'search', hang);
     const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, new AbortController().signal]);
@@ -90,7 +90,7 @@ describe('a timeout', () => {
     expect(outcomes.toSorted()).toEqual(['research: failure, timeout', 'search: ignored, cancelled']);
   });
 
-  test("of the caller's own is the tool's: AbortSignal.timeout() that is handed on", async () => {
+  test('of the caller is a timeout of the tool: AbortSignal.timeout() that is passed on', async () => {
     const { session, outcomes } = watchedSession();
     const search = guard(session, 'search', hang);
     await expect(search('q', { signal: AbortSignal.timeout(10) })).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -126,7 +126,7 @@ describe("the caller's abort", () => {
     expect(session.view().budget.consumed).toBe(0);
   });
 
-  test('by a timeout of its own is a timeout', async () => {
+  test("by the caller's own timeout is a timeout", async () => {
     const { session, outcomes } = watchedSession();
     const caller = new AbortController();
     const call = guard(session, 'search', hang)(1, { signal: caller.signal });
@@ -135,7 +135,7 @@ describe("the caller's abort", () => {
     expect(outcomes).toEqual(['search: failure, timeout']);
   });
 
-  test('before the call keeps the tool from being run or asked for', async () => {
+  test('before the call prevents the decision and the run', async () => {
     const { session, decisions } = watchedSession();
     const run = vi.fn();
     const reason = new Error('the user left');
@@ -144,7 +144,7 @@ describe("the caller's abort", () => {
     expect(decisions).toEqual([]);
   });
 
-  test('by the tool itself, while it is being called, is the same', async () => {
+  test('by the tool itself, during the call, is the same', async () => {
     const { session, outcomes } = watchedSession();
     const caller = new AbortController();
     const search = guard(session, 'search', () => {
@@ -155,7 +155,7 @@ describe("the caller's abort", () => {
     expect(outcomes).toEqual(['search: ignored, cancelled']);
   });
 
-  test('while the call is being decided keeps the tool from being run', async () => {
+  test('during the decision prevents the run', async () => {
     const { box, session, outcomes } = watchedSession();
     const caller = new AbortController();
     const run = vi.fn();

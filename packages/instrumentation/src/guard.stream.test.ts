@@ -9,8 +9,8 @@ const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNR
 
 afterEach(stopTracing);
 
-describe('a tool that answers piece by piece', () => {
-  test('has succeeded when its pieces have been read to the end, and not before', async () => {
+describe('a tool that streams', () => {
+  test('succeeds when its pieces have been read to the end, and not before', async () => {
     const { session, outcomes } = watchedSession();
     const pages = guard(session, 'pages', async function* (count: number) {
       for (let page = 1; page <= count; page += 1) yield page;
@@ -25,7 +25,7 @@ describe('a tool that answers piece by piece', () => {
     expect(outcomes).toEqual(['pages: success']);
   });
 
-  test('fails by the error among its pieces, and is skipped then', async () => {
+  test('fails by an error among its pieces, and is then skipped', async () => {
     const { session, outcomes } = watchedSession({ defaults: { failureThreshold: 1 } });
     const pages = guard(session, 'pages', async function* (_?: undefined) {
       yield 1;
@@ -36,7 +36,7 @@ describe('a tool that answers piece by piece', () => {
     await expect(pages()).rejects.toThrow(ToolUnavailableError);
   });
 
-  test('may be a plain async iterable, also one that is promised; read again it is no new call', async () => {
+  test('may be a plain or promised async iterable; a second reading is not a new call', async () => {
     const made = {
       async *[Symbol.asyncIterator]() {
         yield 1;
@@ -52,7 +52,7 @@ describe('a tool that answers piece by piece', () => {
     }
   });
 
-  test('may be what another guard follows: its end settles both', async () => {
+  test('may be the source of another guard: its end settles both', async () => {
     const { session, outcomes } = watchedSession();
     const inner = guard(session, 'inner', async function* (_?: undefined) {
       yield 1;
@@ -63,7 +63,7 @@ describe('a tool that answers piece by piece', () => {
     expect(outcomes).toEqual(['inner: success', 'outer: success']);
   });
 
-  test('costs nothing where its reader leaves early, and cleans up', async () => {
+  test('costs nothing if its reader leaves early, and cleans up', async () => {
     const { session, outcomes } = watchedSession();
     const seen: string[] = [];
     const pages = guard(session, 'pages', async function* (_: undefined, { signal }) {
@@ -84,7 +84,7 @@ describe('a tool that answers piece by piece', () => {
     expect(outcomes).toEqual(['pages: ignored, cancelled', 'pages: ignored, cancelled', 'pages: ignored, cancelled']);
   });
 
-  test('O5: left early three times in a row with the same arguments it is a repeat, and the circuit stays closed', async () => {
+  test('O5: counts as a repeat after the reader leaves early three times in a row; the circuit stays closed', async () => {
     const { session, decisions } = watchedSession();
     const pages = guard(session, 'pages', async function* (_: string) {
       yield 1;
@@ -96,7 +96,7 @@ describe('a tool that answers piece by piece', () => {
     expect([session.peek('pages')?.state, session.view().budget.consumed]).toEqual(['closed', 0]);
   });
 
-  test('runs out of time unread too, and its return() ends the wait', async () => {
+  test('times out unread too, and its return() ends the wait', async () => {
     const { session, outcomes } = watchedSession();
     vi.useFakeTimers();
     try {
@@ -118,7 +118,7 @@ describe('a tool that answers piece by piece', () => {
     }
   });
 
-  test('hears what its reader says', async () => {
+  test('receives the values that its reader sends', async () => {
     const { session } = watchedSession();
     const talk = guard(session, 'talk', async function* (first: string): AsyncGenerator<string, void, string> {
       let next = first;
@@ -129,7 +129,7 @@ describe('a tool that answers piece by piece', () => {
     expect((await pieces.next('b')).value).toBe('you said b');
   });
 
-  test('may be an iterator without more', async () => {
+  test('may be an iterator without throw and return', async () => {
     const { session, outcomes } = watchedSession();
     const bare = () => {
       const iterator: AsyncIterableIterator<number> = {
@@ -147,7 +147,7 @@ describe('a tool that answers piece by piece', () => {
     expect(outcomes).toEqual(['bare: success', 'bare: ignored, cancelled']);
   });
 
-  test('is bound by the timeout to its last piece', async () => {
+  test('obeys the timeout until its last piece', async () => {
     const { session, outcomes } = watchedSession();
     const pages = guard(
       session,
@@ -173,7 +173,7 @@ describe('a tool that answers piece by piece', () => {
     expect(traced.paths()).toEqual(['execute_tool pages > GET', 'execute_tool pages']);
   });
 
-  test('F1, F2: has no label and is no last good result; what it cost is read at its end', async () => {
+  test('F1, F2: has no label and is not a last good result; its cost is read at its end', async () => {
     const { session, outcomes } = watchedSession({
       tools: { pages: { failureThreshold: 1, labelFreshness: true, serveStaleMs: 60_000 } },
     });
@@ -200,7 +200,7 @@ describe('a tool that answers piece by piece', () => {
     expect(outcomes).toEqual(['pages: success', 'pages: failure, network']);
   });
 
-  test('E5: a result that throws when it is asked whether it gives pieces gives none', async () => {
+  test('E5: a result that throws when its iterator is read is not a stream', async () => {
     const { session, outcomes } = watchedSession();
     const hostile = {
       get [Symbol.asyncIterator]() {
@@ -216,7 +216,7 @@ describe('a response', () => {
   const answer = (status: number) => guard(watched().session, 'fetch', async () => new Response('', { status }))();
   const watched = () => watchedSession();
 
-  test('O2: that is an outage counts as one, though its reader never looks', async () => {
+  test('O2: that reports an outage counts as one, even if its reader ignores it', async () => {
     const { session, outcomes } = watched();
     let status = 503;
     const get = guard(session, 'fetch', async () => new Response('', { status }));
@@ -229,7 +229,7 @@ describe('a response', () => {
     expect((await answer(200)).ok).toBe(true);
   });
 
-  test('F2: is never a last good result, for it can be read once', async () => {
+  test('F2: is never a last good result, because it can be read only once', async () => {
     const { session } = watchedSession({ tools: { fetch: { failureThreshold: 1, serveStaleMs: 60_000 } } });
     let works = true;
     const get = guard(session, 'fetch', async () => {

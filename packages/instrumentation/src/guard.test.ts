@@ -10,14 +10,14 @@ const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNR
 afterEach(stopTracing);
 
 describe('a result', () => {
-  test.each([[undefined], [null], [0], [''], [false], [Number.NaN]])('of %s comes back as it is', async (value) => {
+  test.each([[undefined], [null], [0], [''], [false], [Number.NaN]])('of %s is returned unchanged', async (value) => {
     const { session, outcomes } = watchedSession();
     expect(await guard(session, 'tool', () => value)(1)).toBe(value);
     expect(await guard(session, 'tool', async () => value)(1)).toBe(value);
     expect(outcomes).toEqual(['tool: success', 'tool: success']);
   });
 
-  test('that reports an error is judged by core, and comes back as the same object', async () => {
+  test('that reports an error is judged by core, and returned as the same object', async () => {
     const { session, outcomes } = watchedSession();
     const outage = { isError: true, content: [{ type: 'text', text: 'connect ECONNREFUSED 127.0.0.1:1' }] };
     const answer = { error: 'unknown order id' };
@@ -51,7 +51,7 @@ describe('an error', () => {
     },
   );
 
-  test('opens the circuit at the third; then the tool is left alone and the caller told', async () => {
+  test('opens the circuit at the third; then the tool is not called and the caller gets a ToolUnavailableError', async () => {
     const { session, decisions } = watchedSession();
     const run = vi.fn(() => Promise.reject(refused));
     const search = guard(session, 'search', run);
@@ -83,7 +83,7 @@ describe('an error', () => {
     expect(outcomes).toEqual(['tool: failure, unknown']);
   });
 
-  test('that says a tool beneath is unavailable costs the tool above nothing', async () => {
+  test('that reports an unavailable inner tool costs the outer tool nothing', async () => {
     const { session, outcomes } = watchedSession({ tools: { inner: { failureThreshold: 1 } } });
     const inner = guard(session, 'inner', () => Promise.reject(refused));
     const outer = guard(session, 'outer', () => inner(1));
@@ -96,7 +96,7 @@ describe('an error', () => {
 });
 
 describe('a pause', () => {
-  test('tells so', async () => {
+  test('is named in the error', async () => {
     const { session } = watchedSession({ budget: { rule: 'strict', failures: 1 } });
     const search = guard(session, 'search', () => Promise.reject(refused));
     await expect(search(1)).rejects.toBe(refused);
@@ -134,7 +134,7 @@ describe('the tool', () => {
     expect(box.tools).toEqual(['search']);
   });
 
-  test('of a session function is declared at its calls, on the session in use', async () => {
+  test('of a session function is declared at its calls, in the session of the call', async () => {
     const one = watchedSession();
     const two = watchedSession();
     let current = one.session;
@@ -165,16 +165,16 @@ describe('invalid arguments are rejected', () => {
   );
 
   test('a misspelt option', () => {
-    expect(() => guard(session, 'search', run, { timeout: 5 } as never)).toThrow(/options\.timeout: is no setting/);
+    expect(() => guard(session, 'search', run, { timeout: 5 } as never)).toThrow(/options\.timeout: is not a setting/);
   });
 
   test('a tool without a name', () => {
     expect(() => guard(session, ' ', run)).toThrow(BreakerboxConfigError);
   });
 
-  test('a box in place of a session, nothing in place of either, no function to run', async () => {
+  test('a box instead of a session, no session, no function to run', async () => {
     expect(() => guard(box as unknown as Session, 'search', run)).toThrow(/got a box instead of a session/);
-    const later = (async () => Promise.reject(refused)) as never; // E5: nobody would handle that one.
+    const later = (async () => Promise.reject(refused)) as never; // E5: no code would handle this rejection.
     await expect(guard(later, 'search', run)('x')).rejects.toThrow(/given to guard\('search'\): got a promise instead/);
     expect(() => guard(undefined as unknown as Session, 'search', run)).toThrow(BreakerboxUsageError);
     expect(() => guard(session, 'search', undefined as never)).toThrow(BreakerboxUsageError);

@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 describe('a call', () => {
-  test('E3: settles once; an unknown one, or that was rejected, is nothing', () => {
+  test('E3: settles once; an unknown or rejected call settles nothing', () => {
     const { session, decisions, outcomes } = once();
     const calls = hookedCalls(session);
     calls.acquire(call('a'));
@@ -44,7 +44,7 @@ describe('a call', () => {
   });
 
   test.each([undefined, null, 'done'])(
-    'E5: settled with %j, which says nothing, is ignored, and a probe gives its place back',
+    'E5: settled with %j, which has no outcome, is ignored, and a probe gives its place back',
     (given) => {
       const watched = once();
       const calls = hookedCalls(watched.session);
@@ -56,7 +56,7 @@ describe('a call', () => {
     },
   );
 
-  test('B3: one that failed because another tool was rejected costs nothing: that is charged already', () => {
+  test('B3: that failed because another tool was rejected costs nothing: that failure is charged already', () => {
     const { session, outcomes } = watchedSession();
     const calls = hookedCalls(session);
     session.declare('other');
@@ -69,7 +69,7 @@ describe('a call', () => {
     expect(session.view().budget.consumed).toBe(0);
   });
 
-  test('F1: its decision is given back, for the label that the model has to read', () => {
+  test('F1: returns its decision, for the label that the model reads', () => {
     const { session } = watchedSession({ tools: { search: { labelFreshness: true } } });
     const calls = hookedCalls(session);
     for (const id of ['a', 'b']) calls.acquire(call(id, { q: 'x' }));
@@ -77,7 +77,7 @@ describe('a call', () => {
     expect(calls.settle('b', { result: 'found' })?.freshness).toMatchObject({ kind: 'cached' });
   });
 
-  test('C2: gives its tool a circuit, O5: and without arguments is the same each time', () => {
+  test('C2: gives its tool a circuit; O5: all calls without arguments are the same', () => {
     const { box, session } = watchedSession({ defaults: { failureThreshold: 9 }, budget: { failures: 9 } });
     const calls = hookedCalls(session);
     const decisions = ['a', 'b', 'c', 'd'].map((id) => {
@@ -91,7 +91,7 @@ describe('a call', () => {
 });
 
 describe('the same id twice', () => {
-  test('C8: the earlier call is given up; what comes is settled on the later one', () => {
+  test('C8: abandons the earlier call; the result settles the later one', () => {
     const watched = once();
     const calls = hookedCalls(watched.session);
     dueForProbe(watched, calls);
@@ -102,7 +102,7 @@ describe('the same id twice', () => {
     expect(watched.session.peek('search')).toMatchObject({ state: 'closed' });
   });
 
-  test('in two systems of hooks, or for two sessions, is not the same call', () => {
+  test('in two systems of hooks, or for two sessions, is two calls', () => {
     const [one, other] = [once(), once()];
     const [calls, more] = [hookedCalls(one.session), hookedCalls(other.session)];
     calls.acquire(call('a'));
@@ -114,7 +114,7 @@ describe('the same id twice', () => {
 });
 
 describe('calls that are never settled', () => {
-  test('C8: that are given up cost nothing, one alone or all; a probe has its place again', () => {
+  test('C8: cost nothing when they are abandoned, one alone or all; a probe gives its place back', () => {
     const watched = once();
     const calls = hookedCalls(watched.session);
     dueForProbe(watched, calls);
@@ -130,7 +130,7 @@ describe('calls that are never settled', () => {
     expect(watched.session.view().budget).toMatchObject({ limit: 5, remaining: 4 });
   });
 
-  test("C9: a probe's lease runs out, and its late end changes nothing", () => {
+  test('C9: lose the lease of a probe, and a late end changes nothing', () => {
     let ms = 0;
     const watched = once({ clock: { now: () => ms, unixNow: () => ms } });
     const calls = hookedCalls(watched.session);
@@ -144,7 +144,7 @@ describe('calls that are never settled', () => {
     expect(watched.outcomes.slice(1)).toEqual(['search: failure, timeout']);
   });
 
-  test('are kept up to a thousand a session: then the oldest is given up', () => {
+  test('are kept up to a thousand per session: then the oldest is abandoned', () => {
     const [watched, other] = [watchedSession(), watchedSession()];
     let session = other.session;
     const calls = hookedCalls(() => session);
@@ -182,7 +182,7 @@ describe('a session function', () => {
     expect(() => calls.acquire(call('a'))).toThrow(BreakerboxUsageError);
   });
 
-  test('E5: and to diag where the tool has run: its result is not lost for it', () => {
+  test('E5: throws to diag if the tool has run: its result is not lost', () => {
     const { session, outcomes } = watchedSession();
     const heard = listenToDiag();
     const calls = hookedCalls(currentSession, 'myHooks()');
@@ -198,7 +198,7 @@ describe('a session function', () => {
   });
 });
 
-test('5,000 names that a model made up leave declared tools their circuits, and bound those of the rest', () => {
+test('5,000 invented names leave declared tools their circuits, and share a bounded number', () => {
   const said = listenToDiag();
   const { box, session, decisions } = once({ maxTools: 10 });
   const calls = hookedCalls(session);
@@ -216,7 +216,7 @@ test('5,000 names that a model made up leave declared tools their circuits, and 
 });
 
 describe('E6', () => {
-  test('a value that is not a session is rejected, in the words of the caller', () => {
+  test("a value that is not a session is rejected, with the name of the caller's function", () => {
     expect(() => hookedCalls({} as never)).toThrow(/^hookedCalls\(\): got a value of type object instead of a session/);
     expect(() => hookedCalls(5 as never, 'myHooks()')).toThrow(/^myHooks\(\): got a value of type number/);
   });
@@ -225,7 +225,7 @@ describe('E6', () => {
     [undefined, 'undefined'],
     ['', 'an empty string'],
     [7, '7'],
-  ])('a call with %o for its id is rejected, before it is is asked', (callId, shown) => {
+  ])('a call with %o as its id is rejected before the decision', (callId, shown) => {
     const { session, decisions } = watchedSession();
     const calls = hookedCalls(session);
     const acquire = () => calls.acquire({ callId: callId as string, tool: 'search' });

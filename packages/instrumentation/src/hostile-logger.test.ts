@@ -20,7 +20,7 @@ const logThrowing = (): readonly unknown[] => {
 
 afterEach(() => diag.disable());
 
-test('E5: a logger that throws ends no run of an AI SDK too old to be guarded', () => {
+test('E5: a logger that throws does not end a run of an AI SDK that is too old', () => {
   const said = logThrowing();
   const { onStart } = breakerTelemetry(watchedSession().box);
   onStart({ tools: {} });

@@ -48,7 +48,7 @@ const endOf = async (run: () => Promise<unknown>): Promise<readonly ['gave' | 't
   }
 };
 
-describe('Mastra: what throws when it is looked at reaches the caller as it is, is settled, and gives its probe back', () => {
+describe('Mastra: a result that throws when it is read reaches the caller unchanged, is settled, and gives its probe back', () => {
   const rows = { rows: 3 };
   test.each<[string, 'gave' | 'threw', unknown, string]>([
     ['a result', 'gave', guarded(rows), 'search: success'],
@@ -78,7 +78,7 @@ describe('Mastra: what throws when it is looked at reaches the caller as it is, 
     expect(byHooks.outcomes.slice(1)).toEqual([outcome]);
   });
 
-  test("C8: so does a context: the call is decided, and its place isn't lost", async () => {
+  test('C8: with such a context, the call is decided, and gives its place back', async () => {
     const heard = listenToDiag();
     const { session, outcomes } = probing();
     const { beforeToolCall, afterToolCall } = breakerHooks(session);
@@ -92,7 +92,7 @@ describe('Mastra: what throws when it is looked at reaches the caller as it is, 
 });
 
 describe('Claude Code', () => {
-  test('a failure is counted however deep the model has nested its input, and what it quotes is found there', async () => {
+  test('a failure is counted at any depth of the input, and quoted input is found there', async () => {
     const nested = (text: string): unknown => {
       let input: unknown = text;
       for (let depth = 0; depth < 20_000; depth += 1) input = { a: input };
@@ -124,7 +124,7 @@ describe('Claude Code', () => {
       'holds more texts than are looked for',
       [...Array.from({ length: 1_000 }, (_, index) => `text ${index}`), 'ECONNREFUSED'],
     ],
-  ])('a failure is counted where the input %s', async (_, input) => {
+  ])('a failure is counted if the input %s', async (_, input) => {
     const { session, outcomes } = probing();
     const claude = claudeCode(claudeHooks(session));
     await claude.before('a');
@@ -132,7 +132,7 @@ describe('Claude Code', () => {
     expect(outcomes.slice(1)).toEqual(['search: failure, network']);
   });
 
-  test('a response that throws when it is looked at is settled', async () => {
+  test('a response that throws when it is read is settled', async () => {
     for (const response of [guarded({ rows: 3 }), untouchable, [untouchable]]) {
       const { session, outcomes } = probing();
       const claude = claudeCode(claudeHooks(session));
@@ -143,7 +143,7 @@ describe('Claude Code', () => {
   });
 });
 
-test('hookedCalls: an error and a result that throw when they are looked at are settled', () => {
+test('hookedCalls: an error and a result that throw when they are read are settled', () => {
   const { session, outcomes } = watchedSession();
   const calls = hookedCalls(session);
   for (const [index, settlement] of [{ error: untouchable }, { result: untouchable }].entries()) {
@@ -153,7 +153,7 @@ test('hookedCalls: an error and a result that throw when they are looked at are 
   expect(outcomes).toEqual(['search: failure, unknown', 'search: success']);
 });
 
-test("ADK: a context that can't be read never takes the place of the tool's result", async () => {
+test('ADK: an unreadable context does not replace the result of the tool', async () => {
   const heard = listenToDiag();
   const { session, outcomes } = probing();
   const tool = { name: 'search', runAsync: async () => 'found' } as unknown as BaseTool;
@@ -168,7 +168,7 @@ test("ADK: a context that can't be read never takes the place of the tool's resu
 test.each([
   ['nothing', null],
   ['a list that throws when it is looked at', guarded([{ type: 'text', text: 'found' }])],
-])("OpenAI Agents: %s that an MCP server gives is the model's, and settled", async (_, content) => {
+])('OpenAI Agents: %s of an MCP server reaches the model, and is settled', async (_, content) => {
   const { session, outcomes } = probing();
   const server = { name: 'own', listTools: async () => [], callTool: async (..._: unknown[]) => content };
   const answer = await guardMcpServer(server, session).callTool('search', {});
@@ -176,7 +176,7 @@ test.each([
   expect(outcomes.slice(1)).toEqual(['search: success']);
 });
 
-test('MCP: a result that throws when it is looked at is the very result, and settled', async () => {
+test('MCP: a result that throws when it is read is returned unchanged, and settled', async () => {
   const { session, outcomes } = probing();
   const result = guarded({ rows: 3 });
   const client = {
@@ -188,13 +188,13 @@ test('MCP: a result that throws when it is looked at is the very result, and set
   expect(outcomes.slice(1)).toEqual(['search: success']);
 });
 
-test('LangChain: content that throws when it is looked at has its label beside it', () => {
+test('LangChain: content that throws when it is read has its label beside it', () => {
   const content = [untouchable];
   const labelledContent = labelContent(content, { kind: 'cached', retrievedUnixMs: undefined });
   expect(Object.is((labelledContent as { readonly result: unknown }).result, content)).toBe(true);
 });
 
-test('C8: a probe that was cancelled by an error which throws when it is looked at gives its place back', async () => {
+test('C8: a probe that was cancelled by an error which throws when it is read gives its place back', async () => {
   const { session } = probing();
   const { beforeToolCall, afterToolCall } = breakerHooks(session);
   const call = { toolName: 'search', input: {}, context: { toolCallId: 'a' } } as unknown as ToolHookContext;

@@ -27,7 +27,7 @@ afterEach(stopTracing);
 test.each([
   ['guard', (session: Session, pieces: Pieces) => guard(session, 'search', (_: string) => pieces({}, {} as never))('')],
   ['an adapter', call],
-] as const)('without a tracer too, whoever reads them: by %s', async (_, run) => {
+] as const)('settles without a tracer too, however the pieces are read: by %s', async (_, run) => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const key = createContextKey('user');
   const as = <Value>(user: string, part: () => Value): Value => context.with(ROOT_CONTEXT.setValue(key, user), part);
@@ -44,7 +44,7 @@ test.each([
   expect(seen).toEqual(['caller', 'caller']);
 });
 
-test('a source that gives no iterator has failed', () => {
+test('a source without an iterator has failed', () => {
   const { session, outcomes } = watchedSession();
   const broken = {
     [Symbol.asyncIterator]: () => {
@@ -55,7 +55,7 @@ test('a source that gives no iterator has failed', () => {
   expect(outcomes).toEqual(['search: failure, network']);
 });
 
-test('a source that cannot be stopped is left alone', async () => {
+test('a source that cannot be stopped is not touched', async () => {
   const { session, outcomes } = watchedSession();
   const endless = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, value: 1 }) }) };
   for await (const _ of call(session, () => endless)) break;

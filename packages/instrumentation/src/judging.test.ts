@@ -16,7 +16,7 @@ const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { c
 const down = { isError: true, content: [{ type: 'text', text: 'HTTP 503 Service Unavailable' }] };
 
 describe('O7: isFailure', () => {
-  test('says of a result that it is a failure, a success, or nothing', () => {
+  test('classifies a result as a failure, a success, or neither', () => {
     const isFailure = (result: unknown) => result as never;
     const returned = (result: unknown) => judgeOf({ isFailure }).returned(result, {});
     expect(returned(true)).toEqual({ category: 'server' });
@@ -24,7 +24,7 @@ describe('O7: isFailure', () => {
     expect([returned(false), returned(undefined), returned('no category')]).toEqual([null, null, null]);
   });
 
-  test('comes before classify, and is asked by the name of the tool; not about what was thrown', () => {
+  test('is called before classify, with the name of the tool, and not for a thrown error', () => {
     const isFailure = vi.fn(() => false);
     const classify = vi.fn(() => 'server' as const);
     const judge = judgeOf({ isFailure, classify });
@@ -35,7 +35,7 @@ describe('O7: isFailure', () => {
     expect(isFailure).toHaveBeenCalledOnce();
   });
 
-  test('sees the result itself, where the classifier reads what the framework makes of it', () => {
+  test("gets the result itself, while the classifier reads the framework's version of it", () => {
     const isFailure = vi.fn();
     expect(judgeOf({ isFailure }).returned('the result', {}, down)).toMatchObject({ category: 'server' });
     expect(isFailure).toHaveBeenCalledWith('the result', 'search');
@@ -43,7 +43,7 @@ describe('O7: isFailure', () => {
 });
 
 describe('O2: classify', () => {
-  test('is asked about what was thrown and about every result', () => {
+  test('is called for each thrown error and each result', () => {
     const classify = vi.fn(() => undefined);
     const judge = judgeOf({ classify });
     expect(judge.thrown(refused, {})).toMatchObject({ category: 'network', blames: 'tool' });
@@ -54,7 +54,7 @@ describe('O2: classify', () => {
     ]);
   });
 
-  test('C14: may blame the key, and ask for a wait', () => {
+  test('C14: can blame the key, and ask for a wait', () => {
     const said = { category: 'network', blames: 'key', retryAfterMs: 5, more: 1 } as const;
     expect(judgeOf({ classify: () => said }).thrown(refused, {})).toEqual({
       category: 'network',
@@ -63,7 +63,7 @@ describe('O2: classify', () => {
     });
   });
 
-  test('that knows no such category says nothing', () => {
+  test('that returns an unknown category has no effect', () => {
     for (const said of ['outage', { category: 'outage' }, null, 5]) {
       expect(judgeOf({ classify: () => said as never }).thrown(refused, {})).toMatchObject({ category: 'network' });
     }
@@ -71,7 +71,7 @@ describe('O2: classify', () => {
 });
 
 describe('C14: key', () => {
-  test('is what the function gives by the input and the name; anything but a text with something in it does not exist', () => {
+  test('is what the function returns for input and name; only a non-empty string is a key', () => {
     const key = vi.fn((input: unknown) => input as string);
     expect(['a.example', '', 5, undefined].map((input) => judgeOf({ key }).keyOf(input))).toEqual([
       'a.example',
@@ -95,14 +95,14 @@ describe('C14: key', () => {
   });
 });
 
-test('C14: a call without arguments chose no host, so that its failure blames the tool', () => {
+test('C14: a call without arguments chose no host, so its failure blames the tool', () => {
   const judge = judgeOf({ kind: 'fetch' });
   expect(judge.thrown(refused, undefined)).toMatchObject({ category: 'network', blames: 'tool' });
   const missing = new Error('getaddrinfo ENOTFOUND dead.example');
   expect(judge.thrown(missing, { url: 'https://dead.example' })).toMatchObject({ blames: 'key' });
 });
 
-test('C14: of a fetch tool without a URL in its input, a refused connection that names no host blames the tool', () => {
+test('C14: in a fetch tool without a URL in its input, a refused connection without a host blames the tool', () => {
   const judge = judgeOf({ kind: 'browser' });
   expect(judge.thrown(new Error('connect ECONNREFUSED 127.0.0.1:9222'), { ref: 1 })).toMatchObject({ blames: 'tool' });
   expect(judge.thrown(new Error('net::ERR_CONNECTION_REFUSED at https://a.example/'), { ref: 1 })).toMatchObject({
@@ -111,7 +111,7 @@ test('C14: of a fetch tool without a URL in its input, a refused connection that
   expect(judge.thrown(new Error('HTTP 403'), {})).toMatchObject({ blames: 'tool' });
 });
 
-test('kind: what a runner prints is no evidence', () => {
+test('kind: the output of a runner is not evidence', () => {
   const printed = { isError: true, content: [{ type: 'text', text: 'Command failed: node x.js\nfetch failed' }] };
   const kinds: JudgingOptions['kind'][] = ['runner', () => 'runner'];
   for (const kind of kinds) {
@@ -126,7 +126,7 @@ test('kind: what a runner prints is no evidence', () => {
   expect(judge.returned(printed, {})).toMatchObject({ category: 'tool_error' });
 });
 
-test('E5: functions that throw, or promise, count as undefined and go to diag', () => {
+test('E5: functions that throw or return promises count as undefined, and diag gets a report', () => {
   const heard = listenToDiag();
   const throwing = () => {
     throw new Error('mine');
@@ -152,7 +152,7 @@ test('E5: functions that throw, or promise, count as undefined and go to diag', 
 });
 
 describe('a settlement', () => {
-  test('of what the framework knows is that, and else what the judge reads', () => {
+  test('comes from the framework if it knows it, otherwise from the judge', () => {
     const judge = judgeOf();
     const known = () => ({ result: down });
     expect(settlementOf({ error: refused }, judge, {}, () => ({ outcome: 'success' }))).toEqual({ outcome: 'success' });
@@ -167,7 +167,7 @@ describe('a settlement', () => {
     expect(settlementOf({ result: 'found' }, judge, {})).toEqual({ result: 'found', verdict: null });
   });
 
-  test('that a caller writes gets a verdict, unless it says how the call went', () => {
+  test('from a caller gets a verdict, unless it states the outcome', () => {
     const read = (given: unknown) => judged(given as Settlement, judgeOf(), {});
     expect(read({ error: refused, tokens: 5 })).toMatchObject({ tokens: 5, verdict: { category: 'network' } });
     expect(read(refused)).toMatchObject({ error: refused, verdict: { category: 'network' } });
@@ -197,7 +197,7 @@ describe('the options', () => {
     expect(session.view().budget.consumed).toBe(0);
   });
 
-  test('C14: of guard see the input and the result as the types of the tool have them', async () => {
+  test('C14: of guard get the input and the result with the types of the tool', async () => {
     const { session, outcomes } = watchedSession();
     const open = guard(session, 'fetch_page', fetchPage, {
       key: ({ url }) => new URL(url).host,
@@ -221,7 +221,7 @@ describe('the options', () => {
     expect(outcomes).toEqual([...each, ...each]);
   });
 
-  test('E6: are rejected where they cannot work', () => {
+  test('E6: are rejected if they are invalid', () => {
     const { session } = watchedSession();
     const using = (options: unknown) => () => guardAll(session, { now: async () => 1 }, options as never);
     for (const options of [{ key: true }, { key: 'host' }, { kind: 'lathe' }, { isFailure: true }, { classify: 5 }]) {
@@ -231,11 +231,11 @@ describe('the options', () => {
       /options\.key: is of type string\. Set a function that gives the key of a call/,
     );
     expect(using({ kind: 5 })).toThrow(/options\.kind: is 5\. Set 'runner', 'fetch', 'browser' or false/);
-    expect(() => hookedCalls(session, { keys: byHost() } as never)).toThrow(/options\.keys: is no setting/);
+    expect(() => hookedCalls(session, { keys: byHost() } as never)).toThrow(/options\.keys: is not a setting/);
   });
 });
 
-test('B3: what another guard said of a call that it skipped is no failure, in whatever shape it comes', () => {
+test('B3: a call that another guard skipped is not a failure, in any shape', () => {
   const { session } = watchedSession({ tools: { inner: { failureThreshold: 1 } } });
   session.acquire('inner').settle({ outcome: 'failure', category: 'server' });
   const { message } = session.acquire('inner');

@@ -166,9 +166,7 @@ class ToolJudge implements Judge {
       const answer = atOnce(what, ask());
       const valid = convert(answer);
       if (valid === undefined && answer !== undefined && answer !== null && answer !== '') {
-        throw new TypeError(
-          `The answer is ${show(answer)}, which is not one of those allowed. Give undefined for no answer.`,
-        );
+        throw new TypeError(`The answer is ${show(answer)}, which is not allowed. Return undefined for no answer.`);
       }
       return valid;
     });

@@ -7,7 +7,7 @@ const words = describeFreshness(stale);
 const say = labelledModelOutput(({ output }) => ({ type: 'json', value: { said: output as string } }));
 const given = { toolCallId: 'call-1', input: {} };
 
-describe('F1, F2: what a tool says to the model of a labelled result', () => {
+describe('F1, F2: toModelOutput of a labelled result', () => {
   const results: [string, unknown][] = [
     ['a text', 'found'],
     ['an empty text', ''],
@@ -23,7 +23,7 @@ describe('F1, F2: what a tool says to the model of a labelled result', () => {
   ];
   const kinds: FreshnessKind[] = ['stale', 'cached', 'unverified', 'freshness_unknown'];
 
-  test.each(results)('%s: is what it says of the result alone, and the label', async (_, result) => {
+  test.each(results)('%s: is the output for the result alone, and the label', async (_, result) => {
     for (const kind of kinds) {
       for (const retrievedUnixMs of [undefined, 1e12]) {
         const label = { kind, retrievedUnixMs };
@@ -34,11 +34,11 @@ describe('F1, F2: what a tool says to the model of a labelled result', () => {
     }
   });
 
-  test.each(results)('%s without a label is its own', (_, output) => {
+  test.each(results)('%s without a label is not changed', (_, output) => {
     expect(say({ ...given, output })).toEqual({ type: 'json', value: { said: output } });
   });
 
-  test('a result that throws when it is looked at stays in one piece', async () => {
+  test('a result that throws when it is read stays in one piece', async () => {
     const trap = () => {
       throw new Error('do not look at me');
     };
@@ -73,7 +73,7 @@ describe('F1, F2: what a tool says to the model of a labelled result', () => {
       },
     ],
     [{ type: 'execution-denied' }, { type: 'execution-denied' }],
-  ])('said as %o', async (said, expected) => {
+  ])('with the output %o', async (said, expected) => {
     const saying = labelledModelOutput(async () => said as never);
     expect(await saying({ ...given, output: labelForModel('found', stale) })).toEqual(expected);
   });

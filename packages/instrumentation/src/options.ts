@@ -34,7 +34,7 @@ export const checkOptions = (where: string, options: unknown, checks: Readonly<R
   const issues = Object.entries(isObject(options) ? options : {}).flatMap(([key, value]) => {
     const check = Object.hasOwn(checks, key)
       ? checks[key]
-      : () => `is no setting. Known here: ${Object.keys(checks).join(', ')}.`;
+      : () => `is not a setting. Allowed here: ${Object.keys(checks).join(', ')}.`;
     const message = value === undefined ? undefined : check?.(value);
     return message === undefined ? [] : [{ path: `${where} options.${key}`, message }];
   });

@@ -16,7 +16,7 @@ const run = async (code: string): Promise<string> => {
   return stdout;
 };
 
-describe('the snippets of the README run as they are', () => {
+describe('the snippets of the README run unchanged', () => {
   test.each([
     [
       "'fetch_page'",

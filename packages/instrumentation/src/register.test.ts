@@ -27,7 +27,7 @@ describe('node --import @breakerbox/instrumentation/register', () => {
     return JSON.parse(stdout);
   };
 
-  test('guards an agent that knows nothing of it', async () => {
+  test('guards an agent that does not use Breakerbox', async () => {
     const heard = await heardWith({ BREAKERBOX_CAPABILITIES: capabilities });
     expect(heard.slice(0, 3)).toEqual(Array(3).fill(expect.stringContaining('fetch failed')));
     expect(heard[3]).toMatch(
@@ -36,12 +36,12 @@ describe('node --import @breakerbox/instrumentation/register', () => {
     expect(heard[3]).toMatch(/Instead: ask the user for a link\.$/);
   });
 
-  test('changes nothing where it only observes', async () => {
+  test('changes nothing in mode observe', async () => {
     const heard = await heardWith({ BREAKERBOX_MODE: 'observe_only' });
     expect(heard).toEqual(Array(4).fill(expect.stringContaining('fetch failed')));
   });
 
-  test('ends the process for what cannot work, with the reason', async () => {
+  test('ends the process for invalid settings, with the reason', async () => {
     const missing = join(folder, 'missing.yaml');
     await expect(heardWith({ BREAKERBOX_CAPABILITIES: missing })).rejects.toMatchObject({
       code: 1,
@@ -51,7 +51,7 @@ describe('node --import @breakerbox/instrumentation/register', () => {
 });
 
 describe('the variables', () => {
-  test('name the agent: our own, that of OpenTelemetry, or none', async () => {
+  test("name the agent: our own, then OpenTelemetry's, then a default", async () => {
     const named = { BREAKERBOX_AGENT: 'research-agent', OTEL_SERVICE_NAME: 'service' };
     expect(await boxConfigOf(named)).toEqual({ agent: 'research-agent' });
     expect(await boxConfigOf({ ...named, BREAKERBOX_AGENT: ' ' })).toEqual({ agent: 'service' });
@@ -68,7 +68,7 @@ describe('the variables', () => {
     });
   });
 
-  test('E6: are rejected where they cannot work, all at once, the capability file too', async () => {
+  test('E6: are rejected if they are invalid, all at once, the capability file too', async () => {
     const missing = join(folder, 'missing.yaml');
     const env = { BREAKERBOX_SCOPE: 'thread', BREAKERBOX_MODE: 'watch', BREAKERBOX_CAPABILITIES: missing };
     const rejection = boxConfigOf(env);
@@ -78,9 +78,9 @@ describe('the variables', () => {
     await expect(rejection).rejects.toThrow(/BREAKERBOX_CAPABILITIES, .*missing\.yaml: .*doesn't exist \(ENOENT\)/s);
   });
 
-  test('E6: are rejected where there are none of that name, but for what our start script sets', async () => {
+  test('E6: are rejected if their names are unknown, except those of our start script', async () => {
     const rejection = boxConfigOf({ BREAKERBOX_MODES: 'observe_only' });
-    await expect(rejection).rejects.toThrow(/BREAKERBOX_MODES: is no setting\. Known here: BREAKERBOX_AGENT, /);
+    await expect(rejection).rejects.toThrow(/BREAKERBOX_MODES: is not a setting\. Allowed here: BREAKERBOX_AGENT, /);
     const ofKubernetes = {
       BREAKERBOX_COLLECTOR_SERVICE_HOST: '10.96.0.7',
       BREAKERBOX_COLLECTOR_PORT_4317_TCP_PORT: '4317',

@@ -47,7 +47,7 @@ describe('a run of guarded tools', () => {
     expect(traced.paths()).toEqual([`${root} > chat`, ...beneath(root), root]);
   });
 
-  test('keeps the spans of a framework around its tools, within the span of the session', async () => {
+  test('keeps the spans of a framework around its tools, inside the span of the session', async () => {
     const session = box.session({ span: true });
     await withSession(session, () =>
       framework().startActiveSpan('invoke_agent framework', async (span) => {
@@ -60,7 +60,7 @@ describe('a run of guarded tools', () => {
     expect(traced.paths()).toEqual([`${root} > chat`, ...beneath(root), root, 'invoke_agent researcher']);
   });
 
-  test('of two at once does not mix with the other', async () => {
+  test('does not mix with a concurrent run', async () => {
     await framework().startActiveSpan('POST /chat', async (request) => {
       const sessions = [box.session({ id: 'one', span: true }), box.session({ id: 'other', span: true })];
       await Promise.all(sessions.map((session) => withSession(session, () => runAgent(currentSession))));
@@ -74,14 +74,14 @@ describe('a run of guarded tools', () => {
     );
   });
 
-  test('without a span enters no other context', () => {
+  test('enters no other context without a span', () => {
     const key = Symbol('baggage');
     const active = context.active().setValue(key, 1);
     expect(context.with(active, () => withSession(box.session(), () => context.active()))).toBe(active);
   });
 });
 
-test('the span of a guarded call says that its tool is a function', async () => {
+test('the span of a guarded call has the tool type function', async () => {
   await guard(box.session(), 'search', () => 'found')('x');
   expect(traced.attributes('execute_tool search')[0]?.['gen_ai.tool.type']).toBe('function');
 });

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 describe('withSession', () => {
-  test('gives what the function gives, and throws what it throws', async () => {
+  test('returns what the function returns, and throws what it throws', async () => {
     const { session } = watchedSession();
     expect(withSession(session, () => 0)).toBe(0);
     expectTypeOf(withSession(session, async () => 'done')).toEqualTypeOf<Promise<string>>();
@@ -36,7 +36,7 @@ describe('withSession', () => {
     expect(activeSession()).toBeUndefined();
   });
 
-  test('holds inside alone, and the innermost one counts', () => {
+  test('is valid only inside, and the innermost session counts', () => {
     const [outer, inner] = two();
     withSession(outer.session, () => {
       expect(currentSession()).toBe(outer.session);
@@ -46,7 +46,7 @@ describe('withSession', () => {
     expect(activeSession()).toBeUndefined();
   });
 
-  test('holds in asynchronous work that was started inside, timers and callbacks too, when it has been left as well', async () => {
+  test('is valid in asynchronous work that started inside, timers and callbacks too, after it has returned', async () => {
     const { session } = watchedSession();
     const seen: unknown[] = [];
     const started = withSession(session, () => {
@@ -67,7 +67,7 @@ describe('withSession', () => {
     expect(seen).toEqual([session, session]);
   });
 
-  test('goes around the loop that reads a generator: one that is made inside runs where it is read', async () => {
+  test('goes around the loop that reads a generator: a generator that is made inside runs where it is read', async () => {
     const [made, read] = two();
     async function* sessions() {
       yield activeSession();
@@ -81,12 +81,12 @@ describe('withSession', () => {
 });
 
 describe('currentSession', () => {
-  test('outside of withSession says how to fix it', () => {
+  test('outside withSession names the fix', () => {
     expect(currentSession).toThrow(BreakerboxUsageError);
     expect(currentSession).toThrow(/Run the agent inside withSession\(session, \(\) => …\)/);
   });
 
-  test('tools that were guarded once ask the session of each conversation, side by side', async () => {
+  test('gives tools that are guarded once the session of each conversation, concurrently', async () => {
     const [broken, working] = two();
     const search = async ({ up }: { up: boolean }) => {
       await turn();
@@ -112,14 +112,14 @@ describe('currentSession', () => {
     expect(working.outcomes).toEqual(['search', 'news', 'wiki'].map((tool) => `${tool}: success`));
   });
 
-  test('a call outside of withSession is not made: the caller reads why', async () => {
+  test('is missing for a call outside withSession, which is not made: the caller gets the reason', async () => {
     const run = vi.fn(async () => 'found');
     const search = guard(currentSession, 'search', run);
     await expect(search()).rejects.toThrow(BreakerboxUsageError);
     expect(run).not.toHaveBeenCalled();
   });
 
-  test('hooks keep the calls of each conversation apart, those with the same id too', () => {
+  test('keeps the hooked calls of each conversation apart, those with the same id too', () => {
     const [one, other] = two();
     const calls = hookedCalls(currentSession);
     for (const { session } of [one, other]) {

@@ -39,6 +39,6 @@ export const currentSession: () => Session = processWide('currentSession', () =>
   if (session !== undefined) return session;
   throw new BreakerboxUsageError(
     'currentSession(): there is no session here, so no decision is possible. Run the agent inside ' +
-      'withSession(session, () => …), or give the session itself where tools are guarded.',
+      'withSession(session, () => …), or pass the session itself when you guard the tools.',
   );
 });

@@ -6,7 +6,7 @@ import { watchedSession } from './test-support/watched-session.ts';
 const FRAGILE = { search: { failureThreshold: 1 } };
 const failed = { outcome: 'failure', category: 'network' } as const;
 
-describe('R3: a note comes off as it was put on', () => {
+describe('R3: a note is removed as it was added', () => {
   const { session } = watchedSession({ tools: FRAGILE });
   session.acquire('search').settle(failed);
   const note = steadyNote(session);
@@ -26,7 +26,7 @@ describe('R3: a note comes off as it was put on', () => {
     expect(withoutNote(instructions, session)).toEqual({ instructions, noted: false });
   });
 
-  test('once no tool is unavailable, what is there is yours', () => {
+  test('if no tool is unavailable, only your own prompt is left', () => {
     const { session: healthy } = watchedSession({ tools: FRAGILE });
     expect(steadyNote(healthy)).toBe('');
     for (const text of ['Be brief.\n\n', '']) {
@@ -35,7 +35,7 @@ describe('R3: a note comes off as it was put on', () => {
     expect(withoutNote([system('')], healthy).noted).toBe(false);
   });
 
-  test('of an earlier state too, as a run beside it may have said it; and that of another session stays', () => {
+  test('of an earlier state too, as a parallel run may have added it; the note of another session stays', () => {
     const [one, other] = [watchedSession({ tools: FRAGILE }).session, watchedSession({ tools: FRAGILE }).session];
     one.acquire('search').settle(failed);
     const before = withNote('Be brief.', steadyNote(one));
@@ -45,7 +45,7 @@ describe('R3: a note comes off as it was put on', () => {
     expect(withoutNote(before, other).noted).toBe(false);
   });
 
-  test('the last 50 of a session are known again', () => {
+  test('the last 50 notes of a session are recognised', () => {
     const { box, session: long } = watchedSession();
     const said = Array.from({ length: 52 }, (_, tool) => {
       box.declare(`tool-${tool}`, { failureThreshold: 1 });
@@ -64,7 +64,7 @@ describe('the words of a note', () => {
   const clock = { now: () => nowMs, unixNow: () => nowMs };
   const MINUTE_MS = 60_000;
 
-  test('stay while time passes, and are new when the wait has grown by the probe of another session', () => {
+  test('stay the same while time passes, and change when the probe of another session has raised the wait', () => {
     const box = createBreakerbox({ agent: 'test-agent', clock, scope: 'process', tools: FRAGILE });
     const [one, other] = [box.session(), box.session()];
     one.acquire('search').settle(failed);
@@ -80,7 +80,7 @@ describe('the words of a note', () => {
     expect(steadyNote(one)).toContain('in 2 min');
   });
 
-  test('are new when the tool is unavailable again', () => {
+  test('change when the tool is unavailable again', () => {
     const { session } = createAt();
     const waits = [MINUTE_MS, 2 * MINUTE_MS].map((wait) => {
       session.acquire('search').settle(failed);

@@ -7,7 +7,7 @@ import { watchedSession } from './test-support/watched-session.ts';
 describe('types', () => {
   const { session } = watchedSession();
 
-  test('a tool without input is called without', async () => {
+  test('a tool without input is called without arguments', async () => {
     const now = guard(session, 'now', async () => 'x');
     expect(await now()).toBe('x');
     expect(await now(undefined, { callId: 'call-1' })).toBe('x');
@@ -15,7 +15,7 @@ describe('types', () => {
     expect([await maybe(), await maybe(2)]).toEqual([1, 2]);
   });
 
-  test('a tool with input is not', () => {
+  test('a tool with input needs it', () => {
     const search = guard(session, 'search', async ({ query }: { query: string }) => [query]);
     expectTypeOf(search).toEqualTypeOf<GuardedFunction<{ query: string }, string[]>>();
     expectTypeOf(search).parameter(0).toEqualTypeOf<{ query: string }>();
@@ -24,13 +24,13 @@ describe('types', () => {
     expect(call).toBeTypeOf('function');
   });
 
-  test('any guarded function is an alternative, whatever its input', () => {
+  test('any guarded function can be an alternative, whatever its input', () => {
     const now = guard(session, 'now', async () => 'x');
     const search = guard(session, 'search', async ({ query }: { query: string }) => [query]);
     expect(guard(session, 'first', async (_: number) => 1, { alternatives: { now, search } })).toBeTypeOf('function');
   });
 
-  test('R4: adapt names the input that it takes', () => {
+  test('R4: adapt names the input of the alternative', () => {
     const adapt = (input: { query: string }) => ({ topic: input.query });
     const web: ToolConfig = { alternatives: [{ tool: 'news', adapt }] };
     const inline: ToolConfig = {
@@ -42,7 +42,7 @@ describe('types', () => {
     expect(none).toBeDefined();
   });
 
-  test('a generator stays one', async () => {
+  test('a generator stays a generator', async () => {
     const pages = guard(session, 'pages', async function* (_: string) {
       yield 1;
     });

@@ -15,7 +15,7 @@ const reject = (): Rejection => {
   return session.acquire('search') as Rejection;
 };
 
-test('says for the model what is unavailable, and for programs where to go', () => {
+test('tells the model which tool is unavailable, and programs the route', () => {
   const error = new ToolUnavailableError(reject());
   expect(error.message).toMatch(WORDS);
   expect(String(error)).toBe(`ToolUnavailableError: ${error.message}`);
@@ -29,7 +29,7 @@ test('says for the model what is unavailable, and for programs where to go', () 
   });
 });
 
-test('has name and message as its stack, alone, as a cause and where no code has read the message before', () => {
+test('has name and message in its stack: alone, as a cause, and before code has read the message', () => {
   expect(new ToolUnavailableError(reject()).stack).toMatch(/^ToolUnavailableError: Tool 'search' is unavailable: .*$/);
   expect(inspect(new ToolUnavailableError(reject()))).toMatch(
     /^\[ToolUnavailableError: Tool 'search' is unavailable.*\] \{/,
@@ -38,13 +38,13 @@ test('has name and message as its stack, alone, as a cause and where no code has
   expect(inspect(outer)).toMatch(/\[cause\]: \[ToolUnavailableError: Tool 'search' is unavailable/);
 });
 
-test('takes a name that is assigned, as the constructor does where fields are compiled to assignments', () => {
+test('accepts an assigned name, as the constructor does if fields are compiled to assignments', () => {
   const made: ToolUnavailableError = Object.create(ToolUnavailableError.prototype);
   Object.assign(made, { name: 'ToolUnavailableError' });
   expect(Object.hasOwn(made, 'name')).toBe(true);
 });
 
-test("a rejection that can't be made rejects with what went wrong, and doesn't hang", async () => {
+test('if the rejection cannot be made, the call rejects with the cause, and does not hang', async () => {
   const permit = {
     decision: 'skip',
     get reason() {
@@ -55,7 +55,7 @@ test("a rejection that can't be made rejects with what went wrong, and doesn't h
   await expect(guard(session, 'search', () => 1)(1)).rejects.toThrow('no reason');
 });
 
-test('keeps its message when the session goes on, and takes another one', () => {
+test('keeps its message when the session changes, and accepts another one', () => {
   const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
   session.declare('search');
   session.acquire('search').settle({ outcome: 'failure', category: 'network' });
@@ -72,7 +72,7 @@ const looks: readonly [string, (error: ToolUnavailableError) => unknown][] = [
   ['what a console shows of it', (error) => inspect(error)],
 ];
 
-test.each(looks)('is as any error once code has read %s, copied with its words too', (_, look) => {
+test.each(looks)('behaves like any error once code has read %s, copied with its message too', (_, look) => {
   const error = new ToolUnavailableError(reject());
   look(error);
   const { message } = error;
@@ -87,12 +87,12 @@ test.each(looks)('is as any error once code has read %s, copied with its words t
   expect(new Proxy(error, {}).message).toBe(message);
 });
 
-test('has its words, and is itself, where no code may change it', () => {
+test('has its message, and is the same object, if no code may change it', () => {
   const error = Object.freeze(new ToolUnavailableError(reject()));
   for (let read = 0; read < 2; read += 1) expect(error.message).toMatch(WORDS);
 });
 
-test('a clone that is made before it is looked has the words in its stack', () => {
+test('a clone that is made before the first reading has the message in its stack', () => {
   expect(structuredClone(new ToolUnavailableError(reject())).stack).toMatch(
     /^ToolUnavailableError: Tool 'search' is unavailable/,
   );
@@ -105,7 +105,7 @@ test('leaves the stacks of other errors alone', () => {
   expect(new Error('x').stack).toContain('unavailable.test.ts');
 });
 
-test('is made where the length of stacks may not be set', () => {
+test('can be made if the stack limit cannot be set', () => {
   const before = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit') as PropertyDescriptor;
   Object.defineProperty(Error, 'stackTraceLimit', { value: 10, writable: false, configurable: true });
   try {
@@ -115,7 +115,7 @@ test('is made where the length of stacks may not be set', () => {
   }
 });
 
-test('of a call rejects once its caller listens, unheard of by the process', async () => {
+test('of a call rejects once its caller listens, without an unhandled rejection', async () => {
   const { session } = watchedSession({ defaults: { failureThreshold: 1 } });
   const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   const search = guard(session, 'search', () => Promise.reject(refused));

@@ -15,10 +15,10 @@ const found =
 const check = (...versions: readonly string[]) => checkVersion('@mastra/core', WHERE, found(...versions));
 
 describe('checkVersion', () => {
-  test('a framework that is too old: says what is needed, what is installed and where, and what to do', () => {
+  test('if a framework is too old, the error names the needed and the installed version, its folder, and the fix', () => {
     expect(() => check('0.24.9')).toThrow(BreakerboxUsageError);
     expect(() => check('0.24.9')).toThrow(
-      'breakerHooks() of @breakerbox/instrumentation/mastra needs @mastra/core 1.42.0 or later; installed is 0.24.9 ' +
+      'breakerHooks() of @breakerbox/instrumentation/mastra needs @mastra/core 1.42.0 or later, but version 0.24.9 is installed ' +
         '(/app/node_modules/@mastra/core). Run `npm install @mastra/core@latest`, or guard the functions of your tools with guard() of ' +
         '@breakerbox/instrumentation, which needs no framework.',
     );
@@ -32,9 +32,9 @@ describe('checkVersion', () => {
     expect(() => check(version)).not.toThrow();
   });
 
-  test('where several versions are found, one that fits is enough: it may be the one that is used', () => {
+  test('of several versions, one that fits is enough, because it may be the one in use', () => {
     expect(() => check('0.24.9', '1.42.0')).not.toThrow();
-    expect(() => check('0.24.9', '0.24.8')).toThrow('installed is 0.24.9');
+    expect(() => check('0.24.9', '0.24.8')).toThrow('version 0.24.9 is installed');
   });
 
   test('a framework that is not found passes, as in a bundle', () => {
@@ -59,7 +59,7 @@ describe('installedVersions', () => {
     return at;
   };
 
-  test('finds the nearest above each starting point', async () => {
+  test('finds the nearest one above each starting point', async () => {
     const [root, nested] = [await install('', '{"version":"0.24.9"}'), await install('lib', '{"version":"1.42.0"}')];
     expect(installedVersions('@mastra/core', [join(app, 'src/main.js'), join(app, 'lib/dist/deep/index.js')])).toEqual([
       { version: '0.24.9', folder: root },
@@ -67,17 +67,17 @@ describe('installedVersions', () => {
     ]);
   });
 
-  test.each(['{', '{}', '{"version":5}'])('knows nothing of a manifest that is %s', async (manifest) => {
+  test.each(['{', '{}', '{"version":5}'])('ignores a manifest that is %s', async (manifest) => {
     await install('', manifest);
     expect(installedVersions('@mastra/core', [join(app, 'main.js')])).toEqual([]);
   });
 
-  test('knows nothing where there is no Node', () => {
+  test('finds nothing outside Node', () => {
     vi.stubGlobal('process', undefined);
     expect(installedVersions('@mastra/core')).toEqual([]);
   });
 
-  test('finds what this workspace has', () => {
+  test('finds the versions of this workspace', () => {
     expect(installedVersions('ai')[0]?.version).toMatch(/^7\./);
   });
 });

@@ -44,7 +44,7 @@ export const checkVersion = (framework: Framework, where: string, find = install
   }
   const [{ version, folder }] = found as [Installed];
   throw new BreakerboxUsageError(
-    `${where} needs ${framework} ${least} or later; installed is ${version} (${folder}). Run \`npm install ${framework}@latest\`, or guard ` +
+    `${where} needs ${framework} ${least} or later, but version ${version} is installed (${folder}). Run \`npm install ${framework}@latest\`, or guard ` +
       'the functions of your tools with guard() of @breakerbox/instrumentation, which needs no framework.',
   );
 };

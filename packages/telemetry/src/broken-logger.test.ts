@@ -17,7 +17,7 @@ const agent = (then: string): string => `
 
 const never = { OTEL_EXPORTER_OTLP_TIMEOUT: '600000', OTEL_TRACES_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' };
 
-test('when the port is taken', async () => {
+test('if the port is in use', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   try {
@@ -51,7 +51,7 @@ test.each([
     "setInterval(() => {}, 1e9); process.kill(process.pid, 'SIGTERM');",
     { code: null, signal: 'SIGTERM' },
   ],
-])('when no one receives the last telemetry and %s', async (_, then, ending) => {
+])('if no one receives the last telemetry and %s', async (_, then, ending) => {
   await using receiver = await startOtlpReceiver({ hang: true });
   await using child = startAgent(agent(then), { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...never });
   expect(await child.ended).toEqual(ending);

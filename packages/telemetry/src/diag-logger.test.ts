@@ -75,17 +75,17 @@ test.each([
   ['no lines of others', [new Error('one\nERROR two'), 'a\nb\u2028c'], ['Error: one\\nERROR two', 'a\\nb\\u2028c']],
   ['no text that is turned round', ['a\u202eb\u2066'], ['a\\u202eb\\u2066']],
   ['no control characters', ['a\u001b[31mb\r\n\u0000c\u009b'], ['a\\x1b[31mb\\x0d\\n\\x00c\\x9b']],
-])('tells %s', (_, words, expected) => {
+])('logs %s', (_, words, expected) => {
   logger.error('it happened', ...words);
   expect(logged).toEqual([['it happened', ...expected]]);
 });
 
-test('tells no more than can be read', () => {
+test('logs no more than can be read', () => {
   logger.error('x'.repeat(1_000_000), new Error('y'.repeat(1_000_000)));
   expect(logged[0]?.map((word) => String(word).length)).toEqual([2_001, 2_001]);
 });
 
-test('tells no secret that was learned, nor the half of one where a text is cut', () => {
+test('logs no known secret, nor half of one if a text is cut', () => {
   learnSecrets({ OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer sk-of-this-test' });
   const until = 'x'.repeat(1_990);
   logger.error('no: Bearer sk-of-this-test', new Error(`${until} sk-of-this-test`), `${until} sk-of-this-test`);

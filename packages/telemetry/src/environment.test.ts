@@ -41,7 +41,7 @@ describe('exporters', () => {
   });
 });
 
-test("the protocol of metrics goes before everyone's", () => {
+test('the protocol of metrics outranks the general one', () => {
   expect(metricsProtocol({})).toBe('http/protobuf');
   expect(metricsProtocol({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toBe('grpc');
   const both = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'http/json' };

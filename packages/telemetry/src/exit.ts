@@ -18,7 +18,7 @@ export async function withinLimit(work: Promise<unknown>): Promise<boolean> {
     if ((await Promise.race([work, timeUp])) !== 'time is up') return true;
     log(
       'warn',
-      `Breakerbox telemetry: the last telemetry wasn't taken within ${LIMIT_MS / 1000} s and is lost. See whether the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
+      `Breakerbox telemetry: the backend did not accept the last telemetry within ${LIMIT_MS / 1000} s, so it is lost. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
     );
     return false;
   } catch (error) {

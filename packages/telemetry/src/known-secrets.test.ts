@@ -12,7 +12,7 @@ test.each([
   ['a key without a name', 'sk-8-value', 'sk-8-value', '***'],
   ['a key in the place of a name, in small letters too', 'Bearer SK-9-value=1', '["bearer sk-9-value"]', '["***"]'],
   ['a value that looks like a pattern', 'x-key=sk-10.*+?^{$}()|[]\\', 'sk-10.*+?^{$}()|[]\\ sk-10xx', '*** sk-10xx'],
-])('takes out %s', (_, headers, text, expected) => {
+])('removes %s', (_, headers, text, expected) => {
   learnSecrets({ OTEL_EXPORTER_OTLP_LOGS_HEADERS: headers });
   expect(withoutSecrets(text)).toBe(expected);
 });
@@ -25,18 +25,18 @@ test.each([
   ['http://token-5@host', 'http://token-5@host', 'http://***@host'],
   ['http://host/v1?api_key=query-6-word', 'http://host/v1?api_key=query-6-word query-6-word', 'http://host/v1?*** ***'],
   ['http://host/v1?a=b&api_key=q%2F7-word', 'q%2F7-word q/7-word', '*** ***'],
-])('takes the password out of %s', (url, text, expected) => {
+])('removes the password of %s', (url, text, expected) => {
   learnSecrets({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: url });
   expect(withoutSecrets(text)).toBe(expected);
 });
 
-test('short values are no secrets: the log stays legible', () => {
+test('keeps short values, so that the log stays legible', () => {
   learnSecrets({ OTEL_EXPORTER_OTLP_HEADERS: 'a=1,b=e,c=,d= ,prod,=,e=,', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://@h?' });
   const text = 'Breakerbox telemetry: the last telemetry could not be sent to prod, a=1';
   expect(withoutSecrets(text)).toBe(text);
 });
 
-test('what was learned stays known, though the variable is gone', () => {
+test('keeps a learned secret after its variable is removed', () => {
   learnSecrets({ OTEL_EXPORTER_OTLP_HEADERS: 'x-key=sk-11-value' });
   learnSecrets({});
   expect(withoutSecrets('sk-11-value')).toBe('***');

@@ -35,11 +35,27 @@ test.each([
 test.each(['0', '-1', '0.001', '0.99', 'Infinity', 'NaN', 'often'])('"%s" is reported and ignored', (text) => {
   const messages = collectDiag();
   expect(timesOf(text, text)).toEqual([60_000, 30_000]);
-  const fault = `is "${text}", and has to be milliseconds, 1 or more; using`;
+  const fault = `is "${text}", but it must be a number of milliseconds, 1 or more. Breakerbox uses`;
   expect(messages).toEqual([
     `OTEL_METRIC_EXPORT_INTERVAL ${fault} 60000.`,
     `OTEL_METRIC_EXPORT_TIMEOUT ${fault} 30000.`,
   ]);
+});
+
+test.each([
+  ['delta', 'http://prometheus:9090/api/v1/otlp', 1],
+  ['lowmemory', 'http://prometheus:9090/api/v1/otlp/', 1],
+  ['delta', 'http://collector:4318', 0],
+  ['cumulative', 'http://prometheus:9090/api/v1/otlp', 0],
+])('%s temporality to %s gives %i warnings, because Prometheus rejects delta', (preference, endpoint, warnings) => {
+  const messages = collectDiag();
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: preference,
+  };
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  pushExporters(['otlp'], env);
+  expect(messages).toEqual(Array(warnings).fill(expect.stringContaining('the endpoint is Prometheus')));
 });
 
 test.each([

@@ -22,7 +22,10 @@ function otlpExporter(protocol: string): PushMetricExporter {
   if (protocol === 'grpc') return new GrpcExporter();
   if (protocol === 'http/json') return new JsonExporter();
   if (protocol !== 'http/protobuf') {
-    log('warn', `"${protocol}" is not an OTLP protocol; using http/protobuf. The others are http/json and grpc.`);
+    log(
+      'warn',
+      `"${protocol}" is not an OTLP protocol, so http/protobuf is used. The other protocols are http/json and grpc.`,
+    );
   }
   return new ProtobufExporter();
 }
@@ -33,7 +36,10 @@ function timerMillis(env: Environment, name: string, fallback: number): number {
   if (text === undefined) return fallback;
   const millis = Number(text);
   if (millis >= 1 && Number.isFinite(millis)) return Math.min(millis, LONGEST_TIMER_MS);
-  log('warn', `${name} is ${JSON.stringify(text)}, and has to be milliseconds, 1 or more; using ${fallback}.`);
+  log(
+    'warn',
+    `${name} is ${JSON.stringify(text)}, but it must be a number of milliseconds, 1 or more. Breakerbox uses ${fallback}.`,
+  );
   return fallback;
 }
 
@@ -42,16 +48,30 @@ function pushExporter(name: string, env: Environment): PushMetricExporter | unde
   if (name === 'console') return new ConsoleMetricExporter();
   log(
     'warn',
-    `OTEL_METRICS_EXPORTER names "${name}", which isn't known here. The names are prometheus, otlp, console and none.`,
+    `OTEL_METRICS_EXPORTER names "${name}", which is not an exporter. The exporters are prometheus, otlp, console and none.`,
   );
   return undefined;
 }
 
+/** The path at which Prometheus itself receives OTLP. */
+const PROMETHEUS_RECEIVER = /\/api\/v1\/otlp(\/|$)/;
+
+const isPrometheus = (env: Environment): boolean =>
+  PROMETHEUS_RECEIVER.test(
+    envValue(env, 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT') ?? envValue(env, 'OTEL_EXPORTER_OTLP_ENDPOINT') ?? '',
+  );
+
 /** The exporters that push metrics, set up by the variables that sdk-node reads too. */
-export const pushExporters = (names: readonly string[], env: Environment): PushMetricExporter[] =>
-  names
-    .flatMap((name) => pushExporter(name, env) ?? [])
-    .map((exporter) => (areCumulative([exporter]) ? oneAtATime(exporter) : exporter));
+export const pushExporters = (names: readonly string[], env: Environment): PushMetricExporter[] => {
+  const exporters = names.flatMap((name) => pushExporter(name, env) ?? []);
+  if (!areCumulative(exporters) && isPrometheus(env)) {
+    log(
+      'warn',
+      'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE asks for delta temporality, but the endpoint is Prometheus, which rejects it. A part of the metrics is lost. Unset the variable, or start Prometheus with --enable-feature=otlp-deltatocumulative.',
+    );
+  }
+  return exporters.map((exporter) => (areCumulative([exporter]) ? oneAtATime(exporter) : exporter));
+};
 
 /**
  * Whether all exporters want cumulative sums. Our {@link MetricProducer} gives only those. With

@@ -35,7 +35,7 @@ const warnOnce = (name: string, other: string, scope: string): void => {
   warned.add(name);
   log(
     'warn',
-    `Breakerbox telemetry: the metric "${other}" of "${scope}" would be scraped as ${name}, a name of Breakerbox's for what is of another type, so it is left out of /metrics. Give it another name, where it is made or by a View.`,
+    `Breakerbox telemetry: the metric "${other}" of "${scope}" is left out of /metrics. It would be scraped as ${name}, and Breakerbox has a metric of that name with another type. Rename your metric in the code or with a View.`,
   );
 };
 

@@ -22,7 +22,7 @@ const setUp = () => {
   return { exporter, sent, open, calls, reported, push };
 };
 
-test('what comes while an export is under way is left out, and the next one holds it', () => {
+test('an export that starts during another is skipped, and the next one includes its data', () => {
   const { sent, open, reported, push } = setUp();
   push(1);
   push(2);
@@ -33,7 +33,7 @@ test('what comes while an export is under way is left out, and the next one hold
   expect(sent).toEqual([sumOf(1), sumOf(4)]);
 });
 
-test('a flush waits, and sends what was left out last', async () => {
+test('a flush waits, and sends the skipped data last', async () => {
   const { exporter, sent, open, calls, push } = setUp();
   push(1);
   push(2);
@@ -62,7 +62,7 @@ const refuse = (): never => {
   throw new RangeError('cannot be written');
 };
 
-test('an export that throws has failed, and the next is sent', async () => {
+test('an export that throws has failed, and the next one is sent', async () => {
   const error = new RangeError('cannot be written');
   const { exporter, results, push } = atOnce(refuse, (_, done) => done({ code: 0 }), refuse);
   for (let count = 0; count < 3; count += 1) push();
@@ -70,7 +70,7 @@ test('an export that throws has failed, and the next is sent', async () => {
   await exporter.forceFlush();
 });
 
-test('an export that is over at once leaves the way free', () => {
+test('an export that ends synchronously does not block the next one', () => {
   const { results, push } = atOnce(
     (_, done) => done({ code: 1, error: new Error('1') }),
     (_, done) => done({ code: 1, error: new Error('2') }),

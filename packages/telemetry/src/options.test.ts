@@ -10,7 +10,7 @@ describe('where Prometheus scrapes', () => {
     expect(scrapeAddress({}, {})).toEqual({ host: '127.0.0.1', port: 9464, endpoint: '/metrics' });
   });
 
-  test('is read from the environment, and code goes before it', () => {
+  test('is read from the environment, and code overrides it', () => {
     const env = { OTEL_EXPORTER_PROMETHEUS_HOST: '0.0.0.0', OTEL_EXPORTER_PROMETHEUS_PORT: '9500' };
     expect(scrapeAddress({}, env)).toEqual({ host: '0.0.0.0', port: 9500, endpoint: '/metrics' });
     expect(scrapeAddress({ port: 0, host: '::1', endpoint: '/m' }, env)).toEqual({
@@ -20,7 +20,7 @@ describe('where Prometheus scrapes', () => {
     });
   });
 
-  test.each(['99999', '-1', '1.5', 'metrics'])('passes over the port %s, and says so', (text) => {
+  test.each(['99999', '-1', '1.5', 'metrics'])('ignores the port %s, with a warning', (text) => {
     const messages = collectDiag();
     expect(scrapeAddress({}, { OTEL_EXPORTER_PROMETHEUS_PORT: text }).port).toBe(9464);
     expect(messages).toEqual([expect.stringContaining(`OTEL_EXPORTER_PROMETHEUS_PORT is "${text}"`)]);
@@ -33,7 +33,7 @@ describe('options', () => {
     { serviceName: 'a', serviceVersion: undefined },
     { prometheus: false },
     { prometheus: { host: '::1', port: 0, endpoint: '/' } },
-  ])('%j can work', (options) => {
+  ])('%j is valid', (options) => {
     expect(() => assertValidOptions(options)).not.toThrow();
   });
 
@@ -49,7 +49,7 @@ describe('options', () => {
     [{ prometheus: { port: Number.NaN } }, 'prometheus.port: is NaN'],
     [{ servicename: 'x', prometheus: { host: 7 } }, /servicename: is.*prometheus\.host: is 7/s],
     [{ prometheus: { endpoint: '/metrics?x' } }, 'prometheus.endpoint: is "/metrics?x"'],
-  ])('%j is refused', (options, message) => {
+  ])('%j is rejected', (options, message) => {
     expect(() => assertValidOptions(options)).toThrow(message);
   });
 });

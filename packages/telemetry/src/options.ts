@@ -65,7 +65,7 @@ const check = (path: string, value: unknown, fits: (value: unknown) => boolean, 
   value === undefined || fits(value) ? [] : [{ path, message: `is ${describe(value)}${complaint}` }];
 
 const checkText = (path: string, value: unknown, fix: string): ConfigIssue[] =>
-  check(path, value, isText, `, and has to be text that isn't empty. ${fix}`);
+  check(path, value, isText, `, but it must be a non-empty string. ${fix}`);
 
 function prometheusIssues(value: unknown): ConfigIssue[] {
   if (!isObject(value)) {
@@ -73,8 +73,8 @@ function prometheusIssues(value: unknown): ConfigIssue[] {
     return check('prometheus', value, (one) => one === false, complaint);
   }
   const { host, port, endpoint } = value as Record<keyof PrometheusOptions, unknown>;
-  const badPort = `, and no server can listen there. Write a whole number from 1 to ${MAX_PORT}, 0 for any free port, or leave it out for 9464.`;
-  const badPath = `, and no request could match it. Write a path that begins with / and has no query, such as /metrics.`;
+  const badPort = `, which is not a port. Write a whole number from 1 to ${MAX_PORT}, 0 for any free port, or leave it out for 9464.`;
+  const badPath = `, which no request can match. Write a path that begins with / and has no query, such as /metrics.`;
   return [
     ...unknownKeys(value, ['host', 'port', 'endpoint'], 'prometheus.'),
     ...checkText('prometheus.host', host, 'Leave it out for 127.0.0.1, or write 0.0.0.0 for every network.'),
@@ -97,7 +97,7 @@ export function assertValidOptions(options: unknown): asserts options is Telemet
   const issues = [
     ...unknownKeys(options, ['serviceName', 'serviceVersion', 'prometheus'], ''),
     ...checkText('serviceName', serviceName, 'Leave it out to take OTEL_SERVICE_NAME.'),
-    ...checkText('serviceVersion', serviceVersion, 'Leave it out if there is none.'),
+    ...checkText('serviceVersion', serviceVersion, 'It may be left out.'),
     ...prometheusIssues(prometheus),
   ];
   if (issues.length > 0) throw new BreakerboxConfigError(issues);

@@ -35,7 +35,7 @@ test.each<[string | undefined, number]>([
   ['debug', 4],
   ['verbose', 5],
   ['all', 5],
-])('OTEL_LOG_LEVEL=%s tells %i levels', (level, count) => {
+])('OTEL_LOG_LEVEL=%s logs %i levels', (level, count) => {
   showDiagnostics({ OTEL_LOG_LEVEL: level }, logger);
   expect(tellAll()).toEqual(LEVELS.slice(0, count));
 });

@@ -26,7 +26,7 @@ const assertFree = (registry: Bridged): void => {
   const before = registry[REGISTERED];
   if (before !== undefined && holds(registry, before)) {
     throw new BreakerboxUsageError(
-      "registerBreakerboxMetrics(): this registry has Breakerbox's metrics already, and each scrape would have every series twice. One call serves all boxes of the process: leave the second one out, or call what the first one returned before you register again.",
+      "registerBreakerboxMetrics(): this registry already has Breakerbox's metrics, and a second registration would double every series. One call serves all boxes of the process. Remove the second call, or first call the function that the first one returned.",
     );
   }
   before?.unregister();
@@ -34,7 +34,7 @@ const assertFree = (registry: Bridged): void => {
   if (taken.length > 0) {
     const names = taken.map(({ prometheus }) => prometheus).join(', ');
     throw new BreakerboxUsageError(
-      `registerBreakerboxMetrics(): this registry has metrics of other makers under Breakerbox's names: ${names}. Dashboards and alerts would mix the two, so nothing was registered. Rename those metrics, or give Breakerbox's a registry of their own, served under a path of its own.`,
+      `registerBreakerboxMetrics(): this registry already has other metrics with Breakerbox's names: ${names}. Dashboards and alerts would mix the two, so nothing was registered. Rename those metrics, or give Breakerbox a registry of its own and serve it under another path.`,
     );
   }
 };
@@ -61,7 +61,7 @@ const assertFree = (registry: Bridged): void => {
 export function registerBreakerboxMetrics(registry: AnyRegistry): () => void {
   if (!isRegistry(registry)) {
     throw new BreakerboxUsageError(
-      `registerBreakerboxMetrics(): ${registry === null ? 'null' : `this ${typeof registry}`} is not a registry of prom-client. Give it the one that you serve: \`register\` of prom-client, or a \`new Registry()\`.`,
+      `registerBreakerboxMetrics(): ${registry === null ? 'null' : `this ${typeof registry}`} is not a registry of prom-client. Pass the registry that you serve: \`register\` of prom-client, or a \`new Registry()\`.`,
     );
   }
   const bridged: Bridged = registry;

@@ -15,7 +15,7 @@ const showUrl = `
   await telemetry.ready;
   console.log('url ' + telemetry.metricsUrl);`;
 
-test('--import starts everything by the environment', async () => {
+test('--import starts everything from the environment', async () => {
   await using receiver = await startOtlpReceiver();
   const env = {
     OTEL_SERVICE_NAME: 'from-the-environment',
@@ -68,7 +68,7 @@ test('OTEL_METRICS_EXPORTER=none opens no port', async () => {
   expect(await child.ended).toEqual({ code: 0, signal: null });
 });
 
-test('a taken port is reported on stderr with a fix, and the agent does its work', async () => {
+test('a port in use is reported on stderr with a fix, and the agent works', async () => {
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
   const { port } = holder.address() as AddressInfo;
@@ -113,7 +113,7 @@ test('variables that OpenTelemetry cannot use do not stop the agent', async () =
   expect(child.stderr()).toContain('OTEL_METRIC_EXPORT_INTERVAL is "-1"');
 });
 
-test('OTLP that cannot be set up costs neither the agent nor the scrape endpoint', async () => {
+test('OTLP that cannot be set up stops neither the agent nor the scrape endpoint', async () => {
   const env = {
     OTEL_EXPORTER_PROMETHEUS_PORT: '0',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'not a url',

@@ -36,7 +36,7 @@ const serve = async (render: () => Promise<string>) => {
   };
 };
 
-test('clients that leave while the text is being written count as no readers: the next get a new one each', async () => {
+test('clients that leave while the text is written are not readers: each next client gets a new text', async () => {
   const waiting: (() => void)[] = [];
   const render = vi.fn(() => new Promise<string>((resolve) => waiting.push(() => resolve('up 1\n'))));
   await using server = await serve(render);
@@ -51,7 +51,7 @@ test('clients that leave while the text is being written count as no readers: th
   expect(render).toHaveBeenCalledTimes(3);
 });
 
-test('nor do those that have read', async () => {
+test('clients that have read the text are not readers', async () => {
   const render = vi.fn(async () => 'up 1\n');
   await using server = await serve(render);
   for (let client = 0; client < CLIENTS; client += 1) await once(server.ask(ASK), 'data');
@@ -61,7 +61,7 @@ test('nor do those that have read', async () => {
   expect(render).toHaveBeenCalledTimes(2);
 });
 
-test('nor do answers that wait behind one that is never read, after the connection is closed', async () => {
+test('after its connection closes, answers that wait behind an unread one are not readers', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const render = vi.fn(async () => 'up 1\n'.repeat(2_000_000));
   await using server = await serve(render);

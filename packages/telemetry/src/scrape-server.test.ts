@@ -38,7 +38,7 @@ test('answers requests through a proxy', async () => {
   socket.destroy();
 });
 
-test('answers 500 when the metrics cannot be written, and works again after', async () => {
+test('answers 500 when the metrics cannot be written, and works again afterwards', async () => {
   const messages = collectDiag();
   const answers = [() => JSON.stringify(1n), () => 'up 1\n'];
   await using server = await serve(async () => answers.shift()?.() ?? '');
@@ -122,7 +122,7 @@ const connected = async (url: string): Promise<Socket> => {
   return socket;
 };
 
-test('takes 50 connections and no more', async () => {
+test('accepts at most 50 connections', async () => {
   await using server = await serve(async () => LARGE);
   const sockets = await Promise.all(Array.from({ length: 50 }, () => askOnly(server.url)));
   await Promise.all(sockets.map((socket) => once(socket, 'readable')));
@@ -136,7 +136,7 @@ test('takes 50 connections and no more', async () => {
 test.each([
   ['say nothing', ''],
   ['ask for what is not there', 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'],
-])('serves others while 50 connections %s, at the cost of the oldest of them', async (_, bytes) => {
+])('serves others while 50 connections %s, and closes the oldest of them', async (_, bytes) => {
   await using server = await serve(async () => 'up 1\n');
   const sockets: Socket[] = [];
   for (let count = 0; count < 50; count += 1) {
@@ -155,7 +155,7 @@ test.each([
   for (const socket of [...sockets, asking, another]) socket.destroy();
 });
 
-test('counts no connection that is gone', async () => {
+test('does not count a closed connection', async () => {
   await using server = await serve(async () => 'up 1\n');
   const first = await connected(server.url);
   for (let count = 0; count < 60; count += 1) {

@@ -83,11 +83,11 @@ async function writeAnswer(response: ServerResponse, scraped: ScrapeBody): Promi
     response.writeHead(200, { 'content-type': TEXT, 'content-length': body.length }).end(body);
   } catch (error) {
     // Without an answer the scrape would hang until Prometheus' timeout, with no hint of the cause.
-    log('error', 'Breakerbox telemetry: this scrape failed, the next may work', error);
+    log('error', 'Breakerbox telemetry: this scrape failed. The next one may work', error);
     // The error's message goes only to the log, because it may quote anything.
     response
       .writeHead(500, { 'content-type': TEXT })
-      .end("# collecting the metrics failed; the process's log says why\n");
+      .end('# the metrics could not be collected. See the log of the process\n');
   }
 }
 
@@ -105,15 +105,15 @@ export const cannotServe: ExplainListenError = (error, { host, port, endpoint })
 const explainListenError: ExplainListenError = (error, address) => {
   const { port } = address;
   const what = cannotServe(error, address);
-  const effect = 'The agent runs on, but Prometheus gets nothing from this process.';
+  const effect = 'The agent keeps running, but Prometheus gets nothing from this process.';
   if (error.code === 'EADDRINUSE') {
     const next = port === 65_535 ? 9465 : port + 1;
-    return `${what}: the port is taken, perhaps by another agent. ${effect} Give this one a port of its own: OTEL_EXPORTER_PROMETHEUS_PORT=${next}, or startTelemetry({ prometheus: { port: ${next} } }); 0 takes any free port, and metricsUrl says which.`;
+    return `${what}: the port is taken, perhaps by another agent. ${effect} Give this one a port of its own: OTEL_EXPORTER_PROMETHEUS_PORT=${next}, or startTelemetry({ prometheus: { port: ${next} } }). 0 takes any free port, and metricsUrl tells you which.`;
   }
   if (error.code === 'EACCES') {
     return `${what}: this user may not listen there. ${effect} Set OTEL_EXPORTER_PROMETHEUS_PORT to a port of 1024 or more.`;
   }
-  return `${what}: ${error.message}. ${effect} Check OTEL_EXPORTER_PROMETHEUS_HOST, or prometheus.host: it has to be an address of this machine, such as 127.0.0.1 or 0.0.0.0.`;
+  return `${what}: ${error.message}. ${effect} Check OTEL_EXPORTER_PROMETHEUS_HOST, or prometheus.host. It must be an address of this machine, such as 127.0.0.1 or 0.0.0.0.`;
 };
 
 /**

@@ -38,7 +38,7 @@ function boxThatCalledOnce(agent: string): void {
 const outcome = (agent: string, tool: string, value: number): string =>
   `breakerbox_outcomes_total{gen_ai_agent_name="${agent}",gen_ai_tool_name="${tool}",breakerbox_outcome="success"} ${value}`;
 
-test('boxes made before the start are scraped at once, with what they counted before', async () => {
+test('boxes that exist before the start are scraped at once, with their earlier counts', async () => {
   boxThatCalledOnce('early');
   const handle = startTelemetry({ prometheus: { port: 0 } });
   const lines = await scrape(handle);
@@ -49,13 +49,15 @@ test('boxes made before the start are scraped at once, with what they counted be
   expect(messages).toEqual([]);
 });
 
-test('what throws while boxes are bound costs neither start nor shutdown, and they follow when used', async () => {
+test('an error while boxes are bound stops neither start nor shutdown, and they are bound when used', async () => {
   const fail = (): never => {
     throw new Error('core is broken');
   };
   vi.mocked(followProviders).mockImplementationOnce(fail);
   const handle = startTelemetry({ prometheus: { port: 0 } });
-  expect(messages).toEqual([expect.stringContaining('follow at their next use Error: core is broken')]);
+  expect(messages).toEqual([
+    expect.stringContaining('could not be bound. Each is bound when it is next used Error: core is broken'),
+  ]);
   boxThatCalledOnce('used later');
   expect(await scrape(handle)).toContain(outcome('used later', 'search', 1));
   vi.mocked(followProviders).mockImplementationOnce(fail);

@@ -59,7 +59,7 @@ describe('the scrape', () => {
     expect(bounds).toEqual([...DURATION_BUCKETS.map(String), '+Inf']);
   });
 
-  test('tells who is scraped, and not how it was called', async () => {
+  test('names the process, and not its arguments', async () => {
     vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=staging,service.version=0.1');
     vi.stubEnv('OTEL_SERVICE_NAME', 'from-the-environment');
     const handle = await start({ serviceName: 'research-agent', serviceVersion: '1.2.3' });
@@ -76,12 +76,12 @@ describe('the scrape', () => {
     });
   });
 
-  test('has the name of the environment, whichever variable it is in', async () => {
+  test('has the service name from the environment, from any of its variables', async () => {
     vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'service.name=attributed');
     expect(await scrape(await start())).toContain('service_name="attributed"');
   });
 
-  test('has room for 200 tools by all outcomes, which is more than OpenTelemetry allows by default', async () => {
+  test('has room for 200 tools with all outcomes, more than OpenTelemetry allows by default', async () => {
     const handle = await start();
     const counter = testMeter().createCounter(METRIC.outcomes.name);
     testMeter()
@@ -96,7 +96,7 @@ describe('the scrape', () => {
     expect(text).not.toContain('overflow');
   });
 
-  test('answers with the rest when one metric cannot be read', async () => {
+  test('has the rest of the metrics if one cannot be read', async () => {
     const handle = await start();
     recordContract();
     metrics
@@ -111,7 +111,7 @@ describe('the scrape', () => {
 });
 
 describe('OTLP', () => {
-  test("gets OpenTelemetry's names", async () => {
+  test('gets the names of OpenTelemetry', async () => {
     await using receiver = await startOtlpReceiver();
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', receiver.url);
     vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json');
@@ -127,7 +127,7 @@ describe('OTLP', () => {
     );
   });
 
-  test('alone, when the environment wants no scrape endpoint', async () => {
+  test('works alone if the environment disables the scrape endpoint', async () => {
     await using receiver = await startOtlpReceiver();
     vi.stubEnv('OTEL_METRICS_EXPORTER', 'otlp');
     vi.stubEnv('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', `${receiver.url}/custom`);
@@ -140,13 +140,13 @@ describe('OTLP', () => {
 });
 
 describe('starting and stopping', () => {
-  test('a second start returns the first handle and says so', async () => {
+  test('a second start returns the first handle and logs a warning', async () => {
     const first = await start();
     expect(await start({ serviceName: 'other' })).toBe(first);
     expect(messages).toEqual([expect.stringContaining('startTelemetry() was called again')]);
   });
 
-  test('shutdown takes the hooks on the process away', async () => {
+  test('shutdown removes the hooks on the process', async () => {
     const count = (): number[] => ['SIGTERM', 'SIGINT', 'beforeExit'].map((event) => process.listenerCount(event));
     const before = count();
     const handle = await start();
@@ -184,7 +184,7 @@ describe('starting and stopping', () => {
     expect(registeredApis().size).toBe(0);
   });
 
-  test('an SDK that is there already keeps the metrics', async () => {
+  test('an existing SDK keeps the metrics', async () => {
     const theirs = new MeterProvider();
     metrics.setGlobalMeterProvider(theirs);
     const handle = await start();
@@ -194,7 +194,7 @@ describe('starting and stopping', () => {
     expect(metrics.getMeterProvider()).toBe(theirs);
   });
 
-  test('a tracer that is there already stays, and metrics start beside it', async () => {
+  test('an existing tracer stays, and metrics start beside it', async () => {
     const tracer = trace.getTracer('theirs');
     const theirs = { getTracer: () => tracer };
     trace.setGlobalTracerProvider(theirs);

@@ -96,11 +96,7 @@ function bindBoxes(): void {
   try {
     followProviders();
   } catch (error) {
-    log(
-      'error',
-      'Breakerbox telemetry: boxes that were made before could not be bound and follow at their next use',
-      error,
-    );
+    log('error', 'Breakerbox telemetry: existing boxes could not be bound. Each is bound when it is next used', error);
   }
 }
 
@@ -192,7 +188,7 @@ function launchOrFallBack(options: TelemetryOptions, env: Environment): Telemetr
   } catch (error) {
     log(
       'error',
-      "Breakerbox telemetry: an exporter could not be set up, so none pushes anything; /metrics is served if it was to be. An OTEL_EXPORTER_OTLP_ variable that can't be used is the usual cause.",
+      'Breakerbox telemetry: an exporter could not be set up, so no exporter sends anything. /metrics still works if it is enabled. The usual cause is an invalid OTEL_EXPORTER_OTLP_ variable.',
       error,
     );
     return launch(options, env, { ...plan, traces: false, logs: false, metrics: [] });
@@ -228,7 +224,7 @@ export function startTelemetry(options: TelemetryOptions = {}): TelemetryHandle 
   if (running) {
     log(
       'warn',
-      'startTelemetry() was called again, perhaps after --import @breakerbox/telemetry/register. The first call stays in force and these options have no effect; await its shutdown() first to start again.',
+      'startTelemetry() was called again, perhaps after --import @breakerbox/telemetry/register. The first call stays in effect, and these options are ignored. To start again, await its shutdown() first.',
     );
     return running;
   }

@@ -2,8 +2,8 @@ import { SCOPE_NAME } from '@breakerbox/core';
 import type { ViewOptions } from '@opentelemetry/sdk-metrics';
 
 /**
- * The most series that one Breakerbox metric may have. OpenTelemetry's 2000 is too few: 200 tools and `_OTHER`, by success,
- * 8 categories of failure and 4 of ignored outcomes, are 2613 for each agent. Series above the limit lose their labels.
+ * The most series that one Breakerbox metric may have. OpenTelemetry's 2000 is too few: 200 tools and `_OTHER`, by up to
+ * 19 reasons for a decision, are 3819 for each agent. Series above the limit lose their labels.
  */
 const SERIES_PER_METRIC = 20_000;
 

@@ -44,7 +44,7 @@ test('scales the waits of rules and of their group, and nothing else', () => {
   });
 });
 
-test('scales the queries in annotations, and not their words', () => {
+test('scales the queries in annotations, and the times in their words', () => {
   const annotations = {
     description: 'opened within 2 minutes{{ with printf `x > time() - 10 * 60` | query }}: a{{ end }}',
   };
@@ -53,7 +53,7 @@ test('scales the queries in annotations, and not their words', () => {
     scale,
   ).groups;
   expect(group?.rules[0]?.annotations.description).toBe(
-    'opened within 2 minutes{{ with printf `x > time() - 10` | query }}: a{{ end }}',
+    'opened within 2 seconds{{ with printf `x > time() - 10` | query }}: a{{ end }}',
   );
 });
 

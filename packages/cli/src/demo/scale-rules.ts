@@ -73,12 +73,26 @@ export const scaleExpression = (expr: string, { factor, leastRangeMs }: Scale): 
 const scaleMinutes = (minutes: string, factor: number): string =>
   String(Number((Number(minutes) * 60 * factor).toFixed(3)));
 
-/** Scales the queries in annotations. Minutes in their words are not changed. */
+const UNITS: Readonly<Record<string, number>> = { second: 1, minute: 60, hour: 3600, day: 86_400 };
+const IN_WORDS = /\b(?:(\d+)|(last)|the) (second|minute|hour|day)s?\b/g;
+
+/** `5 minutes` or `the last hour` in the demo's time. */
+const scaleWords = (text: string, factor: number): string =>
+  text.replace(IN_WORDS, (_, count = '1', last: string | undefined, unit: string) => {
+    const seconds = Math.max(1, Math.round(Number(count) * (UNITS[unit] ?? 1) * factor));
+    const [number, name] = seconds >= 60 && seconds % 60 === 0 ? [seconds / 60, 'minute'] : [seconds, 'second'];
+    return `${last === undefined ? '' : 'last '}${number} ${name}${number === 1 ? '' : 's'}`;
+  });
+
+/** Scales the queries in annotations, and the times in their words. */
 const scaleAnnotations = (annotations: Rule['annotations'] = {}, factor: number): Rule['annotations'] =>
   Object.fromEntries(
     Object.entries(annotations).map(([name, text]) => [
       name,
-      text.replace(MINUTES_AGO, (_, minutes: string) => `time() - ${scaleMinutes(minutes, factor)}`),
+      scaleWords(text, factor).replace(
+        MINUTES_AGO,
+        (_, minutes: string) => `time() - ${scaleMinutes(minutes, factor)}`,
+      ),
     ]),
   );
 

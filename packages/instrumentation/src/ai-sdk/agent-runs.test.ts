@@ -50,8 +50,8 @@ afterEach(() => {
   vi.resetModules();
 });
 
-describe('a stream that its reader left', () => {
-  test('has its session ended when the next run begins, once nothing was heard of it for 10 minutes', async () => {
+describe('a stream that its reader abandoned', () => {
+  test('the session ends when the next run begins, after 10 minutes without activity', async () => {
     const { box, sessions } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     await leave(stream({ search: search(() => 'found') }, [[ask('a')], [ask('b')], 'Done.']));
@@ -63,7 +63,7 @@ describe('a stream that its reader left', () => {
     expect(sessions[0]?.end).toHaveBeenCalledOnce();
   });
 
-  test('ends at once, where the reader aborts', async () => {
+  test('the session ends at once if the reader aborts', async () => {
     const { box, sessions } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     const caller = new AbortController();
@@ -74,7 +74,7 @@ describe('a stream that its reader left', () => {
   });
 });
 
-test('a run is not left as long as one of its tools is running', async () => {
+test('a run is not abandoned while one of its tools is running', async () => {
   const watched = watchedBox();
   const { start, call } = followed(watched);
   start('long');
@@ -90,7 +90,7 @@ test('a run is not left as long as one of its tools is running', async () => {
   expect(watched.sessions[0]?.end).toHaveBeenCalledOnce();
 });
 
-test('generateText cannot be left: a model may take its time', async () => {
+test('a run of generateText is not abandoned, because a model may need long to answer', async () => {
   const watched = watchedBox();
   const { start, call } = followed(watched);
   start('slow', 'ai.generateText');
@@ -100,7 +100,7 @@ test('generateText cannot be left: a model may take its time', async () => {
   expect(watched.sessions[0]?.end).not.toHaveBeenCalled();
 });
 
-test('beyond 10,000 runs the one that was not heard of for the longest time is given up, not the oldest', async () => {
+test('beyond 10,000 runs, the run that was inactive for longest ends, not the oldest', async () => {
   const watched = watchedBox();
   const { start, call } = followed(watched);
   for (const callId of ['first', 'second']) start(callId);
@@ -109,7 +109,7 @@ test('beyond 10,000 runs the one that was not heard of for the longest time is g
   expect(watched.sessions.map(({ end }) => vi.mocked(end).mock.calls.length)).toEqual([1, 0]);
 });
 
-test('a call that starts when its run is over is made, without a decision, and begins no run', async () => {
+test('a call that starts after its run has ended is made without a decision, and begins no run', async () => {
   const { box, sessions, decisions } = watchedBox();
   registerTelemetry(breakerTelemetry(box));
   const caller = new AbortController();
@@ -130,7 +130,7 @@ test('a call that starts when its run is over is made, without a decision, and b
   expect([decisions, sessions]).toEqual([[], []]);
 });
 
-describe('O1: a call under way when its stream is stopped', () => {
+describe('O1: a call in progress when its stream is stopped', () => {
   const stopped = async (more: object, onCall = (): void => {}) => {
     const watched = watchedBox();
     registerTelemetry(breakerTelemetry(watched.box));
@@ -151,12 +151,12 @@ describe('O1: a call under way when its stream is stopped', () => {
     expect(outcomes).toEqual(['search: ignored, cancelled']);
   });
 
-  test("has failed by the run's own timeout", async () => {
+  test("fails by the run's own timeout", async () => {
     expect(await stopped({ timeout: { totalMs: 500 } })).toEqual(['search: failure, timeout']);
   });
 });
 
-test('F2: two calls with one id are settled each by its own result', async () => {
+test('F2: each of two calls with one id is settled by its own result', async () => {
   const watched = watchedSession({ tools: { search: { failureThreshold: 1, serveStaleMs: MINUTE_MS } } });
   const { onStart, executeTool, onToolExecutionEnd } = breakerTelemetry(watched.session);
   onStart({ callId: 'run', operationId: 'ai.generateText' });
@@ -174,8 +174,8 @@ test('F2: two calls with one id are settled each by its own result', async () =>
   expect(watched.session.acquire('search', { input: { q: 'a' } }).route).toMatchObject({ result: 'found a' });
 });
 
-describe('P1: the steps of a session', () => {
-  test('are those of its outermost run: an agent within a tool is a part of its turn', async () => {
+describe('P1: session steps', () => {
+  test('come from the outermost run: an agent inside a tool is part of its turn', async () => {
     const { box, session, decisions } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     const inner = () => run({ search: broken }, [[ask('a')], [ask('b')], 'In.']).then(({ text }) => text);
@@ -184,7 +184,7 @@ describe('P1: the steps of a session', () => {
     expect(session.view().step).toBe(2);
   });
 
-  test('are those of each of its runs one after the other, a stream that was left before them too', async () => {
+  test('come from each run in sequence, after an abandoned stream too', async () => {
     const { session } = watchedSession();
     registerTelemetry(breakerTelemetry(session));
     const tools = { search: search(() => 'found') };
@@ -202,7 +202,7 @@ describe('two copies of the package', () => {
   };
   const threeTurns: readonly ScriptedStep[] = [[ask('a')], [ask('b')], 'Done.'];
 
-  test('that are both registered decide and count once', async () => {
+  test('decide and count once if both are registered', async () => {
     const { box, session, decisions, outcomes } = watchedBox();
     const copy = await copyOf();
     registerTelemetry(breakerTelemetry(box), copy.breakerTelemetry(box));
@@ -212,7 +212,7 @@ describe('two copies of the package', () => {
     expect(session.view().step).toBe(3);
   });
 
-  test('of which one is registered, and the other prepares the steps, count them once', async () => {
+  test('count steps once if one is registered and the other prepares the steps', async () => {
     const { box, session } = watchedBox();
     const copy = await copyOf();
     registerTelemetry(breakerTelemetry(box));

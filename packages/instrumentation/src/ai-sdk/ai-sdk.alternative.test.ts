@@ -16,8 +16,8 @@ afterEach(() => {
 });
 
 describe.each(Object.entries(loops))('in %s', (_, loop) => {
-  describe('R4: an alternative with adapt is called in place', () => {
-    test('R4: its answer comes under the call of the first, with a note', async () => {
+  describe('R4: an alternative with adapt is called', () => {
+    test('R4: its answer replaces that of the first tool, with a note', async () => {
       const watched = routed();
       const execute = vi.fn(async ({ topic }: { topic: string }) => `news of ${topic}`);
       const heard = await loop(watched, { search: broken, news: news(execute) }, twice);
@@ -27,7 +27,7 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
       expect(watched.outcomes).toEqual(['search: failure, network', 'news: success']);
     });
 
-    test('R4: one that answers piece by piece is followed to its end', async () => {
+    test('R4: an alternative that streams is followed to its end', async () => {
       const watched = routed();
       const pieces = news(async function* () {
         yield { state: 'reading' };
@@ -39,7 +39,7 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
       expect(watched.outcomes.at(-1)).toBe('news: success');
     });
 
-    test('R4: it is called in place of one that answers piece by piece', async () => {
+    test('R4: it replaces a tool that streams', async () => {
       const watched = routed();
       const pieces = search(async function* () {
         yield 'searching';
@@ -57,9 +57,13 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
       ['needs approval', { search: broken, news: news(() => 1, { needsApproval: true }) }, {}],
       ['needs a context', { search: broken, news: news(() => 1, { contextSchema: z.object({}) }) }, {}],
       ['has words of its own', { search: broken, news: news(() => 1, theirs) }, {}],
-      ['stands in for words', { search: search(() => Promise.reject(refused), theirs), news: news(() => 1) }, {}],
+      [
+        'replaces a tool with words of its own',
+        { search: search(() => Promise.reject(refused), theirs), news: news(() => 1) },
+        {},
+      ],
       ['is executed by others', { search: broken, news: tool({ inputSchema: query, outputSchema: z.string() }) }, {}],
-    ])('R4: one that %s is left to the model', async (_what, tools, alternative) => {
+    ])('R4: an alternative that %s is left to the model', async (_what, tools, alternative) => {
       const watched = routed(alternative);
       expect(await loop(watched, tools, twice)).toEqual([
         { type: 'error-text', value: expect.stringMatching(/ToolUnavailableError.*Use 'news' instead/) },
@@ -69,7 +73,7 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
   });
 });
 
-test('R4: an alternative that is rejected as well leaves the first rejection', async () => {
+test('R4: if the alternative is rejected too, the first rejection remains', async () => {
   const options = { toolCallId: 'call-1', messages: [], context: {} };
   const watched = watchedSession({
     loopGuard: { repeats: 1 },
@@ -93,7 +97,7 @@ test('R4: an alternative that is rejected as well leaves the first rejection', a
   expect(watched.decisions.slice(2)).toEqual(['search: skip', 'news: skip']);
 });
 
-test('R4: no code has to read the pieces of an answer that failed', async () => {
+test('R4: an answer that failed settles even if no code reads its pieces', async () => {
   const watched = routed();
   const unhandled = vi.fn();
   process.on('unhandledRejection', unhandled);

@@ -22,13 +22,13 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
     ['nothing much', 0, { type: 'json', value: 0 }],
     ['an error', { error: 'HTTP 503' }, { type: 'json', value: { error: 'HTTP 503' } }],
     ['a text', 'x', { type: 'text', value: 'x' }],
-  ])('E3: %s that a tool returns is read as it is', async (_what, result, expected) => {
+  ])('E3: the model reads %s of a tool unchanged', async (_what, result, expected) => {
     const tools = { search: search(async () => result), plain: search(() => result) };
     const heard = await loop(watchedSession(), tools, [[ask('x'), ask('x', 'plain')], 'Done.']);
     expect(heard).toEqual([expected, expected]);
   });
 
-  test('E3: an error that a tool throws is read as it is, between pieces too', async () => {
+  test('E3: the model reads a thrown error unchanged, between pieces too', async () => {
     const pieces = search(async function* () {
       yield 'searching';
       throw refused;
@@ -39,7 +39,7 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
     expect(heard).toEqual([expected, expected]);
   });
 
-  test('E1: a tool gets the very input, and all that the SDK hands it, but for a signal of its own', async () => {
+  test('E1: a tool gets its input and the options of the SDK unchanged, except the signal', async () => {
     const watched = watchedSession();
     const caller = new AbortController();
     const inputs: unknown[] = [];
@@ -68,7 +68,7 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
     ]);
   });
 
-  test('O4: tokens of failed calls are wasted, of pieces by the last one', async () => {
+  test('O4: tokens of failed calls are counted as wasted; of a stream, the last piece counts', async () => {
     const watched = watchedSession({ budget: { failures: 5, tokens: 1000 } });
     const pieces = search(async function* () {
       yield { error: 'HTTP 500' };
@@ -86,14 +86,14 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
     expect(watched.session.view().budget.tokensRemaining).toBe(680);
   });
 
-  test('our span is the execute_tool span where there is no other', async () => {
+  test('our span is the execute_tool span if there is no other', async () => {
     const traced = startTracing();
     await loop(watchedSession(), { search: search(async () => 1) }, [[ask('x')], 'Done.']);
     expect(traced.paths()).toEqual(['execute_tool search']);
   });
 });
 
-test('the session of withSession reaches tools and steps of a stream that is read outside of it', async () => {
+test('the session of withSession reaches the tools and steps of a stream that is read outside it', async () => {
   const watched = watchedSession();
   const { model } = scriptedModel([[ask('a')], [ask('b')], 'Done.']);
   const tools = guardTools({ search: search(() => 'found') }, currentSession);
@@ -105,7 +105,7 @@ test('the session of withSession reaches tools and steps of a stream that is rea
   expect(watched.session.view().step).toBe(3);
 });
 
-test('E7: a stream whose session is ended before the stream is read is protected as before', async () => {
+test('E7: a stream whose session ends before it is read stays protected', async () => {
   const { session, decisions } = watchedSession();
   const { model } = scriptedModel([[ask('a')], [ask('b')], [ask('c')], [ask('d')], 'Done.']);
   const tools = guardTools({ search: search(() => Promise.reject(refused)) }, session);

@@ -19,7 +19,7 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
       expect(watched.decisions).toEqual(['search: call', 'search: call', 'search: skip']);
     });
 
-    test('F2: a tool with words of its own for the model says them of the result, behind the label', async () => {
+    test('F2: toModelOutput of a tool is kept, behind the label', async () => {
       const toModelOutput = vi.fn(({ output }: { output: { hits: string[] } }) => ({
         type: 'text',
         value: output.hits.join(),
@@ -29,7 +29,7 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
       expect(await loop(stale(), tools, steps)).toEqual([{ type: 'text', value: `[${STALE}]\na,b` }]);
     });
 
-    test('F2: a tool that answers piece by piece gives it as one', async () => {
+    test('F2: a tool that streams gives it as one piece', async () => {
       const pieces = failing(['searching', 'found']);
       const generator = search(async function* () {
         yield* pieces() as string[];
@@ -39,18 +39,18 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
     });
   });
 
-  describe('F1: a result that may not be current is labelled where the tool asks for it', () => {
+  describe('F1: a result that may not be current is labelled if the tool asks for it', () => {
     const CACHED = 'cached: identical to the last answer, retrieved 1970-01-01 00:00:00 UTC';
     const labelling = () => watchedSession({ tools: { search: { labelFreshness: true } } });
     const steps = [[ask('x')], [ask('x')], 'Done.'];
 
-    test('F1: of a promise, and at once', async () => {
+    test('F1: promised or returned at once', async () => {
       const expected = [{ type: 'json', value: { hits: 1, freshness: CACHED } }];
       expect(await loop(labelling(), { search: search(async () => ({ hits: 1 })) }, steps)).toEqual(expected);
       expect(await loop(labelling(), { search: search(() => ({ hits: 1 })) }, steps)).toEqual(expected);
     });
 
-    test('F1: of pieces, as one more piece', async () => {
+    test('F1: streamed, as one more piece', async () => {
       const generator = search(async function* () {
         yield 'searching';
         yield 'found';
@@ -60,7 +60,7 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
       ]);
     });
 
-    test('F1: not where it does not', async () => {
+    test('F1: not without the option', async () => {
       expect(await loop(watchedSession(), { search: search(() => 'found') }, steps)).toEqual([
         { type: 'text', value: 'found' },
       ]);
@@ -68,10 +68,10 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
   });
 });
 
-describe('called by hand', () => {
+describe('called directly', () => {
   const options = { toolCallId: 'call-1', messages: [], context: {} };
 
-  test('F2: a tool that gives pieces gives a last good result as one piece', async () => {
+  test('F2: a tool that streams gives a last good result as one piece', async () => {
     const { session } = stale();
     const answers = failing('found');
     const pieces = {
@@ -93,7 +93,7 @@ describe('called by hand', () => {
   });
 });
 
-test('F2: a stored conversation is put to the model with the label and the words of the tool', async () => {
+test('F2: a stored conversation shows the model the label and the toModelOutput of the tool', async () => {
   const watched = stale();
   const words = ({ output }: { output: { result: number } }) => ({ type: 'json', value: { answer: output.result } });
   const tools = guardTools({ search: search(failing({ result: 5 }), { toModelOutput: words }) }, watched.session);

@@ -29,7 +29,7 @@ describe('guarded tools', () => {
     expectTypeOf(guardTools(tools, watchedSession().session)).toEqualTypeOf(tools);
   });
 
-  test('are copies; those that are not executed here are the very same', () => {
+  test('are copies; tools that are not executed here are the same objects', () => {
     const { box, session } = watchedSession();
     const tools = { search: search(() => 1), ask: tool({ inputSchema: query, outputSchema: z.string() }) };
     const before = { ...tools.search };
@@ -81,13 +81,13 @@ describe('guarded tools', () => {
       return () => guardTools({ search: search(execute as never) }, session).search.execute?.({ q: 'x' }, options);
     };
 
-    test('as a promise, where they give one', async () => {
+    test('as a promise, if they return one', async () => {
       const call = outOf(async () => 'x');
       await expect(call()).rejects.toThrow(ToolUnavailableError);
       await expect(Promise.all([1, 2].map(call))).rejects.toThrow(ToolUnavailableError);
     });
 
-    test('as a generator, where they are one', async () => {
+    test('as a generator, if they are one', async () => {
       const call = outOf(async function* () {
         yield 'x';
       });
@@ -96,12 +96,12 @@ describe('guarded tools', () => {
       await expect(pieces.next()).rejects.toThrow(ToolUnavailableError);
     });
 
-    test('as pieces, where it was not seen yet that they give some', async () => {
+    test('as pieces, if it is not yet known whether they stream', async () => {
       const call = outOf(() => (async function* () {})());
       await expect(lastOf(call() as unknown as AsyncIterable<string>)).rejects.toThrow(ToolUnavailableError);
     });
 
-    test('also to a caller who has left, and one whose signal is invalid: the session is not asked', async () => {
+    test('also if the caller has aborted or the signal is invalid, without a decision', async () => {
       const { session, decisions } = watchedSession();
       const { search: guarded } = guardTools({ search: search(async () => 'x') }, session);
       const call = (abortSignal: unknown) => guarded.execute?.({ q: 'x' }, { ...options, abortSignal } as never);
@@ -113,7 +113,7 @@ describe('guarded tools', () => {
       expect(decisions).toEqual([]);
     });
 
-    test('but what a tool throws at once is thrown', () => {
+    test('but rethrow what a tool throws synchronously', () => {
       const { search: guarded } = guardTools(
         {
           search: search(() => {

@@ -100,8 +100,8 @@ export function guardTools<Tools extends ToolSet>(
   const findSession = sessionFinder(session, 'guardTools()');
   if (typeof tools !== 'object' || tools === null) {
     throw new BreakerboxUsageError(
-      `guardTools(): got ${aValue(tools)} in place of tools, so there is nothing ` +
-        `to guard. Give the object of tools that generateText would get.`,
+      `guardTools(): got ${aValue(tools)} instead of tools, so there is nothing ` +
+        `to guard. Pass the object of tools that you would pass to generateText.`,
     );
   }
   const entries = Object.entries(tools);

@@ -35,7 +35,7 @@ afterEach(() => {
 });
 
 describe('breakerTelemetry, registered once', () => {
-  test('guards a run that knows nothing of it: a session for it, steps, and its end', async () => {
+  test('guards a run that does not use Breakerbox: it creates a session, counts steps and ends it', async () => {
     const { box, sessions, decisions } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     const execute = vi.fn(() => Promise.reject(refused));
@@ -50,7 +50,7 @@ describe('breakerTelemetry, registered once', () => {
     expect(sessions[0]?.end).toHaveBeenCalledOnce();
   });
 
-  test('and the next one again, in streams and agents too', async () => {
+  test('guards the next run too, in streams and agents', async () => {
     const { box, sessions, decisions } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     await run({ search: broken });
@@ -68,7 +68,7 @@ describe('breakerTelemetry, registered once', () => {
     for (const { end } of sessions) expect(end).toHaveBeenCalledOnce();
   });
 
-  test('makes no session where no tool is called', async () => {
+  test('creates no session if no tool is called', async () => {
     const { box, sessions } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     await run({ search: broken }, ['Done.']);
@@ -77,7 +77,7 @@ describe('breakerTelemetry, registered once', () => {
     expect(sessions).toEqual([]);
   });
 
-  test('takes the session of withSession, counts its steps, and leaves it open', async () => {
+  test('uses the session of withSession, counts its steps, and leaves it open', async () => {
     const { box, session, sessions, decisions } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     await withSession(session, () => run({ search: broken }));
@@ -87,7 +87,7 @@ describe('breakerTelemetry, registered once', () => {
     expect(sessions).toEqual([]);
   });
 
-  test('takes a session, or a function that gives one, as well', async () => {
+  test('accepts a session, or a function that returns one', async () => {
     const [one, two] = [watchedSession(), watchedSession()];
     await run({ search: broken }, threeTimes, { telemetry: { integrations: breakerTelemetry(one.session) } });
     await run({ search: broken }, threeTimes, { telemetry: { integrations: breakerTelemetry(() => two.session) } });
@@ -98,7 +98,7 @@ describe('breakerTelemetry, registered once', () => {
     }
   });
 
-  test('a run within a tool has a session of its own', async () => {
+  test('gives a run inside a tool its own session', async () => {
     const { box, sessions } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     await run({ agent: search(() => run({ search: broken })) }, [[ask('x', 'agent')], 'Done.']);
@@ -107,7 +107,7 @@ describe('breakerTelemetry, registered once', () => {
   });
 
   describe('never decides twice', () => {
-    test('where tools are guarded by guardTools', async () => {
+    test('if guardTools guards the tools', async () => {
       const { box, session, sessions, decisions } = watchedBox();
       registerTelemetry(breakerTelemetry(box));
       const guarded = guardTools({ search: broken }, session);
@@ -117,7 +117,7 @@ describe('breakerTelemetry, registered once', () => {
       expect(sessions).toEqual([]);
     });
 
-    test('where they are guarded with currentSession: theirs is the session of the run', async () => {
+    test('if the tools are guarded with currentSession: they use the session of the run', async () => {
       const { box, sessions, decisions } = watchedBox();
       registerTelemetry(breakerTelemetry(box));
       const tools = guardTools({ search: broken }, currentSession);
@@ -132,7 +132,7 @@ describe('breakerTelemetry, registered once', () => {
       expect(sessions.map((session) => session.view().step)).toEqual([5, 5]);
     });
 
-    test('where it is registered twice: the later one follows the run', async () => {
+    test('if it is registered twice: the later registration follows the run', async () => {
       const [first, second] = [watchedBox(), watchedBox()];
       registerTelemetry(breakerTelemetry(first.box), breakerTelemetry(second.box));
       await run({ search: broken });
@@ -140,7 +140,7 @@ describe('breakerTelemetry, registered once', () => {
       expect([first.sessions.length, second.sessions.length]).toEqual([0, 1]);
     });
 
-    test('B3: nor charges a tool that failed because one of guard, in the same session, was rejected', async () => {
+    test('B3: a tool that failed because a call of guard in the same session was rejected costs nothing', async () => {
       const { box, outcomes } = watchedBox({ tools: { inner: { failureThreshold: 1 } } });
       registerTelemetry(breakerTelemetry(box));
       const inner = guard(currentSession, 'inner', () => Promise.reject(refused));
@@ -150,7 +150,7 @@ describe('breakerTelemetry, registered once', () => {
     });
   });
 
-  test('F2: tells the last good result with the rejection', async () => {
+  test('F2: adds the last good result to the rejection', async () => {
     const { box } = watchedBox({ tools: { search: { failureThreshold: 1, serveStaleMs: 60_000 } } });
     registerTelemetry(breakerTelemetry(box));
     const heard = await run({ search: search(failing({ hits: 1 })) }, [[ask('x')], [ask('y')], [ask('x')], 'Done.']);
@@ -160,7 +160,7 @@ describe('breakerTelemetry, registered once', () => {
   test.each([
     [new DOMException('over', 'TimeoutError'), 'search: failure, timeout'],
     [new DOMException('left', 'AbortError'), 'search: ignored, cancelled'],
-  ])('O1: a tool that heeds its signal: %s', async (reason, expected) => {
+  ])('O1: a tool that obeys its signal: %s', async (reason, expected) => {
     const { box, outcomes, sessions } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     const caller = new AbortController();
@@ -175,7 +175,7 @@ describe('breakerTelemetry, registered once', () => {
     expect(sessions[0]?.end).toHaveBeenCalledOnce();
   });
 
-  test('a run that breaks off ends its session', async () => {
+  test('an aborted run ends its session', async () => {
     const { box, sessions } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     const onEnd = () => {
@@ -187,14 +187,14 @@ describe('breakerTelemetry, registered once', () => {
     expect(sessions[0]?.end).toHaveBeenCalledOnce();
   });
 
-  test('O5, F2: without recorded inputs calls are told apart by nothing, and never taken for the same', async () => {
+  test('O5, F2: without recorded inputs, calls cannot be told apart and are never treated as equal', async () => {
     const { box, decisions } = watchedBox({ defaults: { failureThreshold: 9 }, budget: { failures: 9 } });
     registerTelemetry(breakerTelemetry(box));
     await run({ search: broken }, threeTimes, { telemetry: { recordInputs: false } });
     expect(decisions).toEqual(Array(4).fill('search: call'));
   });
 
-  test('O2: without recorded outputs what comes back is a success', async () => {
+  test('O2: without recorded outputs, every returned result is a success', async () => {
     const { box, outcomes } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     const tools = { search: search(() => ({ error: 'HTTP 503' })) };
@@ -203,7 +203,7 @@ describe('breakerTelemetry, registered once', () => {
     expect(outcomes).toEqual(['search: success', 'search: failure, server']);
   });
 
-  test('F2: without recorded outputs there is no last good result', async () => {
+  test('F2: without recorded outputs, there is no last good result', async () => {
     const { box } = watchedBox({ tools: { search: { failureThreshold: 1, serveStaleMs: 60_000 } } });
     registerTelemetry(breakerTelemetry(box));
     const steps = [[ask('x')], [ask('y')], [ask('x')], 'Done.'];
@@ -211,7 +211,7 @@ describe('breakerTelemetry, registered once', () => {
     expect(heard[2]).toMatch(/^ToolUnavailableError.*Go on without it/);
   });
 
-  test('our span is beneath the one of @ai-sdk/otel that is registered after it', async () => {
+  test('our span is a child of the span of @ai-sdk/otel that is registered later', async () => {
     const traced = startTracing();
     registerTelemetry(breakerTelemetry(watchedSession().box), new OpenTelemetry());
     await run({ search: search(() => 1) }, [[ask('x')], 'Done.']);
@@ -219,7 +219,7 @@ describe('breakerTelemetry, registered once', () => {
     expect(traced.attributes('execute_tool search')).toHaveLength(1);
   });
 
-  test('E5: where there is no session, runs go on unguarded, and that is reported', async () => {
+  test('E5: without a session, runs continue unguarded, and that is reported', async () => {
     const heard = listenToDiag();
     registerTelemetry(breakerTelemetry(currentSession));
     expect(await run({ search: broken })).toHaveLength(4);
@@ -235,7 +235,7 @@ describe('breakerTelemetry, registered once', () => {
     expect(heard.at(-1)).toEqual([expect.stringContaining('the box of breakerTelemetry()'), refused]);
   });
 
-  test('says once that AI SDK 6 guards nothing by it', () => {
+  test('warns once that it guards nothing with AI SDK 6', () => {
     const warnings: unknown[] = [];
     const ignore = (): void => {};
     const warn = (...said: unknown[]): void => void warnings.push(said);

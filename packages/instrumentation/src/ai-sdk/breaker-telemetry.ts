@@ -152,8 +152,8 @@ const callOf = ({ calls }: AgentRun, toolCall: ToolEvent['toolCall']): AgentCall
 };
 
 const OLD_SDK =
-  'Breakerbox: breakerTelemetry() is registered with an AI SDK before version 7, which runs no tools through integrations, so ' +
-  'that they are not guarded. Wrap them in guardTools(), or update the AI SDK.';
+  'Breakerbox: breakerTelemetry() is registered with an AI SDK before version 7, which does not run tools through integrations. ' +
+  'Its tools are not guarded. Wrap them in guardTools(), or update the AI SDK.';
 
 let warned = false;
 /** Warns that older SDKs send fewer events and do not run tools through integrations, so no tool would be guarded. */

@@ -55,7 +55,7 @@ const [FIRST, SECOND] = [noteOf('2 steps or in 60 s'), noteOf('2 steps or in 2 m
 afterEach(() => diag.disable());
 
 describe('breakerPrepareStep', () => {
-  test('leaves the counting to breakerTelemetry where that follows the run', async () => {
+  test('leaves the counting to breakerTelemetry if that follows the run', async () => {
     const watched = watchedSession();
     await seenBy(watched, {
       prepareStep: breakerPrepareStep(watched.session),
@@ -66,7 +66,7 @@ describe('breakerPrepareStep', () => {
     expect(watched.session.view().step).toBe(2 * outage.length);
   });
 
-  test('counts once where it is given another of the same session, and says its note once', async () => {
+  test('counts once and adds its note once if it wraps another of the same session', async () => {
     const watched = watchedSession({ tools: fragile });
     const inner = breakerPrepareStep(watched.session);
     const prepareStep = breakerPrepareStep(watched.session, { prepareStep: inner });
@@ -75,7 +75,7 @@ describe('breakerPrepareStep', () => {
     expect(seen).toEqual([['Be brief.'], [`Be brief.\n\n${FIRST}`]]);
   });
 
-  test('E5: where there is no session the run goes on with your own settings, and that is reported', async () => {
+  test('E5: without a session, the run continues with your own settings, and that is reported', async () => {
     const heard = listenToDiag();
     const { model } = scriptedModel(['Done.']);
     const own = () => ({ temperature: 0.5 });
@@ -86,8 +86,8 @@ describe('breakerPrepareStep', () => {
     expect(heard).toEqual([[expect.stringContaining('breakerPrepareStep()'), expect.any(BreakerboxUsageError)]]);
   });
 
-  describe('R3: says in the system prompt what is unavailable', () => {
-    test('behind that of the caller, as long as it is unavailable, in the same words', async () => {
+  describe('R3: the system prompt lists unavailable tools', () => {
+    test('after the prompt of the caller, as long as they are unavailable, in the same words', async () => {
       const watched = watchedSession({ tools: fragile });
       const prepareStep = breakerPrepareStep(watched.session);
       const seen = await systemsSeen(watched, { instructions: 'Be brief.', prepareStep });
@@ -95,13 +95,13 @@ describe('breakerPrepareStep', () => {
       expect(seen).toEqual([['Be brief.'], first, first, ['Be brief.'], second, second]);
     });
 
-    test('alone, where the caller has none', async () => {
+    test('alone, if the caller has no prompt', async () => {
       const watched = watchedSession({ tools: fragile });
       const seen = await systemsSeen(watched, { prepareStep: breakerPrepareStep(watched.session) });
       expect(seen).toEqual([[], [FIRST], [FIRST], [], [SECOND], [SECOND]]);
     });
 
-    test('in a message of its own, where those of the caller are marked for a cache', async () => {
+    test('in a message of its own, if the system messages of the caller are marked for a cache', async () => {
       const watched = watchedSession({ tools: fragile });
       const own = [
         {
@@ -117,7 +117,7 @@ describe('breakerPrepareStep', () => {
       expect(seen.map(({ system }) => system.length)).toEqual([2, 3, 3, 2, 3, 3]);
     });
 
-    test('not where system messages are within the messages: those may be marked for a cache', async () => {
+    test('not if system messages are among the messages, which may be marked for a cache', async () => {
       const watched = watchedSession({ tools: fragile });
       const own = { role: 'system' as const, content: 'Long.' };
       const more = {
@@ -130,14 +130,14 @@ describe('breakerPrepareStep', () => {
       expect(seen).toEqual(Array(6).fill(['Be brief.', 'Long.']));
     });
 
-    test('of a paused session too', async () => {
+    test('for a paused session too', async () => {
       const watched = watchedSession({ budget: { rule: 'strict', failures: 1 } });
       const prepareStep = breakerPrepareStep(watched.session);
       const seen = await systemsSeen(watched, { prepareStep }, [[ask('down')], 'Done.']);
       expect(seen).toEqual([[], [expect.stringContaining('Tool calls are paused')]]);
     });
 
-    test('and in streamText and agents, with your own settings beside', async () => {
+    test('in streamText and agents too, with your own settings', async () => {
       const watched = watchedSession({ tools: fragile });
       const guarded = guardTools(tools, watched.session);
       const prepareStep = breakerPrepareStep(watched.session);
@@ -152,8 +152,8 @@ describe('breakerPrepareStep', () => {
     });
   });
 
-  describe('goes with your own prepareStep', () => {
-    test('which gets the prompt without the note, and whose settings stay', async () => {
+  describe('works with your own prepareStep', () => {
+    test('which gets the prompt without the note, and whose settings are kept', async () => {
       const watched = watchedSession({ tools: fragile });
       const told: unknown[] = [];
       const own: PrepareStepFunction<typeof tools> = ({ instructions, stepNumber }) => {
@@ -178,14 +178,14 @@ describe('breakerPrepareStep', () => {
       expect(model.doGenerateCalls.map(({ temperature }) => temperature)).toEqual(Array(6).fill(0.5));
     });
 
-    test('and with system, its old name', async () => {
+    test('with system, its old name, too', async () => {
       const watched = watchedSession({ tools: fragile });
       const prepareStep = breakerPrepareStep(watched.session, { prepareStep: async () => ({ system: 'Be quick.' }) });
       const seen = await systemsSeen(watched, { instructions: 'Be brief.', prepareStep }, [[ask('down')], 'Done.']);
       expect(seen).toEqual([['Be quick.'], [`Be quick.\n\n${FIRST}`]]);
     });
 
-    test('on AI SDK 6, which tells no instructions, only where that gives some', async () => {
+    test('on AI SDK 6, which passes no instructions, only if prepareStep returns some', async () => {
       const { session } = watchedSession({ tools: fragile });
       session.declare('search');
       const step = { steps: [], stepNumber: 0, messages: [] as ModelMessage[] } as never;
@@ -198,27 +198,27 @@ describe('breakerPrepareStep', () => {
     });
   });
 
-  describe('hides what is unavailable, if asked to', () => {
+  describe('hides unavailable tools, if asked to', () => {
     const hidden = (options: BreakerPrepareStepOptions, more: object = {}, steps = outage) => {
       const watched = watchedSession({ tools: fragile });
       return seenBy(watched, { prepareStep: breakerPrepareStep(watched.session, options), ...more }, steps);
     };
     const names = (seen: Awaited<ReturnType<typeof hidden>>) => seen.map((one) => one.tools);
 
-    test('and never what is due for a probe', async () => {
+    test('but never a tool that is due for a probe', async () => {
       const both = ['plain', 'search'];
       const left = ['plain'];
       const seen = names(await hidden({ hide: { tools } })).map((given) => given?.toSorted());
       expect(seen).toEqual([both, left, left, both, left, left]);
     });
 
-    test('never all of them, and nothing else than active tools', async () => {
+    test('but never all of them, and no tools that are not active', async () => {
       const hide = { tools, activeTools: ['search' as const] };
       const seen = names(await hidden({ hide }, { activeTools: ['search'] }));
       expect(seen).toEqual(Array(6).fill(['search']));
     });
 
-    test('never the one that the tool choice names', async () => {
+    test('but never the tool that the tool choice names', async () => {
       const toolChoice = { type: 'tool', toolName: 'search' } as const;
       const steps = Array(3).fill([ask('down')]);
       const seen = names(
@@ -227,7 +227,7 @@ describe('breakerPrepareStep', () => {
       expect(seen).toEqual(Array(3).fill(['search', 'plain']));
     });
 
-    test('within what your own prepareStep has left', async () => {
+    test('among the tools that your own prepareStep has left', async () => {
       const watched = watchedSession({ tools: { ...fragile, other: {} } });
       const three = { ...tools, other: search(() => 'other') };
       const own: PrepareStepFunction<typeof three> = () => ({ activeTools: ['search', 'other'] });
@@ -242,7 +242,7 @@ describe('breakerPrepareStep', () => {
       expect(given).toEqual([['search', 'other'], ['other']]);
     });
 
-    test('never the one that your own prepareStep chooses, and not for tools that there are none of', async () => {
+    test('but never the tool that your own prepareStep chooses, nor if there are no tools', async () => {
       const { session } = watchedSession({ tools: fragile });
       session.acquire('search').settle({ error: refused });
       const step = { stepNumber: 0, instructions: undefined, initialInstructions: undefined } as never;
@@ -254,7 +254,7 @@ describe('breakerPrepareStep', () => {
     });
   });
 
-  test('fits the call that it is made for', () => {
+  test('has the type that the call needs', () => {
     const { session } = watchedSession();
     const call = { model: 'openai/gpt-5-mini', prompt: 'go', tools };
     expectTypeOf(generateText<typeof tools>).toBeCallableWith({ ...call, prepareStep: breakerPrepareStep(session) });

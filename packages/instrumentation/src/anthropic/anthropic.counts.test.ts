@@ -7,14 +7,14 @@ import { ask, play, refused, search, type Tools } from '../test-support/anthropi
 import { watchedSession } from '../test-support/watched-session.ts';
 import { type GuardToolsOptions, guardTools } from './anthropic.ts';
 
-describe('how a call counts', () => {
+describe('how a call is counted', () => {
   const outcomesOf = async (tools: Tools, script: readonly ScriptedStep[]) => {
     const watched = watchedSession();
     const { heard } = await play(watched, tools, script);
     return { outcomes: watched.outcomes, heard };
   };
 
-  it('O2: a ToolError counts as what its text says, and reaches the model as it is', async () => {
+  it('O2: a ToolError is classified by its text, and reaches the model unchanged', async () => {
     const blocks = [
       { type: 'text' as const, text: 'HTTP 503' },
       { type: 'text' as const, text: 'come back later' },
@@ -26,7 +26,7 @@ describe('how a call counts', () => {
     expect(heard.slice(0, 2)).toEqual(['HTTP 503\ncome back later', 'no such order']);
   });
 
-  it('O2: so do the results of MCP tools that report an error', async () => {
+  it('O2: an MCP result that reports an error is classified by its text', async () => {
     const texts = ['connect ECONNREFUSED 127.0.0.1:9', 'no such file'];
     const client = {
       callTool: async () => ({ isError: true, content: [{ type: 'text' as const, text: texts.shift() ?? '' }] }),
@@ -36,7 +36,7 @@ describe('how a call counts', () => {
     expect(outcomes).toEqual(['search: failure, network', 'search: ignored, tool_error']);
   });
 
-  it('O2: what the memory tool throws is an answer to the model, unless its code or its cause tells of an outage', async () => {
+  it('O2: an error of the memory tool is an answer to the model, unless its code or cause shows an outage', async () => {
     const remembered = 'search answers 503 Service Unavailable, fetch ECONNREFUSED';
     const errors = [
       new Error('The path /memories/x does not exist. Please provide a valid path.'),
@@ -58,7 +58,7 @@ describe('how a call counts', () => {
     expect(heard[1]).toContain(remembered);
   });
 
-  it('O4: what it cost is read in the result, in the error, and in a ToolError', async () => {
+  it('O4: its cost is read from the result, the error and a ToolError', async () => {
     const watched = watchedSession({ budget: { tokens: 1_000 } });
     const errors: unknown[] = [refused, new ToolError('HTTP 503')];
     const tokens: GuardToolsOptions['tokens'] = ({ error }) => (error === undefined ? 1 : 100);

@@ -37,7 +37,7 @@ describe('tools of the runner', () => {
     expectTypeOf(guardTools(own, session)[0]?.parse).toEqualTypeOf(own[0]?.parse);
   });
 
-  it('are sent to the API as they would be without a guard', async () => {
+  it('are sent to the API as without a guard', async () => {
     const tools: Tools = [
       { ...search(() => 'found'), cache_control: { type: 'ephemeral' } },
       { type: 'web_search_20250305', name: 'web_search' },
@@ -51,7 +51,7 @@ describe('tools of the runner', () => {
     expect(guarded.requests[0]?.tools).toHaveLength(3);
   });
 
-  it('are themselves untouched, and those that the provider runs are passed on as they are', () => {
+  it('are not changed, and provider tools are passed on unchanged', () => {
     const watched = watchedSession();
     const own = search(() => 'found');
     const { run } = own;
@@ -84,7 +84,7 @@ describe('tools of the runner', () => {
     expect(heard).toEqual(['1', '2']);
   });
 
-  it('may be called without a runner: a rejection is a rejected promise', async () => {
+  it('can be called without a runner: a rejection is a rejected promise', async () => {
     const { session } = watchedSession({ tools: { search: { failureThreshold: 1 } } });
     const run = vi.fn(async (_: { q: string }, _context?: object) => 'found');
     const [tool] = guardTools([search(run)], session);
@@ -110,16 +110,13 @@ describe('what the model reads', () => {
         { type: 'text', text: 'found' },
       ],
     ],
-  ])(
-    'F2: %s that was the last good result answers with its label, and stays what the API takes',
-    async (_, answer, wanted) => {
-      const watched = watchedSession({ tools: { search: { failureThreshold: 1, serveStaleMs: 60_000 } } });
-      const [tool] = guardTools([failing(answer)], watched.session);
-      await tool?.run({ q: 'x' });
-      await Promise.resolve(tool?.run({ q: 'down' })).catch(() => {});
-      expect(await tool?.run({ q: 'x' })).toEqual(wanted);
-    },
-  );
+  ])('F2: %s as the last good result has its label and a shape that the API accepts', async (_, answer, wanted) => {
+    const watched = watchedSession({ tools: { search: { failureThreshold: 1, serveStaleMs: 60_000 } } });
+    const [tool] = guardTools([failing(answer)], watched.session);
+    await tool?.run({ q: 'x' });
+    await Promise.resolve(tool?.run({ q: 'down' })).catch(() => {});
+    expect(await tool?.run({ q: 'x' })).toEqual(wanted);
+  });
 
   it('F1: results of tools with `labelFreshness` have their label', async () => {
     const watched = watchedSession({ tools: { search: { labelFreshness: true } } });
@@ -133,7 +130,7 @@ describe('what the model reads', () => {
 });
 
 describe('R4: an alternative of the same array', () => {
-  it('answers in place, by way of its own schema, with a note and a decision of its own', async () => {
+  it('answers through its own schema, with a note and its own decision', async () => {
     const watched = routed();
     const news = betaZodTool({
       name: 'news',
@@ -149,7 +146,7 @@ describe('R4: an alternative of the same array', () => {
     expect(watched.outcomes).toEqual(['search: failure, network', 'news: success']);
   });
 
-  it('leaves the rejection where its schema refuses what adapt() gave', async () => {
+  it('leaves the rejection if its schema rejects the result of adapt()', async () => {
     const said = listenToDiag();
     const watched = routed();
     const news = betaZodTool({
@@ -165,14 +162,14 @@ describe('R4: an alternative of the same array', () => {
   });
 });
 
-describe('what cannot work', () => {
+describe('invalid arguments', () => {
   const { session } = watchedSession();
 
-  it('is rejected when the tools are guarded', () => {
+  it('are rejected when the tools are guarded', () => {
     expect(() => guardTools({ search: broken } as never, session)).toThrow(BreakerboxUsageError);
     expect(() => guardTools([broken], {} as never)).toThrow(BreakerboxUsageError);
     expect(() => guardTools([broken], session, { timeoutMs: 0 })).toThrow(BreakerboxConfigError);
-    expect(() => guardTools([broken], session, { timeOutMs: 5 } as never)).toThrow(/timeOutMs: is no setting/);
+    expect(() => guardTools([broken], session, { timeOutMs: 5 } as never)).toThrow(/timeOutMs: is not a setting/);
     expect(() => guardTools([broken], session, { tokens: 5 } as never)).toThrow(BreakerboxConfigError);
   });
 });

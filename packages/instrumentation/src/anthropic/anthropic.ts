@@ -69,7 +69,7 @@ export function guardTools<Tools extends readonly object[]>(
   const findSession = sessionFinder(session, where);
   if (!Array.isArray(tools)) {
     throw new BreakerboxUsageError(
-      `${where}: got ${aValue(tools)} in place of tools, so there is nothing to guard. Give the array that toolRunner() would get.`,
+      `${where}: got ${aValue(tools)} instead of tools, so there is nothing to guard. Pass the array that you would pass to toolRunner().`,
     );
   }
   const runnable = new Map(tools.filter(isRunnable).map((tool) => [tool.name, tool]));

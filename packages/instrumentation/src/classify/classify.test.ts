@@ -47,7 +47,7 @@ function get(url: string, options: http.RequestOptions = {}): Promise<http.Incom
 }
 
 describe('O2: AbortError against TimeoutError', () => {
-  it('the signal says what the error does not', () => {
+  it('the signal decides where the error is ambiguous', () => {
     const error = new Error('stopped halfway');
     const user = AbortSignal.abort(new Error('the user left'));
     const timeout = AbortSignal.abort(new DOMException('Tool timeout of 50ms exceeded', 'TimeoutError'));
@@ -58,7 +58,7 @@ describe('O2: AbortError against TimeoutError', () => {
     expect(classifyError(error, { ...now, signal: new AbortController().signal }).category).toBe('unknown');
   });
 
-  it('the signal goes before a timeout by which MCP reports the abort', () => {
+  it('the signal outranks a timeout by which MCP reports the abort', () => {
     const error = Object.assign(new Error('MCP error -32001: Error: the user left'), {
       code: -32001,
       name: 'McpError',
@@ -68,7 +68,7 @@ describe('O2: AbortError against TimeoutError', () => {
     );
   });
 
-  it('an error result after the abort is a consequence of it, a success stays one', () => {
+  it('an error result after the abort is cancelled; a success stays a success', () => {
     const context = { ...now, signal: AbortSignal.abort() };
     expect(classifyResult({ error: 'connect ECONNREFUSED' }, context)).toEqual({ category: 'cancelled' });
     expect(classifyResult({ hits: 3 }, context)).toBeUndefined();
@@ -113,14 +113,14 @@ describe('O2: HTTP status on the usual shapes', () => {
     }
   });
 
-  it('407 is permission; fetch itself makes a network error of it', async () => {
+  it('407 is permission; fetch turns it into a network error', async () => {
     const incoming = await get(`${base}/407`);
     incoming.resume();
     expect(category(incoming)).toBe('permission');
     expect(category(await thrownBy(() => fetch(`${base}/407`)))).toBe('network');
   });
 
-  it('a numeric code is a status only in classes that say so, a JSON-RPC code never', () => {
+  it('a numeric code is a status only in known classes; a JSON-RPC code never is', () => {
     class StreamableHTTPError extends Error {
       code = 503;
     }

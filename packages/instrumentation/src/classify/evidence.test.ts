@@ -26,7 +26,7 @@ describe('O2: error codes', () => {
     for (const code of codes.split(' ')) expect([code, category(coded(code))]).toEqual([code, wanted]);
   });
 
-  it("a code of the network goes before AWS's name for it", () => {
+  it("a network code outranks AWS's name for the error", () => {
     expect(category(coded('ECONNRESET', 'socket hang up', 'TimeoutError'))).toBe('network');
     expect(category(coded('EPIPE', 'write EPIPE', 'TimeoutError'))).toBe('network');
     expect(category(coded('ETIMEDOUT', 'x', 'TimeoutError'))).toBe('timeout');
@@ -41,12 +41,12 @@ describe('O2: error codes', () => {
     ['got, a short body', coded('ERR_HTTP_CONTENT_LENGTH_MISMATCH', 'Content-Length mismatch: expected 9 bytes')],
     ['a short body, by its text', coded(undefined, 'Content-Length mismatch: expected 9 bytes, received 2 bytes')],
     ['undici, a short body', coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'Response body length does not match')],
-  ])('a body that breaks off is the network: %s', (_, error) => {
+  ])('a response body that breaks off is a network error: %s', (_, error) => {
     expect(category(error)).toBe('network');
     expect(category(Object.assign(error, { response: { status: 200, statusCode: 200 } }))).toBe('network');
   });
 
-  it('ECONNABORTED is what axios calls its timeouts too', () => {
+  it("ECONNABORTED is also axios's code for timeouts", () => {
     expect(category(coded('ECONNABORTED', 'timeout of 5000ms exceeded'))).toBe('timeout');
   });
 
@@ -90,13 +90,13 @@ describe('O2: names of classes', () => {
     }
   });
 
-  it('a DOMException whose name is lost, by its code', () => {
+  it('a DOMException whose name is lost is classified by its code', () => {
     expect(category({ constructor: { name: 'DOMException' }, code: 23 })).toBe('timeout');
     expect(category({ constructor: { name: 'DOMException' }, code: 20 })).toBe('cancelled');
     expect(category({ code: 23 })).toBe('unknown');
   });
 
-  it("AWS's name says more than its status 400; a status says more than OpenAI's InternalServerError", () => {
+  it("AWS's error name outranks its status 400; a status outranks OpenAI's InternalServerError", () => {
     const throttled = Object.assign(new Error('x'), {
       name: 'ThrottlingException',
       $metadata: { httpStatusCode: 400 },
@@ -109,19 +109,19 @@ describe('O2: names of classes', () => {
 describe('O2: chains and aggregates', () => {
   const wrap = (cause: unknown, message = 'the tool failed') => new Error(message, { cause });
 
-  it('looks through causes, and trusts a code beneath more than a text above', () => {
+  it('looks through causes, and trusts an inner code more than an outer text', () => {
     expect(category(wrap(wrap(coded('ETIMEDOUT'))))).toBe('timeout');
     expect(category(wrap(coded('ECONNREFUSED'), 'permission denied'))).toBe('network');
     expect(category(wrap('HTTP 503'))).toBe('server');
     expect(category(new TypeError('fetch failed'))).toBe('network');
   });
 
-  it('of equals, believes the outermost', () => {
+  it('believes the outermost of equal signs', () => {
     const inner = Object.assign(new Error('x'), { status: 500 });
     expect(category(Object.assign(wrap(inner), { status: 429 }))).toBe('rate_limit');
   });
 
-  it('ends on cycles, and on chains without end', () => {
+  it('ends on cycles and on endless chains', () => {
     const a = new Error('a');
     const b = wrap(a);
     a.cause = b;
@@ -131,7 +131,7 @@ describe('O2: chains and aggregates', () => {
     expect(category(deep)).toBe('unknown');
   });
 
-  it('of the tries of an AggregateError, the most telling', () => {
+  it('classifies an AggregateError by its most specific error', () => {
     const aborted = new DOMException('This operation was aborted', 'AbortError');
     const bad = Object.assign(new Error('x'), { status: 400 });
     const down = Object.assign(new Error('x'), { status: 503, headers: { 'retry-after': '9' } });
@@ -152,7 +152,7 @@ describe('O2: chains and aggregates', () => {
   });
 });
 
-describe('O2: what is not an Error', () => {
+describe('O2: values that are not errors', () => {
   it.each<[unknown, ErrorCategory]>([
     ['connect ECONNREFUSED 127.0.0.1:1', 'network'],
     ['', 'unknown'],
@@ -168,14 +168,14 @@ describe('O2: what is not an Error', () => {
     expect(category(thrown)).toBe(wanted);
   });
 
-  it('a megabyte of text is read at its beginning alone', () => {
+  it('reads only the beginning of a megabyte of text', () => {
     expect(category(new Error(`ETIMEDOUT ${'x'.repeat(1_000_000)}`))).toBe('timeout');
     expect(category(new Error(`${'x '.repeat(500_000)} ETIMEDOUT`))).toBe('unknown');
   });
 });
 
 describe('O2: Redis', () => {
-  it('O2: clients that lost their server', () => {
+  it('O2: a client that lost its server', () => {
     const names = 'MaxRetriesPerRequestError SocketClosedUnexpectedlyError ClientClosedError ClientOfflineError';
     for (const name of names.split(' '))
       expect([name, category(Object.assign(new Error('x'), { name }))]).toEqual([name, 'network']);

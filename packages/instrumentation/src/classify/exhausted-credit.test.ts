@@ -16,8 +16,8 @@ class OpenAIError extends Error {}
 class APIError extends OpenAIError {}
 const provider = (status: number, message: string) => Object.assign(new APIError(message), { status });
 
-describe('O2: a customer who cannot pay is no outage', () => {
-  it('O2: a card that Stripe declines is invalid_input, by any of its words and even on 402', () => {
+describe('O2: a declined payment is not an outage', () => {
+  it('O2: a card that Stripe declines is invalid_input, by any of its words, even with 402', () => {
     const card = (fields: object) => refusal(402, { statusCode: 402, ...fields }, 'Error', 'Insufficient funds.');
     for (const fields of [
       { type: 'StripeCardError', rawType: 'card_error', code: 'expired_card' },
@@ -31,12 +31,12 @@ describe('O2: a customer who cannot pay is no outage', () => {
     }
     for (const fields of [{ type: 'StripeCardError' }, { rawType: 'card_error' }, { raw: { type: 'card_error' } }]) {
       expect(category(Object.assign(new Error('Your card was declined.'), fields))).toBe('tool_error');
-      // Whoever threw it, and whatever it says of quotas.
+      // From any library, and even if it mentions quotas.
       expect(category(Object.assign(provider(402, 'quota exceeded'), fields))).toBe('invalid_input');
     }
   });
 
-  it('O2: 402 is resource by anyone; words of credit in a 400 count where they speak of an account', () => {
+  it('O2: 402 is always resource; words about credit in a 400 count only if they name an account', () => {
     for (const text of ['no', 'Not enough credits', 'Insufficient funds', 'Insufficient Balance']) {
       expect([text, category(provider(402, text))]).toEqual([text, 'resource']);
       expect([text, category(refusal(402, {}, 'HttpError', text))]).toEqual([text, 'resource']);
@@ -51,7 +51,7 @@ describe('O2: a customer who cannot pay is no outage', () => {
     expect(category(provider(400, 'no'))).toBe('invalid_input');
   });
 
-  it('O2: a code that only an account has is resource, whoever says it', () => {
+  it('O2: an error code that only accounts have is resource, from any service', () => {
     for (const code of ['insufficient_quota', 'billing_hard_limit_reached', 'credit_balance_too_low']) {
       for (const status of [400, 402, 403]) {
         expect([code, category(refusal(status, { error: { code } }, 'HttpError'))]).toEqual([code, 'resource']);
@@ -59,12 +59,12 @@ describe('O2: a customer who cannot pay is no outage', () => {
     }
   });
 
-  it('O2: a 402 of an MCP endpoint is ours to pay', () => {
+  it('O2: a 402 of an MCP endpoint is our own account', () => {
     expect(category(refusal(402, { code: 402 }, 'StreamableHTTPError'))).toBe('resource');
   });
 });
 
-describe('O2: a refusal that is about the account', () => {
+describe('O2: a rejection that is about the account', () => {
   it.each<[string, ErrorCategory, Error]>([
     [
       'OpenAI 400',
@@ -146,12 +146,12 @@ describe('O2: a refusal that is about the account', () => {
     ],
     ['a right', 'permission', refusal(403, { error: { type: 'permission_error' } }, 'PermissionDeniedError')],
     ['another status', 'invalid_input', refusal(404, { error: { type: 'billing_error' } })],
-  ])('O2: %s is the business of the tool', (_, wanted, error) => {
+  ])('O2: %s is an answer of the tool', (_, wanted, error) => {
     expect(category(error)).toBe(wanted);
   });
 });
 
-it('O2: credit that is used up is `resource` by 402, 400 and 403 alike', () => {
+it('O2: exhausted credit is `resource` with 402, 400 and 403', () => {
   for (const status of [402, 400, 403]) {
     expect(category(refusal(status, {}, 'PermissionDeniedError', `${status} ${BALANCE}`))).toBe('resource');
   }

@@ -32,14 +32,14 @@ describe("O2: gRPC's statuses", () => {
     expect(category(new Error(`rpc error: code = ${go.replace('Cancelled', 'Canceled')} desc = x`))).toBe(wanted);
   });
 
-  it('O2: a status outranks the text after it; INTERNAL alone leaves it to an error code', () => {
+  it('O2: a status outranks the text after it; INTERNAL gives way to an error code', () => {
     expect(category(new Error('3 INVALID_ARGUMENT: field deadline exceeded the bound'))).toBe('invalid_input');
     expect(category(new Error('5 NOT_FOUND: no document ECONNREFUSED'))).toBe('invalid_input');
     expect(category(new Error('13 INTERNAL: Received RST_STREAM: read ECONNRESET'))).toBe('network');
     expect(category(new Error('13 INTERNAL: boom'))).toBe('server');
   });
 
-  it('O2: what was asked for and is not there is an answer where it was returned', () => {
+  it('O2: a returned NOT_FOUND is an answer', () => {
     expect(returned('5 NOT_FOUND: no such order')).toBe('invalid_input');
     expect(returned('6 ALREADY_EXISTS: order 7')).toBe('invalid_input');
     expect(returned('9 FAILED_PRECONDITION: not paid')).toBe('invalid_input');
@@ -47,7 +47,7 @@ describe("O2: gRPC's statuses", () => {
     expect(returned('14 UNAVAILABLE: no connection')).toBe('network');
   });
 
-  it('O2: a small number is a status beside details and metadata alone', () => {
+  it('O2: a small number is a status only beside details and metadata', () => {
     expect(category(Object.assign(new Error('x'), { code: 14 }))).toBe('unknown');
     expect(category(Object.assign(new Error('x'), { code: 14, details: 'x' }))).toBe('unknown');
     expect(category(Object.assign(new Error('x'), { code: 2, details: 'x', metadata: {} }))).toBe('unknown');

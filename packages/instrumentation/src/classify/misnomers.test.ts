@@ -6,7 +6,7 @@ import { classifyError, classifyResult } from '../test-support/classify/verdicts
 const now = { unixMs: 0 };
 const category = (error: unknown) => classifyError(error, now).category;
 
-it('O2: arguments that quote what a server would say stay bad arguments', () => {
+it('O2: arguments that quote an error of a server are still bad arguments', () => {
   const text = 'MCP error -32602: Input validation error: Invalid arguments for tool find: Output validation error: x';
   expect(category(Object.assign(new Error(text), { code: -32602 }))).toBe('invalid_input');
   expect(classifyResult({ isError: true, content: [{ type: 'text', text }] }, now)).toEqual({
@@ -15,7 +15,7 @@ it('O2: arguments that quote what a server would say stay bad arguments', () => 
   expect(category(z.strictObject({}).safeParse({ jsonrpc: 1 }).error)).toBe('invalid_input');
 });
 
-it('O2: a status is about the endpoint in the classes of MCP alone', () => {
+it("O2: a status is about the endpoint only in MCP's classes", () => {
   class SdkHttpError extends Error {
     status = 404;
   }
@@ -26,7 +26,7 @@ it('O2: a status is about the endpoint in the classes of MCP alone', () => {
   expect(category(new NotFoundError('No such order'))).toBe('invalid_input');
 });
 
-it("O2: a timeout of SDK 2 that does not say how long is an abort; the reason's own name says more", () => {
+it('O2: a timeout of SDK 2 without a duration is an abort; the name of the reason outranks it', () => {
   class SdkError extends Error {
     code = 'REQUEST_TIMEOUT';
     data: unknown;
@@ -48,14 +48,14 @@ it("O2: 'Command failed' in an error that no child process made is read like any
   expect(category(Object.assign(new Error('lights out'), { killed: true, signal: 'SIGTERM' }))).toBe('unknown');
 });
 
-it('O2: a command over several lines is no part of what it wrote', () => {
+it('O2: a multi-line command is not part of its output', () => {
   const cmd = 'grep\nECONNREFUSED\nlog';
   const shape = { cmd, killed: false, code: 1, signal: null };
   expect(category(Object.assign(new Error(`Command failed: ${cmd}\n`), shape))).toBe('unknown');
   expect(category(Object.assign(new Error(`Command failed: ${cmd}\nread timed out`), shape))).toBe('timeout');
 });
 
-it('O2: axios: cancelled, unless its signal says that time ran out', () => {
+it('O2: axios: cancelled, unless the signal says that it timed out', () => {
   class CanceledError extends Error {
     config: unknown;
     constructor(reason: unknown) {
@@ -68,7 +68,7 @@ it('O2: axios: cancelled, unless its signal says that time ran out', () => {
   expect(category(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }))).toBe('cancelled');
 });
 
-it('O2: gaxios: the signal counts for an abort alone, for it may fire after an answer', () => {
+it('O2: gaxios: the signal counts only for an abort, because it may fire after an answer', () => {
   class GaxiosError extends Error {
     config = { signal: AbortSignal.abort(new DOMException('late', 'TimeoutError')) };
   }
@@ -77,7 +77,7 @@ it('O2: gaxios: the signal counts for an abort alone, for it may fire after an a
   expect(category(Object.assign(new GaxiosError('x'), { status: 404 }))).toBe('invalid_input');
 });
 
-it('O2: execa before version 9 and nano-spawn: the command is no part of what it wrote', () => {
+it('O2: execa before version 9 and nano-spawn: the command is not part of its output', () => {
   const command = 'grep ECONNREFUSED log';
   const shape = { command, exitCode: 1 };
   expect(category(Object.assign(new Error(`Command failed with exit code 1: ${command}`), shape))).toBe('unknown');

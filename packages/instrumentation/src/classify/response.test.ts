@@ -6,7 +6,7 @@ import { classifyResult } from '../test-support/classify/verdicts.ts';
 const classify = (result: unknown) => classifyResult(result, { unixMs: 0 });
 
 describe('O2: a Response that is returned', () => {
-  it('O2: one that is not ok goes by its status and its Retry-After, and its body is left', async () => {
+  it('O2: a Response that is not ok is classified by status and Retry-After, and its body is not read', async () => {
     const url = await failingUrl({ 'Retry-After': '7' });
     for (const get of [fetch, undiciFetch]) {
       const response = await get(`${url}/503`);
@@ -20,7 +20,7 @@ describe('O2: a Response that is returned', () => {
     expect(classify(Response.error())).toEqual({ category: 'network' });
   });
 
-  it('O2: one that is ok, a redirect that was not followed, and what only looks like a Response are successes', () => {
+  it('O2: an ok response, an unfollowed redirect, and a lookalike of a Response are successes', () => {
     expect(classify(new Response('HTTP 503'))).toBeUndefined();
     expect(classify(Response.redirect('http://127.0.0.1/', 302))).toBeUndefined();
     expect(classify({ ok: false, status: 503 })).toBeUndefined();

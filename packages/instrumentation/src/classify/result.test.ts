@@ -82,7 +82,7 @@ describe('O2: {error} objects', () => {
     expect(classify(result)).toBeUndefined();
   });
 
-  it('O3: the wait that a result asks for', () => {
+  it('O3: a result can ask for a wait', () => {
     expect(classify({ error: { status: 429, headers: { 'Retry-After': '3' } } })).toEqual({
       category: 'rate_limit',
       retryAfterMs: 3000,

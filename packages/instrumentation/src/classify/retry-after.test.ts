@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { retryAfterIn } from './text.ts';
 
-describe('O3: the wait that a text quotes', () => {
+describe('O3: the wait that a text asks for', () => {
   it.each([
     ['HTTP 429, Retry-After: 30', 30_000],
     ['please retry after 5 seconds', 5000],

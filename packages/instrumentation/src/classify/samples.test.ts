@@ -75,20 +75,23 @@ describe.each(['error-texts.jsonl', 'held-out.jsonl', 'held-out-2.jsonl', 'held-
       })),
     ];
 
-    it.each(shapes)('O2: business does not count, outages do, targets blame the key: $name', ({ shape, rows }) => {
-      const of = (kind: Row['expect']) => rows.filter((row) => row.expect === kind);
-      expect(wrong(of('business'), shape, (verdict) => !counts(verdict))).toEqual([]);
-      expect(wrong(of('target'), shape, (verdict) => verdict?.blames === 'key')).toEqual([]);
-      expect(wrong(of('outage'), shape, counts).length).toBeLessThanOrEqual(of('outage').length * 0.05);
-    });
+    it.each(shapes)(
+      'O2: business answers do not count, outages do, failing targets blame the key: $name',
+      ({ shape, rows }) => {
+        const of = (kind: Row['expect']) => rows.filter((row) => row.expect === kind);
+        expect(wrong(of('business'), shape, (verdict) => !counts(verdict))).toEqual([]);
+        expect(wrong(of('target'), shape, (verdict) => verdict?.blames === 'key')).toEqual([]);
+        expect(wrong(of('outage'), shape, counts).length).toBeLessThanOrEqual(of('outage').length * 0.05);
+      },
+    );
 
-    it('O2: the category is what was expected, but for a few', () => {
+    it('O2: the category is the expected one, with few exceptions', () => {
       const given = all.filter(({ category, isError }) => category !== undefined && isError !== false);
       const others = given.filter((row) => SHAPES.thrown?.(row)?.category !== row.category);
       expect(others.length).toBeLessThanOrEqual(given.length * 0.06);
     });
 
-    it('O2: the same text comes to the same verdict in every shape', () => {
+    it('O2: the same text has the same verdict in every shape', () => {
       for (const row of all.filter(({ isError }) => isError !== false)) {
         const [first, ...others] = Object.values(SHAPES).map((shape) => shape(row));
         for (const { category, blames } of others.filter((verdict) => verdict !== undefined)) {
@@ -103,7 +106,7 @@ describe.each(['error-texts.jsonl', 'held-out.jsonl', 'held-out-2.jsonl', 'held-
   },
 );
 
-describe('O2: what says nothing', () => {
+describe('O2: text without evidence', () => {
   it('O2: is unknown where it was thrown, and tool_error where it was returned or sent as JSON-RPC', () => {
     for (const text of ['boom', "Cannot read properties of undefined (reading 'x')", 'x is not a function', 'oops']) {
       expect([text, readThrown(new Error(text)).category]).toEqual([text, 'unknown']);
@@ -112,7 +115,7 @@ describe('O2: what says nothing', () => {
     }
   });
 
-  it('O2: a text that quotes the input is an answer, and what it quotes is no evidence', () => {
+  it('O2: a text that quotes the input is an answer, and the quotation is not evidence', () => {
     const input = { query: 'connect ECONNREFUSED 127.0.0.1', user: 'sara_doe_496' };
     expect(readThrown(new Error('sara_doe_496 has an overdue bill'), { input }).category).toBe('tool_error');
     expect(readThrown(new Error('sara_doe_496!'), { input })).toMatchObject({
@@ -126,9 +129,9 @@ describe('O2: what says nothing', () => {
   });
 });
 
-describe('C14: whom a failure blames', () => {
+describe('C14: the failure blames the key or the tool', () => {
   const input = { url: 'https://down.example/x' };
-  it('C14: the host that the call chose, by a code, a status or a cause', () => {
+  it('C14: the host that the call chose is blamed, by a code, a status or a cause', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 203.0.113.9:443'), { code: 'ECONNREFUSED' });
     expect(readThrown(new TypeError('fetch failed', { cause: refused }), { kind: 'fetch', input }).blames).toBe('key');
     expect(readThrown(Object.assign(new Error('x'), { status: 404 }), { tool: 'fetch_page', input }).blames).toBe(
@@ -155,7 +158,7 @@ describe('C14: whom a failure blames', () => {
   });
 });
 
-describe('C14: a proxy that is gone', () => {
+describe('C14: a proxy that is down', () => {
   const on = (url: string, text: string) =>
     readReturned({ error: text }, { tool: 'fetch_page', input: { url } })?.blames;
   it.each([
@@ -187,15 +190,15 @@ describe('O2: databases', () => {
   });
 });
 
-describe('O2: results that do not say that they are errors', () => {
-  it('O2: begin like one, and go on with other content: a success', () => {
+describe('O2: results that are not marked as errors', () => {
+  it('O2: text that begins like an error and continues differently is a success', () => {
     expect(readReturned('TypeError: fetch failed\nECONNREFUSED: what refuses a connection')).toBeUndefined();
     expect(readReturned('TypeError: fetch failed\n    at node:internal/deps/undici')?.category).toBe('network');
   });
 });
 
 describe('O2: runners', () => {
-  it('O2: one that cannot start is an outage, also where it was returned', () => {
+  it('O2: a runner that cannot start is an outage, also if the error is returned', () => {
     for (const code of ['ENOENT', 'EACCES']) {
       const result = { isError: true, content: [{ type: 'text', text: `spawn /no/interpreter ${code}` }] };
       expect(readReturned(result, { tool: 'run_code' })).toMatchObject({ category: 'resource', blames: 'tool' });
@@ -204,7 +207,7 @@ describe('O2: runners', () => {
     expect(readReturned(printed, { tool: 'run_code' })?.category).toBe('tool_error');
   });
 
-  it('O2: codes of their own count, what a program printed does not', () => {
+  it('O2: exit codes of a runner count; the output of the program does not', () => {
     const spawn = Object.assign(new Error('spawn /bin/sh ENOENT'), { code: 'ENOENT', syscall: 'spawn /bin/sh' });
     expect(readThrown(spawn, { tool: 'bash' }).category).toBe('filesystem');
     expect(readThrown(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), { tool: 'run_python' }).category).toBe(
@@ -220,7 +223,7 @@ describe('O2: hostile text', () => {
     'request |api error |got 500 |server a b |connection |timed out |failed, |: status |unexpected EOF |tls |HTTP |status |error |a| |E|ERR_|(|in |failed to fetch a|GET /|token |key |not |api plan |quota |1 |Error|AError|x.y.|https://|"<html|certificate |expected '.split(
       '|',
     );
-  it.each(PIECES)('O2: takes time in proportion to the text, at worst: %s', (piece) => {
+  it.each(PIECES)('O2: classification time is proportional to the text, at worst: %s', (piece) => {
     const began = performance.now();
     readThrown(new Error(piece.repeat(4000)));
     readReturned(piece.repeat(300));

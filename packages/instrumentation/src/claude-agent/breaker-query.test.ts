@@ -6,7 +6,7 @@ import { ask, gate, play, SEARCH, toItsEnd } from '../test-support/claude-query.
 import { watchedSession } from '../test-support/watched-session.ts';
 import { breakerHooks, guardQuery, mergeHooks } from './claude-agent.ts';
 
-describe('C8: a probe that is on its way when a query ends early is free again', () => {
+describe('C8: a probe in progress is free again when a query ends early', () => {
   const leaving = async (running: Query, started: Promise<void>) => {
     for await (const { type } of running) {
       if (type !== 'assistant') continue;
@@ -73,7 +73,7 @@ describe('guardQuery', () => {
       { close: () => {}, interrupt: async () => 'interrupted' },
     ) as never;
 
-  it('is the same query, its type too', async () => {
+  it('has the behaviour and the type of the query', async () => {
     const { session } = watchedSession();
     const running = guardQuery(queryOf('one'), session);
     expectTypeOf(running).toEqualTypeOf<Query>();
@@ -95,7 +95,7 @@ describe('guardQuery', () => {
   it('rejects other values', () => {
     const { session } = watchedSession();
     expect(() => guardQuery({} as never, session)).toThrow(BreakerboxUsageError);
-    expect(() => guardQuery(null as never, session)).toThrow(/got null in place of a query/);
+    expect(() => guardQuery(null as never, session)).toThrow(/got null instead of a query/);
     expect(() => guardQuery(queryOf('one'), {} as never)).toThrow(BreakerboxUsageError);
   });
 });

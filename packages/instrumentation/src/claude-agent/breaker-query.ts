@@ -26,7 +26,7 @@ export function guardQuery<Running extends Query>(running: Running, session: Ses
   const calls = callsOf(sessionFinder(session, where)());
   if (!hasMethod(running, 'next') || !hasMethod(running, 'close')) {
     throw new BreakerboxUsageError(
-      `${where}: got ${aValue(running)} in place of a query, so there is nothing whose end could be seen. Give what query() returns.`,
+      `${where}: got ${aValue(running)} instead of a query, so the hooks cannot see when it ends. Pass the result of query().`,
     );
   }
   const conversations = new Set<string>();

@@ -8,7 +8,7 @@ import { breakerHooks, mergeHooks } from './claude-agent.ts';
 const HELPER = { description: 'look', prompt: 'Look.', subagent_type: 'general-purpose', run_in_background: false };
 
 describe('Claude Code', () => {
-  it("O2: its own tools, whose failing is the model's business, cost nothing", async () => {
+  it("O2: its own tools, whose failures are the model's own, cost nothing", async () => {
     const { session, outcomes } = watchedSession();
     const command = 'echo "connect ECONNREFUSED, 503 Service Unavailable" >&2; exit 7';
     const heard = await play({
@@ -31,7 +31,7 @@ describe('Claude Code', () => {
     expect(session.view().budget.consumed).toBe(0);
   });
 
-  it('R3: its own tools are denied while they are unavailable, and sub-agents share what is known of a tool', async () => {
+  it('R3: its own tools are denied while they are unavailable, and sub-agents share the circuits', async () => {
     const { session, decisions, outcomes } = watchedSession({ tools: { [SEARCH]: { failureThreshold: 1 } } });
     const answer: Answer = () => Promise.reject(new Error('connect ECONNREFUSED 127.0.0.1:9'));
     const script = [call('Task', HELPER), ask('a'), 'Nothing there.', ask('b'), 'Done.'];
@@ -49,7 +49,7 @@ describe('Claude Code', () => {
     ['the permission mode', { permissionMode: 'dontAsk' }],
     ['a rule', { allowedTools: ['Bash'], disallowedTools: ['Bash(cat:*)'] }],
     ['another hook', { allowedTools: ['Bash'], hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [deny] }] } }],
-  ])('C8: a call that %s denies takes no probe with it', async (_, more) => {
+  ])('C8: a call that %s denies does not keep a probe', async (_, more) => {
     const { session, decisions, outcomes } = probing('Bash');
     await play({
       script: [call('Bash', { command: 'cat /etc/hostname' }), 'Done.'],
@@ -61,7 +61,7 @@ describe('Claude Code', () => {
   });
 
   it.each(['by the agent', 'by its sub-agent'])(
-    'C8: a probe that is interrupted is free again when a person speaks: one %s',
+    'C8: an interrupted probe is free again when a person speaks: one %s',
     async (who) => {
       const { session, decisions, outcomes } = probing(SEARCH);
       const [interrupted, done] = [gate(), gate()];
@@ -101,7 +101,7 @@ describe('Claude Code', () => {
     },
   );
 
-  it('C9: a person may think for longer than the lease of a probe', async () => {
+  it('C9: a person may take longer than the lease of a probe', async () => {
     let ms = 0;
     const clock = { now: () => ms, unixNow: () => ms };
     const { session, decisions, outcomes, settled } = probing(SEARCH, { clock });
@@ -121,7 +121,7 @@ describe('Claude Code', () => {
     expect(session.peek(SEARCH)).toMatchObject({ state: 'closed' });
   });
 
-  it('B1: a paused agent can still give the answer that it was asked for', async () => {
+  it('B1: a paused agent can still give its final answer', async () => {
     const { session } = watchedSession({ budget: { failures: 1 } });
     session.acquire('other').settle({ outcome: 'failure', category: 'network' });
     const schema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] };

@@ -16,14 +16,14 @@ const denied = (reason: unknown) => ({
 afterEach(() => diag.disable());
 
 describe('breakerHooks', () => {
-  it('are what options.hooks takes', () => {
+  it('fit into options.hooks', () => {
     const { session } = watchedSession();
     const alone = { hooks: breakerHooks(session) } satisfies Options;
     const merged = { hooks: mergeHooks({}, breakerHooks(session)) } satisfies Options;
     expect(Object.keys(merged.hooks)).toEqual(Object.keys(alone.hooks));
   });
 
-  it('allow nothing: they say nothing of a call that may be made', async () => {
+  it('allow nothing: they do not answer for a call that may be made', async () => {
     const watched = watchedSession();
     const claude = claudeCode(breakerHooks(watched.session));
     expect(await claude.before('a')).toEqual({});
@@ -33,7 +33,7 @@ describe('breakerHooks', () => {
     expect(watched.session.view().step).toBe(1);
   });
 
-  it('C13: the group of a tool of an MCP server is the server, unless the option says another', async () => {
+  it('C13: the group of a tool of an MCP server is the server, unless the option names another', async () => {
     const { session } = watchedSession();
     const nameOf = (tool: string) => tool.split('__').at(-1);
     const group = (tool: string) => (tool === 'WebFetch' ? 'web' : undefined);
@@ -65,7 +65,7 @@ describe('breakerHooks', () => {
   });
 
   it.each(['Exit code 7\ncurl: (7) Connection refused', 'Exit code 1\nexpected 200, got 503 Service Unavailable'])(
-    'O2: what a command of the shell says is an answer: %j',
+    'O2: output of a shell command is an answer: %j',
     async (error) => {
       const watched = watchedSession();
       const claude = claudeCode(breakerHooks(watched.session));
@@ -97,7 +97,7 @@ describe('breakerHooks', () => {
       'failure, server',
       'says more than it quotes',
     ],
-  ])('O2: what a model asked for tells of nothing: an error of %s', async (tool, error, input, outcome) => {
+  ])("O2: errors about the model's request are answers: an error of %s", async (tool, error, input, outcome) => {
     const watched = watchedSession();
     const claude = claudeCode(breakerHooks(watched.session));
     await claude.before('a', tool);
@@ -108,7 +108,7 @@ describe('breakerHooks', () => {
   it.each([
     'Unable to verify if domain example.com is safe to fetch. This may be due to network restrictions or enterprise security policies.',
     'error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER',
-  ])('O2: the usual outages of WebFetch are of the network: %j', async (error) => {
+  ])('O2: the usual outages of WebFetch are network errors: %j', async (error) => {
     const watched = watchedSession();
     const claude = claudeCode(breakerHooks(watched.session));
     await claude.before('a', 'WebFetch');
@@ -145,7 +145,7 @@ describe('breakerHooks', () => {
     }
   });
 
-  it('F1: a result that may not be current is told of beside it', async () => {
+  it('F1: a result that may not be current is labelled beside it', async () => {
     const watched = watchedSession({ tools: { search: { labelFreshness: true } } });
     const claude = claudeCode(breakerHooks(watched.session));
     for (const id of ['a', 'b']) await claude.before(id, 'search', 'same');
@@ -158,7 +158,7 @@ describe('breakerHooks', () => {
     });
   });
 
-  it('P1: the calls of one turn are one step, those of a sub-agent another', async () => {
+  it('P1: the calls of one turn are one step, and those of a sub-agent another', async () => {
     const { session } = watchedSession();
     const hooks = breakerHooks(session);
     await claudeCode(hooks).batch('a', 'b', 'c');
@@ -166,7 +166,7 @@ describe('breakerHooks', () => {
     expect(session.view().step).toBe(2);
   });
 
-  it('give tools the names that they are told, and leave alone those that have none', async () => {
+  it('give tools the names from nameOf, and ignore tools without a name', async () => {
     const watched = watchedSession({ tools: { search: { failureThreshold: 1 } } });
     const nameOf = (tool: string) => (tool.startsWith('mcp__t__') ? tool.slice(8) : undefined);
     const claude = claudeCode(breakerHooks(watched.session, { nameOf }));
@@ -178,7 +178,7 @@ describe('breakerHooks', () => {
     expect(watched.box.tools).toEqual(['search']);
   });
 
-  it('E5: decide nothing where nameOf gives a promise, and its rejection ends nothing', async () => {
+  it('E5: decide nothing if nameOf returns a promise, and its rejection does not end the process', async () => {
     const heard = listenToDiag();
     const watched = watchedSession();
     const nameOf = async () => Promise.reject(new Error('no names'));
@@ -187,7 +187,7 @@ describe('breakerHooks', () => {
     await expect.poll(() => heard.map(([, error]) => String(error))).toContain('Error: no names');
   });
 
-  it('leave the tools alone by which a paused agent answers, asks and plans, unless they get a name of their own', async () => {
+  it('do not guard the tools by which a paused agent answers, asks and plans, unless nameOf names them', async () => {
     const watched = watchedSession({ budget: { failures: 1 } });
     watched.session.acquire('other').settle({ outcome: 'failure', category: 'network' });
     const paused = denied(expect.stringContaining('Tool calls are paused'));
@@ -208,7 +208,7 @@ describe('breakerHooks', () => {
     expect(await asItIs.before('a', 'Bash')).toEqual(paused);
   });
 
-  it('add what is unavailable to a prompt, if they are to', async () => {
+  it('add unavailable tools to a prompt, if asked to', async () => {
     const { session } = watchedSession({ tools: { search: { failureThreshold: 1 } } });
     const [quiet, noting] = [breakerHooks(session), breakerHooks(session, { note: true })].map((one) =>
       claudeCode(one),
@@ -224,12 +224,12 @@ describe('breakerHooks', () => {
     });
   });
 
-  it('E5: what goes wrong in them is told to `diag`, and Claude Code goes on as without', async () => {
+  it('E5: report their own errors to `diag`, and Claude Code continues', async () => {
     const said = listenToDiag();
-    const nobody = () => {
+    const noSession = () => {
       throw new Error('no session here');
     };
-    const claude = claudeCode(breakerHooks(nobody));
+    const claude = claudeCode(breakerHooks(noSession));
     expect(await claude.before('a')).toEqual({});
     expect(await claude.after('a', 'found')).toEqual({});
     expect(await claude.batch('a')).toEqual({});
@@ -242,6 +242,6 @@ describe('breakerHooks', () => {
     expect(() => breakerHooks(session, null as never)).toThrow(BreakerboxConfigError);
     expect(() => breakerHooks(session, { nameOf: 'search' } as never)).toThrow(BreakerboxConfigError);
     expect(() => breakerHooks(session, { signal: {} } as never)).toThrow(/abortController/);
-    expect(() => breakerHooks(session, { timeoutMs: 5 } as never)).toThrow(/is no setting/);
+    expect(() => breakerHooks(session, { timeoutMs: 5 } as never)).toThrow(/is not a setting/);
   });
 });

@@ -4,7 +4,7 @@ import { claudeCode, isProbeFree, probing } from '../test-support/claude-code.ts
 import { watchedSession } from '../test-support/watched-session.ts';
 import { breakerHooks } from './claude-agent.ts';
 
-describe('C8: a call that is never run takes no probe with it', () => {
+describe('C8: a call that never runs does not keep a probe', () => {
   it.each<[string, (claude: ReturnType<typeof claudeCode>) => Promise<unknown>, string]>([
     ['denied by a rule, a person or another hook', (claude) => claude.batch('a'), 'denied'],
     [
@@ -12,7 +12,7 @@ describe('C8: a call that is never run takes no probe with it', () => {
       (claude) => claude.tell('PermissionDenied', { tool_use_id: 'a' }),
       'denied',
     ],
-    ['interrupted, and somebody speaks again', (claude) => claude.tell('UserPromptSubmit'), 'cancelled'],
+    ['interrupted, and a person speaks again', (claude) => claude.tell('UserPromptSubmit'), 'cancelled'],
     ['still there when the agent is done', (claude) => claude.tell('Stop'), 'cancelled'],
     ['still there when the model failed', (claude) => claude.tell('StopFailure'), 'cancelled'],
     ['still there when the conversation ends', (claude) => claude.tell('SessionEnd'), 'cancelled'],
@@ -26,7 +26,7 @@ describe('C8: a call that is never run takes no probe with it', () => {
     expect(isProbeFree(session)).toBe(true);
   });
 
-  it('of a sub-agent that is done', async () => {
+  it('of a sub-agent that has ended', async () => {
     const { session } = probing();
     const hooks = breakerHooks(session);
     await claudeCode(hooks, 'one', 'helper').before('a');
@@ -43,7 +43,7 @@ describe('C8: a call that is never run takes no probe with it', () => {
     expect(isProbeFree(session)).toBe(true);
   });
 
-  it('of an interrupted conversation that a query of its own goes on with', async () => {
+  it('of an interrupted conversation that its own query continues', async () => {
     const { session } = probing();
     await claudeCode(breakerHooks(session)).before('a');
     await claudeCode(breakerHooks(session)).tell('UserPromptSubmit');
@@ -59,7 +59,7 @@ describe('C8: a call that is never run takes no probe with it', () => {
     expect(isProbeFree(session)).toBe(true);
   });
 
-  it('of a sub-agent in the background that was stopped, when the agent is done', async () => {
+  it('of a stopped sub-agent in the background, when the agent has ended', async () => {
     const { session, outcomes } = probing();
     const hooks = breakerHooks(session);
     const main = claudeCode(hooks);
@@ -73,7 +73,7 @@ describe('C8: a call that is never run takes no probe with it', () => {
     expect(isProbeFree(session)).toBe(true);
   });
 
-  it('but what others have on their way goes on', async () => {
+  it('while calls of others continue', async () => {
     const watched = watchedSession();
     const hooks = breakerHooks(watched.session);
     const main = claudeCode(hooks);
@@ -88,7 +88,7 @@ describe('C8: a call that is never run takes no probe with it', () => {
     expect(watched.outcomes).toEqual(['search: success', 'search: success']);
   });
 
-  it('and so does all when a prompt is but put into the queue', async () => {
+  it('while all calls continue if a prompt is only queued', async () => {
     const { session, outcomes } = watchedSession();
     const claude = claudeCode(breakerHooks(session));
     await claude.before('a');
@@ -98,8 +98,8 @@ describe('C8: a call that is never run takes no probe with it', () => {
   });
 });
 
-describe('a call that a person is asked about', () => {
-  it('C3: takes as long as its tool, not as the person', async () => {
+describe('a call that asks a person', () => {
+  it('C3: has the duration of its tool, not of the person', async () => {
     let ms = 0;
     const clock = { now: () => ms, unixNow: () => ms };
     const slowCallRate = { slowerThanMs: 1_000, rate: 0.5, minimumCalls: 1, windowCalls: 4 };
@@ -117,7 +117,7 @@ describe('a call that a person is asked about', () => {
     expect(session.peek('search')).toMatchObject({ state: 'closed' });
   });
 
-  it('C8: is no probe until its tool has run, and another may be one meanwhile', async () => {
+  it('C8: is not a probe until its tool runs, and another call may be one before', async () => {
     const { session, decisions, outcomes } = probing();
     const claude = claudeCode(breakerHooks(session));
     await claude.before('a');
@@ -129,7 +129,7 @@ describe('a call that a person is asked about', () => {
     expect(outcomes.slice(1)).toEqual(['search: ignored, cancelled', 'search: success']);
   });
 
-  it('C8: costs nothing more when the person says no, or never answers', async () => {
+  it('C8: costs nothing more if the person says no, or never answers', async () => {
     const { session, decisions, outcomes } = probing();
     const claude = claudeCode(breakerHooks(session));
     for (const end of [() => claude.batch('a'), () => claude.tell('UserPromptSubmit')]) {
@@ -143,8 +143,8 @@ describe('a call that a person is asked about', () => {
   });
 });
 
-describe('what they keep', () => {
-  it('is nothing on a signal when no call is on its way, whatever the ends', async () => {
+describe('calls that the hooks keep', () => {
+  it('leave nothing on a signal when no call is in progress, however they end', async () => {
     const { session } = watchedSession();
     const { signal } = new AbortController();
     const listeners = () => getEventListeners(signal, 'abort').length;
@@ -166,7 +166,7 @@ describe('what they keep', () => {
     }
   });
 
-  it('is at most 1,000 calls whose ends no hook reported', async () => {
+  it('are at most 1,000 calls whose ends no hook reported', async () => {
     const { session, outcomes } = watchedSession();
     const { signal } = new AbortController();
     for (let query = 0; query < 1_002; query += 1) {
@@ -176,7 +176,7 @@ describe('what they keep', () => {
     expect(outcomes).toEqual(['search: ignored, cancelled', 'search: ignored, cancelled']);
   });
 
-  it('C8: is no call that comes after its abort', async () => {
+  it('C8: do not include a call that comes after its abort', async () => {
     const { session, outcomes } = watchedSession();
     await claudeCode(breakerHooks(session, { signal: AbortSignal.abort() })).before('a');
     expect(outcomes).toEqual(['search: ignored, cancelled']);

@@ -21,7 +21,7 @@ describe('mergeHooks', () => {
     expect([own, more]).toEqual([{ PreToolUse: [bash], Stop: [end] }, { PreToolUse: [all] }]);
   });
 
-  it('leaves ours beside those of the user', async () => {
+  it('keeps ours beside those of the user', async () => {
     const watched = watchedSession();
     const ask = { hookSpecificOutput: { hookEventName: 'PreToolUse' as const, permissionDecision: 'ask' as const } };
     const claude = claudeCode(

@@ -32,7 +32,7 @@ const asHooks = (hooks: Hooks | undefined, index: number): Hooks => {
   const events: unknown = typeof hooks === 'object' && hooks !== null && !Array.isArray(hooks) && Object.values(hooks);
   if (Array.isArray(events) && events.every((one) => one === undefined || Array.isArray(one))) return hooks;
   throw new BreakerboxUsageError(
-    `mergeHooks(): got ${aValue(hooks)} as its argument ${index + 1}, which is no object of arrays of matchers by events, so ` +
-      'there is nothing to merge. Give what options.hooks of query() takes, and what breakerHooks() gives.',
+    `mergeHooks(): argument ${index + 1} is ${aValue(hooks)} instead of an object with an array of matchers per event. ` +
+      'Pass your options.hooks of query() and the result of breakerHooks().',
   );
 };

@@ -19,7 +19,7 @@ const down = (): never => {
 afterEach(stopTracing);
 
 describe('agents', () => {
-  test('a transfer costs nothing, even while all is paused; the tools of the other agent are guarded', async () => {
+  test('a transfer costs nothing, even while everything is paused; the tools of the other agent are guarded', async () => {
     const { session, decisions } = watchedSession({ budget: { failures: 1 } });
     session.acquire('other').settle({ outcome: 'failure', category: 'network' });
     const { model, heard } = scriptedModel(asking('a'));
@@ -46,7 +46,7 @@ describe('agents', () => {
     expect(session.view().step).toBe(withCallbacks ? 4 : 2);
   });
 
-  test('one that both the plugin and callbacks reach is counted once', async () => {
+  test('a tool that both the plugin and callbacks reach is counted once', async () => {
     const { session, decisions } = watchedSession();
     const plugins = [new BreakerPlugin(session)];
     const run = await adkRun(asking('a'), [toolOf('search', down)], plugins, breakerCallbacks(session));
@@ -77,7 +77,7 @@ describe('agents', () => {
   });
 });
 
-describe('around the run', () => {
+describe('around a run', () => {
   test("withSession goes around the loop that reads the run's events", async () => {
     const watched = watchedSession();
     const run = await adkRun(asking('a'), [toolOf('search', down)], [new BreakerPlugin(currentSession)]);
@@ -85,7 +85,7 @@ describe('around the run', () => {
     expect(watched.decisions).toEqual(['search: call']);
   });
 
-  test('O1: a run whose caller has left before the tool is called decides nothing', async () => {
+  test('O1: a run whose caller has left before the tool is called makes no decision', async () => {
     const watched = watchedSession();
     const caller = new AbortController();
     const leaving = { beforeToolCallback: () => caller.abort() as undefined };
@@ -96,7 +96,7 @@ describe('around the run', () => {
     expect(watched.decisions).toEqual([]);
   });
 
-  test("where ADK was loaded before telemetry started, ours is the only span of a tool's run", async () => {
+  test("if ADK was loaded before telemetry started, ours is the only span of a tool's run", async () => {
     const traced = startTracing();
     const { session } = watchedSession();
     const search = (): string => {

@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 describe('BreakerPlugin', () => {
-  test('is a plugin of ADK, and loads without it', () => {
+  test('is a plugin of ADK, and loads without ADK', () => {
     const plugin = new BreakerPlugin(watchedSession().session);
     expectTypeOf(plugin).toExtend<BasePlugin>();
     expectTypeOf(breakerCallbacks).returns.toExtend<Partial<ConstructorParameters<typeof LlmAgent>[0]>>();
@@ -44,7 +44,7 @@ describe('BreakerPlugin', () => {
     }
   });
 
-  test('answers hooks that a later version may have, and nothing else', async () => {
+  test('answers hooks of later versions, and nothing else', async () => {
     const plugin = new BreakerPlugin(watchedSession().session) as unknown as Record<string, unknown>;
     const names = Object.getOwnPropertyNames(BasePlugin.prototype).filter((name) => name !== 'constructor');
     expect(names.length).toBeGreaterThan(10);
@@ -63,7 +63,7 @@ describe('BreakerPlugin', () => {
     expect(() => breakerCallbacks({} as never)).toThrow(/breakerCallbacks\(\): got a value of type object/);
   });
 
-  test('E5: a session function that throws ends no run: the model reads it as the error of the tool', async () => {
+  test('E5: a session function that throws does not end a run: the model reads the error', async () => {
     const diagnosed = listenToDiag();
     const search = vi.fn(() => 'found');
     const session = () => {
@@ -80,7 +80,7 @@ describe('BreakerPlugin', () => {
     expect(diagnosed.flat().join()).toContain('beforeModelCallback of BreakerPlugin threw');
   });
 
-  test.each(['before', 'after'])('C8: a plugin %s ours that answers a call takes no probe with it', async (place) => {
+  test.each(['before', 'after'])('C8: a plugin %s ours that answers a call keeps no probe', async (place) => {
     const { session, decisions, outcomes } = probing();
     const plugins = [new Answering('cache'), new BreakerPlugin(session)];
     const tools = [toolOf('search', () => 'found')];
@@ -91,14 +91,14 @@ describe('BreakerPlugin', () => {
     expect(session.acquire('search').decision).toBe('probe');
   });
 
-  test('tools have their series before they are called', async () => {
+  test('gives tools their series before they are called', async () => {
     const { session, box } = watchedSession();
     const run = await adkRun(['Done.'], [toolOf('search', down)], [new BreakerPlugin(session)]);
     await run.say('go');
     expect(box.tools).toContain('search');
   });
 
-  test('O4: tokens are read in results and errors, by tool', async () => {
+  test('O4: reads tokens from results and errors, by tool', async () => {
     const watched = watchedSession();
     const tokens = vi.fn(() => 7);
     const spent: unknown[] = [];
@@ -146,7 +146,7 @@ describe('BreakerPlugin', () => {
   });
 });
 
-describe('R4: an alternative in place', () => {
+describe('R4: an alternative', () => {
   const adapt = (input: { q: string }) => ({ q: `${input.q}, as news` });
   const setUp = () =>
     watchedSession({
@@ -157,7 +157,7 @@ describe('R4: an alternative in place', () => {
     });
   const script = [[ask('x')], [ask('y')], 'Done.'];
 
-  test('is called with a decision of its own, and noted', async () => {
+  test('is called with its own decision, and noted', async () => {
     const { session, decisions, outcomes } = setUp();
     const tools = [toolOf('search', down), toolOf('news', ({ q }) => `news of ${q}`)];
     const run = await adkRun(script, tools, [new BreakerPlugin(session, { timeoutMs: 1000 })]);
@@ -167,7 +167,7 @@ describe('R4: an alternative in place', () => {
     expect(outcomes).toEqual(['search: failure, network', 'news: success']);
   });
 
-  test('is not where a person would have to be asked, where it runs for long, or where it is no tool of the agent', async () => {
+  test('is not called if a person must confirm, if it runs for long, or if the agent does not have it', async () => {
     const news = vi.fn(() => 'the news');
     for (const others of [
       [toolOf('news', news, { requireConfirmation: true })],
@@ -183,7 +183,7 @@ describe('R4: an alternative in place', () => {
     expect(news).not.toHaveBeenCalled();
   });
 
-  test('what adapt gives is checked by the schema of the other tool', async () => {
+  test('rejects a result of adapt that does not fit the schema of the other tool', async () => {
     const watched = watchedSession({
       tools: {
         search: { failureThreshold: 1, alternatives: [{ tool: 'news', degradation: 'low', adapt: () => ({}) }] },

@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 describe('function tools', () => {
-  test('run with what the schema made of the arguments, and with their own context', async () => {
+  test('run with the arguments that the schema parsed, and with their own context', async () => {
     const { session } = watchedSession();
     const search = vi.fn((_: unknown, context: { state: Map<string, unknown>; functionCallId?: string }) => {
       context.state.set('asked', true);
@@ -54,7 +54,7 @@ describe('function tools', () => {
     expect(events.map(({ actions }) => actions.stateDelta)).toContainEqual({ asked: true });
   });
 
-  test('C8: a confirmation that is awaited decides nothing; once it is given, the tool is called', async () => {
+  test('C8: a pending confirmation makes no decision; after the confirmation, the tool is called', async () => {
     const { session, decisions, outcomes } = watchedSession();
     const search = vi.fn(() => 'found');
     const tools = [toolOf('search', search, { requireConfirmation: true })];
@@ -66,7 +66,7 @@ describe('function tools', () => {
     expect(outcomes).toEqual(['search: success']);
   });
 
-  test('a long-running tool that gives nothing yet costs nothing; one that gives its ticket is a success', async () => {
+  test('a long-running tool without a result costs nothing; one that returns its ticket is a success', async () => {
     const { session, outcomes } = watchedSession();
     const answers = [{ ticket: 7 }, null];
     const pay = new LongRunningFunctionTool({ name: 'pay', description: 'pays', execute: () => answers.shift() });
@@ -77,7 +77,7 @@ describe('function tools', () => {
     expect(outcomes).toEqual(['pay: success', 'pay: ignored, cancelled']);
   });
 
-  test('are as ever without the plugin, and ask the session of each runner that shares them', async () => {
+  test('are unchanged without the plugin, and ask the session of each runner that shares them', async () => {
     const search = vi.fn(down);
     const tool = toolOf('search', search);
     const [one, other] = [watchedSession(), watchedSession()];
@@ -94,7 +94,7 @@ describe('function tools', () => {
     expect(one.decisions).toHaveLength(2);
   });
 
-  test('whose function is exchanged later are guarded still', async () => {
+  test('stay guarded if their function is replaced later', async () => {
     const { session, decisions } = watchedSession();
     const tool = toolOf('search', down);
     const run = await adkRun([[ask('a')], 'One.', [ask('b')], 'Two.'], [tool], [new BreakerPlugin(session)]);
@@ -115,7 +115,7 @@ describe('function tools', () => {
     expect(Reflect.get(tool, 'execute')).toBe(first);
   });
 
-  test('may call each other in their own context, which is no call of the model', async () => {
+  test('may call each other in their own context, which is not a call of the model', async () => {
     const { session, decisions } = watchedSession();
     const news = toolOf('news', ({ q }) => `news of ${q}`);
     const search = toolOf('search', (args, toolContext) => news.runAsync({ args, toolContext }));
@@ -126,7 +126,7 @@ describe('function tools', () => {
     expect(decisions).toEqual(['news: call', 'search: call']);
   });
 
-  test('that are sealed are guarded still', async () => {
+  test('that are sealed are guarded', async () => {
     const { session, outcomes } = watchedSession();
     const tool = Object.seal(toolOf('search', () => 'found'));
     const run = await adkRun(asking('a'), [tool], [new BreakerPlugin(session)]);
@@ -148,7 +148,7 @@ describe('function tools', () => {
 });
 
 describe('tools of other kinds', () => {
-  test('one of your own is guarded; its error, its rejection by a person and its questions count as they are', async () => {
+  test('your own tools are guarded; an error, a rejection by a person and a question each count as such', async () => {
     const { session, outcomes } = watchedSession();
     const answers: ((request: RunAsyncToolRequest) => unknown)[] = [
       down,
@@ -171,7 +171,7 @@ describe('tools of other kinds', () => {
     ]);
   });
 
-  test('E3: nothing that it gives is changed', async () => {
+  test('E3: results are not changed', async () => {
     const { session, outcomes } = watchedSession();
     const answers = [undefined, null, 0, [1, 2]];
     const search = new OwnTool('search', () => answers.shift());
@@ -192,7 +192,7 @@ describe('tools of other kinds', () => {
     return new MCPToolset({ type: 'StdioConnectionParams', serverParams }, [], prefix);
   };
 
-  test('those of a real MCP server are guarded; an error result counts as what it says', async () => {
+  test('tools of a real MCP server are guarded; an error result is classified by its text', async () => {
     const { session, decisions, outcomes } = watchedSession();
     const calls = [
       { tool: 'echo', input: { message: 'hello' } },
@@ -206,7 +206,7 @@ describe('tools of other kinds', () => {
     expect(outcomes).toEqual(['echo: success', expect.stringMatching(/^echo: ignored/)]);
   });
 
-  test('C13: the group of those of an MCP server is the prefix of its toolset, unless the option says another', async () => {
+  test('C13: the group of MCP tools is the prefix of the toolset, unless the option names another', async () => {
     const { session } = watchedSession();
     const group = (tool: string) => (tool === 'every_echo' ? 'echoes' : undefined);
     const run = await adkRun(['Done.'], [toolOf('my_search', () => 'found')], [new BreakerPlugin(session, { group })], {
@@ -217,7 +217,7 @@ describe('tools of other kinds', () => {
     expect(groups).toEqual(['every', 'echoes', undefined]);
   });
 
-  test('names that the model took from Object.prototype are none: nothing is patched, nothing has a circuit', async () => {
+  test('a model cannot call names of Object.prototype: nothing is patched, nothing has a circuit', async () => {
     const { session, box, decisions } = watchedSession();
     const members = Object.getOwnPropertyNames(Object);
     const script = [[ask('a', 'constructor'), ask('a', '__proto__'), ask('a', 'toString')], [ask('b')], 'Done.'];
@@ -228,7 +228,7 @@ describe('tools of other kinds', () => {
     expect(decisions.filter((one) => one !== 'search: call')).toEqual([]);
   });
 
-  test('built-in ones, which the provider runs, are not seen and get no circuit', async () => {
+  test('built-in tools, which the provider runs, are not seen and get no circuit', async () => {
     const { session, box } = watchedSession();
     const { model } = scriptedModel(['Done.']);
     Object.assign(model, { model: 'gemini-2.5-flash' }); // ADK gives the tool to no other.

@@ -128,8 +128,8 @@ const guardEach = (
 
 const nothingToGuard = (where: string, given: unknown, wanted: string): BreakerboxUsageError =>
   new BreakerboxUsageError(
-    `${where}: got ${aValue(given)} in place of ${wanted}, so there is nothing to guard. Give what createAgent or ToolNode ` +
-      'would get.',
+    `${where}: got ${aValue(given)} instead of ${wanted}, so there is nothing to guard. Pass the tools that you would pass ` +
+      'to createAgent or ToolNode.',
   );
 
 /** The group of each tool: from the option, or else the server that the tool's metadata names. */

@@ -32,7 +32,7 @@ describe('an agent that is a tool of another', () => {
     ['alone', (watched: Watched) => [breakerMiddleware(watched.session)]],
     ['in front', (watched: Watched) => [breakerMiddleware(watched.session), passing]],
     ['behind', (watched: Watched) => [passing, breakerMiddleware(watched.session)]],
-  ])('the model reads how it failed, as without middleware: %s', async (_, middleware) => {
+  ])('the model reads its error, as without middleware: %s', async (_, middleware) => {
     const watched = watchedSession();
     const without = await runAgent([], [subagent()], script);
     const { heard, text } = await runAgent(middleware(watched), [subagent()], script);
@@ -42,7 +42,7 @@ describe('an agent that is a tool of another', () => {
     expect(watched.outcomes).toEqual(['research: failure, server']);
   });
 
-  test('a middleware that fails because of it still ends the run', async () => {
+  test('a middleware that fails because of it ends the run', async () => {
     const { session } = watchedSession();
     const run = runAgent([breakerMiddleware(session), overloaded], [subagent()], script);
     await expect(run).rejects.toThrow('529 overloaded');
@@ -50,7 +50,7 @@ describe('an agent that is a tool of another', () => {
 });
 
 describe('one middleware for many conversations', () => {
-  test('R4: a tool that only another conversation has is not called in place', async () => {
+  test('R4: a tool of another conversation is not called as an alternative', async () => {
     const alternatives = [{ tool: 'news', degradation: 'low', adapt: (input: unknown) => input } as const];
     const tools = { search: { failureThreshold: 1, alternatives }, news: {} };
     const paid = watchedSession({ tools });
@@ -73,7 +73,7 @@ describe('one middleware for many conversations', () => {
     expect(paid.decisions).toEqual(['search: call', 'search: skip', 'news: call']);
   });
 
-  test('middleware behind finds the same object for a tool at each call, with its name', async () => {
+  test('later middleware gets the same object for a tool at each call, with its name', async () => {
     const seen: unknown[] = [];
     const looking = createMiddleware({
       name: 'looking',
@@ -90,7 +90,7 @@ describe('one middleware for many conversations', () => {
     expect(seen[1]).toBe(seen[0]);
   });
 
-  test('resumed where a session function finds none the run ends; the conversation hears nothing of that', async () => {
+  test('without a session on resume, the run ends; the conversation does not see that', async () => {
     const { session, decisions } = watchedSession();
     const { model, heard } = scriptedModel([[ask('x')], 'Done.']);
     const config = { configurable: { thread_id: 'one' } };
@@ -115,7 +115,7 @@ describe('one middleware for many conversations', () => {
 });
 
 describe('except', () => {
-  test('nothing is decided for these tools, and their errors are messages as those of others', async () => {
+  test('skips the decision for these tools, and their errors are messages like others', async () => {
     const { session, box, decisions } = watchedSession();
     const ours = breakerMiddleware(session, { except: ['search'] });
     const { heard, text } = await runAgent([ours, passing], [broken()], [[ask('x')], 'Done.']);
@@ -125,7 +125,7 @@ describe('except', () => {
     expect(box.tools).toEqual([]);
   });
 
-  test('R4: none of them is called in place of another', async () => {
+  test('R4: none of them is called as an alternative', async () => {
     const alternatives = [{ tool: 'news', degradation: 'low', adapt: (input: unknown) => input } as const];
     const { session, decisions } = watchedSession({
       tools: { search: { failureThreshold: 1, alternatives }, news: {} },

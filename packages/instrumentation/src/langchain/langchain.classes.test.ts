@@ -10,7 +10,7 @@ import { breakerMiddleware, guardTool, guardTools } from './langchain.ts';
 
 const open = { tools: { search: { failureThreshold: 1 } } };
 
-describe('it is the tool in all else', () => {
+describe('a guarded tool behaves like the tool', () => {
   class Private extends StructuredTool {
     readonly #answer: string;
     readonly name = 'search';
@@ -28,7 +28,7 @@ describe('it is the tool in all else', () => {
     }
   }
 
-  test('a frozen one too', async () => {
+  test('a frozen tool', async () => {
     const { session, decisions } = watchedSession();
     const own = Object.freeze(Object.assign(new Private('found'), { invoke: async () => 'its own' }));
     expect(await guardTool(own, session).invoke({ q: 'x' })).toBe('its own');
@@ -77,7 +77,7 @@ describe('it is the tool in all else', () => {
     }
   }
 
-  test('a class with an invoke of its own is guarded around it, by guardTool and by the middleware', async () => {
+  test('a class with its own invoke is guarded around it, by guardTool and by the middleware', async () => {
     const { session, decisions, outcomes } = watchedSession(open);
     const guarded = guardTool(new Cached('found'), session);
     expect(await guarded.invoke({ q: 'x' })).toBe('found x');
@@ -94,7 +94,7 @@ describe('it is the tool in all else', () => {
     expect(outcomes.slice(4).toSorted().toReversed()).toEqual(['search: success', 'search: ignored, invalid_input']);
   });
 
-  test('its rejection is a message too, however it answers', async () => {
+  test('its rejection is a message too, in any response format', async () => {
     const { session } = watchedSession(open);
     const cached = new Cached('found');
     cached.responseFormat = 'content_and_artifact';
@@ -104,7 +104,7 @@ describe('it is the tool in all else', () => {
     expect(await guarded.invoke(callOf('x'))).toMatchObject({ content, status: 'error', tool_call_id: 'call-1' });
   });
 
-  test('a class whose invoke never comes to its work is guarded', async () => {
+  test('a class whose invoke never runs its function is guarded', async () => {
     class Remote extends Private {
       override async invoke(): Promise<never> {
         throw refused;
@@ -117,7 +117,7 @@ describe('it is the tool in all else', () => {
     expect(outcomes).toEqual(Array(2).fill('search: failure, network'));
   });
 
-  test('invoke, call, batch, stream and what is made by withConfig all ask', async () => {
+  test('invoke, call, batch, stream and withConfig all make a decision', async () => {
     const { session, decisions } = watchedSession();
     const guarded = guardTool(
       search(async ({ q }) => `found ${q}`),
@@ -132,7 +132,7 @@ describe('it is the tool in all else', () => {
     expect(decisions).toEqual(Array(7).fill('search: call'));
   });
 
-  test('so do all ways of a tool that is made of a Runnable', async () => {
+  test('so do all methods of a tool made from a Runnable', async () => {
     const { session, decisions } = watchedSession();
     const runnable = RunnableLambda.from<{ q: string }, string>(({ q }) => `found ${q}`);
     const [guarded] = guardTools([runnable.asTool({ name: 'search', schema: query })], session) as unknown as [
@@ -164,11 +164,11 @@ describe('it is the tool in all else', () => {
     expect(messages[1]).toMatchObject({ content: expect.stringContaining('is unavailable'), status: 'error' });
   });
 
-  test('the CJS build has other classes', () => {
+  test('the CJS build has different classes', () => {
     expect(cjs.tool(down, settings)).not.toBeInstanceOf(tool(down, settings).constructor);
   });
 
-  test('arguments of a Runnable that its schema refuses cost nothing', async () => {
+  test('arguments that the schema of a Runnable rejects cost nothing', async () => {
     const { session, outcomes } = watchedSession();
     const runnable = RunnableLambda.from<{ q: string }, string>(() => 'found').asTool({
       name: 'runnable',
@@ -178,7 +178,7 @@ describe('it is the tool in all else', () => {
     expect(outcomes).toEqual(['runnable: ignored, invalid_input']);
   });
 
-  test('passed on as they are: tools of the provider, headless ones, guarded ones', () => {
+  test('some are passed on unchanged: provider tools, headless tools, guarded tools', () => {
     const { session, box } = watchedSession();
     const provider = { type: 'web_search_preview', name: 'web_search' };
     const headless = langchainTool({ name: 'location', description: '', schema: query });
@@ -190,7 +190,7 @@ describe('it is the tool in all else', () => {
     expect(box.tools).toEqual(['search']);
   });
 
-  test('createAgent and bindTools take them', async () => {
+  test('createAgent and bindTools accept them', async () => {
     const { session } = watchedSession(open);
     const { model, heard } = scriptedModel([[ask('x')], [ask('y')], 'Done.']);
     await createAgent({ model, tools: guardTools([broken()], session) }).invoke({ messages: 'Go.' });

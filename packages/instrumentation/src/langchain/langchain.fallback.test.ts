@@ -8,7 +8,7 @@ import { broken, callOf, refused, search } from '../test-support/langchain-agent
 import { watchedSession } from '../test-support/watched-session.ts';
 import { guardTool, guardTools } from './langchain.ts';
 
-describe('in place of a rejection', () => {
+describe('instead of a rejection', () => {
   const stale = { tools: { search: { failureThreshold: 1, serveStaleMs: 60_000 } } };
   const once = (answer: unknown, more: object = {}) => {
     let calls = 0;
@@ -77,7 +77,7 @@ describe('in place of a rejection', () => {
       { responseFormat: 'content_and_artifact' },
       { content: `${NOTE}\nthe news`, artifact: undefined },
     ],
-  ])('R4: an alternative of the list is called, under a decision of its own: %s', async (_, run, more, expected) => {
+  ])('R4: an alternative of the list is called, with its own decision: %s', async (_, run, more, expected) => {
     const { session, decisions, outcomes } = routed();
     const news = tool(run as () => Promise<string>, { name: 'news', description: '', schema: topic, ...more });
     const [guarded] = guardTools([broken(), news], session);
@@ -86,7 +86,7 @@ describe('in place of a rejection', () => {
     expect(outcomes.slice(1)).toEqual(['news: success']);
   });
 
-  test('R4: the alternative is told the id of the call, for messages of its own', async () => {
+  test('R4: the alternative gets the id of the call, for its own messages', async () => {
     const { session } = routed();
     const calls: unknown[] = [];
     const news = tool(
@@ -101,7 +101,7 @@ describe('in place of a rejection', () => {
     expect(calls).toEqual([{ type: 'tool_call', id: 'call-1', name: 'news', args: { topic: 'x' } }]);
   });
 
-  test('R4, O2: an error that the alternative reports in its result is its failure', async () => {
+  test('R4, O2: an error in the result of the alternative is a failure of the alternative', async () => {
     const { session, outcomes } = routed();
     const news = tool(async () => ({ error: 'HTTP 503' }), { name: 'news', description: '', schema: topic });
     const [guarded] = guardTools([broken(), news] as const, session);
@@ -109,7 +109,7 @@ describe('in place of a rejection', () => {
     expect(outcomes.slice(1)).toEqual(['news: failure, server']);
   });
 
-  test('R4: a Command of the alternative passes untouched', async () => {
+  test('R4: a Command of the alternative is not changed', async () => {
     const command = new Command({ update: { seen: true } });
     const { session } = routed();
     const news = tool(async () => command, { name: 'news', description: '', schema: topic });
@@ -135,7 +135,7 @@ describe('in place of a rejection', () => {
     expect(await other.invoke(callOf('y'))).toBe(command);
   });
 
-  test('R4: what adapt makes is looked at by the schema of the alternative, and costs nothing if it is refused', async () => {
+  test('R4: the schema of the alternative checks the result of adapt, and a mismatch costs nothing', async () => {
     const { session, outcomes } = routed();
     const news = tool(async () => 'the news', {
       name: 'news',
@@ -147,7 +147,7 @@ describe('in place of a rejection', () => {
     expect(outcomes.slice(1)).toEqual(['news: ignored, invalid_input']);
   });
 
-  test('R4: neither headless tools nor tools with another guard are called in place', async () => {
+  test('R4: headless tools and tools with another guard are not called as alternatives', async () => {
     const headless = langchainTool({ name: 'news', description: '', schema: topic });
     const own = tool(async () => 'the news', { name: 'news', description: '', schema: topic });
     for (const news of [headless, guardTool(own, watchedSession().session)]) {

@@ -71,7 +71,7 @@ describe.each([
     expect(watched.session.view().budget.consumed).toBe(0);
   });
 
-  test('O5: a tool that asks again and again in one call is no model that is stuck', async () => {
+  test('O5: a tool that interrupts repeatedly in one call is not a repeat', async () => {
     const watched = watchedSession();
     const { agent, heard } = make(watched, [asking(5)]);
     await agent.invoke({ messages: 'Go.' }, config);
@@ -80,7 +80,7 @@ describe.each([
     expect(watched.decisions).toEqual(Array(6).fill('search: call'));
   });
 
-  test('C8: an interrupted probe gives its place back, and the resumed one closes the circuit', async () => {
+  test('C8: an interrupted probe gives its place back, and the resumed probe closes the circuit', async () => {
     const watched = onProbe();
     const { agent } = make(watched, [asking(1)]);
     await agent.invoke({ messages: 'Go.' }, config);
@@ -108,7 +108,7 @@ test('R4: an alternative of a call that was interrupted and resumed gets the arg
   expect(heard()).toEqual([expect.stringMatching(/^\[answered by 'news'.*news of x$/s)]);
 });
 
-test('O5: an alternative in place that asks again and again in one call is no model that is stuck', async () => {
+test('O5: an alternative that interrupts repeatedly in one call is not a repeat', async () => {
   const alternatives = [{ tool: 'news', degradation: 'low', adapt: (input: unknown) => input } as const];
   const watched = watchedSession({ tools: { search: { alternatives }, news: {} } });
   watched.session.control('search', 'forced_open');
@@ -121,7 +121,7 @@ test('O5: an alternative in place that asks again and again in one call is no mo
   expect(heard()).toEqual([expect.stringMatching(/^\[answered by 'news'.*0,1,2,3,4$/s)]);
 });
 
-describe('what a tool throws to steer the graph', () => {
+describe('errors that steer the graph', () => {
   const handing = (thrown: unknown, watched: Watched) =>
     guardTool(
       search(() => Promise.reject(thrown)),
@@ -136,14 +136,14 @@ describe('what a tool throws to steer the graph', () => {
     expect(watched.session.peek('search')).toMatchObject({ state: 'closed' });
   });
 
-  test('all else passes, and costs nothing', async () => {
+  test('all others pass, and cost nothing', async () => {
     const watched = watchedSession();
     const bubble = Object.assign(new Error('drained'), { is_bubble_up: true });
     await expect(handing(bubble, watched).invoke(callOf('x'))).rejects.toBe(bubble);
     expect(watched.outcomes).toEqual(['search: ignored, cancelled']);
   });
 
-  test('O5: a resumed call is known again once, and of calls that were never resumed the oldest is forgotten', async () => {
+  test('O5: a resumed call is recognised once; of calls that were never resumed, the oldest is forgotten', async () => {
     const { session } = watchedSession();
     const bubble = Object.assign(new Error('asks'), { is_bubble_up: true });
     const interrupted = async (callId: string) => {
@@ -162,7 +162,7 @@ describe('what a tool throws to steer the graph', () => {
   });
 });
 
-test('two calls side by side: the one that is interrupted does not disturb the other', async () => {
+test('of two parallel calls, the interrupted one does not disturb the other', async () => {
   const watched = watchedSession();
   const news = tool(async () => 'the news', { name: 'news', description: '', schema: asking(1).schema });
   const { agent, heard } = agentOf(watched, [asking(1), news], [[ask('x'), ask('y', 'news')], 'Done.']);
@@ -178,7 +178,7 @@ describe('humanInTheLoopMiddleware', () => {
     humanInTheLoopMiddleware({ interruptOn: { search: true } } as never) as unknown as AgentMiddleware;
   const decide = (decision: object) => new Command({ resume: { decisions: [decision] } });
 
-  test('the session is not asked for a tool before a person was', async () => {
+  test('a decision is made only after a person was asked', async () => {
     const watched = onProbe();
     const run = vi.fn(async ({ q }: { q: string }) => `found ${q}`);
     const { agent, heard } = agentOf(watched, [search(run)], script, [approval()]);
@@ -191,7 +191,7 @@ describe('humanInTheLoopMiddleware', () => {
     expect(watched.session.peek('search')).toMatchObject({ state: 'closed' });
   });
 
-  test('a call that is rejected makes no decision; one that is approved while the tool is unavailable is skipped', async () => {
+  test('a rejected call makes no decision; a call that is approved while the tool is unavailable is skipped', async () => {
     const watched = watchedSession({ tools: { search: { failureThreshold: 1 } } });
     const steps = [[ask('a')], [ask('b')], [ask('c')], 'Done.'];
     const { agent, heard } = agentOf(watched, [broken()], steps, [approval()]);

@@ -34,7 +34,7 @@ describe('tools of @langchain/mcp-adapters', () => {
     ['unknown order id 17', 'ignored, tool_error'],
     ["ENOENT: no such file or directory, open '/x'", 'ignored, tool_error'],
     ['HTTP 503 Service Unavailable\nlater', 'failure, server'],
-  ])('O2: what they throw is judged as the result that it was: %s', async (text, outcome) => {
+  ])('O2: a thrown error is judged like the result that it contains: %s', async (text, outcome) => {
     const { session, outcomes } = watchedSession();
     const { heard } = await runAgent(
       [breakerMiddleware(session)],
@@ -47,14 +47,14 @@ describe('tools of @langchain/mcp-adapters', () => {
     ]);
   });
 
-  test('O2: other errors of that name are errors', async () => {
+  test('O2: other errors of that name are ordinary errors', async () => {
     const { session, outcomes } = watchedSession();
     const lost = search(() => Promise.reject(new ToolException('Error calling tool search: Error: fetch failed')));
     await expect(guardTool(lost, session).invoke(callOf('x'))).rejects.toThrow('fetch failed');
     expect(outcomes).toEqual(['search: failure, network']);
   });
 
-  test('C13: the group is what the option says, or else the server that the metadata names', async () => {
+  test('C13: the group is the option, or else the server in the metadata', async () => {
     const named = (name: string, metadata = {}) => search(async () => 'found', { name, metadata });
     const tools = [named('read', { serverName: 'files' }), named('fetch', { serverName: 'web' }), named('now')];
     const group = (tool: string) => (tool === 'fetch' ? 'internet' : undefined);
@@ -67,7 +67,7 @@ describe('tools of @langchain/mcp-adapters', () => {
     }
   });
 
-  test('O4: their tokens are those of the error', async () => {
+  test('O4: their tokens are read from the error', async () => {
     const { session, box } = watchedSession();
     const wasted: unknown[] = [];
     box.on('outcome', ({ tokens }) => wasted.push(tokens));
@@ -78,7 +78,7 @@ describe('tools of @langchain/mcp-adapters', () => {
     expect(wasted).toEqual([7]);
   });
 
-  test('B3: of a guarded client they cost nothing more when they are rejected, and nothing at all where they are excepted', async () => {
+  test('B3: with a guarded client, a rejection costs nothing more, and excepted tools cost nothing', async () => {
     const config = { tools: { 'files.read_file': { failureThreshold: 1 } } };
     const script = [[ask('x', 'read_file')], [ask('y', 'read_file')], 'Done.'];
     const run = async (options: object) => {

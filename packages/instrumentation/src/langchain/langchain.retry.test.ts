@@ -47,14 +47,14 @@ describe('together with toolRetryMiddleware', () => {
     expect(text).toBe('Done.');
   });
 
-  test('in front of it: when the attempts are used up the model reads what it makes of that', async () => {
+  test('in front of it: after the last attempt, the model reads the message of the retry middleware', async () => {
     const { session, outcomes } = watchedSession();
     const { heard } = await runAgent([breakerMiddleware(session), retry()], [broken()], [[ask('x')], 'Done.']);
     expect(heard).toEqual(["Tool 'search' failed after 3 attempts with Error"]);
     expect(outcomes).toEqual(Array(3).fill('search: failure, network'));
   });
 
-  test('behind it as it comes, errors are messages already: one attempt', async () => {
+  test('behind it with its defaults, errors are messages already: one attempt', async () => {
     const { session, outcomes } = watchedSession();
     const { heard } = await runAgent([retry(), breakerMiddleware(session)], [broken()], [[ask('x')], 'Done.']);
     expect(heard).toEqual(['Error: connect ECONNREFUSED 127.0.0.1:9\n Please fix your mistakes.']);

@@ -16,7 +16,7 @@ import { breakerMiddleware, guardTools } from './langchain.ts';
 const passing = createMiddleware({ name: 'passing', wrapToolCall: (request, handler) => handler(request) });
 /** Opens after one failure, and is asked for twice. */
 const brittle = () => watchedSession({ tools: { search: { failureThreshold: 1 } } });
-describe('what becomes of errors', () => {
+describe('errors of tools', () => {
   const script = [[ask('x'), ask(5), ask('x', 'made_up'), ask('y', 'odd')], 'Done.'];
   const tools = () => [broken(), search(() => Promise.reject('out of order'), { name: 'odd' })];
 
@@ -24,7 +24,7 @@ describe('what becomes of errors', () => {
     await expect(runAgent([passing], [broken()], [[ask('x')], 'Done.'])).rejects.toThrow('ECONNREFUSED');
   });
 
-  test('with the breaker they are the messages that createAgent makes without any middleware', async () => {
+  test('with the breaker, they are the messages that createAgent makes without middleware', async () => {
     const { session } = watchedSession();
     const without = await runAgent([], tools(), script);
     const guarded = await runAgent([breakerMiddleware(session)], tools(), script);
@@ -35,7 +35,7 @@ describe('what becomes of errors', () => {
     expect(guarded.messages.map(({ status }) => status)).toEqual(Array(4).fill('error'));
   });
 
-  test.each(['front', 'behind'])('so they are with other middleware %s', async (place) => {
+  test.each(['front', 'behind'])('they stay so with other middleware %s', async (place) => {
     const { session, outcomes } = watchedSession();
     const ours = breakerMiddleware(session);
     const order = place === 'front' ? [passing, ours] : [ours, passing];
@@ -46,7 +46,7 @@ describe('what becomes of errors', () => {
     expect(outcomes.toSorted()).toEqual(['odd: failure, unknown', 'search: failure, network']);
   });
 
-  test('an error of a middleware still ends the run, one with the error of the tool as its cause too', async () => {
+  test('an error of a middleware ends the run, also if its cause is the error of the tool', async () => {
     const { session } = watchedSession();
     const strict = createMiddleware({
       name: 'strict',
@@ -73,8 +73,8 @@ describe('what becomes of errors', () => {
   });
 });
 
-describe('decisions are asked at the tool', () => {
-  test('a middleware that answers in place of the tool makes no decision', async () => {
+describe('decisions are made at the tool', () => {
+  test('a middleware that answers for the tool makes no decision', async () => {
     const { session, decisions } = watchedSession();
     const { ToolMessage } = await import('@langchain/core/messages');
     const answering = createMiddleware({
@@ -86,7 +86,7 @@ describe('decisions are asked at the tool', () => {
     expect(decisions).toEqual([]);
   });
 
-  test('a tool that a middleware in front brings is guarded; one that a middleware behind brings is not', async () => {
+  test('a tool that a middleware in front adds is guarded; one that a middleware behind adds is not', async () => {
     const { session, decisions } = watchedSession();
     const extra = search(async () => 'extra', { name: 'extra' });
     const bringing = createMiddleware({
@@ -113,13 +113,13 @@ describe('decisions are asked at the tool', () => {
     expect(other.session.view().step).toBe(2);
   });
 
-  test('a tool has its circuit before it is called for the first time', async () => {
+  test('a tool has its circuit before its first call', async () => {
     const { box, session } = watchedSession();
     await runAgent([breakerMiddleware(session)], [broken()], ['Done.']);
     expect(box.tools).toEqual(['search']);
   });
 
-  test('R4: an alternative of the agent is called in place', async () => {
+  test('R4: an alternative of the agent is called', async () => {
     const adapt = (input: unknown) => ({ q: `news of ${(input as { q: string }).q}` });
     const alternatives = [{ tool: 'news', degradation: 'high', adapt } as const];
     const { session, decisions } = watchedSession({
@@ -132,7 +132,7 @@ describe('decisions are asked at the tool', () => {
     expect(decisions).toEqual(['search: call', 'search: skip', 'news: call']);
   });
 
-  test('a refused tool with returnDirect does not end the run with its rejection', async () => {
+  test('a rejected tool with returnDirect does not end the run', async () => {
     const { session } = brittle();
     const direct = search(() => Promise.reject(refused), { returnDirect: true });
     const { text } = await runAgent([breakerMiddleware(session)], [direct], [[ask('x')], [ask('y')], 'Done.']);
@@ -143,7 +143,7 @@ describe('decisions are asked at the tool', () => {
 describe('turns', () => {
   const found = () => search(async () => 'found');
 
-  test('P1: each turn of the model is one step, however often a middleware in front asks for it', async () => {
+  test('P1: each turn of the model is one step, however often a middleware in front asks the model', async () => {
     const { session } = watchedSession();
     let calls = 0;
     const failing = createMiddleware({
@@ -161,14 +161,14 @@ describe('turns', () => {
     expect(session.view().step).toBe(5);
   });
 
-  test('the graph has no more nodes than without, which the recursion limit would count', () => {
+  test('the graph has no additional nodes, which would count for the recursion limit', () => {
     const { model } = scriptedModel([]);
     const nodes = (middleware: AgentMiddleware[]) =>
       Object.keys(createAgent({ model, tools: [found()], middleware }).graph.nodes);
     expect(nodes([breakerMiddleware(watchedSession().session)])).toEqual(nodes([]));
   });
 
-  test('R3: note adds to the system prompt what is unavailable, and leaves it alone while nothing is', async () => {
+  test('R3: note adds unavailable tools to the system prompt, and changes nothing while all tools work', async () => {
     const { session } = brittle();
     const { model } = scriptedModel([[ask('x')], 'Done.']);
     const middleware = [breakerMiddleware(session, { note: true })];
@@ -179,7 +179,7 @@ describe('turns', () => {
     expect(prompts[1]).toContain(`<breakerbox>\n${session.note()}\n</breakerbox>`);
   });
 
-  test('note works without a system prompt; by default there is none', async () => {
+  test('note works without a system prompt; it is off by default', async () => {
     const { session } = brittle();
     const withNote = await runAgent([breakerMiddleware(session, { note: true })], [broken()], [[ask('x')], 'Done.']);
     expect(withNote.model.calls[1]?.messages[0]).toMatchObject({
@@ -191,8 +191,8 @@ describe('turns', () => {
   });
 });
 
-describe('what it is given', () => {
-  test('E6: settings that cannot work are rejected, each with what to do', () => {
+describe('arguments', () => {
+  test('E6: invalid settings are rejected, each with a fix', () => {
     const { session } = watchedSession();
     const options = { timeoutMs: 0, note: 'yes', onToolError: 'crash', except: 'x', retries: 2 } as object;
     expect(() => breakerMiddleware(session, options)).toThrow(BreakerboxConfigError);
@@ -200,11 +200,11 @@ describe('what it is given', () => {
     expect(() => breakerMiddleware({} as Session)).toThrow(BreakerboxUsageError);
   });
 
-  test('a session function that finds none ends the run, and says why', async () => {
+  test('without a session from the session function, the run ends with the reason', async () => {
     await expect(runAgent([breakerMiddleware(currentSession)], [broken()], ['Done.'])).rejects.toThrow('withSession');
   });
 
-  test('types: it changes neither the state nor the context of an agent', () => {
+  test('types: state and context of an agent do not change', () => {
     const { session } = watchedSession();
     const { model } = scriptedModel([]);
     const tools = [search(async () => 'found')];

@@ -43,7 +43,7 @@ describe('ToolNode', () => {
     expect(await guarded?.invoke({ ...callOf('x'), id: undefined } as never)).toEqual(content);
   });
 
-  test('callbacks hear of a rejection as the end of the tool, and of an error as its error', async () => {
+  test('callbacks get a rejection as the end of the tool, and an error as its error', async () => {
     const { session } = watchedSession(open);
     const heard: unknown[] = [];
     const callbacks = [
@@ -65,7 +65,7 @@ describe('ToolNode', () => {
   });
 });
 
-describe('results pass untouched', () => {
+describe('results are not changed', () => {
   test('artifacts', async () => {
     const { session } = watchedSession();
     const answer = search(async () => ['found', { rows: 2 }], { responseFormat: 'content_and_artifact' });
@@ -73,7 +73,7 @@ describe('results pass untouched', () => {
     expect(messages).toMatchObject([{ content: 'found', artifact: { rows: 2 }, status: 'success' }]);
   });
 
-  test('a ToolMessage and a Command are the very same', async () => {
+  test('a ToolMessage and a Command are the same objects', async () => {
     const { session, outcomes } = watchedSession();
     const message = new ToolMessage({ content: 'found', tool_call_id: 'call-1' });
     const command = new Command({ update: { seen: true } });
@@ -115,7 +115,7 @@ describe('results pass untouched', () => {
     ]);
   });
 
-  test('the pieces of a generator reach the callbacks, and what it returns is the result', async () => {
+  test('the pieces of a generator reach the callbacks, and its return value is the result', async () => {
     const { session, outcomes } = watchedSession();
     const pieces = tool(
       async function* () {
@@ -133,7 +133,7 @@ describe('results pass untouched', () => {
     expect(outcomes).toEqual(['search: success']);
   });
 
-  test('a generator that hangs fails by the timeout, and is left', async () => {
+  test('a generator that hangs fails by the timeout, and is abandoned', async () => {
     const { session, outcomes } = watchedSession();
     const left = vi.fn();
     const hanging = search(async function* (_, { signal }) {
@@ -150,8 +150,8 @@ describe('results pass untouched', () => {
   });
 });
 
-describe('what it is given', () => {
-  test('who calls without a model reads a rejection by an error', async () => {
+describe('arguments', () => {
+  test('a caller without a model gets a rejection as an error', async () => {
     const { session } = watchedSession(open);
     const guarded = guardTool(broken(), session);
     await expect(guarded.invoke({ q: 'x' })).rejects.toBe(refused);
@@ -159,7 +159,7 @@ describe('what it is given', () => {
     await expect(guarded.call({ q: 'y' })).rejects.toBeInstanceOf(ToolUnavailableError);
   });
 
-  test('O4: tokens are read in what the function returned and in the error', async () => {
+  test('O4: tokens are read from the return value and from the error', async () => {
     const { session, box } = watchedSession();
     const ends: unknown[] = [];
     const wasted: number[] = [];
@@ -185,7 +185,7 @@ describe('what it is given', () => {
     expect(wasted).toEqual([1, 2, 3]);
   });
 
-  test('E5: a session function that finds none: the model reads why, and diag hears of it', async () => {
+  test('E5: if the session function finds none, the model reads why, and diag gets a report', async () => {
     const diagnosed = listenToDiag();
     const { heard } = await runGraph(guardTools([broken()], currentSession), [[ask('x')], 'Done.']);
     expect(heard).toEqual([expect.stringContaining('withSession')]);
@@ -197,7 +197,7 @@ describe('what it is given', () => {
     const { session } = watchedSession();
     expect(() => guardTools([], session, { timeout: 5 } as object)).toThrow(BreakerboxConfigError);
     expect(() => guardTools({} as never, session)).toThrow(/an array of tools/);
-    expect(() => guardTools([undefined as never], session)).toThrow(/undefined in place of a tool/);
+    expect(() => guardTools([undefined as never], session)).toThrow(/undefined instead of a tool/);
     expect(() => guardTool('search' as never, session)).toThrow(BreakerboxUsageError);
     expect(() => guardTools([], {} as Session)).toThrow(BreakerboxUsageError);
   });
@@ -212,7 +212,7 @@ describe('what it is given', () => {
   });
 });
 
-test('where LangChain is out of reach at run time the rejection is text, which ToolNode makes a message of', async () => {
+test('if LangChain cannot be loaded at run time, the rejection is text, which ToolNode turns into a message', async () => {
   vi.resetModules();
   vi.doMock('@langchain/core/messages', () => {
     throw new Error('Cannot find package');

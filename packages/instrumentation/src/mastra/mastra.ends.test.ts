@@ -25,7 +25,7 @@ const callFlow = { tool: 'workflow-flow', input: { inputData: { q: 'x' } } };
 afterEach(() => diag.disable());
 
 describe.each(Object.entries(guards))('guarded by %s', (_, guarded) => {
-  test('O1: a workflow as a tool that failed counts as what its error says', async () => {
+  test('O1: a failed workflow that is used as a tool is classified by its error', async () => {
     const watched = watchedSession();
     const config = { ...flowOf(() => Promise.reject(refused)), ...guarded(watched) };
     const { agent, heard } = agentOf([[callFlow], 'Done.'], config);
@@ -40,7 +40,7 @@ describe.each(Object.entries(guards))('guarded by %s', (_, guarded) => {
     ['ENOENT: no such file or directory, open notes.md', 'search: ignored, tool_error'],
     ['HTTP 503 Service Unavailable', 'search: failure, server'],
   ])(
-    "O1: what Mastra's MCP client throws for a result with isError counts as its text says: %s",
+    "O1: an error of Mastra's MCP client for a result with isError is classified by its text: %s",
     async (text, outcome) => {
       const watched = watchedSession();
       const id = 'MCP_CLIENT_TOOL_EXECUTION_FAILED';
@@ -59,7 +59,7 @@ describe.each(Object.entries(guards))('guarded by %s', (_, guarded) => {
 describe.each([
   ['both', guards.both],
   ['hooks alone', guards.hooks],
-])('E1: what your own afterToolCall throws does not change how the tool ended, guarded by %s', (_, guarded) => {
+])('E1: an error in your own afterToolCall does not change how the tool ended, guarded by %s', (_, guarded) => {
   test.each([
     ['worked', search(() => 'found'), 'search: success'],
     ['failed', broken, 'search: failure, network'],
@@ -78,7 +78,7 @@ describe.each([
 });
 
 describe('breakerProcessor()', () => {
-  test('B3: sub-agents and workflows are left their time', async () => {
+  test('B3: sub-agents and workflows have no timeout', async () => {
     const watched = watchedSession();
     const slow = async (q = '') => pause(60).then(() => ({ q }));
     const helper = agentOf([[ask('x')], 'Helped.'], {
@@ -96,7 +96,7 @@ describe('breakerProcessor()', () => {
     expect(watched.outcomes.toSorted()).toEqual(['agent-helper: success', 'workflow-flow: success']);
   });
 
-  test('P1: given twice, each call is decided once and each turn counted once', async () => {
+  test('P1: with two processors, each call is decided once and each turn counted once', async () => {
     const watched = watchedSession();
     const inputProcessors = [breakerProcessor(watched.session), breakerProcessor(watched.session)];
     const { agent, heard } = agentOf([[ask('x')], 'Done.'], {
@@ -113,7 +113,7 @@ describe('breakerProcessor()', () => {
 test.each([
   ['both', { hooks: breakerHooks(currentSession), inputProcessors: [breakerProcessor(currentSession)] }],
   ['hooks alone', { hooks: breakerHooks(currentSession) }],
-])('E5: where there is no session the run goes on, and diag and the model are told: %s', async (_, guarded) => {
+])('E5: without a session, the run continues, and diag and the model get the reason: %s', async (_, guarded) => {
   const said = listenToDiag();
   const { agent, heard } = agentOf([[ask('x')], 'Done.'], { tools: { search: broken }, ...guarded });
   expect((await agent.generate('Go.', settings)).text).toBe('Done.');

@@ -17,7 +17,7 @@ const resume = async (agent: Agent, output: Awaited<ReturnType<Agent['generate']
 };
 
 describe.each(Object.entries(guards))('guarded by %s', (_, guarded) => {
-  test("R3: a rejection is a tool error that the model reads, and goes round the tool's toModelOutput", async () => {
+  test("R3: a rejection is a tool error that the model reads, and it bypasses the tool's toModelOutput", async () => {
     const watched = once();
     const toModelOutput = (output: unknown) => ({ type: 'text', value: (output as { hits: string[] }).hits.join() });
     const tools = { search: search(() => Promise.reject(refused), { toModelOutput }) };
@@ -30,7 +30,7 @@ describe.each(Object.entries(guards))('guarded by %s', (_, guarded) => {
     expect(watched.decisions).toEqual(['search: call', 'search: skip']);
   });
 
-  test('O1: a result that does not fit outputSchema is not the mistake of the model', async () => {
+  test('O1: a result that does not fit outputSchema is not an error of the model', async () => {
     const watched = once();
     const tools = { search: search(() => 5, { outputSchema: z.object({ hits: z.array(z.string()) }) }) };
     const { agent, heard } = agentOf([[ask('x')], 'Done.'], { tools, ...guarded(watched) });
@@ -39,7 +39,7 @@ describe.each(Object.entries(guards))('guarded by %s', (_, guarded) => {
     expect(watched.outcomes).toEqual(['search: ignored, tool_error']);
   });
 
-  test('C8: a call that suspends costs nothing and keeps no place; it is decided again when it resumes', async () => {
+  test('C8: a call that suspends costs nothing and keeps no place; a new decision is made when it resumes', async () => {
     const watched = once();
     openSearch(watched, 3);
     const asking = search((_input, { agent }) => agent?.resumeData ?? agent?.suspend({ why: 'sure?' } as never), {
@@ -56,7 +56,7 @@ describe.each(Object.entries(guards))('guarded by %s', (_, guarded) => {
     expect(watched.outcomes.slice(2)).toEqual(['search: success']);
   });
 
-  test('tools of toolsets, workflows and sub-agents are guarded; those of the client and of providers are passed on', async () => {
+  test('tools of toolsets, workflows and sub-agents are guarded; client and provider tools are passed on', async () => {
     const watched = watchedSession();
     const input = z.object({ q: z.string() });
     const step = createStep({
@@ -99,7 +99,7 @@ describe.each([
     return { watched, ...agentOf([[ask('x')], [ask('y')], 'Done.'], { tools: { search: tool }, ...config }) };
   };
 
-  test('are told of calls and of what came of them', async () => {
+  test('get each call and its result', async () => {
     const own = { beforeToolCall: vi.fn(), afterToolCall: vi.fn() };
     const { agent } = withOwn(own);
     await agent.generate('Go.', settings);
@@ -107,7 +107,7 @@ describe.each([
     expect(own.afterToolCall.mock.calls.map(([{ output }]) => output)).toEqual(['found', 'found']);
   });
 
-  test('get the very error; a rejected call does not reach them', async () => {
+  test('get the original error; a rejected call does not reach them', async () => {
     const seen: unknown[] = [];
     const { agent, watched } = withOwn(
       { afterToolCall: ({ error }) => void seen.push((error as Error).cause) },
@@ -119,7 +119,7 @@ describe.each([
     expect(watched.decisions).toEqual(['search: call', 'search: skip']);
   });
 
-  test('C8: what they refuse costs nothing, and keeps no place', async () => {
+  test('C8: reject calls without a cost, and without keeping a place', async () => {
     const { agent, watched, heard } = withOwn({ beforeToolCall: () => ({ proceed: false, output: 'Not allowed.' }) });
     openSearch(watched, 3);
     await agent.generate('Go.', settings);
@@ -128,7 +128,7 @@ describe.each([
     expect(watched.session.acquire('search').decision).toBe('probe');
   });
 
-  test('E1: what they throw is no failure of the tool', async () => {
+  test('E1: throw errors that are not failures of the tool', async () => {
     const { agent, watched, heard } = withOwn({
       beforeToolCall: () => {
         throw new Error('policy server down');
@@ -147,10 +147,10 @@ describe('breakerHooks()', () => {
     );
     const { session } = watchedSession();
     expect(() => breakerHooks(session, { afterToolCall: 5 } as never)).toThrow(/afterToolCall: is 5/);
-    expect(() => breakerHooks(session, { onToolCall: () => {} } as never)).toThrow(/onToolCall: is no setting/);
+    expect(() => breakerHooks(session, { onToolCall: () => {} } as never)).toThrow(/onToolCall: is not a setting/);
   });
 
-  test('a call without a context, which no hook could follow, is let through', async () => {
+  test('a call without a context, which no hook could follow, is made', async () => {
     const { session, decisions } = watchedSession();
     const { beforeToolCall, afterToolCall } = breakerHooks(session);
     const call = { toolName: 'search', input: {}, context: undefined };
@@ -159,7 +159,7 @@ describe('breakerHooks()', () => {
     expect(decisions).toEqual([]);
   });
 
-  test('are hooks of an agent', () => {
+  test('fit into an agent', () => {
     const { session } = watchedSession();
     expectTypeOf(breakerHooks(session)).toEqualTypeOf<BreakerHooks>();
     expectTypeOf(breakerHooks(session)).toExtend<ToolHooks>();

@@ -41,7 +41,7 @@ describe('F2: an open circuit answers with the last good result, labelled stale'
     }
   });
 
-  test('a tool with words of its own for the model says them of the result, behind the label', async () => {
+  test('toModelOutput of a tool is kept, behind the label', async () => {
     const toModelOutput = (output: unknown) => ({ type: 'text', value: (output as string[]).join() });
     const watched = once({ serveStaleMs: 60_000 });
     const tools = { search: search(failing(['a', 'b']), { toModelOutput }) };
@@ -52,7 +52,7 @@ describe('F2: an open circuit answers with the last good result, labelled stale'
 });
 
 describe('turns', () => {
-  test('P1: a turn in which Mastra asks another model after the first is one', async () => {
+  test('P1: a turn in which Mastra asks a second model is one turn', async () => {
     const { session } = watchedSession();
     const down = new MockLanguageModelV4({ doGenerate: () => Promise.reject(new Error('overloaded')) });
     const models = [down, scriptedModel(['Done.']).model].map((one) => ({
@@ -82,18 +82,18 @@ describe('the note', () => {
     expect([before, due]).toEqual([[INSTRUCTIONS], [INSTRUCTIONS]]);
   });
 
-  test('is alone where there is no system prompt', async () => {
+  test('is alone if there is no system prompt', async () => {
     const [first, second] = await play({}, { instructions: '' });
     expect(first?.join('')).toBe('');
     expect(second?.join('')).toContain("'search'");
   });
 
-  test('is left out where it is not wanted', async () => {
+  test('is left out if it is disabled', async () => {
     expect(await play({ note: false })).toEqual(Array(4).fill([INSTRUCTIONS]));
   });
 });
 
-describe('hiding', () => {
+describe('hiding unavailable tools', () => {
   const offeredTo = async (steps: number, more: object = {}, config: Partial<AgentConfig> = {}) => {
     const watched = once();
     openSearch(watched, steps);
@@ -103,18 +103,18 @@ describe('hiding', () => {
     return offered();
   };
 
-  test('leaves out what is unavailable, and never a tool that is due for a probe', async () => {
+  test('hides unavailable tools, and never a tool that is due for a probe', async () => {
     expect(await offeredTo(0)).toEqual([['news']]);
     expect(await offeredTo(3)).toEqual([['search', 'news']]);
   });
 
-  test('leaves the tool that is asked for, what is active, and never none', async () => {
+  test('keeps the tool of the tool choice, respects active tools, and never hides all', async () => {
     expect(await offeredTo(0, { toolChoice: { type: 'tool', toolName: 'search' } })).toEqual([['search', 'news']]);
     expect(await offeredTo(0, { activeTools: ['search'] })).toEqual([['search']]);
     expect(await offeredTo(0, { activeTools: ['news'] })).toEqual([['news']]);
   });
 
-  test('is not done unless it is asked for', async () => {
+  test('happens only if it is enabled', async () => {
     const watched = once();
     openSearch(watched);
     const { agent, offered } = agentOf(['Done.'], { tools: { search: broken }, ...guards.both(watched) });
@@ -124,7 +124,7 @@ describe('hiding', () => {
 });
 
 describe('breakerProcessor()', () => {
-  test('C2: tools are declared at the first turn, those without execute are not', async () => {
+  test('C2: declares tools at the first turn, except those without execute', async () => {
     const { box, session } = watchedSession();
     const inputProcessors = [breakerProcessor(() => session)];
     const { agent } = agentOf(['Done.'], { tools: { search: broken }, inputProcessors });
@@ -133,7 +133,7 @@ describe('breakerProcessor()', () => {
     expect(box.tools).toEqual(['search']);
   });
 
-  test('O4: tokens are read in the end of a call', async () => {
+  test('O4: reads tokens when a call ends', async () => {
     const watched = watchedSession();
     const [ends, spent]: [unknown[], unknown[]] = [[], []];
     watched.box.on('outcome', (event) => spent.push(event.tokens));
@@ -153,7 +153,7 @@ describe('breakerProcessor()', () => {
     expect(spent).toEqual([7, 7]);
   });
 
-  test('with hooks and processor each decision has one span, and the spans of the tool are beneath it', async () => {
+  test('gives each decision one span with hooks and processor, and the spans of the tool are its children', async () => {
     const traced = startTracing();
     const watched = watchedSession();
     const looking = search(() => {
@@ -171,10 +171,10 @@ describe('breakerProcessor()', () => {
     const { session } = watchedSession();
     expect(() => breakerProcessor(session, { timeoutMs: 0 })).toThrow(/timeoutMs: is 0/);
     expect(() => breakerProcessor(session, { hide: 'all' } as never)).toThrow(/hide: is of type string/);
-    expect(() => breakerProcessor(session, { notes: true } as never)).toThrow(/notes: is no setting/);
+    expect(() => breakerProcessor(session, { notes: true } as never)).toThrow(/notes: is not a setting/);
   });
 
-  test('is an input processor of an agent, whose own type stays', () => {
+  test('is an input processor of an agent, and keeps its type', () => {
     const { session } = watchedSession();
     expectTypeOf(breakerProcessor(session)).toEqualTypeOf<BreakerProcessor>();
     const config = { hooks: breakerHooks(session), inputProcessors: [breakerProcessor(session)] };

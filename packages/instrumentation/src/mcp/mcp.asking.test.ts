@@ -16,7 +16,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connect) => {
     call: async (name) => text(`${name} found it`),
   };
 
-  test('a tool that does not keep to its output schema works as it does on the client', async () => {
+  test('a tool that breaks its output schema works as it does on the client', async () => {
     const client = await connect(answers);
     const { session } = watchedSession();
     const guarded = guardMcpClient(client, session);
@@ -28,7 +28,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connect) => {
     await client.close();
   });
 
-  test('a request for the list that is over is not cancelled later', async () => {
+  test('a list request that has ended is not cancelled later', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     // The fake timers leave this one as it is.
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
@@ -53,7 +53,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connect) => {
   });
 });
 
-describe('where the list never comes', () => {
+describe('a list that never arrives', () => {
   const request = vi.fn(never);
   const callTool = vi.fn<(params: { name: string }, ...rest: unknown[]) => Promise<unknown>>();
   const client = { callTool, request, listTools: never, getServerCapabilities: () => ({}) };
@@ -78,7 +78,7 @@ describe('where the list never comes', () => {
     return { ...watched, own, guarded: guardMcpClient(own, watched.session, options) };
   };
 
-  test('the first call waits 5 s and is counted, the others do not wait', async () => {
+  test('delays the first call by 5 s, and no other call', async () => {
     const { guarded, session } = fresh();
     const call = guarded.callTool({ name: 'search' });
     await vi.advanceTimersByTimeAsync(4_999);
@@ -90,7 +90,7 @@ describe('where the list never comes', () => {
     expect(request).toHaveBeenCalledTimes(1);
   });
 
-  test('it is asked for again after 30 s, but never for a tool that the session knows', async () => {
+  test('is requested again after 30 s, but never for a tool that the session knows', async () => {
     const { guarded, own, session } = fresh();
     const call = guarded.callTool({ name: 'search' });
     await vi.advanceTimersByTimeAsync(5_000);
@@ -107,7 +107,7 @@ describe('where the list never comes', () => {
     expect(session.peek('search')).toBeDefined();
   });
 
-  test('calls with a short timeout do not wait twice either', async () => {
+  test('does not delay calls with a short timeout twice either', async () => {
     const { guarded } = fresh({ timeoutMs: 2_000 });
     const call = guarded.callTool({ name: 'search' });
     await vi.advanceTimersByTimeAsync(1_000);
@@ -115,7 +115,7 @@ describe('where the list never comes', () => {
     expect(await now(guarded.callTool({ name: 'other' }))).toEqual(text('other'));
   });
 
-  test('as it has a page after the other for ever, no more are asked for after 5 s', async () => {
+  test('with endless pages is not followed after 5 s', async () => {
     const { guarded } = fresh();
     const page = { tools: [], nextCursor: 'again' } as never;
     request.mockImplementation(() => new Promise<never>((resolve) => setTimeout(() => resolve(page), 2_000)));
@@ -125,7 +125,7 @@ describe('where the list never comes', () => {
     expect(request).toHaveBeenCalledTimes(3);
   });
 
-  test('a list that comes at last is believed', async () => {
+  test('is used if it arrives late', async () => {
     const { guarded, session } = fresh({ timeoutMs: 2_000 });
     let answer: (list: unknown) => void = () => {};
     request.mockImplementationOnce(() => new Promise<never>((resolve) => (answer = resolve as typeof answer)));
@@ -139,14 +139,14 @@ describe('where the list never comes', () => {
     expect(session.peek('made_up')).toBeUndefined();
   });
 
-  test('an open circuit skips at once', async () => {
+  test('does not delay a skip of an open circuit', async () => {
     const { guarded, session } = fresh(undefined, { tools: { search: { failureThreshold: 1 } } });
     session.acquire('search').settle({ error: refused });
     expect(await now(guarded.callTool({ name: 'search' }))).toMatchObject({ isError: true });
     expect(request).not.toHaveBeenCalled();
   });
 
-  test('asking takes half of timeoutMs, and the call the rest', async () => {
+  test('takes half of timeoutMs, and the call has the rest', async () => {
     const { guarded, outcomes } = fresh({ timeoutMs: 1_000 });
     callTool.mockImplementation(never);
     const call = guarded.callTool({ name: 'search' });
@@ -159,7 +159,7 @@ describe('where the list never comes', () => {
     expect(outcomes).toEqual(['search: failure, timeout']);
   });
 
-  test('the caller may leave, which says nothing of the server', async () => {
+  test('lets the caller leave, without a failure of the server', async () => {
     const { guarded, decisions } = fresh();
     const caller = new AbortController();
     const call = guarded.callTool({ name: 'search' }, undefined, { signal: caller.signal });
@@ -171,7 +171,7 @@ describe('where the list never comes', () => {
     expect(await now(guarded.callTool({ name: 'search' }))).toBe('waiting');
   });
 
-  test('a signal that calls share keeps no listener of those that waited', async () => {
+  test('leaves no listeners on a signal that calls share', async () => {
     const { guarded } = fresh();
     const { signal } = new AbortController();
     const call = guarded.callTool({ name: 'search' }, undefined, { signal });
@@ -181,10 +181,10 @@ describe('where the list never comes', () => {
   });
 });
 
-describe('a client that is no SDK’s own', () => {
+describe("a client that is not the SDK's own", () => {
   const page = { tools: [{ name: 'fs_read' }] };
 
-  test('is asked by its own listTools: names are what it says they are', async () => {
+  test('is asked by its own listTools, so its names are used', async () => {
     const { session } = watchedSession();
     const plain = { listTools: async () => page, callTool: async ({ name }: { name: string }) => text(name) };
     const guarded = guardMcpClient(plain, session);
@@ -192,22 +192,25 @@ describe('a client that is no SDK’s own', () => {
     expect(session.view().circuits.map(({ tool }) => tool)).toEqual(['fs_read']);
   });
 
-  test.each(Object.entries(inMemory))('such as a subclass that renames the tools of %s', async (_, connect) => {
-    const client = await connect({
-      list: async () => ({ tools: [{ name: 'read', inputSchema: { type: 'object' } }] }),
-      call: async () => text('read it'),
-    });
-    const renaming = Object.create(client, {
-      listTools: { value: async () => page },
-      callTool: { value: () => client.callTool({ name: 'read' }) },
-    }) as typeof client;
-    const { session } = watchedSession();
-    await guardMcpClient(renaming, session).callTool({ name: 'fs_read' });
-    expect(session.peek('fs_read')?.state).toBe('closed');
-    await client.close();
-  });
+  test.each(Object.entries(inMemory))(
+    'is asked too if it is a subclass that renames the tools of %s',
+    async (_, connect) => {
+      const client = await connect({
+        list: async () => ({ tools: [{ name: 'read', inputSchema: { type: 'object' } }] }),
+        call: async () => text('read it'),
+      });
+      const renaming = Object.create(client, {
+        listTools: { value: async () => page },
+        callTool: { value: () => client.callTool({ name: 'read' }) },
+      }) as typeof client;
+      const { session } = watchedSession();
+      await guardMcpClient(renaming, session).callTool({ name: 'fs_read' });
+      expect(session.peek('fs_read')?.state).toBe('closed');
+      await client.close();
+    },
+  );
 
-  test('an invalid name is left to the server', async () => {
+  test('passes an invalid name on to the server', async () => {
     const { session } = watchedSession();
     const deaf = {
       listTools: async () => Promise.reject(refused),

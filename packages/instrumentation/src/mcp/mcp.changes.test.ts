@@ -57,7 +57,7 @@ describe.each(Object.entries(sdks))('with %s', (sdk, connectTo) => {
     return server;
   };
 
-  test('a tool that the server gains has its circuit, though the SDK fetched the new list past the guard', async () => {
+  test('a new tool of the server has its circuit, even if the SDK fetched the list without the guard', async () => {
     const server = new McpServer(who);
     server.registerTool('search', {}, found);
     let told = (_: readonly { name: string }[] | null): void => {};
@@ -74,7 +74,7 @@ describe.each(Object.entries(sdks))('with %s', (sdk, connectTo) => {
     expect(outcomes).toEqual(['news: success']);
   });
 
-  test('a tool that the server has no longer costs nothing', async () => {
+  test('a tool that the server has removed costs nothing', async () => {
     const server = new McpServer(who);
     server.registerTool('search', {}, found);
     const news = server.registerTool('news', {}, found);
@@ -87,7 +87,7 @@ describe.each(Object.entries(sdks))('with %s', (sdk, connectTo) => {
     expect(session.peek('news')?.state).toBe('closed');
   });
 
-  test('the timeouts of the SDK are timeouts, progress or not', async () => {
+  test('timeouts of the SDK are timeouts, with or without progress', async () => {
     const server = hanging();
     server.registerTool('busy', {}, async ({ _meta, requestId, sendNotification, signal }) => {
       const progressToken = _meta?.progressToken ?? requestId;
@@ -105,7 +105,7 @@ describe.each(Object.entries(sdks))('with %s', (sdk, connectTo) => {
     expect(outcomes).toEqual(['search: failure, timeout', 'busy: failure, timeout']);
   });
 
-  test("a caller's timeout is one, any other abort is not; the server is told of both", async () => {
+  test("a caller's timeout is one, any other abort is not; the server is notified of both", async () => {
     const stopped: string[] = [];
     const caller = new AbortController();
     const server = hanging((signal) => {
@@ -125,7 +125,7 @@ describe.each(Object.entries(sdks))('with %s', (sdk, connectTo) => {
       .toEqual([expect.stringContaining('TimeoutError'), expect.stringContaining('AbortError')]);
   });
 
-  test('what a server says of a call that it cancelled itself is an answer; a connection that it closes is an outage', async () => {
+  test('an answer of the server to its own cancellation is an answer; a closed connection is an outage', async () => {
     const server: McpServer = hanging(() => server.close());
     server.registerTool('cancelled', {}, () => {
       throw new Error('The request was cancelled');

@@ -28,7 +28,7 @@ const outage = { isError: true, content: [text('HTTP 503 Service Unavailable')] 
 const search = { name: 'search', arguments: { q: 'x' } };
 
 describe.each(Object.entries(sdks))('with %s over stdio', (_, { create }) => {
-  test('F2: a server that was killed answers with its last good result, labelled; other calls are told of', async () => {
+  test('F2: the last good result of a killed server is the answer, labelled; other calls are rejected', async () => {
     const { client, start } = create();
     undo.push(() => client.close());
     const pid = await start({ name: 'everything', args: ['stdio'] });
@@ -83,7 +83,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
 
   const rejection = { isError: true, content: [text(expect.stringContaining("'search' is unavailable") as never)] };
 
-  test('R4: an alternative of the same server answers in place, with a note, under a decision of its own', async () => {
+  test('R4: an alternative of the same server answers, with a note and its own decision', async () => {
     const traced = startTracing();
     const watched = routed();
     const guarded = await guardAfterOutage(watched, async (name, given) => ({
@@ -94,7 +94,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
     expect(traced.paths()).toEqual(['execute_tool search', 'breakerbox.skip search', 'execute_tool news']);
   });
 
-  test('R4: of its structured content programs see nothing, which have the schema of the first; it is there as text', async () => {
+  test('R4: its structured content is hidden from programs, which have the schema of the first tool; it is there as text', async () => {
     const structuredContent = { items: [1] };
     let content: ReturnType<typeof text>[] = [];
     const guarded = await guardAfterOutage(routed(), async () => ({ content, structuredContent }));
@@ -104,7 +104,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
     expect(await guarded.callTool(search)).toEqual(expected);
   });
 
-  test('R4: names carry the prefix', async () => {
+  test('R4: names have the prefix', async () => {
     const watched = routed({}, 'fake.');
     const guarded = await guardAfterOutage(watched, async (name) => ({ content: [text(name)] }), { prefix: 'fake.' });
     expect(await guarded.callTool(search)).toMatchObject({ content: [{}, text('news')] });
@@ -164,7 +164,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
   });
 
   test.each([[{ id: 'x' }], [undefined]])(
-    'O5: the same call that comes to the same nothing is skipped: %o',
+    'O5: a repeated call with the same empty result is skipped: %o',
     async (given) => {
       const { session } = watchedSession();
       const unknown = { isError: true, content: [text('unknown order id')] };

@@ -43,7 +43,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
     expect(groupOf(session, tool)).toBe(group);
   });
 
-  test('two servers of one name are one group; of two names, two', async () => {
+  test('two servers with one name are one group; with two names, two', async () => {
     const { session } = watchedSession();
     for (const prefix of ['a.', 'b.', 'c.']) {
       const group = prefix === 'c.' ? 'other' : 'same';
@@ -53,7 +53,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
     expect(tools.map((tool) => groupOf(session, tool))).toEqual(['same', 'same', 'other']);
   });
 
-  test('a server that ends in the middle of a call opens its group at once; other servers go on', async () => {
+  test('a server that ends during a call opens its group at once; other servers continue', async () => {
     const watched = watchedSession();
     const { session, outcomes } = watched;
     const client = await connect((name) => (name === 'search' ? new Promise(() => {}) : Promise.resolve(text(name))));
@@ -76,7 +76,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
     expect(await other.callTool(call('news'))).toMatchObject(text('news'));
   });
 
-  test('so does one that ended between two calls; the probe of one that is still gone opens it again', async () => {
+  test('so does a server that ends between two calls; the probe of an absent server opens it again', async () => {
     const { session, outcomes } = watchedSession();
     const client = await connect();
     const guarded = guardMcpClient(client, session);
@@ -90,7 +90,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
   });
 
   test.each(['client', 'guarded client'])(
-    'what the caller closes by the %s cancels the calls under way; later ones count for their tool alone',
+    'closing by the %s cancels the calls in progress; later calls count only for their tool',
     async (which) => {
       const { session, outcomes } = watchedSession();
       const client = await connect((name) => (name === 'search' ? new Promise(() => {}) : Promise.resolve(text(name))));
@@ -106,7 +106,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
     },
   );
 
-  test('a server that says so of a connection of its own has not ended', async () => {
+  test('a server that reports a closed connection of its own has not ended', async () => {
     const { session, outcomes } = watchedSession();
     const upstream = Object.assign(new Error('Connection closed'), { code: -32_000 });
     const client = await connect(async (name) => (name === 'search' ? Promise.reject(upstream) : text(name)));
@@ -118,7 +118,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
   });
 });
 
-describe('a client of another make', () => {
+describe('a client of another library', () => {
   const lost = Object.assign(new Error('gone'), { code: 'CONNECTION_CLOSED' });
   /** Shows no transport. */
   const clientOf = (answers: (() => Promise<unknown>)[]) => ({
@@ -128,14 +128,14 @@ describe('a client of another make', () => {
   });
   const failing = () => Promise.reject(lost);
 
-  test('is known by its errors alone', async () => {
+  test('is judged only by its errors', async () => {
     const { session } = watchedSession();
     const guarded = guardMcpClient(clientOf([failing]), session, { group: 'own' });
     await expect(guarded.callTool(call('search'))).rejects.toBe(lost);
     expect(session.acquire('search').reason).toBe('group_open');
   });
 
-  test('is closed by the caller until it answers again', async () => {
+  test('counts as closed by the caller until it answers again', async () => {
     const { session, outcomes } = watchedSession();
     const guarded = guardMcpClient(clientOf([failing, async () => text('found'), failing]), session, { group: 'own' });
     await guarded.close();
@@ -146,7 +146,7 @@ describe('a client of another make', () => {
     expect(session.acquire('search').reason).toBe('group_open');
   });
 
-  test('that is frozen, or was never connected, is guarded all the same', async () => {
+  test('is guarded even if it is frozen or was never connected', async () => {
     const { session, outcomes } = watchedSession();
     const frozen = guardMcpClient(Object.freeze(clientOf([async () => text('found')])), session, { group: 'own' });
     expect(await frozen.callTool(call('search'))).toEqual(text('found'));
@@ -157,7 +157,7 @@ describe('a client of another make', () => {
     expect(session.acquire('never.news').reason).not.toBe('group_open');
   });
 
-  test('of which two sessions know: `close` is watched once, and is called with the client', async () => {
+  test('with two sessions has one watcher on `close`, which is called with the client', async () => {
     const closed: unknown[] = [];
     const client = {
       ...clientOf([]),
@@ -173,7 +173,7 @@ describe('a client of another make', () => {
   });
 });
 
-test('the group of tools that are declared before the client is connected is known at their first call', async () => {
+test('the group of tools that are declared before the client connects is known at their first call', async () => {
   const { session } = watchedSession();
   const client = {
     server: undefined as { name: string } | undefined,

@@ -16,7 +16,7 @@ const clientOf = (results: readonly unknown[]) => {
 
 const watch = () => watchedSession({ tools: { search: { failureThreshold: 1, serveStaleMs: 60_000 } } });
 
-test('C8: a result that asks for something costs nothing, and closes no probe', async () => {
+test('C8: a result that asks for input costs nothing, and closes no circuit', async () => {
   const { session, decisions, outcomes } = watch();
   session.acquire('search').settle({ outcome: 'failure', category: 'network' });
   for (let step = 0; step < 3; step += 1) session.step();
@@ -27,7 +27,7 @@ test('C8: a result that asks for something costs nothing, and closes no probe', 
   expect(outcomes.slice(1)).toEqual(['search: ignored, cancelled', 'search: success']);
 });
 
-test('F2: nor is it kept as a last good result', async () => {
+test('F2: it is not kept as a last good result either', async () => {
   const { session } = watch();
   const guarded = guardMcpClient(clientOf([asks]), session);
   await guarded.callTool({ name: 'search' });

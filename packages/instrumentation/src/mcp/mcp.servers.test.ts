@@ -20,7 +20,7 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, { create }) => {
   };
   const echo = { name: 'echo', arguments: { message: 'hello' } };
 
-  test('a server that works is as it was', async () => {
+  test('a working server behaves as without a guard', async () => {
     const { client } = await connect('everything', ['stdio']);
     const { box, session, decisions, outcomes } = watchedSession();
     const guarded = guardMcpClient(client, session);
@@ -35,7 +35,7 @@ describe.each(Object.entries(sdks))('with %s over stdio', (_, { create }) => {
     expect(outcomes).toEqual(['echo: success']);
   });
 
-  test('a tool that was never listed gets its circuit, a name that the model made up gets none', async () => {
+  test('an unlisted tool of the server gets its circuit; an invented name gets none', async () => {
     const { client } = await connect('everything', ['stdio']);
     const { session, outcomes } = watchedSession();
     const guarded = guardMcpClient(client, session);

@@ -47,7 +47,7 @@ class FakeClient {
 }
 
 describe('the guarded client', () => {
-  test('behaves as the client in everything else, private fields included, and leaves it as it is', async () => {
+  test('behaves like the client in all else, private fields included, and does not change it', async () => {
     const client = new FakeClient();
     const guarded = guardMcpClient(client, watchedSession().session);
     expect(guarded).toBeInstanceOf(FakeClient);
@@ -63,7 +63,7 @@ describe('the guarded client', () => {
     expect(await client.callTool({ name: 'search' })).toEqual(await guarded.callTool({ name: 'search' }));
   });
 
-  test('is one of several on the same client, each with its session', async () => {
+  test('can be one of several on the same client, each with its session', async () => {
     const client = new FakeClient();
     const one = watchedSession({ defaults: { failureThreshold: 1 } });
     const two = watchedSession();
@@ -76,7 +76,7 @@ describe('the guarded client', () => {
     expect(client.lists).toBe(1);
   });
 
-  test('hands on parameters, result schema and options as they were given, but for the signal', async () => {
+  test('passes on parameters, result schema and options unchanged, except the signal', async () => {
     const client = new FakeClient();
     const spy = vi.spyOn(client, 'callTool');
     const params = { name: 'search', arguments: { q: 1 } };
@@ -92,7 +92,7 @@ describe('the guarded client', () => {
     expect(spy.mock.calls[0]?.[1]).toBe(schema);
   });
 
-  test('O4: reads what a call cost in its result, and in its error', async () => {
+  test('O4: reads the cost of a call from its result and its error', async () => {
     const { box, session } = watchedSession();
     const spent: unknown[] = [];
     box.on('outcome', ({ tokens }) => spent.push(tokens));
@@ -110,7 +110,7 @@ describe('the guarded client', () => {
 });
 
 describe('tools get their circuits', () => {
-  test('as lists pass, page by page', async () => {
+  test('when lists pass, page by page', async () => {
     const client = new FakeClient();
     client.pages.splice(
       0,
@@ -126,7 +126,7 @@ describe('tools get their circuits', () => {
     expect(box.tools).toEqual(['fake.one', 'fake.two']);
   });
 
-  test('from all pages of a list that is asked for once, for calls side by side too', async () => {
+  test('from all pages of a list that is requested once, for parallel calls too', async () => {
     const client = new FakeClient();
     client.pages.splice(0, 1, { tools: [{ name: 'one' }], nextCursor: '1' }, { tools: [{ name: 'two' }] });
     const { session } = watchedSession();
@@ -136,7 +136,7 @@ describe('tools get their circuits', () => {
     expect(['one', 'two'].map((name) => session.peek(name)?.state)).toEqual(['closed', 'closed']);
   });
 
-  test('but not names that are on no list, which are asked for once each', async () => {
+  test('but not for unlisted names, which are requested once each', async () => {
     const client = new FakeClient();
     const { session, decisions } = watchedSession();
     const guarded = guardMcpClient(client, session);
@@ -151,7 +151,7 @@ describe('tools get their circuits', () => {
     expect(session.peek('up')?.state).toBe('closed');
   });
 
-  test('once the server has gained them, though a made-up name was the same: lists are forgotten after 30 s', async () => {
+  test('when the server adds them, even if the name was invented before: lists expire after 30 s', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       const client = new FakeClient();
@@ -171,7 +171,7 @@ describe('tools get their circuits', () => {
     }
   });
 
-  test('from the list of an early SDK 1 too, which parses in its own way', async () => {
+  test('from the list of an early SDK 1 too, which parses differently', async () => {
     const client = new FakeClient();
     const early = async (_: unknown, { parse }: { parse: (data: unknown) => unknown }) => parse(client.pages[0]);
     vi.spyOn(client, 'request').mockImplementation(early as never);
@@ -181,7 +181,7 @@ describe('tools get their circuits', () => {
     expect(session.view().circuits.map(({ tool }) => tool)).toEqual(['search']);
   });
 
-  test('even where the list cannot be had, is nonsense or never ends', async () => {
+  test('even if the list is unavailable, invalid or endless', async () => {
     for (const list of [
       () => Promise.reject(refused),
       () => {
@@ -198,7 +198,7 @@ describe('tools get their circuits', () => {
     }
   });
 
-  test('from `tools` where it is given: the list is not asked for', async () => {
+  test('from `tools` if it is given: the list is not requested', async () => {
     const client = new FakeClient();
     const { box, session } = watchedSession();
     client.pages[0]?.tools.push({ name: 'other' });
@@ -219,7 +219,7 @@ test('invalid arguments are rejected', () => {
   expect(() => guardMcpClient(client, {} as never)).toThrow(BreakerboxUsageError);
   expect(() => guardMcpClient({} as never, session)).toThrow(/without callTool and listTools/);
   expect(() => guardMcpClient(client, session, { timeoutMs: -1 })).toThrow(BreakerboxConfigError);
-  expect(() => guardMcpClient(client, session, { tool: [] } as never)).toThrow(/options\.tool: is no setting/);
+  expect(() => guardMcpClient(client, session, { tool: [] } as never)).toThrow(/options\.tool: is not a setting/);
   expect(() => guardMcpClient(client, session, { tools: [''] })).toThrow(BreakerboxConfigError);
   expect(() => guardMcpClient(client, session, { tools: 'search' } as never)).toThrow(/options\.tools/);
   expect(() => guardMcpClient(client, session, { prefix: 5 } as never)).toThrow(/options\.prefix/);

@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 describe('breakerSteps', () => {
-  it('is what callModelInputFilter takes', () => {
+  it('fits callModelInputFilter', () => {
     expectTypeOf(breakerSteps(watchedSession().session)).toExtend<CallModelInputFilter>();
   });
 
@@ -34,7 +34,7 @@ describe('breakerSteps', () => {
     expect(session.view().step).toBe(3);
   });
 
-  it('P1: an agent that is used as a tool is a run of its own, and has to be given it too', async () => {
+  it('P1: an agent that is used as a tool is a separate run, and needs it too', async () => {
     for (const given of [false, true]) {
       const { session } = watchedSession();
       const callModelInputFilter = breakerSteps(session);
@@ -51,7 +51,7 @@ describe('breakerSteps', () => {
     }
   });
 
-  it('E5: where there is no session the run goes on, and the error is reported, by the tools too', async () => {
+  it('E5: without a session, the run continues, and the error is reported, by the tools too', async () => {
     const diagnosed = listenToDiag();
     const made = guardToolFactory(tool, currentSession)({ ...search, execute: async () => 'found' });
     const options = { callModelInputFilter: breakerSteps(currentSession) };
@@ -64,7 +64,7 @@ describe('breakerSteps', () => {
     ]);
   });
 
-  it('tells the model what is unavailable, if asked to, after the instructions of the agent', async () => {
+  it('lists unavailable tools for the model, if asked to, after the instructions of the agent', async () => {
     const { session } = watchedSession({ tools: { search: { failureThreshold: 1 } } });
     const made = guardToolFactory(tool, session)({ ...search, execute: () => Promise.reject(refused) });
     const told: (string | undefined)[] = [];

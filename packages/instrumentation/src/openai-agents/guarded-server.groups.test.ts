@@ -41,7 +41,7 @@ describe('a real server, over stdio', () => {
     return { call };
   };
 
-  it('C13: opens its group at once when it is killed in the middle of a call', async () => {
+  it('C13: opens its group at once when it is killed during a call', async () => {
     const { session, outcomes } = watchedSession();
     const { call } = await underWay(guardMcpServer(server, session));
     process.kill(transportOf(server).pid, 'SIGKILL');
@@ -64,7 +64,7 @@ describe('a real server, over stdio', () => {
     },
   );
 
-  it('C13: without a name of yours its group is the name that it gives itself', async () => {
+  it('C13: has the name that it gives itself as its group by default', async () => {
     await server.close();
     await connect();
     const { session } = watchedSession();

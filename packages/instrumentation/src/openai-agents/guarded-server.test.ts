@@ -59,7 +59,7 @@ const broken = async (): Promise<Answer> => {
 const REJECTION = /^Tool 'search' is unavailable: the last calls failed \(network\)/;
 
 describe('guardMcpServer', () => {
-  it('gives what an agent takes for the server: its type, its class, its name', () => {
+  it('has the interface, the class and the name that an agent expects of a server', () => {
     const server = new OwnServer(broken);
     const guarded = guardMcpServer(server, watchedSession().session);
     expectTypeOf(guarded).toEqualTypeOf(server);
@@ -67,7 +67,7 @@ describe('guardMcpServer', () => {
     expect(guarded.name).toBe('own');
   });
 
-  it('E3: results are the very same, by callTool and callToolResult', async () => {
+  it('E3: returns the same result objects, by callTool and callToolResult', async () => {
     const answer = says('found', { structuredContent: { hits: 1 } });
     const server = new OwnServer(() => answer);
     const guarded = guardMcpServer(server, watchedSession().session);
@@ -85,7 +85,7 @@ describe('guardMcpServer', () => {
     expect(await guarded.callToolResult('search', {})).toEqual({ isError: true, content });
   });
 
-  it('tools have their circuits from the list on, with the prefix', async () => {
+  it('gives tools their circuits when they are listed, with the prefix', async () => {
     const watched = watchedSession();
     const guarded = guardMcpServer(new OwnServer(() => says('found')), watched.session, { prefix: 'own.' });
     await guarded.listTools();
@@ -95,7 +95,7 @@ describe('guardMcpServer', () => {
   });
 
   it.each([false, true])(
-    'F2: a last good result has its label, where the model looks; structured: %s',
+    'F2: labels a last good result so that the model sees it; structured: %s',
     async (structured) => {
       const watched = fragile({ search: { failureThreshold: 1, serveStaleMs: 60_000 } });
       let calls = 0;
@@ -111,7 +111,7 @@ describe('guardMcpServer', () => {
     },
   );
 
-  it('R4: an alternative of the same server is called in place, unless the user restricts its tools', async () => {
+  it('R4: calls an alternative of the same server, unless the user restricts its tools', async () => {
     const adapt = (input: unknown) => input;
     const alternatives = [{ tool: 'own.news', degradation: 'low', note: 'recent items only', adapt } as const];
     for (const more of [{}, { toolFilter: { allowedToolNames: ['search'] } }]) {
@@ -129,7 +129,7 @@ describe('guardMcpServer', () => {
     }
   });
 
-  it('R3: the rejection names tools as the model knows them, those of others as they are', async () => {
+  it('R3: names its tools in the rejection as the model knows them, and other tools unchanged', async () => {
     const alternatives = [{ tool: 'web.news', degradation: 'low' } as const];
     const watched = watchedSession({ tools: { 'own.search': { failureThreshold: 1, alternatives }, 'web.news': {} } });
     const mcpServers = [guardMcpServer(new OwnServer(broken), watched.session, { prefix: 'own.' })];
@@ -137,7 +137,7 @@ describe('guardMcpServer', () => {
     expect(heard[1]).toMatch(/^Tool 'search' is unavailable.*Use 'web\.news' instead/);
   });
 
-  it('R4: a server whose list the SDK keeps is known to the next conversation from the start', async () => {
+  it('R4: knows a list that the SDK keeps, in the next conversation too', async () => {
     const adapt = (input: unknown) => input;
     const alternatives = [{ tool: 'news', degradation: 'low', adapt } as const];
     const server = new OwnServer((tool) => (tool === 'news' ? says('the news') : broken()), { cacheToolsList: true });
@@ -154,7 +154,7 @@ describe('guardMcpServer', () => {
     expect(listTools).toHaveBeenCalledOnce();
   });
 
-  it('rejects invalid arguments, and says what to give', () => {
+  it('rejects invalid arguments, with a fix', () => {
     const { box, session } = watchedSession();
     const server = new OwnServer(broken);
     expect(() => guardMcpServer(server, box as never)).toThrow(BreakerboxUsageError);
@@ -176,7 +176,7 @@ describe('a real server, over stdio', () => {
 
   const echo = (message: string) => ({ tool: 'echo', input: { message } });
 
-  it('works, dies, is skipped, and is back after its restart', async () => {
+  it('works, dies, is skipped, and works again after its restart', async () => {
     const watched = watchedSession();
     const guarded = guardMcpServer(server, watched.session);
     const { model, heard } = scriptedModel([
@@ -208,7 +208,7 @@ describe('a real server, over stdio', () => {
     expect(group?.state).toBe('closed');
   });
 
-  it('everything else of it is as it was', async () => {
+  it('is unchanged otherwise', async () => {
     const guarded = guardMcpServer(server, watchedSession().session);
     expect(guarded).toBeInstanceOf(MCPServerStdio);
     expect(guarded.name).toBe('everything');
@@ -217,7 +217,7 @@ describe('a real server, over stdio', () => {
   });
 });
 
-it('a real server over streamable HTTP that is killed, and started again', async () => {
+it('a real server over streamable HTTP is killed and started again', async () => {
   const watched = watchedSession({ tools: { echo: { failureThreshold: 1 } } });
   const { pid, port, url } = await startHttpServer();
   const server = new MCPServerStreamableHttp({ url, name: 'everything', timeout: 5_000 });

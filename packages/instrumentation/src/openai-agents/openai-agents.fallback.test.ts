@@ -34,7 +34,7 @@ const routed = () => {
 const twice = [[ask('down')], [ask('x')], 'Done.'];
 
 describe('a tool with an output schema', () => {
-  it('gives the rejection, past the schema; the run goes on', async () => {
+  it('returns the rejection without the schema; the run continues', async () => {
     const watched = watchedSession({ tools: { search: { failureThreshold: 1 } } });
     const execute = failing({ hits: ['a'] });
     const errorFunction = vi.fn(() => ({ hits: [] }));
@@ -45,7 +45,7 @@ describe('a tool with an output schema', () => {
     expect(errorFunction).toHaveBeenCalledOnce();
   });
 
-  it('tells the model the same schema', () => {
+  it('shows the model the same schema', () => {
     const { session } = watchedSession();
     const execute = async () => ({ hits: [] });
     const guarded = guardToolFactory(tool, session)({ ...search, outputSchema: hits, execute });
@@ -54,14 +54,14 @@ describe('a tool with an output schema', () => {
     expect(guarded.outputSchema).toEqual(plain.outputSchema);
   });
 
-  it('is held to it', async () => {
+  it('is checked by it', async () => {
     const { session } = watchedSession();
     const execute = async () => ({ hits: 5 }) as never;
     const made = guardToolFactory(tool, session)({ ...search, outputSchema: hits, execute });
     await expect(runAgent([made], [[ask('x')], 'Done.'])).rejects.toThrow(/Invalid output/);
   });
 
-  it('F2: its last good result has its label beside what the schema lets through', async () => {
+  it('F2: has its label beside the fields of the schema', async () => {
     const watched = stale();
     const execute = failing({ hits: ['a'], secret: 1 });
     const errorFunction = () => ({ hits: [] });
@@ -70,7 +70,7 @@ describe('a tool with an output schema', () => {
     expect(JSON.parse(heard[2] ?? '')).toEqual({ hits: ['a'], freshness: expect.stringContaining('stale') });
   });
 
-  it('one that is only JSON Schema is told, not checked: rejections pass it as they are', async () => {
+  it('with only JSON Schema is not checked: rejections pass unchanged', async () => {
     const watched = watchedSession({ tools: { search: { failureThreshold: 1 } } });
     const outputSchema = { type: 'object' as const, properties: {}, required: [], additionalProperties: true as const };
     const errorFunction = () => 'failed';
@@ -82,7 +82,7 @@ describe('a tool with an output schema', () => {
 });
 
 describe('F2: the last good result', () => {
-  it('of a tool that gives parts stays parts, with one more for the label', async () => {
+  it('of a tool that returns parts is parts, with one more for the label', async () => {
     const image = { type: 'image', image: 'data:image/png;base64,AAAA' };
     for (const answer of [image, [image], { type: 'text', text: 'found' }]) {
       const made = guardToolFactory(tool, stale().session)({ ...search, execute: failing(answer) });
@@ -93,8 +93,8 @@ describe('F2: the last good result', () => {
   });
 });
 
-describe('R4: an alternative in place', () => {
-  it('is called with what adapt gives, under a decision of its own, and its answer has a note', async () => {
+describe('R4: an alternative', () => {
+  it('is called with the result of adapt and its own decision, and its answer has a note', async () => {
     const watched = routed();
     const guarded = guardToolFactory(tool, watched.session);
     const made = guarded({ ...search, execute: () => Promise.reject(refused) });
@@ -112,7 +112,7 @@ describe('R4: an alternative in place', () => {
       { outputGuardrails: [{ name: 'look', run: async () => ({ behavior: { type: 'allow' } }) as const }] },
     ],
     ['has an output schema', { outputSchema: hits }],
-  ])('is left to the model where it %s', async (_, more) => {
+  ])('is left to the model if it %s', async (_, more) => {
     const watched = routed();
     const guarded = guardToolFactory(tool, watched.session);
     const made = guarded({ ...search, execute: () => Promise.reject(refused) });
@@ -122,7 +122,7 @@ describe('R4: an alternative in place', () => {
     expect(watched.decisions).toEqual(['search: call', 'search: skip']);
   });
 
-  it('is left to the model where the session is a function: its tools may be of different users', async () => {
+  it('is left to the model if the session is a function: its tools may be of different users', async () => {
     const watched = routed();
     const guarded = guardToolFactory(tool, () => watched.session);
     const made = guarded({ ...search, execute: () => Promise.reject(refused) });
@@ -133,7 +133,7 @@ describe('R4: an alternative in place', () => {
     expect(watched.decisions).toEqual(['search: call', 'search: skip']);
   });
 
-  it('is left to the model where two tools have its name: they may be of different users', async () => {
+  it('is left to the model if two tools have its name: they may be of different users', async () => {
     const watched = routed();
     const guarded = guardToolFactory(tool, watched.session);
     const made = guarded({ ...search, execute: () => Promise.reject(refused) });

@@ -18,7 +18,7 @@ const fragile = () => watchedSession({ tools: { search: { failureThreshold: 1 } 
 const REJECTION = /^Tool 'search' is unavailable: the last calls failed \(network\)/;
 
 describe('guardToolFactory', () => {
-  it('says once, when the tool is made, that the SDK gave it another name', async () => {
+  it('warns once, when the tool is made, that the SDK renamed it', async () => {
     const warn = vi.spyOn(diag, 'warn').mockImplementation(() => {});
     onTestFinished(() => warn.mockRestore());
     const watched = watchedSession();
@@ -32,7 +32,7 @@ describe('guardToolFactory', () => {
     ]);
   });
 
-  it('gives a function of the very type of tool', () => {
+  it('returns a function with the type of tool', () => {
     const guarded = guardToolFactory(tool, watchedSession().session);
     expectTypeOf(guarded).toEqualTypeOf(tool);
     const made = guarded({
@@ -53,7 +53,7 @@ describe('guardToolFactory', () => {
     expect(box.tools).toEqual(['web_search']);
   });
 
-  it('uses the name that the model calls it by', async () => {
+  it('uses the name that the model calls', async () => {
     const watched = watchedSession();
     const made = guardToolFactory(
       tool,
@@ -63,7 +63,7 @@ describe('guardToolFactory', () => {
     expect(watched.outcomes).toEqual(['web_search: success']);
   });
 
-  it('hands on the context and the details of the call, with a signal', async () => {
+  it('passes on the context and the details of the call, with a signal', async () => {
     const { session } = watchedSession();
     const execute = vi.fn(
       async (_input: unknown, context?: RunContext<unknown>, details?: { signal?: AbortSignal }) => {
@@ -77,14 +77,14 @@ describe('guardToolFactory', () => {
     expect(execute.mock.calls[0]?.[2]).toMatchObject({ toolCall: { callId: 'call-1-1' } });
   });
 
-  it('rejects invalid arguments, and says what to give', () => {
+  it('rejects invalid arguments, with a fix', () => {
     const { box, session } = watchedSession();
     expect(() => guardToolFactory(tool, box as never)).toThrow(BreakerboxUsageError);
     expect(() => guardToolFactory({} as never, session)).toThrow(
-      /guardToolFactory\(\): got .* Give tool of @openai\/agents/,
+      /guardToolFactory\(\): got .* Pass the function tool of @openai\/agents/,
     );
     expect(() => guardToolFactory(tool, session, { timeoutMs: 0 })).toThrow(BreakerboxConfigError);
-    expect(() => guardToolFactory(tool, session, { timeout: 5 } as never)).toThrow(/timeout.* is no setting/);
+    expect(() => guardToolFactory(tool, session, { timeout: 5 } as never)).toThrow(/timeout.* is not a setting/);
   });
 });
 
@@ -99,7 +99,7 @@ describe('errors', () => {
     expect(errorFunction.mock.calls[0]?.[1]).toBe(refused);
   });
 
-  it('end the run as always where errorFunction is null; rejections do not', async () => {
+  it('end the run if errorFunction is null; rejections do not', async () => {
     const watched = fragile();
     const made = guardToolFactory(tool, watched.session)({ ...search, execute: broken, errorFunction: null });
     await expect(runAgent([made], [[ask('x')], 'Done.'])).rejects.toThrow('ECONNREFUSED');
@@ -109,7 +109,7 @@ describe('errors', () => {
     expect(watched.outcomes).toEqual(['search: failure, network']);
   });
 
-  it('that end the run cost nothing for the calls at its side, which are cancelled', async () => {
+  it('that end the run cost nothing for parallel calls, which are cancelled', async () => {
     const watched = watchedSession();
     const guarded = guardToolFactory(tool, watched.session);
     const failing = guarded({ ...search, execute: broken, errorFunction: null });
@@ -122,7 +122,7 @@ describe('errors', () => {
 
 describe('the SDK around the tool', () => {
   it.each(['error_as_result', 'raise_exception'] as const)(
-    'a timeout of its own is a failure: %s',
+    'a timeout of the SDK is a failure: %s',
     async (behaviour) => {
       const watched = watchedSession();
       const execute = () => new Promise<string>(() => {});
@@ -136,7 +136,7 @@ describe('the SDK around the tool', () => {
     },
   );
 
-  it('a call that waits for a person is decided when it is made, by whatever process goes on', async () => {
+  it('a call that waits for a person is decided when it is made, in any process that continues', async () => {
     const watched = watchedSession();
     const execute = vi.fn(async () => 'found');
     const made = guardToolFactory(tool, watched.session)({ ...search, execute, needsApproval: true });
@@ -151,13 +151,13 @@ describe('the SDK around the tool', () => {
     expect(watched.decisions).toEqual(['search: call']);
   });
 
-  it('a tool that is not enabled is not there', async () => {
+  it('a disabled tool is not there', async () => {
     const watched = watchedSession();
     const made = guardToolFactory(tool, watched.session)({ ...search, execute: async () => 'found', isEnabled: false });
     expect(await new Agent({ name: 'researcher', tools: [made] }).getAllTools(undefined as never)).toEqual([]);
   });
 
-  it('a guardrail that rejects the call costs nothing; one of the output sees rejections too', async () => {
+  it('a guardrail that rejects the call costs nothing; an output guardrail sees rejections too', async () => {
     const watched = watchedSession();
     const execute = vi.fn(async () => 'found');
     const refusing = {
@@ -189,7 +189,7 @@ describe('the SDK around the tool', () => {
     expect(seen).toEqual(['failed', expect.stringMatching(REJECTION)]);
   });
 
-  it('a handoff is no call, and the tools of both agents have their circuits', async () => {
+  it('a handoff is not a call, and the tools of both agents have their circuits', async () => {
     const watched = watchedSession();
     const guarded = guardToolFactory(tool, watched.session);
     const writer = new Agent({

@@ -79,7 +79,7 @@ export function guardToolFactory<Factory extends ToolFactory>(
   const findSession = sessionFinder(session, WHERE);
   if (typeof tool !== 'function') {
     throw new BreakerboxUsageError(
-      `${WHERE}: got ${aValue(tool)} in place of a function, so there is nothing that makes tools. Give tool of @openai/agents.`,
+      `${WHERE}: got ${aValue(tool)} instead of a function. Pass the function tool of @openai/agents.`,
     );
   }
   throwIfGuarded(WHERE, tool, session);
@@ -114,7 +114,7 @@ export function guardToolFactory<Factory extends ToolFactory>(
 const WHERE = 'guardToolFactory()';
 
 const renamed = (given: string, name: string): string =>
-  `Breakerbox: ${WHERE}: the SDK renames tool '${given}' to '${name}', and circuits and telemetry use that name, so the box's configuration ` +
+  `Breakerbox: ${WHERE}: the SDK renames tool '${given}' to '${name}'. Circuits and telemetry use that name, so the box's configuration ` +
   `of '${given}' does not apply. Name the tool '${name}', in the configuration too.`;
 
 type Execute = (input: unknown, context?: unknown, details?: CallDetails) => unknown;

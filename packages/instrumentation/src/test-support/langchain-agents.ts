@@ -32,7 +32,7 @@ export const search = (
 /** Always out. */
 export const broken = () => search(() => Promise.reject(refused));
 
-/** What the tools said, as it stands in the conversation. */
+/** The messages of the tools in the conversation. */
 export const toolMessages = (messages: readonly BaseMessage[]) =>
   messages
     .filter((message): message is ToolMessage => message.type === 'tool')

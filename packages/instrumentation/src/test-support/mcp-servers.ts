@@ -53,7 +53,7 @@ export interface TestClient {
 
 /** The client of one major. */
 export interface Sdk {
-  /** What stands after the parameters of `callTool`, where options are given. */
+  /** The arguments after the parameters of `callTool`, with these options. */
   withOptions(options: object): never[];
   create(): {
     readonly client: TestClient;

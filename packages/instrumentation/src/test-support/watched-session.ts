@@ -12,7 +12,7 @@ export interface Watched {
   settled(calls: number): Promise<void>;
 }
 
-/** A session of a box of its own, on a clock that stands still: no test waits for a cooldown. */
+/** A session of a box of its own, on a clock that does not move: no test waits for a cooldown. */
 export const watchedSession = (config: Partial<BreakerboxConfig> = {}): Watched => {
   const clock = { now: () => 0, unixNow: () => 0 };
   const box = createBreakerbox({ agent: 'test-agent', clock, ...config });

@@ -24,7 +24,7 @@ const CALLS: readonly (readonly [string, (signal: AbortSignal, url: string) => u
 const never = () => new AbortController().signal;
 
 describe.each(CALLS)('O2: real aborts and timeouts of %s', (_, call) => {
-  it('O2: aborted while it ran is cancelled, with the signal at hand or without', async () => {
+  it('O2: aborted while running is cancelled, with or without the signal', async () => {
     const url = await failingUrl();
     const controller = new AbortController();
     const failing = thrownBy(() => call(controller.signal, url));
@@ -34,19 +34,19 @@ describe.each(CALLS)('O2: real aborts and timeouts of %s', (_, call) => {
     expect(classifyError(error, { ...NOW, signal: controller.signal }).category).toBe('cancelled');
   });
 
-  it('O2: aborted before it began is cancelled', async () => {
+  it('O2: aborted before it started is cancelled', async () => {
     const url = await failingUrl();
     expect(await categoryOf(() => call(AbortSignal.abort(), url))).toBe('cancelled');
   });
 
-  it('O2: aborted with a reason of its own is cancelled where the signal is at hand', async () => {
+  it('O2: aborted with a custom reason is cancelled if the signal is known', async () => {
     const url = await failingUrl();
     const signal = AbortSignal.abort(new Error('the user left'));
     const error = await thrownBy(() => call(signal, url));
     expect(classifyError(error, { ...NOW, signal }).category).toBe('cancelled');
   });
 
-  it('O2: AbortSignal.timeout is a timeout, whatever the library makes of it', async () => {
+  it('O2: AbortSignal.timeout is a timeout, in every library', async () => {
     const url = await failingUrl();
     const signal = AbortSignal.timeout(20);
     const error = await thrownBy(() => call(signal, url));
@@ -54,15 +54,15 @@ describe.each(CALLS)('O2: real aborts and timeouts of %s', (_, call) => {
     expect(classifyError(error, { ...NOW, signal }).category).toBe('timeout');
   });
 
-  it('O2: AbortSignal.any goes by the one that fired', async () => {
+  it('O2: AbortSignal.any is classified by the signal that fired', async () => {
     const url = await failingUrl();
     expect(await categoryOf(() => call(AbortSignal.any([never(), AbortSignal.timeout(20)]), url))).toBe('timeout');
     expect(await categoryOf(() => call(AbortSignal.any([never(), AbortSignal.abort()]), url))).toBe('cancelled');
   });
 });
 
-describe('O2: timeouts that abort nothing', () => {
-  it('O2: a promise that lost against a timer', async () => {
+describe('O2: timeouts without an abort', () => {
+  it('O2: a promise that lost a race against a timer', async () => {
     const late = async () => {
       await delay(1);
       throw new Error('The search timed out after 1 ms');
@@ -70,7 +70,7 @@ describe('O2: timeouts that abort nothing', () => {
     expect(await categoryOf(() => Promise.race([new Promise(() => undefined), late()]))).toBe('timeout');
   });
 
-  it('O2: the calls that a failed one of several took down with it say less than it does', async () => {
+  it('O2: parallel calls that were cancelled because one failed outrank nothing', async () => {
     const url = await failingUrl();
     const controller = new AbortController();
     const calls = [

@@ -42,7 +42,7 @@ describe('O2: real errors of files', () => {
     ['ERR_FS_CP_EINVAL', 'cp onto itself', (path) => cp(path, path, { recursive: true })],
   ];
 
-  it.each(WRONG_PATHS)('O2: %s, %s: thrown or returned it is an answer', async (code, _, call) => {
+  it.each(WRONG_PATHS)('O2: %s, %s: thrown or returned, it is an answer', async (code, _, call) => {
     const path = await folder();
     await writeFile(join(path, 'file'), '');
     await mkdir(join(path, 'empty'));
@@ -55,11 +55,11 @@ describe('O2: real errors of files', () => {
     expect(['tool_error', 'invalid_input']).toContain(returned?.category);
   });
 
-  it("O2: a path that can't be one is a bad argument", async () => {
+  it('O2: an impossible path is a bad argument', async () => {
     expect(await categoryOf(() => readFile('a\0b'))).toBe('invalid_input');
   });
 
-  it('O2: EACCES: a file that is not ours; root gives its rights up first', async () => {
+  it('O2: EACCES: a file of another user, after root drops its rights', async () => {
     const path = await folder();
     const file = join(path, 'secret');
     await writeFile(file, 'x');
@@ -71,7 +71,7 @@ describe('O2: real errors of files', () => {
     expect(classifyError(error, NOW).category).toBe('permission');
   });
 
-  it('O2: EACCES: a file that may not be run, which holds for root too', async () => {
+  it('O2: EACCES: a file that is not executable, for root too', async () => {
     const file = join(await folder(), 'script');
     await writeFile(file, '#!/bin/sh\n', { mode: 0o600 });
     const error = await thrownBy(() => promisify(execFile)(file));
@@ -79,14 +79,14 @@ describe('O2: real errors of files', () => {
     expect(classifyError(error, NOW).category).toBe('permission');
   });
 
-  it('O2: ENOSPC: a disk that is full, by file, by stream and by command', async (context) => {
+  it('O2: ENOSPC: a full disk, by file, by stream and by command', async (context) => {
     needs(context, existsSync('/dev/full'), '/dev/full');
     expect(await categoryOf(() => writeFile('/dev/full', 'x'))).toBe('resource');
     expect(await categoryOf(() => pipeline(Readable.from(['x']), createWriteStream('/dev/full')))).toBe('resource');
     expect(await categoryOf(() => run('cat /proc/version > /dev/full'))).toBe('resource');
   });
 
-  it('O2: a system that cannot be written, /sys or /proc', async (context) => {
+  it('O2: a read-only file system, /sys or /proc', async (context) => {
     needs(context, existsSync('/proc/version'), '/proc');
     // Root meets EACCES, EPERM or EIO here, containers EROFS: the disk's fault or the rights', never the model's.
     for (const call of [() => writeFile('/proc/version', 'x'), () => copyFile('/proc/version', '/sys/x')]) {
@@ -94,14 +94,14 @@ describe('O2: real errors of files', () => {
     }
   });
 
-  it('O2: EMFILE: no more handles', async () => {
+  it('O2: EMFILE: no file handles are left', async () => {
     const many = "for (;;) fs.openSync('/dev/null')";
     const error = await inChild(many, 'ulimit -n 64 &&');
     expect(error).toHaveProperty('code', 'EMFILE');
     expect(classifyError(error, NOW).category).toBe('resource');
   });
 
-  it('O2: EBADF and its like say nothing about whose fault it is: unknown, and so a failure', async () => {
+  it('O2: EBADF and similar codes are unknown, and so a failure', async () => {
     const closed = openSync('/dev/null', 'r');
     closeSync(closed);
     const handle = await open('/dev/null');
@@ -121,28 +121,28 @@ describe('O2: real failures of commands', () => {
     ['unknown', 'test "rate limit exceeded" = "503 Service Unavailable"'],
   ];
 
-  it.each(COMMANDS)('O2: %s: %s: read is what it wrote, not what it was asked', async (wanted, command) => {
+  it.each(COMMANDS)('O2: %s: %s: the classifier reads the output, not the command line', async (wanted, command) => {
     expect(await categoryOf(() => run(command))).toBe(wanted);
     expect(await categoryOf(() => execSync(command, { stdio: 'pipe' }))).toBe(wanted);
   });
 
-  it('O2: no server listens, says node in a child', async () => {
+  it('O2: a child process of node reports that no server listens', async () => {
     const url = await refusedUrl();
     expect(await categoryOf(() => run(`"${process.execPath}" -e "fetch('${url}')"`))).toBe('network');
   });
 
-  it('O2: a command that is not there, a working folder that is not there', async () => {
+  it('O2: a missing command, a missing working folder', async () => {
     expect(await categoryOf(() => promisify(execFile)('/nope/breakerbox'))).toBe('filesystem');
     expect(await categoryOf(() => promisify(execFile)('true', { cwd: '/nope/breakerbox' }))).toBe('filesystem');
   });
 
-  it('O2: a command that took too long, by exec, execFile and execFileSync', async () => {
+  it('O2: a command that timed out, by exec, execFile and execFileSync', async () => {
     expect(await categoryOf(() => run('exec sleep 600', { timeout: 20 }))).toBe('timeout');
     expect(await categoryOf(() => promisify(execFile)('sleep', ['600'], { timeout: 20 }))).toBe('timeout');
     expect(await categoryOf(() => execFileSync('sleep', ['600'], { timeout: 20 }))).toBe('timeout');
   });
 
-  it('O2: a command that another process killed is no timeout', async () => {
+  it('O2: a command that another process killed is not a timeout', async () => {
     expect(await categoryOf(() => run('kill -9 $$'))).toBe('unknown');
   });
 

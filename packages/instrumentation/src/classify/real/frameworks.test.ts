@@ -37,7 +37,7 @@ describe("O2: the AI SDK's own errors, made by the AI SDK", () => {
     [504, 'timeout'],
   ];
 
-  it.each(STATUSES)('O2: APICallError with status %i is %s, and tells of its Retry-After', async (status, wanted) => {
+  it.each(STATUSES)('O2: APICallError with status %i is %s, and has its Retry-After', async (status, wanted) => {
     const url = await failingUrl({ 'Retry-After': '7', 'content-type': 'application/json' });
     const error = await thrownBy(() => ask(`${url}/${status}`));
     expect(error).toHaveProperty('name', 'AI_APICallError');
@@ -54,26 +54,26 @@ describe("O2: the AI SDK's own errors, made by the AI SDK", () => {
     }
   });
 
-  it('O2: an answer that is none, with status 200, is the fault of the server and not of the arguments', async () => {
+  it('O2: an invalid answer with status 200 is an error of the server, not of the arguments', async () => {
     const url = await failingUrl();
     expect(await categoryOf(() => ask(`${url}/html`))).toBe('server');
     expect(await categoryOf(() => ask(`${url}/odd`))).toBe('server');
   });
 
-  it('O2: what providers throw where an answer is empty or of another kind', () => {
+  it('O2: provider errors for an empty or unexpected answer', () => {
     const category = (error: unknown) => classifyError(error, NOW).category;
     expect(category(new EmptyResponseBodyError())).toBe('server');
     expect(category(new InvalidResponseDataError({ data: { choices: 3 } }))).toBe('server');
   });
 
-  it('O2: RetryError says what the last try did', async () => {
+  it('O2: RetryError is classified by its last attempt', async () => {
     const url = await failingUrl({ 'retry-after-ms': '1' });
     const error = await thrownBy(() => ask(`${url}/503`, { maxRetries: 1 }));
     expect(RetryError.isInstance(error)).toBe(true);
     expect(classifyError(error, NOW)).toEqual({ category: 'server', retryAfterMs: 1 });
   });
 
-  it('O2: its timeout, and an abort', async () => {
+  it('O2: a timeout, and an abort', async () => {
     const url = await failingUrl();
     expect(await categoryOf(() => ask(`${url}/hang`, { timeout: 20 }))).toBe('timeout');
     expect(await categoryOf(() => ask(`${url}/hang`, { abortSignal: AbortSignal.timeout(20) }))).toBe('timeout');
@@ -113,7 +113,7 @@ describe("O2: the AI SDK's own errors, made by the AI SDK", () => {
     expect(classifyError(text, NOW).category).toBe('invalid_input');
   });
 
-  it('O2: an object that the inner model could not make is no outage', async () => {
+  it('O2: an object that the inner model failed to generate is not an outage', async () => {
     const finishReason = { unified: 'stop' as const, raw: undefined };
     const content = [{ type: 'text' as const, text: '{"city":3}' }];
     const model = new MockLanguageModelV4({ doGenerate: async () => ({ content, finishReason, usage, warnings: [] }) });

@@ -101,13 +101,13 @@ describe.each(WRAPPED)('O2: real HTTP statuses by %s', (_, call) => {
     expect(classifyError(await thrownBy(() => call(`${url}/${status}`)), NOW)).toEqual({ category: wanted });
   });
 
-  it('O3: Retry-After in seconds is the least wait', async () => {
+  it('O3: Retry-After in seconds is the minimum wait', async () => {
     const url = await failingUrl({ 'Retry-After': '7' });
     const error = await thrownBy(() => call(`${url}/429`));
     expect(classifyError(error, NOW)).toEqual({ category: 'rate_limit', retryAfterMs: 7000 });
   });
 
-  it('O3: Retry-After as a date is the least wait', async () => {
+  it('O3: Retry-After as a date is the minimum wait', async () => {
     const url = await failingUrl({ 'Retry-After': new Date(NOW.unixMs + 90_000).toUTCString() });
     const error = await thrownBy(() => call(`${url}/503`));
     expect(classifyError(error, NOW)).toEqual({ category: 'server', retryAfterMs: 90_000 });
@@ -124,8 +124,8 @@ describe.each(TEXTS)('O2: real HTTP statuses as text: %s', (_, say) => {
   });
 });
 
-describe('O2: what is no status', () => {
-  it('O2: undici gave up after its retries', async () => {
+describe('O2: errors without a status', () => {
+  it('O2: undici gives up after its retries', async () => {
     const url = await failingUrl({ 'Retry-After': '7' });
     const agent = new Agent();
     onTestFinished(() => agent.destroy());
@@ -135,7 +135,7 @@ describe('O2: what is no status', () => {
     expect(classifyError(error, NOW)).toEqual({ category: 'server', retryAfterMs: 7000 });
   });
 
-  it('O2: an invalid URL, or of a scheme that is not served, is a bad argument', async () => {
+  it('O2: an invalid URL, or an unsupported scheme, is a bad argument', async () => {
     for (const url of ['nonsense', 'gopher://127.0.0.1/']) {
       expect(await categoryOf(() => fetch(url))).toBe('invalid_input');
       expect(await categoryOf(() => request(url))).toBe('invalid_input');
@@ -143,7 +143,7 @@ describe('O2: what is no status', () => {
     }
   });
 
-  it("O2: a page or nothing where JSON was due is the server's fault, by fetch of Node and of undici", async () => {
+  it('O2: HTML or an empty body instead of JSON is an error of the server, with fetch of Node and of undici', async () => {
     const url = await failingUrl();
     for (const get of [fetch, undiciFetch]) {
       expect(await categoryOf(async () => (await get(`${url}/html`)).json())).toBe('server');
@@ -151,7 +151,7 @@ describe('O2: what is no status', () => {
     }
   });
 
-  it("O2: a tool's own JSON.parse says nothing: unknown, and so a failure; of a page it is the server's fault", async () => {
+  it("O2: an error of a tool's own JSON.parse is unknown, and so a failure; for HTML it is an error of the server", async () => {
     expect(await categoryOf(() => JSON.parse('{"city": '))).toBe('unknown');
     expect(await categoryOf(() => JSON.parse('<answer>'))).toBe('unknown');
     expect(await categoryOf(() => JSON.parse('<!DOCTYPE html><html></html>'))).toBe('server');

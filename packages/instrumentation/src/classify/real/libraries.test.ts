@@ -6,8 +6,8 @@ import { categoryOf, failingUrl, refusedUrl } from '../../test-support/classify/
 
 const OFF = { retry: false } as const;
 
-describe('O2: gaxios, which is beneath each of the clients of Google', () => {
-  it('O2: its own timeout and that of a signal are timeouts; an abort is cancelled; a status stays one', async () => {
+describe('O2: gaxios, which the clients of Google use', () => {
+  it('O2: its own timeout and that of a signal are timeouts; an abort is cancelled; a status keeps its category', async () => {
     const url = await failingUrl();
     expect(await categoryOf(() => request({ url: `${url}/hang`, timeout: 50, ...OFF }))).toBe('timeout');
     const signal = AbortSignal.timeout(50);
@@ -22,14 +22,14 @@ describe('O2: gaxios, which is beneath each of the clients of Google', () => {
 });
 
 describe('O2: execa, whose messages begin with the command line', () => {
-  it('O2: what was searched for is no outage; what the command wrote may be one', async () => {
+  it('O2: a search term is not an outage; the output of the command may be one', async () => {
     expect(await categoryOf(() => execa('grep', ['ECONNREFUSED', '/dev/null']))).toBe('unknown');
     expect(await categoryOf(() => execa('grep', ['read timed out', '/dev/null']))).toBe('unknown');
     expect(await categoryOf(() => execa('sh', ['-c', 'echo connect ECONN"REFUSED" >&2; exit 1']))).toBe('network');
     expect(await categoryOf(() => execa('breakerbox-nowhere', ['ECONNREFUSED']))).toBe('filesystem');
   });
 
-  it('O2: its timeout, and its cancelled commands', async () => {
+  it('O2: its timeout, and a cancelled command', async () => {
     expect(await categoryOf(() => execa('sleep', ['600'], { timeout: 50 }))).toBe('timeout');
     const cancelSignal = AbortSignal.abort();
     expect(await categoryOf(() => execa('sleep', ['600'], { cancelSignal }))).toBe('cancelled');
@@ -74,7 +74,7 @@ describe('O2: gRPC', () => {
     });
   }
 
-  it('O2: statuses of a server, a deadline and a cancelled call', async () => {
+  it('O2: server statuses, a deadline and a cancelled call', async () => {
     expect(await categoryOf(() => call(status.NOT_FOUND, 'no document users/42'))).toBe('invalid_input');
     expect(await categoryOf(() => call(status.INVALID_ARGUMENT, 'the deadline exceeded the bound'))).toBe(
       'invalid_input',

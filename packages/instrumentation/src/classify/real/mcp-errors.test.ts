@@ -87,7 +87,7 @@ async function connected(sdk: keyof typeof SDKS) {
 }
 
 describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])("O2: MCP's own errors: %s", (sdk) => {
-  it('O2: what comes back as `isError`: bad arguments, unknown tool, outages, answers', async () => {
+  it('O2: results with `isError`: bad arguments, unknown tool, outages, answers', async () => {
     const { caller } = await connected(sdk);
     const read = async (name: string, input: Record<string, unknown>) =>
       classifyResult(await caller.call(name, input), NOW)?.category;
@@ -100,13 +100,13 @@ describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])("O2: MCP's own errors:
     expect(await read('fail', { how: "ENOENT: no such file or directory, open '/x'" })).toBe('tool_error');
   });
 
-  it('O2: a tool that breaks its own output schema is at fault, though the code is that of bad arguments', async () => {
+  it('O2: a tool that breaks its own output schema is at fault, although the code is that of bad arguments', async () => {
     const { caller } = await connected(sdk);
     const result = await caller.call('typed', {}).catch((error: unknown) => error);
     expect(classifyResult(result, NOW)).toEqual({ category: 'server' });
   });
 
-  it('O2: request timeout, and aborts with and without a reason of their own', async () => {
+  it('O2: request timeout, and aborts with and without a custom reason', async () => {
     const { caller } = await connected(sdk);
     expect(await categoryOf(() => caller.call('hang', {}, { timeout: 20 }))).toBe('timeout');
     expect(await categoryOf(() => caller.call('hang', {}, { signal: AbortSignal.timeout(20) }))).toBe('timeout');
@@ -130,7 +130,7 @@ describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])("O2: MCP's own errors:
     [504, 'timeout'],
   ];
 
-  it.each(STATUSES)('O2: status %i of the endpoint is %s: it never speaks of the arguments', async (status, wanted) => {
+  it.each(STATUSES)('O2: status %i of the endpoint is %s: it is never about the arguments', async (status, wanted) => {
     const { state, url, caller } = await connected(sdk);
     state.broken = status;
     expect(await categoryOf(() => caller.call('find', { city: 'Graz' }))).toBe(wanted);
@@ -148,7 +148,7 @@ describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])("O2: MCP's own errors:
     expect(await categoryOf(() => caller.call('find', { city: 'Graz' }))).toBe(wanted);
   });
 
-  it('O2: the server no longer listens, and a client that was closed', async () => {
+  it('O2: the server no longer listens; the client was closed', async () => {
     const { caller } = await connected(sdk);
     const refused = new URL(await refusedUrl());
     expect(await categoryOf(() => SDKS[sdk](refused))).toBe('network');
@@ -156,7 +156,7 @@ describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])("O2: MCP's own errors:
     expect(await categoryOf(() => caller.call('find', { city: 'Graz' }))).toBe('network');
   });
 
-  it('O2: a server over stdio that is killed while it works, and afterwards', async () => {
+  it('O2: a server over stdio that is killed during and before a call', async () => {
     const { client, transport: Stdio } = STDIO[sdk]();
     const source = new URL('../../test-support/classify/mcp-server.ts', import.meta.url).pathname;
     const transport = new Stdio({ command: process.execPath, args: [source], stderr: 'ignore' });
@@ -168,14 +168,14 @@ describe.each(Object.keys(SDKS) as (keyof typeof SDKS)[])("O2: MCP's own errors:
     expect(await categoryOf(() => client.callTool({ name: 'hang', arguments: {} }))).toBe('network');
   });
 
-  it('O2: a server over stdio that is not there', async () => {
+  it('O2: a server over stdio that does not exist', async () => {
     const { client, transport: Stdio } = STDIO[sdk]();
     const transport = new Stdio({ command: '/nope/breakerbox', stderr: 'ignore' });
     expect(await categoryOf(() => client.connect(transport as never))).toBe('filesystem');
   });
 });
 
-it('O2: SSE: an endpoint that is not there', async () => {
+it('O2: SSE: an endpoint that does not exist', async () => {
   const { url } = await mcpServer();
   const connecting = () => new ClientOfSdk1(WHO).connect(new SSEClientTransport(url) as Transport);
   expect(await categoryOf(connecting)).toBe('server');

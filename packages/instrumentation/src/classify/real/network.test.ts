@@ -26,7 +26,7 @@ describe('O2: real connections that fail', () => {
     expect(await categoryOf(() => call(url))).toBe('network');
   });
 
-  it.each(CALLS)('O2: a peer that hangs up, before the answer and inside it, by %s', async (_, call) => {
+  it.each(CALLS)('O2: a peer that closes the connection, before and during the answer, by %s', async (_, call) => {
     const url = await failingUrl();
     expect(await categoryOf(() => call(`${url}/drop`))).toBe('network');
     expect(await categoryOf(() => call(`${url}/cut`))).toBe('network');
@@ -55,7 +55,7 @@ describe('O2: real connections that fail', () => {
     expect(await categoryOf(() => call(`http://127.0.0.1:${port}`))).toBe('network');
   });
 
-  it('O2: a client of undici that was closed or destroyed', async () => {
+  it('O2: an undici client that was closed or destroyed', async () => {
     const client = new Client(await failingUrl());
     const waiting = categoryOf(() => client.request({ method: 'GET', path: '/hang' }));
     await client.destroy();
@@ -68,7 +68,7 @@ describe('O2: real connections that fail', () => {
     [407, 'permission'],
     [504, 'timeout'],
     [404, 'network'],
-  ])('O2: a proxy that refuses the tunnel with %i, which undici calls an AbortError', async (status, wanted) => {
+  ])('O2: a proxy that rejects the tunnel with %i, which undici calls an AbortError', async (status, wanted) => {
     const proxy = http.createServer().on('connect', (_, socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
     const dispatcher = new ProxyAgent(`http://127.0.0.1:${await listen(proxy)}`);
     onTestFinished(() => dispatcher.destroy());
@@ -90,7 +90,7 @@ describe('O2: real timeouts of connections', () => {
     return agent;
   };
 
-  it('O2: no headers in time, no body in time: undici', async () => {
+  it('O2: undici: a timeout of headers, a timeout of the body', async () => {
     const url = await failingUrl();
     const dispatcher = impatient();
     expect(await categoryOf(() => request(`${url}/hang`, { dispatcher }))).toBe('timeout');
@@ -101,7 +101,7 @@ describe('O2: real timeouts of connections', () => {
     expect(await categoryOf(fetched)).toBe('timeout');
   });
 
-  it('O2: no connection in time: a TLS peer that never shakes hands', async () => {
+  it('O2: a connection timeout: a TLS peer that never shakes hands', async () => {
     const port = await listen(net.createServer(() => undefined));
     const dispatcher = new Agent({ connectTimeout: 20 });
     onTestFinished(() => dispatcher.destroy());
@@ -109,7 +109,7 @@ describe('O2: real timeouts of connections', () => {
     expect(await categoryOf(() => undiciFetch(`https://127.0.0.1:${port}`, { dispatcher }))).toBe('timeout');
   });
 
-  it('O2: axios, whose code for it also means a broken connection, and axios over fetch', async () => {
+  it('O2: axios, whose timeout code also means a broken connection, and axios over fetch', async () => {
     const url = await failingUrl();
     expect(await categoryOf(() => axios.get(`${url}/hang`, { timeout: 20 }))).toBe('timeout');
     expect(await categoryOf(() => axios.get(`${url}/hang`, { timeout: 20, adapter: 'fetch' }))).toBe('timeout');
@@ -148,7 +148,7 @@ describe('O2: real TLS failures', () => {
     expect(await categoryOf(() => request(`https://127.0.0.1:${port}`, { dispatcher }))).toBe('network');
   });
 
-  it('O2: TLS to a peer that speaks none', async () => {
+  it('O2: TLS to a peer that does not speak it', async () => {
     const url = (await failingUrl()).replace('http:', 'https:');
     expect(await categoryOf(() => fetch(url))).toBe('network');
     expect(await categoryOf(() => axios.get(url))).toBe('network');

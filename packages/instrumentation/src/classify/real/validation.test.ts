@@ -21,7 +21,7 @@ const WRONG: readonly (readonly [string, unknown])[] = [
   ['data that reads like an outage', { from: 'ECONNREFUSED 503', stops: 'rate limit exceeded', pay: { by: 'cash' } }],
 ];
 
-describe('O2: real refusals of zod', () => {
+describe('O2: real validation errors of zod', () => {
   it.each(WRONG)('O2: parse, parseAsync and safeParse: %s', async (_, input) => {
     expect(await categoryOf(() => trip.parse(input))).toBe('invalid_input');
     expect(await categoryOf(() => trip.parseAsync(input))).toBe('invalid_input');
@@ -42,7 +42,7 @@ describe('O2: real refusals of zod', () => {
     );
   });
 
-  it('O2: zod/mini, and an error that wraps a refusal', async () => {
+  it('O2: zod/mini, and an error that wraps a validation error', async () => {
     expect(await categoryOf(() => mini.parse(mini.object({ city: mini.string() }), { city: 3 }))).toBe('invalid_input');
     const rejection = await thrownBy(() => trip.parse({}));
     expect(classifyError(new Error('The arguments of book_trip are wrong', { cause: rejection }), NOW).category).toBe(
@@ -58,13 +58,13 @@ describe('O2: real refusals of zod', () => {
     expect(await categoryOf(() => known.parseAsync('Graz'))).toBe('network');
   });
 
-  it('O2: what a schema let through is a success', () => {
+  it('O2: a value that a schema accepted is a success', () => {
     const right = { from: 'Graz', stops: [], pay: { by: 'cash' } };
     expect(classifyResult(trip.safeParse(right), NOW)).toBeUndefined();
   });
 });
 
-describe("O2: refusals of the language's own", () => {
+describe('O2: validation errors of the language', () => {
   it('O2: an invalid URL', async () => {
     expect(await categoryOf(() => new URL('nonsense'))).toBe('invalid_input');
   });

@@ -36,7 +36,7 @@ export async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A URL where nobody listens: the port was free a moment ago. */
+/** A URL where no server listens: the port was free a moment ago. */
 export async function refusedUrl(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
