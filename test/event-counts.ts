@@ -44,8 +44,9 @@ export const followEvents = (box: Breakerbox): EventCounts => {
   box.on('outcome', ({ tool, outcome, category, tokens, freshness }) => {
     const of = { [ATTR.tool]: tool };
     const executed = { prometheus: `${METRIC.duration.prometheus}_count` };
-    add(METRIC.outcomes, { ...of, [ATTR.outcome]: outcome, [ATTR.errorType]: category });
-    add(executed, { ...of, [ATTR.errorType]: category });
+    add(METRIC.outcomes, { ...of, [ATTR.outcome]: outcome });
+    if (outcome !== 'success') add(METRIC.errors, { ...of, [ATTR.outcome]: outcome, [ATTR.errorType]: category });
+    add(executed, { ...of, [ATTR.errorType]: outcome === 'success' ? undefined : '_OTHER' });
     if (outcome === 'failure' && tokens) {
       add(METRIC.tokensWasted, of, tokens);
       costs[tool] = [...(costs[tool] ?? []), tokens];

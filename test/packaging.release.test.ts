@@ -54,9 +54,9 @@ test('changesets keeps the versions of all published packages together', () => {
   expect(access).toBe('public');
 });
 
-test('CONTRIBUTING names every page that says nothing is released yet: the first release has to correct them', async () => {
-  const contributing = await readFile(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
-  const [, once = ''] = contributing.split('\nBefore the first release, once:');
+test('RELEASING names every page that says nothing is released yet: the first release has to correct them', async () => {
+  const releasing = await readFile(join(ROOT, 'RELEASING.md'), 'utf8');
+  const [, once = ''] = releasing.split('\n## Before the first release, once\n');
   const pages = await Promise.all(
     documents().map(async (page) => ({ page, text: await readFile(join(ROOT, page), 'utf8') })),
   );
@@ -135,7 +135,12 @@ test('what may publish runs nothing of ours, after all tests', async () => {
   expect(said).toContain('npm publish');
   expect(said).toContain('--provenance');
   expect(jobs.pack?.steps.map(({ run }) => run)).toContain('.ci/run');
-  expect((await workflow('ci.yml')).jobs.check?.steps.map(({ run }) => run)).toContain('.ci/run');
+});
+
+test('each part of .ci/run is a job of the checks for a change', async () => {
+  const script = await readFile(join(ROOT, '.ci/run'), 'utf8');
+  const { jobs } = await workflow('ci.yml');
+  expect(Object.values(jobs).map(({ steps }) => steps.at(-1)?.run)).toEqual(script.match(/^npm .*$/gm));
 });
 
 test('no run that is to publish is cancelled for a newer one', async () => {

@@ -222,6 +222,25 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
     expect(said).toBe(wasThere ? '' : 'prometheus stop\nprometheus-alertmanager stop\npostgresql stop\n');
   });
 
+  test.each([true, false])('with systemd, masks only services that were not there before: %j', (wasThere) => {
+    const folder = installedClone('');
+    const systemctl = `[ "$1" = cat ] && exit ${wasThere ? 0 : 1}; echo "$@" >> systemctl.log`;
+    const PATH = programs(folder, { 'apt-get': aptLog, systemctl });
+    const preload = `
+      import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      const { existsSync } = fs;
+      fs.existsSync = (path) => path === '/run/systemd/system' || existsSync(path);
+      syncBuiltinESMExports();
+      ${as('root')};`;
+    expect(start(folder, 'test', { preload, env: { PATH } }).status).toBe(0);
+    expect(existsSync(join(folder, 'apt.log'))).toBe(true);
+    const log = join(folder, 'systemctl.log');
+    const services = 'prometheus prometheus-alertmanager postgresql';
+    const managed = `mask ${services}\nunmask ${services}\ndisable ${services}\n`;
+    expect(existsSync(log) ? readFileSync(log, 'utf8') : '').toBe(wasThere ? '' : managed);
+  });
+
   test('are asked for on other systems, and the task still runs', () => {
     const folder = installedClone('console.error("tests ran")');
     const PATH = programs(folder, { 'apt-get': aptLog });
