@@ -40,7 +40,7 @@ const issuesOf = (give: () => unknown): readonly ConfigIssue[] => {
   return [];
 };
 const known = (give: () => unknown): readonly string[] => {
-  const [, names = ''] = /(?:Known here:|The options are) ([\w, ]+)\./.exec(issuesOf(give)[0]?.message ?? '') ?? [];
+  const [, names = ''] = /(?:Allowed here:|The options are) ([\w, ]+)\./.exec(issuesOf(give)[0]?.message ?? '') ?? [];
   return names.split(', ').sort();
 };
 

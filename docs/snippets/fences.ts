@@ -21,6 +21,8 @@ const DOCUMENTS = [
   'README.md',
   'SECURITY.md',
   'CONTRIBUTING.md',
+  'RELEASING.md',
+  'llms.txt',
   'docs/*.md',
   'packages/*/README.md',
   '{examples,alerts,dashboards,dashboards/preview,stack,bench}/README.md',
