@@ -10,6 +10,14 @@ export interface NamedText {
   readonly text: string;
 }
 
+/** Rules that Prometheus evaluates together, in order. It evaluates groups side by side. */
+interface RuleGroup {
+  readonly name: string;
+  /** Default: the evaluation interval of Prometheus. */
+  readonly interval?: string | undefined;
+  readonly rules: readonly CommentedRule[];
+}
+
 /** A rule in Prometheus' format, with the comment above it in the file. */
 export interface CommentedRule {
   readonly comment: string;
@@ -41,11 +49,16 @@ export const wrapped = (text: string, width: number): string => {
   return lines.map((line) => ` ${line}`).join('\n');
 };
 
-export const recordingRules = (options: Resolved): readonly CommentedRule[] => {
+/** The recording rules, in a group for each interval. */
+const recordingGroups = (options: Resolved): readonly RuleGroup[] => {
   const ground = groundOf(options);
-  return RECORDINGS.map((one) => ({
-    comment: one.comment,
-    rule: { record: RECORDED[one.key], expr: one.expr(ground) },
+  return [...new Set(RECORDINGS.map(({ every }) => every))].map((interval) => ({
+    name: interval === undefined ? 'breakerbox.recording' : `breakerbox.recording.${interval}`,
+    interval,
+    rules: RECORDINGS.filter(({ every }) => every === interval).map((one) => ({
+      comment: one.comment,
+      rule: { record: RECORDED[one.key], expr: one.expr(ground) },
+    })),
   }));
 };
 
@@ -85,16 +98,24 @@ const laidOut = (node: unknown): void => {
 export const unbroken = (yaml: string): string =>
   yaml.replaceAll(/dashboard_url: (?:"[^"]*"|'[^']*')/g, (link) => link.replaceAll(/\n\s+/g, ' '));
 
-const rendered = (group: string, header: string, rules: readonly CommentedRule[]): string => {
-  const document = new Document({ groups: [{ name: group, rules: rules.map(({ rule }) => rule) }] });
-  document.commentBefore = wrapped(header, WIDTH);
-  const nodes = document.getIn(['groups', 0, 'rules']) as YAMLSeq<YAMLMap>;
-  nodes.items.forEach((node, index) => {
-    const comment = rules[index]?.comment ?? '';
-    if (comment !== '') node.commentBefore = wrapped(comment, WIDTH - 6);
-    if (index > 0 && comment !== '') node.spaceBefore = true;
-    laidOut(node);
+const rendered = (header: string, groups: readonly RuleGroup[]): string => {
+  const document = new Document({
+    groups: groups.map(({ name, interval, rules }) => ({
+      name,
+      ...(interval !== undefined && { interval }),
+      rules: rules.map(({ rule }) => rule),
+    })),
   });
+  document.commentBefore = wrapped(header, WIDTH);
+  for (const [group, { rules }] of groups.entries()) {
+    const nodes = document.getIn(['groups', group, 'rules']) as YAMLSeq<YAMLMap>;
+    for (const [index, node] of nodes.items.entries()) {
+      const comment = rules[index]?.comment ?? '';
+      if (comment !== '') node.commentBefore = wrapped(comment, WIDTH - 6);
+      if (index > 0 && comment !== '') node.spaceBefore = true;
+      laidOut(node);
+    }
+  }
   return unbroken(document.toString({ lineWidth: 120 }));
 };
 
@@ -128,11 +149,13 @@ export const ruleFiles = (options: RuleOptions = {}): readonly NamedText[] => {
   return [
     {
       name: 'breakerbox.recording.yml',
-      text: rendered('breakerbox.recording', RECORDING_HEADER + NARROWED(known.selector), recordingRules(known)),
+      text: rendered(RECORDING_HEADER + NARROWED(known.selector), recordingGroups(known)),
     },
     {
       name: 'breakerbox.alerts.yml',
-      text: rendered('breakerbox.alerts', alertsHeader(known) + NARROWED(known.selector), alertRules(known)),
+      text: rendered(alertsHeader(known) + NARROWED(known.selector), [
+        { name: 'breakerbox.alerts', rules: alertRules(known) },
+      ]),
     },
   ];
 };

@@ -70,4 +70,6 @@ export interface Recording {
   /** Why the rule is written this way. It becomes the comment above the rule in the file. */
   readonly comment: string;
   expr(ground: Ground): string;
+  /** Time between two evaluations, for a rule that reads much and changes slowly. Default: the evaluation interval of Prometheus. */
+  readonly every?: '1m' | '4m' | '15m';
 }

@@ -103,13 +103,23 @@ const outcomes = ({ series }: Ground, which: readonly ('success' | 'failure')[],
 
 const ERRORS: readonly Recording[] = [
   { key: 'failures5m', comment: 'Failed calls.', expr: (ground) => outcomes(ground, ['failure'], short) },
-  { key: 'failures1h', comment: '', expr: (ground) => outcomes(ground, ['failure'], hour) },
+  {
+    key: 'failures1h',
+    comment: 'Failed calls over 1 hour, and below executed calls and their ratio.',
+    expr: (ground) => outcomes(ground, ['failure'], hour),
+    every: '1m',
+  },
   {
     key: 'executions5m',
     comment: 'Executed calls whose outcome says something about the tool. Ignored outcomes are caused by the caller.',
     expr: (ground) => outcomes(ground, ['success', 'failure'], short),
   },
-  { key: 'executions1h', comment: '', expr: (ground) => outcomes(ground, ['success', 'failure'], hour) },
+  {
+    key: 'executions1h',
+    comment: '',
+    expr: (ground) => outcomes(ground, ['success', 'failure'], hour),
+    every: '1m',
+  },
   {
     key: 'errorRatio5m',
     comment: 'Failures over executed calls, 0 to 1. No value without calls.',
@@ -119,6 +129,7 @@ const ERRORS: readonly Recording[] = [
     key: 'errorRatio1h',
     comment: '',
     expr: ({ read }) => `${read.now('failures1h')}\n/ (${read.now('executions1h')} > 0)`,
+    every: '1m',
   },
 ];
 
@@ -136,19 +147,21 @@ const DURATIONS: readonly Recording[] = [
   {
     key: 'p95Sampled',
     comment:
-      'The usual p95 needs a week. A week of samples every few seconds is too much to read at each evaluation, so this series keeps one minute of each quarter of an hour.',
-    expr: ({ read }) => `${read.now('p95')}\nand on () (minute() % 15 == 0)`,
+      'The usual p95 needs a week. A week of samples every few seconds is too much to read, so this series has one sample for each quarter of an hour.',
+    expr: ({ read }) => read.now('p95'),
+    every: '15m',
   },
   {
     key: 'p95Usual',
     comment:
-      'The median of the week, which an outage or a slow day hardly changes. No value before there is enough history, because the first hour of a tool would be compared with itself.',
+      'The median of the week, which an outage or a slow day hardly changes. Evaluated often enough that the alert always finds a value. No value before there is enough history, because the first hour of a tool would be compared with itself.',
     expr: ({ read, settings: { slowLeastHistory } }) =>
       joined(
         'and',
         `quantile_over_time(0.5, ${read.over('p95Sampled', week)})`,
         `last_over_time(${read.over('p95Sampled', week)} offset ${slowLeastHistory})`,
       ),
+    every: '4m',
   },
 ];
 

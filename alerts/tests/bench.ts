@@ -189,9 +189,11 @@ export const filesOf = ({ options, of }: Scenario): { name: string; text: string
 };
 
 /** Prometheus runs groups in parallel: alerts see a recorded series at once or one evaluation later. Both must work. */
+/** The groups of recording rules, in the order in which they read one another. */
+export const RECORDING = ['', '.1m', '.15m', '.4m'].map((every) => `breakerbox.recording${every}`);
 const ORDERS = [
-  ['breakerbox.recording', 'breakerbox.alerts'],
-  ['breakerbox.alerts', 'breakerbox.recording'],
+  [...RECORDING, 'breakerbox.alerts'],
+  ['breakerbox.alerts', ...RECORDING.toReversed()],
 ];
 
 const RUNBOOKS = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks';
