@@ -21,6 +21,7 @@ Other measurements:
   pnpm bench -- path [--list]       files and functions that a call that succeeds runs through; --list names them
   pnpm bench -- cold [--rounds N]   milliseconds to import each package in a fresh process; builds the packages first
   pnpm bench -- size [--list]       bytes of the minimal program by folder of core; --list: by file
+  pnpm bench -- series              Prometheus series of a tool: idle, healthy, in an outage
   pnpm bench -- defaults            what the default rules do to runs whose tools fail; \`--help\` says more
 `;
 
@@ -73,6 +74,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => unknown>> = {
   defaults: (args) => process.exit(runDefaults(args)),
   path: async (args) => print(await (await import('./path/path.ts')).pathReport(args)),
   cold: async (args) => print(await (await import('./cold.ts')).coldReport(args)),
+  series: async () => print(await (await import('./series.ts')).seriesReport()),
   size: async (args) => print(await (await import('./size.ts')).sizeReport(args)),
 };
 
