@@ -140,6 +140,19 @@ describe('OTLP', () => {
 });
 
 describe('starting and stopping', () => {
+  test('flush sends what waits, and telemetry goes on', async () => {
+    await using receiver = await startOtlpReceiver();
+    vi.stubEnv('OTEL_METRICS_EXPORTER', 'otlp');
+    vi.stubEnv('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', `${receiver.url}/custom`);
+    const handle = await start();
+    recordContract();
+    expect(await handle.flush()).toBe(true);
+    await receiver.received('/custom');
+    expect(await scrape(handle)).toContain('breakerbox_');
+    await handle.shutdown();
+    expect(await handle.flush()).toBe(true);
+  });
+
   test('a second start returns the first handle and logs a warning', async () => {
     const first = await start();
     expect(await start({ serviceName: 'other' })).toBe(first);

@@ -30,6 +30,11 @@ export interface TelemetryHandle {
   /** URL that Prometheus scrapes. Undefined before {@link ready}, without an endpoint, if the port is taken, and after shutdown. */
   readonly metricsUrl: string | undefined;
   /**
+   * Sends pending telemetry now, and goes on. Takes at most 3 seconds and never rejects; false if the time ran out. Call it where the
+   * process may be frozen, such as at the end of each AWS Lambda invocation.
+   */
+  flush(): Promise<boolean>;
+  /**
    * Sends pending telemetry, closes the scrape endpoint and makes the OpenTelemetry API a no-op again. Takes at most 3 seconds and
    * never rejects. Telemetry that cannot be sent is reported through `diag`. Afterwards you can call {@link startTelemetry} again.
    */
@@ -43,6 +48,7 @@ const globals = globalThis as { [RUNNING]?: TelemetryHandle };
 const nothing = (): TelemetryHandle => ({
   ready: Promise.resolve(),
   metricsUrl: undefined,
+  flush: () => Promise.resolve(true),
   shutdown: () => Promise.resolve(),
 });
 
@@ -162,12 +168,13 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
     get metricsUrl() {
       return server?.url();
     },
+    flush: () => (closing === undefined ? withinLimit(forceFlush(ours)) : Promise.resolve(true)),
     shutdown() {
       closing ??= close();
       return closing;
     },
   };
-  const unhook = hookExit({ flush: () => withinLimit(forceFlush(ours)), shutdown: handle.shutdown });
+  const unhook = hookExit(handle);
   return handle;
 }
 
