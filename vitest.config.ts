@@ -17,11 +17,17 @@ const PREVIEW = 'dashboards/preview/**/*.test.ts';
 const MODEL = 'packages/core/src/proof/model.test.ts';
 const MANY_CASES = '10000';
 
-/** What `npm test` leaves to `npm run test:all`: endurance, packages and programs in blank projects, and pictures of the dashboards. */
+/**
+ * What `npm test` leaves to `npm run test:all`: endurance, packages and programs in blank projects, proofs and simulations that keep both
+ * cores busy for minutes, and pictures of the dashboards.
+ */
 const SLOW = [
   ...['soak', 'newcomer', 'packaging.{beside,install,otel,release,surface,tarballs,use}'].map(
     (name) => `test/${name}.test.ts`,
   ),
+  'packages/core/src/proof/walk.test.ts',
+  'alerts/tests/{grafana-managed,situations}.test.ts',
+  'bench/src/bench.test.ts',
   PREVIEW,
 ];
 
@@ -41,7 +47,7 @@ export default defineConfig({
             'scripts/*.test.mjs',
             '{dashboards,alerts,stack,docs,examples,bench,test/frameworks,test/hostile,test/hostile-telemetry,test/secrets}/**/*.test.ts',
           ],
-          exclude: [...configDefaults.exclude, PREVIEW],
+          exclude: [...configDefaults.exclude, ...SLOW],
           maxWorkers,
           // Tests that start servers and tools share two cores in CI.
           testTimeout: 60_000,
