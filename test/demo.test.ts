@@ -132,7 +132,10 @@ describe('breakerbox demo', () => {
     expect(alerts.messages).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
-          title: 'Warning: Tools of agent support-agent have been out of use for 5 minutes, short gaps aside',
+          // The demo's rules are faster, and their texts say so.
+          title: expect.stringMatching(
+            /^Warning: Tools of agent support-agent have been out of use for \d+ seconds?, short gaps aside$/,
+          ),
           text: expect.stringMatching(
             /^1 firing, job breakerbox · <.*\|Runbook>\n• 1 circuit\(s\) of tool create_ticket [\s\S]*\|Dashboard>$/,
           ),
@@ -184,9 +187,10 @@ describe('breakerbox demo', () => {
       inPlace: { low: positive },
       tasks: { achievable: positive, deferred: positive },
       labels: { stale: positive },
-      // The scripted model does not repeat itself, so the loop guard never skips a call.
-      reasons: { open: positive, group_open: positive, group_probe_due: positive, repeat: 0 },
+      reasons: { open: positive, group_open: positive, group_probe_due: positive },
     });
+    // The scripted model does not repeat itself, so the loop guard never skips a call.
+    expect(last?.reasons).not.toHaveProperty('repeat');
 
     // Prometheus, Alertmanager and the MCP server at least. None of them is left.
     expect(seen.size).toBeGreaterThanOrEqual(3);

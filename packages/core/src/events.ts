@@ -5,8 +5,7 @@ import type { ErrorCategory, Outcome } from './classify/taxonomy.ts';
 import type { FreshnessLabel } from './freshness/freshness.ts';
 import type { Decision, Reason } from './reasons.ts';
 import type { Degradation } from './routing/capability.ts';
-import type { Route } from './routing/route.ts';
-import type { ScopePlan } from './scope-plan.ts';
+import type { Route, ScopePlan } from './routing/route.ts';
 
 /** The fields that every event has. */
 export interface EventBase {

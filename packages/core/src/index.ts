@@ -37,15 +37,23 @@ export type {
   SystemicResolvedEvent,
   TransitionEvent,
 } from './events.ts';
-export type { ChargeView, Explanation } from './explain.ts';
 export { describeFreshness, type FreshnessKind, type FreshnessLabel, labelled } from './freshness/freshness.ts';
 export type { FreshnessHint, Settlement } from './outcome.ts';
 export type { Permit, PermitRecord } from './permit.ts';
 export { AVAILABILITIES, type Availability, type Precheck } from './precheck.ts';
 export { type Decision, REASONS, type Reason, type SystemicDecision } from './reasons.ts';
 export type { Alternative, Capability, Degradation } from './routing/capability.ts';
-export type { AlternativeRoute, DeferRoute, ManualRoute, Route, StaleRoute } from './routing/route.ts';
-export type { AchievableTask, DeferredTask, ScopePlan, TaskBlocker } from './scope-plan.ts';
+export type {
+  AchievableTask,
+  AlternativeRoute,
+  DeferRoute,
+  DeferredTask,
+  ManualRoute,
+  Route,
+  ScopePlan,
+  StaleRoute,
+  TaskBlocker,
+} from './routing/route.ts';
 export type { AcquireOptions, DeclareOptions, Session } from './session-api.ts';
 export { followProviders } from './telemetry/otel-binding.ts';
 export {
@@ -59,4 +67,4 @@ export {
   SCOPE_NAME,
 } from './telemetry/semconv.ts';
 export type { Classifier, KeyOf, ResultJudge } from './tool.ts';
-export type { BudgetView, CircuitView, SessionView } from './view.ts';
+export type { BudgetView, ChargeView, CircuitView, Explanation, SessionView } from './view.ts';

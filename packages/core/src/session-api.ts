@@ -1,8 +1,7 @@
 import type { Context } from '@opentelemetry/api';
 import type { CircuitMode } from './circuit/circuit.ts';
-import type { Explanation } from './explain.ts';
 import type { Permit } from './permit.ts';
-import type { CircuitView, SessionView } from './view.ts';
+import type { CircuitView, Explanation, SessionView } from './view.ts';
 
 /** Options of `session.acquire`. */
 export interface AcquireOptions {

@@ -4,7 +4,7 @@ import type { Moment } from './clock.ts';
 import { BreakerboxUsageError, show } from './config/checks.ts';
 import type { Decider } from './decision.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
-import type { ScopePlan } from './scope-plan.ts';
+import type { ScopePlan } from './routing/route.ts';
 import type { Session } from './session-api.ts';
 import type { SessionMemory } from './session-memory.ts';
 import type { ToolTally } from './session-tools.ts';

@@ -14,7 +14,6 @@ import type { Moment } from './clock.ts';
 import { checkControl } from './config/validation.ts';
 import { CountedErrors } from './counted-errors.ts';
 import { type AskedCall, Decider, type DecisionFacts, NO_CALL } from './decision.ts';
-import { type Explanation, explanationOf } from './explain.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
 import { keyPassOf, NO_PASSES } from './passes.ts';
@@ -22,8 +21,8 @@ import { type Permit, SessionPermit, type SettleHandler } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
 import { isCounted } from './reasons.ts';
 import { noteText, type RejectionFacts } from './routing/message.ts';
+import type { ScopePlan } from './routing/route.ts';
 import { safely } from './safely.ts';
-import type { ScopePlan } from './scope-plan.ts';
 import type { AcquireOptions, DeclareOptions, Session as SessionApi } from './session-api.ts';
 import { INTERNALS, type LookAhead, type SessionInternals } from './session-internals.ts';
 import { freshMemory, type SessionMemory } from './session-memory.ts';
@@ -31,7 +30,15 @@ import { type SessionTool, SessionTools, tallyDecision, tallyOutcome } from './s
 import { NO_OBSERVER, type SessionObserver } from './telemetry/observer.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
 import type { SessionSpan } from './telemetry/spans.ts';
-import { type CircuitView, type SessionView, viewCircuit, viewCircuits, viewSession } from './view.ts';
+import {
+  type CircuitView,
+  type Explanation,
+  explanationOf,
+  type SessionView,
+  viewCircuit,
+  viewCircuits,
+  viewSession,
+} from './view.ts';
 import { FIRST_LOOK, lookForMistakes, type NamedSession, nextLook, warnOfUndeclared } from './warnings/mistakes.ts';
 
 /** How a session begins. */

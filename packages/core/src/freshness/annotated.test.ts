@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { annotated, isPlain } from './annotated.ts';
+import { annotated, isPlain } from './freshness.ts';
 
 const part = { type: 'text', text: 'found' };
 const words = { type: 'text', text: '[words]' };

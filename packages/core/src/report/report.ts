@@ -4,7 +4,7 @@ import { type ProbeWait, probeWait } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
 import { name as aName, BreakerboxUsageError, list, object } from '../config/checks.ts';
 import type { SystemicDecision } from '../reasons.ts';
-import type { ScopePlan } from '../scope-plan.ts';
+import type { ScopePlan } from '../routing/route.ts';
 import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
 import type { ToolTally } from '../session-tools.ts';

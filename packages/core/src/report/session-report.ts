@@ -7,7 +7,7 @@ import type { Moment } from '../clock.ts';
 import type { FreshnessKind } from '../freshness/freshness.ts';
 import type { Reason, SystemicDecision } from '../reasons.ts';
 import type { Degradation } from '../routing/capability.ts';
-import type { ScopePlan } from '../scope-plan.ts';
+import type { ScopePlan } from '../routing/route.ts';
 import {
   entriesOf,
   type GroupReport,

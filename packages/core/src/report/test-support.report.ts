@@ -4,7 +4,7 @@ import { type Opening, systemicEvent } from '../budget/systemic.ts';
 import { createWindowBudget, type WindowBudget, type WindowCharge, withCharges } from '../budget/window.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import type { ScopePlan } from '../scope-plan.ts';
+import type { ScopePlan } from '../routing/route.ts';
 import type { ToolTally } from '../session-tools.ts';
 import type { CircuitView } from '../view.ts';
 import type { ReportFacts } from './report.ts';

@@ -2,8 +2,8 @@ import { BreakerboxUsageError, type Check, type ConfigIssue, isRecord, list, sho
 import { shortened } from '../config/names.ts';
 import { NO_CALL } from '../decision.ts';
 import { type RejectionFacts, waitOf } from '../routing/message.ts';
+import type { AchievableTask, DeferredTask, ScopePlan, TaskBlocker } from '../routing/route.ts';
 import { describeWait, quoteTool } from '../routing/wording.ts';
-import type { AchievableTask, DeferredTask, ScopePlan, TaskBlocker } from '../scope-plan.ts';
 import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
 

@@ -5,7 +5,7 @@ import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { RecoveredBy } from '../events.ts';
 import type { Judged } from '../outcome.ts';
 import type { SessionPermit } from '../permit.ts';
-import type { ScopePlan } from '../scope-plan.ts';
+import type { ScopePlan } from '../routing/route.ts';
 import type { AcquireOptions } from '../session-api.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
 
