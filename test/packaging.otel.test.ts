@@ -42,12 +42,13 @@ const COUNTED = {
   'breakerbox.decisions newcomer search call closed': 3,
   'breakerbox.decisions newcomer search skip open': 1,
   'breakerbox.outcomes newcomer read_page success': 1,
-  'breakerbox.outcomes newcomer search failure network': 3,
+  'breakerbox.errors newcomer search failure network': 3,
+  'breakerbox.outcomes newcomer search failure': 3,
   'breakerbox.routes newcomer search defer': 1,
   'breakerbox.sessions.started newcomer': 1,
   'breakerbox.transitions newcomer search closed open': 1,
   'gen_ai.execute_tool.duration newcomer read_page': 1,
-  'gen_ai.execute_tool.duration newcomer search network': 3,
+  'gen_ai.execute_tool.duration newcomer search _OTHER': 3,
 };
 
 interface Line {
