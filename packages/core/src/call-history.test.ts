@@ -34,24 +34,21 @@ const set = () => {
 
 const HOUR = 3_600_000;
 
-describe('F1: what is older than the task, by a system clock that is set meanwhile', () => {
-  test.each([-HOUR, 0, HOUR])('a result of this call is fresh, after a step of %i ms', (by) => {
+describe('F1: results older than the task, while the system clock is adjusted', () => {
+  test.each([-HOUR, 0, HOUR])('a result of this call is fresh after a clock adjustment of %i ms', (by) => {
     const { pass, step, labelOf } = set();
     pass(60_000);
     step(by);
     expect(labelOf()).toBeUndefined();
   });
 
-  test.each([-HOUR, 0, HOUR])(
-    'a time that is given is compared with the task by the clock of now, after %i ms',
-    (by) => {
-      const { pass, step, labelOf, unixNow } = set();
-      pass(60_000);
-      step(by);
-      expect(labelOf({ retrievedUnixMs: unixNow() - 59_999 })).toBeUndefined();
-      expect(labelOf({ retrievedUnixMs: unixNow() - 60_001 })).toBe('stale');
-    },
-  );
+  test.each([-HOUR, 0, HOUR])('a given time is compared with the task by the current clock, after %i ms', (by) => {
+    const { pass, step, labelOf, unixNow } = set();
+    pass(60_000);
+    step(by);
+    expect(labelOf({ retrievedUnixMs: unixNow() - 59_999 })).toBeUndefined();
+    expect(labelOf({ retrievedUnixMs: unixNow() - 60_001 })).toBe('stale');
+  });
 
   test('a task begins again', () => {
     const { session, pass, labelOf, unixNow } = set();
@@ -63,7 +60,7 @@ describe('F1: what is older than the task, by a system clock that is set meanwhi
     expect(labelOf({ retrievedUnixMs: unixNow() })).toBeUndefined();
   });
 
-  test('whole milliseconds of the one and parts of the other make nothing stale', () => {
+  test('mixing whole milliseconds and fractions makes no result stale', () => {
     const { session, pass, labelOf, unixNow } = set();
     pass(0.9);
     session.beginTask();
@@ -105,14 +102,14 @@ describe('O5: large arguments', () => {
     ['many texts', Array.from({ length: 1_000 }, (_, index) => `${index}${KILOBYTE}`)],
     ['rows', Array.from({ length: 10_000 }, (_, id) => ({ id, name: KILOBYTE.slice(100) }))],
     ['bytes', new Uint8Array(1_000_000)],
-  ])('O5: a call of a healthy tool with a megabyte costs what one with a kilobyte costs: %s', (_, large) => {
+  ])('O5: for a healthy tool, a call with a megabyte costs the same as one with a kilobyte: %s', (_, large) => {
     const session = sessionOf();
     least(session, { page: KILOBYTE }); // Compiled by now.
     // A few times as much at the most; hashing a megabyte would cost a thousand times as much.
     expect(least(session, large) / least(session, { page: KILOBYTE })).toBeLessThan(10);
   });
 
-  test('O5: they repeat themselves like others', () => {
+  test('O5: repeated large arguments are detected like others', () => {
     const session = sessionOf();
     const input = () => ({ page: MEGABYTE });
     expect([1, 2, 3, 4].map(() => call(session, input()))).toEqual(['closed', 'closed', 'closed', 'repeat']);
@@ -123,7 +120,7 @@ describe('O5: large arguments', () => {
   test.each([
     ['small ones are hashed before the call', 'x', 3],
     ['of large ones the first call may be counted as another', MEGABYTE, 4],
-  ])('O5: a tool that changes its arguments is found all the same: %s', (_, page, calls) => {
+  ])('O5: a tool that changes its arguments is still detected: %s', (_, page, calls) => {
     const session = sessionOf();
     const change = (input: { seen: number }): void => {
       input.seen += 1;
@@ -132,7 +129,7 @@ describe('O5: large arguments', () => {
     expect(reasons.indexOf('repeat')).toBe(calls);
   });
 
-  test('F2: a result is never kept under what the tool has made of its arguments', () => {
+  test('F2: a result is never kept under arguments that the tool has changed', () => {
     const session = sessionOf({ serveStaleMs: 60_000 });
     const pages = [MEGABYTE];
     const permit = session.acquire('a', { input: pages });
@@ -152,7 +149,7 @@ describe('O5: large arguments', () => {
     }
   });
 
-  test('Q2: a permit that is kept keeps no arguments', async () => {
+  test('Q2: a stored permit keeps no arguments', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const session = sessionOf();

@@ -22,7 +22,7 @@ const failure = { category: 'network', durationMs: 0, tokens: 0 } as const;
 const empty = { circuits: new Map(), correlation: NO_CORRELATION, dryRunCorrelation: undefined };
 const listed = correlateOpening(NO_CORRELATION, { tool: 'a', category: 'network', at: at(0), unixMs: 0 }, undefined);
 
-describe('C11: a copy to look ahead with', () => {
+describe('C11: a copy that looks ahead', () => {
   /** A store with something in each of its places. */
   const full = () => {
     const store = circuitStore(empty);
@@ -37,7 +37,7 @@ describe('C11: a copy to look ahead with', () => {
     return store;
   };
 
-  test('C11: what is done to it is not done to the original', () => {
+  test('C11: a change of the copy does not change the original', () => {
     const store = full();
     const before = structuredClone({
       circuits: [...store.circuits.values()].map(({ circuit, keys }) => [circuit, keys]),
@@ -64,7 +64,7 @@ describe('C11: a copy to look ahead with', () => {
     expect([copy.probing.takeLapsed(9), store.probing.takeLapsed(9)?.length]).toEqual([undefined, 2]);
   });
 
-  test('C1: what is only observed has a gate of its own', () => {
+  test('C1: the dry run has its own gate', () => {
     const { real, dryRun } = full().correlations;
     expect(dryRun).toEqual(real);
     expect(dryRun?.gate).not.toBe(real.gate);
@@ -77,7 +77,7 @@ describe('C11: circuits that wait for their tools', () => {
   const open = fail(closedCircuit(), closedCircuit(), failure, { ...policy, failureThreshold: 1 }, at(0));
   const kept = { mode: 'observe_only', circuit: open, openedBy: undefined } as const;
 
-  test('C2, C11: a circuit is as it was kept, else closed; once', () => {
+  test('C2, C11: a circuit is restored once; any other tool starts closed', () => {
     const store = circuitStore({ ...empty, circuits: new Map([['a', kept]]) });
     const clock = manualClock();
     expect(putCircuit(store, spec('a'), clock)).toMatchObject({ mode: 'observe_only', circuit: { state: 'open' } });
@@ -85,7 +85,7 @@ describe('C11: circuits that wait for their tools', () => {
     expect([[...store.kept.keys()], [...store.circuits.keys()]]).toEqual([[], ['a', 'b']]);
   });
 
-  test('C11: they are in the next snapshot, but not those that sessions share', () => {
+  test('C11: the next snapshot contains them, but not those that sessions share', () => {
     const circuits = new Map([['a', kept]]);
     expect(
       ownMemory(circuitStore({ ...empty, circuits, correlation: listed, dryRunCorrelation: NO_CORRELATION })),
@@ -98,7 +98,7 @@ describe('C11: circuits that wait for their tools', () => {
   });
 });
 
-test('C12, S1: circuits that are shared go by the steps of all, what may be one cause by time alone', () => {
+test('C12, S1: shared circuits count the steps of all sessions, and the correlation of failures counts time alone', () => {
   const own = { ms: 50, step: 4, stepMs: 40 };
   const shared = circuitStore(empty, { step: 9, stepMs: 45 });
   expect(circuitMoment(shared, own)).toEqual({ ms: 50, step: 9, stepMs: 45 });

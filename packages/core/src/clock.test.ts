@@ -3,7 +3,7 @@ import { systemClock } from './clock.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-test('C10: the system clock never goes back, and goes on at the pace of the function that replaced it', () => {
+test('C10: the system clock never goes back, and continues at the pace of the function that replaced it', () => {
   const start = systemClock.now();
   const now = vi.spyOn(performance, 'now').mockReturnValue(0); // Fake timers begin at 0.
   const stood = systemClock.now();
@@ -21,7 +21,7 @@ test('C10: the system clock never goes back, and goes on at the pace of the func
   expect(given).toBeLessThan(280 + start);
 });
 
-test('C10: time goes on where performance.now is another function at each look', () => {
+test('C10: time continues if performance.now is a different function at each reading', () => {
   const start = systemClock.now();
   let ms = start;
   const real = Object.getOwnPropertyDescriptor(performance, 'now');
@@ -37,7 +37,7 @@ test('C10: time goes on where performance.now is another function at each look',
 });
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, undefined])(
-  'C10: a reading of %s is no time, and time goes on with the next',
+  'C10: a reading of %s is not a time, and time continues with the next one',
   (reading) => {
     const start = systemClock.now();
     const now = vi.spyOn(performance, 'now').mockReturnValueOnce(reading as number);

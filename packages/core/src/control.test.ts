@@ -17,7 +17,7 @@ const exhaust = (session: ReturnType<typeof bench>['session']) => {
   for (let call = 0; call < 2; call += 1) failOnce(session, 'made up', 'server');
 };
 
-describe('C1: a change by hand', () => {
+describe('C1: a change by an operator', () => {
   test('C1: the circuit starts again, closed, and calls under way are late', () => {
     const { session, box } = bench();
     const late: boolean[] = [];
@@ -33,7 +33,7 @@ describe('C1: a change by hand', () => {
     expect(late).toEqual([false, true]);
   });
 
-  test('C1: each change is told once, with the states that are reported', () => {
+  test('C1: each change is emitted once, with the reported states', () => {
     const { session, box } = bench();
     const told: TransitionEvent[] = [];
     box.on('circuit.transition', (event) => told.push(event));
@@ -51,7 +51,7 @@ describe('C1: a change by hand', () => {
     ]);
   });
 
-  test('S1: a tool that was taken in hand is no part of an event to come', () => {
+  test('S1: a tool that an operator controls is not part of a later event', () => {
     const { session } = bench();
     trip(session, 'a');
     session.control('a', 'forced_open');
@@ -98,7 +98,7 @@ describe('C1: a change by hand', () => {
 });
 
 describe('C1: forced_open', () => {
-  test('C1: skips with words of its own, and never probes', () => {
+  test('C1: calls are skipped with their own message, and never probe', () => {
     const { session, clock } = bench({ tools: { a: { mode: 'forced_open' } } });
     steps(session, 50);
     clock.advance(1e9);
@@ -114,13 +114,13 @@ describe('C1: forced_open', () => {
     expect(session.acquire('a').decision).toBe('skip');
   });
 
-  test('B1: a paused session pauses it like any other', () => {
+  test('B1: a paused session pauses the tool like any other', () => {
     const { session } = bench({ tools: { a: { mode: 'forced_open' }, b: {}, c: {} } });
     exhaust(session);
     expect(session.acquire('a')).toMatchObject({ decision: 'pause', reason: 'budget_exhausted' });
   });
 
-  test('C1: as the default it rejects calls of tools that were never declared, too', () => {
+  test('C1: as the default it also rejects calls of undeclared tools', () => {
     const { session } = bench({ defaults: { mode: 'forced_open' }, tools: { b: { mode: 'automatic' } } });
     expect(session.acquire('a')).toMatchObject({ decision: 'skip', reason: 'forced_open', state: undefined });
     expect(session.acquire('a').message).toBe(SWITCHED_OFF);
@@ -129,7 +129,7 @@ describe('C1: forced_open', () => {
 });
 
 describe('C1: disabled', () => {
-  test('C1: calls pass, and touch neither circuit nor budget', () => {
+  test('C1: calls pass, and change neither circuit nor budget', () => {
     const { session } = bench({ tools: { a: { mode: 'disabled' } } });
     for (let i = 0; i < 9; i += 1) expect(failOnce(session, 'a')).toBe('call');
     expect(session.acquire('a')).toMatchObject({
@@ -141,13 +141,13 @@ describe('C1: disabled', () => {
     expect(session.view()).toMatchObject({ budget: { consumed: 0 }, circuits: [{ state: 'disabled', failures: 0 }] });
   });
 
-  test('C1: pauses of the session hold', () => {
+  test('C1: pauses of the session apply', () => {
     const { session } = bench({ tools: { a: { mode: 'disabled' }, b: {}, c: {} } });
     exhaust(session);
     expect(session.acquire('a')).toMatchObject({ decision: 'pause', reason: 'budget_exhausted', state: 'disabled' });
   });
 
-  test('C1: a call that was let through while disabled counts for nothing later either', () => {
+  test('C1: a call that passed while disabled does not count later either', () => {
     const { session } = bench({ tools: { a: { mode: 'disabled', failureThreshold: 1 } } });
     const permit = session.acquire('a');
     session.control('a', 'automatic');
@@ -159,7 +159,7 @@ describe('C1: disabled', () => {
 describe('C1: observe_only', () => {
   const observing = () => bench({ tools: { a: { mode: 'observe_only' }, b: {}, c: {}, d: { mode: 'observe_only' } } });
 
-  test('C1: what would have been skipped is called, and says so', () => {
+  test('C1: calls that would have been skipped pass, and their permits say so', () => {
     const { session } = observing();
     expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'closed', observed: 'call' });
     trip(session, 'a');
@@ -171,7 +171,7 @@ describe('C1: observe_only', () => {
     expect(session.acquire('b').observed).toBeUndefined();
   });
 
-  test('C1: probes are decided as probes, and close the dryRun', () => {
+  test('C1: probes are decided as probes, and close the circuit of the dry run', () => {
     const { session, box } = observing();
     const lines: string[] = [];
     box.on('circuit.transition', ({ from, to, observed }) => lines.push(`${from}>${to} ${observed}`));
@@ -185,7 +185,7 @@ describe('C1: observe_only', () => {
     expect(lines).toEqual(['closed>open true', 'open>half_open true', 'half_open>closed true']);
   });
 
-  test('C9: a probe of a dryRun has a lease too', () => {
+  test('C9: a probe of the dry run has a lease too', () => {
     const { session, clock } = observing();
     trip(session, 'a');
     steps(session, 3);
@@ -211,7 +211,7 @@ describe('C1: observe_only', () => {
     expect(lines.filter((line) => !line.includes('>'))).toEqual([]);
   });
 
-  test('C1: where the session would have been paused, observed tools go on and say so', () => {
+  test('C1: if the session would have been paused, observed tools continue and say so', () => {
     const { session } = observing();
     trip(session, 'a');
     trip(session, 'd');
@@ -223,7 +223,7 @@ describe('C1: observe_only', () => {
     expect(session.acquire('d')).toMatchObject({ reason: 'would_skip' });
   });
 
-  test('C1: failures of the other tools count in the dryRun, those of before too', () => {
+  test('C1: failures of the other tools count in the dry run, including earlier ones', () => {
     const { session } = bench({ tools: { a: {}, b: {}, c: {} } });
     exhaust(session);
     expect(session.acquire('a').decision).toBe('pause');
@@ -233,7 +233,7 @@ describe('C1: observe_only', () => {
     expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'closed' });
   });
 
-  test('C1: as the default it lets every call pass, also of tools that were never declared', () => {
+  test('C1: as the default it lets every call pass, also of undeclared tools', () => {
     const { session } = bench({ defaults: { mode: 'observe_only' } });
     for (const tool of ['a', 'b', 'c']) trip(session, tool, 'server');
     for (let i = 0; i < 5; i += 1) failOnce(session, 'made_up', 'network');

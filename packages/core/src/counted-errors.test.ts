@@ -5,7 +5,7 @@ const call = (serial: number, mode: 'automatic' | 'observe_only' = 'automatic') 
 const caused = (cause: unknown): Error => new Error('outer', { cause });
 
 describe('E3: one error that passes through nested calls counts once', () => {
-  test('E3: known to the calls around the one that counted it, not to later ones', () => {
+  test('E3: the calls around the one that counted it know it, later calls do not', () => {
     const errors = new CountedErrors();
     const error = new Error('x');
     expect(errors.has(call(1), error)).toBe(false);
@@ -14,7 +14,7 @@ describe('E3: one error that passes through nested calls counts once', () => {
     expect(errors.has(call(1), new Error('x'))).toBe(false);
   });
 
-  test('O1: one connection error that rejects calls beside each other is a failure of each', () => {
+  test('O1: one connection error that rejects concurrent calls is a failure of each', () => {
     const errors = new CountedErrors();
     const error = new Error('closed');
     const known = [1, 2, 3].map((serial) => {
@@ -25,7 +25,7 @@ describe('E3: one error that passes through nested calls counts once', () => {
     expect(known).toEqual([false, false, false]);
   });
 
-  test('E3: also as a cause, five deep, and a circle of causes ends', () => {
+  test('E3: it is also recognized as a cause, five deep, and the search ends on cyclic causes', () => {
     const errors = new CountedErrors();
     const error = new Error('x');
     errors.add(call(1), error);
@@ -36,7 +36,7 @@ describe('E3: one error that passes through nested calls counts once', () => {
     expect(errors.has(call(0), circle)).toBe(false);
   });
 
-  test('E3: what is no object can not be recognised; what throws when it is read ends the search', () => {
+  test('E3: a value that is not an object cannot be recognized; a value that throws when read ends the search', () => {
     const errors = new CountedErrors();
     for (const thrown of ['text', 5, null, undefined]) {
       errors.add(call(1), thrown);
@@ -50,7 +50,7 @@ describe('E3: one error that passes through nested calls counts once', () => {
     expect(errors.has(call(0), trap)).toBe(false);
   });
 
-  test('C1, E3: an error of an observed tool is known to observed tools only', () => {
+  test('C1, E3: only observed tools know an error of an observed tool', () => {
     const errors = new CountedErrors();
     const error = new Error('x');
     errors.add(call(1, 'observe_only'), error);

@@ -18,8 +18,8 @@ const throwing = () => {
   throw new Error('the logger is down');
 };
 
-describe('tools that are only seen', () => {
-  test('C2: are declared up to 2,000, or ten times maxTools if that is more; the next are called as undeclared ones, and that is told once', () => {
+describe('tools that session.declare adds', () => {
+  test('C2: at most 2,000 are declared, or ten times maxTools if that is more; further tools are called as undeclared ones, with one warning', () => {
     const warnings = watchWarnings();
     const { box, session } = bench({ agent: 'flooded', tools: { real: {} }, maxTools: 210, budget: { failures: 10 } });
     for (let n = 0; n < 5_000; n += 1) session.declare(`made-up-${n}`);
@@ -33,7 +33,7 @@ describe('tools that are only seen', () => {
     expect(succeedOnce(session, 'real')).toBe('call');
   });
 
-  test('C2: keep their circuits where maxTools is low to save series', () => {
+  test('C2: they keep their circuits if maxTools is low to save series', () => {
     const { box, session } = bench({ tools: {}, maxTools: 1, budget: { failures: 10 } });
     for (let n = 0; n < 3_000; n += 1) session.declare(`t${n}`);
     expect(box.tools).toHaveLength(2_000);
@@ -41,7 +41,7 @@ describe('tools that are only seen', () => {
     expect(session.peek('t1999')?.state).toBe('open');
   });
 
-  test.each([undefined, '', ' ', 5])('E6: %o is not a name, however many there are', (name) => {
+  test.each([undefined, '', ' ', 5])('E6: %o is not a name, even after many of them', (name) => {
     const { session } = bench({ tools: {}, maxTools: 1 });
     const declare = () => session.declare(name as string);
     expect(declare).toThrow(BreakerboxConfigError);
@@ -49,7 +49,7 @@ describe('tools that are only seen', () => {
     expect(declare).toThrow(BreakerboxConfigError);
   });
 
-  test('C2: those that a person declares by hand, or configures, have no bound; nor do those that are declared already', () => {
+  test('C2: tools that you declare or configure have no bound, nor have tools that are already declared', () => {
     const warnings = watchWarnings();
     const tools = Object.fromEntries(Array.from({ length: 2_005 }, (_, n) => [`t${n}`, {}]));
     const { box, session } = bench({ tools, maxTools: 1 });
@@ -61,7 +61,7 @@ describe('tools that are only seen', () => {
   });
 });
 
-describe('C13: the group that an adapter names', () => {
+describe('C13: a group that an adapter names', () => {
   test.each<[string, string, number]>([
     ['a long one', 'x'.repeat(300), 240],
     ['one that is cut within a character', `${'x'.repeat(239)}${'😀'.repeat(30)}`, 240],
@@ -79,7 +79,7 @@ describe('C13: the group that an adapter names', () => {
 });
 
 describe('E5: a logger that throws', () => {
-  test('E5: rejects no snapshot whose circuits have to wait', () => {
+  test('E5: it rejects no snapshot with circuits that wait', () => {
     loggerOf({ info: throwing, error: throwing });
     const { session } = bench();
     trip(session, 'a');
@@ -88,7 +88,7 @@ describe('E5: a logger that throws', () => {
     }
   });
 
-  test('E5: and no tool that is declared beyond the bound, where warnings throw as well', () => {
+  test('E5: it rejects no tool beyond the bound, even if warnings throw as well', () => {
     loggerOf({ warn: throwing, error: throwing });
     watchWarnings();
     vi.mocked(process.emitWarning).mockImplementation(throwing);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createEmitter } from './emitter.ts';
 import { watchDiag } from './test-support.ts';
 
-test('E5: whether there are listeners is known, event by event, until the last one leaves', () => {
+test('E5: the emitter knows for each event whether it has listeners, until the last one leaves', () => {
   const { on, heard } = createEmitter<{ a: number; b: number }>();
   expect([heard.a, heard.b]).toEqual([undefined, undefined]);
   const [first, second] = [on('a', () => {}), on('a', () => {})];
@@ -19,14 +19,14 @@ test('E5: whether there are listeners is known, event by event, until the last o
 /** As other libraries have it. */
 const THEN: string = 'then';
 
-describe('listeners that would harm the call', () => {
+describe('listeners that could harm the call', () => {
   let error: ReturnType<typeof watchDiag>;
   beforeEach(() => {
     error = watchDiag();
   });
   afterEach(() => diag.disable());
 
-  test('E5: one that registers itself again hears the next event, and this one ends', () => {
+  test('E5: a listener that registers itself again hears the next event, and this emit ends', () => {
     const { on, emit } = createEmitter<{ a: number }>();
     const heard: number[] = [];
     const again = (event: number) => {
@@ -40,7 +40,7 @@ describe('listeners that would harm the call', () => {
     expect(heard).toEqual([1, 2]);
   });
 
-  test('E5: one that is taken away while an event is told hears it no more', () => {
+  test('E5: a listener that is removed during an event no longer hears it', () => {
     const { on, emit } = createEmitter<{ a: number }>();
     const last = vi.fn();
     on('a', () => stop());
@@ -71,7 +71,7 @@ describe('listeners that would harm the call', () => {
     );
   });
 
-  test('E5: events within events are told fifty deep, then dropped and reported, until the first of them is over', () => {
+  test('E5: nested events are delivered up to fifty deep, then dropped and reported until the first of them is over', () => {
     const { on, emit } = createEmitter<{ a: number; b: number }>();
     const heard: number[] = [];
     const deeper = (event: number) => {

@@ -10,7 +10,7 @@ const due = (config: Partial<BreakerboxConfig> = {}) => {
   return made;
 };
 
-test('C8, E7: a session that a listener ends while it decides has its probe, which closes the circuit for all', () => {
+test('C8, E7: a session that a listener ends during its decision has its probe, which closes the circuit for all', () => {
   const { box, session, clock } = due();
   expect(session.acquire('b').decision).toBe('probe'); // Never settled: its lease ends with the next decision.
   clock.advance(60_000);
@@ -23,7 +23,7 @@ test('C8, E7: a session that a listener ends while it decides has its probe, whi
   expect(box.session().acquire('a').reason).toBe('closed');
 });
 
-test('C8, C9, K1: so does one that a pre-call check ends; the slot is free when its lease ends', () => {
+test('C8, C9, K1: a session that a pre-call check ends has its probe too; the slot is free when its lease ends', () => {
   const ends = { now: () => {} };
   const precheck = () => {
     ends.now();

@@ -19,14 +19,14 @@ import {
 import { bench, succeedOnce } from './test-support.ts';
 import type { SessionView } from './view.ts';
 
-describe('whatever happens', { timeout: 60_000 }, () => {
+describe('rules that hold for any run', { timeout: 60_000 }, () => {
   const everything = (check: (run: Run, all: readonly Happening[], setup: Setup) => void) =>
     fc.assert(
       fc.property(happenings, setups, (all, setup) => check(runOf(setup), all, setup)),
       { numRuns: 300 },
     );
 
-  test('C6: never more than `probes` probes of one half-open circuit are on their way', () => {
+  test('C6: a half-open circuit never has more than `probes` probes under way', () => {
     everything((run, all, { probes }) => {
       // Probes by the circuit that they test, and its generation right after.
       const generations = new Map<Permit, string>();
@@ -62,7 +62,7 @@ describe('whatever happens', { timeout: 60_000 }, () => {
     });
   });
 
-  test('B1: what is left is between none and the limit; what was consumed only grows', () => {
+  test('B1: the budget left is between 0 and the limit; the consumed budget only grows', () => {
     everything((run, all) => {
       let last = run.session.view().budget;
       for (const one of all) {
@@ -79,7 +79,7 @@ describe('whatever happens', { timeout: 60_000 }, () => {
     });
   });
 
-  test('S2: while systemic, nothing but a pause is decided', () => {
+  test('S2: during a systemic pause every decision is a pause', () => {
     everything((run, all) => {
       for (const one of all) {
         const { state } = run.session.view();
@@ -89,7 +89,7 @@ describe('whatever happens', { timeout: 60_000 }, () => {
     });
   });
 
-  test('C6: a tool that works again is closed again, and so is its group', () => {
+  test('C6: the circuit of a tool that works again closes again, and so does its group', () => {
     everything((run, all, { probes }) => {
       for (const one of all) happen(run, one);
       const { session, clock } = run;
@@ -105,8 +105,8 @@ describe('whatever happens', { timeout: 60_000 }, () => {
   });
 });
 
-describe('two that go side by side', { timeout: 60_000 }, () => {
-  test('C1: an observed tool says what would have been decided, exactly', () => {
+describe('two sessions side by side', { timeout: 60_000 }, () => {
+  test('C1: an observed tool reports exactly the decision that would have been made', () => {
     fc.assert(
       fc.property(happenings, setups, (all, setup) => {
         const automatic = runOf(setup);
@@ -122,7 +122,7 @@ describe('two that go side by side', { timeout: 60_000 }, () => {
     );
   });
 
-  test('C1: what is only observed changes nothing for the other tools', () => {
+  test('C1: an observed tool changes nothing for the other tools', () => {
     fc.assert(
       fc.property(happenings, setups, (all, setup) => {
         const of = setup.grouped ? { group: 'g' } : {};
@@ -158,7 +158,7 @@ describe('two that go side by side', { timeout: 60_000 }, () => {
     },
   });
 
-  test('C11: a session that was restored elsewhere decides as the one that went on, after the same time', () => {
+  test('C11: after the same time, a session restored elsewhere decides like the one that continued', () => {
     const times = fc.constantFrom(0, 999, 60_000, 400_000);
     fc.assert(
       fc.property(controlledHappenings, controlledHappenings, setups, times, (before, after, setup, elapsedMs) => {

@@ -11,7 +11,7 @@ const blame = (session: ReturnType<typeof bench>['session'], tool: string) =>
   session.acquire(tool).settle({ outcome: 'failure', category: 'network', blames: 'group' });
 
 describe('C15: which circuit rejects a call', () => {
-  test('C15: none, where it is made', () => {
+  test('C15: if the call would pass, no circuit rejects it', () => {
     const { session } = explaining();
     expect(session.explain('a')).toEqual({
       tool: 'a',
@@ -25,7 +25,7 @@ describe('C15: which circuit rejects a call', () => {
     });
   });
 
-  test('C15: that of its group, until when, what was charged, and the circuits in the order in which a call passes them', () => {
+  test("C15: the group's circuit, until when, what was charged, and the circuits in the order in which a call passes them", () => {
     const { session, clock } = explaining();
     failOnce(session, 'c', 'server');
     blame(session, 'a');
@@ -40,7 +40,7 @@ describe('C15: which circuit rejects a call', () => {
     expect(session.explain('a').circuits.map(({ tool }) => tool)).toEqual(['group:g', 'a']);
   });
 
-  test("C15: the tool's own, also where a probe of either is under way", () => {
+  test("C15: the tool's own circuit, also while a probe of either is under way", () => {
     const { session, rejectedBy } = explaining({ systemic: false });
     trip(session, 'c');
     expect(rejectedBy('c')).toBe('c');
@@ -50,7 +50,7 @@ describe('C15: which circuit rejects a call', () => {
     expect([rejectedBy('b'), rejectedBy('c')]).toEqual(['group:g', 'c']);
   });
 
-  test('C1, C15: by hand, the one that was switched off', () => {
+  test('C1, C15: the circuit that an operator switched off', () => {
     const { session, rejectedBy } = explaining();
     session.control('group:g', 'forced_open');
     session.control('b', 'forced_open');
@@ -58,7 +58,7 @@ describe('C15: which circuit rejects a call', () => {
     expect(['a', 'b', 'c', 'd'].map(rejectedBy)).toEqual(['group:g', 'b', 'c', undefined]);
   });
 
-  test('B1, S2, K1, K2, O5: or the setting that does', () => {
+  test('B1, S2, K1, K2, O5: or the setting that rejects it', () => {
     const unable = explaining({
       allowedTools: ['c', 'd'],
       tools: { c: { precheck: () => 'unavailable' }, d: {}, x: {} },

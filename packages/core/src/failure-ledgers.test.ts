@@ -31,7 +31,7 @@ const shared = () => {
   return { ledgers, affectedBy, open, isAffected, declare };
 };
 
-test('S2: what an event concerns is worked out once, again when it grows, and when a tool is declared', () => {
+test('S2: affected tools are computed once, and again when the event grows or a tool is declared', () => {
   const { affectedBy, open, isAffected, declare } = shared();
   expect(isAffected('a')).toBe(false);
   expect([open('a', 0), open('b', 1)]).toEqual([false, true]);
@@ -46,7 +46,7 @@ test('S2: what an event concerns is worked out once, again when it grows, and wh
   expect(affectedBy).toHaveBeenCalledTimes(3);
 });
 
-test('S5: an event has a gate that waits from its latest opening, and none once it is over', () => {
+test('S5: an event has a gate that waits from its latest opening, and no gate once it is over', () => {
   const { ledgers, open } = shared();
   const gate = () => ledgers.correlationOf(false).gate?.circuit;
   open('a', 0);

@@ -6,7 +6,7 @@ import { bench, failOnce, steps, succeedOnce, trip, watchDiag } from './test-sup
 afterEach(() => diag.disable());
 
 describe('listeners that call the session', () => {
-  test('E5, B1: resume() at each exhaustion: each one is told, and the session goes on', () => {
+  test('E5, B1: resume() at each exhaustion: each one is emitted, and the session continues', () => {
     const { session, box } = bench({ budget: { failures: 1 }, defaults: { failureThreshold: 50 } });
     const exhausted = vi.fn();
     box.on('budget.exhausted', () => {
@@ -18,7 +18,7 @@ describe('listeners that call the session', () => {
     expect(session.view()).toMatchObject({ state: 'active', budget: { cycle: 4, remaining: 1 } });
   });
 
-  test('E5, S5: confirmRecovered() at the transition: detected is told before resolved', () => {
+  test('E5, S5: confirmRecovered() at the transition: detected is emitted before resolved', () => {
     const { session, box } = bench();
     const told: string[] = [];
     box.on('systemic.detected', () => told.push('detected'));
@@ -32,7 +32,7 @@ describe('listeners that call the session', () => {
     expect(session.view().state).toBe('active');
   });
 
-  test('E5, C1: control() at the outcome: what was under way is settled first', () => {
+  test('E5, C1: control() at the outcome: calls under way are settled first', () => {
     const { session, box } = bench();
     const states: unknown[] = [];
     box.on('outcome', () => {
@@ -45,7 +45,7 @@ describe('listeners that call the session', () => {
     expect(session.view().budget.remaining).toBe(4);
   });
 
-  test('E5: one that throws, with a diag logger that throws too, silences nothing', () => {
+  test('E5: a listener that throws, with a diag logger that throws too, does not silence other listeners', () => {
     const silent = () => {};
     const error = () => {
       throw new Error('the logger is down');
@@ -61,7 +61,7 @@ describe('listeners that call the session', () => {
     expect(seen).toHaveBeenCalledTimes(3);
   });
 
-  test('E5: one that causes ever more events is stopped and reported, and the call goes on', () => {
+  test('E5: a listener that causes more and more events is stopped and reported, and the call continues', () => {
     const error = vi.fn();
     const silent = () => {};
     const logger: DiagLogger = { error, warn: silent, info: silent, debug: silent, verbose: silent };
@@ -76,7 +76,7 @@ describe('listeners that call the session', () => {
 });
 
 describe('listeners that make sessions', () => {
-  test('E5: one that makes a session at each decision, which decides, ends; and the gauges are as they were', () => {
+  test('E5: a listener that makes a session at each decision ends, and the gauges are restored', () => {
     const error = watchDiag();
     const agent = 'made in listeners';
     const { session, box } = bench({ agent, tools: { a: {} } });
@@ -98,8 +98,8 @@ describe('listeners that make sessions', () => {
   });
 });
 
-describe('a session that has run out', () => {
-  test('B1: that is told once, and again after resume', () => {
+describe('a session whose budget is spent', () => {
+  test('B1: exhaustion is emitted once, and again after resume', () => {
     const { session, box } = bench({ systemic: false });
     const exhausted = vi.fn();
     box.on('budget.exhausted', exhausted);
@@ -112,7 +112,7 @@ describe('a session that has run out', () => {
     }
   });
 
-  test('B1, B3: an opening that merges enough ends the pause; the next exhaustion is told again', () => {
+  test('B1, B3: an opening that merges enough ends the pause; the next exhaustion is emitted again', () => {
     const { session, box } = bench({ systemic: false });
     const exhausted = vi.fn();
     box.on('budget.exhausted', exhausted);
@@ -129,8 +129,8 @@ describe('a session that has run out', () => {
   });
 });
 
-describe('S1: one event is told once', () => {
-  test('S1: circuits that open while it lasts join it, and bring no second one', () => {
+describe('S1: one event is emitted once', () => {
+  test('S1: circuits that open during the event join it without a second event', () => {
     const { session, box } = bench();
     const detected = vi.fn();
     box.on('systemic.detected', detected);
@@ -144,7 +144,7 @@ describe('S1: one event is told once', () => {
 });
 
 describe('C9: every hung probe is accounted for', () => {
-  test('C9: the second of two is a failure too, though late: counted, and free', () => {
+  test('C9: the second of two hung probes is a failure too, although late: it is counted and free', () => {
     const { session, box, clock } = bench({ defaults: { probes: 2 } });
     const outcomes: string[] = [];
     box.on('outcome', ({ outcome, category, late }) => outcomes.push(`${outcome} ${category}${late ? ' late' : ''}`));
@@ -158,7 +158,7 @@ describe('C9: every hung probe is accounted for', () => {
     expect(session.view().budget.remaining).toBe(4);
   });
 
-  test('C9, C1: so is one whose circuit was taken over by hand', () => {
+  test('C9, C1: a hung probe is counted too if an operator took over its circuit', () => {
     const { session, box, clock } = bench();
     const outcomes: boolean[] = [];
     trip(session, 'a');

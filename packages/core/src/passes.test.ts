@@ -14,17 +14,17 @@ const table = (check: (group: TrackedCircuit, mode: CircuitMode) => boolean) =>
     }),
   );
 
-test('C15: a call that no other circuit lets through passes none', () => {
+test('C15: a call that no other circuit lets through passes no circuit', () => {
   expect(NO_PASSES).toEqual([]);
 });
 
-test('C14: the pass of a key is found beside that of a group', () => {
+test('C14: the pass of a key is found beside the pass of a group', () => {
   const group: Pass = { of: 'group', generation: 0, lease: undefined };
   const key: Pass = { of: 'key', key: 'k', generation: 0, lease: undefined };
   expect([keyPassOf([group, key]), keyPassOf([group])]).toEqual([key, undefined]);
 });
 
-test('C1, C13: whose calls move the circuit of a group: observed tools move none that decides', () => {
+test("C1, C13: modes of tools that change a group's circuit: observed tools change only observed groups", () => {
   expect(table(feeds)).toEqual({
     automatic: ['automatic'],
     forced_open: [],
@@ -33,7 +33,7 @@ test('C1, C13: whose calls move the circuit of a group: observed tools move none
   });
 });
 
-test('C1, C13: whose calls a group may reject: one that is observed only says so of observed tools', () => {
+test('C1, C13: modes of tools that a group may reject: an observed group affects only observed tools', () => {
   // What a disabled group says is asked by nothing: its circuit is closed.
   expect(table(rejects)).toMatchObject({
     automatic: CIRCUIT_MODES,
@@ -42,7 +42,7 @@ test('C1, C13: whose calls a group may reject: one that is observed only says so
   });
 });
 
-test('C13: which failures a closed group counts', () => {
+test('C13: categories that a closed group counts', () => {
   expect(ERROR_CATEGORIES.filter(countsForGroup)).toEqual(['network', 'timeout', 'server', 'resource']);
 });
 

@@ -10,8 +10,8 @@ afterEach(() => {
   trace.disable();
 });
 
-describe('what a permit says', () => {
-  test('E3: it stays as it was given, whatever comes later', () => {
+describe('the decision in a permit', () => {
+  test('E3: a permit does not change after the decision', () => {
     const { session } = bench({ budget: { failures: 4 } });
     const call = session.acquire('a');
     trip(session, 'a');
@@ -24,7 +24,7 @@ describe('what a permit says', () => {
     expect([call.message, skip.message]).toEqual(['', expect.stringContaining("Tool 'a' is unavailable")]);
   });
 
-  test('E3: a copy has the decision still, so that a rejection is never taken for a call', () => {
+  test('E3: a copy keeps the decision, so that a rejection is never mistaken for a call', () => {
     const { session } = bench();
     trip(session, 'a');
     expect({ ...session.acquire('a') }.decision).toBe('skip');
@@ -32,7 +32,7 @@ describe('what a permit says', () => {
     expect(session.acquire('a').toJSON()).toMatchObject({ tool: 'a', decision: 'skip', state: 'open' });
   });
 
-  test('Q2: logs show what it says, and nothing of what is behind it', () => {
+  test('Q2: logs show the public fields of a permit, and no internal state', () => {
     const { session } = bench();
     trip(session, 'a');
     const shown = {
@@ -52,8 +52,8 @@ describe('what a permit says', () => {
   });
 });
 
-describe('the context that a tool runs in', () => {
-  test('E1: it is made of the one that was active at the decision, and is always the same', () => {
+describe('the context in which a tool runs', () => {
+  test('E1: it derives from the context that was active at the decision, and is always the same', () => {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     const spans = new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() });
     trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [spans] }));
@@ -66,7 +66,7 @@ describe('the context that a tool runs in', () => {
     expect(permit.context).toBe(within);
   });
 
-  test('E1: without a tracer it is whichever is active', () => {
+  test('E1: without a tracer it is the active context', () => {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     const permit = bench().session.acquire('a');
     const other = ROOT_CONTEXT.setValue(createContextKey('x'), 1);

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('K3: all at once, before the first call', () => {
+describe('K3: refresh before the first call', () => {
   const now = () => 10;
 
   test('K3: refresh waits for every answer', async () => {
@@ -60,7 +60,7 @@ describe('K3: all at once, before the first call', () => {
     expect(check).toHaveBeenCalledTimes(1);
   });
 
-  test('K2: refresh gives up a check that hangs, also when the clock does not move', async () => {
+  test('K2: refresh abandons a check that hangs, even if the clock does not move', async () => {
     const { refresh, peek, scores } = cache({ timeoutMs: 5 });
     const { check, answer } = slowCheck();
     const works: Precheck = async () => 'degraded' as const;
@@ -71,7 +71,7 @@ describe('K3: all at once, before the first call', () => {
     expect(reports()).toEqual([expect.stringContaining("didn't answer within 5 ms")]);
   });
 
-  test('K2: refresh does not join a check that has had its time, but asks again', async () => {
+  test('K2: refresh does not join a check that has exceeded its time, but asks again', async () => {
     const { availability, refresh, peek } = cache();
     availability('search', slowCheck().check, 0);
     await refresh([['search', () => 'unavailable']], () => 40);
@@ -98,8 +98,8 @@ describe('K3: all at once, before the first call', () => {
   });
 });
 
-describe('S5: scores are forgotten', () => {
-  test('S5: and asked for again', () => {
+describe('S5: scores are forgotten after an event', () => {
+  test('S5: the checks are asked again', () => {
     const { availability, peek, forget } = cache();
     availability('search', () => 'unavailable', 0);
     forget();
@@ -107,7 +107,7 @@ describe('S5: scores are forgotten', () => {
     expect(availability('search', () => 'degraded', 1)).toBe('degraded');
   });
 
-  test('S5: answers that were under way count for nothing', async () => {
+  test('S5: answers that were under way do not count', async () => {
     const { availability, peek, forget, scores } = cache();
     const before = slowCheck();
     const after = slowCheck();

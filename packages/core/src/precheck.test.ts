@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 describe('K1: a check scores a tool', () => {
-  test.each(['available', 'degraded', 'unavailable'] as const)('K1: %s, said at once, counts at once', (score) => {
+  test.each(['available', 'degraded', 'unavailable'] as const)('K1: %s, answered at once, counts at once', (score) => {
     const { availability, scores } = cache();
     const check = vi.fn<Precheck>(() => score);
     expect(availability('search', check, 5)).toBe(score);
@@ -39,7 +39,7 @@ describe('K2: a check that fails means available', () => {
     ['gives nothing', () => undefined, 'Return one of'],
     ['promises no score', async () => true, 'Return one of'],
     ['gives a promise that throws', () => Object.defineProperty({}, 'then', { get: () => fails('trap') }), 'trap'],
-  ])('K2: one that %s', async (_, check, message) => {
+  ])('K2: a check that %s', async (_, check, message) => {
     const { availability, peek, scores } = cache();
     expect(availability('search', check as Precheck, 0)).toBe('available');
     await microtasks();
@@ -49,13 +49,13 @@ describe('K2: a check that fails means available', () => {
     expect(reports()[0]).toContain(message);
   });
 
-  test('K2: one that failed replaces a bad score', async () => {
+  test('K2: a check that failed replaces a bad score', async () => {
     const { availability } = cache();
     availability('search', () => 'unavailable', 0);
     expect(availability('search', () => fails('broken'), 101)).toBe('available');
   });
 
-  test('K2: one that hangs, by the time of the caller', async () => {
+  test('K2: a check that hangs is measured by the time of the caller', async () => {
     const { availability, peek, scores } = cache();
     const { check, answer } = slowCheck();
     availability('search', () => 'unavailable', 0);
@@ -72,7 +72,7 @@ describe('K2: a check that fails means available', () => {
     expect(scores).toHaveLength(2);
   });
 
-  test('K2: one that hung is tried again once its score is too old, not before', () => {
+  test('K2: a check that hung is tried again only once its score is too old', () => {
     const { availability } = cache();
     const { check } = slowCheck();
     availability('search', check, 0);
@@ -82,7 +82,7 @@ describe('K2: a check that fails means available', () => {
     expect(check).toHaveBeenCalledTimes(2);
   });
 
-  test('K2: a score is never given more time than it is worth', () => {
+  test('K2: the time limit of a check is never longer than the age limit of its score', () => {
     const { availability, peek } = cache({ maxAgeMs: 10, timeoutMs: 1_000 });
     availability('search', slowCheck().check, 0);
     availability('search', () => 'unavailable', 10);
@@ -90,7 +90,7 @@ describe('K2: a check that fails means available', () => {
     expect(peek('search', 10)).toBe('available');
   });
 
-  test('K2: 5,000 ms where nothing else is said', () => {
+  test('K2: the time limit is 5,000 ms by default', () => {
     const { availability } = createPrecheckCache({ maxAgeMs: 30_000, onScore: () => {} });
     const { check } = slowCheck();
     for (const ms of [0, 4_999, 5_000]) availability('search', check, ms);
@@ -105,7 +105,7 @@ describe('K2: a check that fails means available', () => {
 });
 
 describe('K3: scores are cached, and a decision never waits', () => {
-  test('K3: unknown yet is available; the answer counts from then on', async () => {
+  test('K3: a tool without an answer is available; the answer counts once it arrives', async () => {
     const { availability } = cache();
     const { check, answer } = slowCheck();
     expect(availability('search', check, 0)).toBe('available');
@@ -123,7 +123,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
     expect(check).toHaveBeenCalledTimes(2);
   });
 
-  test('K3: the old score is used until the new one is there, and one check runs at a time', async () => {
+  test('K3: the old score is used until the new one arrives, and one check runs at a time', async () => {
     const { availability, scores } = cache();
     const { check, answer } = slowCheck();
     availability('search', () => 'degraded', 0);
@@ -134,7 +134,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
     expect(scores).toEqual(['search: degraded', 'search: unavailable']);
   });
 
-  test('K3: an answer is as old as its question', async () => {
+  test('K3: an answer is as old as its request', async () => {
     const { availability } = cache();
     const { check, answer } = slowCheck();
     availability('search', check, 0);
@@ -145,7 +145,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
     expect(check).toHaveBeenCalledTimes(2);
   });
 
-  test('K3: a score of twice the age says nothing any more', () => {
+  test('K3: a score of twice the age limit no longer counts', () => {
     const { availability, peek } = cache();
     availability('search', () => 'unavailable', 0);
     expect([peek('search', 199), peek('search', 200)]).toEqual(['unavailable', 'available']);
@@ -154,7 +154,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
     expect(check).toHaveBeenCalledTimes(1);
   });
 
-  test('K3: the answer of a check that was given up does not overwrite the newer one', async () => {
+  test('K3: the answer of an abandoned check does not overwrite the newer one', async () => {
     const { availability, peek } = cache();
     const { check, answer, refuse } = slowCheck();
     availability('search', check, 0);
@@ -167,7 +167,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
     expect(peek('search', 152)).toBe('degraded');
   });
 
-  test('K3: a check that asks for its own tool is not started again by that', () => {
+  test('K3: a check that asks for its own tool does not start itself again', () => {
     const { availability } = cache();
     const check = vi.fn<Precheck>((tool) => {
       expect(availability(tool, check, 0)).toBe('available');
@@ -177,7 +177,7 @@ describe('K3: scores are cached, and a decision never waits', () => {
     expect(check).toHaveBeenCalledTimes(1);
   });
 
-  test('C11: who only looks starts nothing and changes nothing', () => {
+  test('C11: a reader starts no check and changes nothing', () => {
     const { availability, peek, scores } = cache();
     expect(peek('search', 0)).toBe('available');
     const check = vi.fn<Precheck>(() => 'unavailable');

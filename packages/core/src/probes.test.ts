@@ -16,7 +16,7 @@ const probing = (...ends: readonly number[]) => {
   return { found, probes, take };
 };
 
-test('C9: a probe lapses when its lease ends, the earliest end first, and each once', () => {
+test('C9: each probe lapses once, when its lease ends, the earliest end first', () => {
   expect(probing().take(100)).toBeUndefined();
   const { take } = probing(90, 70, 80, 170, 70);
   expect([69, 70, 70, 70].map((ms) => take(ms))).toEqual([undefined, 1, 4, undefined]);
@@ -29,7 +29,7 @@ test('C9: a probe that was settled does not lapse', () => {
   expect([take(89), take(90), take(1_000)]).toEqual([undefined, 0, undefined]);
 });
 
-test('C11: a copy has the same probes and handlers, and takes none of the original', () => {
+test('C11: a copy has the same probes and handlers, and removes none from the original', () => {
   const { found, take } = probing(90, 70);
   const copy = found.copy();
   expect(copy.takeLapsed(100)?.[1]).toBe(settle);

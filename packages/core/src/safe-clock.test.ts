@@ -64,14 +64,14 @@ describe('C10: a safe clock', () => {
     expect(logged).toEqual([]);
   });
 
-  test('C10: time never goes back, and goes on once the clock has caught up; Unix time may go back', () => {
+  test('C10: time never goes back, and continues once the clock has caught up; Unix time may go back', () => {
     const clock = safeClock(clockOf(5, 9, 3, 8, 9, 10));
     expect(readings(clock.now, 6)).toEqual([5, 9, 9, 9, 9, 10]);
     expect(readings(clock.unixNow, 6)).toEqual([5, 9, 3, 8, 9, 10]);
     expect(logged).toEqual([]);
   });
 
-  test.each(NO_TIMES)('E5, C10: in place of %s the last good reading is given', (_, reading) => {
+  test.each(NO_TIMES)('E5, C10: instead of %s the clock returns the last good reading', (_, reading) => {
     const clock = safeClock(clockOf(4, reading, 6, reading));
     expect(readings(clock.now, 4)).toEqual([4, 4, 6, 6]);
     expect(readings(clock.unixNow, 4)).toEqual([4, 4, 6, 6]);
@@ -109,7 +109,7 @@ describe('C10: a safe clock', () => {
     );
   });
 
-  test('E5: a clock that fails says so for as long as it does', () => {
+  test('E5: a clock that fails is reported as failing for as long as it fails', () => {
     const clock = safeClock(clockOf(1, fail, Number.NaN, 2, 1));
     const seen = Array.from({ length: 5 }, () => {
       clock.now();
@@ -134,13 +134,13 @@ describe('C10: a safe clock', () => {
     expect([now(), now(), unixNow()]).toEqual([41, 42, 42_000]);
   });
 
-  test('C10: the system clock is safe as it is', () => {
+  test('C10: the system clock is already safe', () => {
     expect(safeClock(systemClock)).toBe(systemClock);
   });
 });
 
 describe('E5: a box whose clock throws', () => {
-  test('E5, C10: decides, protects, reports and ends as if time stood still', async () => {
+  test('E5, C10: the session decides, protects, reports and ends as if time did not pass', async () => {
     const clock = { now: fail, unixNow: fail };
     const box = createBreakerbox({
       agent: 'tester',
@@ -165,7 +165,7 @@ describe('E5: a box whose clock throws', () => {
     expect(logged.filter((line) => line.includes('clock'))).toHaveLength(2);
   });
 
-  test('E5, C10: one that throws from the middle of a run on changes no decision', () => {
+  test('E5, C10: a clock that starts to throw during a run changes no decision', () => {
     let broken = false;
     let ms = 1_000;
     const read = () => (broken ? fail() : ms);

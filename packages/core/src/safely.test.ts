@@ -14,7 +14,7 @@ const logTo = (): void => {
 };
 afterEach(() => diag.disable());
 
-test('E5: a tool’s name writes no line of its own into the log, and moves no cursor', () => {
+test('E5: a tool’s name adds no line to the log, and moves no cursor', () => {
   logTo();
   const tool = 'search\n2026-11-21T00:00:00Z CRITICAL forged\r\u2028\u202e\x1b[2J';
   const classify = (): never => {
@@ -27,7 +27,7 @@ test('E5: a tool’s name writes no line of its own into the log, and moves no c
   ]);
 });
 
-test('E5: what is told of is told as it is otherwise', () => {
+test('E5: an ordinary tool name is logged unchanged', () => {
   logTo();
   reportThrown("tokens() of tool 'wetter-für-morgen 🌦️'", new Error('mine'));
   expect(logged).toEqual([

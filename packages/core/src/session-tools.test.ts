@@ -21,7 +21,7 @@ test('Q1: a tool has one entry, and the tallies are in the order of the first ca
   expect([...entries.tallies().keys()]).toEqual(['search', 'made_up']);
 });
 
-test('W2: countless names share one tally, and no tool loses its own', () => {
+test('W2: countless names share one tally, and no tool loses its own tally', () => {
   const entries = toolsOf(new Map([['late', spec('late')]]));
   const own = Array.from({ length: 200 }, (_, index) => entries.make(`tool_${index}`, undefined, undefined));
   expect(new Set(own.map(({ tally }) => tally)).size).toBe(200);
@@ -34,7 +34,7 @@ test('W2: countless names share one tally, and no tool loses its own', () => {
   expect([...entries.tallies().keys()].at(-1)).toBe(OTHER_TOOL);
 });
 
-test('W2: a tool of that very name shares the tally, whenever it is called', () => {
+test('W2: a tool with exactly that name shares the tally, whenever it is called', () => {
   const entries = toolsOf(new Map());
   const named = entries.make(OTHER_TOOL, undefined, undefined);
   for (let index = 1; index < 200; index += 1) entries.make(`tool_${index}`, undefined, undefined);
@@ -55,7 +55,7 @@ test('C2: a tool that is declared after its first call gets another entry, and k
   expect(before.spec).toBeUndefined();
 });
 
-test('C13: so does one that is given a group later', () => {
+test('C13: a tool that gets a group later also gets another entry, and keeps its tally', () => {
   const search = spec('search');
   const entries = toolsOf(new Map([['search', search]]));
   const before = entries.make('search', undefined, undefined);
@@ -77,7 +77,7 @@ test('C2: a call under way when its tool is declared ends as it began: without a
   expect(session.view().budget.consumed).toBe(1);
 });
 
-test('Q2: names that a model makes up are cut, and untyped ones are shown', () => {
+test('Q2: names that a model invents are cut, and untyped ones are shown', () => {
   const { session } = bench();
   const book = 'x'.repeat(1_000_000);
   const permit = session.acquire(book);

@@ -16,7 +16,7 @@ describe('deciding', () => {
     );
   });
 
-  test('E4: the other tools go on while one is open', () => {
+  test('E4: the other tools continue while one is open', () => {
     const { session } = bench();
     trip(session, 'a');
     expect(succeedOnce(session, 'b')).toBe('call');
@@ -33,7 +33,7 @@ describe('deciding', () => {
     expect(succeedOnce(session, 'a')).toBe('call');
   });
 
-  test('O3: where a probe waits for a Retry-After alone, the message says how long', () => {
+  test('O3: if a probe waits for a Retry-After alone, the message says how long', () => {
     const { session } = bench({ defaults: { failureThreshold: 1 } });
     failOnce(session, 'a', 'rate_limit', 300_000);
     steps(session, 5);
@@ -42,7 +42,7 @@ describe('deciding', () => {
     );
   });
 
-  test('P1: a session that never steps probes by time', () => {
+  test('P1: a session without steps probes by time', () => {
     const { session, clock } = bench();
     trip(session, 'a');
     clock.advance(59_999);
@@ -51,7 +51,7 @@ describe('deciding', () => {
     expect(session.acquire('a').decision).toBe('probe');
   });
 
-  test('C6: while one probe is on its way, others are skipped and told so', () => {
+  test('C6: while one probe is under way, other calls are skipped, and the message says so', () => {
     const { session } = bench();
     trip(session, 'a');
     steps(session, 3);
@@ -93,7 +93,7 @@ describe('deciding', () => {
     expect(session.view().budget).toMatchObject({ rule: 'window', remaining: 4 });
   });
 
-  test('S2: while systemic every tool pauses, the healthy and the probing too, until a person confirms', () => {
+  test('S2: while systemic every tool pauses, including healthy and probing ones, until a person confirms', () => {
     const { session, box } = bench();
     const lines = journal(box);
     trip(session, 'a');
@@ -121,14 +121,14 @@ describe('deciding', () => {
     ]);
   });
 
-  test('S1: with `systemic: false` tools are never taken together', () => {
+  test('S1: with `systemic: false` failures of several tools never make an event', () => {
     const { session } = bench({ systemic: false, budget: { failures: 50 } });
     for (const tool of ['a', 'b', 'c']) trip(session, tool);
     expect(session.acquire('d').decision).toBe('call');
     expect(session.view().budget).toMatchObject({ remaining: 47, consumed: 9, provisional: 0 });
   });
 
-  test('C12: another session of the box has circuits and budget of its own', () => {
+  test('C12: another session of the box has its own circuits and budget', () => {
     const { session, box } = bench();
     trip(session, 'a');
     const other = box.session();
@@ -138,7 +138,7 @@ describe('deciding', () => {
 });
 
 describe('around sessions', () => {
-  test('E5: a listener that throws, at once or later, changes nothing and is reported', async () => {
+  test('E5: a listener that throws, synchronously or later, changes nothing and is reported', async () => {
     const error = watchDiag();
     const { session, box } = bench();
     box.on('circuit.transition', () => {
@@ -152,7 +152,7 @@ describe('around sessions', () => {
     await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(4));
   });
 
-  test('E5: box.on gives a function that stops listening', () => {
+  test('E5: box.on returns a function that stops listening', () => {
     const { session, box } = bench();
     const listener = vi.fn();
     const stop = box.on('decision', listener);
@@ -162,7 +162,7 @@ describe('around sessions', () => {
     expect(listener).toHaveBeenCalledOnce();
   });
 
-  test('B5: a name that the model made up has no circuit, but its failures cost budget', () => {
+  test('B5: a name that the model invented has no circuit, but its failures cost budget', () => {
     const { session } = bench();
     const permit = session.acquire('made_up');
     expect(permit).toMatchObject({ decision: 'call', reason: 'undeclared', state: undefined });
@@ -186,7 +186,7 @@ describe('around sessions', () => {
     expect(session.peek('late')?.state).toBe('open');
   });
 
-  test('C11: looking changes nothing, and shows what the next decision finds: a lease that has run out is a failure', () => {
+  test('C11: a reader changes nothing, and shows what the next decision finds: an expired lease is a failure', () => {
     const { session, clock, box } = bench();
     trip(session, 'a');
     steps(session, 3);

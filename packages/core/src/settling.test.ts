@@ -34,7 +34,7 @@ describe('settling', () => {
     expect(session.view().budget.remaining).toBe(5);
   });
 
-  test('C7: calls under way when the circuit opened change nothing any more, and cost nothing', () => {
+  test('C7: calls under way when the circuit opened no longer change anything, and cost nothing', () => {
     const { session, box } = bench();
     const late: boolean[] = [];
     box.on('outcome', (event) => late.push(event.late));
@@ -47,7 +47,7 @@ describe('settling', () => {
     expect(late).toEqual([false, false, false, true, true, true]);
   });
 
-  test('C8: a cancelled probe gives its place back', () => {
+  test('C8: a cancelled probe returns its slot', () => {
     const { session } = bench();
     trip(session, 'a');
     steps(session, 3);
@@ -59,7 +59,7 @@ describe('settling', () => {
     expect(session.peek('a')?.state).toBe('closed');
   });
 
-  test('C9: a probe that never settles counts as failed when its lease runs out', () => {
+  test('C9: a probe that never settles counts as failed when its lease ends', () => {
     const { session, clock, box } = bench();
     const outcomes: string[] = [];
     box.on('outcome', ({ outcome, category }) => outcomes.push(`${outcome} ${category}`));
@@ -76,7 +76,7 @@ describe('settling', () => {
     expect(outcomes).toHaveLength(4);
   });
 
-  test('C9: not a moment before; and of several probes each at its own time', () => {
+  test('C9: it does not fail earlier; and each of several probes fails at its own time', () => {
     const { session, clock, box } = bench({ systemic: false, budget: { failures: 50 } });
     const lines = journal(box);
     trip(session, 'b');
@@ -94,7 +94,7 @@ describe('settling', () => {
     expect(lines.slice(-2)).toEqual(['b half_open>open', 'a half_open>open']);
   });
 
-  test('C9: a probe that comes back after its lease has failed, whether or not the session was used in between', () => {
+  test('C9: a probe that returns after its lease has failed, whether or not the session was used before', () => {
     const { session, clock } = bench();
     trip(session, 'a');
     steps(session, 3);
@@ -105,7 +105,7 @@ describe('settling', () => {
     expect(session.view().budget.remaining).toBe(4);
   });
 
-  test('C9: hung probes of several rounds never wedge the circuit', () => {
+  test('C9: hung probes of several rounds never block the circuit permanently', () => {
     const { session, clock } = bench({ budget: { failures: 50 }, defaults: { probes: 2, cooldownMs: 1_000 } });
     trip(session, 'a');
     for (let round = 0; round < 8; round += 1) {
@@ -121,7 +121,7 @@ describe('settling', () => {
     expect(session.peek('a')?.state).toBe('closed');
   });
 
-  test('C9: a call that never settles in closed state costs nothing', () => {
+  test('C9: a call that never settles in the closed state costs nothing', () => {
     const { session, clock } = bench();
     session.acquire('a');
     clock.advance(1e9);
@@ -129,7 +129,7 @@ describe('settling', () => {
     expect(session.view()).toMatchObject({ state: 'active', budget: { consumed: 0 } });
   });
 
-  test('O1: outcomes can be judged otherwise for one tool', () => {
+  test('O1: a tool may have its own judgement of outcomes', () => {
     const { session } = bench({ tools: { a: { outcomes: { tool_error: 'failure', network: 'ignored' } }, b: {} } });
     session.acquire('a').settle({ result: { isError: true, content: [{ type: 'text', text: 'unknown order id' }] } });
     session.acquire('b').settle({ result: { isError: true, content: [{ type: 'text', text: 'unknown order id' }] } });
@@ -137,7 +137,7 @@ describe('settling', () => {
     expect([session.peek('a')?.failures, session.peek('b')?.failures]).toEqual([1, 0]);
   });
 
-  test('O2: a classifier of the user goes first, and may leave it to ours', () => {
+  test('O2: a classifier of the user comes first, and may leave the decision to the built-in one', () => {
     const classify = (error: unknown) => (String(error).includes('quota') ? ('resource' as const) : undefined);
     const { session } = bench({ defaults: { failureThreshold: 1, classify } });
     session.acquire('a').settle({ error: new Error('monthly quota used up') });
@@ -145,7 +145,7 @@ describe('settling', () => {
     expect([session.peek('a')?.category, session.peek('b')?.category]).toEqual(['resource', 'network']);
   });
 
-  test('E5: a classifier that throws or answers nonsense leaves it to ours', () => {
+  test('E5: if a classifier throws or returns an invalid value, the built-in one decides', () => {
     const error = watchDiag();
     const { session } = bench({
       tools: {
@@ -165,19 +165,22 @@ describe('settling', () => {
     expect(error).toHaveBeenCalledOnce();
   });
 
-  test.each(LATE)('E5: so is one that %s, and that is told', async (_, classify, told) => {
-    const error = watchDiag();
-    const { session } = bench({ tools: { a: { failureThreshold: 1, classify: classify as never } } });
-    session.acquire('a').settle({ error: Object.assign(new Error('x'), { code: 'ECONNRESET' }) });
-    expect(session.peek('a')).toMatchObject({ state: 'open', category: 'network' });
-    expect(session.view().budget.remaining).toBe(4);
-    await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(told.length));
-    expect((error.mock.calls as unknown[][]).map(([, thrown]) => (thrown as Error).message)).toEqual(told);
-  });
+  test.each(LATE)(
+    'E5: the built-in one also decides if the classifier %s, and that is reported',
+    async (_, classify, told) => {
+      const error = watchDiag();
+      const { session } = bench({ tools: { a: { failureThreshold: 1, classify: classify as never } } });
+      session.acquire('a').settle({ error: Object.assign(new Error('x'), { code: 'ECONNRESET' }) });
+      expect(session.peek('a')).toMatchObject({ state: 'open', category: 'network' });
+      expect(session.view().budget.remaining).toBe(4);
+      await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(told.length));
+      expect((error.mock.calls as unknown[][]).map(([, thrown]) => (thrown as Error).message)).toEqual(told);
+    },
+  );
 });
 
 describe('settling by untyped callers', () => {
-  test('E3, E5: what is not a settlement says nothing of the tool, and throws nothing', () => {
+  test('E3, E5: an invalid settlement does not count for the tool, and throws nothing', () => {
     const error = watchDiag();
     const { session } = bench({ defaults: { failureThreshold: 1 } });
     const broken = {
@@ -190,7 +193,7 @@ describe('settling by untyped callers', () => {
     expect(session.view()).toMatchObject({ budget: { consumed: 0 }, circuits: [{ state: 'closed', failures: 0 }] });
   });
 
-  test('E5: what can not be read beside it takes nothing from how the call went', () => {
+  test('E5: unreadable fields beside the outcome do not change it', () => {
     const error = watchDiag();
     const { session, box } = bench();
     const outcomes: string[] = [];
@@ -220,7 +223,7 @@ describe('settling by untyped callers', () => {
     return { outcomes, told: warnings() };
   };
 
-  test('O2: an error that is given bare is classified, as one in its place is', () => {
+  test('O2: a bare error is classified like one in its field', () => {
     class ApiError extends Error {
       status = 503;
       error = { message: 'what the server said' };
@@ -246,7 +249,7 @@ describe('settling by untyped callers', () => {
     [Promise.resolve(1), 'an object with nothing in it'],
     [manyKeys, 'and 20 more'],
     [{ 'a\nb': 1 }, 'an object with a\\nb'],
-  ])('E5: %o says nothing of how the call went: it counts for nothing, and that is told by its keys', (one, words) => {
+  ])('E5: %o does not say how the call ended: it does not count, and its keys are reported', (one, words) => {
     const { outcomes, told } = settling(one);
     expect(outcomes).toEqual(['ignored unknown']);
     expect(told).toEqual([
@@ -259,7 +262,7 @@ describe('settling by untyped callers', () => {
     expect(told[0]).not.toMatch(/secret|boom|false/);
   });
 
-  test.each(['ok', 'faliure', null, 7])('E5: so does the outcome %j, that there is not', (outcome) => {
+  test.each(['ok', 'faliure', null, 7])('E5: nor does the unknown outcome %j', (outcome) => {
     const { outcomes, told } = settling({ outcome, category: 'network', error: new Error('x') });
     expect(outcomes).toEqual(['ignored unknown']);
     expect(told).toEqual([
@@ -267,7 +270,7 @@ describe('settling by untyped callers', () => {
     ]);
   });
 
-  test('O2: an outcome that is left open leaves it to the error or the result beside it', () => {
+  test('O2: without an outcome, the error or the result beside it decides', () => {
     const error = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
     const { outcomes, told } = settling(
       { outcome: undefined, error },
@@ -278,7 +281,7 @@ describe('settling by untyped callers', () => {
     expect(told).toHaveLength(1);
   });
 
-  test('O1: a category that there is not is unknown, and that is told', () => {
+  test('O1: a category that does not exist becomes unknown, and that is reported', () => {
     const { outcomes, told } = settling(
       { outcome: 'failure', category: 'netwrk' },
       { outcome: 'ignored', category: null },

@@ -20,7 +20,7 @@ const tracked = (circuit: TrackedCircuit['circuit']): TrackedCircuit => ({
   keys: undefined,
 });
 
-test('C11: a closed circuit shows its failures in a row, and nothing of an opening', () => {
+test('C11: a closed circuit shows its failures in a row, and no opening', () => {
   expect(viewCircuit(tracked(first), at(50), box)).toEqual({
     tool: 'search',
     group: undefined,
@@ -35,7 +35,7 @@ test('C11: a closed circuit shows its failures in a row, and nothing of an openi
   });
 });
 
-test('C11: an open one shows what opened it, for how long, and when its probe is due', () => {
+test('C11: an open circuit shows why it opened, for how long, and when its probe is due', () => {
   const open = fail(first, first, failure, policy, at(20));
   expect(viewCircuit(tracked(open), at(50, 1), box)).toEqual({
     tool: 'search',

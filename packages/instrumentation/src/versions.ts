@@ -2,7 +2,7 @@ import { BreakerboxUsageError } from '@breakerbox/core';
 
 /**
  * The framework versions that the contract suite runs with, from `least` on and below `below`. They are not in package.json, because npm
- * would reject to install beside another version, even if you do not use the framework's adapter.
+ * would not install beside another version, even if you do not use the framework's adapter.
  */
 export const SUPPORTED = {
   '@anthropic-ai/claude-agent-sdk': { least: '0.2.120', below: '0.4.0' },

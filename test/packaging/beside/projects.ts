@@ -63,7 +63,7 @@ export interface OldFramework extends Neighbour {
 }
 
 const tooOld = (where: string, needs: string, installed: string): string =>
-  `BreakerboxUsageError: ${where} needs ${needs} or later; installed is ${installed}`;
+  `BreakerboxUsageError: ${where} needs ${needs} or later, but version ${installed} is installed`;
 
 /** What the adapter's functions say, up to the folder. */
 const calling = (...calls: readonly string[]): string => `

@@ -33,15 +33,15 @@ const rules: readonly (readonly [string, () => Budget, number])[] = [
   ['strict', byStrict, 5],
 ];
 
-describe('B1, B6: what is asked of a budget by either rule', () => {
-  test.each(rules)('B2, S3: whether it is cautious, and how many charges are provisional: %s', (_, make) => {
+describe('B1, B6: both rules answer the same questions about a budget', () => {
+  test.each(rules)('B2, S3: caution and the number of provisional charges: %s', (_, make) => {
     expect([isCautious(make()), provisionalCount(make())]).toEqual([true, 1]);
     const { rule } = make();
     const full = createBudget({ rule });
     expect([isCautious(full), provisionalCount(full), mayChange(full)]).toEqual([false, 0, false]);
   });
 
-  test.each(rules)('B1, S3: its charges in the order that people are told of: %s', (_, make, tokens) => {
+  test.each(rules)('B1, S3: charges in the order in which reports show them: %s', (_, make, tokens) => {
     expect(chargesOf(make())).toEqual([
       { ...facts, tool: 'a', tokens, count: 1, standing: 'systemic' },
       { ...facts, tool: 'b', tokens, count: 1, standing: 'charged' },
@@ -49,13 +49,13 @@ describe('B1, B6: what is asked of a budget by either rule', () => {
     ]);
   });
 
-  test('B1: many charges that were made one say how many they are', () => {
+  test('B1: a charge that merges many charges says how many', () => {
     const charge = { ...facts, tool: 'a', provisional: false, uncapped: true, count: 7 } as const;
     const budget = sliding.withCharges({ ...sliding.createWindowBudget({ limit: 9 }), charges: [charge] });
     expect(chargesOf(budget)).toEqual([{ ...facts, tool: 'a', tokens: 0, count: 7, standing: 'charged' }]);
   });
 
-  test('B4: time may change a budget in which tokens are all that counts', () => {
+  test('B4: time may change a budget that counts only tokens', () => {
     const probe = { ...facts, tool: 'a', tokens: 5, hasCircuit: true, free: true, mayBeShared: true };
     expect(mayChange(sliding.chargeFailure(sliding.createWindowBudget({ limit: 5 }), probe))).toBe(true);
   });

@@ -46,13 +46,13 @@ const failed = (entries: readonly Opening[], by: CorrelationPolicy | undefined =
 const toolsOf = ({ event }: Correlation) => event?.openings.map(({ tool }) => tool);
 
 describe('S1: circuits that open', () => {
-  test('S1: the second with the category of one that is open is an event', () => {
+  test('S1: a second opening with the category of an open circuit makes an event', () => {
     expect(opened([one('a')]).event).toBeUndefined();
     const { event } = opened([one('a'), one('b')]);
     expect(event).toMatchObject({ category: 'network', layer: 'network', openings: [one('a'), one('b')] });
   });
 
-  test('S1: two with different categories are not, three are', () => {
+  test('S1: two openings with different categories make no event, three do', () => {
     const two = [one('a', 'network'), one('b', 'server')];
     expect(opened(two).event).toBeUndefined();
     const { event } = opened([...two, one('c', 'filesystem')]);
@@ -60,11 +60,11 @@ describe('S1: circuits that open', () => {
     expect(event?.openings).toHaveLength(3);
   });
 
-  test('S1: those that are alike are the event, not what else is open', () => {
+  test('S1: the event has the openings that share a category, not the other open circuits', () => {
     expect(toolsOf(opened([one('a', 'network'), one('b', 'server'), one('c', 'network')]))).toEqual(['a', 'c']);
   });
 
-  test('S1: only within one window, by steps or by time', () => {
+  test('S1: openings make an event only within one window, by steps or by time', () => {
     expect(toolsOf(opened([one('a', 'network', 0, 0), one('b', 'network', 1, 10)]))).toEqual(['a', 'b']);
     expect(opened([one('a', 'network', 0, 0), one('b', 'network', 1, 11)]).event).toBeUndefined();
     expect(toolsOf(opened([one('a'), one('b', 'network', 120_000)]))).toEqual(['a', 'b']);
@@ -73,7 +73,7 @@ describe('S1: circuits that open', () => {
     expect(opened(three).event).toBeUndefined();
   });
 
-  test('O6: unknown is no shared category, but three circuits are three circuits', () => {
+  test('O6: unknown is not a shared category, but three circuits of it are three circuits', () => {
     const two = [one('a', 'unknown'), one('b', 'unknown')];
     expect(opened(two).event).toBeUndefined();
     expect(opened([...two, one('c', 'unknown')]).event).toMatchObject({ category: undefined, layer: 'unknown' });
@@ -90,13 +90,13 @@ describe('S1: circuits that open', () => {
     expect(open('search', 'orders').event).toBeUndefined();
   });
 
-  test('S1: permission needs no third tool where two have a group in common', () => {
+  test('S1: permission needs no third tool if two tools share a group', () => {
     const { event } = opened([one('read', 'permission'), one('write', 'permission')]);
     expect(event).toMatchObject({ category: 'permission', layer: 'group', group: 'files' });
   });
 
   test.each(['network', 'timeout', 'server', 'resource'] as const)(
-    'S1, C13: tools of one group that open with %s are one source, and so is their group',
+    'S1, C13: tools of one group that open with %s are one source together with their group',
     (category) => {
       const open = (...tools: string[]) => toolsOf(opened(tools.map((tool) => one(tool, category))));
       expect(open('read', 'write')).toBeUndefined();
@@ -106,7 +106,7 @@ describe('S1: circuits that open', () => {
     },
   );
 
-  test('S1, C13: so they are among circuits of any category, but not in categories that no group counts', () => {
+  test('S1, C13: they are also one source among circuits of any category, but not in categories that no group counts', () => {
     const open = (...openings: Opening[]) => toolsOf(opened(openings, { ...policy, sameCategory: 9 }));
     const two = [one('read', 'network'), one('write', 'server')];
     expect(open(...two, one('a', 'filesystem'))).toBeUndefined();
@@ -114,24 +114,24 @@ describe('S1: circuits that open', () => {
     expect(open(one('read', 'network'), one('write', 'rate_limit'), one('a', 'filesystem'))).toHaveLength(3);
   });
 
-  test('S1: two that time out beside a third of another category are an event of three', () => {
+  test('S1: two tools that time out and a third of another category make an event of three', () => {
     const three = [one('x', 'server'), one('a', 'timeout'), one('b', 'timeout')];
     expect(toolsOf(opened(three))).toEqual(['x', 'a', 'b']);
   });
 
-  test('S4: what the tools of the event share is named; those that join may end it', () => {
+  test('S4: the event names what its tools share, and a tool that joins may change that', () => {
     const event = opened([one('search'), one('weather')]);
     expect(event.event).toMatchObject({ layer: 'dependency', dependency: 'proxy' });
     const grown = correlateOpening(event, one('orders'), policy);
     expect(grown.event).toMatchObject({ layer: 'network', dependency: undefined });
   });
 
-  test('S1: a failed probe of a circuit that is listed is no news', () => {
+  test('S1: a failed probe of a listed circuit adds no opening', () => {
     const before = opened([one('a')]);
     expect(correlateOpening(before, one('a', 'server', 5), policy)).toBe(before);
   });
 
-  test('S1: without a policy openings are listed and failures are not, and no event begins', () => {
+  test('S1: without a policy openings are listed, failures are not, and no event begins', () => {
     const listed = [one('a'), one('b'), one('c'), one('d')];
     expect(listed.reduce((all, opening) => correlateOpening(all, opening, undefined), NO_CORRELATION)).toEqual({
       openings: listed,
@@ -145,7 +145,7 @@ describe('S1: circuits that open', () => {
 describe('S1: circuits that open while an event lasts', () => {
   const event = opened([one('a'), one('b')]);
 
-  test('S1: each joins, whatever its category and however late; the event is another object then', () => {
+  test('S1: each circuit joins, whatever its category and however late, and the event becomes a new object', () => {
     const grown = correlateOpening(event, one('c', 'server', 1e9), policy);
     expect(toolsOf(grown)).toEqual(['a', 'b', 'c']);
     expect(grown.event).toMatchObject({ category: undefined });
@@ -153,13 +153,13 @@ describe('S1: circuits that open while an event lasts', () => {
     expect(correlateOpening(grown, one('c', 'server', 1e9), policy).event).toBe(grown.event);
   });
 
-  test('S1: a tool that has closed and opens again is still one tool', () => {
+  test('S1: a tool that closes and opens again counts as one tool', () => {
     const reopened = correlateOpening(correlateClosing(event, new Set(['a'])), one('a', 'network', 9), policy);
     expect(reopened.event?.openings).toEqual([one('b'), one('a', 'network', 9)]);
     expect(reopened.openings).toEqual([one('b'), one('a', 'network', 9)]);
   });
 
-  test('S1, C12: in scope process only one that is alike and in the window of the latest joins', () => {
+  test('S1, C12: in scope process a circuit joins only with the same category and in the window of the latest opening', () => {
     const join = (opening: Opening) => correlateOpening(event, opening, process);
     expect(toolsOf(join(one('c', 'network', 120_000)))).toEqual(['a', 'b', 'c']);
     for (const other of [one('c', 'server'), one('c', 'network', 120_001), one('c', 'unknown')]) {
@@ -170,7 +170,7 @@ describe('S1: circuits that open while an event lasts', () => {
     expect(toolsOf(correlateOpening(grown, one('d', 'network', 240_000), process))).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('S1, C12: in scope process nothing joins an event without a shared category', () => {
+  test('S1, C12: in scope process no circuit joins an event without a shared category', () => {
     const mixed = opened([one('a', 'network'), one('b', 'server'), one('c', 'unknown')], process);
     expect(toolsOf(mixed)).toEqual(['a', 'b', 'c']);
     for (const category of ['network', 'server', 'unknown'] as const) {
@@ -179,13 +179,13 @@ describe('S1: circuits that open while an event lasts', () => {
   });
 });
 
-test('S5: the latest opening of an event; of several at the same time, the first', () => {
+test('S5: the latest opening of an event is found; of several at the same time, the first', () => {
   const [earlier, first, second] = [one('a'), one('b', 'network', 2, 1), one('c', 'network', 2, 2)];
   const { event } = opened([earlier, first, second]);
   expect(event && [latestOpening(event), latestOf(event)]).toEqual([first, 2]);
 });
 
-describe('S1: failures with no success in between', () => {
+describe('S1: failures with no success between them', () => {
   const five = [
     one('a', 'server', 1),
     one('b', 'server', 2),
@@ -194,7 +194,7 @@ describe('S1: failures with no success in between', () => {
     one('b', 'server', 5),
   ];
 
-  test('S1: 5 of 3 tools in one category are an event, though no circuit is open', () => {
+  test('S1: 5 failures of 3 tools in one category make an event, though no circuit is open', () => {
     expect(failed(five.slice(0, 4)).event).toBeUndefined();
     const { event, openings } = failed(five);
     expect(event).toMatchObject({ category: 'server', layer: 'upstream' });
@@ -202,19 +202,19 @@ describe('S1: failures with no success in between', () => {
     expect(openings).toEqual([]);
   });
 
-  test('S1: not 5 of 2 tools; the sixth, of a third tool, makes the event', () => {
+  test('S1: 5 failures of 2 tools make no event; the sixth, of a third tool, does', () => {
     const two = failed(['a', 'b', 'a', 'b', 'a'].map((tool) => one(tool)));
     expect(two.event).toBeUndefined();
     expect(toolsOf(correlateFailure(two, one('c'), policy))).toEqual(['a', 'b', 'c']);
   });
 
-  test('S1: not 5 of 3 categories, and those in between belong to none', () => {
+  test('S1: 5 failures of 3 categories make no event, and failures of other categories do not count', () => {
     const mixed = failed([...five.slice(0, 4), one('x', 'network', 4), one('y', 'timeout', 4)]);
     expect(mixed.event).toBeUndefined();
     expect(toolsOf(failed(five.slice(4), policy, mixed))).toEqual(['a', 'b', 'c']);
   });
 
-  test('S1: a success of any tool begins the log again', () => {
+  test('S1: a success of any tool clears the log', () => {
     const four = failed(five.slice(0, 4));
     const emptied = correlateSuccess(four);
     expect(emptied).toEqual(NO_CORRELATION);
@@ -226,7 +226,7 @@ describe('S1: failures with no success in between', () => {
     expect(correlateFailure(NO_CORRELATION, one('a', 'unknown'), policy)).toBe(NO_CORRELATION);
   });
 
-  test('S1: what lies outside the window of the newest is dropped', () => {
+  test('S1: failures outside the window of the newest are dropped', () => {
     const old = failed([one('a', 'server', 0), one('a', 'network', 120_001)]);
     expect(old.failures).toEqual([one('a', 'network', 120_001)]);
     const late = failed([...five.slice(0, 4), one('b', 'server', 120_002)]);
@@ -234,7 +234,7 @@ describe('S1: failures with no success in between', () => {
     expect(toolsOf(failed([...five.slice(0, 4), one('b', 'server', 120_001)]))).toEqual(['a', 'b', 'c']);
   });
 
-  test('S1: of each tool and category the latest 5 are kept: more prove nothing more', () => {
+  test('S1: the latest 5 failures of each tool and category are kept, because more add no evidence', () => {
     const many = failed([one('b', 'server', 0), ...Array.from({ length: 80 }, (_, ms) => one('a', 'server', ms))]);
     expect(many.failures).toEqual([one('b', 'server', 0), ...[75, 76, 77, 78, 79].map((ms) => one('a', 'server', ms))]);
     const other = correlateFailure(many, one('a', 'network', 80), policy);
@@ -250,7 +250,7 @@ describe('S1: failures with no success in between', () => {
     expect(toolsOf(apart)).toEqual(['read', 'write', 'a']);
   });
 
-  test('S4: a tool whose circuit is open is part of the event with its opening', () => {
+  test('S4: a tool with an open circuit is part of the event with its opening', () => {
     const open = correlateOpening(failed(five.slice(0, 3)), one('a', 'server', 3), policy);
     expect(failed(five.slice(3), policy, open).event?.openings).toEqual([
       one('a', 'server', 3),
@@ -259,7 +259,7 @@ describe('S1: failures with no success in between', () => {
     ]);
   });
 
-  test('S1: while an event lasts nothing is logged, and a tool of it that opens does not join twice', () => {
+  test('S1: during an event no failure is logged, and a tool of the event that opens does not join twice', () => {
     const event = failed(five);
     expect(correlateFailure(event, one('d', 'server', 6), policy)).toBe(event);
     const grown = correlateOpening(event, one('b', 'server', 7), policy);
@@ -267,7 +267,7 @@ describe('S1: failures with no success in between', () => {
     expect(grown.event).not.toBe(event.event);
   });
 
-  test('S1: the numbers can be set', () => {
+  test('S1: the numbers are configurable', () => {
     const own = { ...policy, sharedFailures: 3, sharedTools: 2 };
     expect(failed([one('a'), one('b')], own).event).toBeUndefined();
     expect(toolsOf(failed([one('a'), one('b'), one('b')], own))).toEqual(['a', 'b']);

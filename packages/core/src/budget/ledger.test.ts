@@ -40,7 +40,7 @@ const list = (kept: Kept) =>
     .join(' ');
 const rules: readonly BudgetOptions[] = [{ rule: 'window' }, { rule: 'strict' }];
 
-describe('B3: what is charged', () => {
+describe('B3: charges of the ledger', () => {
   const failure = {
     tool: 'a',
     category: 'network',
@@ -70,24 +70,24 @@ describe('B3: what is charged', () => {
   test.each([
     ['window', 70],
     ['strict', 100],
-  ] as const)('S3, B4: a part of an event that lasts is free, by the rule %s', (rule, tokens) => {
+  ] as const)('S3, B4: a failure that joins a current event is free, by the rule %s', (rule, tokens) => {
     const { budget } = charged(startOf({ rule, tokens: 100 }), { isPartOfEvent: true });
     expect([remaining(budget), tokensRemaining(budget)]).toEqual([5, tokens]);
   });
 
-  test('S3: a charge is provisional only where failures of several tools may be one event', () => {
+  test('S3: a charge is provisional only if failures of several tools may be one event', () => {
     const ofOne = (apart: boolean) => list({ ...sliding, ledger: charged(sliding, {}, apart) });
     expect([ofOne(false), ofOne(true)]).toEqual(['a?', 'a']);
   });
 
-  test.each(rules)('B4: a cost that is no number counts as 0: $rule', (options) => {
+  test.each(rules)('B4: a cost that is not a number counts as 0: $rule', (options) => {
     for (const tokens of [Number.NaN, -5, Number.POSITIVE_INFINITY]) {
       const { ledger } = failed(startOf({ ...options, tokens: 1_000 }), 'a', 'network', at(0), 1, tokens);
       expect([tokensRemaining(ledger.budget), remaining(ledger.budget)]).toEqual([1_000, 4]);
     }
   });
 
-  test('C15: a group opens: by the rule window its members have one charge, by the rule strict they keep theirs', () => {
+  test('C15: when a group opens, its members have one charge by the rule window, and keep theirs by the rule strict', () => {
     const opening = { tool: 'group:g', category: 'network', at: at(2), unixMs: 0 } as const;
     const both = [sliding, strict].map((start) => {
       const { ledger, correlation } = failed(failed(start, 'a', 'network', at(0)), 'b', 'network', at(1), 2);
@@ -101,14 +101,14 @@ describe('B3: what is charged', () => {
     );
   });
 
-  test('B3, B6: a closing keeps charges apart from the next opening, by the rule window only', () => {
+  test('B3, B6: a closing separates charges from the next opening, by the rule window only', () => {
     const apart = opened(closed(failed(sliding, 'a', 'network', at(0)), 'a'), 'a', 'network', at(1));
     expect(windowOf(apart).charges.map(({ since }) => since)).toEqual(['closing']);
     const { ledger } = failed(strict, 'a', 'network', at(0));
     expect([recordClosing(ledger, 'a'), recordSuccess(ledger, 'a', undefined)]).toEqual([ledger, ledger]);
   });
 
-  test('S3: where failures of several tools are never one event, nothing is taken back, and nothing waits', () => {
+  test('S3: if failures of several tools are never one event, nothing is returned, and nothing waits', () => {
     const alone = (kept: Kept) => ({ correlation: kept.correlation, within: undefined });
     const charged = failed(strict, 'a', 'network', at(0));
     const opening = { tool: 'b', category: 'network', at: at(0), unixMs: 0 } as const;
@@ -129,14 +129,14 @@ describe('B3: what is charged', () => {
 });
 
 describe('S3: one charge for an event', () => {
-  test('S3: what its tools were charged in the window of their openings, and what is alike', () => {
+  test('S3: it covers charges of its tools in the window of their openings, and charges of its category', () => {
     const before = failed(failed(failed(sliding, 'x', 'network', at(0)), 'y', 'server', at(1)), 'a', 'server', at(2));
     const event = opened(opened(before, 'a', 'network', at(3)), 'b', 'network', at(4));
     expect(list(event)).toBe('y? x!');
     expect(event.ledger).toMatchObject({ event: event.correlation.event, paid: true });
   });
 
-  test('S3: what failed before the window is no part of it', () => {
+  test('S3: failures before the window are not part of it', () => {
     const long = at(500_000);
     const event = opened(opened(failed(sliding, 'a', 'network', at(0)), 'a', 'network', at(1)), 'b', 'network', long);
     expect(event.correlation.event).toBeUndefined();
@@ -144,7 +144,7 @@ describe('S3: one charge for an event', () => {
     expect(list(late)).toBe('x? b!');
   });
 
-  test('S3: where it has had its charge, those of a circuit that joins are removed', () => {
+  test('S3: after its charge, the charges of a circuit that joins are removed', () => {
     const event = tripped(
       tripped(failed(sliding, 'c', 'timeout', at(0)), 'a', 'network', at(1)),
       'b',
@@ -155,7 +155,7 @@ describe('S3: one charge for an event', () => {
     expect(list(opened(event, 'c', 'timeout', at(3)))).toBe('a!');
   });
 
-  test('S3, C12: an event without a failure of this session costs it nothing, until a circuit joins that it failed with', () => {
+  test('S3, C12: an event without failures of this session costs nothing until a circuit joins that failed in this session', () => {
     const own = failed(sliding, 'c', 'timeout', at(0));
     const event = opened(opened(own, 'a', 'network', at(1)), 'b', 'network', at(2));
     expect([list(event), event.ledger.paid]).toEqual(['c?', false]);
@@ -169,7 +169,7 @@ describe('S3: one charge for an event', () => {
     expect(list(tripped(tripped(over, 'a', 'network', at(2)), 'b', 'network', at(3)))).toBe('a! a!');
   });
 
-  test('S3, C12: two events in a row of which a session missed the end of the first: it pays for both', () => {
+  test('S3, C12: a session that missed the end of the first of two events pays for both', () => {
     const first = tripped(tripped(sliding, 'a', 'network', at(0)), 'b', 'network', at(1));
     const second = systemicEvent(['c', 'd'].map((tool) => ({ tool, category: 'server', at: at(9), unixMs: 0 })));
     const { budget } = failed({ ...sliding, ledger: first.ledger }, 'c', 'server', at(8)).ledger;
@@ -179,7 +179,7 @@ describe('S3: one charge for an event', () => {
     expect(list({ ...first, ledger: followEvent({ ...first.ledger, budget }, grown, within) })).toBe('a!');
   });
 
-  test('S3: what is alike belongs to it in the window of its latest opening, wherever that is listed', () => {
+  test('S3: failures of the same category in the window of its latest opening belong to it, wherever that opening is listed', () => {
     const before = failed(sliding, 'x', 'network', at(450_000));
     const opening = (tool: string, ms: number) => ({ tool, category: 'network', at: at(ms), unixMs: 0 }) as const;
     const [early, late] = [opening('a', 500_000), opening('b', 600_000)];
@@ -191,11 +191,11 @@ describe('S3: one charge for an event', () => {
     }
   });
 
-  test('S3: an opening that brings nothing new leaves the ledger as it is', () => {
+  test('S3: an opening without new charges does not change the ledger', () => {
     expect(opened(sliding, 'a', 'network', at(0)).ledger).toBe(sliding.ledger);
   });
 
-  test('S3: the same event is followed once; without an event the ledger stays as it is', () => {
+  test('S3: the same event is followed once; without an event the ledger does not change', () => {
     const { ledger, correlation } = tripped(tripped(sliding, 'a', 'network', at(0)), 'b', 'network', at(1));
     expect(followEvent(ledger, correlation.event, within)).toBe(ledger);
     expect(followEvent(sliding.ledger, undefined, within)).toBe(sliding.ledger);
@@ -203,23 +203,23 @@ describe('S3: one charge for an event', () => {
   });
 });
 
-describe('B1: exhausted', () => {
+describe('B1: exhausted budgets', () => {
   const spent = failed(failed(sliding, 'a', 'network', at(0), 4), 'b', 'server', at(1), 2);
 
-  test('B1, S3: provisional failures alone leave nothing, and pause nothing', () => {
+  test('B1, S3: provisional failures alone may use up the budget, but they do not pause the session', () => {
     const five = failed(failed(sliding, 'a', 'network', at(0), 4), 'b', 'server', at(1));
     expect([left(five), settled(five).ledger.exhausted]).toEqual([0, false]);
     expect(settled(five).ledger).toBe(five.ledger);
     expect(settled(spent).ledger.exhausted).toBe(true); // The sixth is final.
   });
 
-  test('B1: while paused nothing leaves the window', () => {
+  test('B1: while the session is paused, no charge leaves the window', () => {
     const out = settled(spent);
     expect(passed(out, at(9e9, 900)).ledger).toBe(out.ledger);
     expect(left(passed(spent, at(9e9, 900)))).toBe(5);
   });
 
-  test('B1: an opening that merges enough ends the pause, one that does not leaves it', () => {
+  test('B1: an opening that merges enough ends the pause, an opening that merges less does not', () => {
     const out = settled(spent);
     expect(
       [opened(out, 'a', 'network', at(2)), opened(out, 'x', 'network', at(2))].map((one) => one.ledger.exhausted),
@@ -227,11 +227,11 @@ describe('B1: exhausted', () => {
     expect(settleExhaustion(out.ledger)).toBe(out.ledger);
   });
 
-  test('B1: a closing does not end it', () => {
+  test('B1: a closing does not end the pause', () => {
     expect(closed(settled(spent), 'a').ledger.exhausted).toBe(true);
   });
 
-  test.each(rules)('B1, B4: a new cycle ends it, with a full budget: $rule', (options) => {
+  test.each(rules)('B1, B4: a new cycle ends the pause, with a full budget: $rule', (options) => {
     const out = settled(failed(startOf({ ...options, tokens: 100 }), 'a', 'network', at(0), 1, 100));
     expect(out.ledger.exhausted).toBe(true);
     const { budget, exhausted } = renewBudget(out.ledger);
@@ -240,7 +240,7 @@ describe('B1: exhausted', () => {
 });
 
 describe('S3: time', () => {
-  test('S3: what can no longer be part of an event becomes final', () => {
+  test('S3: charges that can no longer be part of an event become final', () => {
     const one = failed(sliding, 'a', 'network', at(0));
     expect([list(passed(one, at(120_000))), list(passed(one, at(120_001)))]).toEqual(['a?', 'a']);
   });

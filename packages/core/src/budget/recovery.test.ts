@@ -34,14 +34,14 @@ const fails = (message: string): never => {
 };
 
 describe('S5: a systemic event ends after a time', () => {
-  test('S5: not before, and each event by its own beginning', () => {
+  test('S5: it does not end earlier, and each event counts from its own beginning', () => {
     const { isOver } = createRecoveryWatch({ afterMs: 1_000 });
     expect([500, 1_499, 1_500, 9_999].map((ms) => isOver(500, ms))).toEqual([undefined, undefined, 'time', 'time']);
     expect([2_999, 3_000].map((ms) => isOver(2_000, ms))).toEqual([undefined, 'time']);
     expect(reported).not.toHaveBeenCalled();
   });
 
-  test('S5: with a health check as well, whichever comes first', () => {
+  test('S5: with a health check as well, the first of the two ends it', () => {
     let healthy = false;
     const healthCheck = vi.fn(() => healthy);
     const { isOver } = createRecoveryWatch({ afterMs: 1_000, healthCheck, everyMs: 100 });
@@ -54,14 +54,14 @@ describe('S5: a systemic event ends after a time', () => {
 });
 
 describe('S5: a systemic event ends when a health check passes', () => {
-  test('S5: one that answers at once, at once', () => {
+  test('S5: a check that answers at once ends it at once', () => {
     const healthCheck = vi.fn(() => true);
     const { isOver } = createRecoveryWatch({ healthCheck });
     expect([0, 1, 60_000].map((ms) => isOver(0, ms))).toEqual(Array(3).fill('health_check'));
     expect(healthCheck).toHaveBeenCalledTimes(1);
   });
 
-  test('S5: one that takes time, from the next use of the session', async () => {
+  test('S5: a check that takes time ends it at the next use of the session', async () => {
     const { healthCheck, answer } = slowCheck();
     const { isOver } = createRecoveryWatch({ healthCheck });
     expect(isOver(0, 0)).toBeUndefined();
@@ -70,7 +70,7 @@ describe('S5: a systemic event ends when a health check passes', () => {
     expect(healthCheck).toHaveBeenCalledTimes(1);
   });
 
-  test('S5: it is asked every 10 s, or as often as is said', () => {
+  test('S5: the check runs every 10 s, or at the configured interval', () => {
     const healthCheck = vi.fn(() => false);
     const { isOver } = createRecoveryWatch({ healthCheck });
     for (const ms of [0, 9_999]) expect(isOver(0, ms)).toBeUndefined();
@@ -93,7 +93,7 @@ describe('S5: a systemic event ends when a health check passes', () => {
     expect(healthCheck).toHaveBeenCalledTimes(2);
   });
 
-  test('S5: an answer about an earlier event says nothing of this one', async () => {
+  test('S5: an answer about an earlier event does not end this one', async () => {
     const { healthCheck, answer } = slowCheck();
     const { isOver } = createRecoveryWatch({ healthCheck, everyMs: 10 });
     isOver(0, 0);
@@ -105,7 +105,7 @@ describe('S5: a systemic event ends when a health check passes', () => {
     expect(isOver(20, 31)).toBe('health_check');
   });
 
-  test('S5: one that hangs is given up after 60 s, and its answer counts no more', async () => {
+  test('S5: a check that hangs is abandoned after 60 s, and its answer no longer counts', async () => {
     const { healthCheck, answer } = slowCheck();
     const { isOver } = createRecoveryWatch({ healthCheck });
     for (const ms of [0, 30_000, 59_999]) isOver(0, ms);
@@ -118,7 +118,7 @@ describe('S5: a systemic event ends when a health check passes', () => {
     expect(isOver(0, 60_002)).toBe('health_check');
   });
 
-  test('S5: a late failure of one that was given up does not end the next one', async () => {
+  test('S5: a late failure of an abandoned check does not end the next one', async () => {
     const rejects: ((error: unknown) => void)[] = [];
     const healthCheck = vi.fn(() => new Promise<boolean>((_, reject) => rejects.push(reject)));
     const { isOver } = createRecoveryWatch({ healthCheck });
@@ -137,7 +137,7 @@ describe('S5: a systemic event ends when a health check passes', () => {
     ['promises something that is merely truthy', async () => 1, 'returned 1'],
     ['gives nothing', () => undefined, 'returned undefined'],
     ['gives a promise that throws', () => Object.defineProperty({}, 'then', { get: () => fails('trap') }), 'trap'],
-  ])('S5: one that %s finds nothing healthy, is reported, and is asked again', async (_, check, message) => {
+  ])('S5: a check that %s does not end the event, is reported, and runs again', async (_, check, message) => {
     const healthCheck = vi.fn(check as () => boolean);
     const { isOver } = createRecoveryWatch({ healthCheck });
     expect(isOver(0, 0)).toBeUndefined();
@@ -150,7 +150,7 @@ describe('S5: a systemic event ends when a health check passes', () => {
     expect(healthCheck).toHaveBeenCalledTimes(2);
   });
 
-  test('S5: one that asks the session is not started again by that', () => {
+  test('S5: a check that reads the session does not start itself again', () => {
     const healthCheck = vi.fn((): boolean => isOver(0, 0) === undefined);
     const { isOver } = createRecoveryWatch({ healthCheck });
     expect(isOver(0, 0)).toBe('health_check');
@@ -158,7 +158,7 @@ describe('S5: a systemic event ends when a health check passes', () => {
   });
 });
 
-describe('E6: a recovery that can not work is refused', () => {
+describe('E6: a recovery that cannot work is rejected', () => {
   const issues = (value: unknown) =>
     recoveryChecks('systemic.recovery', value).map(({ path, message }) => path + message);
   const check = () => true;

@@ -22,7 +22,7 @@ const spent = (budget: StrictBudget, ...tokens: readonly number[]): StrictBudget
   charge(budget, ...tokens.map((one) => failure(one)));
 
 describe('B2: caution', () => {
-  test('B2: with one failure left, and only then', () => {
+  test('B2: a decision carries caution only with one failure left', () => {
     const states = [3, 2, 1, 0].map((left) =>
       isStrictCautious(spent(createStrictBudget(4), ...Array<number>(4 - left).fill(0))),
     );
@@ -41,13 +41,13 @@ describe('B2: caution', () => {
     expect(isStrictCautious(spent(createStrictBudget(100, 1000), ...tokens))).toBe(cautious);
   });
 
-  test('B2, B4: without a token budget, tokens are no reason for caution', () => {
+  test('B2, B4: without a token budget, tokens never cause caution', () => {
     expect(isStrictCautious(spent(createStrictBudget(100), 1e9))).toBe(false);
   });
 });
 
 describe('B4: token budget', () => {
-  test('B4: what is left is the limit less the charges of this cycle, and never below 0', () => {
+  test('B4: the tokens left are the limit minus the charges of this cycle, and never below 0', () => {
     const budget = createStrictBudget(9, 1000);
     expect(strictTokensRemaining(spent(budget, 300, 0, 200))).toBe(500);
     expect(strictTokensRemaining(spent(budget, 1300))).toBe(0);
@@ -61,15 +61,15 @@ describe('B4: token budget', () => {
     ['both are left', createStrictBudget(2, 10), [9], false],
     ['no token is left', createStrictBudget(2, 10), [10], true],
     ['no failure is left, tokens are', createStrictBudget(2, 10), [1, 1], true],
-  ])('B1, B4: spent or not: %s', (_, budget, tokens, expected) => {
+  ])('B1, B4: whether the budget is spent: %s', (_, budget, tokens, expected) => {
     expect(isStrictSpent(spent(budget, ...tokens))).toBe(expected);
   });
 
-  test('B4: granted and consumed stay failures', () => {
+  test('B4: granted and consumed still count failures', () => {
     expect(spent(createStrictBudget(5, 1000), 700, 200)).toMatchObject({ granted: 5, consumed: 2 });
   });
 
-  test('S3, B4: what is taken back gives back its tokens', () => {
+  test('S3, B4: a charge that is returned returns its tokens', () => {
     const budget = suspend(
       spent(createStrictBudget(5, 1000), 700, 200),
       { tool: 'b', at },
@@ -79,20 +79,20 @@ describe('B4: token budget', () => {
     expect(budget.provisional).toEqual([{ ...failure(700), anchor: { tool: 'b', at } }]);
   });
 
-  test('S3: without a suspect nothing is taken back', () => {
+  test('S3: without a suspect no charge is returned', () => {
     const budget = spent(createStrictBudget(5), 0);
     expect(suspend(budget, { tool: 'b', at }, () => false)).toBe(budget);
   });
 });
 
-describe('B1: a budget so large that its failures are not kept one by one', () => {
+describe('B1: a budget too large to keep each failure', () => {
   const many = (count: number, priceOf = (index: number) => index % 3): StrictBudget => {
     let budget = createStrictBudget(100_000, 100_000);
     for (let index = 0; index < count; index += 1) budget = charge(budget, failure(priceOf(index), `tool ${index}`));
     return budget;
   };
 
-  test('B1: the last 200 are, and what is older is one sum', () => {
+  test('B1: it keeps the last 200 failures, and one sum of the older ones', () => {
     const budget = many(1_000);
     expect(budget.charges.map(({ tool }) => tool)).toEqual(
       Array.from({ length: 200 }, (_, index) => `tool ${800 + index}`),
@@ -101,7 +101,7 @@ describe('B1: a budget so large that its failures are not kept one by one', () =
     expect(many(200).earlier).toEqual({ failures: 0, tokens: 0, priced: 0 });
   });
 
-  test('B1, B2, B4: what is left, and whether that is little, go by all of them', () => {
+  test('B1, B2, B4: the budget left, and caution, count all failures', () => {
     const budget = many(1_000);
     expect([strictRemaining(budget), strictTokensRemaining(budget)]).toEqual([99_000, 99_001]);
     const costly = many(999, (index) => (index < 500 ? 198 : 0)); // 1,000 tokens are left, and the mean is 198.
@@ -113,7 +113,7 @@ describe('B1: a budget so large that its failures are not kept one by one', () =
     expect(isStrictSpent(charge(costly, failure(1_000)))).toBe(true);
   });
 
-  test('B1: a new cycle begins with none', () => {
+  test('B1: a new cycle begins without failures', () => {
     const next = nextCycle(many(1_000));
     expect([next.earlier.failures, next.charges, strictRemaining(next), strictTokensRemaining(next)]).toEqual([
       0,
@@ -123,7 +123,7 @@ describe('B1: a budget so large that its failures are not kept one by one', () =
     ]);
   });
 
-  test('S3: an opening takes back no more than the last 200, and an event makes one of them', () => {
+  test('S3: an opening returns at most the last 200, and an event makes one of them', () => {
     const anchor = { tool: 'b', at };
     const taken = suspend(many(1_000), anchor, () => true);
     expect([taken.provisional.length, taken.charges.length, strictRemaining(taken)]).toEqual([200, 0, 99_200]);
@@ -140,7 +140,7 @@ describe('B1: a budget so large that its failures are not kept one by one', () =
 });
 
 describe('S3: one charge for an event', () => {
-  test('S3, B4: the first charge stays, with its tokens; where all of it was provisional, it is charged now', () => {
+  test('S3, B4: the first charge stays, with its tokens; if all charges were provisional, the event is charged now', () => {
     const merged = mergeIntoOne(spent(createStrictBudget(5, 1000), 100, 700), () => true);
     expect([strictRemaining(merged), strictTokensRemaining(merged), merged.granted, merged.consumed]).toEqual([
       4, 900, 6, 2,
@@ -151,12 +151,12 @@ describe('S3: one charge for an event', () => {
     expect(one.charges).toEqual([{ ...failure(100), event: true }]);
   });
 
-  test('S3: an event that has paid gets all of it back', () => {
+  test('S3: an event that is already paid returns all other charges', () => {
     const merged = mergeIntoOne(spent(createStrictBudget(5, 1000), 100, 700), () => true, true);
     expect([strictRemaining(merged), strictTokensRemaining(merged), merged.charges]).toEqual([5, 1000, []]);
   });
 
-  test('S3: merging is idempotent, and nothing to merge changes nothing', () => {
+  test('S3: merging is idempotent, and merging nothing changes nothing', () => {
     const merged = mergeIntoOne(spent(createStrictBudget(5), 0, 0), () => true);
     expect(mergeIntoOne(merged, () => true)).toBe(merged);
     expect(mergeIntoOne(merged, () => true, true)).toBe(merged);
@@ -170,12 +170,12 @@ describe('S3: provisional charges', () => {
     createStrictBudget(5, 100),
   );
 
-  test('S3: are counted by tool, and cost nothing', () => {
+  test('S3: they are counted by tool, and cost nothing', () => {
     expect(['a', 'b', 'c'].map((tool) => provisionalOf(pending, tool))).toEqual([2, 1, 0]);
     expect([strictRemaining(pending), strictTokensRemaining(pending)]).toEqual([5, 100]);
   });
 
-  test('S3, B4: those whose window is over count, the others wait on', () => {
+  test('S3, B4: those whose window is over count, the others continue to wait', () => {
     const some = mature(pending, ({ tool }) => tool === 'a');
     expect([
       strictRemaining(some),
@@ -186,13 +186,13 @@ describe('S3: provisional charges', () => {
     expect(mature(pending, () => false)).toBe(pending);
   });
 
-  test('S3: those that are no part of an event wait on', () => {
+  test('S3: those outside the event continue to wait', () => {
     const merged = mergeIntoOne(pending, ({ tool }) => tool === 'a');
     expect([strictRemaining(merged), provisionalOf(merged, 'a'), provisionalOf(merged, 'b')]).toEqual([4, 0, 1]);
     expect(mergeIntoOne(pending, () => false)).toBe(pending);
   });
 
-  test('S3: the one charge of an event is not taken back', () => {
+  test('S3: the one charge of an event is not returned', () => {
     const merged = mergeIntoOne(spent(createStrictBudget(5), 0), () => true);
     expect(suspend(merged, anchor, () => true)).toBe(merged);
   });

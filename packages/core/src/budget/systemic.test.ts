@@ -42,7 +42,7 @@ describe('S1: one window', () => {
     [moment(0, 5), moment(120_000, 5), true],
     [moment(0, 5), moment(120_001, 5), false],
     [moment(9, 6), moment(0, 5), true],
-  ])('S1: %j and %j: %s, by steps if steps lie between, else by time', (from, to, isIn) => {
+  ])('S1: %j and %j: %s, by steps if there are steps between them, else by time', (from, to, isIn) => {
     expect(inWindow(DEFAULT_SYSTEMIC, from, to)).toBe(isIn);
   });
 });
@@ -61,7 +61,7 @@ describe('S4: the suspected layer', () => {
     expect(event).toMatchObject({ layer, dependency: undefined, group: undefined });
   });
 
-  test('S4, O6: the shared category is named, and it is never unknown', () => {
+  test('S4, O6: the event names the shared category, which is never unknown', () => {
     const categoryOf = (...categories: ErrorCategory[]) =>
       systemicEvent(categories.map((category) => opening(category, category))).category;
     expect(categoryOf('network', 'network')).toBe('network');
@@ -70,13 +70,13 @@ describe('S4: the suspected layer', () => {
     expect(categoryOf('network', 'unknown')).toBeUndefined();
   });
 
-  test('S3: when it was detected is said, where that is known', () => {
+  test('S3: the event says when it was detected, if that is known', () => {
     const began = moment(5, 2);
     expect(systemicEvent([], undefined, undefined, began).began).toBe(began);
     expect(systemicEvent([])).not.toHaveProperty('began');
   });
 
-  test('S4: without openings nothing is suspected', () => {
+  test('S4: without openings there is no suspected layer', () => {
     expect(systemicEvent([])).toEqual({
       category: undefined,
       layer: 'unknown',
@@ -95,7 +95,7 @@ describe('S4: what the tools share', () => {
     [undefined, 'maps', 'group'],
     ['proxy', 'maps', 'dependency'],
     [undefined, undefined, 'network'],
-  ])('S4: dependency %s and group %s: suspected is the %s', (dependency, group, layer) => {
+  ])('S4: dependency %s and group %s: the suspected layer is the %s', (dependency, group, layer) => {
     const event = systemicEvent(
       openings,
       () => dependency,
@@ -104,7 +104,7 @@ describe('S4: what the tools share', () => {
     expect(event).toEqual({ category: 'network', layer, dependency, group, openings });
   });
 
-  test('S4: both are asked about the tools of the event', () => {
+  test('S4: both are looked up for the tools of the event', () => {
     const asked: (readonly string[])[] = [];
     const ask = (tools: readonly string[]) => {
       asked.push(tools);
@@ -135,7 +135,7 @@ const failed = (...entries: Opening[]) =>
   entries.reduce((correlation, entry) => correlateFailure(correlation, entry, policy), NO_CORRELATION);
 
 describe('C15: a group that opens absorbs its members', () => {
-  test('C15: their openings go, and one of the group takes their place', () => {
+  test('C15: the openings of the members are replaced by one of the group', () => {
     const before = opened(one('read', 1), one('search', 2, 'server'));
     const absorbed = absorbMembers(before, 'group:files', isMember);
     expect(absorbed.openings).toEqual([one('search', 2, 'server')]);
@@ -144,7 +144,7 @@ describe('C15: a group that opens absorbs its members', () => {
     expect(event).toBeUndefined(); // Two openings with different categories, not three.
   });
 
-  test("C15: of their failures the latest stays, under the group's name and in its place", () => {
+  test("C15: the latest of their failures stays in its place, under the group's name", () => {
     const before = failed(one('read', 1), one('search', 2), one('write', 3, 'timeout'), one('mail', 4));
     expect(absorbMembers(before, 'group:files', isMember)).toEqual({
       openings: [],
@@ -165,13 +165,13 @@ describe('C15: a group that opens absorbs its members', () => {
     expect(event?.openings).toEqual([one('group:files', 4), one('search', 5), one('mail', 6)]);
   });
 
-  test('C15: where no member failed, nothing changes', () => {
+  test('C15: if no member failed, nothing changes', () => {
     const before = correlateFailure(opened(one('search')), one('mail'), policy);
     expect(absorbMembers(before, 'group:files', isMember)).toBe(before);
     expect(absorbMembers(NO_CORRELATION, 'group:files', isMember)).toBe(NO_CORRELATION);
   });
 
-  test('C15: an event that lasts keeps what it is made of, and the group joins it', () => {
+  test('C15: a current event keeps its parts, and the group joins it', () => {
     const event = opened(one('read', 1), one('search', 2));
     const absorbed = absorbMembers(event, 'group:files', isMember);
     expect(absorbed.event).toBe(event.event);
@@ -180,10 +180,10 @@ describe('C15: a group that opens absorbs its members', () => {
   });
 });
 
-describe('S1: an event that lasts', () => {
+describe('S1: an event that continues', () => {
   const inFiles = (tools: readonly string[]) => (tools.every(isMember) ? 'files' : undefined);
 
-  test('C15: a group that joins counts as its members, and as no other tool', () => {
+  test('C15: a group that joins replaces its members, and no other tool', () => {
     const event = opened(one('read', 1), one('search', 2));
     const join = (group: string) =>
       correlateOpening(event, one(group, 3), { ...policy, sharedGroup: inFiles }).event?.openings.map(
@@ -193,13 +193,13 @@ describe('S1: an event that lasts', () => {
     expect(join('group:other')).toEqual(['read', 'search', 'group:other']);
   });
 
-  test('S1: without a policy it still grows: it was restored where no event begins any more', () => {
+  test('S1: without a policy a restored event still grows, although no new event can begin', () => {
     const event = opened(one('a'), one('b'));
     const grown = correlateOpening(event, one('group:g', 3), undefined);
     expect(grown.event?.openings.map(({ tool }) => tool)).toEqual(['a', 'b', 'group:g']);
   });
 
-  test('S3: it says when it was detected, also after it has grown', () => {
+  test('S3: the event still says when it was detected after it has grown', () => {
     const openings = [one('a', 1), one('b', 2), one('c', 3)] as const;
     expect([opened(...openings).event?.began, opened(one('a', 1), one('b', 2)).event?.began]).toEqual([
       one('b', 2).at,
@@ -211,31 +211,31 @@ describe('S1: an event that lasts', () => {
 });
 
 describe('S1, S5: circuits that close, and an event that is over', () => {
-  test('S1: a circuit that has closed is no part of an event to come', () => {
+  test('S1: a circuit that has closed is not part of a later event', () => {
     const closed = correlateClosing(opened(one('a')), new Set(['a']));
     expect(closed).toEqual(NO_CORRELATION);
     expect(correlateOpening(closed, one('b'), policy).event).toBeUndefined();
   });
 
-  test('S1: many at once; the same object where none is listed', () => {
+  test('S1: many circuits close at once; if none is listed, the object stays the same', () => {
     const before = opened(one('a', 0, 'server'), one('b'));
     expect(correlateClosing(before, new Set(['a', 'b'])).openings).toEqual([]);
     expect(correlateClosing(before, new Set(['c']))).toBe(before);
     expect(correlateClosing(before, new Set())).toBe(before);
   });
 
-  test('S5: nothing of it is evidence for the next one', () => {
+  test('S5: no part of an event that is over is evidence for the next one', () => {
     const event = correlateFailure(opened(one('a'), one('b')), one('c'), policy);
     expect(resolveEvent(event)).toBe(NO_CORRELATION);
     expect(correlateOpening(resolveEvent(event), one('c'), policy).event).toBeUndefined();
   });
 
-  test('S5: where there is no event, nothing ends', () => {
+  test('S5: without an event there is nothing to end', () => {
     const before = opened(one('a'));
     expect(resolveEvent(before)).toBe(before);
   });
 
-  test('S5: the end is waited for from the latest opening on', () => {
+  test('S5: the wait for the end starts at the latest opening', () => {
     expect(latestOf(systemicEvent([one('a', 5), one('b', 9), one('c', 7)]))).toBe(9);
   });
 });

@@ -51,25 +51,25 @@ describe('B1: a sliding window', () => {
     ['by time, after its end', at(600_001), 2],
     ['by steps, at its end, whatever the time', at(9e9, 20), 1],
     ['by steps, after its end, whatever the time', at(1, 21), 2],
-  ])('B1: a charge leaves, %s', (_, now, remaining) => {
+  ])('B1: a charge leaves the window %s', (_, now, remaining) => {
     const budget = createWindowBudget({ limit: 2, tokenLimit: 100 });
     const next = passTime(failed(budget, 'a', { tokens: 60 }), now, always);
     expect(next.remaining).toBe(remaining);
     expect(windowTokensRemaining(next)).toBe(remaining === 2 ? 100 : 40);
   });
 
-  test('B1: a window may be set, and what lies after now stays in it', () => {
+  test('B1: the window is configurable, and a charge dated after now stays in it', () => {
     const budget = createWindowBudget({ limit: 5, windowSteps: 1, windowMs: 10 });
     expect(list(passTime(failed(budget, 'a', { at: at(0, 1) }), at(0, 3), always))).toBe('');
     expect(list(passTime(failed(budget, 'a', { at: at(0, 9) }), at(0, 3), always))).toBe('a?');
     expect(list(passTime(failed(budget, 'ab', { at: at(20) }), at(0), always))).toBe('a? b?');
   });
 
-  test('B1: a provisional charge that leaves never becomes final', () => {
+  test('B1: a provisional charge that leaves the window never becomes final', () => {
     expect(passTime(failed(start, 'a'), at(600_001), never).consumed).toBe(0);
   });
 
-  test('B1: one tool counts at most the limit less one, and its latest charges are kept', () => {
+  test('B1: one tool counts at most the limit minus one, and its latest charges are kept', () => {
     const alone = failed(start, 'aaaaaa', FINAL);
     expect([alone.remaining, isWindowSpent(alone), alone.consumed]).toEqual([1, false, 6]);
     expect(alone.charges.map((one) => one.at.ms)).toEqual([2, 3, 4, 5]);
@@ -77,7 +77,7 @@ describe('B1: a sliding window', () => {
     expect(isWindowSpent(failed(createWindowBudget({ limit: 1 }), 'a', FINAL))).toBe(true);
   });
 
-  test('B1, C11: that holds for restored charges too, which may be more', () => {
+  test('B1, C11: this bound also applies to restored charges, which may exceed it', () => {
     const { charges } = failed(createWindowBudget({ limit: 9 }), 'aaaaaaab', FINAL);
     expect(withCharges({ ...start, charges: charges.slice(0, 7) }).remaining).toBe(1);
     expect(isWindowSpent(withCharges({ ...start, charges }))).toBe(true);
@@ -95,7 +95,7 @@ describe('B1: a sliding window', () => {
 });
 
 describe('B2: caution', () => {
-  test('B2: with one or none left, provisional charges included', () => {
+  test('B2: decisions carry caution with one failure or none left, provisional charges included', () => {
     expect(['abc', 'abcd', 'abcde'].map((tools) => isWindowCautious(failed(start, tools)))).toEqual([
       false,
       true,
@@ -116,13 +116,13 @@ describe('B2: caution', () => {
 });
 
 describe('B3, C15: an opening merges', () => {
-  test('B3: the charges of a tool become one, dated at the opening', () => {
+  test('B3: the charges of a tool become one charge, dated at the opening', () => {
     const next = mergeOpening(failed(start, 'abaa', FINAL), opening('a'));
     expect(next.charges.at(-1)).toEqual({ tool: 'a', category: 'timeout', at: at(100), provisional: false });
     expect([list(next), next.remaining, next.consumed]).toEqual(['b a', 3, 4]);
   });
 
-  test('B3: it is provisional where all were, and is consumed once', () => {
+  test('B3: the merged charge is provisional if all its parts were, and is consumed once', () => {
     const all = mergeOpening(failed(start, 'aa'), opening('a'));
     const some = mergeOpening(failed(failed(start, 'aa'), 'a', FINAL), opening('a'));
     expect([all, some].map((one) => [list(one), one.consumed])).toEqual([
@@ -137,19 +137,19 @@ describe('B3, C15: an opening merges', () => {
     ['of another moment', failed(start, 'a', { category: 'timeout' })],
     ['of a tool that had no circuit yet', failed(start, 'a', { ...opening('a'), hasCircuit: false })],
     ['before a success', markSucceeded(failed(start, 'a', opening('a')), 'a', undefined)],
-  ])('B3: a single charge %s becomes that of the opening', (_, budget) => {
+  ])('B3: a single charge %s becomes the charge of the opening', (_, budget) => {
     const provisional = windowProvisional(budget) === 1;
     expect(mergeOpening(budget, opening('a')).charges).toEqual([{ ...opening('a'), provisional }]);
   });
 
-  test('B3: charges of before the last closing, and of an event, stay apart', () => {
+  test('B3: charges before the last closing, and charges of an event, stay separate', () => {
     const closed = markClosed(mergeOpening(failed(start, 'aa', FINAL), opening('a')), 'a');
     expect(list(mergeOpening(failed(closed, 'aa', FINAL), opening('a')))).toBe('a a');
     const event = mergeEvent(failed(start, 'aa'), always, false);
     expect(list(mergeOpening(failed(event, 'aa', FINAL), opening('a')))).toBe('a a');
   });
 
-  test('C15: charges of members since their last success become one of the group', () => {
+  test('C15: charges of members since their last success become one charge of the group', () => {
     const before = markSucceeded(failed(start, 'ab', FINAL), 'a', 'group:g');
     const next = mergeGroup(failed(before, 'ac', FINAL), opening('group:g'), (tool) => tool !== 'c');
     expect(list(next)).toBe('a c group:g');
@@ -157,7 +157,7 @@ describe('B3, C15: an opening merges', () => {
     expect(list(mergeOpening(next, opening('a', 200)))).toBe('c group:g a');
   });
 
-  test('C15: a group counts at most the limit less one', () => {
+  test('C15: a group counts at most the limit minus one', () => {
     let budget = start;
     for (let ms = 1; ms <= 6; ms += 1) {
       const open = mergeGroup(failed(budget, 'ab', FINAL), opening('group:g', ms), (tool) => tool < 'c');
@@ -166,14 +166,14 @@ describe('B3, C15: an opening merges', () => {
     expect([new Set(list(budget).split(' ')), budget.remaining]).toEqual([new Set(['group:g']), 1]);
   });
 
-  test('B3: merging may give back what paused the session', () => {
+  test('B3: merging may end the pause of the session', () => {
     const budget = failed(start, 'aaabc', FINAL);
     expect([isWindowSpent(budget), isWindowSpent(mergeOpening(budget, opening('a')))]).toEqual([true, false]);
   });
 });
 
 describe('B4: tokens', () => {
-  test('B4: they count for free failures too, and no merge gives them back', () => {
+  test('B4: tokens of free failures count too, and no merge returns them', () => {
     const budget = failed(createWindowBudget({ limit: 5, tokenLimit: 100 }), 'aa', { tokens: 30 });
     const probed = failed(budget, 'a', { ...FREE, tokens: 30 });
     const merged = mergeEvent(mergeOpening(probed, opening('a')), always, true);
@@ -183,11 +183,11 @@ describe('B4: tokens', () => {
     expect(windowTokensRemaining(failed(start, 'a', { tokens: 1e9 }))).toBeUndefined();
   });
 
-  test.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY])('B4: a cost of %d is no entry', (tokens) => {
+  test.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY])('B4: a cost of %d makes no entry', (tokens) => {
     expect(failed(start, 'a', { ...FREE, tokens })).toBe(start);
   });
 
-  test('B4: a sum is a whole number that JSON can hold', () => {
+  test('B4: a sum is an integer that JSON can hold', () => {
     const budget = failed(createWindowBudget({ limit: 5 }), 'ab', { tokens: 1e300 });
     expect(budget.spent.map(({ tokens }) => tokens)).toEqual([Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
     const many = failed(budget, 'a'.repeat(250), { tokens: 1 });
@@ -196,7 +196,7 @@ describe('B4: tokens', () => {
 });
 
 describe('S3: provisional charges and events', () => {
-  test('S3: at most five are provisional, and what is before a final one counts with it', () => {
+  test('S3: at most five charges are provisional, and charges before a final one count with it', () => {
     const five = failed(start, 'abcde');
     expect([list(five), five.remaining, five.consumed, isWindowSpent(five)]).toEqual(['a? b? c? d? e?', 0, 0, false]);
     const six = failed(five, 'f');
@@ -215,26 +215,26 @@ describe('S3: provisional charges and events', () => {
     expect([windowProvisional(next), next.consumed]).toEqual(areFinal ? [0, 3] : [3, 0]);
   });
 
-  test('S3: what can no longer be shared becomes final with time', () => {
+  test('S3: charges that can no longer be part of an event become final with time', () => {
     const next = passTime(failed(start, 'ab'), at(1), ({ tool }) => tool === 'b');
     expect([list(next), next.consumed, next.remaining]).toEqual(['a b?', 1, 3]);
   });
 
-  test('S3: an event costs one: the first tool, the last moment, and it is final', () => {
+  test('S3: an event has one final charge, with the first tool and the last time', () => {
     const next = mergeEvent(failed(start, 'abc'), ({ tool }) => tool !== 'c', false);
     const event = { tool: 'a', category: 'network', at: at(1), provisional: false, event: true };
     expect([next.charges[1], list(next), next.consumed]).toEqual([event, 'c? a', 1]);
     expect(mergeEvent(failed(start, 'aa', FINAL), always, false).consumed).toBe(2);
   });
 
-  test('S3: an event that has had its charge takes the others back, and takes part in no other event', () => {
+  test('S3: an event that has its charge returns the others, and its charge joins no other event', () => {
     const event = mergeEvent(failed(start, 'ab'), always, false);
     const grown = mergeEvent(failed(event, 'cd', FINAL), always, true);
     expect([list(grown), grown.remaining, grown.consumed]).toEqual(['a', 4, 3]);
     expect(list(mergeEvent(failed(grown, 'e'), always, false))).toBe('a e');
   });
 
-  test('S3: events of one tool are not capped', () => {
+  test('S3: an event of one tool has no cap', () => {
     const tools = 'aaaaa';
     expect(isWindowSpent([...tools].reduce((one, tool) => mergeEvent(failed(one, tool), always, false), start))).toBe(
       true,
@@ -242,8 +242,8 @@ describe('S3: provisional charges and events', () => {
   });
 });
 
-describe('bounds', () => {
-  test('B1: the oldest of over 200 entries are one, which still counts, becomes final, and is merged with nothing', () => {
+describe('bounds of the window', () => {
+  test('B1: of more than 200 entries the oldest become one, which still counts, becomes final, and merges with nothing', () => {
     const large = createWindowBudget({ limit: 1_000 });
     const budget = failed(failed(large, 'a'), 'b'.repeat(209), FINAL);
     expect([budget.charges.length, budget.remaining, budget.consumed]).toEqual([200, 790, 210]);
@@ -266,7 +266,7 @@ describe('the entries of the window', () => {
   const ofA = { tool: 'a', category: 'network', at: at(0) } as const;
   const moments = ({ charges }: WindowBudget) => charges.map((charge) => charge.at.ms);
 
-  test('B1: what has left the window goes, what has not stays, charges and tokens each by their own moment', () => {
+  test('B1: entries outside the window are dropped, charges and tokens each by their own time', () => {
     const probed = failed(start, 'a', { free: true, tokens: 30 });
     const both = failed(failed(probed, 'b', { at: at(5), tokens: 20 }), 'c', { at: at(9) });
     expect([moments(both), windowTokensRemaining(both)]).toEqual([[5, 9], 50]);
@@ -276,13 +276,13 @@ describe('the entries of the window', () => {
     expect([moments(last), windowTokensRemaining(last)]).toEqual([[9], 100]);
   });
 
-  test('B1: what time does not change is the same object', () => {
+  test('B1: if time changes nothing, the object stays the same', () => {
     expect(passTime(one, at(0), always)).toBe(one);
     const final = failed(start, 'a', FINAL);
     expect(passTime(final, at(0), never)).toBe(final);
   });
 
-  test('B1, B3: of one tool the latest are kept, apart from those of before its last closing', () => {
+  test('B1, B3: the latest entries of a tool are kept, separate from those before its last closing', () => {
     const small = createWindowBudget({ limit: 3 });
     const fail = (budget: WindowBudget, ...when: readonly number[]) =>
       when.reduce((before, ms) => failed(before, 'a', { ...FINAL, at: at(ms) }), budget);
@@ -291,7 +291,7 @@ describe('the entries of the window', () => {
     expect(moments(mergeOpening(reopened, { ...ofA, at: at(6) }))).toEqual([2, 3, 6]);
   });
 
-  test('B1: 200 entries stay as they are; of more, the oldest become one with the name of the latest of them', () => {
+  test('B1: 200 entries stay as they are; of more, the oldest become one with the tool name of its latest entry', () => {
     const charge = (tool: string, ms: number, step = 0): WindowCharge => {
       return { tool, category: 'network', at: at(ms, step), provisional: false, event: true };
     };
@@ -307,11 +307,11 @@ describe('the entries of the window', () => {
     expect([full.charges.length, full.charges[0]]).toEqual([200, others[0]]);
   });
 
-  test('B5: a charge of a tool without a circuit says so', () => {
+  test('B5: a charge of a tool without a circuit is marked as such', () => {
     expect(failed(start, 'a', { hasCircuit: false }).charges).toEqual([{ ...ofA, provisional: false, uncapped: true }]);
   });
 
-  test('B3, C15: an opening that brings nothing new changes nothing', () => {
+  test('B3, C15: an opening without new charges changes nothing', () => {
     expect(mergeOpening(one, ofA)).toBe(one);
     expect(mergeOpening(one, { ...ofA, at: at(0, 1) }).charges).toEqual([{ ...ofA, at: at(0, 1), provisional: true }]);
     expect(mergeGroup(one, { ...ofA, tool: 'group:g' }, always).charges).toEqual([
@@ -319,21 +319,21 @@ describe('the entries of the window', () => {
     ]);
   });
 
-  test('B3: the charge of an opening is the last, even where it was alone before', () => {
+  test('B3: the charge of an opening is the last entry, even if it was a single charge before', () => {
     expect(mergeOpening(failed(one, 'b'), ofA).charges.map(({ tool }) => tool)).toEqual(['b', 'a']);
   });
 
-  test('S3: the charge of an event is dated at the last of its parts, however many they are', () => {
+  test('S3: the charge of an event has the date of its last part, whatever the number of parts', () => {
     const three = failed(start, 'abc');
     expect(moments(mergeEvent(three, always, false))).toEqual([2]);
   });
 
-  test('S3: an event of which a part was final is not consumed again', () => {
+  test('S3: an event with a part that was final is not consumed again', () => {
     const mixed = failed(failed(start, 'a'), 'b', FINAL);
     expect([mixed.consumed, mergeEvent(mixed, always, false).consumed]).toEqual([1, 1]);
   });
 
-  test('B3, C15: a closing says more than a success; what is marked already is the same object', () => {
+  test('B3, C15: a closing replaces the mark of a success; entries already marked stay the same object', () => {
     const succeeded = markSucceeded(failed(start, 'a', FINAL), 'a', undefined);
     const closed = markClosed(succeeded, 'a');
     expect([succeeded, closed].map(({ charges }) => charges[0]?.since)).toEqual(['success', 'closing']);

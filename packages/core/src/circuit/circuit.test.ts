@@ -24,7 +24,7 @@ const start = closedCircuit();
 describe('C2, C3: closed', () => {
   const policy = resolvePolicy({});
 
-  test('C2: lets every call through; a call or a success that changes nothing gives the same object', () => {
+  test('C2: every call passes; a call or a success that changes nothing returns the same object', () => {
     const later = closedCircuit(2);
     expect(start).toEqual({ state: 'closed', generation: 0, notBeforeMs: 0, latest: undefined, counts: undefined });
     expect(admit(start, policy, at(1))).toEqual({ verdict: 'call', circuit: start });
@@ -35,7 +35,7 @@ describe('C2, C3: closed', () => {
     expect([closedCircuit(), categoryOf(start), failuresInRow(start)]).toEqual([start, undefined, 0]);
   });
 
-  test('C3: opens in a new generation, with the category of the failure; a success ends the failures in a row', () => {
+  test('C3: the circuit opens in a new generation, with the category of the failure; a success resets the failures in a row', () => {
     const second = fail(fail(start, start, failure, policy, at(1)), start, failure, policy, at(2));
     expect([second.state, failuresInRow(second)]).toEqual(['closed', 2]);
     expect(succeed(second, start, call, policy, at(2))).toEqual(closedCircuit());
@@ -44,7 +44,7 @@ describe('C2, C3: closed', () => {
     expect([categoryOf(open), failuresInRow(open)]).toEqual(['network', 0]);
   });
 
-  test('C3: rejections and ignored outcomes are in no window, and closing clears all counts', () => {
+  test('C3: rejections and ignored outcomes enter no window, and closing clears all counts', () => {
     const rated = resolvePolicy({ failureRate: { rate: 1, minimumCalls: 1 }, cooldownMs: 100 });
     expect(release(start, start)).toBe(start);
     const open = fail(start, start, failure, rated, at(0));
@@ -60,7 +60,7 @@ describe('C6: half-open', () => {
   const first = probing(policy, openAt(config, at(0)), at(100));
   const second = probing(policy, first.circuit, at(100));
 
-  test('C6: lets `probes` calls through, and closes when all have succeeded', () => {
+  test('C6: `probes` calls pass, and the circuit closes when all have succeeded', () => {
     expect(admit(second.circuit, policy, at(100)).verdict).toBe('reject');
     const half = succeed(second.circuit, first.ticket, call, policy, at(0));
     expect(half).toMatchObject({ state: 'half_open', succeeded: 1 });
@@ -97,7 +97,7 @@ describe('C7: late results change nothing', () => {
   });
 });
 
-describe('C8, C9: slots of probes', () => {
+describe('C8, C9: probe slots', () => {
   const config = { cooldownMs: 100, probeLeaseMs: 50 };
   const policy = resolvePolicy({ failureThreshold: 1, ...config });
   const first = probing(policy, openAt(config, at(0)), at(100));
@@ -120,7 +120,7 @@ describe('C8, C9: slots of probes', () => {
   });
 });
 
-test('C11: a circuit from a snapshot waits no longer than the policy allows, and still needs one probe', () => {
+test('C11: a restored circuit waits no longer than the policy allows, and still needs one probe', () => {
   const config = { probes: 3, cooldownMs: 500 };
   const policy = resolvePolicy({ cooldownMs: 100, maxCooldownMs: 200, maxRetryAfterMs: 1_000 });
   const open = openAt(config, at(0), 9_000);
@@ -151,7 +151,7 @@ describe('C15: the circuit of a group', () => {
   const open = fail(start, start, { ...failure, tool: 'a', atOnce: true }, policy, at(0));
   const again = failedProbe(open, policy, at(5, 3));
 
-  test('C15: any tool may probe first; after a failed probe, the same tool waits its own steps longer than the others', () => {
+  test('C15: any tool may probe first; after a failed probe, the same tool waits its own steps in addition', () => {
     for (const tool of ['a', 'b']) expect(admits(open, policy, at(0, 3), asking(tool))).toBe(true);
     expect(again).toMatchObject({ outage: { trip: 'probe', probedBy: 'a' } });
     const due = (tool: string) => [5, 6, 7, 8].map((step) => admits(again, policy, at(5, step), asking(tool)));
@@ -162,7 +162,7 @@ describe('C15: the circuit of a group', () => {
     expect(admits(again, policy, at(5, 6))).toBe(true); // Without a tool, the group is due as usual.
   });
 
-  test('C15: by time, it waits its own cooldown longer', () => {
+  test('C15: by time, the tool waits its own cooldown in addition', () => {
     const byTime = resolveGroupPolicy({ cooldownMs: 1_000 });
     const { outage } = failedProbe(open, byTime, at(60_000)) as Extract<Circuit, { state: 'open' }>;
     const now = at(60_000 + outage.waitMs);
@@ -176,7 +176,7 @@ describe('C15: the circuit of a group', () => {
     expect(probeWait(outageOf(again), policy, at(6, 8), slow)).toEqual({ steps: 0, notBeforeMs: 0 });
   });
 
-  test('C8, C15: the latest probe counts; the end of an event does not forget it; a returned slot is for any tool', () => {
+  test('C8, C15: the latest probe counts; the end of an event keeps it; a returned slot is for any tool', () => {
     const third = failedProbe(again, policy, at(0, 6), 'b');
     expect(restage(third, policy, at(0, 7))).toMatchObject({ outage: { probedBy: 'b' } });
     const byB = probing(policy, again, at(0, 6), asking('b'));
@@ -186,7 +186,7 @@ describe('C15: the circuit of a group', () => {
     ).not.toHaveProperty('outage.probedBy');
   });
 
-  test("C9: a probe's lease is that of its tool, or the circuit's own without a tool", () => {
+  test("C9: a probe has the lease of its tool, or the circuit's own without a tool", () => {
     const two = resolveGroupPolicy({ probes: 2, probeAfterSteps: 1, probeLeaseMs: 99 });
     const first = probing(two, open, at(10, 1), asking('a'));
     expect(first.ticket.lease).toEqual({ id: 0, untilMs: 17 });
@@ -198,7 +198,7 @@ describe('C15: the circuit of a group', () => {
 describe('S5: the gate of an event', () => {
   const gate = gatePolicy({ probeAfterMs: 300, maxProbeAfterMs: 1_000 });
 
-  test('S5: open from the start, one probe after the wait, which closes it', () => {
+  test('S5: the gate is open from the start, and one probe after the wait closes it', () => {
     const open = openCircuit(at(50), 'network', gate);
     expect(open).toEqual({
       state: 'open',
@@ -211,7 +211,7 @@ describe('S5: the gate of an event', () => {
     expect(succeed(circuit, ticket, call, gate, at(351))).toMatchObject({ state: 'closed' });
   });
 
-  test('S5: a failed probe doubles the wait up to the longest, and another tool is preferred', () => {
+  test('S5: a failed probe doubles the wait up to the maximum, and another tool is preferred', () => {
     let circuit: Circuit = openCircuit(at(0), 'network', gate, 4);
     expect(circuit.generation).toBe(4);
     const waits: number[] = [];

@@ -41,8 +41,8 @@ const call = (tracked: Keyed, key: string, judged: Judged, ms = 0): void =>
 
 const namesOf = ({ keys }: Keyed): string[] => [...(keys?.circuits.keys() ?? [])];
 
-describe('C14: a circuit from the first failure on', () => {
-  test('C14: that blames the key', () => {
+describe('C14: a key has a circuit from its first failure on', () => {
+  test('C14: a failure that blames the key creates it', () => {
     const tracked = keyed();
     for (const judged of [SUCCESS, IGNORED, DOWN]) call(tracked, 'k', judged);
     expect([tracked.keys, openKeys(tracked), keyCircuit(tracked, 'k')]).toEqual([undefined, 0, closedCircuit()]);
@@ -52,21 +52,21 @@ describe('C14: a circuit from the first failure on', () => {
     expect(keyCircuit(tracked, 'l')).toBe(closedCircuit());
   });
 
-  test('C14: a group goes by its own policy, and a failure without a category is unknown', () => {
+  test('C14: a group uses its own policy, and a failure without a category is unknown', () => {
     expect(keyPolicyOf({ tool: { policy } as CircuitSpec })).toBe(policy);
     const tracked = keyed();
     call(tracked, 'k', { ...DEAD, category: undefined });
     expect(keyCircuit(tracked, 'k')).toMatchObject({ outage: { category: 'unknown' } });
   });
 
-  test('C15: a pass without a key moves nothing', () => {
+  test('C15: a pass without a key changes no circuit', () => {
     const tracked = keyed();
     settleKey(tracked, { of: 'group', generation: 0, lease: undefined }, DEAD, at(0), false);
     releaseKey(tracked, { of: 'group', generation: 0, lease: undefined });
     expect(tracked.keys).toBeUndefined();
   });
 
-  test('C6, C8: a probe takes a slot and gives it back', () => {
+  test('C6, C8: a probe takes a slot and returns it', () => {
     const tracked = keyed();
     call(tracked, 'k', DEAD);
     expect(passKey(tracked, 'k', at(9))).toMatchObject({ of: 'key', key: 'k', generation: 1, lease: undefined });
@@ -82,14 +82,14 @@ describe('C14: a circuit from the first failure on', () => {
   });
 });
 
-describe('C14: at most 100', () => {
+describe('C14: at most 100 circuits of keys', () => {
   const full = (): Keyed => {
     const tracked = keyed();
     for (let index = 0; index < MOST_KEYS; index += 1) call(tracked, `k${index}`, DEAD);
     return tracked;
   };
 
-  test('C14: the least recently used goes, and what comes late for it moves no new circuit of the key (C7)', () => {
+  test('C14: the least recently used is dropped, and its late result changes no new circuit of the key (C7)', () => {
     const tracked = full();
     const late = passKey(tracked, 'k0', at(10)); // Used.
     call(tracked, 'new', DEAD);
@@ -106,7 +106,7 @@ describe('C14: at most 100', () => {
     expect(keyCircuit(tracked, 'k0').state).toBe('open');
   });
 
-  test('C14: closed ones go first, the least recently used of them', () => {
+  test('C14: closed circuits are dropped first, the least recently used of them', () => {
     const tracked = full();
     for (const key of ['k70', 'k60']) call(tracked, key, SUCCESS, 10);
     call(tracked, 'new', DEAD);
@@ -121,7 +121,7 @@ describe('C14: at most 100', () => {
     expect(namesOf(tracked)).not.toContain('k0');
   });
 
-  test('C14: one that is there already drops no other', () => {
+  test('C14: a circuit that already exists drops no other', () => {
     const tracked = full();
     call(tracked, 'k50', DEAD, 10);
     expect(namesOf(tracked)).toHaveLength(MOST_KEYS);
@@ -130,7 +130,7 @@ describe('C14: at most 100', () => {
 });
 
 describe('C1, C11: forgotten, copied, adopted', () => {
-  test('C1, C7: what was under way before they were forgotten is late', () => {
+  test('C1, C7: results of calls under way before the circuits were forgotten are late', () => {
     const tracked = keyed();
     call(tracked, 'k', DEAD);
     const passes = [passKey(tracked, 'k', at(10)), passKey(tracked, 'l', at(10))];
@@ -141,7 +141,7 @@ describe('C1, C11: forgotten, copied, adopted', () => {
     expect(forgetKeys(undefined)).toBeUndefined();
   });
 
-  test('C11: a copy is one of its own', () => {
+  test('C11: a copy is independent of the original', () => {
     const tracked = keyed();
     call(tracked, 'k', DEAD);
     const copy = copyKeys(tracked.keys);
@@ -151,7 +151,7 @@ describe('C1, C11: forgotten, copied, adopted', () => {
     expect(copyKeys(undefined)).toBeUndefined();
   });
 
-  test('C11: adopted, they wait no longer than the policy lets them', () => {
+  test('C11: adopted circuits wait no longer than the policy allows', () => {
     const tracked = keyed();
     call(tracked, 'k', { ...DEAD, retryAfterMs: 9_000_000 });
     const tool = { policy, keyPolicy: { ...keyPolicy, maxCooldownMs: 5, maxRetryAfterMs: 7 } } as CircuitSpec;
@@ -170,7 +170,7 @@ describe('C14: the key of a call', () => {
   const named = (key: Parameters<typeof keyOf>[0]['key'], input: unknown, hint?: unknown) =>
     keyOf({ name: 'a', key }, 'tester', input, hint);
 
-  test('C14: a hash, the same each time, that differs by agent, tool and key', () => {
+  test('C14: a key is a stable hash that differs by agent, tool and key', () => {
     const all = [
       named(undefined, undefined, 'x'),
       named(undefined, undefined, 'y'),
@@ -182,14 +182,14 @@ describe('C14: the key of a call', () => {
     expect(named((input) => String(input), 'x', 'y')).toBe(all[0]);
   });
 
-  test('C14: its first 1,024 characters count', () => {
+  test('C14: the first 1,024 characters of a key count', () => {
     const start = 'x'.repeat(1_023);
     expect(named(undefined, undefined, `${start}ya`)).toBe(named(undefined, undefined, `${start}yb`));
     expect(named(undefined, undefined, `${start}y`)).not.toBe(named(undefined, undefined, `${start}z`));
     for (let n = 0; n < 5_000; n += 1) expect(named(undefined, undefined, `${n}`)).toHaveLength(32); // Some hold surrogates.
   });
 
-  test('Q2, E5: of what a key function threw the name is told, not the text, which may quote the input', async () => {
+  test('Q2, E5: a warning about an error of a key function has its name, not its text, which may quote the input', async () => {
     const error = watchDiag();
     const secret = 'secret.example?token=1';
     const misnamed = Object.assign(new Error('x'), { name: secret });
@@ -207,7 +207,7 @@ describe('C14: the key of a call', () => {
     );
   });
 
-  test('C14, E5: a tool without a key has no circuit of a key; an invalid key is reported', () => {
+  test('C14, E5: a tool without a key has no key circuit; an invalid key is reported', () => {
     const error = watchDiag();
     expect(named(undefined, 'x')).toBeUndefined();
     expect(named(false, 'x', 'hint')).toBeUndefined();
@@ -230,7 +230,7 @@ describe('C14: byHost', () => {
     ['postgres://db.internal:5432/x', 'db.internal:5432'],
     ['CUSTOM://Some.Host/x', 'some.host'],
     ['https://user:secret@example.com/', 'example.com'],
-  ])('C14: the host of %s', (url, host) => {
+  ])('C14: byHost finds the host of %s', (url, host) => {
     expect(byHost()({ url })).toBe(host);
     expect(byHost()(url)).toBe(host);
     expect(byHost('link')({ link: url, url: 'https://other.example' })).toBe(host);
@@ -247,11 +247,11 @@ describe('C14: byHost', () => {
     7,
     null,
     ['https://example.com'],
-  ])('C14: no key for %j', (url) => {
+  ])('C14: byHost finds no key for %j', (url) => {
     expect(byHost()({ url })).toBeUndefined();
   });
 
-  test('C14, E5: no arguments, and arguments that cannot be read, have none', () => {
+  test('C14, E5: missing arguments, and arguments that cannot be read, have no key', () => {
     const unreadable = {
       get url() {
         throw new Error('unreadable');

@@ -64,7 +64,7 @@ test('C13: a group needs failures of 2 tools by default, and prefers others for 
   expect(resolveGroupPolicy({ ...own, groupThreshold: 1 })).toEqual({ ...resolvePolicy(own), prefersOthers: true });
 });
 
-test('S5: the gate goes by time alone; its longest wait is 20 minutes, and never less than the first', () => {
+test('S5: the gate waits by time alone; its longest wait is 20 minutes, and never less than the first', () => {
   const gate = { schedule: 'time', probes: 1, failureThreshold: 1, prefersOthers: true };
   expect(gatePolicy({ probeAfterMs: 5, maxProbeAfterMs: 9 })).toMatchObject({
     ...gate,

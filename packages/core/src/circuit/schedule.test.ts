@@ -30,21 +30,21 @@ test.each<[CircuitConfig, Moment, boolean]>([
   expect(probeDue(outageOf(openAt(config, at(0))), resolvePolicy(config), now)).toBe(due);
 });
 
-test('P1: a wait has steps only if they count, and time only if that counts', () => {
+test('P1: a wait has steps only if steps count, and time only if time counts', () => {
   const keys = (config: CircuitConfig) => Object.keys(waitOf(openAt(config, at(0)), resolvePolicy(config), at(0)));
   expect(keys({ cooldownMs: 5 })).toEqual(['ms', 'notBeforeMs']);
   expect(keys({ probeAfterSteps: 5 })).toEqual(['steps', 'notBeforeMs']);
 });
 
 describe('O3: Retry-After', () => {
-  test('O3: is the least wait, also by steps', () => {
+  test('O3: it is the minimum wait, also by steps', () => {
     const policy = policyOf({ probeAfterSteps: 1 });
     const circuit = openAt({ probeAfterSteps: 1 }, at(0), 500);
     expect([499, 500].map((ms) => admit(circuit, policy, at(ms, 9, 1)).verdict)).toEqual(['reject', 'probe']);
     expect(waitOf(restage(circuit, policy, at(100)), policy, at(100)).notBeforeMs).toBe(400); // P3
   });
 
-  test('O3: the longest of the failures that opened the circuit counts, up to the maximum', () => {
+  test('O3: the longest one among the failures that opened the circuit counts, up to the maximum', () => {
     const policy = resolvePolicy({ failureThreshold: 2, cooldownMs: 10, maxRetryAfterMs: 1_000 });
     const start = closedCircuit();
     const first = fail(start, start, { ...failure, retryAfterMs: 1e12 }, policy, at(0));
@@ -61,7 +61,7 @@ describe('P2, P4: the wait by time', () => {
     [undefined, [60_000, 120_000, 240_000, 300_000, 300_000]],
     [100_000, [60_000, 100_000, 100_000]],
     [45_000, [45_000, 45_000]],
-  ])('P2, P4: with a cap of %s it doubles as %j; closing returns it to the base', (capMs, waits) => {
+  ])('P2, P4: with a cap of %s the wait doubles as %j; closing resets it to the base', (capMs, waits) => {
     let circuit = openAt(config, at(0), undefined, capMs);
     let now = 0;
     for (const wait of waits) {
@@ -75,7 +75,7 @@ describe('P2, P4: the wait by time', () => {
     expect(outageOf(fail(closed, closed, failure, policy, at(0))).waitMs).toBe(60_000);
   });
 
-  test('P4: the cap bounds the wait after an opening by a success', () => {
+  test('P4: the cap limits the wait after an opening by a success', () => {
     const slow = resolvePolicy({ slowCallRate: { rate: 1, slowerThanMs: 1, minimumCalls: 1 } });
     const opened = succeed(closedCircuit(), closedCircuit(), { durationMs: 2 }, slow, at(0), { capMs: 1_000 });
     expect(outageOf(opened).waitMs).toBe(1_000);
@@ -110,11 +110,11 @@ describe('P3: after a systemic event is over', () => {
     expect(ladder(config, rungs.length)).toEqual(rungs);
   });
 
-  test('P3: a wait is longer if other tools are due on its step, and the next rung is not', () => {
+  test('P3: a wait is longer if other tools are due on its step, but the next rung is unchanged', () => {
     expect(ladder({}, 4, freeSteps([103, 104, 111]).from)).toEqual([5, 7, 12, 20]); // 100 + 3 and the next; 105 + 6.
   });
 
-  test('P3: the wait begins with the end of the event; opening and generation stay as they were', () => {
+  test('P3: the wait begins at the end of the event; opening and generation do not change', () => {
     const policy = policyOf({ probeAfterSteps: 3 });
     const opened = openAt({ probeAfterSteps: 3 }, at(10, 1, 10));
     const restaged = restage(opened, policy, at(500, 50, 500));
@@ -122,7 +122,7 @@ describe('P3: after a systemic event is over', () => {
     expect([outageOf(restaged).openedAt, restaged.generation]).toEqual([at(10, 1, 10), opened.generation]);
   });
 
-  test('P3: by time, the wait begins again and is as long as it was; no step is asked for', () => {
+  test('P3: by time, the wait begins again with the same length; no step is needed', () => {
     const policy = policyOf({ cooldownMs: 100 });
     const notAsked = (): number => {
       throw new Error('a schedule of time alone asks for no step');
@@ -159,7 +159,7 @@ describe('P3: after a systemic event is over', () => {
     expect([reopened.ladder, dueStep(reopened, policy)]).toEqual([undefined, 9]);
   });
 
-  test('P3: a circuit whose probe is under way starts on the first rung if the probe fails', () => {
+  test('P3: a circuit with a probe under way starts on the first rung if the probe fails', () => {
     const policy = policyOf({ probeAfterSteps: 3 });
     const probe = probing(policy, openAt({ probeAfterSteps: 3 }, at(0)), at(0, 3));
     const restaged = restage(probe.circuit, policy, at(0, 4));
@@ -171,7 +171,7 @@ describe('P3: after a systemic event is over', () => {
 });
 
 describe('P3: steps on which no other tool probes', () => {
-  test('P3: the same as to try one step after the other', () => {
+  test('P3: the search finds the same step as trying one step after the other', () => {
     const step = fc.nat({ max: 30 });
     fc.assert(
       fc.property(fc.array(step), fc.array(fc.tuple(fc.boolean(), step)), (taken, asked) => {
@@ -189,7 +189,7 @@ describe('P3: steps on which no other tool probes', () => {
     );
   });
 
-  test('P3: a search shortens the path for those that follow', () => {
+  test('P3: a search shortens the path for later searches', () => {
     const count = 1_000;
     const steps = freeSteps(Array.from({ length: count }, (_, step) => step));
     const reads = vi.spyOn(Map.prototype, 'get');

@@ -38,7 +38,7 @@ describe('O2: HTTP status on the usual shapes', () => {
     }
   });
 
-  it('O2: a numeric code is a status only in classes that say so', () => {
+  it('O2: a numeric code is a status only in classes that declare it', () => {
     class StreamableHTTPError extends Error {
       code = 503;
     }
@@ -50,7 +50,7 @@ describe('O2: HTTP status on the usual shapes', () => {
 });
 
 describe('O2: the signal that was handed to the tool', () => {
-  it('O2: goes before the error, and before an error result', () => {
+  it('O2: it has priority over the error and over an error result', () => {
     const left = AbortSignal.abort(new Error('the user left'));
     const late = AbortSignal.abort(new DOMException('late', 'TimeoutError'));
     const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
@@ -108,8 +108,8 @@ describe('O2: error results', () => {
   });
 });
 
-describe('O2: what a schema refused', () => {
-  it('O2: by class, by the issues of Standard Schema, by the violations of ajv', () => {
+describe('O2: inputs that a schema rejected', () => {
+  it('O2: they are recognized by class, by the issues of Standard Schema, and by the violations of ajv', () => {
     const violation = { keyword: 'type', instancePath: '/a', schemaPath: '#/a', message: 'must be string' };
     for (const error of [
       { issues: [{ message: 'Required', path: ['city'] }] },
@@ -129,20 +129,23 @@ describe('O2: what a schema refused', () => {
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const failed = { isError: true, status: 503 };
 
-test.each([undefined, null, {}, 5, 'now', { unixMs: 'now' }])('O2: with %j as context it is now', (context) => {
-  expect(classifyError(refused, context as never)).toEqual({ category: 'network' });
-  expect(classifyResult(failed, context as never)).toEqual({ category: 'server' });
-});
+test.each([undefined, null, {}, 5, 'now', { unixMs: 'now' }])(
+  'O2: with %j as context the category is now',
+  (context) => {
+    expect(classifyError(refused, context as never)).toEqual({ category: 'network' });
+    expect(classifyResult(failed, context as never)).toEqual({ category: 'server' });
+  },
+);
 
 neverThrows(classifyError, classifyResult);
 
 describe('O1: the taxonomy', () => {
-  it('judges each category, once, and cannot be changed', () => {
+  it('it has each category once, and cannot be changed', () => {
     expect(Object.keys(DEFAULT_JUDGEMENT)).toEqual([...ERROR_CATEGORIES]);
     expect(Object.isFrozen(DEFAULT_JUDGEMENT)).toBe(true);
   });
 
-  it('outages are failures; the model, people and business errors are ignored', () => {
+  it('outages are failures; errors of the model, of people and of the business are ignored', () => {
     const ignored = ERROR_CATEGORIES.filter((category) => DEFAULT_JUDGEMENT[category] === 'ignored');
     expect(ignored).toEqual(['invalid_input', 'denied', 'cancelled', 'tool_error']);
   });
@@ -179,7 +182,7 @@ describe('O3: the value of Retry-After', () => {
   });
 });
 
-describe('O3: where it is found', () => {
+describe('O3: places where it is found', () => {
   it.each<[string, unknown, number | undefined]>([
     ['Headers', { headers: new Headers({ 'Retry-After': '2' }) }, 2000],
     ['a plain object', { headers: { 'RETRY-AFTER': '2' } }, 2000],

@@ -21,7 +21,7 @@ function thrownBy(run: () => unknown): unknown {
   throw new Error('The database was to refuse this, and did not.');
 }
 
-describe('O2: node:sqlite, really', () => {
+describe('O2: node:sqlite, with a real database', () => {
   const db = new DatabaseSync(':memory:');
   db.exec('CREATE TABLE a (id INTEGER PRIMARY KEY, n INTEGER CHECK (n > 0)) STRICT; INSERT INTO a VALUES (1, 1)');
 
@@ -32,11 +32,11 @@ describe('O2: node:sqlite, really', () => {
     'INSERT INTO a VALUES (1, 1)',
     'INSERT INTO a VALUES (2, -1)',
     "INSERT INTO a VALUES ('x', 1)",
-  ])("O2: what SQLite refuses is the model's SQL: %s", (sql) => {
+  ])('O2: SQL that SQLite rejects is a mistake of the model: %s', (sql) => {
     expect(category(thrownBy(() => db.exec(sql)))).toBe('invalid_input');
   });
 
-  it('O2: a file that cannot be opened, is not a database, or is read-only', () => {
+  it('O2: a file that cannot be opened, is not a database, or is read-only is recognized', () => {
     expect(category(thrownBy(() => new DatabaseSync('/nowhere/at/all.db')))).toBe('filesystem');
     const page = new DatabaseSync(process.execPath, { readOnly: true });
     expect(category(thrownBy(() => page.exec('SELECT * FROM sqlite_schema')))).toBe('filesystem');
@@ -45,7 +45,7 @@ describe('O2: node:sqlite, really', () => {
     db.exec('PRAGMA query_only = 0');
   });
 
-  it('O2: a database that is full', () => {
+  it('O2: a full database is recognized', () => {
     const small = new DatabaseSync(':memory:');
     small.exec('PRAGMA max_page_count = 2; CREATE TABLE a (b BLOB)');
     expect(category(thrownBy(() => small.exec('INSERT INTO a VALUES (zeroblob(100000))')))).toBe('resource');
@@ -95,13 +95,13 @@ describe('O2: SQLSTATE', () => {
     for (const code of codes.split(' ')) expect([code, category(pg(code))]).toEqual([code, wanted]);
   });
 
-  it('O2: goes before what the text quotes, and believes a request to stop', () => {
+  it('O2: it has priority over codes that the text quotes, and recognizes a requested stop', () => {
     expect(category(pg('42601', 'syntax error at or near "ECONNREFUSED"'))).toBe('invalid_input');
     expect(category(pg('57014', 'canceling statement due to statement timeout'))).toBe('timeout');
     expect(category(pg('57014', 'canceling statement due to user request'))).toBe('cancelled');
   });
 
-  it('O2: five characters count only beside what a database says', () => {
+  it('O2: five characters count only beside other fields of a database', () => {
     expect(category(Object.assign(new Error('x'), { code: '42601' }))).toBe('unknown');
     expect(category(Object.assign(new Error('x'), { code: '42601', severity: 'ERROR' }))).toBe('invalid_input');
     expect(category(shape('PostgresError', 'x', { code: '42601' }))).toBe('invalid_input');
@@ -109,7 +109,7 @@ describe('O2: SQLSTATE', () => {
     expect(category(shape('DatabaseError', 'x', { code: 'EPIPE', severity: 'x' }))).toBe('network');
   });
 
-  it('O2: what supabase returns', () => {
+  it('O2: results of supabase are recognized', () => {
     const error = { code: '42P01', details: null, hint: null, message: 'relation "x" does not exist' };
     expect(classifyResult({ data: null, error, status: 404 }, now)?.category).toBe('invalid_input');
     expect(classifyResult({ error: { ...error, code: '57P03' } }, now)?.category).toBe('server');
@@ -138,7 +138,7 @@ describe('O2: MySQL', () => {
     expect(category(Object.assign(new Error('x'), { code, errno: 1, sqlState, sqlMessage: 'x' }))).toBe(wanted);
   });
 
-  it('O2: the protocol has codes of its own', () => {
+  it('O2: the protocol has its own codes', () => {
     const coded = (code: string) => Object.assign(new Error('x'), { code, fatal: true });
     expect(category(coded('PROTOCOL_SEQUENCE_TIMEOUT'))).toBe('timeout');
     expect(category(coded('PROTOCOL_CONNECTION_LOST'))).toBe('network');
@@ -176,7 +176,7 @@ describe('O2: Redis', () => {
     expect(category(shape('SimpleError', reply))).toBe(wanted);
   });
 
-  it('O2: the first word counts in a reply alone', () => {
+  it('O2: the first word counts only in a reply', () => {
     expect(category(new Error('ERR something'))).toBe('unknown');
   });
 });
@@ -196,7 +196,7 @@ describe('O2: MongoDB', () => {
       expect([code, category(shape('MongoServerError', 'x', { code }))]).toEqual([code, wanted]);
   });
 
-  it('O2: what broke on the way, and numbers of others', () => {
+  it('O2: broken connections are recognized, and numbers of other libraries are not', () => {
     expect(category(shape('MongoNetworkError', 'connection 3 to 127.0.0.1:27017 closed'))).toBe('network');
     expect(category(shape('MongoNetworkTimeoutError', 'connection 3 to 127.0.0.1:27017 timed out'))).toBe('timeout');
     expect(category(shape('MongoPoolClearedError', 'x'))).toBe('network');

@@ -26,7 +26,7 @@ describe('O2: error codes', () => {
     for (const code of codes.split(' ')) expect([code, category(coded(code))]).toEqual([code, wanted]);
   });
 
-  it("a code of the network goes before AWS's name for it", () => {
+  it("a network code has priority over AWS's name for it", () => {
     expect(category(coded('ECONNRESET', 'socket hang up', 'TimeoutError'))).toBe('network');
     expect(category(coded('EPIPE', 'write EPIPE', 'TimeoutError'))).toBe('network');
     expect(category(coded('ETIMEDOUT', 'x', 'TimeoutError'))).toBe('timeout');
@@ -38,7 +38,7 @@ describe('O2: error codes', () => {
     ['got, a hang-up', coded('ECONNRESET', 'The server aborted pending request', 'ReadError')],
     ['got, a short body', coded('ERR_HTTP_CONTENT_LENGTH_MISMATCH')],
     ['undici, a short body', coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH')],
-  ])('a body that breaks off is the network: %s', (_, error) => {
+  ])('an incomplete body is a network error: %s', (_, error) => {
     expect(category(Object.assign(error, { response: { status: 200, statusCode: 200 } }))).toBe('network');
   });
 
@@ -59,13 +59,13 @@ describe('O2: error codes', () => {
     expect(category(coded(code, `MCP error ${code}: connect ECONNREFUSED`, 'McpError'))).toBe(wanted);
   });
 
-  it('O2: a command that cannot be started is an outage, a file that is not there is an answer', () => {
+  it('O2: a command that cannot be started is an outage, a missing file is an answer', () => {
     expect(category(Object.assign(coded('ENOENT'), { syscall: 'spawn uvx' }))).toBe('filesystem');
     expect(category(Object.assign(coded('ENOENT'), { cause: { syscall: 'spawn uvx' } }))).toBe('filesystem');
     expect(category(Object.assign(coded('ENOENT'), { syscall: 'open' }))).toBe('tool_error');
   });
 
-  it('E1: no text is read', () => {
+  it('E1: no message text is read', () => {
     for (const text of ['connect ECONNREFUSED', 'HTTP 503', 'timed out', 'not found']) {
       expect([text, category(new Error(text))]).toEqual([text, 'unknown']);
       expect([text, classifyResult({ error: text }, { unixMs: 0 })?.category]).toEqual([text, 'tool_error']);
@@ -88,7 +88,7 @@ describe('O2: names of classes', () => {
     }
   });
 
-  it('a DOMException whose name is lost, by its code', () => {
+  it('a DOMException without its name is recognized by its code', () => {
     expect(category({ constructor: { name: 'DOMException' }, code: 23 })).toBe('timeout');
     expect(category({ constructor: { name: 'DOMException' }, code: 20 })).toBe('cancelled');
     expect(category({ code: 23 })).toBe('unknown');
@@ -98,18 +98,18 @@ describe('O2: names of classes', () => {
 describe('O2: chains and aggregates', () => {
   const wrap = (cause: unknown, message = 'the tool failed') => new Error(message, { cause });
 
-  it('looks through causes, and trusts a code beneath more than a status above', () => {
+  it('causes are searched, and a code in a cause has priority over a status of the error', () => {
     expect(category(wrap(wrap(coded('ETIMEDOUT'))))).toBe('timeout');
     expect(category(Object.assign(wrap(coded('ECONNREFUSED')), { status: 403 }))).toBe('network');
     expect(category(wrap({ status: 503 }))).toBe('server');
   });
 
-  it('of equals, believes the outermost', () => {
+  it('of equal evidence, the outermost counts', () => {
     const inner = Object.assign(new Error('x'), { status: 500 });
     expect(category(Object.assign(wrap(inner), { status: 429 }))).toBe('rate_limit');
   });
 
-  it('ends on cycles, and on chains without end', () => {
+  it('the search ends on cycles, and on endless chains', () => {
     const a = new Error('a');
     const b = wrap(a);
     a.cause = b;
@@ -119,7 +119,7 @@ describe('O2: chains and aggregates', () => {
     expect(category(deep)).toBe('unknown');
   });
 
-  it('of the tries of an AggregateError, the most telling', () => {
+  it('of the attempts of an AggregateError, the most specific counts', () => {
     const aborted = new DOMException('This operation was aborted', 'AbortError');
     const bad = Object.assign(new Error('x'), { status: 400 });
     const down = Object.assign(new Error('x'), { status: 503, headers: { 'retry-after': '9' } });
@@ -132,7 +132,7 @@ describe('O2: chains and aggregates', () => {
     expect(classifyError(new AggregateError([bad, down]), { unixMs: 0 }).retryAfterMs).toBe(9000);
   });
 
-  it("believes the last try of AI SDK's RetryError first", () => {
+  it("the last attempt of AI SDK's RetryError counts first", () => {
     const first = Object.assign(new Error('x'), { statusCode: 500 });
     const last = Object.assign(new Error('x'), { statusCode: 429 });
     const error = Object.assign(new Error('Failed after 2 attempts.'), { errors: [first, last], lastError: last });
@@ -140,7 +140,7 @@ describe('O2: chains and aggregates', () => {
   });
 });
 
-describe('O2: what is not an Error', () => {
+describe('O2: thrown values that are not an Error', () => {
   it.each<[unknown, ErrorCategory]>([
     ['connect ECONNREFUSED 127.0.0.1:1', 'unknown'],
     ['', 'unknown'],

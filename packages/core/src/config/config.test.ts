@@ -132,7 +132,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     expect(issues(instead as object)).toEqual([]);
   });
 
-  test('E6: one message has all that is wrong', () => {
+  test('E6: one message lists all faults', () => {
     const make = () => createBreakerbox({ agent: '', budget: { failures: -1 }, tools: { s: { probes: 0 } } });
     expect(make).toThrow(
       [
@@ -144,7 +144,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     );
   });
 
-  test('E6: what is accepted', () => {
+  test('E6: valid configuration is accepted', () => {
     const recovery = { probeAfterMs: 1_000, maxProbeAfterMs: 2_000 };
     const accepted = [
       { agent: 'x'.repeat(256) },
@@ -163,7 +163,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
   });
 });
 
-describe('E6: what comes after the box', () => {
+describe('E6: calls after the box is made', () => {
   test.each<[string, (box: Breakerbox) => unknown, string]>([
     ['a tool', (box) => box.declare('s', { probes: 0 }), 'tools.s.probes: is 0'],
     ['a tool beside the defaults', (box) => box.declare('s', { cooldownMs: 9 }), 'more than maxCooldownMs (8)'],
@@ -192,7 +192,7 @@ describe('E6: what comes after the box', () => {
     expect(box.tools).toEqual(['first']);
   });
 
-  test('E6: a session may have single settings of the budget of its own', () => {
+  test('E6: a session may have its own value of a single budget setting', () => {
     const box = createBreakerbox({ agent: 'a', budget: { failures: 3, tokens: 9 } });
     const { budget } = box.session({ budget: 'strict', id: 'x'.repeat(256) }).view();
     expect(budget).toMatchObject({ rule: 'strict', limit: 3, tokensRemaining: 9 });
@@ -200,7 +200,7 @@ describe('E6: what comes after the box', () => {
   });
 });
 
-test('E6: a name of more than 256 characters is rejected if you write it, and cut if a server lists it', () => {
+test('E6: a name of more than 256 characters is rejected in your configuration, and cut if a server lists it', () => {
   const long = 'x'.repeat(257);
   for (const config of [{ tools: { [long]: {} } }, { allowedTools: [long] }]) {
     expect(issues(config)).toEqual([expect.stringContaining('is a string of 257 characters. It is in metrics, spans')]);
@@ -233,7 +233,7 @@ describe('C4, E6: defaults', () => {
     expect(session.view().state).toBe('paused_systemic');
   });
 
-  test("C4: a tool's own profile replaces thresholds of the defaults", () => {
+  test('C4: the profile of a tool replaces thresholds of the defaults', () => {
     const tools = { s: { profile: 'slow' }, t: {} } as const;
     const session = createBreakerbox({ agent: 'a', defaults: { failureThreshold: 9 }, tools }).session();
     for (const tool of ['s', 't', 's', 't']) session.acquire(tool).settle({ outcome: 'failure', category: 'server' });
@@ -244,7 +244,7 @@ describe('C4, E6: defaults', () => {
 const manyIssues = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ path: `key${index}`, message: 'is wrong.' }));
 
-test('E6: one message has all that is wrong, up to a hundred faults', () => {
+test('E6: one message lists all faults, up to a hundred', () => {
   const few = new BreakerboxConfigError(manyIssues(2), 'snapshot');
   expect(few.message).toBe("Breakerbox can't use this snapshot:\n  key0: is wrong.\n  key1: is wrong.");
   const many = new BreakerboxConfigError(manyIssues(101));

@@ -7,13 +7,13 @@ test('E6: a name of 256 characters stays as it is, a longer one is cut to that m
   expect([isShort(`${longest}y`), shortened(`${longest}y`)]).toEqual([false, `${'x'.repeat(255)}…`]);
 });
 
-test('E6: no character is cut in two', () => {
+test('E6: no character is split', () => {
   const cut = shortened(`${'x'.repeat(254)}${'😀'.repeat(5)}`);
   expect(cut).toBe(`${'x'.repeat(254)}…`);
   expect(encodeURIComponent(cut)).toContain('%E2%80%A6'); // Throws for half a character.
 });
 
-test('E6: half a character becomes the replacement character, and no name may contain one', () => {
+test('E6: half a character becomes the replacement character, and a configured name may not contain one', () => {
   for (const name of ['a\ud800b', 'a\udfffb']) {
     expect([isShort(name), shortened(name)]).toEqual([false, 'a\ufffdb']);
   }
@@ -21,7 +21,7 @@ test('E6: half a character becomes the replacement character, and no name may co
   expect(shortened(`\udc00${'x'.repeat(300)}`)).toBe(`\ufffd${'x'.repeat(254)}…`);
 });
 
-test('begins with what was probably meant', () => {
+test('the hint starts with the closest name', () => {
   expect(nearestFirst('circutOpenFor', ['burnFast', 'circuitOpenFor', 'gap'])[0]).toBe('circuitOpenFor');
   expect(nearestFirst('GAP', ['burnFast', 'gap'])).toEqual(['gap', 'burnFast']);
   expect(nearestFirst('', ['b', 'aa'])).toEqual(['b', 'aa']);
@@ -33,11 +33,11 @@ test.each([
   ['bugdet', 'budget'],
   ['retries', undefined],
   ['', undefined],
-])('says of %j that %s was meant', (written, name) => {
+])('for %j the hint is %s', (written, name) => {
   expect(meant(written, ['budget', 'failureRate', 'failureThreshold', 'cooldownMs', 'mode'])).toBe(name);
 });
 
-test('guesses nothing without names, and reads no more than 60 characters', () => {
+test('without names there is no hint, and at most 60 characters are compared', () => {
   expect(meant('budget', [])).toBeUndefined();
   expect(meant(`${'b'.repeat(1e6)}`, ['budget'])).toBeUndefined();
 });
@@ -50,7 +50,7 @@ test.each([
   ['wether_report', 'weather_report'],
   ['github.search', 'search'],
   ['mcp__github__search', 'search'],
-])('%s is %s, written in another way', (one, other) => {
+])('%s is %s in another spelling', (one, other) => {
   expect([isSlip(one, other), isSlip(other, one)]).toEqual([true, true]);
 });
 

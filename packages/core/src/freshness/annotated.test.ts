@@ -15,13 +15,13 @@ test.each<[string, unknown, unknown]>([
   ['an instance', new Date(0), { result: new Date(0), note: 'words' }],
   ['an MCP result', { content: [part], structuredContent: {} }, { content: [words, part], structuredContent: {} }],
   ['content of another kind', { content: ['found'] }, { content: ['found'], note: 'words' }],
-])('R4, F1: %s gets words about it, and stays as it is', (_, result, expected) => {
+])('R4, F1: %s gets a note, and does not change', (_, result, expected) => {
   const before = structuredClone(result);
   expect(annotated(result, 'note', 'words')).toEqual(expected);
   expect(result).toEqual(before);
 });
 
-test('R4, F1, E5: so does an object that throws when it is looked at', () => {
+test('R4, F1, E5: an object that throws when it is read gets a note too', () => {
   const trap = () => {
     throw new Error('do not look at me');
   };
@@ -42,6 +42,6 @@ test.each<[string, unknown, boolean]>([
   ['a list without prototype', withoutPrototype([1]), false],
   ['a function without prototype', withoutPrototype(() => 1), false],
   ['an instance', new Date(0), false],
-])('R4, F1: plain is what JSON makes of braces: %s: %j', (_, value, plain) => {
+])('R4, F1: a plain object is one that JSON writes in braces: %s: %j', (_, value, plain) => {
   expect(isPlain(value)).toBe(plain);
 });

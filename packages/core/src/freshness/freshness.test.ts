@@ -26,8 +26,8 @@ const kindOf = (given: Partial<FreshnessFacts>) => labelOf(facts(given))?.kind;
 const STALE: FreshnessLabel = { kind: 'stale', retrievedUnixMs: NOW };
 const TEXT = 'stale: retrieved 2026-11-20 21:14:03 UTC';
 
-describe('F1: which label', () => {
-  test('F1: a result retrieved now, or since the task began, has none', () => {
+describe('F1: choice of the label', () => {
+  test('F1: a result retrieved now, or since the task began, has no label', () => {
     expect(labelOf(facts({}))).toBeUndefined();
     expect(labelOf(facts({ retrievedUnixMs: TASK }))).toBeUndefined();
     expect(labelOf(facts({ verified: true }))).toBeUndefined();
@@ -37,7 +37,7 @@ describe('F1: which label', () => {
     expect(labelOf(facts({ retrievedUnixMs: TASK - 1 }))).toEqual({ kind: 'stale', retrievedUnixMs: TASK - 1 });
   });
 
-  test('F2: stale: the last good result in place of a new one, however young', () => {
+  test('F2: stale: the last good result as the fallback, however recent', () => {
     expect(labelOf(facts({ served: true, retrievedUnixMs: NOW }))).toEqual(STALE);
     expect(labelOf(facts({ served: true, retrievedUnixMs: null }))).toEqual({
       kind: 'stale',
@@ -45,7 +45,7 @@ describe('F1: which label', () => {
     });
   });
 
-  test('F1: cached: identical to what the last call gave', () => {
+  test('F1: cached: identical to the result of the last call', () => {
     expect(labelOf(facts({ identical: true }))).toEqual({ kind: 'cached', retrievedUnixMs: NOW });
     expect(labelOf(facts({ identical: true, retrievedUnixMs: TASK }))).toEqual({
       kind: 'cached',
@@ -53,11 +53,11 @@ describe('F1: which label', () => {
     });
   });
 
-  test('F1: unverified: the executor says that it was not checked', () => {
+  test('F1: unverified: the executor says that the result was not checked', () => {
     expect(labelOf(facts({ verified: false }))).toEqual({ kind: 'unverified', retrievedUnixMs: NOW });
   });
 
-  test('F1: freshness_unknown: the executor says that the time of retrieval is not known', () => {
+  test('F1: freshness_unknown: the executor says that the retrieval time is not known', () => {
     expect(labelOf(facts({ retrievedUnixMs: null }))).toEqual({
       kind: 'freshness_unknown',
       retrievedUnixMs: undefined,
@@ -65,7 +65,7 @@ describe('F1: which label', () => {
     expect(labelOf(facts({ retrievedUnixMs: null, verified: true }))?.kind).toBe('freshness_unknown');
   });
 
-  test('F1: the first that applies: stale, cached, unverified, freshness_unknown', () => {
+  test('F1: the first label that applies counts: stale, cached, unverified, freshness_unknown', () => {
     const all = { served: true, identical: true, verified: false, retrievedUnixMs: null };
     expect([
       kindOf(all),
@@ -83,23 +83,23 @@ describe('F1: which label', () => {
     },
   );
 
-  test('F1: a time to come, by a clock that is ahead, is no old one', () => {
+  test('F1: a future time, by a clock that is ahead, is not stale', () => {
     expect(labelOf(facts({ retrievedUnixMs: NOW + 60_000 }))).toBeUndefined();
   });
 });
 
-describe('F1: the text', () => {
+describe('F1: text of the label', () => {
   test.each<readonly [FreshnessLabel['kind'], string]>([
     ['stale', 'stale: retrieved 2026-11-20 21:14:03 UTC'],
     ['cached', 'cached: identical to the last answer, retrieved 2026-11-20 21:14:03 UTC'],
     ['unverified', 'unverified: it was not checked, retrieved 2026-11-20 21:14:03 UTC'],
     ['freshness_unknown', 'freshness_unknown: retrieved 2026-11-20 21:14:03 UTC'],
-  ])('F1: %s with the retrieval time', (kind, text) => {
+  ])('F1: the text of %s contains the retrieval time', (kind, text) => {
     expect(describeFreshness({ kind, retrievedUnixMs: NOW })).toBe(text);
   });
 
   test.each([undefined, Number.NaN, Number.POSITIVE_INFINITY, 8.64e15 + 1, -1e300])(
-    'F1: %s is no time',
+    'F1: %s is not a time',
     (retrievedUnixMs) => {
       expect(describeFreshness({ kind: 'stale', retrievedUnixMs })).toBe('stale: retrieved at an unknown time');
       expect(describeFreshness({ kind: 'freshness_unknown', retrievedUnixMs })).toBe(
@@ -108,7 +108,7 @@ describe('F1: the text', () => {
     },
   );
 
-  test('F1: years of more or fewer than four figures', () => {
+  test('F1: years of more or fewer than four digits are written correctly', () => {
     expect(describeFreshness({ kind: 'stale', retrievedUnixMs: 8.64e15 })).toBe(
       'stale: retrieved +275760-09-13 00:00:00 UTC',
     );
@@ -122,7 +122,7 @@ test.each<[unknown, string]>([
   ['stale', "'stale'"],
   [{}, 'an object'],
   [{ kind: 'old', retrievedUnixMs: NOW }, 'an object'],
-])('F1, E6: %j is no label, and is refused', (label, shown) => {
+])('F1, E6: %j is not a label, and is rejected', (label, shown) => {
   expect(() => describeFreshness(label as FreshnessLabel)).toThrow(
     new BreakerboxUsageError(
       `describeFreshness(${shown}): this is not a freshness label. Give permit.freshness, or the label of a ` +
@@ -132,12 +132,12 @@ test.each<[unknown, string]>([
 });
 
 describe('F1: the label reaches the model with the result', () => {
-  test('F1: in front of a text', () => {
+  test('F1: the label precedes a text', () => {
     expect(labelled('rain', STALE)).toBe(`[${TEXT}]\nrain`);
     expect(labelled('', STALE)).toBe(`[${TEXT}]\n`);
   });
 
-  test('F1: as the first part of an MCP result, the rest of which stays', () => {
+  test('F1: the label is the first part of an MCP result, and the other parts do not change', () => {
     const image = { type: 'image', data: 'AA==', mimeType: 'image/png' };
     const result = { content: [image], structuredContent: { celsius: 4 }, isError: false };
     expect(labelled(result, STALE)).toEqual({ ...result, content: [{ type: 'text', text: `[${TEXT}]` }, image] });
@@ -146,13 +146,13 @@ describe('F1: the label reaches the model with the result', () => {
   });
 
   test.each([[['a', 'b']], [[null]], [[{ title: 'no part' }]], [[{ type: 1 }]], ['text'], [{ type: 'text' }]])(
-    'F1: a `content` of %j is not of MCP',
+    'F1: a `content` of %j is not an MCP result',
     (content) => {
       expect(labelled({ content }, STALE)).toEqual({ content, freshness: TEXT });
     },
   );
 
-  test('F1: as a property of a plain object, which is copied', () => {
+  test('F1: the label is a property of a copy of a plain object', () => {
     const result = Object.freeze({ celsius: 4, inner: Object.freeze({}) });
     const copy = labelled(result, STALE) as typeof result;
     expect(copy).toEqual({ celsius: 4, inner: {}, freshness: TEXT });
@@ -188,14 +188,14 @@ describe('F1: the label reaches the model with the result', () => {
     ['an object with a freshness of undefined', { freshness: undefined }],
     ['an object that throws', throwing],
     ['a revoked proxy', revoked],
-  ])('F1: beside %s', (_, result) => {
+  ])('F1: the label is added beside %s', (_, result) => {
     const pair = labelled(result, STALE) as { result: unknown; freshness: string };
     expect(Object.keys(pair)).toEqual(['result', 'freshness']);
     expect(pair.result === result).toBe(true);
     expect(pair.freshness).toBe(TEXT);
   });
 
-  test('F1: any JSON result can be told from its label, and is never changed', () => {
+  test('F1: any JSON result can be separated from its label, and never changes', () => {
     const label = fc.record({
       kind: fc.constantFrom(...FRESHNESS_KINDS),
       retrievedUnixMs: fc.option(fc.double(), { nil: undefined }),

@@ -4,7 +4,7 @@ import { createLastGood } from './last-good.ts';
 const UNIX = Date.UTC(2026, 10, 20, 21, 14, 3);
 
 describe('F2: last good results', () => {
-  test('F2: the last one for these arguments, with the time it was retrieved', () => {
+  test('F2: the last one for these arguments is returned, with its retrieval time', () => {
     const lastGood = createLastGood();
     lastGood.keep('weather', '1:2', 'rain', UNIX, 1000);
     lastGood.keep('weather', '1:2', 'sun', UNIX + 500, 1500);
@@ -19,7 +19,7 @@ describe('F2: last good results', () => {
     expect(lastGood.find('2 weather', '1:', 60_000, 0)).toBeUndefined();
   });
 
-  test('F2: it may be as old as is allowed, by the monotonic clock, and no older', () => {
+  test('F2: a result is served up to its maximum age by the monotonic clock, and no longer', () => {
     const lastGood = createLastGood();
     lastGood.keep('weather', '1', 'rain', UNIX, 5000);
     const isThere = (maxAgeMs: number, ms: number) => lastGood.find('weather', '1', maxAgeMs, ms) !== undefined;
@@ -38,7 +38,7 @@ describe('F2: last good results', () => {
     expect(lastGood.find('weather', '1', 1000, 0)).toEqual({ result, retrievedUnixMs: UNIX });
   });
 
-  test('F2: what its receivers change in a result changes nothing in what is kept', () => {
+  test('F2: changes that a receiver makes to a result do not change the stored one', () => {
     const lastGood = createLastGood();
     const result = { celsius: 4, hours: [1] };
     lastGood.keep('weather', '1', result, UNIX, 0);
@@ -59,7 +59,7 @@ describe('F2: last good results', () => {
     ['bytes', { bytes: Uint8Array.of(1, 2), buffer: new ArrayBuffer(2), view: new DataView(new ArrayBuffer(1)) }],
     ['numbers in a row', [BigUint64Array.of(1n), Float64Array.of(0.5)]],
     ['a cycle', cyclic],
-  ])('F2: data are kept: %s', (_, result) => {
+  ])('F2: data is stored: %s', (_, result) => {
     const lastGood = createLastGood();
     lastGood.keep('weather', '1', result, UNIX, 0);
     expect(lastGood.find('weather', '1', 1000, 0)?.result).toStrictEqual(structuredClone(result));
@@ -102,13 +102,13 @@ describe('F2: last good results', () => {
         },
       },
     ],
-  ])('F2, E5: what is more than data is not kept: %s', (_, result) => {
+  ])('F2, E5: a value that is not plain data is not stored: %s', (_, result) => {
     const lastGood = createLastGood();
     lastGood.keep('weather', '1', result, UNIX, 0);
     expect(lastGood.find('weather', '1', 1000, 0)).toBeUndefined();
   });
 
-  test('F2: 200 are kept, and the one that was kept longest ago goes first', () => {
+  test('F2: at most 200 results are stored, and the oldest is dropped first', () => {
     const lastGood = createLastGood();
     const isThere = (index: number) => lastGood.find('weather', `${index}`, 1000, 0) !== undefined;
     for (let index = 0; index < 200; index += 1) lastGood.keep('weather', `${index}`, index, UNIX, 0);
@@ -120,20 +120,20 @@ describe('F2: last good results', () => {
 });
 
 describe('F1: identical to the last answer', () => {
-  test('F1: the same result for the same arguments, one call after the other', () => {
+  test('F1: the same result for the same arguments in consecutive calls is identical', () => {
     const { identical } = createLastGood();
     const answers = ['r', 'r', 's', 'r', 'r'].map((result) => identical('weather', '1', result));
     expect(answers).toEqual([false, true, false, false, true]);
   });
 
-  test('F1: other arguments and other tools have answers of their own', () => {
+  test('F1: other arguments and other tools have their own answers', () => {
     const { identical } = createLastGood();
     identical('weather', '1', 'r');
     expect([identical('weather', '2', 'r'), identical('news', '1', 'r')]).toEqual([false, false]);
     expect(identical('weather', '1', 'r')).toBe(true);
   });
 
-  test('F1: 200 answers are remembered, the latest ones', () => {
+  test('F1: the latest 200 answers are remembered', () => {
     const { identical } = createLastGood();
     for (let index = 0; index < 200; index += 1) identical('weather', `${index}`, 'r');
     expect(identical('weather', '0', 'r')).toBe(true);
@@ -141,14 +141,14 @@ describe('F1: identical to the last answer', () => {
     expect([identical('weather', '0', 'r'), identical('weather', '1', 'r')]).toEqual([true, false]);
   });
 
-  test('F1: it does not touch what is kept for open circuits', () => {
+  test('F1: the comparison does not change results stored for open circuits', () => {
     const lastGood = createLastGood();
     lastGood.identical('weather', '1', 'r');
     expect(lastGood.find('weather', '1', 1000, 0)).toBeUndefined();
   });
 });
 
-test('Q2: nothing of what is kept can be listed or written down', () => {
+test('Q2: stored results can be neither listed nor serialized', () => {
   const lastGood = createLastGood();
   lastGood.keep('weather', '1', 'secret', UNIX, 0);
   expect(JSON.stringify(lastGood)).toBe('{}');

@@ -35,7 +35,7 @@ const similar = fc.letrec<{ value: unknown }>((tie) => ({
 })).value;
 
 describe('O5: digests of arguments', () => {
-  test('O5: two JSON values have the same digest if and only if they are equal, in any order of keys', () => {
+  test('O5: two JSON values have the same digest exactly if they are equal, in any order of keys', () => {
     const sameAs = (a: unknown, b: unknown) => {
       expect(of(reversed(a))).toBe(of(a));
       expect(of(a) === of(b)).toBe(canonical(a) === canonical(b));
@@ -44,7 +44,7 @@ describe('O5: digests of arguments', () => {
     fc.assert(fc.property(similar, similar, sameAs), { numRuns: 5000 });
   });
 
-  test('F1: values beyond JSON count by their content', () => {
+  test('F1: values beyond JSON are compared by their content', () => {
     const pairs = [
       [Number.NaN, Number.POSITIVE_INFINITY],
       [1n, 2n],
@@ -84,13 +84,13 @@ describe('O5: digests of arguments', () => {
     );
   });
 
-  test('E5: a few objects that share one another are not read for ever', () => {
+  test('E5: the digest of a few objects that reference each other ends', () => {
     let shared: unknown = [];
     for (let level = 0; level < 64; level += 1) shared = [shared, shared];
     expect(of(shared)).toBeUndefined();
   });
 
-  test('Q2: it differs under another seed, and a seed cannot be guessed', () => {
+  test('Q2: the digest differs under another seed, and a seed cannot be guessed', () => {
     const seeds = [0, 1, -1, 2 ** 31, 2 ** 32, 2 ** 52, 2 ** 53 - 1, ...Array.from({ length: 1000 }, randomSeed)];
     expect(new Set(seeds.map((seed) => digest('secret', seed))).size).toBe(seeds.length);
   });
@@ -106,14 +106,14 @@ describe('O5: digests of arguments', () => {
 });
 
 describe('O5: the arguments of a call', () => {
-  test('O5: small ones are hashed before the tool can change them', () => {
+  test('O5: small arguments are hashed before the tool can change them', () => {
     const value = { ids: [1, 2, 3] };
     const given = input(value);
     value.ids.length = 0;
     expect(given.digest()).toBe(of({ ids: [1, 2, 3] }));
   });
 
-  test('O5: large ones are hashed when their digest is first needed, once', () => {
+  test('O5: large arguments are hashed once, when their digest is first needed', () => {
     const value = { page: LARGE, seen: 0 };
     const given = input(value);
     value.seen = 1;
@@ -130,7 +130,7 @@ describe('O5: the arguments of a call', () => {
     expect(all[0]?.digest()).toBe(all[0]?.digest());
   });
 
-  test('Q2: neither arguments nor digest can be listed or written', () => {
+  test('Q2: neither arguments nor digest can be listed or serialized', () => {
     for (const value of ['secret', `secret ${LARGE}`]) {
       const given = input(value);
       given.digest();

@@ -30,25 +30,25 @@ const after = (calls: readonly Call[], repeats = DEFAULT_REPEATS, from = NO_LOOP
 const times = (count: number, ...calls: readonly Call[]): readonly Call[] =>
   Array.from({ length: count }, () => calls).flat();
 
-describe('O5: what is stuck', () => {
-  test('O5: the same arguments without success, in the same way, are skipped after three calls in a row', () => {
+describe('O5: repeated calls without success', () => {
+  test('O5: a call with the same arguments and the same result without success is skipped after three in a row', () => {
     expect(isSkipped(after(times(2, ['a(x)', TIMEOUT])), 'a(x)')).toBe(false);
     expect(isSkipped(after(times(3, ['a(x)', TIMEOUT])), 'a(x)')).toBe(true);
   });
 
   test.each(['failure:network', 'ignored:tool_error', 'ignored:invalid_input', 'ignored:denied', 'ignored:cancelled'])(
-    'O5: %s is no success',
+    'O5: %s is not a success',
     (way) => {
       expect(isSkipped(after(times(3, ['a(x)', way])), 'a(x)')).toBe(true);
     },
   );
 
-  test('O5: those arguments alone, and that tool alone', () => {
+  test('O5: the guard blocks only those arguments, and only that tool', () => {
     const guard = after(times(3, ['a(x)', TIMEOUT]));
     expect(['a(y)', 'b(x)', 'a()'].map((call) => isSkipped(guard, call))).toEqual([false, false, false]);
   });
 
-  test('O5: how often is configurable, once will do', () => {
+  test('O5: the number of repeats is configurable, and one is enough', () => {
     expect(isSkipped(after(times(1, ['a(x)', TIMEOUT]), 1), 'a(x)', 1)).toBe(true);
     expect(isSkipped(after(times(4, ['a(x)', TIMEOUT]), 5), 'a(x)', 5)).toBe(false);
     expect(isSkipped(after(times(5, ['a(x)', TIMEOUT]), 5), 'a(x)', 5)).toBe(true);
@@ -62,35 +62,35 @@ describe('O5: what is stuck', () => {
     ['arguments that are not known', [['a()', TIMEOUT]]],
     ['a success of another tool', [['b(x)', 'success']]],
     ['a success of a tool whose arguments are not known', [['b()', 'success']]],
-  ])('O5: %s in between ends the row', (_, between) => {
+  ])('O5: %s between the calls ends the row', (_, between) => {
     const guard = after([...times(2, ['a(x)', TIMEOUT]), ...between, ['a(x)', TIMEOUT]]);
     expect(isSkipped(guard, 'a(x)')).toBe(false);
     expect(isSkipped(after(times(2, ['a(x)', TIMEOUT]), 3, guard), 'a(x)')).toBe(true);
   });
 
-  test('O5: another way begins at one', () => {
+  test('O5: another kind of failure starts the count at one', () => {
     const guard = after([...times(2, ['a(x)', TIMEOUT]), ...times(2, ['a(x)', MISSING])]);
     expect(isSkipped(guard, 'a(x)')).toBe(false);
     expect(isSkipped(after([['a(x)', MISSING]], 3, guard), 'a(x)')).toBe(true);
   });
 
-  test('O5: other tools that do not succeed either leave the row', () => {
+  test('O5: other tools that do not succeed either do not end the row', () => {
     const guard = after([...times(2, ['a(x)', TIMEOUT], ['b(y)', TIMEOUT], ['c()', MISSING]), ['a(x)', TIMEOUT]]);
     expect(isSkipped(guard, 'a(x)')).toBe(true);
   });
 
-  test('O5: arguments that are not known are never a repeat', () => {
+  test('O5: unknown arguments are never a repeat', () => {
     const guard = after(times(10, ['a()', TIMEOUT]));
     expect(guard).toBe(NO_LOOPS);
     expect(isSkipped(guard, 'a()')).toBe(false);
   });
 });
 
-describe('O5: until something else is tried', () => {
+describe('O5: a block lasts until the session tries another call', () => {
   const blocked = after(times(3, ['a(x)', TIMEOUT]));
 
   test.each(['a(y)', 'a()', 'b(x)', 'b()'])(
-    'O5: %s lifts the block, before it has ended, and the count begins at 0',
+    'O5: %s lifts the block before that call has ended, and the count begins at 0',
     (call) => {
       const lifted = after([[call]], 3, blocked);
       expect(isSkipped(lifted, 'a(x)')).toBe(false);
@@ -104,7 +104,7 @@ describe('O5: until something else is tried', () => {
     expect(after(times(5, ['a(x)', TIMEOUT]), 3, blocked)).toBe(blocked);
   });
 
-  test('O5: two calls that fail in turns are found both, and neither lifts the block of the other', () => {
+  test('O5: two calls that fail in turns are both found, and neither lifts the block of the other', () => {
     const guard = after(times(3, ['a(x)', TIMEOUT], ['b(y)', MISSING]));
     expect(['a(x)', 'b(y)'].map((call) => isSkipped(guard, call))).toEqual([true, true]);
     expect(after(times(5, ['a(x)', TIMEOUT], ['b(y)', MISSING]), 3, guard)).toBe(guard);
@@ -112,21 +112,21 @@ describe('O5: until something else is tried', () => {
     expect(['a(x)', 'b(y)'].map((call) => isSkipped(lifted, call))).toEqual([false, false]);
   });
 
-  test('O5: one that failed before and now succeeds lifts the block of the other', () => {
+  test('O5: a call that failed before and now succeeds lifts the block of the other', () => {
     const guard = after([...times(2, ['a(x)', TIMEOUT], ['b(y)', MISSING]), ['a(x)', TIMEOUT]]);
     const asked = after([['b(y)']], 3, guard);
     expect(isSkipped(asked, 'a(x)')).toBe(true);
     expect(isSkipped(ends(asked, 'b(y)', 'success'), 'a(x)')).toBe(false);
   });
 
-  test('O5: lifting a block leaves the counts of others', () => {
+  test('O5: lifting a block keeps the counts of others', () => {
     const guard = after([...times(2, ['b(y)', MISSING]), ...times(3, ['a(x)', TIMEOUT]), ['c(z)'], ['b(y)', MISSING]]);
     expect(['a(x)', 'b(y)'].map((call) => isSkipped(guard, call))).toEqual([false, true]);
   });
 });
 
 describe('O5: concurrent calls', () => {
-  test('O5: results of calls begun before the block leave it as it is', () => {
+  test('O5: results of calls begun before the block do not change it', () => {
     const together = after([['a(w)'], ...times(6, ['a(x)'])]);
     const blocked = [1, 2, 3].reduce((guard) => ends(guard, 'a(x)', TIMEOUT), together);
     for (const [call, way] of [
@@ -139,12 +139,12 @@ describe('O5: concurrent calls', () => {
     }
   });
 
-  test('O5: unless one of them succeeds', () => {
+  test('O5: a success of one of them lifts the block', () => {
     const blocked = after(times(3, ['a(x)', TIMEOUT]));
     expect(isSkipped(ends(blocked, 'a(x)', 'success'), 'a(x)')).toBe(false);
   });
 
-  test('O5: one that ends after the block was lifted is the first of a new row', () => {
+  test('O5: a call that ends after the block was lifted is the first of a new row', () => {
     const lifted = after([...times(3, ['a(x)', TIMEOUT]), ['b(y)']]);
     const late = ends(lifted, 'a(x)', TIMEOUT);
     expect(isSkipped(after([['a(x)', TIMEOUT]], 3, late), 'a(x)')).toBe(false);
@@ -153,7 +153,7 @@ describe('O5: concurrent calls', () => {
 });
 
 describe('O5: the guard itself', () => {
-  test('O5: 200 tools are remembered; the one that was used least lately is forgotten first', () => {
+  test('O5: 200 tools are remembered; the least recently used one is forgotten first', () => {
     const names = Array.from({ length: 200 }, (_, index) => `tool${index}(x)`);
     const full = after(
       names.flatMap((name) => times(2, [name, TIMEOUT])),
@@ -172,7 +172,7 @@ describe('O5: the guard itself', () => {
     expect([count('tool0'), count('tool1'), count('tool2'), count('late')]).toEqual([3, undefined, 2, 1]);
   });
 
-  test('O5: a digest is made only where a call of the same tool has failed before', () => {
+  test('O5: a digest is made only if a call of the same tool has failed before', () => {
     const unasked: Digested = {
       digest: () => {
         throw new Error('not needed');
@@ -193,7 +193,7 @@ describe('O5: the guard itself', () => {
     }
   });
 
-  test('O5: nothing is ever changed in place', () => {
+  test('O5: the guard never mutates its state', () => {
     const frozen = Object.freeze([Object.freeze({ tool: 'a', digest: 'x', way: TIMEOUT, count: 3 })]);
     for (const call of ['a(x)', 'a(y)', 'b(y)']) {
       for (const way of [TIMEOUT, MISSING, 'success'])
@@ -202,7 +202,7 @@ describe('O5: the guard itself', () => {
     expect(frozen).toEqual([{ tool: 'a', digest: 'x', way: TIMEOUT, count: 3 }]);
   });
 
-  test('O5: agrees with a plain account of the rule, whatever the order of calls and results', () => {
+  test('O5: the guard agrees with a simple model of the rule, whatever the order of calls and results', () => {
     const event = fc.record({
       call: fc.constantFrom('a(x)', 'a(x)', 'a(y)', 'a()', 'b(x)', 'b(x)', 'b(y)', 'c(x)'),
       way: fc.constantFrom('begins', 'begins', TIMEOUT, TIMEOUT, TIMEOUT, MISSING, 'success'),

@@ -93,7 +93,7 @@ describe('proof: the engine does what the model of behaviour.md does', { timeout
     }
   });
 
-  test('S2, S5: and of events in sessions that share their circuits, which end by a probe', () => {
+  test('S2, S5: the same holds for events in sessions that share their circuits, which end by a probe', () => {
     const resolved: Record<string, number> = {};
     fc.assert(
       fc.property(sharedConfigs, events, (config, all) => {
@@ -108,7 +108,7 @@ describe('proof: the engine does what the model of behaviour.md does', { timeout
     expect(resolved.probe ?? 0).toBeGreaterThanOrEqual(CASES / 200);
   });
 
-  test('B1, S3: and of large budgets, with more failures than are kept one by one', () => {
+  test('B1, S3: the same holds for large budgets, with more failures than are kept one by one', () => {
     let events = 0;
     fc.assert(
       fc.property(largeBudgets, floods, (config, all) => {

@@ -53,7 +53,7 @@ describe('peer fault: probes that never settle', () => {
     return { ...made, probe: made.session.acquire('a') };
   };
 
-  test('peer fault: a hung probe wedges half-open for ever', () => {
+  test('peer fault: a hung probe blocks half-open permanently', () => {
     const { session, clock, probe } = halfOpen();
     expect(probe.decision).toBe('probe');
     clock.advance(60_000);
@@ -68,7 +68,7 @@ describe('peer fault: probes that never settle', () => {
   test.each([
     ['an ignored', { outcome: 'ignored', category: 'tool_error' }],
     ['a cancelled', { error: new DOMException('the caller left', 'AbortError') }],
-  ] as const)('peer fault: %s probe leaks its place or closes the circuit', (_, settlement) => {
+  ] as const)('peer fault: %s probe leaks its slot or closes the circuit', (_, settlement) => {
     const { session, probe } = halfOpen();
     probe.settle(settlement);
     expect(session.peek('a')?.state).toBe('half_open');
@@ -82,7 +82,7 @@ describe('peer fault: probes that never settle', () => {
     expect(session.peek('a')?.state).toBe('closed');
   });
 
-  test('peer fault: a queue in half-open that grows without end', () => {
+  test('peer fault: a queue in half-open that grows without bound', () => {
     const { session, probe } = halfOpen();
     const before = JSON.stringify(snapshot(session)).length;
     for (let i = 0; i < 1_000; i += 1) {
@@ -139,7 +139,7 @@ describe('peer fault: counts that are wrong', () => {
     expect(session.peek('a')?.state).toBe('closed');
   });
 
-  test("peer fault: the model's own mistakes are counted as outages", () => {
+  test('peer fault: mistakes of the model are counted as outages', () => {
     const { session } = bench();
     const mistakes = [
       { outcome: 'ignored', category: 'invalid_input' },
@@ -183,7 +183,7 @@ describe('peer fault: clocks and listeners', () => {
   });
 });
 
-describe('peer fault: what grows, and what is missing', () => {
+describe('peer fault: unbounded growth, and missing data', () => {
   test('peer fault: latency arrays that make a failure cost more with every call', () => {
     const rates = {
       failureRate: { rate: 1, windowCalls: 50 },

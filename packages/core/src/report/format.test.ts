@@ -67,7 +67,7 @@ describe('Q1: reports as text', () => {
     expect(formatPauseReport(buildReport(pausedOnBudget))).toBe(formatReport(buildReport(pausedOnBudget)));
   });
 
-  test('Q1: of a session in which nothing has happened', () => {
+  test('Q1: the report of a session without any activity', () => {
     const report = buildReport(facts());
     expect(formatReport(report)).toMatch(
       /^No tool has been used yet\.\nresearch-agent, session run-7f3a, step 14, 2026-/,
@@ -79,7 +79,7 @@ describe('Q1: reports as text', () => {
   test.each([
     [999, 'under 1 s', 'just now'],
     [38_000, '38 s', '38 s ago'],
-  ])('Q1: all tables agree on how long ago %i ms are', (ms, lasted, ago) => {
+  ])('Q1: all tables agree on the age of %i ms', (ms, lasted, ago) => {
     const charges = ledger([charge('a', 'network', ms, 14)]);
     const text = formatReport(buildReport(facts({ circuits: [open('a', 'network', ms, 3)], ledger: charges })));
     expect(text).toMatch(new RegExp(`^  a +open +network +${lasted} +3 steps`, 'm'));

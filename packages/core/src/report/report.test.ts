@@ -25,7 +25,7 @@ import {
 const toolOf = (report: ReturnType<typeof buildReport>, name: string) => report.tools.find(({ tool }) => tool === name);
 
 describe('Q1: reports as data', () => {
-  test("Q1: each tool's health, and what became of its calls", () => {
+  test("Q1: the report has each tool's health and the results of its calls", () => {
     expect(toolOf(buildReport(oneOpen), 'web_search')).toStrictEqual({
       tool: 'web_search',
       state: 'open',
@@ -55,7 +55,7 @@ describe('Q1: reports as data', () => {
     });
   });
 
-  test('Q1, C1: of an observed tool, calls that would have been skipped or paused were made', () => {
+  test('Q1, C1: for an observed tool, calls that would have been skipped or paused were made', () => {
     const observed = tally({ decisions: { closed: 2, would_skip: 3, would_pause: 1 }, succeeded: 6 });
     const report = buildReport(
       facts({ circuits: [{ ...closed('a'), state: 'observe_only' }], tallies: new Map([['a', observed]]) }),
@@ -68,7 +68,7 @@ describe('Q1: reports as data', () => {
     expect(report.leftOut).toEqual([]);
   });
 
-  test('Q1, B5: a tool without a circuit is reported by its calls', () => {
+  test('Q1, B5: the report shows a tool without a circuit by its calls', () => {
     const report = buildReport(facts({ tallies: new Map([['a', worked(2)]]) }));
     expect(toolOf(report, 'a')).toMatchObject({
       state: null,
@@ -78,7 +78,7 @@ describe('Q1: reports as data', () => {
     });
   });
 
-  test('Q1, B1: each charge in the window, first to last, what it counts as, and when it leaves', () => {
+  test('Q1, B1: the report lists each charge in the window in order, how it counts, and when it leaves', () => {
     const event = { ...charge('a', 'network', 90_000, 5), event: true as const };
     const late = charge('b', 'server', 2_000.4, 14);
     const pending = { ...charge('group:web', 'server', 60_000, 7), provisional: true };
@@ -109,7 +109,7 @@ describe('Q1: reports as data', () => {
     });
   });
 
-  test('B1: in a session without steps charges leave by time; while it is paused none leaves', () => {
+  test('B1: in a session without steps charges leave by time; while it is paused no charge leaves', () => {
     const at = { ms: 600_000, step: 0, stepMs: 0 };
     const ofLedger = (more: Partial<Ledger> = {}) =>
       buildReport(facts({ at, ledger: ledger([charge('a', 'server', 90_000, 0)], more) })).budget;
@@ -120,7 +120,7 @@ describe('Q1: reports as data', () => {
     expect(ofLedger({ exhausted: true })?.charges).toMatchObject([{ leavesIn: null }]);
   });
 
-  test('B1: what was folded is reported as earlier charges', () => {
+  test('B1: folded charges are reported as earlier charges', () => {
     const folded = { ...charge('a', 'server', 90_000, 3), uncapped: true as const, count: 70 };
     const { budget } = buildReport(
       facts({ ledger: ledger([folded, charge('b', 'server', 5_000, 13)], {}, { limit: 300 }) }),
@@ -128,7 +128,7 @@ describe('Q1: reports as data', () => {
     expect(budget).toMatchObject({ remaining: 229, earlier: { failures: 70, tokens: 0 }, charges: [{ tool: 'b' }] });
   });
 
-  test('Q1, B4: the token budget, by both rules', () => {
+  test('Q1, B4: the report has the token budget, by both rules', () => {
     const spent = [{ at: earlier(5_000, 13), tokens: 800 }];
     const sliding = buildReport(facts({ ledger: ledger([], {}, { tokenLimit: 1_000, spent }) })).budget;
     expect(sliding).toMatchObject({ tokens: { limit: 1_000, remaining: 200 }, caution: true });
@@ -139,7 +139,7 @@ describe('Q1: reports as data', () => {
     });
   });
 
-  test('Q1, B6: by the rule strict, each failure charged and those that may be part of an event, and none leaves', () => {
+  test('Q1, B6: by the rule strict, the report has each charged failure and those that may be part of an event, and no charge leaves', () => {
     const merged = { ...strictCharge('a', 'network', 90_000, 5), event: true as const };
     const pending = { ...strictCharge('c', 'server', 60_000, 7), anchor: { tool: 'b', at: earlier(70_000, 6) } };
     const late = strictCharge('b', 'server', 2_000.4, 14, 800);
@@ -187,7 +187,7 @@ describe('Q1: reports as data', () => {
   });
 });
 
-describe('Q1: what is wrong, and what to do next', () => {
+describe('Q1: the problem, and the next action', () => {
   const headline = (given: Parameters<typeof facts>[0]) => buildReport(facts(given)).headline;
   const probing = { ...open('b', 'server', 1, 1), state: 'half_open' as const };
   const off = { ...closed('c'), state: 'forced_open' as const };
@@ -213,7 +213,7 @@ describe('Q1: what is wrong, and what to do next', () => {
     );
   });
 
-  test('Q1, C13: tools that are unavailable by their group are counted, and the group is named', () => {
+  test('Q1, C13: tools that are unavailable because of their group are counted, and the group is named', () => {
     expect(buildReport(groupOpen).headline).toBe(
       '3 of 5 tools are unavailable: group github (network) and delete_repo (switched off).',
     );
@@ -235,7 +235,7 @@ describe('Q1: what is wrong, and what to do next', () => {
     );
   });
 
-  test('Q1, B4: so does a pause on the tokens', () => {
+  test('Q1, B4: the headline also names a pause on the tokens', () => {
     const spent = [{ at: earlier(5_000, 13), tokens: 12_000 }];
     const ledgerPair = ledger([charge('a', 'server', 1, 2)], { exhausted: true }, { tokenLimit: 12_000, spent });
     const report = buildReport(facts({ circuits: [closed('a', 1)], ledger: ledgerPair }));
@@ -249,7 +249,7 @@ describe('Q1: what is wrong, and what to do next', () => {
     ]);
   });
 
-  test('Q1, B6: by the rule strict, what is spent is that of a cycle', () => {
+  test('Q1, B6: by the rule strict, the spent budget is that of the cycle', () => {
     const { headline: first, next } = buildReport(pausedStrictly);
     expect(first).toBe('PAUSED, failure budget: all 5 failures of cycle 2 are spent.');
     expect(next[0]).toBe('Look at web_search first: 3 of the 5 failures are its own (timeout).');
@@ -276,7 +276,7 @@ describe('Q1: what is wrong, and what to do next', () => {
     ['unknown', undefined, {}, 'Find what they have in common: a and b failed together.'],
     ['group', 'network', { group: 'web' }, 'Check group web: a and b all belong to it.'],
     ['dependency', 'network', { dependency: 'db', group: 'web' }, 'Check db: a and b all depend on it.'],
-  ] as const)('Q1, S4: where to look when the layer is %s', (layer, category, shared, sentence) => {
+  ] as const)('Q1, S4: the report says where to look when the layer is %s', (layer, category, shared, sentence) => {
     const openings = ['a', 'b'].map((tool) => ({ tool, category: 'network' as const, at: NOW, unixMs: UNIX_NOW }));
     const event = { category, layer, dependency: undefined, group: undefined, ...shared, openings };
     const { next } = buildReport(facts({ event, ledger: ledger([], { exhausted: true }) }));
@@ -287,7 +287,7 @@ describe('Q1: what is wrong, and what to do next', () => {
     ]);
   });
 
-  test('S5: where an event ends by a probe, when that is', () => {
+  test('S5: if an event ends by a probe, the report says when', () => {
     const { headline: first, next } = buildReport(systemicSkipping);
     expect(first).toBe(
       'Systemic failure, affected tools are skipped: group:github and web_search failed with network; suspect the network.',
@@ -303,7 +303,7 @@ describe('Q1: what is wrong, and what to do next', () => {
     expect(never.next[1]).toContain('Once the cause is gone, call session.confirmRecovered().');
   });
 
-  test('Q1, B2: caution says when the next charge leaves', () => {
+  test('Q1, B2: a caution says when the next charge leaves', () => {
     const charges = [
       charge('a', 'server', 90_000, 5),
       charge('b', 'timeout', 80_000, 3),
@@ -315,7 +315,7 @@ describe('Q1: what is wrong, and what to do next', () => {
     ]);
   });
 
-  test('Q1: what only a person can repair is said', () => {
+  test('Q1: the report names problems that only a person can fix', () => {
     const tallies = new Map([
       ['x', tally({ decisions: { not_allowed: 1 } })],
       ['y', tally({ decisions: { repeat: 2 } })],

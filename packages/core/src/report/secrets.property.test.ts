@@ -188,7 +188,7 @@ const SECRET = 'sk-live-51H8-CANARY';
 const write = [formatReport, formatStateTable, formatScopeReport, formatSystemicReport] as const;
 
 describe('Q2: reports hold no arguments, results or secrets', () => {
-  test('Q2: what else is in the facts gets neither into the data nor into the text', () => {
+  test('Q2: other data in the facts enters neither the data nor the text', () => {
     fc.assert(
       fc.property(factsWith(SECRET), (facts) => {
         const report = buildReport(facts);

@@ -8,7 +8,7 @@ const lines = (issues: readonly { path: string; message: string }[]) =>
 const check = (capability: unknown) => lines(object(capabilityChecks)('tools.a', capability));
 
 describe('one tool', () => {
-  test('R1: all that may be said of a tool is taken', () => {
+  test('R1: every field of a tool is accepted', () => {
     const full: Capability = {
       provides: 'web search',
       alternatives: [
@@ -71,7 +71,7 @@ describe('one tool', () => {
       { dependson: [] },
       "tools.a.dependson: is not a setting. Did you mean 'dependsOn'? Allowed here: provides, alternatives, fallback, dependsOn.",
     ],
-  ])('E6: %j is refused, with where, why and what to write', (capability, message) => {
+  ])('E6: %j is rejected; the error says where, why and what to write', (capability, message) => {
     expect(check(capability)).toEqual([expect.stringContaining(message)]);
   });
 });
@@ -86,7 +86,7 @@ describe('the map', () => {
     expect(checkCapabilityMap(tools)).toEqual([]);
   });
 
-  test('E6: an alternative that names no tool', () => {
+  test('E6: an alternative that is not a declared tool is rejected', () => {
     expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'c' }, { tool: 'x' }] }, c: {} }))).toEqual([
       "tools.a.alternatives[1].tool: is 'x', but no tool has that name. Correct " +
         'the name (there are c), or add the tool.',
@@ -99,7 +99,7 @@ describe('the map', () => {
     ]);
   });
 
-  test('E6: of many tools, ten are named; of many faults, about a hundred', () => {
+  test('E6: the error names ten of many tools, and about a hundred of many faults', () => {
     const tools = Object.fromEntries(
       Array.from({ length: 5_000 }, (_, n) => [`t${n}`, { alternatives: [{ tool: 'x' }] }]),
     );
@@ -108,7 +108,7 @@ describe('the map', () => {
     expect(issues[0]?.message).toContain('(there are t1, t2, t3, t4, t5, t6, t7, t8, t9, t10 and 4989 more)');
   });
 
-  test('E6: of a long cycle the beginning is named, and of many cycles a hundred', () => {
+  test('E6: the error names the beginning of a long cycle, and a hundred of many cycles', () => {
     const ring = Array.from({ length: 5_000 }, (_, n) => [
       `t${n}`,
       { dependsOn: [`t${(n + 1) % 5_000}`, `t${Math.floor(n / 2)}`] },
@@ -119,13 +119,13 @@ describe('the map', () => {
     expect(issues.at(-1)?.message).toMatch(/is a cycle, (t\d+ → ){10}\d+ more → t\d+: none of these/);
   });
 
-  test('E6: an alternative that is the tool itself is said once, and not as a cycle too', () => {
+  test('E6: an alternative that is the tool itself is reported once, and not as a cycle too', () => {
     expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'a' }] } }))).toEqual([
       'tools.a.alternatives[0].tool: is the tool itself, which is unavailable when an alternative is needed. Name another tool.',
     ]);
   });
 
-  test('E6: the same alternative twice, each time that it comes again', () => {
+  test('E6: a repeated alternative is reported each time', () => {
     const again = [{ tool: 'b' }, { tool: 'b' }, { tool: 'b', degradation: 'low' }];
     expect(lines(checkCapabilityMap({ a: { alternatives: again }, b: {} }))).toEqual([
       "tools.a.alternatives[1].tool: is 'b' again, and only the first one is used. Remove one of them.",
@@ -146,7 +146,7 @@ describe('the map', () => {
     ]);
   });
 
-  test('E6: cycles that share a tool are each named', () => {
+  test('E6: each of several cycles that share a tool is named', () => {
     const tools = { a: { dependsOn: ['b'] }, b: { dependsOn: ['a', 'c', 'c'] }, c: { dependsOn: ['b', 'b'] } };
     expect(checkCapabilityMap(tools).map(({ message }) => message.split(':')[0])).toEqual([
       'is a cycle, a → b → a',
@@ -154,7 +154,7 @@ describe('the map', () => {
     ]);
   });
 
-  test('E6: a cycle of dependsOn is named, of one tool too', () => {
+  test('E6: a cycle of dependsOn is named, even of one tool', () => {
     const tools = {
       a: { dependsOn: ['db', 'b'] },
       b: { dependsOn: ['c'] },
@@ -168,11 +168,11 @@ describe('the map', () => {
   });
 
   test.each([undefined, null, 7, 'text', [], { a: null }, { a: 3 }, { a: { alternatives: 3, dependsOn: 'b' } }])(
-    'E6: what is malformed in itself is left to the checks of one tool: %j',
+    'E6: the map leaves a malformed tool to the checks of one tool: %j',
     (tools) => expect(checkCapabilityMap(tools)).toEqual([]),
   );
 
-  test('E6: what is well-formed beside something malformed is looked at', () => {
+  test('E6: well-formed parts beside a malformed one are checked', () => {
     const tools = {
       a: { alternatives: [null, 7, {}, { tool: 4 }, { tool: 'x' }], dependsOn: [3, null, 'a'] },
       b: null,
@@ -183,18 +183,18 @@ describe('the map', () => {
     ]);
   });
 
-  test('E6: names that objects have anyway are names like any other', () => {
+  test('E6: names that every object inherits are valid names', () => {
     const tools = JSON.parse('{"__proto__": {"alternatives": [{"tool": "constructor"}]}, "constructor": {}}');
     expect(checkCapabilityMap(tools)).toEqual([]);
   });
 
-  test('E6: a chain of 20,000 tools is no trouble', () => {
+  test('E6: a chain of 20,000 tools is checked', () => {
     const chain = Array.from({ length: 20_000 }, (_, n) => [`t${n}`, n === 19_999 ? {} : { dependsOn: [`t${n + 1}`] }]);
     expect(checkCapabilityMap(Object.fromEntries(chain))).toEqual([]);
   });
 });
 
-test('R1: a tool with neither alternative nor fallback is warned of, in one sentence that says what to write', () => {
+test('R1: a tool with neither alternative nor fallback gets a warning, in one sentence that says what to write', () => {
   const tools = {
     a: {},
     b: { alternatives: [], dependsOn: ['a'] },

@@ -7,7 +7,7 @@ const toolsOf = (tools: Record<string, string[]>) =>
 
 const dependencies = (tools: Record<string, string[]>) => dependenciesOf(toolsOf(tools));
 
-test('P4: every tool is in the map, one that depends on nothing too', () => {
+test('P4: every tool is in the map, even one that depends on nothing', () => {
   expect(dependenciesOf({ a: { dependsOn: ['b'] }, b: {} })).toEqual(
     new Map([
       ['a', ['b']],
@@ -36,13 +36,13 @@ describe('the longest chain', () => {
     ['clock', 1],
     ['unknown', undefined],
     ['internet', undefined],
-  ])('P4: through %s has %s tools; resources are no link', (tool, length) => {
+  ])('P4: through %s it has %s tools; resources are not links', (tool, length) => {
     expect(longestChains(map).get(tool)).toBe(length);
   });
 
   const name = fc.integer({ min: 0, max: 6 }).map((n) => `t${n}`);
 
-  test('P4: is what counting every path gives', () => {
+  test('P4: it equals the result of counting every path', () => {
     // Arrows from low to high alone: no cycles.
     const arrows = fc.array(fc.tuple(name, name).filter(([from, to]) => from < to));
     fc.assert(
@@ -64,7 +64,7 @@ describe('the longest chain', () => {
     );
   });
 
-  test('P4: a cycle, which the configuration refuses, ends it', () => {
+  test('P4: a cycle, which the configuration rejects, ends it', () => {
     const cycle = dependencies({ a: ['b'], b: ['c'], c: ['a'], d: ['d'] });
     const lengths = longestChains(cycle);
     expect(lengths.get('a')).toBeGreaterThanOrEqual(1);
@@ -73,7 +73,7 @@ describe('the longest chain', () => {
   });
 });
 
-describe('what several tools share', () => {
+describe('shared dependencies of several tools', () => {
   const map = dependencies({
     search: ['fetch'],
     fetch: ['proxy'],
@@ -99,7 +99,7 @@ describe('what several tools share', () => {
     expect(sharedDependency(tools, map)).toBe(shared);
   });
 
-  test('S4: the nearest in total, and among equals the nearest to the first tool', () => {
+  test('S4: the nearest in total is named, and among equals the nearest to the first tool', () => {
     const near = dependencies({
       a: ['far', 'mid'],
       b: ['far', 'x'],
@@ -119,20 +119,20 @@ describe('what several tools share', () => {
     expect(sharedDependency(['g', 'h'], longer)).toBe('s');
   });
 
-  test('S4: of several ways to a name, the shortest counts', () => {
+  test('S4: if several paths lead to a name, the shortest counts', () => {
     // s is nearer to a than t is, and t nearer to b; the way from a to s by m is longer.
     const detour = dependencies({ a: ['s', 'm'], m: ['s', 't'], b: ['t', 'k'], k: ['s'] });
     expect(sharedDependency(['a', 'b'], detour)).toBe('s');
   });
 
-  test('S4: cycles are walked once', () => {
+  test('S4: cycles are visited once', () => {
     const cycle = dependencies({ a: ['b'], b: ['a'], c: ['c', 'b'] });
     expect(sharedDependency(['a', 'b'], cycle)).toBe('a');
     expect(sharedDependency(['c', 'a'], cycle)).toBe('b');
   });
 });
 
-describe('what depends on a tool', () => {
+describe('tools that depend on a tool', () => {
   const map = dependencies({
     report: ['search', 'db'],
     search: ['fetch'],
@@ -153,12 +153,12 @@ describe('what depends on a tool', () => {
       ['group:files', 'unknown'],
     ],
     [[], []],
-  ])('S2: of %j: %j, and resources are no tools', (tools, all) => {
+  ])('S2: of %j: %j, and resources are not tools', (tools, all) => {
     expect([...withDependents(tools, dependents(map))]).toEqual(all);
     expect([...withDependents(['proxy'], dependents(map))]).toEqual(['proxy']);
   });
 
-  test('S2: cycles are walked once', () => {
+  test('S2: cycles are visited once', () => {
     expect([...withDependents(['a'], dependents(dependencies({ a: ['b'], b: ['a'], c: ['c', 'b'] })))]).toEqual([
       'a',
       'b',
@@ -167,7 +167,7 @@ describe('what depends on a tool', () => {
   });
 });
 
-test('P4, S2, S4: what is kept is worked out again when a tool was declared', () => {
+test('P4, S2, S4: cached results are computed again after a tool was declared', () => {
   const tools: Record<string, { dependsOn: string[] }> = { a: { dependsOn: ['b'] }, b: { dependsOn: [] } };
   const chains = keptChains(() => tools);
   const look = () => [chains.length('a'), chains.shared(['a', 'b']), [...chains.withDependents(['b'])].join()];

@@ -5,7 +5,7 @@ import { describeCycle, walk } from './graph.ts';
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
 const graphs = fc.dictionary(name, fc.uniqueArray(name), { noNullPrototype: true });
 
-test('E6: whatever the arrows, every name comes once, and each cycle found is one', () => {
+test('E6: in any graph, every name occurs once, and each cycle found is one', () => {
   fc.assert(
     fc.property(graphs, (graph) => {
       const next = (one: string) => graph[one] ?? [];

@@ -7,7 +7,7 @@ const always = () => true;
 const never = () => false;
 
 describe('the route', () => {
-  test('R2: low before high before unknown', () => {
+  test('R2: low degradation comes before high, and high before unknown', () => {
     const alternatives: Alternative[] = [
       { tool: 'u' },
       { tool: 'h', degradation: 'high' },
@@ -19,12 +19,12 @@ describe('the route', () => {
     expect(first((tool) => tool === 'u')).toMatchObject({ kind: 'alternative', tool: 'u', degradation: 'unknown' });
   });
 
-  test('R2: among equals the first', () => {
+  test('R2: among equals the first one is chosen', () => {
     const alternatives: Alternative[] = [{ tool: 'x' }, { tool: 'y', degradation: 'unknown' }];
     expect(routeOf({ alternatives }, always)).toMatchObject({ tool: 'x' });
   });
 
-  test('R2: then the manual fallback, then defer', () => {
+  test('R2: then comes the manual fallback, then defer', () => {
     expect(routeOf({ alternatives: [{ tool: 'x' }], fallback: 'ask' }, never)).toEqual({
       kind: 'manual',
       fallback: 'ask',
@@ -33,7 +33,7 @@ describe('the route', () => {
     expect(routeOf({}, always)).toEqual({ kind: 'defer' });
   });
 
-  test('R1, R4: carries what the map says of the alternative', () => {
+  test("R1, R4: the route carries the map's settings of the alternative", () => {
     const adapt = (input: unknown) => input;
     const full: Alternative = { tool: 'x', method: 'so', degradation: 'high', note: 'less', adapt };
     expect(routeOf({ alternatives: [full] }, always)).toEqual({ kind: 'alternative', ...full });
@@ -47,7 +47,7 @@ describe('the route', () => {
     });
   });
 
-  test('R2: is never an unusable alternative, nor one worse than another that is usable', () => {
+  test('R2: the route is never an unusable alternative, nor one worse than another usable one', () => {
     const one = fc.record({
       tool: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
       degradation: fc.constantFrom(undefined, ...DEGRADATIONS),

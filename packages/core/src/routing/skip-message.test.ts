@@ -4,7 +4,7 @@ import { resolvePolicy } from '../circuit/policy.ts';
 import { alternative, at, due, event, GO_ON, groupOf, open, policy, say } from '../test-support.message.ts';
 import type { AlternativeRoute, Route } from './route.ts';
 
-describe('a skip says which tool, why, until when, and not to retry it', () => {
+describe('the message of a skip names the tool, why, until when, and not to retry it', () => {
   const OPEN =
     "Tool 'web_search' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 " +
     'steps or in 60 s.';
@@ -26,14 +26,14 @@ describe('a skip says which tool, why, until when, and not to retry it', () => {
     expect(say({ circuit })).toContain(`Tool 'web_search' is unavailable: ${why}. Do not retry it now;`);
   });
 
-  test('R3: a probe on its way', () => {
+  test('R3: a probe under way', () => {
     expect(say({ reason: 'probe_in_flight', circuit: admit(open, policy, due).circuit })).toBe(
       "Tool 'web_search' is unavailable: the last calls failed (network). Do not retry it now; one call is testing whether " +
         `it has recovered. ${GO_ON}`,
     );
   });
 
-  test('R3, C13: an open group, by the name that people know it by', () => {
+  test('R3, C13: an open group, by its configured name', () => {
     const circuit = closedCircuit(); // Of the tool itself.
     expect(say({ reason: 'group_open', circuit, group: groupOf(open) })).toBe(
       "Tool 'web_search' is unavailable: the tools of group 'github' failed (network). Do not retry it now; it may be tried again in 3 " +
@@ -46,7 +46,7 @@ describe('a skip says which tool, why, until when, and not to retry it', () => {
     }
   });
 
-  test('R3, S2: an event that concerns the tool, where the others go on', () => {
+  test('R3, S2: an event that affects the tool, while other tools continue', () => {
     const skip = { reason: 'systemic', decision: 'skip', event, route: alternative } as const;
     const gatePolicy = resolvePolicy({ cooldownMs: 300_000 });
     const circuit = openCircuit({ ...at, step: 0 }, 'network', { ...gatePolicy, schedule: 'time' });
@@ -66,13 +66,13 @@ describe('a skip says which tool, why, until when, and not to retry it', () => {
       'unavailable',
       'its pre-call check says that it cannot be used now. Do not retry it now; it may be tried again once that check passes.',
     ],
-  ] as const)('R3: %s, whatever its circuit is', (reason, text) => {
+  ] as const)('R3: %s, whatever the state of its circuit', (reason, text) => {
     for (const circuit of [undefined, closedCircuit(), open]) {
       expect(say({ reason, circuit })).toBe(`Tool 'web_search' is unavailable: ${text} ${GO_ON}`);
     }
   });
 
-  test('R3: a circuit that has gone on meanwhile', () => {
+  test('R3: a circuit that has changed since the decision', () => {
     for (const circuit of [undefined, closedCircuit()]) {
       expect(say({ circuit })).toBe(
         `Tool 'web_search' is unavailable: the last calls failed. Do not retry it. ${GO_ON}`,
@@ -84,7 +84,7 @@ describe('a skip says which tool, why, until when, and not to retry it', () => {
     "Tool 'web_search' was not called: the same call has failed in the same way several times in a row. Do not repeat it: " +
     'change the arguments, or do something else first.';
 
-  test('R3, O5: a repeated call, where the tool itself works', () => {
+  test('R3, O5: a repeated call, although the tool itself works', () => {
     const circuit = closedCircuit();
     const orGoOn = 'Or go on without it, and say in your answer what is missing because of it.';
     expect(say({ reason: 'repeat', circuit })).toBe(`${REPEAT} ${orGoOn}`);
@@ -95,7 +95,7 @@ describe('a skip says which tool, why, until when, and not to retry it', () => {
   });
 });
 
-describe('a skip says what to use instead, and what that loses', () => {
+describe('the message of a skip names the replacement, and its loss', () => {
   const instead = (route: Route) => say({ reason: 'forced_open', route }).split('Do not retry it. ')[1];
 
   test.each<[Partial<AlternativeRoute>, string]>([
@@ -123,7 +123,7 @@ describe('a skip says what to use instead, and what that loses', () => {
     );
   });
 
-  test('R3, F2: the last good result, of which nothing is in the message', () => {
+  test('R3, F2: the last good result, without its content in the message', () => {
     const label = { kind: 'stale', retrievedUnixMs: Date.UTC(2026, 10, 20, 21, 14, 3) } as const;
     expect(instead({ kind: 'stale', result: 'SECRET', label })).toBe(
       'Its last good result is given instead (stale: retrieved 2026-11-20 21:14:03 UTC). Say in your answer how old it is.',

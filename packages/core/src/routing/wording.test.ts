@@ -26,7 +26,7 @@ describe("a tool's name", () => {
     expect(quoteTool(tool)).toBe(shown);
   });
 
-  test('R3: whatever it is, it stays short, on one line and within its quotes', () => {
+  test('R3: any name stays short, on one line and within its quotes', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary', minLength: 70, maxLength: 200 })),
@@ -44,7 +44,7 @@ describe("a tool's name", () => {
   });
 });
 
-test('R3: words from the configuration become a part of a sentence', () => {
+test('R3: text from the configuration becomes a part of a sentence', () => {
   expect(asClause('ask the user for a link')).toBe('ask the user for a link');
   expect(asClause('  Ask the user\n for a link.\n')).toBe('Ask the user for a link');
   expect(asClause('Ask e.g. the editor.')).toBe('Ask e.g. the editor');
@@ -65,7 +65,7 @@ test.each([
   [{ ms: -5, notBeforeMs: 7_000 }, 'in 7 s'],
   [{ steps: 3, ms: 0, notBeforeMs: 7_000 }, 'in 7 s'],
   [{ steps: -2, notBeforeMs: 7_000 }, 'in 7 s'],
-])('R3, O3: until when: %j: %s', (wait, text) => {
+])('R3, O3: the time until the next probe: %j: %s', (wait, text) => {
   expect(describeWait(wait)).toBe(text);
 });
 
@@ -75,7 +75,7 @@ test.each([
   ['cut behind a space', `${'x'.repeat(198)} ${'y'.repeat(9)}`, `${'x'.repeat(198)}…`],
   ['of which 800 are looked at', `a${' '.repeat(799)}`, 'a'],
   ['of which more are not looked at', `a${' '.repeat(799)}b`, 'a…'],
-])('R3: words from the configuration are cut at 200 characters: %s', (_, words, shown) => {
+])('R3: text from the configuration is cut at 200 characters: %s', (_, words, shown) => {
   expect(asClause(words)).toBe(shown);
 });
 
@@ -85,11 +85,11 @@ test.each([
   [{ steps: 3, ms: 0, notBeforeMs: 0 }, 'in 0 s'],
   [{ steps: 3, ms: -5, notBeforeMs: 0 }, 'in 0 s'],
   [{ steps: 3, ms: 5_000, notBeforeMs: 5_000 }, 'in 5 s'],
-])('P1, O3: a wait that is over, by steps or by time, leaves the Retry-After: %j', (wait, text) => {
+])('P1, O3: after the wait by steps or time is over, the message has only the Retry-After: %j', (wait, text) => {
   expect(describeWait(wait)).toBe(text);
 });
 
-test('O3: one time is said at most, and no probe is promised before a Retry-After ends', () => {
+test('O3: the message has at most one time, and promises no probe before a Retry-After ends', () => {
   const wait = fc.record(
     {
       steps: fc.integer({ min: 1, max: 20 }),

@@ -54,7 +54,7 @@ const rejectsUsage = (call: () => unknown, ...says: string[]) => {
   for (const one of says) expect(message).toContain(one);
 };
 
-describe('E6: nonsense is rejected', () => {
+describe('E6: invalid input is rejected', () => {
   test('E6: createBreakerbox', () => {
     for (const one of NONSENSE) rejectsConfig(() => createBreakerbox(one), 'agent');
     rejectsConfig(() => createBreakerbox(null as never), "config: is null. Give an object such as { agent: 'research-");
@@ -104,7 +104,7 @@ describe('E6: nonsense is rejected', () => {
     rejectsConfig(() => restore(createBreakerbox({ agent: newAgent() }), kept), 'snapshot.agent');
   });
 
-  test('E6: snapshot, report and planScope of what is not a session', () => {
+  test('E6: snapshot, report and planScope reject a value that is not a session', () => {
     for (const one of NONSENSE) {
       for (const call of [snapshot, report]) rejectsUsage(() => call(one), 'Give what box.session() returns.');
       rejectsUsage(() => planScope(one, []), 'Give what box.session() returns.');
@@ -141,7 +141,7 @@ describe('E6: nonsense is rejected', () => {
     expect(report(session).scope).toMatchObject({ deferred: [] });
   });
 
-  test('Q1: report, and the text of what is not a report or a label', () => {
+  test('Q1: report and the format functions reject a value that is not a report or a label', () => {
     const { session } = bench();
     for (const done of [null, 7, 'prices', {}, [7], [null], [''], new Array(1)]) {
       rejectsUsage(() => report(session, { done } as never), 'report(session, { done })');
@@ -178,7 +178,7 @@ describe('E6: nonsense is rejected', () => {
   });
 });
 
-describe('E3: what is harmless', () => {
+describe('E3: harmless input', () => {
   test('E3: acquire takes any value, also one that throws when it is read, and never throws', () => {
     const { session } = bench({ budget: { failures: 50 } });
     const hostile = {
@@ -234,7 +234,7 @@ describe('E3: what is harmless', () => {
     expect(session.view().budget.remaining).toBe(4);
   });
 
-  test('E3: a permit settles once; skips and pauses have nothing to settle', () => {
+  test('E3: a permit settles once; skips and pauses need no settlement', () => {
     const { session, box } = bench();
     const outcomes = hear(box, 'outcome');
     const permit = session.acquire('a');
@@ -249,7 +249,7 @@ describe('E3: what is harmless', () => {
     expect(session.peek('b')?.state).toBe('open');
   });
 
-  test('E3, E7: after the end nothing throws, and everything works as before', () => {
+  test('E3, E7: after the end no method throws, and every method works as before', () => {
     const { session, box } = bench();
     const permit = session.acquire('a');
     trip(session, 'b');
@@ -272,7 +272,7 @@ describe('E3: what is harmless', () => {
     session.end();
   });
 
-  test('O4, C11: the most expensive calls leave sums finite, and snapshots that can be restored', () => {
+  test('O4, C11: the most expensive calls keep sums finite, and snapshots can be restored', () => {
     const wastedTokens = { tokens: 1e12 };
     const tools = { a: { wastedTokens }, b: { wastedTokens, mode: 'observe_only' } } as const;
     const { session, box } = bench({ tools, budget: { failures: 50 } });

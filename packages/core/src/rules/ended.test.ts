@@ -56,7 +56,7 @@ describe('E7: a session that is used after end()', () => {
     expect(report(session).tools[0]).toMatchObject({ calls: { failed: 3 } });
   });
 
-  test('E7: diag is told once, when it decides again', () => {
+  test('E7: diag gets one warning when the session decides again', () => {
     const warnings = heardWarnings();
     const { session } = bench();
     const permit = session.acquire('a');
@@ -72,7 +72,7 @@ describe('E7: a session that is used after end()', () => {
     expect(warnings()[0]).toContain("session 'run-1' of agent 'tester' decides after end()");
   });
 
-  test('E7: spans of its decisions say so, spans of before do not', () => {
+  test('E7: spans of its decisions say so, earlier spans do not', () => {
     const finished = registerTraces();
     const { session } = bench();
     session.acquire('a').settle({ outcome: 'success' });
@@ -82,7 +82,7 @@ describe('E7: a session that is used after end()', () => {
     expect(ATTR.sessionEnded).toBe('breakerbox.session.ended');
   });
 
-  test('E7: by its next decision it counts as live again, with its circuits, until the next end', async () => {
+  test('E7: from its next decision the session and its circuits count as live again, until the next end', async () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { session } = bench({ agent });
@@ -101,7 +101,7 @@ describe('E7: a session that is used after end()', () => {
     expect(await live()).toEqual([0, {}]);
   });
 
-  test('E7: other uses leave it out of the gauges, and so does the idle limit', async () => {
+  test('E7: other uses do not return it to the gauges, and the idle limit removes it too', async () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { session, clock } = bench({ agent, sessionIdleMs: 1_000 });
@@ -123,7 +123,7 @@ describe('E7: a session that is used after end()', () => {
     expect(await isLive()).toBe(false);
   });
 
-  test('C8, E7: end() gives no slot back: the probe that is under way closes the circuit, or fails with its lease', () => {
+  test('C8, E7: end() returns no slot: the probe under way closes the circuit, or fails with its lease', () => {
     const { session, clock } = bench();
     trip(session, 'a');
     steps(session, 3);
@@ -141,7 +141,7 @@ describe('E7: a session that is used after end()', () => {
     expect(session.peek('a')).toMatchObject({ category: 'timeout', trip: 'probe' });
   });
 
-  test('C11, E7: it can be kept, and goes on in another process as one that has not ended', () => {
+  test('C11, E7: it can be stored, and continues in another process as a session that has not ended', () => {
     const warnings = heardWarnings();
     const { session, box } = bench();
     trip(session, 'a');

@@ -26,7 +26,7 @@ const labelOfCall = (session: ReturnType<typeof bench>['session'], freshness?: F
 };
 
 describe('F1: labels', () => {
-  test('F1: a fresh result has no label, nor has a failure, nor a tool without labelFreshness', () => {
+  test('F1: a fresh result has no label, nor has a failure, nor a result of a tool without labelFreshness', () => {
     const { session, clock } = bench(labelling);
     const retrievedUnixMs = clock.unixNow() - 5_000;
     expect(labelOfCall(session)).toBeUndefined();
@@ -36,7 +36,7 @@ describe('F1: labels', () => {
     expect(failed.freshness).toBeUndefined();
   });
 
-  test('F1: stale is what was retrieved before the task began: the session, or the last beginTask()', () => {
+  test('F1: a result is stale if it was retrieved before the session or the last beginTask()', () => {
     const { session, clock } = bench(labelling);
     clock.advance(10_000);
     const retrievedUnixMs = clock.unixNow() - 5_000;
@@ -46,7 +46,7 @@ describe('F1: labels', () => {
     expect(labelOfCall(session)).toBeUndefined();
   });
 
-  test('F1: unverified and freshness_unknown are what the executor says', () => {
+  test('F1: the executor marks results as unverified and freshness_unknown', () => {
     const { session, clock } = bench(labelling);
     const retrievedUnixMs = clock.unixNow();
     expect(labelOfCall(session, { verified: false })).toEqual({ kind: 'unverified', retrievedUnixMs });
@@ -57,7 +57,7 @@ describe('F1: labels', () => {
     expect(labelOfCall(session, { verified: true })).toBeUndefined();
   });
 
-  test('F1: cached is the same result for the same input, one call after the other', () => {
+  test('F1: a result is cached if the same input gives the same result in consecutive calls', () => {
     const { session } = bench(labelling);
     const ask = (input: unknown, result: unknown) => {
       const permit = session.acquire('a', { input });
@@ -86,7 +86,7 @@ describe('F1: labels', () => {
     ]);
   });
 
-  test('F1: hints that can not be read say that the time is not known', () => {
+  test('F1: hints that cannot be read mean that the time is not known', () => {
     const { session } = bench(labelling);
     for (const retrievedUnixMs of [Number.NaN, Number.NEGATIVE_INFINITY, 'yesterday', {}]) {
       expect(labelOfCall(session, { retrievedUnixMs } as never)?.kind).toBe('freshness_unknown');
@@ -119,7 +119,7 @@ describe('F2: the last good result', () => {
     expect(session.acquire('a').route).toMatchObject({ kind: 'alternative', tool: 'b' });
   });
 
-  test('F2: no older than the tool allows, by when it was retrieved, and never on a pause', () => {
+  test('F2: the result is no older than the tool allows since its retrieval, and is never served on a pause', () => {
     const { session, clock } = bench(serving);
     good(session, 1, 'kept');
     callWith(session, 'a', 2, {
@@ -142,7 +142,7 @@ describe('F2: the last good result', () => {
     expect(session.acquire('a', { input: 1 }).route?.kind).toBe('alternative');
   });
 
-  test('F2: a time that is not known is left out, and such a result ages from its call', () => {
+  test('F2: an unknown time is left out, and such a result ages from its call', () => {
     const { session } = bench(serving);
     for (const [input, retrievedUnixMs] of [null, Number.NaN].entries()) {
       callWith(session, 'a', input, { outcome: 'success', result: 'r', freshness: { retrievedUnixMs } });
@@ -155,7 +155,7 @@ describe('F2: the last good result', () => {
     }
   });
 
-  test('F2: a failure keeps the last good one, and a newer good one replaces it', () => {
+  test('F2: a failure keeps the last good result, and a newer good one replaces it', () => {
     const { session } = bench({ tools: { a: { serveStaleMs: 60_000 } } });
     good(session, 1, 'first');
     good(session, 1, 'second');
@@ -164,7 +164,7 @@ describe('F2: the last good result', () => {
     expect(session.acquire('a', { input: 1 }).route).toMatchObject({ result: 'second' });
   });
 
-  test('F2: falsy results are results; a tool that does not allow it serves none', () => {
+  test('F2: falsy results are results; a tool that does not allow it serves no last good result', () => {
     const { session } = bench({ tools: { a: { serveStaleMs: 60_000 }, b: { labelFreshness: true } } });
     for (const [input, result] of [undefined, null, false, 0, ''].entries()) {
       callWith(session, 'a', input, { outcome: 'success', result });
@@ -193,7 +193,7 @@ describe('F2: the last good result', () => {
     expect(report(session).leftOut).toContainEqual({ kind: 'label', tool: 'a', label: 'stale', times: 1 });
   });
 
-  test('F2, Q2: results are in no snapshot, report, event or span, and another process has none', () => {
+  test('F2, Q2: results are in no snapshot, report, event or span, and another process has no results', () => {
     const finished = registerTraces();
     const { session, box } = bench({ tools: { a: { serveStaleMs: 60_000, labelFreshness: true } } });
     const events = hearAll(box);
@@ -209,7 +209,7 @@ describe('F2: the last good result', () => {
     expect(inAnotherProcess(session, box).acquire('a', { input: 'who' }).route).toEqual({ kind: 'defer' });
   });
 
-  test('C12, F2: results stay with their session, also where circuits are shared', () => {
+  test('C12, F2: results stay with their session, even if circuits are shared', () => {
     const { session, box } = bench({ ...serving, scope: 'process' });
     good(session, 1, 'mine');
     failOnce(session, 'a');

@@ -7,8 +7,8 @@ import { failAll, grouped, notClosed, openGroup, reasonsOf } from './test-suppor
 const lasting = { defaults: { failureThreshold: 50 }, budget: { failures: 50 } } as const;
 const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
-describe('C13: what opens a group', () => {
-  test('C13: three failures in a row of two tools: all of its tools are skipped, others go on', () => {
+describe('C13: failures that open a group', () => {
+  test('C13: after three failures in a row of two tools all tools of the group are skipped, others continue', () => {
     const { session } = grouped();
     failAll(session, ['a', 'b']);
     expect(notClosed(session)).toEqual([]);
@@ -34,7 +34,7 @@ describe('C13: what opens a group', () => {
     expect(notClosed(many)).toEqual([]);
   });
 
-  test('C13: how many failures, and of how many tools, are settings of the group', () => {
+  test('C13: the number of failures, and of tools, are settings of the group', () => {
     const { session } = grouped({ ...lasting, groups: { g: { failureThreshold: 4, groupThreshold: 3 } } });
     failAll(session, ['a', 'b', 'a', 'b', 'a']);
     expect(notClosed(session)).toEqual([]);
@@ -45,7 +45,7 @@ describe('C13: what opens a group', () => {
     expect(one.acquire('b').reason).toBe('group_open');
   });
 
-  test('C13: network, timeout, server and resource count, also beside each other', () => {
+  test('C13: network, timeout, server and resource count, also mixed', () => {
     const { session } = grouped(lasting);
     for (const [tool, category] of Object.entries({ a: 'resource', b: 'timeout', c: 'server' } as const)) {
       failOnce(session, tool, category);
@@ -53,7 +53,7 @@ describe('C13: what opens a group', () => {
     expect(session.peek('group:g')).toMatchObject({ state: 'open', category: 'server' });
   });
 
-  test('C13, O6: other categories and ignored outcomes leave the count alone', () => {
+  test('C13, O6: other categories and ignored outcomes do not change the count', () => {
     const { session } = grouped(lasting);
     failAll(session, ['a', 'b']);
     const others: ErrorCategory[] = ['rate_limit', 'permission', 'filesystem', 'unknown'];
@@ -64,7 +64,7 @@ describe('C13: what opens a group', () => {
     expect(session.peek('group:g')?.state).toBe('open');
   });
 
-  test('C13: a success of any of its tools starts the count again, of failures and of tools; one of another tool does not', () => {
+  test('C13: a success of any of its tools resets the count of failures and of tools; a success of another tool does not', () => {
     const { session } = grouped(lasting);
     failAll(session, ['a', 'b']);
     succeedOnce(session, 'c');
@@ -75,7 +75,7 @@ describe('C13: what opens a group', () => {
     expect(notClosed(session)).toEqual(['group:g open']);
   });
 
-  test('C13: failures of a tool outside of it do not count', () => {
+  test('C13: failures of a tool outside the group do not count', () => {
     const { session } = grouped(lasting);
     failAll(session, ['a', 'd', 'd', 'b', 'd']);
     expect(session.peek('group:g')).toMatchObject({ state: 'closed', failures: 2 });
@@ -91,7 +91,7 @@ describe('C13: what opens a group', () => {
     expect(weak.peek('group:g')).toMatchObject({ state: 'open', trip: 'transport', category: 'unknown' });
   });
 
-  test('C13: blaming is for failures of tools in a group: elsewhere it changes nothing', () => {
+  test('C13: blaming the group is for failures of its tools: elsewhere it changes nothing', () => {
     const { session } = grouped();
     session.acquire('a').settle({ outcome: 'success', blames: 'group' });
     session.acquire('a').settle({ outcome: 'ignored', category: 'cancelled', blames: 'group' });
@@ -102,7 +102,7 @@ describe('C13: what opens a group', () => {
     expect(session.peek('d')?.failures).toBe(1);
   });
 
-  test('C4, C13: its profile is default, by its own settings alone', () => {
+  test('C4, C13: its profile is default, and only its own settings change it', () => {
     const { session, clock } = grouped({ defaults: { profile: 'slow', probeAfterSteps: 9, probes: 2 } });
     openGroup(session);
     expect(session.peek('group:g')?.nextProbe).toEqual({ steps: 3, ms: 60_000, notBeforeMs: 0 });
@@ -115,7 +115,7 @@ describe('C13: what opens a group', () => {
     expect(session.acquire('a').reason).toBe('group_open');
   });
 
-  test('C13, O3: a Retry-After of the failure that opens it holds for the whole group', () => {
+  test('C13, O3: a Retry-After of the failure that opens the group applies to the whole group', () => {
     const { session } = grouped();
     failAll(session, ['a', 'b']);
     failOnce(session, 'a', 'server', 90_000);
@@ -124,7 +124,7 @@ describe('C13: what opens a group', () => {
     expect(session.peek('group:g')?.nextProbe).toMatchObject({ notBeforeMs: 90_000 });
   });
 
-  test('C12, C13: in scope process failures of all sessions count, and probes go by time', () => {
+  test('C12, C13: in scope process failures of all sessions count, and probes wait by time', () => {
     const { session, box, clock } = grouped({ scope: 'process' });
     const other = box.session();
     failOnce(session, 'a');
@@ -146,10 +146,10 @@ describe('C13: what opens a group', () => {
   });
 });
 
-describe('S1: a group is one opening', () => {
+describe('S1: a group counts as one opening', () => {
   const two = { a: { group: 'g' }, b: { group: 'g' }, c: { group: 'h' }, d: { group: 'h' }, e: {} };
 
-  test('C15, S1: a group is no event with its own members, whichever opened first', () => {
+  test('C15, S1: a group makes no event with its own members, whichever opened first', () => {
     const { session } = grouped();
     trip(session, 'a');
     failOnce(session, 'b');
@@ -157,7 +157,7 @@ describe('S1: a group is one opening', () => {
     expect(session.view()).toMatchObject({ state: 'active', systemic: undefined });
   });
 
-  test('C13, S1, S4: two groups of one category are an event', () => {
+  test('C13, S1, S4: two groups of one category make an event', () => {
     const { session } = bench({ tools: two });
     openGroup(session);
     failAll(session, ['c', 'd', 'c']);
@@ -172,7 +172,7 @@ describe('S1: a group is one opening', () => {
     expect(reasonsOf(apart, 'a', 'd')).toEqual(['group_open', 'group_open']);
   });
 
-  test('C13, S1: so are a group and a tool outside of it; a group and two others whatever their categories', () => {
+  test('C13, S1: a group and a tool outside it make an event too, and so do a group and two others of any category', () => {
     const { session } = bench({ tools: two });
     openGroup(session);
     trip(session, 'e');
@@ -185,7 +185,7 @@ describe('S1: a group is one opening', () => {
     expect(mixed.view().systemic?.openings).toHaveLength(3);
   });
 
-  test('C13, S1: a group that has closed again is no evidence', () => {
+  test('C13, S1: a group that has closed again is not evidence', () => {
     const { session } = grouped();
     openGroup(session);
     steps(session, 3);
@@ -194,7 +194,7 @@ describe('S1: a group is one opening', () => {
     expect(session.view().systemic).toBeUndefined();
   });
 
-  test('P3: after an event the group probes by the ladder, on another step than the tool', () => {
+  test('P3: after an event the group probes by the ladder, on a different step than the tool', () => {
     const { session } = grouped();
     openGroup(session);
     trip(session, 'd');

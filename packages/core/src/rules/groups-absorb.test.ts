@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { failOnce, journal, steps, succeedOnce, trip } from '../test-support.ts';
 import { failAll, grouped, hear, notClosed, openGroup, stray, waste } from './test-support.rules.ts';
 
-describe('C15: what a group absorbs when it opens', () => {
-  test('C15: the circuits of its members close, which is told before its own opening', () => {
+describe('C15: state that a group absorbs when it opens', () => {
+  test("C15: the circuits of its members close, and the event for this precedes the group's opening", () => {
     const { session, box } = grouped();
     const lines = journal(box);
     const transitions = hear(box, 'circuit.transition');
@@ -34,7 +34,7 @@ describe('C15: what a group absorbs when it opens', () => {
     expect(notClosed(session)).toEqual([]);
   });
 
-  test('C15: each member circuit begins a new generation, others do not', () => {
+  test('C15: each member circuit begins a new generation, other circuits do not', () => {
     const { session } = grouped();
     for (const tool of ['a', 'b', 'c', 'd']) succeedOnce(session, tool);
     openGroup(session);
@@ -42,7 +42,7 @@ describe('C15: what a group absorbs when it opens', () => {
     expect(generations).toEqual([1, 1, 1, 0]);
   });
 
-  test('B3, C15: charges of its members become one, dated at the opening; those of other tools stay', () => {
+  test('B3, C15: charges of its members become one, dated at the opening; charges of other tools stay', () => {
     const { session } = grouped({ budget: { windowSteps: 5 } });
     for (const tool of ['a', 'd', 'b', 'a']) {
       failOnce(session, tool);
@@ -57,7 +57,7 @@ describe('C15: what a group absorbs when it opens', () => {
     expect(session.view().budget.remaining).toBe(5);
   });
 
-  test('B3, C15: what a member was charged before its last success stays apart', () => {
+  test('B3, C15: charges of a member before its last success stay separate', () => {
     const { session } = grouped();
     stray(session, 'a', 'rate_limit');
     openGroup(session);
@@ -80,7 +80,7 @@ describe('C15: what a group absorbs when it opens', () => {
     expect(session.view().budget).toMatchObject({ remaining: 4, tokensRemaining: 700 });
   });
 
-  test('C7, C15: results of calls that were under way are late: they cost nothing and move nothing', () => {
+  test('C7, C15: results of calls that were under way are late: they cost nothing and change nothing', () => {
     const { session, box } = grouped();
     const outcomes = hear(box, 'outcome');
     const [failing, succeeding, outside] = ['c', 'c', 'd'].map((tool) => session.acquire(tool));
@@ -95,7 +95,7 @@ describe('C15: what a group absorbs when it opens', () => {
     expect(session.peek('d')?.failures).toBe(1);
   });
 
-  test('C15: one that opens again by a failed probe leaves the circuit of that tool alone', () => {
+  test('C15: a group that a failed probe opens again does not change the circuit of that tool', () => {
     const { session } = grouped();
     openGroup(session);
     steps(session, 3);
@@ -115,7 +115,7 @@ describe('C15: what a group absorbs when it opens', () => {
     expect(session.explain('a').charges.map(({ category }) => category)).toEqual(['network', 'server']);
   });
 
-  test('C15, S3: provisional charges of members stay provisional as one; a success of a member makes it final', () => {
+  test('C15, S3: provisional charges of members become one provisional charge; a success of a member makes it final', () => {
     const { session } = grouped();
     failAll(session, ['d', 'a', 'b', 'a']);
     expect(session.view().budget).toMatchObject({ remaining: 3, provisional: 2 });
@@ -124,7 +124,7 @@ describe('C15: what a group absorbs when it opens', () => {
     expect(session.view().budget).toMatchObject({ remaining: 3, provisional: 0, consumed: 2 });
   });
 
-  test('C15, S1: failures of members before the opening are one entry, of the group', () => {
+  test('C15, S1: failures of members before the opening become one entry of the group', () => {
     const { session } = grouped();
     openGroup(session); // Three failures, which count as one from now on.
     failAll(session, ['d', 'd', 'e']);

@@ -5,7 +5,7 @@ import { bench, failOnce, steps, succeedOnce, trip, watchWarnings } from '../tes
 import { failAll, grouped, hear, notClosed, openGroup, reasonsOf, words } from './test-support.rules.ts';
 
 describe('C1: groups in other modes', () => {
-  test('C1, C13: a group that is only observed rejects nothing; observed tools say what it would have done', () => {
+  test('C1, C13: an observed group rejects no call; observed tools say what it would have done', () => {
     const tools = { a: { group: 'g' }, b: { group: 'g' }, seen: { group: 'g', mode: 'observe_only' }, d: {} } as const;
     const { session, box } = grouped({ tools, groups: { g: { mode: 'observe_only' } } });
     const transitions = hear(box, 'circuit.transition');
@@ -19,7 +19,7 @@ describe('C1: groups in other modes', () => {
     expect(session.unavailable()).toEqual([]);
   });
 
-  test('C1, C13: a dry run of the whole box observes its groups too, and pauses nothing', () => {
+  test('C1, C13: a dry run of the whole box observes its groups too, and pauses no session', () => {
     const { session } = grouped({ defaults: { mode: 'observe_only' } });
     openGroup(session);
     expect(session.peek('group:g')?.state).toBe('observe_only');
@@ -29,7 +29,7 @@ describe('C1: groups in other modes', () => {
     expect(session.acquire('a').decision).toBe('probe'); // As it would be: the dryRun goes on.
   });
 
-  test('C1, C13: an automatic group hears automatic tools only, and lends its slot to them only', () => {
+  test('C1, C13: an automatic group counts calls of automatic tools only, and gives its slot to them only', () => {
     const tools = { a: { group: 'g' }, b: { group: 'g' }, seen: { group: 'g', mode: 'observe_only' }, d: {} } as const;
     const { session } = grouped({ tools });
     failAll(session, ['seen', 'a', 'seen', 'seen']);
@@ -44,7 +44,7 @@ describe('C1: groups in other modes', () => {
     expect(succeedOnce(session, 'b')).toBe('probe');
   });
 
-  test('C1, C13: by hand: switched off its tools are skipped, disabled it opens never, and automatic begins again', () => {
+  test('C1, C13: a group switched off skips its tools, a disabled one never opens, and automatic starts again', () => {
     const { session } = grouped({ budget: { failures: 50 } });
     failAll(session, ['a', 'b']);
     session.control('group:g', 'forced_open');
@@ -60,7 +60,7 @@ describe('C1: groups in other modes', () => {
     expect(session.peek('group:g')).toMatchObject({ state: 'closed', failures: 0 });
   });
 
-  test('C1, S1: an open group that an operator takes in hand is no evidence for an event', () => {
+  test('C1, S1: an open group that an operator controls is not evidence for an event', () => {
     const { session } = grouped();
     openGroup(session);
     session.control('group:g', 'disabled');
@@ -69,13 +69,13 @@ describe('C1: groups in other modes', () => {
     expect(session.acquire('a').decision).toBe('call');
   });
 
-  test('C1, E6: a group that no tool is in can not be controlled', () => {
+  test('C1, E6: a group without tools cannot be controlled', () => {
     expect(() => grouped().session.control('group:nope', 'disabled')).toThrow(BreakerboxUsageError);
   });
 });
 
-describe('C13: who is in a group', () => {
-  test('C13: an adapter names the group of a tool, also of one that is configured or was called before', () => {
+describe('C13: membership of a group', () => {
+  test('C13: an adapter names the group of a tool, also of a configured tool or one called before', () => {
     const { session } = bench({ tools: { a: {}, b: {} } });
     succeedOnce(session, 'a');
     for (const tool of ['a', 'b', 'new']) session.declare(tool, { group: 'github' });
@@ -84,7 +84,7 @@ describe('C13: who is in a group', () => {
     expect(session.acquire('a')).toMatchObject({ reason: 'group_open', group: 'github' });
   });
 
-  test("C13: a tool's own group comes first, group false means no group, and a later hint changes nothing", () => {
+  test("C13: a tool's own group has priority, group false means no group, and a later hint changes nothing", () => {
     const { session } = bench({ tools: { own: { group: 'g' }, alone: { group: false }, hinted: {} } });
     for (const tool of ['own', 'alone', 'hinted']) session.declare(tool, { group: 'server' });
     session.declare('hinted', { group: 'other' });
@@ -92,7 +92,7 @@ describe('C13: who is in a group', () => {
     expect(groups).toEqual(['g', undefined, 'server']);
   });
 
-  test('C13, E6: names that begin with group: are refused in settings', () => {
+  test('C13, E6: names that begin with group: are rejected in settings', () => {
     for (const tools of [{ 'group:x': {} }, { a: { group: '' } }, { a: { group: 7 } }]) {
       expect(() => bench({ tools: tools as never })).toThrow(BreakerboxConfigError);
     }
@@ -104,7 +104,7 @@ describe('C13: who is in a group', () => {
     expect(() => bench().box.declare('group:x')).toThrow(BreakerboxConfigError);
   });
 
-  test('C13: a tool that a server or a model names so is never declared, and a warning says so once', () => {
+  test('C13: a tool with such a name from a server or a model is never declared, and gets one warning', () => {
     const warnings = watchWarnings();
     const { session, box } = grouped();
     for (const name of ['group:g', 'group:x']) session.declare(name, { group: 'g' });
@@ -112,7 +112,7 @@ describe('C13: who is in a group', () => {
     expect(box.tools).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  test('C13: a call of a tool of that name touches no group', () => {
+  test('C13: a call of a tool with such a name changes no group', () => {
     const { session } = grouped();
     expect(session.acquire('group:g')).toMatchObject({ decision: 'call', reason: 'undeclared', state: undefined });
     failAll(session, ['a', 'b']);
@@ -125,7 +125,7 @@ describe('C13: who is in a group', () => {
   });
 });
 
-describe('R2, R3: an open group in routes and words', () => {
+describe('R2, R3: an open group in routes and messages', () => {
   const routed = {
     a: { group: 'g', alternatives: [{ tool: 'b' }, { tool: 'd', degradation: 'low', note: 'recent items only' }] },
     b: { group: 'g' },
@@ -146,7 +146,7 @@ describe('R2, R3: an open group in routes and words', () => {
     expect(session.acquire('x').route).toMatchObject({ tool: 'b' });
   });
 
-  test('R3: which tool, why, until when, what instead and not to retry, in 60 words at most', () => {
+  test('R3: the message says which tool, why, until when, its replacement and not to retry, in 60 words at most', () => {
     const { session } = bench({ tools: routed });
     openGroup(session, 'timeout');
     const { message } = session.acquire('a');
@@ -160,7 +160,7 @@ describe('R2, R3: an open group in routes and words', () => {
     expect(session.acquire('b').message).toContain('one call is testing whether it has recovered');
   });
 
-  test('R3: until when is that of the tool: one whose probe failed waits longer', () => {
+  test('R3: the message has the wait of the tool: one whose probe failed waits longer', () => {
     const { session } = grouped();
     session.acquire('a').settle({ outcome: 'failure', category: 'network', blames: 'group' });
     expect(session.acquire('b').message).toContain('in 3 steps or in 60 s');
@@ -184,14 +184,14 @@ describe('R2, R3: an open group in routes and words', () => {
     expect(session.unavailable()).toEqual(['a', 'b', 'c']);
   });
 
-  test('F2: a skip for the group may be answered with the last good result', () => {
+  test('F2: a call that the group skips may be answered with the last good result', () => {
     const { session } = grouped({ tools: { a: { group: 'g', serveStaleMs: 60_000 }, b: { group: 'g' } } });
     session.acquire('a', { input: 1 }).settle({ result: 'kept' });
     openGroup(session);
     expect(session.acquire('a', { input: 1 }).route).toMatchObject({ kind: 'stale', result: 'kept' });
   });
 
-  test('W1: a task that needs a tool of the group waits for a probe of any of them', () => {
+  test('W1: a task that needs a tool of the group waits for a probe of any of its tools', () => {
     const { session } = grouped();
     openGroup(session);
     const [deferred] = planScope(session, [{ name: 'x', tools: ['c'] }]).deferred;
@@ -204,7 +204,7 @@ describe('R2, R3: an open group in routes and words', () => {
     ]);
   });
 
-  test('C15: explain says which circuit rejects, until when, and what was charged', () => {
+  test('C15: explain says which circuit rejects, until when, and the charges', () => {
     const { session } = grouped();
     openGroup(session);
     const explained = session.explain('c');

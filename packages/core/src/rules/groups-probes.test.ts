@@ -27,7 +27,7 @@ describe('C13: one probe serves the whole group', () => {
     ]);
   });
 
-  test('C6, C13: with several probes all must succeed, and the first failure opens it again, whatever its category', () => {
+  test('C6, C13: with several probes all must succeed, and the first failure of any category opens the group again', () => {
     const { session } = grouped({ groups: { g: { probes: 2 } } });
     openGroup(session);
     steps(session, 3);
@@ -40,7 +40,7 @@ describe('C13: one probe serves the whole group', () => {
     expect(notClosed(session)).toEqual([]);
   });
 
-  test('B3, C9: one that never settles has failed when the lease of its tool ends, and costs nothing', () => {
+  test('B3, C9: a probe that never settles fails when the lease of its tool ends, and costs nothing', () => {
     const { session, clock } = grouped({ tools: { a: { group: 'g', probeLeaseMs: 5_000 }, b: { group: 'g' } } });
     openGroup(session);
     steps(session, 3);
@@ -63,7 +63,7 @@ describe('C13: one probe serves the whole group', () => {
     expect(notClosed(session)).toEqual([]);
   });
 
-  test('C7: a probe whose tool an operator takes in hand returns its slot, and changes nothing', () => {
+  test('C7: a probe returns its slot and changes nothing if an operator takes over its tool', () => {
     const { session } = grouped();
     openGroup(session);
     steps(session, 3);
@@ -76,7 +76,7 @@ describe('C13: one probe serves the whole group', () => {
 });
 
 describe('C15: after a failed probe', () => {
-  test('C15: another tool of the group is preferred; the same one waits its own time longer', () => {
+  test('C15: another tool of the group is preferred; the same one waits its own time in addition', () => {
     const { session } = grouped();
     openGroup(session);
     steps(session, 3);
@@ -90,7 +90,7 @@ describe('C15: after a failed probe', () => {
     expect(session.acquire('a').reason).toBe('group_probe_due');
   });
 
-  test('C15, P2: by time too, and the wait is that of the tool itself', () => {
+  test('C15, P2: the same applies by time, with the wait of the tool itself', () => {
     const tools = { a: { group: 'g', cooldownMs: 45_000 }, b: { group: 'g' } };
     const { session, clock } = grouped({ tools, groups: { g: { cooldownMs: 60_000 } } });
     openGroup(session);
@@ -104,7 +104,7 @@ describe('C15: after a failed probe', () => {
     expect(session.acquire('a').reason).toBe('group_probe_due');
   });
 
-  test('C15: the preference is for the tool that failed last, and closing ends it', () => {
+  test('C15: the preference avoids the tool that failed last, and closing ends it', () => {
     const { session } = grouped();
     openGroup(session);
     steps(session, 3);
@@ -120,7 +120,7 @@ describe('C15: after a failed probe', () => {
   });
 });
 
-describe('C15: a call that passes group and tool', () => {
+describe('C15: a call that passes both group and tool', () => {
   /** The circuits of the group and of `a` opened on step 3: `a` joined the group when it was open already, by an adapter's hint. */
   const bothOpen = (probeAfterSteps = 3) => {
     const tools = { a: { failureThreshold: 1, probeAfterSteps }, b: { group: 'g' }, c: { group: 'g' } };
@@ -135,7 +135,7 @@ describe('C15: a call that passes group and tool', () => {
     return made;
   };
 
-  test('C15: if both are due it takes a slot of each, and its success closes both', () => {
+  test('C15: if both are due the call takes a slot of each, and its success closes both', () => {
     const { session } = bothOpen();
     steps(session, 6);
     const probe = session.acquire('a');
@@ -164,7 +164,7 @@ describe('C15: a call that passes group and tool', () => {
     expect(notClosed(session)).toEqual([]);
   });
 
-  test('C9, C15: one lease ends both', () => {
+  test('C9, C15: one lease ends both probes', () => {
     const { session, clock } = bothOpen();
     steps(session, 6);
     session.acquire('a');
@@ -174,7 +174,7 @@ describe('C15: a call that passes group and tool', () => {
     expect(session.peek('a')?.category).toBe('timeout');
   });
 
-  test('C15: all slots or none: while its own circuit is not due, it takes none of the group', () => {
+  test('C15: a call takes all slots or none: if its own circuit is not due, it takes no slot of the group', () => {
     const { session } = bothOpen(20);
     steps(session, 3);
     expect(failOnce(session, 'c')).toBe('probe'); // Now the preference is against c.
@@ -186,7 +186,7 @@ describe('C15: a call that passes group and tool', () => {
     expect(both(session)).toEqual(['closed', 'open']);
   });
 
-  test('C15: the group rejects first: while it waits, the tool gives up no slot of its own', () => {
+  test('C15: the group rejects first: while it waits, the tool uses no slot of its own', () => {
     const { session } = bothOpen(1);
     steps(session, 1); // The tool alone would be due.
     expect(session.acquire('a').reason).toBe('group_open');
@@ -203,8 +203,8 @@ describe('C15: a call that passes group and tool', () => {
   });
 });
 
-describe('C11, C15: a group in a snapshot', () => {
-  test('C11: its state, and whose probe failed last, go on in another process; a slot is free again', () => {
+describe('C11, C15: groups in a snapshot', () => {
+  test('C11: the state and the tool of the failed probe continue in another process; a slot is free again', () => {
     const { session, box } = grouped();
     openGroup(session);
     steps(session, 3);
@@ -218,7 +218,7 @@ describe('C11, C15: a group in a snapshot', () => {
     expect(succeedOnce(restore(), 'c')).toBe('probe');
   });
 
-  test('C11, C13: so does the count of a closed one, with its tools', () => {
+  test('C11, C13: the count of a closed group continues too, with its tools', () => {
     const { session, box } = grouped({ defaults: { failureThreshold: 9 } });
     failAll(session, ['a', 'a']);
     const restored = restoreOf(box, JSON.parse(JSON.stringify(snapshot(session))));

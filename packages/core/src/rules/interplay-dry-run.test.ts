@@ -7,14 +7,14 @@ import { bringDown, hear, inAnotherProcess, waste } from './test-support.rules.t
 /** Where dry runs, snapshots and the newer parts of the engine meet. */
 
 describe('dry runs', () => {
-  test('B4, C1: tokens of an observed tool cost nothing, and would have paused', () => {
+  test('B4, C1: tokens of an observed tool cost nothing, and would have paused the session', () => {
     const { session } = bench({ defaults: { mode: 'observe_only' }, budget: { failures: 50, tokens: 100 } });
     waste(session, 'a', 150);
     expect(session.acquire('b')).toMatchObject({ decision: 'call', reason: 'would_pause', observed: 'pause' });
     expect(session.view()).toMatchObject({ state: 'active', budget: { tokensRemaining: 100 } });
   });
 
-  test('C1, S5: an event that is only observed ends by time too, and is not told', () => {
+  test('C1, S5: an observed event ends by time too, and is not emitted', () => {
     const { session, box, clock } = bench({
       defaults: { mode: 'observe_only' },
       systemic: { recovery: { afterMs: 1_000 } },
@@ -38,7 +38,7 @@ describe('dry runs', () => {
     ]);
   });
 
-  test('C1, C3: an observed circuit opens by its rate, and says which', () => {
+  test('C1, C3: an observed circuit opens by its failure rate, and says so', () => {
     const { session } = bench({ tools: { a: { mode: 'observe_only', failureRate: { rate: 0.5, minimumCalls: 2 } } } });
     succeedOnce(session, 'a');
     failOnce(session, 'a');
@@ -47,8 +47,8 @@ describe('dry runs', () => {
   });
 });
 
-describe('snapshots in the middle', () => {
-  test('C11, S4: an event with its shared dependency goes on', () => {
+describe('snapshots during a run', () => {
+  test('C11, S4: an event with its shared dependency continues', () => {
     const tools = { a: { dependsOn: ['gateway'] }, b: { dependsOn: ['gateway'] }, c: {} };
     const { session, box } = bench({ tools });
     bringDown(session);
@@ -58,7 +58,7 @@ describe('snapshots in the middle', () => {
     expect(restored.acquire('c').decision).toBe('call');
   });
 
-  test('C11, S5: the time in which no process ran counts for the end of an event, unless elapsedMs says otherwise', () => {
+  test('C11, S5: time in which no process ran counts for the end of an event, unless elapsedMs says otherwise', () => {
     const { session, box, clock } = bench({ systemic: { recovery: { afterMs: 60_000 } } });
     bringDown(session);
     clock.advance(20_000);
@@ -73,7 +73,7 @@ describe('snapshots in the middle', () => {
     expect(frozen.acquire('c').decision).toBe('call');
   });
 
-  test('C11, C12: what sessions share is not in it, also for one that saw their event', () => {
+  test('C11, C12: shared state is not in a snapshot, even of a session that saw the event', () => {
     const { session, box } = bench({ scope: 'process' });
     trip(box.session(), 'a');
     trip(box.session(), 'b');

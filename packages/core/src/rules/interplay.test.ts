@@ -7,7 +7,7 @@ import { bringDown, callWith } from './test-support.rules.ts';
 
 /** Where the parts of the engine meet. */
 
-describe('the order of deciding', () => {
+describe('order of the checks in a decision', () => {
   /** Everything that may hold up a call of `a` at once; each test takes away what goes before. */
   const all = {
     tools: { a: { precheck: () => 'unavailable' as const }, b: {}, c: {}, d: {} },
@@ -15,7 +15,7 @@ describe('the order of deciding', () => {
     budget: { failures: 50 },
   };
 
-  test('S2: a pause goes before what an operator, the list or a check says', () => {
+  test('S2: a pause has priority over the operator, the allowed list and the pre-call check', () => {
     const { session } = bench(all);
     session.control('a', 'forced_open');
     bringDown(session, 'b', 'c');
@@ -29,7 +29,7 @@ describe('the order of deciding', () => {
     }
   });
 
-  test('C1, K2: switched off or not, a tool that is not on the list is not called; an observed one would not be', () => {
+  test('C1, K2: a tool outside the list is not called in any mode; an observed one would not be', () => {
     const { session } = bench({ allowedTools: ['b'] });
     session.control('a', 'disabled');
     expect(session.acquire('a')).toMatchObject({ decision: 'skip', reason: 'not_allowed' });
@@ -37,7 +37,7 @@ describe('the order of deciding', () => {
     expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'would_skip' });
   });
 
-  test('B1, S2: systemic goes before a spent budget', () => {
+  test('B1, S2: systemic has priority over a spent budget', () => {
     const { session } = bench({ budget: { failures: 1 } });
     const calls = ['a', 'a', 'a', 'b', 'b', 'b'].map((tool) => session.acquire(tool));
     for (const call of calls) call.settle({ outcome: 'failure', category: 'network' });
@@ -46,7 +46,7 @@ describe('the order of deciding', () => {
     expect(session.acquire('c').reason).toBe('systemic');
   });
 
-  test('K1, K2, O5: list, then check, then loop guard', () => {
+  test('K1, K2, O5: the list comes first, then the check, then the loop guard', () => {
     const { box } = bench({ ...all, loopGuard: { repeats: 1 } });
     expect(box.session().acquire('a', { input: 1 }).reason).toBe('not_allowed');
     const session = box.session({ allowedTools: ['a'] });
@@ -57,7 +57,7 @@ describe('the order of deciding', () => {
     expect(session.acquire('a', { input: 1 }).reason).toBe('unavailable');
   });
 
-  test('E2, R2: every skip and pause has a route and a message, every other decision has neither', () => {
+  test('E2, R2: every skip and pause has a route and a message, other decisions have neither', () => {
     for (const mode of CIRCUIT_MODES) {
       for (const scope of ['session', 'process', 'none'] as const) {
         const config: Partial<BreakerboxConfig> = {
@@ -84,7 +84,7 @@ describe('the order of deciding', () => {
 });
 
 describe('loop guard and probes', () => {
-  test('O5, R3: while the circuit is open, that is what is said, and the same call may be the probe', () => {
+  test('O5, R3: while the circuit is open, the message says so, and the same call may be the probe', () => {
     const { session } = bench();
     for (let i = 0; i < 3; i += 1) callWith(session, 'a', 1);
     expect(session.acquire('a', { input: 1 })).toMatchObject({ decision: 'skip', reason: 'open' });
@@ -98,7 +98,7 @@ describe('loop guard and probes', () => {
     expect(session.acquire('a', { input: 1 }).reason).toBe('closed');
   });
 
-  test('E4, O5: an agent with one call to make gets through once its tool is back', () => {
+  test('E4, O5: an agent with one call to make gets through once its tool works again', () => {
     const { session } = bench({ budget: { failures: 50 } });
     const run = Array.from({ length: 12 }, (_, turn) => {
       session.step();
@@ -112,7 +112,7 @@ describe('loop guard and probes', () => {
     expect(run.at(-1)).toBe('closed');
   });
 
-  test('O5: a probe with other arguments goes, and its success lifts the block', () => {
+  test('O5: a probe with other arguments passes, and its success lifts the block', () => {
     const { session } = bench();
     for (let i = 0; i < 3; i += 1) callWith(session, 'a', 1);
     steps(session, 3);
@@ -120,7 +120,7 @@ describe('loop guard and probes', () => {
     expect(session.acquire('a', { input: 1 }).reason).toBe('closed');
   });
 
-  test('O5: a probe of another tool is something else, too', () => {
+  test('O5: a probe of another tool counts as another call, too', () => {
     const { session } = bench({ budget: { failures: 50 } });
     trip(session, 'b', 'server');
     for (let i = 0; i < 3; i += 1) callWith(session, 'a', 1, { outcome: 'ignored', category: 'tool_error' });
@@ -130,7 +130,7 @@ describe('loop guard and probes', () => {
     expect(session.acquire('a', { input: 1 }).reason).toBe('closed');
   });
 
-  test('O5, C9: a probe that hung is a call that failed', () => {
+  test('O5, C9: a probe that hung counts as a failed call', () => {
     const { session, clock } = bench({ loopGuard: { repeats: 1 } });
     trip(session, 'a');
     steps(session, 3);
@@ -144,7 +144,7 @@ describe('loop guard and probes', () => {
 });
 
 describe('alternatives and last good results', () => {
-  test('F2, K1: where a check says no, the last good result comes before an alternative', () => {
+  test('F2, K1: if a check rejects the call, the last good result comes before an alternative', () => {
     let fit = true;
     const { session, clock } = bench({
       tools: {
@@ -170,7 +170,7 @@ describe('alternatives and last good results', () => {
     expect(session.acquire('a', { input: 1 })).toMatchObject({ reason: 'repeat', route: { kind: 'defer' } });
   });
 
-  test('C7, F2: a success that came too late for the circuit is a good result all the same', () => {
+  test('C7, F2: a success that is too late for the circuit is still a good result', () => {
     const { session } = bench({ tools: { a: { serveStaleMs: 600_000 } } });
     const slow = session.acquire('a', { input: 1 });
     trip(session, 'a');
@@ -178,7 +178,7 @@ describe('alternatives and last good results', () => {
     expect(session.acquire('a', { input: 1 }).route).toMatchObject({ kind: 'stale', result: 'late' });
   });
 
-  test('F2: what a disabled tool answered is kept', () => {
+  test('F2: results of a disabled tool are stored', () => {
     const { session } = bench({ tools: { a: { serveStaleMs: 600_000, labelFreshness: true } } });
     session.control('a', 'disabled');
     callWith(session, 'a', 1, { outcome: 'success', result: 'kept' });
@@ -186,7 +186,7 @@ describe('alternatives and last good results', () => {
     expect(session.acquire('a', { input: 1 }).route).toMatchObject({ kind: 'stale', result: 'kept' });
   });
 
-  test('E7, F1, F2: results that arrive after the end are kept and labelled as before', () => {
+  test('E7, F1, F2: results that arrive after the end are stored and labelled as before', () => {
     const { session } = bench({ tools: { a: { serveStaleMs: 600_000, labelFreshness: true } } });
     const permit = session.acquire('a', { input: 1 });
     session.end();
@@ -196,7 +196,7 @@ describe('alternatives and last good results', () => {
     expect(session.acquire('a', { input: 1 }).route).toMatchObject({ kind: 'stale', result: 'late' });
   });
 
-  test('K2, R2: an alternative that is not allowed in this session may be in another', () => {
+  test('K2, R2: an alternative that is not allowed in one session may be allowed in another', () => {
     const { session, box } = bench({
       tools: { a: { mode: 'forced_open', alternatives: [{ tool: 'b' }], fallback: 'wait' }, b: {} },
       scope: 'process',

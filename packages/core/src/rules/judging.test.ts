@@ -19,25 +19,25 @@ const judgedAs = (config: ToolConfig, settlement: Settlement): string => {
 
 const says = (answer: unknown): ToolConfig => ({ isFailure: () => answer as never });
 
-describe('O7: a tool says what counts as failure in its results', () => {
+describe('O7: a tool defines which of its results are failures', () => {
   test.each<[unknown, string]>([
     [true, 'failure server'],
     ['resource', 'failure resource'],
     ['tool_error', 'failure tool_error'],
     [false, 'success'],
     [undefined, 'success'],
-  ])('O7: %j of a plain result', (answer, outcome) => {
+  ])('O7: %j for a plain result', (answer, outcome) => {
     expect(judgedAs(says(answer), { result: 'all is down' })).toBe(outcome);
   });
 
-  test('O7: false of an error result is a success, undefined leaves it to the classifier', () => {
+  test('O7: false for an error result is a success, undefined leaves it to the classifier', () => {
     const result = { isError: true, code: 'ECONNREFUSED' };
     expect(judgedAs({}, { result })).toBe('failure network');
     expect(judgedAs(says(false), { result })).toBe('success');
     expect(judgedAs(says(undefined), { result })).toBe('failure network');
   });
 
-  test('O7: it is asked about results alone, with each of them', () => {
+  test('O7: isFailure gets every result, and no errors', () => {
     const isFailure = vi.fn(() => undefined);
     for (const settlement of [
       { error: refusedConnection },
@@ -53,7 +53,7 @@ describe('O7: a tool says what counts as failure in its results', () => {
     expect(isFailure.mock.calls).toEqual([[undefined], [7]]);
   });
 
-  test('O1, O7: it is a failure or a success, whatever the outcomes say; defaults apply to all tools', () => {
+  test('O1, O7: the answer is a failure or a success, whatever the outcomes say; defaults apply to all tools', () => {
     const outcomes = { server: 'ignored', network: 'ignored' } as const;
     expect(judgedAs({ ...says(true), outcomes }, { result: 1 })).toBe('failure server');
     expect(judgedAs({ ...says('network'), outcomes }, { result: 1 })).toBe('failure network');
@@ -65,7 +65,7 @@ describe('O7: a tool says what counts as failure in its results', () => {
     expect([session.peek('a')?.state, session.peek('b')?.state]).toEqual(['open', 'closed']);
   });
 
-  test('E5, O7: what throws, answers later or says nonsense is told, and says nothing', async () => {
+  test('E5, O7: an answer that throws, is late or is invalid is reported, and does not count', async () => {
     const error = watchDiag();
     const bad: ToolConfig['isFailure'][] = [
       () => {
@@ -84,10 +84,10 @@ describe('O7: a tool says what counts as failure in its results', () => {
   });
 });
 
-describe('O2: who is asked, in that order', () => {
+describe('O2: order of the judges', () => {
   const verdict = { category: 'timeout', retryAfterMs: 70_000 } as const;
 
-  test('O2: of results isFailure, classify, the verdict of the executor, and then codes', () => {
+  test('O2: for results isFailure is first, then classify, the verdict of the executor, and codes', () => {
     const result = { isError: true, code: 'ECONNREFUSED' };
     const classify = () => 'permission' as const;
     expect(judgedAs({ ...says(true), classify }, { result, verdict })).toBe('failure server');
@@ -99,14 +99,14 @@ describe('O2: who is asked, in that order', () => {
     expect(judgedAs({ classify }, { result: 'plain', verdict: null })).toBe('failure permission');
   });
 
-  test('O2: of errors classify, the verdict, and then codes', () => {
+  test('O2: for errors classify is first, then the verdict, and codes', () => {
     const error = refusedConnection;
     expect(judgedAs({ ...says(false), classify: () => 'permission' }, { error, verdict })).toBe('failure permission');
     expect(judgedAs({}, { error, verdict })).toBe('failure timeout');
     expect(judgedAs({}, { error })).toBe('failure network');
   });
 
-  test('O2: classify is told whether it was thrown or returned', () => {
+  test('O2: classify gets whether the value was thrown or returned', () => {
     const classify = vi.fn(() => undefined);
     judgedAs({ classify }, { error: refusedConnection });
     judgedAs({ classify }, { result: 'fine' });
@@ -116,7 +116,7 @@ describe('O2: who is asked, in that order', () => {
     ]);
   });
 
-  test('O3: the wait that a verdict names holds', () => {
+  test('O3: the wait in a verdict applies', () => {
     const { session } = bench({ tools: { a: { failureThreshold: 1 } } });
     session.acquire('a').settle({ error: refusedConnection, verdict });
     expect(session.peek('a')?.nextProbe?.notBeforeMs).toBe(70_000);
@@ -146,7 +146,7 @@ describe('O2: who is asked, in that order', () => {
     );
   });
 
-  test('C13, C14: the end of a transport is about the group, whatever its text names', () => {
+  test('C13, C14: the end of a transport blames the group, whatever its text names', () => {
     const { session } = bench({ tools: { a: { group: 'g' }, b: { group: 'g' } } });
     const verdict = { category: 'network', blames: 'key' } as const;
     session.acquire('a', { key: 'x.example' }).settle({ error: refusedConnection, verdict, blames: 'group' });

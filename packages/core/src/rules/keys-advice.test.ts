@@ -6,8 +6,8 @@ import { snapshot } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
 import { at, DEAD, hearAll, keyed, openKey, visit, words } from './test-support.rules.ts';
 
-describe('R3, R2, F2: instead of a call whose key is open', () => {
-  test('R3: the model reads that the tool is unavailable for this target, until when, and not which', () => {
+describe('R3, R2, F2: advice for a call whose key is open', () => {
+  test('R3: the model reads that the tool is unavailable for this target and until when, but not the target', () => {
     const { session } = keyed();
     openKey(session, 'x.example');
     const { message } = session.acquire('a', { input: at('x.example') });
@@ -25,7 +25,7 @@ describe('R3, R2, F2: instead of a call whose key is open', () => {
     expect([session.note(), session.unavailable()]).toEqual(['', []]);
   });
 
-  test('R3: while the tool itself is not closed, it is not said that other targets work', () => {
+  test('R3: while the tool itself is not closed, the message does not say that other targets work', () => {
     const { session } = keyed();
     const limited = { outcome: 'failure', category: 'rate_limit', retryAfterMs: 500_000, blames: 'key' } as const;
     for (let i = 0; i < 3; i += 1) visit(session, 'a', 'x.example', limited);
@@ -37,7 +37,7 @@ describe('R3, R2, F2: instead of a call whose key is open', () => {
     expect(permit.message).not.toContain('Other targets');
   });
 
-  test('R3: where the tool itself is what rejects, nothing is said of a target', () => {
+  test('R3: if the tool itself rejects, the message mentions no target', () => {
     const { session } = keyed();
     openKey(session, 'x.example');
     trip(session, 'a');
@@ -49,7 +49,7 @@ describe('R3, R2, F2: instead of a call whose key is open', () => {
     expect(inFlight.text).not.toContain('target');
   });
 
-  test('R2: an alternative is named, and is usable while only a key of it is open', () => {
+  test('R2: an alternative is named, and is usable if only one of its keys is open', () => {
     const { session } = keyed({
       tools: { a: { key: byHost(), alternatives: [{ tool: 'b', degradation: 'low' }] }, b: { key: byHost() } },
     });
@@ -89,7 +89,7 @@ describe('R3, R2, F2: instead of a call whose key is open', () => {
     expect(session.peek('never', at('x.example'))).toBeUndefined();
   });
 
-  test('O3: a Retry-After of the key holds for the key', () => {
+  test('O3: a Retry-After of the key applies to the key', () => {
     const { session } = keyed();
     for (let i = 0; i < 3; i += 1) {
       visit(session, 'a', 'x.example', {
@@ -105,7 +105,7 @@ describe('R3, R2, F2: instead of a call whose key is open', () => {
   });
 });
 
-test('C14, S1: open keys of several tools are no event', () => {
+test('C14, S1: open keys of several tools make no event', () => {
   const { session } = keyed();
   openKey(session, 'x.example', 'a');
   openKey(session, 'x.example', 'b');
@@ -114,7 +114,7 @@ test('C14, S1: open keys of several tools are no event', () => {
   expect([session.view().systemic, session.view().state]).toEqual([undefined, 'active']);
 });
 
-test('Q1, Q2, C14: the report says how many calls were skipped for a target, and nothing names the target', () => {
+test('Q1, Q2, C14: the report says how many calls were skipped for a target, and never names the target', () => {
   const { session, box } = keyed();
   const told = hearAll(box);
   openKey(session, 'secret.example');

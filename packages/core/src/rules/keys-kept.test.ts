@@ -9,7 +9,7 @@ import { at, DEAD, DOWN, inAnotherProcess, keyed, openKey, two, visit } from './
 const tools = { a: { key: byHost() }, b: {} };
 
 describe('C11: keys in snapshots', () => {
-  test('C11: they go on in another process, with the time that has passed', () => {
+  test('C11: keys continue in another process, with the time that has passed', () => {
     const { session, clock } = keyed();
     openKey(session, 'x.example');
     visit(session, 'a', 'y.example', DEAD);
@@ -26,7 +26,7 @@ describe('C11: keys in snapshots', () => {
     expect(visit(restored, 'a', 'x.example')).toBe('key_probe_due');
   });
 
-  test('C11: and so do a probe that was under way, the keys on which the tool failed, and the keys of a tool that is not declared yet', () => {
+  test('C11: a probe under way, the keys on which the tool failed, and the keys of a tool that is not declared yet continue too', () => {
     const { session } = keyed({ tools: { a: { key: byHost(), failureThreshold: 5 } } });
     for (let i = 0; i < 5; i += 1) visit(session, 'a', 'x.example', DEAD);
     visit(session, 'a', 'y.example', DOWN);
@@ -41,7 +41,7 @@ describe('C11: keys in snapshots', () => {
     expect(restored.peek('a')).toMatchObject({ state: 'open', trip: 'keys' });
   });
 
-  test('C11: under another policy they wait no longer than it would let them', () => {
+  test('C11: under another policy they wait no longer than it allows', () => {
     const { session } = keyed({ tools: { a: { key: byHost(), cooldownMs: 900_000 } } });
     openKey(session, 'x.example');
     const { box } = keyed({ tools: { a: { key: byHost(), cooldownMs: 1_000, maxCooldownMs: 2_000 } } });
@@ -49,7 +49,7 @@ describe('C11: keys in snapshots', () => {
     expect(restored.peek('a', at('x.example'))?.key?.nextProbe).toMatchObject({ ms: 2_000 });
   });
 
-  test('C11: a snapshot holds hashes, other ones for each tool and agent, and nothing where no key was blamed', () => {
+  test('C11: a snapshot holds hashes, different for each tool and agent, and no hash if no key was blamed', () => {
     const { session } = keyed();
     visit(session, 'a', 'x.example');
     expect(snapshotOf(session).circuits[0]).not.toHaveProperty('keys');
@@ -123,11 +123,11 @@ describe('C11: keys in snapshots', () => {
       ([one]) => Array.from({ length: 101 }, (_, index) => ({ ...one, key: String(index).padStart(32, '0') })),
       'snapshot.circuits[0].keys: has 101 keys. A tool has at most 100',
     ],
-  ])('C11: refused: %s', (_, change, message) => {
+  ])('C11: rejected: %s', (_, change, message) => {
     expect(refused(change).join('\n')).toContain(message);
   });
 
-  test('C11: as many as a tool has are not refused', () => {
+  test('C11: the maximum number of keys of a tool is accepted', () => {
     expect(
       refused(([one]) => Array.from({ length: 100 }, (_, index) => ({ ...one, key: String(index).padStart(32, '0') }))),
     ).toEqual([]);
@@ -135,8 +135,8 @@ describe('C11: keys in snapshots', () => {
   });
 });
 
-describe('C11: looking', () => {
-  test('C11: finds a hung probe of a key failed, also where that is looked at first', () => {
+describe('C11: reading keys', () => {
+  test('C11: it finds that a hung probe of a key has failed, even if the key is read first', () => {
     const { session, clock } = keyed();
     openKey(session, 'x.example');
     steps(session, 3);
@@ -150,7 +150,7 @@ describe('C11: looking', () => {
     expect(session.peek('a')?.failures).toBe(0);
   });
 
-  test('C11: is no use of a key, and explaining a due probe takes no slot', () => {
+  test('C11: it is not a use of a key, and explaining a due probe takes no slot', () => {
     const { session } = keyed();
     openKey(session, 'x.example');
     steps(session, 3);
@@ -161,7 +161,7 @@ describe('C11: looking', () => {
 });
 
 describe('C12: sessions that share their circuits', () => {
-  test('C12, C14: share those of keys, each at its own cost', () => {
+  test('C12, C14: they share the circuits of keys, each at its own cost', () => {
     const { session, other, clock } = two({ tools, loopGuard: false });
     visit(session, 'a', 'x.example', DEAD);
     visit(other, 'a', 'x.example', DEAD);

@@ -19,8 +19,8 @@ import {
 
 const remaining = (session: ReturnType<typeof keyed>['session']) => session.view().budget.remaining;
 
-describe('C15: a call passes group, tool, then key', () => {
-  test('C15: the first that rejects gives the reason', () => {
+describe('C15: a call passes the group, the tool, then the key', () => {
+  test('C15: the first circuit that rejects gives the reason', () => {
     const { session } = keyed({ tools: { a: { key: byHost(), group: 'g' }, b: { group: 'g' } } });
     openKey(session, 'x.example');
     expect(session.explain('a', at('x.example')).reason).toBe('key_open');
@@ -43,7 +43,7 @@ describe('C15: a call passes group, tool, then key', () => {
     expect(visit(session, 'a', 'x.example')).toBe('closed');
   });
 
-  test('C14, P2: a probe that fails for its key opens the key again and doubles its wait', () => {
+  test('C14, P2: a probe that fails and blames its key opens the key again and doubles its wait', () => {
     const { session, clock } = keyed({ tools: { a: { key: byHost(), cooldownMs: 1_000 } } });
     openKey(session, 'x.example');
     clock.advance(1_000);
@@ -55,7 +55,7 @@ describe('C15: a call passes group, tool, then key', () => {
     expect([remaining(session), session.peek('a')?.failures]).toEqual([5, 0]);
   });
 
-  test('C14: a probe that fails for the tool counts for the tool, costs what any call does, and opens the key again', () => {
+  test('C14: a probe that fails and blames the tool counts for the tool, costs as much as any call, and opens the key again', () => {
     const { session } = keyed();
     openKey(session, 'x.example');
     steps(session, 3);
@@ -77,7 +77,7 @@ describe('C15: a call passes group, tool, then key', () => {
     expect(visit(session, 'a', 'x.example')).toBe('key_probe_due');
   });
 
-  test('C9, C14: a probe of a key alone that hangs has failed when its lease ends, for the key alone', () => {
+  test('C9, C14: a hung probe of a key alone fails when its lease ends, for the key alone', () => {
     const { session, clock, box } = keyed();
     openKey(session, 'x.example');
     steps(session, 3);
@@ -114,7 +114,7 @@ describe('C15: a call passes group, tool, then key', () => {
     },
   );
 
-  test('C9, C15: a hung probe of the tool, or of its group, and of the key has failed for both', () => {
+  test('C9, C15: a hung probe of the tool, or of its group, and of the key fails for both', () => {
     const { session, clock } = keyed();
     openKey(session, 'x.example');
     trip(session, 'a');
@@ -133,7 +133,7 @@ describe('C15: a call passes group, tool, then key', () => {
     expect(grouped.session.peek('a', at('x.example'))).toMatchObject({ failures: 0, key: timedOut });
   });
 
-  test('C8, C14: what is ignored, cancelled or denied releases the slot, also where it blames the key', () => {
+  test('C8, C14: an ignored, cancelled or denied outcome releases the slot, even if it blames the key', () => {
     const { session } = keyed();
     openKey(session, 'x.example');
     steps(session, 3);
@@ -175,7 +175,7 @@ describe('C15: a call passes group, tool, then key', () => {
     expect(down.peek('a', at('x.example'))).toMatchObject({ state: 'open', key: { state: 'open' } });
   });
 
-  test('C15: all slots or none: while the key rejects, the tool keeps its slot', () => {
+  test('C15: a call takes all slots or none: while the key rejects, the tool keeps its slot', () => {
     const { session } = keyed();
     trip(session, 'a');
     steps(session, 2);
@@ -222,8 +222,8 @@ describe('C15: a call passes group, tool, then key', () => {
   });
 });
 
-describe('C7: what comes late', () => {
-  test('C7: a result of before the key opened changes nothing more of it', () => {
+describe('C7: late results', () => {
+  test('C7: a result from before the key opened no longer changes it', () => {
     const { session } = keyed();
     const early = [1, 2].map(() => session.acquire('a', { input: at('x.example') }));
     openKey(session, 'x.example');
@@ -245,7 +245,7 @@ describe('C7: what comes late', () => {
     expect(session.peek('a', at('x.example'))).toMatchObject({ state: 'closed', key: { state: 'closed' } });
   });
 
-  test('C8, S5: and it returns no slot of an event, whose probe may have the same number', () => {
+  test('C8, S5: the late probe returns no slot of an event, whose probe may have the same number', () => {
     const tools = { a: {}, b: {}, c: { key: byHost() } };
     const { session, clock } = two({ tools, loopGuard: false, budget: { failures: 50 } });
     bringDown(session);
@@ -282,7 +282,7 @@ describe('C7: what comes late', () => {
     expect(snapshot(session).circuits[0]?.keys).toHaveLength(100);
   });
 
-  test('C7, C14: a late result of a key that was dropped moves no new circuit of it', () => {
+  test('C7, C14: a late result of a dropped key changes no new circuit of it', () => {
     const { session } = keyed({ tools: { a: { key: byHost(), failureThreshold: 1 } } });
     const under = ['success', 'ignored'].map(() => session.acquire('a', { input: at('0.example') }));
     for (let n = 0; n <= 100; n += 1) visit(session, 'a', `${n}.example`, DEAD);
@@ -295,15 +295,15 @@ describe('C7: what comes late', () => {
   });
 });
 
-describe('C1: modes', () => {
-  test('C1: disabled counts nothing', () => {
+describe('C1: keys in the modes', () => {
+  test('C1: a disabled tool counts nothing', () => {
     const { session } = keyed({ tools: { a: { key: byHost(), mode: 'disabled' } } });
     openKey(session, 'x.example');
     expect(visit(session, 'a', 'x.example')).toBe('disabled');
     expect(session.peek('a')?.openKeys).toBe(0);
   });
 
-  test('C1: what is only observed would skip for its key', () => {
+  test('C1: an observed tool would skip the call for its key', () => {
     const { session, clock } = keyed({ defaults: { mode: 'observe_only' } });
     openKey(session, 'x.example');
     const permit = session.acquire('a', { input: at('x.example') });

@@ -10,7 +10,7 @@ afterEach(() => diag.disable());
 const remaining = (session: ReturnType<typeof keyed>['session']) => session.view().budget.remaining;
 
 describe('C14: a failure that blames its key', () => {
-  test('C14: three in a row skip that key alone; the tool, its budget and its events hear nothing of it', () => {
+  test('C14: three in a row skip that key alone; the tool, its budget and its events do not count them', () => {
     const { session, box } = keyed();
     const told = journal(box);
     const outcomes = hear(box, 'outcome');
@@ -27,7 +27,7 @@ describe('C14: a failure that blames its key', () => {
     );
   });
 
-  test('C14: whatever its category, unknown and those that are ignored elsewhere included, unless the call was ended from outside', () => {
+  test('C14: any category counts, including unknown and categories ignored elsewhere, unless the call was ended from outside', () => {
     for (const category of ERROR_CATEGORIES.filter((one) => one !== 'cancelled' && one !== 'denied')) {
       const { session } = keyed();
       for (let i = 0; i < 3; i += 1) {
@@ -38,7 +38,7 @@ describe('C14: a failure that blames its key', () => {
     }
   });
 
-  test('C14: without a key it is ignored', () => {
+  test('C14: a failure without a key is ignored', () => {
     const { session } = keyed();
     for (let i = 0; i < 5; i += 1) {
       session.acquire('a').settle(DEAD);
@@ -49,7 +49,7 @@ describe('C14: a failure that blames its key', () => {
     expect([remaining(session), session.peek('a')?.openKeys, session.peek('c')?.openKeys]).toEqual([5, 0, 0]);
   });
 
-  test("C14: as many as the tool's threshold says, of its profile where that is false", () => {
+  test("C14: the key opens at the tool's threshold, or at that of its profile if the setting is false", () => {
     const failureRate = { rate: 1, windowCalls: 5 };
     const key = byHost();
     const { session } = bench({
@@ -72,7 +72,7 @@ describe('C14: a failure that blames its key', () => {
     }
   });
 
-  test('C14: a success of the key starts its count again, one of another key does not', () => {
+  test('C14: a success of the key resets its count, a success of another key does not', () => {
     const { session } = keyed();
     for (const host of ['x.example', 'x.example']) visit(session, 'a', host, DEAD);
     visit(session, 'a', 'x.example');
@@ -83,7 +83,7 @@ describe('C14: a failure that blames its key', () => {
     expect(visit(session, 'a', 'x.example')).toBe('key_open');
   });
 
-  test('C14: rates, slow calls and tokens of a tool open no key', () => {
+  test('C14: rates, slow calls and tokens of a tool open no circuit of a key', () => {
     const { session } = keyed({
       tools: {
         a: {
@@ -125,8 +125,8 @@ describe('C14: a failure that blames its key', () => {
   });
 });
 
-describe('C14: whose key', () => {
-  test("C14: the tool's own setting comes first, then what the adapter says; false means no key", () => {
+describe('C14: source of the key', () => {
+  test("C14: the tool's own setting comes first, then the adapter's; false means no key", () => {
     const { session } = bench({
       loopGuard: false,
       tools: { own: { key: byHost('link') }, adapter: {}, none: { key: false } },
@@ -173,7 +173,7 @@ describe('C14: whose key', () => {
     expect(error).not.toHaveBeenCalled();
   });
 
-  test('C14: without arguments it is not asked', () => {
+  test('C14: without arguments the key function is not called', () => {
     const asked: unknown[] = [];
     const { session } = bench({ tools: { a: { key: (input) => String(asked.push(input)) } } });
     session.acquire('a');
@@ -182,7 +182,7 @@ describe('C14: whose key', () => {
     expect(asked).toEqual([{ q: 1 }]);
   });
 
-  test('C14: a group has no keys, nor has a name that looks like one', () => {
+  test('C14: a group has no keys, nor has a tool with the name of a group', () => {
     const { session } = grouped();
     for (let i = 0; i < 3; i += 1) session.acquire('group:g', { key: 'k' }).settle(DEAD);
     expect(session.acquire('group:g', { key: 'k' }).reason).toBe('undeclared');
@@ -190,7 +190,7 @@ describe('C14: whose key', () => {
 });
 
 describe('C14: a failure that blames the tool', () => {
-  test('C14: counts for the tool as without keys, and says nothing of the key', () => {
+  test('C14: it counts for the tool as without keys, and does not count for the key', () => {
     const { session } = keyed();
     for (let i = 0; i < 3; i += 1) visit(session, 'a', 'x.example', DOWN);
     expect(session.peek('a', at('x.example'))).toMatchObject({ state: 'open', trip: 'consecutive', openKeys: 0 });
@@ -198,7 +198,7 @@ describe('C14: a failure that blames the tool', () => {
     expect(remaining(session)).toBe(4);
   });
 
-  test('C14: on three keys without a success in between opens the tool, whatever its threshold', () => {
+  test('C14: failures on three keys without a success between them open the tool, whatever its threshold', () => {
     for (const threshold of [
       { failureThreshold: 50 },
       { failureThreshold: false, failureRate: { rate: 1 } },
@@ -214,7 +214,7 @@ describe('C14: a failure that blames the tool', () => {
     }
   });
 
-  test('C14: a success in between, other categories, calls without a key and blamed keys do not add up', () => {
+  test('C14: failures do not add up across a success, other categories, calls without a key and blamed keys', () => {
     const { session } = keyed({ tools: { a: { key: byHost(), failureThreshold: 50 } }, budget: { failures: 50 } });
     for (const host of ['x.example', 'y.example']) visit(session, 'a', host, DOWN);
     visit(session, 'a', 'x.example');

@@ -5,7 +5,7 @@ import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
 import { bringDown } from './test-support.rules.ts';
 
 describe('P3: probing after a systemic event', () => {
-  test('P3: 3, 6, 12, 20, 20 steps, however much time passes', () => {
+  test('P3: the waits are 3, 6, 12, 20, 20 steps, however much time passes', () => {
     const { session } = bench({ budget: { failures: 50 } });
     bringDown(session);
     session.confirmRecovered();
@@ -49,7 +49,7 @@ describe('P3: probing after a systemic event', () => {
     expect(session.peek('a')?.nextProbe?.steps).toBe(3);
   });
 
-  test('P3: where steps stand still, the wait begins again by time', () => {
+  test('P3: if the session makes no steps, the wait begins again by time', () => {
     const { session, clock } = bench();
     bringDown(session);
     clock.advance(59_000);
@@ -60,7 +60,7 @@ describe('P3: probing after a systemic event', () => {
     expect(session.acquire('a').decision).toBe('probe');
   });
 
-  test('P3: tools that an operator has in hand are left alone', () => {
+  test('P3: tools that an operator controls do not change', () => {
     const { session } = bench();
     session.control('c', 'forced_open');
     bringDown(session);
@@ -75,7 +75,7 @@ describe('P4: waits of tools that depend on one another', () => {
   const chain = { a: { dependsOn: ['b'] }, b: { dependsOn: ['c'] }, c: {}, d: {} };
   const alone = { systemic: false, budget: { failures: 999 } } as const;
 
-  test('P4: each link of a chain of three waits a third of the cap at most', () => {
+  test('P4: each link of a chain of three waits at most a third of the cap', () => {
     const { session, clock } = bench({ ...alone, tools: chain, chainBackoffMs: 150_000 });
     trip(session, 'a');
     expect(session.peek('a')?.nextProbe?.ms).toBe(50_000);
@@ -88,7 +88,7 @@ describe('P4: waits of tools that depend on one another', () => {
     expect(session.peek('d')?.nextProbe?.ms).toBe(120_000); // On its own.
   });
 
-  test('P4: by default 300 s together', () => {
+  test('P4: by default the waits add up to 300 s', () => {
     const { session, clock } = bench({ ...alone, tools: { a: { dependsOn: ['b'] }, b: {} } });
     trip(session, 'a');
     for (const wait of [60_000, 120_000, 150_000, 150_000]) {
@@ -98,7 +98,7 @@ describe('P4: waits of tools that depend on one another', () => {
     }
   });
 
-  test('P4: what is no tool is no link, and a tool that is declared later becomes one', () => {
+  test('P4: a resource is not a link, and a tool that is declared later becomes one', () => {
     const { session, box, clock } = bench({
       ...alone,
       tools: { a: { dependsOn: ['gateway'] } },
@@ -112,13 +112,13 @@ describe('P4: waits of tools that depend on one another', () => {
     expect(session.peek('a')?.nextProbe?.ms).toBe(40_000);
   });
 
-  test('P4: a Retry-After holds all the same', () => {
+  test('P4: a Retry-After still applies', () => {
     const { session } = bench({ ...alone, tools: chain, chainBackoffMs: 3_000 });
     for (let i = 0; i < 3; i += 1) failOnce(session, 'a', 'rate_limit', 90_000);
     expect(session.peek('a')?.nextProbe).toMatchObject({ ms: 1_000, notBeforeMs: 90_000 });
   });
 
-  test('P4: whatever the chains and failures, waits along a chain never add up past the cap', () => {
+  test('P4: for any chains and failures, waits along a chain never exceed the cap together', () => {
     const names = ['t0', 't1', 't2', 't3', 't4', 't5'];
     const arrows = fc.array(fc.tuple(fc.nat(5), fc.nat(5)), { maxLength: 12 });
     const outages = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 30 });

@@ -15,7 +15,7 @@ const network = { outcome: 'failure', category: 'network' } as const;
 const lasting = { defaults: { failureThreshold: 50 }, budget: { failures: 50 } } as const;
 
 describe('O5: the loop guard', () => {
-  test('O5: the fourth call alike is skipped, for those arguments alone, and the circuit stays as it is', () => {
+  test('O5: the fourth identical call is skipped, for those arguments alone, and the circuit does not change', () => {
     const { session } = bench();
     for (let i = 0; i < 3; i += 1) expect(callWith(session, 'a', { id: 7 }, refused)).toBe('closed');
     const permit = session.acquire('a', { input: { id: 7 } });
@@ -32,7 +32,7 @@ describe('O5: the loop guard', () => {
     expect(session.note()).toBe('');
   });
 
-  test('O5: other arguments pass, and lift the block', () => {
+  test('O5: a call with other arguments passes, and lifts the block', () => {
     const { session } = bench();
     for (let i = 0; i < 3; i += 1) callWith(session, 'a', 1, refused);
     expect(session.acquire('a', { input: 1 }).reason).toBe('repeat');
@@ -40,7 +40,7 @@ describe('O5: the loop guard', () => {
     expect(session.acquire('a', { input: 1 }).reason).toBe('closed');
   });
 
-  test('O5: another tool lifts it, one without arguments too; a skip and a pause do not', () => {
+  test('O5: a call of another tool lifts the block, even without arguments; a skip and a pause do not', () => {
     const { session } = bench({ tools: { a: {}, b: {}, off: { mode: 'forced_open' } } });
     for (let i = 0; i < 3; i += 1) callWith(session, 'a', 1, refused);
     session.acquire('off', { input: 9 });
@@ -49,7 +49,7 @@ describe('O5: the loop guard', () => {
     expect(session.acquire('a', { input: 1 }).reason).toBe('closed');
   });
 
-  test('O5: in the same way: another category begins a new row', () => {
+  test('O5: another category begins a new row', () => {
     const { session } = bench(lasting);
     for (const category of ['network', 'server', 'network', 'network'] as const) {
       expect(callWith(session, 'a', 1, { outcome: 'failure', category })).toBe('closed');
@@ -58,12 +58,12 @@ describe('O5: the loop guard', () => {
     expect(session.acquire('a', { input: 1 }).reason).toBe('repeat');
   });
 
-  test('O5: a success is no repetition, however often', () => {
+  test('O5: repeated successes are never skipped', () => {
     const { session } = bench();
     for (let i = 0; i < 9; i += 1) expect(callWith(session, 'a', 1, { outcome: 'success' })).toBe('closed');
   });
 
-  test('O5: equal arguments are the same whatever the order of their keys; without arguments nothing repeats', () => {
+  test('O5: equal arguments match in any order of their keys; calls without arguments never match', () => {
     const { session } = bench();
     for (const input of [
       { x: 1, y: [2] },
@@ -75,7 +75,7 @@ describe('O5: the loop guard', () => {
     for (let i = 0; i < 9; i += 1) expect(callWith(session, 'b', undefined, refused)).toBe('closed');
   });
 
-  test('O5: how often is configurable, and it can be switched off', () => {
+  test('O5: the number of repeats is configurable, and the guard can be switched off', () => {
     const once = bench({ loopGuard: { repeats: 1 } }).session;
     callWith(once, 'a', 1, refused);
     expect(once.acquire('a', { input: 1 }).reason).toBe('repeat');
@@ -83,7 +83,7 @@ describe('O5: the loop guard', () => {
     for (let i = 0; i < 9; i += 1) expect(callWith(never, 'a', 1, refused)).toBe('closed');
   });
 
-  test('O5: it goes by session, also where circuits are shared', () => {
+  test('O5: the guard works per session, even if circuits are shared', () => {
     const { session, box } = bench({ scope: 'process' });
     const other = box.session();
     for (let i = 0; i < 3; i += 1) callWith(session, 'a', 1, refused);
@@ -101,7 +101,7 @@ describe('O5: the loop guard', () => {
     });
   });
 
-  test('C1, O5: a disabled tool repeats itself as it likes', () => {
+  test('C1, O5: a disabled tool may repeat its calls', () => {
     const { session } = bench({ tools: { a: { mode: 'disabled' } } });
     for (let i = 0; i < 9; i += 1) expect(callWith(session, 'a', 1)).toBe('disabled');
   });
@@ -137,7 +137,7 @@ describe('O5: the loop guard', () => {
     expect(inAnotherProcess(session, box).acquire('a', { input: { secret: 'sk-12345' } }).reason).toBe('closed');
   });
 
-  test('O5: a pause goes before it, and it holds after the pause', () => {
+  test('O5: a pause has priority over the guard, and the block remains after the pause', () => {
     const { session } = bench(lasting);
     for (let i = 0; i < 3; i += 1) callWith(session, 'a', 1, refused);
     for (let i = 0; i < 50; i += 1) session.acquire('made_up').settle({ outcome: 'failure', category: 'server' });

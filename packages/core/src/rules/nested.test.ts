@@ -16,7 +16,7 @@ const nested = (session: Session, error: unknown = outage(), wrap = (one: unknow
 const counts = (session: Session) => ['a', 'b'].map((tool) => session.peek(tool)?.failures);
 
 describe('E3: one error that passes through nested guards is one failure', () => {
-  test('E3: it counts where it arose; the outer call is ignored, with the same category', () => {
+  test('E3: it counts where it occurred; the outer call is ignored, with the same category', () => {
     const { session, box } = bench();
     const outcomes = hear(box, 'outcome');
     nested(session);
@@ -28,7 +28,7 @@ describe('E3: one error that passes through nested guards is one failure', () =>
     ]);
   });
 
-  test('E3: also as the cause of another error, over three guards', () => {
+  test('E3: it also counts once as the cause of another error, over three guards', () => {
     const { session } = bench();
     const [first, second, third] = ['a', 'b', 'c'].map((tool) => session.acquire(tool));
     const error = outage();
@@ -55,13 +55,13 @@ describe('E3: one error that passes through nested guards is one failure', () =>
     expect(counts(strings)).toEqual([1, 1]);
   });
 
-  test('E3: what was ignored within is judged again outside', () => {
+  test('E3: an error that the inner guard ignored is judged again by the outer one', () => {
     const { session } = bench({ tools: { a: {}, b: { outcomes: { network: 'ignored' } } } });
     nested(session);
     expect(counts(session)).toEqual([1, 0]);
   });
 
-  test('E3: it goes by session', () => {
+  test('E3: each session counts an error for itself', () => {
     const { session, box } = bench();
     const other = box.session();
     const error = outage();
@@ -71,7 +71,7 @@ describe('E3: one error that passes through nested guards is one failure', () =>
     expect([session.peek('a')?.failures, other.peek('b')?.failures]).toEqual([1, 1]);
   });
 
-  test('C1, E3: a failure of a disabled or observed tool, or a late one, has not been counted: the outer one is', () => {
+  test('C1, E3: a failure of a disabled or observed tool, or a late one, was not counted, so the outer one is', () => {
     for (const mode of ['disabled', 'observe_only'] as const) {
       const { session } = bench();
       session.control('b', mode);
@@ -89,7 +89,7 @@ describe('E3: one error that passes through nested guards is one failure', () =>
     expect(session.peek('a')?.failures).toBe(1);
   });
 
-  test('C6, E3: an outer probe that is ignored for it gives its slot back', () => {
+  test('C6, E3: an outer probe that is ignored for this reason returns its slot', () => {
     const { session } = bench();
     for (let i = 0; i < 3; i += 1) session.acquire('a').settle({ error: outage() });
     for (let i = 0; i < 3; i += 1) session.step();
@@ -98,7 +98,7 @@ describe('E3: one error that passes through nested guards is one failure', () =>
     expect(session.acquire('a').decision).toBe('probe');
   });
 
-  test('C13, E3: an error that blames the group does so once', () => {
+  test('C13, E3: an error that blames the group counts for it once', () => {
     const { session } = grouped();
     const outer = session.acquire('a');
     const error = outage();

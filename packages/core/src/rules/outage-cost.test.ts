@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
 import { hear, stray } from './test-support.rules.ts';
 
-describe('B3: what an outage costs', () => {
-  test('B3: an opening makes one charge of all since the circuit last closed, dated at the opening', () => {
+describe('B3: cost of an outage', () => {
+  test('B3: an opening merges all charges since the circuit last closed into one, dated at the opening', () => {
     const { session } = bench();
     stray(session, 'a'); // A success does not part them: only a closing does.
     for (let i = 0; i < 3; i += 1) {
@@ -30,7 +30,7 @@ describe('B3: what an outage costs', () => {
     expect(session.view().budget.remaining).toBe(5);
   });
 
-  test('B3: each outage costs one: what was charged before the circuit closed is not merged again', () => {
+  test('B3: each outage costs one: charges from before the circuit closed are not merged again', () => {
     const { session } = bench();
     for (let outage = 1; outage <= 3; outage += 1) {
       trip(session, 'a');
@@ -40,7 +40,7 @@ describe('B3: what an outage costs', () => {
     }
   });
 
-  test('B3: taking the circuit in hand closes it, too', () => {
+  test('B3: an operator who takes over the circuit closes it, too', () => {
     const { session } = bench();
     for (let i = 0; i < 2; i += 1) failOnce(session, 'a');
     session.control('a', 'disabled');
@@ -57,7 +57,7 @@ describe('B3: what an outage costs', () => {
     expect(session.view().budget).toMatchObject({ remaining: 5, consumed: 0, provisional: 0 });
   });
 
-  test('B1, B3: exhaustion is judged after the merge', () => {
+  test('B1, B3: exhaustion is checked after the merge', () => {
     const { session, box } = bench({ budget: { failures: 3 }, systemic: false, defaults: { failureThreshold: 2 } });
     const exhausted = hear(box, 'budget.exhausted');
     stray(session, 'b');

@@ -9,7 +9,7 @@ import { manualClock, trip } from '../test-support.ts';
 
 const big = fc.oneof(fc.double({ min: 0, noNaN: true }), fc.maxSafeNat(), fc.nat(100));
 
-test('C11, E6: every configuration is refused, or its sessions can be restored', () => {
+test('C11, E6: every configuration is either rejected or gives sessions that can be restored', () => {
   fc.assert(
     fc.property(big, big, big, big, fc.constantFrom(Number.NaN, -5, 0, 1e12), (a, b, c, d, unixMs) => {
       const clock = { ...manualClock(), unixNow: () => unixMs };

@@ -21,7 +21,7 @@ const checked = (first: Availability = 'available') => {
 };
 
 describe('K1: scores', () => {
-  test('K1: unavailable is skipped with a route, and touches neither circuit nor budget', () => {
+  test('K1: an unavailable tool is skipped with a route, and neither circuit nor budget changes', () => {
     const { precheck, say } = checked('unavailable');
     const { session } = bench({ tools: { a: { precheck, alternatives: [{ tool: 'b' }] }, b: {} } });
     const permit = session.acquire('a');
@@ -40,7 +40,7 @@ describe('K1: scores', () => {
     expect(precheck).toHaveBeenCalledExactlyOnceWith('a');
   });
 
-  test('K1: a probe that is due waits until the check has nothing against it, and loses no place', () => {
+  test('K1: a due probe waits until the check allows it, and keeps its slot', () => {
     const { precheck, say } = checked();
     const { session, clock } = bench({ tools: { a: { precheck } }, precheckMaxAgeMs: 1_000 });
     trip(session, 'a');
@@ -53,7 +53,7 @@ describe('K1: scores', () => {
     expect(succeedOnce(session, 'a')).toBe('probe');
   });
 
-  test('K1: degraded is called, and opens one failure earlier; never below one', () => {
+  test('K1: a degraded tool is called, and its circuit opens one failure earlier; never below one', () => {
     const degraded = () => 'degraded' as const;
     const { session } = bench({
       tools: { a: { precheck: degraded }, b: { precheck: degraded, failureThreshold: 1 }, c: {} },
@@ -72,7 +72,7 @@ describe('K1: scores', () => {
     expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'would_skip', observed: 'skip' });
   });
 
-  test('C1, K1: no check is asked of tools that an operator has in hand, and while everything pauses', () => {
+  test('C1, K1: no check runs for tools that an operator controls, and during a pause of the session', () => {
     const { precheck } = checked();
     const { session } = bench({ tools: { a: { precheck }, b: {}, c: {} } });
     session.control('a', 'disabled');
@@ -86,8 +86,8 @@ describe('K1: scores', () => {
   });
 });
 
-describe('K2: what is and is not available', () => {
-  test('K2: what is not on the allowed list is skipped, declared or not', () => {
+describe('K2: allowed and failing tools', () => {
+  test('K2: a tool outside the allowed list is skipped, declared or not', () => {
     const { session } = bench({ allowedTools: ['a'] });
     expect(session.acquire('a').decision).toBe('call');
     for (const tool of ['b', 'made_up']) {
@@ -108,12 +108,12 @@ describe('K2: what is and is not available', () => {
     expect([restored.acquire('a').reason, restored.acquire('b').reason]).toEqual(['not_allowed', 'closed']);
   });
 
-  test('K2: an empty list allows nothing', () => {
+  test('K2: an empty list allows no tool', () => {
     const { session } = bench({ allowedTools: [] });
     expect(session.unavailable()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('K2: what is not allowed is asked nothing', () => {
+  test('K2: no check runs for a tool that is not allowed', () => {
     const { precheck } = checked();
     const { session } = bench({ tools: { a: { precheck } }, allowedTools: ['b'] });
     session.acquire('a');
@@ -153,7 +153,7 @@ describe('K2: what is and is not available', () => {
   });
 });
 
-describe('K3: asked beside the decision', () => {
+describe('K3: checks run beside the decision', () => {
   test('K3: a check that takes time counts from the next decision on', async () => {
     const { check, answer } = slowCheck();
     const { session } = bench({ tools: { a: { precheck: check } } });
@@ -164,7 +164,7 @@ describe('K3: asked beside the decision', () => {
     expect(session.acquire('a').reason).toBe('unavailable');
   });
 
-  test('K3: an answer is good for its age limit, for all sessions of the box', () => {
+  test('K3: an answer is valid until its age limit, for all sessions of the box', () => {
     const { precheck } = checked();
     const { session, box, clock } = bench({ tools: { a: { precheck } }, precheckMaxAgeMs: 2_000 });
     session.acquire('a');
@@ -176,7 +176,7 @@ describe('K3: asked beside the decision', () => {
     expect(precheck).toHaveBeenCalledTimes(2);
   });
 
-  test('K3: box.precheck() asks all at once, so that the first decision knows', async () => {
+  test('K3: box.precheck() runs all checks at once, so that the first decision has their answers', async () => {
     const slow = slowCheck();
     const { session, box } = bench({
       tools: { a: { precheck: slow.check }, b: { precheck: async () => 'unavailable' as const }, c: {} },
@@ -187,7 +187,7 @@ describe('K3: asked beside the decision', () => {
     expect(['a', 'b', 'c'].map((tool) => session.acquire(tool).decision)).toEqual(['skip', 'skip', 'call']);
   });
 
-  test('K3: a check may ask the session about its own tool', () => {
+  test('K3: a check may query the session about its own tool', () => {
     const sessions: ReturnType<typeof bench>['session'][] = [];
     const precheck = vi.fn(
       () => (sessions[0]?.acquire('a').decision === 'call' ? 'degraded' : 'unavailable') as Availability,
@@ -198,7 +198,7 @@ describe('K3: asked beside the decision', () => {
     expect(precheck).toHaveBeenCalledTimes(1);
   });
 
-  test('K3: each answer is counted, and zeros from the start', async () => {
+  test('K3: each answer is counted, and its series are zero from the start', async () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { precheck, say } = checked();
@@ -224,7 +224,7 @@ describe('K3: asked beside the decision', () => {
     expect(precheck).not.toHaveBeenCalled();
   });
 
-  test('C11, K3, S5: reading past the end of an event keeps the scores; the next decision forgets them', () => {
+  test('C11, K3, S5: a reader after the end of an event keeps the scores; the next decision forgets them', () => {
     const { precheck } = checked();
     const systemic = { recovery: { afterMs: 1_000 } };
     const { session, clock } = bench({ tools: { a: { precheck }, b: {}, c: {} }, systemic });

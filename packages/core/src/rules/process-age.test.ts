@@ -6,8 +6,8 @@ import { inAnotherProcess } from './test-support.rules.ts';
 
 const shared = { scope: 'process', tools: { a: {}, b: {}, c: {} } } as const;
 
-describe('C12: what other sessions saw is as old as it is', () => {
-  test('C12, S1: an opening of an hour ago is no part of an event, however few steps a session has gone', () => {
+describe('C12: failures of other sessions keep their age', () => {
+  test('C12, S1: an opening an hour ago is not part of an event, however few steps a session has made', () => {
     const { box, session, clock } = bench(shared);
     trip(session, 'a');
     clock.advance(3_600_000);
@@ -19,7 +19,7 @@ describe('C12: what other sessions saw is as old as it is', () => {
     expect(box.session().acquire('a').reason).toBe('probe_due');
   });
 
-  test('C12, S3: a charge is provisional until the window has passed by time, however many steps a session has gone', () => {
+  test('C12, S3: a charge is provisional until the window has passed by time, however many steps a session has made', () => {
     const { session, clock } = bench(shared);
     failOnce(session, 'b');
     steps(session, 15);
@@ -31,7 +31,7 @@ describe('C12: what other sessions saw is as old as it is', () => {
     expect(session.view().budget).toMatchObject({ remaining: 4, provisional: 0, consumed: 1 });
   });
 
-  test('B6, C12, S3: by the rule strict no failure waits beside an opening of an hour ago', () => {
+  test('B6, C12, S3: by the rule strict no failure waits beside an opening an hour ago', () => {
     const { box, session, clock } = bench({ ...shared, budget: 'strict' });
     trip(session, 'a');
     clock.advance(3_600_000);
@@ -42,7 +42,7 @@ describe('C12: what other sessions saw is as old as it is', () => {
     expect(other.view().budget).toMatchObject({ remaining: 4, provisional: 0 });
   });
 
-  test('C12, S1: one of a minute ago is', () => {
+  test('C12, S1: an opening a minute ago is part of an event', () => {
     const { box, session, clock } = bench(shared);
     trip(session, 'a');
     clock.advance(60_000);
@@ -53,7 +53,7 @@ describe('C12: what other sessions saw is as old as it is', () => {
     expect(other.acquire('b').reason).toBe('systemic');
   });
 
-  test('C11, C12: a restored session brings no outage of elsewhere into a box that shares circuits', () => {
+  test('C11, C12: a restored session brings no outage from elsewhere into a box that shares circuits', () => {
     const elsewhere = bench({ tools: { a: {}, b: {}, c: {} } });
     trip(elsewhere.session, 'a');
     trip(elsewhere.session, 'b');
@@ -65,7 +65,7 @@ describe('C12: what other sessions saw is as old as it is', () => {
     expect(session.acquire('a').reason).toBe('closed');
   });
 
-  test('C11, C12: nor does one take an outage of its box with it', () => {
+  test('C11, C12: a snapshot takes no outage of its shared box with it', () => {
     const { box, session } = bench(shared);
     trip(session, 'a');
     trip(session, 'b');
@@ -73,7 +73,7 @@ describe('C12: what other sessions saw is as old as it is', () => {
     expect(inAnotherProcess(session, box).view().state).toBe('active');
   });
 
-  test('C12, S5: one health check for all sessions, and no more often than configured', () => {
+  test('C12, S5: one health check runs for all sessions, and no more often than configured', () => {
     let asked = 0;
     const recovery = {
       everyMs: 10_000,

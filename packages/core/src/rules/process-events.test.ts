@@ -8,7 +8,7 @@ import { bringDown, failAll, hear, reasonsOf, two } from './test-support.rules.t
 afterEach(() => metrics.disable());
 
 describe('C12, S2: a systemic event of sessions that share circuits skips the affected tools', () => {
-  test('C12, S2: what opens in different sessions is one event; its tools are skipped in all of them, others are called', () => {
+  test('C12, S2: circuits that open in different sessions make one event; its tools are skipped in all sessions, others are called', () => {
     const { session, other, box } = two();
     trip(session, 'a');
     trip(other, 'b');
@@ -20,7 +20,7 @@ describe('C12, S2: a systemic event of sessions that share circuits skips the af
     }
   });
 
-  test('S2: a false event costs the tools outside of it no call', () => {
+  test('S2: a false event costs no call of the tools outside it', () => {
     const { session, other } = two();
     trip(session, 'a');
     trip(other, 'b'); // By chance.
@@ -30,7 +30,7 @@ describe('C12, S2: a systemic event of sessions that share circuits skips the af
     expect(session.unavailable()).toEqual(['a', 'b']);
   });
 
-  test('S2: what depends on a tool of the event is affected, over several links', () => {
+  test('S2: a tool that depends on a tool of the event is affected, over several links', () => {
     const tools = { a: {}, b: {}, ui: { dependsOn: ['api'] }, api: { dependsOn: ['a'] }, c: {} };
     const { session } = two({ tools });
     bringDown(session);
@@ -53,7 +53,7 @@ describe('C12, S2: a systemic event of sessions that share circuits skips the af
     expect(reasonsOf(single, 'x', 'd', 'y')).toEqual(['systemic', 'systemic', 'closed']);
   });
 
-  test('S2: a tool that is declared while the event lasts is affected if it depends on a tool of it', () => {
+  test('S2: a tool that is declared during the event is affected if it depends on one of its tools', () => {
     const { session, box } = two();
     bringDown(session);
     expect(session.acquire('c').reason).toBe('closed');
@@ -81,7 +81,7 @@ describe('C12, S2: a systemic event of sessions that share circuits skips the af
     expect(other.acquire('c').decision).toBe('call');
   });
 
-  test('C12, S2: an event is told and counted once, by the session that noticed it', async () => {
+  test('C12, S2: an event is emitted and counted once, by the session that detected it', async () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { session, other, box } = two({ agent });
@@ -109,7 +109,7 @@ describe('C12, S1, S3: openings and charges of sessions that share circuits', ()
     expect([session, other, third].map((one) => one.view().budget.remaining)).toEqual([4, 4, 5]);
   });
 
-  test('B1, C12, S3: the charge of an event that another session made may be the last of this one', () => {
+  test("B1, C12, S3: an event that another session detected may charge the last failure of this session's budget", () => {
     const { session, other, box } = two({ budget: { failures: 1 } });
     const exhausted = hear(box, 'budget.exhausted');
     trip(box.session({ budget: { failures: 9 } }), 'a');
@@ -135,7 +135,7 @@ describe('C12, S1, S3: openings and charges of sessions that share circuits', ()
     expect(other.view().budget).toMatchObject({ remaining: 3, provisional: 0 });
   });
 
-  test('C1, S2: observed tools are called, and say what the event would have done; the event is not told', () => {
+  test('C1, S2: observed tools are called, and say what the event would have done; the event is not emitted', () => {
     const { session, other, box } = two({ defaults: { mode: 'observe_only' } });
     const told = [...hear(box, 'systemic.detected'), ...hear(box, 'systemic.resolved')];
     bringDown(session);
@@ -144,7 +144,7 @@ describe('C12, S1, S3: openings and charges of sessions that share circuits', ()
     expect([session.view().systemic, session.unavailable(), told]).toEqual([undefined, [], []]);
   });
 
-  test('S3: while it lasts, failures of affected tools that were under way are free, and those of other tools are not', () => {
+  test('S3: during the event, failures of affected tools under way are free, and failures of other tools are not', () => {
     const { session } = two({ tools: { a: {}, b: {}, c: {}, ui: { dependsOn: ['a'] } } });
     const [other, affected, late] = ['c', 'ui', 'b'].map((tool) => session.acquire(tool));
     bringDown(session);
@@ -156,7 +156,7 @@ describe('C12, S1, S3: openings and charges of sessions that share circuits', ()
     expect(session.view().budget.remaining).toBe(3);
   });
 
-  test('S1: while it lasts, an opening joins if it has its category and is in its window; else it is only listed', () => {
+  test('S1: during the event, an opening joins if it has its category and is in its window; else it is only listed', () => {
     const { session, box, clock } = two({ tools: { a: {}, b: {}, c: {}, d: {}, e: {} } });
     const eventTools = () => session.view().systemic?.openings.map(({ tool }) => tool);
     bringDown(session);
@@ -171,7 +171,7 @@ describe('C12, S1, S3: openings and charges of sessions that share circuits', ()
     expect(eventTools()).toEqual(['a', 'b', 'd']);
   });
 
-  test('C12, S1: a circuit that has closed again, or that an operator took in hand, is no evidence', () => {
+  test('C12, S1: a circuit that has closed again, or that an operator controls, is not evidence', () => {
     const { session, other, clock } = two({ systemic: { windowMs: 3_600_000 } });
     trip(session, 'a');
     clock.advance(60_000);
@@ -182,7 +182,7 @@ describe('C12, S1, S3: openings and charges of sessions that share circuits', ()
     expect([session, other].map((one) => one.view().systemic)).toEqual([undefined, undefined]);
   });
 
-  test('C12, S1: the steps of a session do not part failures of others; time does', () => {
+  test('C12, S1: the steps of a session do not separate failures of other sessions; time does', () => {
     const { session, other } = two();
     trip(session, 'a');
     for (const one of [session, other]) steps(one, 11);
@@ -195,7 +195,7 @@ describe('C12, S1, S3: openings and charges of sessions that share circuits', ()
     expect(late.session.view().systemic).toBeUndefined();
   });
 
-  test('S1, S2: five failures of three tools in different sessions are an event without an open circuit', () => {
+  test('S1, S2: five failures of three tools in different sessions make an event without an open circuit', () => {
     const { session, other, box } = two();
     for (const one of [session, other]) failAll(one, ['a', 'b'], 'server');
     expect(session.view().systemic).toBeUndefined();

@@ -3,7 +3,7 @@ import { trip } from '../test-support.ts';
 import { hear, two } from './test-support.rules.ts';
 
 describe('C12: probes of sessions that share circuits', () => {
-  test('C6, C12: there is one place for all', () => {
+  test('C6, C12: all sessions share one slot', () => {
     const { session, other, clock } = two();
     trip(session, 'a');
     clock.advance(60_000);
@@ -14,7 +14,7 @@ describe('C12: probes of sessions that share circuits', () => {
     expect(session.acquire('a').decision).toBe('call');
   });
 
-  test('C8, C12: a session that ends keeps the place of its probe until the call returns', () => {
+  test('C8, C12: a session that ends keeps the slot of its probe until the call returns', () => {
     const { session, other, clock } = two();
     trip(session, 'a');
     clock.advance(60_000);
@@ -25,7 +25,7 @@ describe('C12: probes of sessions that share circuits', () => {
     expect(session.acquire('a')).toMatchObject({ decision: 'call', state: 'closed' });
   });
 
-  test('C8, C9, C12: or until its lease ends', () => {
+  test('C8, C9, C12: or it keeps the slot until its lease ends', () => {
     const { session, other, clock } = two();
     trip(session, 'a');
     clock.advance(60_000);
@@ -38,7 +38,7 @@ describe('C12: probes of sessions that share circuits', () => {
     expect(session.peek('a')).toMatchObject({ category: 'timeout', trip: 'probe' });
   });
 
-  test('B3, C9, C12: a lease that runs out is a failure of the session that asked, and free, whichever session notices', () => {
+  test('B3, C9, C12: a lease that expires is a free failure of the session that probed, whichever session notices', () => {
     const { session, other, clock, box } = two();
     const outcomes = hear(box, 'outcome');
     trip(session, 'a');
@@ -53,7 +53,7 @@ describe('C12: probes of sessions that share circuits', () => {
     expect(session.peek('a')?.state).toBe('open');
   });
 
-  test('B6, C9, C12: by the rule strict the session that asked pays for it', () => {
+  test('B6, C9, C12: by the rule strict the session that probed pays for it', () => {
     const { session, other, clock } = two({ budget: 'strict' });
     trip(session, 'a');
     clock.advance(60_000);
@@ -63,7 +63,7 @@ describe('C12: probes of sessions that share circuits', () => {
     expect([session.view().budget.remaining, other.view().budget.remaining]).toEqual([2, 4]);
   });
 
-  test('C9, C12: a session whose probe another one has settled still learns what else has happened', () => {
+  test('C9, C12: a session whose probe another session has settled still gets the other changes', () => {
     const { session, other, clock } = two();
     trip(session, 'a');
     clock.advance(60_000);
@@ -75,7 +75,7 @@ describe('C12: probes of sessions that share circuits', () => {
     expect(other.acquire('b')).toMatchObject({ decision: 'skip', reason: 'systemic' });
   });
 
-  test('C9, C12: so does one whose own probe has lapsed meanwhile', () => {
+  test('C9, C12: a session whose own probe has lapsed gets them too', () => {
     const { session, other, clock } = two();
     trip(session, 'a');
     clock.advance(60_000);
@@ -85,7 +85,7 @@ describe('C12: probes of sessions that share circuits', () => {
     expect(session.acquire('b')).toMatchObject({ decision: 'skip', reason: 'systemic' });
   });
 
-  test('C1, C12: a probe under way when another session takes the circuit in hand is late, and free', () => {
+  test('C1, C12: a probe under way is late, and free, when another session takes over the circuit', () => {
     const { session, other, clock } = two();
     trip(session, 'a');
     clock.advance(60_000);

@@ -21,7 +21,7 @@ describe('S5: in scope process a probe ends an event', () => {
     }
   });
 
-  test('P3, S5: its success ends the event for all, closes its circuit, and the others probe by their own wait', () => {
+  test('P3, S5: its success ends the event for all, closes its circuit, and the others probe after their own wait', () => {
     const { session, other, box, clock } = two({ defaults: { probeAfterSteps: 3 } });
     const resolved = hear(box, 'systemic.resolved');
     for (const tool of ['a', 'b', 'c']) trip(session, tool);
@@ -34,7 +34,7 @@ describe('S5: in scope process a probe ends an event', () => {
     expect(['a', 'c'].map((tool) => session.peek(tool)?.nextProbe?.steps)).toEqual([3, 4]); // On different steps.
   });
 
-  test('S5: a failed probe waits again, twice as long, up to twenty minutes', () => {
+  test('S5: a failed probe starts another wait, twice as long, up to twenty minutes', () => {
     const { session, clock } = two();
     bringDown(session);
     const tools = ['a', 'b'];
@@ -48,7 +48,7 @@ describe('S5: in scope process a probe ends an event', () => {
     expect(session.view()).toMatchObject({ state: 'active', systemic: { category: 'network' } });
   });
 
-  test('S5: the next probe prefers a different affected tool; the same one waits its own time longer', () => {
+  test('S5: the next probe prefers a different affected tool; the same one waits its own time in addition', () => {
     const { session, clock } = two();
     bringDown(session);
     clock.advance(5 * MINUTE);
@@ -61,7 +61,7 @@ describe('S5: in scope process a probe ends an event', () => {
     expect(session.acquire('a').decision).toBe('probe');
   });
 
-  test('B3, S5: a failed probe of the event costs nothing, also in a session that has paid nothing for it', () => {
+  test('B3, S5: a failed probe of the event costs nothing, even in a session that has paid nothing for it', () => {
     const { session, other, clock } = two();
     bringDown(session);
     clock.advance(5 * MINUTE);
@@ -81,7 +81,7 @@ describe('S5: in scope process a probe ends an event', () => {
     expect(session.acquire('c').decision).toBe('probe');
   });
 
-  test('C8, S5: an ignored outcome gives the probe back; one that never settles has failed when its lease ends', () => {
+  test('C8, S5: an ignored outcome returns the probe; a probe that never settles fails when its lease ends', () => {
     const { session, other, clock } = two();
     bringDown(session);
     clock.advance(5 * MINUTE);
@@ -99,7 +99,7 @@ describe('S5: in scope process a probe ends an event', () => {
     expect(session.view().systemic).toBeUndefined();
   });
 
-  test('C7, C8, S5: a probe whose tool an operator takes in hand returns its slot, and does not end the event', () => {
+  test('C7, C8, S5: a probe returns its slot and does not end the event if an operator takes over its tool', () => {
     for (const mode of ['disabled', 'observe_only'] as const) {
       const { session, clock } = two();
       bringDown(session);
@@ -136,7 +136,7 @@ describe('S5: in scope process a probe ends an event', () => {
     expect(reasonsOf(session, 'a', 'b', 'd')).toEqual(['closed', 'closed', 'open']);
   });
 
-  test('R3, S5, W1: a skip, an explanation and a plan say what ends it', () => {
+  test('R3, S5, W1: a skip, an explanation and a plan say when the event ends', () => {
     const { session, clock } = two({ tools: { a: { fallback: 'ask the user' }, b: {}, c: {} } });
     bringDown(session);
     clock.advance(MINUTE);
@@ -159,7 +159,7 @@ describe('S5: in scope process a probe ends an event', () => {
     expect(other.acquire('a').decision).toBe('probe');
   });
 
-  test('S5: the wait is a setting, and a recovery without it has no probe', () => {
+  test('S5: the wait is configurable, and a recovery without it has no probe', () => {
     const quick = two({ systemic: { recovery: { probeAfterMs: 1_000, maxProbeAfterMs: 1_500 } } });
     bringDown(quick.session);
     quick.clock.advance(MINUTE);
@@ -175,7 +175,7 @@ describe('S5: in scope process a probe ends an event', () => {
   });
 });
 
-describe('S2, S5: where no call but the probe goes', () => {
+describe('S2, S5: pauses during an event', () => {
   test('S2, S5: with pause all an affected tool probes too, and every other decision is pause', () => {
     const { session, clock } = two({ systemic: { pause: 'all' } });
     bringDown(session);
@@ -187,7 +187,7 @@ describe('S2, S5: where no call but the probe goes', () => {
     expect(session.acquire('a').decision).toBe('pause');
   });
 
-  test('S2: in scope session no probe goes while the event lasts', () => {
+  test('S2: in scope session no probe passes during the event', () => {
     const { session, clock } = bench();
     bringDown(session);
     steps(session, 100);
@@ -197,7 +197,7 @@ describe('S2, S5: where no call but the probe goes', () => {
 });
 
 describe('C12, S5: other ways in which an event ends', () => {
-  test('C12, P3, S5: a confirmation counts for all sessions; probes are staggered for all', () => {
+  test('C12, P3, S5: a confirmation counts for all sessions; probes are staggered across them', () => {
     const { session, other, box } = two({ defaults: { probeAfterSteps: 3 } });
     const resolved = hear(box, 'systemic.resolved');
     trip(session, 'a');
@@ -209,7 +209,7 @@ describe('C12, S5: other ways in which an event ends', () => {
     expect(session.view().circuits.map(({ nextProbe }) => nextProbe?.steps)).toEqual([3, 4, undefined]);
   });
 
-  test('C12, S5: an end by time is told once, as what it was', () => {
+  test('C12, S5: an end by time is emitted once, as an end by time', () => {
     const { session, other, box, clock } = two({ systemic: { recovery: { afterMs: MINUTE } } });
     const resolved = hear(box, 'systemic.resolved');
     bringDown(session);
@@ -230,7 +230,7 @@ describe('C12, S5: other ways in which an event ends', () => {
     expect(precheck).toHaveBeenCalledTimes(2);
   });
 
-  test('C1, S5: an operator who takes a circuit of the event in hand does not end it', () => {
+  test('C1, S5: an operator who takes over a circuit of the event does not end it', () => {
     const { session, other, box } = two();
     bringDown(session);
     session.control('a', 'forced_open');

@@ -9,7 +9,7 @@ import { FIVE_STRAY, hear, inAnotherProcess, two } from './test-support.rules.ts
 afterEach(() => metrics.disable());
 
 describe('C12: circuits of the box', () => {
-  test('B3, C12: failures of all sessions count for one circuit, and each pays for its own', () => {
+  test('B3, C12: failures of all sessions count for one circuit, and each session pays for its own', () => {
     const { session, other } = two();
     failOnce(session, 'a');
     failOnce(other, 'a');
@@ -19,7 +19,7 @@ describe('C12: circuits of the box', () => {
     expect(other.peek('a')).toEqual(session.peek('a'));
   });
 
-  test('C12: a new session knows what the others know', () => {
+  test('C12: a new session has the state that the others found', () => {
     const { session, box } = two();
     trip(session, 'a');
     const late = box.session();
@@ -29,7 +29,7 @@ describe('C12: circuits of the box', () => {
     expect(planScope(late, [{ name: 'x', tools: ['a'] }]).decision).toBe('pause');
   });
 
-  test('C12: a budget that is spent pauses its session alone', () => {
+  test('C12: a spent budget pauses its own session alone', () => {
     const { session, other } = two({ budget: 'strict' });
     for (const [tool, category] of FIVE_STRAY) failOnce(session, tool, category);
     expect(session.acquire('b')).toMatchObject({ decision: 'pause', reason: 'budget_exhausted' });
@@ -38,7 +38,7 @@ describe('C12: circuits of the box', () => {
     expect(other.view().budget.cycle).toBe(1);
   });
 
-  test('C12: probing goes by time, however many steps the sessions take', () => {
+  test('C12: probes wait by time, however many steps the sessions make', () => {
     const { session, other, clock } = two();
     trip(session, 'a');
     for (const one of [session, other]) steps(one, 50);
@@ -58,7 +58,7 @@ describe('C12: circuits of the box', () => {
     expect(session.acquire('a').decision).toBe('probe');
   });
 
-  test('C12: its mode is that of all', () => {
+  test('C12: the circuit has one mode in all sessions', () => {
     const { session, other, box } = two();
     session.control('a', 'forced_open');
     expect(other.acquire('a').reason).toBe('forced_open');
@@ -69,7 +69,7 @@ describe('C12: circuits of the box', () => {
     expect([session.view().budget.consumed, other.view().budget.consumed]).toEqual([0, 0]);
   });
 
-  test('C12: a circuit that one takes in hand is no part of an event in any', () => {
+  test('C12: a circuit that an operator controls in one session is not part of an event in any session', () => {
     const { session, other } = two();
     trip(session, 'a');
     other.control('a', 'forced_open');
@@ -79,7 +79,7 @@ describe('C12: circuits of the box', () => {
     expect(other.view().systemic).toBeUndefined();
   });
 
-  test('C7, C12: what another session let through before the circuit opened is late', () => {
+  test('C7, C12: a call that another session started before the circuit opened is late', () => {
     const { session, other } = two();
     const underWay = other.acquire('a');
     trip(session, 'a');
@@ -88,7 +88,7 @@ describe('C12: circuits of the box', () => {
     expect(other.view().budget.consumed).toBe(0);
   });
 
-  test('C11, C12: a snapshot holds no circuits, for they stay with their box', () => {
+  test('C11, C12: a snapshot holds no circuits, because they stay with their box', () => {
     const { session, box } = two();
     trip(session, 'a');
     expect(snapshot(session).circuits).toEqual([]);
@@ -115,7 +115,7 @@ describe('C12: circuits of the box', () => {
     expect(sessions.every((line) => line.endsWith(' 0'))).toBe(true);
   });
 
-  test('C12: an idle session leaves the gauges and takes no circuit with it', async () => {
+  test('C12: an idle session leaves the gauges, and the circuits stay', async () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { session, other, clock } = two({ agent, sessionIdleMs: 1_000 });
@@ -129,7 +129,7 @@ describe('C12: circuits of the box', () => {
     );
   });
 
-  test('C12: an opening is counted and told once, however many sessions learn of it', async () => {
+  test('C12: an opening is counted and emitted once, however many sessions see it', async () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { session, other, box } = two({ agent });

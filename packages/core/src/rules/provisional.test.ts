@@ -10,7 +10,7 @@ const five = (session: ReturnType<typeof bench>['session']) => {
 };
 
 describe('S3: charges that may belong to an event are provisional', () => {
-  test('S3: they count in what is left and in caution, before any circuit opens, and do not pause', () => {
+  test('S3: they count in the budget left and in caution before any circuit opens, and do not pause the session', () => {
     const { session, box } = bench({ tools });
     const exhausted = hear(box, 'budget.exhausted');
     five(session);
@@ -31,7 +31,7 @@ describe('S3: charges that may belong to an event are provisional', () => {
     expect(session.acquire('e').reason).toBe('budget_exhausted');
   });
 
-  test('S3: or when the window has passed, by steps or by time', () => {
+  test('S3: they also become final when the window has passed, by steps or by time', () => {
     const { session } = bench({ tools });
     session.step();
     five(session);
@@ -47,14 +47,14 @@ describe('S3: charges that may belong to an event are provisional', () => {
     expect(timed.session.acquire('e').reason).toBe('budget_exhausted');
   });
 
-  test('S3: at most five are provisional; the next is final, and pauses', () => {
+  test('S3: at most five are provisional; the next is final, and pauses the session', () => {
     const { session } = bench({ tools });
     five(session);
     failOnce(session, 'e', 'server');
     expect(session.view()).toMatchObject({ state: 'paused_budget', budget: { provisional: 5, consumed: 1 } });
   });
 
-  test('S3: a final charge beside provisional ones pauses only when those up to it are enough', () => {
+  test('S3: a final charge beside provisional ones pauses only if the charges up to it are enough', () => {
     const { session } = bench({ tools, budget: { failures: 6 } });
     for (const [tool, category] of FIVE_STRAY.slice(0, 4)) failOnce(session, tool, category);
     failOnce(session, 'made_up'); // Final: it has no circuit.
@@ -65,7 +65,7 @@ describe('S3: charges that may belong to an event are provisional', () => {
     expect(session.view().state).toBe('paused_budget');
   });
 
-  test('S1, S3: without systemic, and of tools without a circuit, charges are final at once', () => {
+  test('S1, S3: without systemic, and for tools without a circuit, charges are final at once', () => {
     const { session } = bench({ tools, systemic: false });
     five(session);
     expect(session.view()).toMatchObject({ state: 'paused_budget', budget: { provisional: 0, consumed: 5 } });
@@ -74,7 +74,7 @@ describe('S3: charges that may belong to an event are provisional', () => {
     expect(undeclared.view().budget).toMatchObject({ provisional: 0, consumed: 1 });
   });
 
-  test('B3, S3: the one charge of an outage is provisional while all of its parts were', () => {
+  test('B3, S3: the one charge of an outage is provisional if all of its parts were', () => {
     const { session } = bench({ tools });
     trip(session, 'a');
     expect(session.view().budget).toMatchObject({ remaining: 4, provisional: 1, consumed: 0 });
@@ -84,7 +84,7 @@ describe('S3: charges that may belong to an event are provisional', () => {
     expect(parted.view().budget).toMatchObject({ remaining: 4, provisional: 0, consumed: 1 });
   });
 
-  test('C11, S3: provisional charges are so in another process too, and time passes for them', () => {
+  test('C11, S3: charges stay provisional in another process, and time passes for them', () => {
     const { session, box } = bench({ tools });
     five(session);
     const restored = inAnotherProcess(session, box);
@@ -96,7 +96,7 @@ describe('S3: charges that may belong to an event are provisional', () => {
 });
 
 describe('S3: an event costs one failure', () => {
-  test('S3: whatever failed before it in its tools or its category; a failure of another kind stays apart', () => {
+  test('S3: it covers earlier failures of its tools or its category; other failures stay separate', () => {
     const { session } = bench({ tools });
     failOnce(session, 'c'); // Its category.
     failOnce(session, 'a', 'server'); // Its tool.
@@ -107,7 +107,7 @@ describe('S3: an event costs one failure', () => {
     expect(session.explain('d').charges).toMatchObject([{ standing: 'provisional' }]);
   });
 
-  test('S3: what failed before the window of the event stays apart', () => {
+  test('S3: failures before the window of the event stay separate', () => {
     const { session } = bench({ tools });
     session.step();
     stray(session, 'a');
@@ -116,7 +116,7 @@ describe('S3: an event costs one failure', () => {
     expect(session.view().budget.remaining).toBe(3);
   });
 
-  test('S3: failures while it lasts are free, and so is a circuit that joins', () => {
+  test('S3: failures during the event are free, and so is a circuit that joins', () => {
     const { session } = bench({ tools });
     const underWay = ['c', 'c', 'c', 'd'].map((tool) => session.acquire(tool));
     bringDown(session);
@@ -125,7 +125,7 @@ describe('S3: an event costs one failure', () => {
     expect(session.view()).toMatchObject({ budget: { remaining: 4 }, systemic: { openings: [{}, {}, { tool: 'c' }] } });
   });
 
-  test('S3: a charge of before that belongs to a circuit which joins is taken in, not charged again', () => {
+  test('S3: an earlier charge of a circuit that joins is absorbed, not charged again', () => {
     const { session } = bench({ tools });
     const underWay = [1, 2, 3].map(() => session.acquire('c'));
     failOnce(session, 'c', 'server');
@@ -136,7 +136,7 @@ describe('S3: an event costs one failure', () => {
     expect(session.view().budget.remaining).toBe(4);
   });
 
-  test('B1, S3: the event is judged as a whole: what it merges does not pause on the budget', () => {
+  test('B1, S3: the event is judged as a whole: charges that it merges do not pause the session', () => {
     const { session } = bench({ tools, budget: { failures: 2 } });
     bringDown(session);
     expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 1, consumed: 1 } });
@@ -144,7 +144,7 @@ describe('S3: an event costs one failure', () => {
     expect(session.acquire('c')).toMatchObject({ decision: 'call', caution: true });
   });
 
-  test('B1, S3: the charge of an event may be less than what had paused the session', () => {
+  test('B1, S3: an event may cost less than the charges that paused the session', () => {
     const { session } = bench({ tools, budget: { failures: 3 } });
     const underWay = ['a', 'a', 'a', 'b', 'b', 'b'].map((tool) => session.acquire(tool));
     for (const tool of ['a', 'b']) stray(session, tool);

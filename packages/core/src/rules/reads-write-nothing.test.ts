@@ -21,7 +21,7 @@ const readAll = (session: Session) => {
   for (const tool of ['a', 'b', 'c', 'd', 'made_up']) session.explain(tool, { q: 1 });
 };
 
-describe('C11: reading writes nothing', () => {
+describe('C11: readers change nothing', () => {
   const situations = () => {
     const probing = bench();
     trip(probing.session, 'a');
@@ -43,7 +43,7 @@ describe('C11: reading writes nothing', () => {
     return [probing, charged, group, process];
   };
 
-  test('C11: no count, state or event changes by it, also where time has brought something', () => {
+  test('C11: a reader changes no count, state or event, even if time has changed something', () => {
     for (const { session, box } of situations()) {
       const events = hearAll(box);
       const before = JSON.stringify([snapshot(session), session.view(), report(session)]);
@@ -53,7 +53,7 @@ describe('C11: reading writes nothing', () => {
     }
   });
 
-  test('C11: no metric changes by it', async () => {
+  test('C11: a reader changes no metric', async () => {
     const { scrape } = registerMetrics();
     for (const { session } of situations()) {
       const before = await scrape();
@@ -62,7 +62,7 @@ describe('C11: reading writes nothing', () => {
     }
   });
 
-  test('C11, C12: readers of one session leave the others as they are', () => {
+  test('C11, C12: readers of one session do not change the others', () => {
     const { session, other, clock } = two();
     trip(session, 'a');
     clock.advance(60_000);
@@ -80,7 +80,7 @@ describe('C11: reading writes nothing', () => {
     expect(JSON.stringify(snapshot(other))).toBe(before);
   });
 
-  test.each(['session', 'process'] as const)('C11, S5: no health check is started by it, in scope %s', (scope) => {
+  test.each(['session', 'process'] as const)('C11, S5: a reader starts no health check, in scope %s', (scope) => {
     const healthCheck = vi.fn(() => true);
     const { session } = bench({ scope, systemic: { recovery: { healthCheck } } });
     bringDown(session);
@@ -92,7 +92,7 @@ describe('C11: reading writes nothing', () => {
     expect(session.view().systemic).toBeUndefined();
   });
 
-  test('C11, S5: a probe for an event is not taken by it', () => {
+  test('C11, S5: a reader takes no probe of an event', () => {
     const { session, clock } = two();
     bringDown(session);
     clock.advance(300_000);
@@ -103,7 +103,7 @@ describe('C11: reading writes nothing', () => {
     expect(session.acquire('b').decision).toBe('probe');
   });
 
-  test('C11, W1: planning looks ahead, too, and takes no slot', () => {
+  test('C11, W1: a plan looks ahead too, and takes no slot', () => {
     const { session } = grouped();
     openGroup(session);
     steps(session, 3);
@@ -112,7 +112,7 @@ describe('C11: reading writes nothing', () => {
     expect(session.acquire('c').decision).toBe('probe');
   });
 
-  test('C11, O5: explain() with arguments says that they repeat themselves, and is no call', () => {
+  test('C11, O5: explain() with arguments reports that they are repeated, and is not a call', () => {
     const { session } = bench({ loopGuard: { repeats: 2 } });
     const refused = { outcome: 'ignored', category: 'invalid_input' } as const;
     for (let i = 0; i < 2; i += 1) session.acquire('a', { input: { q: 1 } }).settle(refused);

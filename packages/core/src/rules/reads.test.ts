@@ -24,8 +24,8 @@ const agrees = (session: Session) => {
   };
 };
 
-describe('C11: reading shows what the next decision would find', () => {
-  test('C11, C9: a probe whose lease has ended has failed, for all readers', () => {
+describe('C11: readers show the state that the next decision would find', () => {
+  test('C11, C9: for all readers, a probe whose lease has ended has failed', () => {
     const { session, clock, box } = bench();
     trip(session, 'a');
     steps(session, 3);
@@ -46,7 +46,7 @@ describe('C11: reading shows what the next decision would find', () => {
     expect(events.length).toBeGreaterThan(1);
   });
 
-  test('C11, S5: an event that is over by time is over, but it is told by the next decision', () => {
+  test('C11, S5: readers see the end of an event by time, but the next decision emits it', () => {
     const { session, clock, box } = bench({ systemic: { recovery: { afterMs: 1_000 } } });
     bringDown(session);
     clock.advance(1_000);
@@ -62,7 +62,7 @@ describe('C11: reading shows what the next decision would find', () => {
     expect(events.join()).toContain('"by":"time"');
   });
 
-  test('B1, C11, S3: charges that have left the window have, and those that have become final pause', () => {
+  test('B1, C11, S3: readers see that charges have left the window, and that final ones pause', () => {
     const left = bench();
     for (const tool of ['a', 'b']) failOnce(left.session, tool, tool === 'a' ? 'server' : 'network');
     left.clock.advance(600_001);
@@ -81,7 +81,7 @@ describe('C11: reading shows what the next decision would find', () => {
     expect(events.filter((event) => event.includes('"limit":5'))).toHaveLength(1);
   });
 
-  test('C11, C12, S2: what another session has found is shown, and is charged by the next use only', () => {
+  test('C11, C12, S2: readers see the findings of another session, but only the next use charges them', () => {
     const { session, other } = two();
     for (const tool of ['a', 'b', 'c', 'd']) session.acquire(tool).settle({ outcome: 'success' });
     failAll(other, ['b', 'b'], 'network');
@@ -110,7 +110,7 @@ describe('C11: reading shows what the next decision would find', () => {
     expect(session.view().circuits).toEqual([]);
   });
 
-  test('C11: in many states, what readers say is what decisions find', () => {
+  test('C11: in many states, readers and decisions agree', () => {
     const states: [string, () => Session][] = [
       ['fresh', () => bench().session],
       [

@@ -27,7 +27,7 @@ const sound = (session: Session) => {
 };
 
 describe('Q1: the report of a session, in each of its states', () => {
-  test('Q1: before anything has happened', () => {
+  test('Q1: the report before the first call', () => {
     const { report } = sound(bench().session);
     expect(report).toMatchObject({
       headline: 'No tool has been used yet.',
@@ -42,7 +42,7 @@ describe('Q1: the report of a session, in each of its states', () => {
     });
   });
 
-  test('Q1: while tools work, and while one is unavailable', () => {
+  test('Q1: the report while tools work, and while one is unavailable', () => {
     const { session } = bench();
     succeedOnce(session, 'a');
     succeedOnce(session, 'b');
@@ -68,7 +68,7 @@ describe('Q1: the report of a session, in each of its states', () => {
     expect(text).toContain('1 of 2 tools is unavailable: a (network).');
   });
 
-  test('Q1, B1: paused on the failure budget: each failure charged, each tool, and what to do', () => {
+  test('Q1, B1: paused on the failure budget: each charged failure, each tool, and the next action', () => {
     const { session } = bench();
     for (const [tool, category] of [
       ['a', 'server'],
@@ -142,7 +142,7 @@ describe('Q1: the report of a session, in each of its states', () => {
     for (const word of ['prices', 'thanks', 'refund', "a probe of 'a' succeeds"]) expect(text).toContain(word);
   });
 
-  test('Q1: after recovery, and of one that has ended', () => {
+  test('Q1: the report after recovery, and after the end', () => {
     const { session } = bench();
     bringDown(session);
     session.acquire('c');
@@ -159,7 +159,7 @@ describe('Q1: the report of a session, in each of its states', () => {
     });
   });
 
-  test('Q1, B5: of a box that keeps no circuits', () => {
+  test('Q1, B5: the report of a box without circuits', () => {
     const { session } = bench({ scope: 'none' });
     failOnce(session, 'a');
     succeedOnce(session, 'made_up');
@@ -169,7 +169,7 @@ describe('Q1: the report of a session, in each of its states', () => {
     ]);
   });
 
-  test('Q1, C1: of observed, disabled and switched-off tools', () => {
+  test('Q1, C1: the report of observed, disabled and switched-off tools', () => {
     const { session } = bench();
     session.control('a', 'observe_only');
     trip(session, 'a');
@@ -187,7 +187,7 @@ describe('Q1: the report of a session, in each of its states', () => {
     expect(report.budget?.remaining).toBe(5);
   });
 
-  test('C11, Q1: reading it changes nothing, also while a lease has run out', () => {
+  test('C11, Q1: reading the report changes nothing, even after a lease has expired', () => {
     const { session, clock } = bench();
     trip(session, 'a');
     steps(session, 3);
@@ -198,7 +198,7 @@ describe('Q1: the report of a session, in each of its states', () => {
     expect(JSON.stringify(snapshot(session))).toBe(before);
   });
 
-  test('Q2: of a run with secrets everywhere, none is in data or text', () => {
+  test('Q2: after a run with secrets everywhere, neither data nor text has one', () => {
     const secret = 'sk-31337';
     const { session } = bench({ tools: { a: { serveStaleMs: 60_000, labelFreshness: true }, b: {} } });
     callWith(session, 'a', { key: secret }, { outcome: 'success', result: { secret } });

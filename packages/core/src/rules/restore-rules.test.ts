@@ -3,7 +3,7 @@ import { restore } from '../snapshot/restore.ts';
 import { snapshot as snapshotOf } from '../snapshot/snapshot.ts';
 import { bench, trip } from '../test-support.ts';
 
-describe('C11: a snapshot that can not be is refused, one of another policy fits in', () => {
+describe('C11: an impossible snapshot is rejected, one of another policy is adapted', () => {
   /** A snapshot of a session in a systemic event, with another value at a path. */
   const restoreWith = (path: string, value: unknown) => {
     const { box, session } = bench();
@@ -31,7 +31,7 @@ describe('C11: a snapshot that can not be is refused, one of another policy fits
     expect(restoreWith(path, value)).toThrow(message);
   });
 
-  test('C11: the time between counts as passed, by the wall clock, never less than zero, or as elapsedMs says', () => {
+  test('C11: the time between the processes counts by the wall clock, never below zero, or as elapsedMs says', () => {
     const config = { tools: { a: { cooldownMs: 60_000 } } };
     const { session, clock } = bench(config);
     trip(session, 'a');
@@ -47,7 +47,7 @@ describe('C11: a snapshot that can not be is refused, one of another policy fits
     expect([0, 1_000].map((elapsedMs) => waitIn(20_000, { elapsedMs }))).toEqual([50_000, 49_000]);
   });
 
-  test('C11, P1: steps do not pass, and a probe that was under way may go again', () => {
+  test('C11, P1: no steps pass, and a probe that was under way may start again', () => {
     const { session, box } = bench();
     trip(session, 'a');
     session.step();
@@ -60,14 +60,14 @@ describe('C11: a snapshot that can not be is refused, one of another policy fits
     expect(again.acquire('a').decision).toBe('probe');
   });
 
-  test('C11, E6: elapsedMs is no negative number', () => {
+  test('C11, E6: elapsedMs cannot be negative', () => {
     const { box, session } = bench();
     for (const elapsedMs of [-1, Number.NaN, '7']) {
       expect(() => restore(box, snapshotOf(session), { elapsedMs } as never)).toThrow(/restore\.elapsedMs/);
     }
   });
 
-  test('C11, P2, O3: waits are no longer than the policy here lets them be', () => {
+  test('C11, P2, O3: waits are no longer than the new policy allows', () => {
     const long = bench({ tools: { a: { cooldownMs: 3_600_000 } } });
     trip(long.session, 'a');
     const { box, clock } = bench({ tools: { a: { cooldownMs: 1_000, maxCooldownMs: 2_000 } } });
@@ -76,7 +76,7 @@ describe('C11: a snapshot that can not be is refused, one of another policy fits
     expect(restored.acquire('a').decision).toBe('probe');
   });
 
-  test('C11, S5: the time until an event is over goes on in a process that has just begun', () => {
+  test('C11, S5: the time until the end of an event continues in a process that has just started', () => {
     const systemic = { recovery: { afterMs: 60_000 } };
     const { session, clock } = bench({ systemic });
     trip(session, 'a');

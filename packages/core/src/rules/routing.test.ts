@@ -32,8 +32,8 @@ const out = (session: ReturnType<typeof bench>['session'], ...tools: string[]) =
   for (const tool of tools) session.control(tool, 'forced_open');
 };
 
-describe('R2: where a skipped call goes', () => {
-  test('R2: least degradation first, unknown last; then the manual fallback; then nowhere', () => {
+describe('R2: route of a skipped call', () => {
+  test('R2: the least degradation is first, unknown last; then the manual fallback; then no route', () => {
     const { session } = bench({ tools: search });
     const route = (tool = 'web') => session.acquire(tool).route;
     out(session, 'web', 'lone', 'manual');
@@ -69,7 +69,7 @@ describe('R2: where a skipped call goes', () => {
     expect(box.session({ allowedTools: ['a', 'c', 'd'] }).acquire('a').route).toMatchObject({ tool: 'd' });
   });
 
-  test('R2: one that is disabled, or only observed, is usable', () => {
+  test('R2: a disabled or observed alternative is usable', () => {
     const { session } = bench({
       tools: {
         a: { alternatives: [{ tool: 'b' }, { tool: 'c' }] },
@@ -92,7 +92,7 @@ describe('R2: where a skipped call goes', () => {
     expect(session.acquire('a', { input: 1 }).route).toMatchObject({ kind: 'alternative', tool: 'b' });
   });
 
-  test('R2: while the session pauses no alternative is used', () => {
+  test('R2: while the session is paused no alternative is used', () => {
     const { session } = bench({ tools: { ...search, x: {} } });
     bringDown(session, 'lone', 'x');
     expect(session.acquire('web').route).toEqual({ kind: 'manual', fallback: 'ask the user for a link' });
@@ -136,8 +136,8 @@ describe('R2: where a skipped call goes', () => {
   });
 });
 
-describe('R3: what the model is told', () => {
-  test('R3: which tool, why, until when, what instead and what that loses, and not to retry', () => {
+describe('R3: messages for the model', () => {
+  test('R3: the message says which tool, why, until when, its replacement and the loss, and not to retry', () => {
     const { session } = bench({ tools: search });
     trip(session, 'web');
     expect(session.acquire('web').message).toBe(
@@ -146,7 +146,7 @@ describe('R3: what the model is told', () => {
     );
   });
 
-  test('R3: note() says it of all unavailable tools; unavailable() names them, never one that is due for a probe', () => {
+  test('R3: note() describes all unavailable tools; unavailable() names them, never one that is due for a probe', () => {
     const { session } = bench({ tools: search });
     expect([session.note(), session.unavailable()]).toEqual(['', []]);
     trip(session, 'web');
@@ -165,7 +165,7 @@ describe('R3: what the model is told', () => {
     expect(session.unavailable()).toEqual(['web', 'manual']); // The probe is on its way.
   });
 
-  test('R3: while the session pauses all tools are unavailable, and the note says so once', () => {
+  test('R3: while the session is paused all tools are unavailable, and the note says so once', () => {
     const { session } = bench({ tools: search });
     bringDown(session, 'lone', 'archive');
     expect(session.unavailable()).toEqual(Object.keys(search));
@@ -174,7 +174,7 @@ describe('R3: what the model is told', () => {
     expect(others).toEqual(["Instead of 'web': ask the user for a link.", "Instead of 'manual': write it down."]);
   });
 
-  test('R3: a message is that of its moment, read later too', () => {
+  test('R3: a message keeps the state of its decision, even if you read it later', () => {
     const { session } = bench();
     trip(session, 'a');
     const permit = session.acquire('a');

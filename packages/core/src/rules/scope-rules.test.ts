@@ -25,8 +25,8 @@ const tasks = [
   { name: 'think', tools: [] },
 ];
 
-describe('W1: what can be done now', () => {
-  test('W1: everything, while no tool is unavailable', () => {
+describe('W1: tasks that can be done now', () => {
+  test('W1: all tasks are achievable while no tool is unavailable', () => {
     const { session, box } = bench({ tools });
     const reduced = hear(box, 'scope.reduced');
     const plan = planScope(session, tasks);
@@ -35,7 +35,7 @@ describe('W1: what can be done now', () => {
     expect(reduced).toEqual([]);
   });
 
-  test('W1: by an alternative where there is one; what waits is told why, and what would unblock it', () => {
+  test('W1: a task uses an alternative if there is one; a deferred task has its reason, and what would unblock it', () => {
     const { session } = bench({ tools });
     trip(session, 'web');
     session.control('orders', 'forced_open');
@@ -66,7 +66,7 @@ describe('W1: what can be done now', () => {
     });
   });
 
-  test('W1: what would unblock a tool, for each reason', () => {
+  test('W1: each reason has its own way to unblock a tool', () => {
     const { session } = bench({
       tools: { a: {}, b: { precheck: () => 'unavailable' }, c: {} },
       allowedTools: ['a', 'b'],
@@ -86,7 +86,7 @@ describe('W1: what can be done now', () => {
     expect(unblocks()[0]).toBe("probe_in_flight: the probe for 'a' that is under way succeeds");
   });
 
-  test('W1: a tool that is due for a probe blocks nothing, nor does one that was never declared', () => {
+  test('W1: a tool that is due for a probe blocks no task, nor does an undeclared one', () => {
     const { session } = bench({ tools });
     trip(session, 'mail');
     steps(session, 3);
@@ -94,7 +94,7 @@ describe('W1: what can be done now', () => {
     expect(session.acquire('mail').decision).toBe('probe'); // Planning took no probe's place.
   });
 
-  test('W1: none achievable means pause, and a pause of the session defers all', () => {
+  test('W1: a plan without an achievable task is a pause, and a pause of the session defers all tasks', () => {
     const { session } = bench({ tools });
     session.control('orders', 'forced_open');
     expect(planScope(session, [{ name: 'refund', tools: ['orders'] }]).decision).toBe('pause');
@@ -106,15 +106,15 @@ describe('W1: what can be done now', () => {
     );
   });
 
-  test('W1: the loop guard blocks no task: its arguments are not known', () => {
+  test('W1: the loop guard blocks no task, because its arguments are not known', () => {
     const { session } = bench({ tools });
     for (let i = 0; i < 3; i += 1) callWith(session, 'mail', 1, { outcome: 'ignored', category: 'tool_error' });
     expect(planScope(session, [{ name: 'thanks', tools: ['mail'] }]).decision).toBe('proceed');
   });
 });
 
-describe('W2: nothing is dropped in silence', () => {
-  test('W2: tasks are counted by what becomes of them', async () => {
+describe('W2: no task is dropped silently', () => {
+  test('W2: tasks are counted by their result', async () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { session } = bench({ agent, tools });
@@ -129,7 +129,7 @@ describe('W2: nothing is dropped in silence', () => {
     ]);
   });
 
-  test('W2: a plan that leaves something out is an event and a log record; one by a lesser tool too', () => {
+  test('W2: a plan that leaves out a task, or uses a lesser tool, is an event and a log record', () => {
     const records = registerLogs();
     const { session, box } = bench({ tools });
     const reduced = hear(box, 'scope.reduced');
@@ -153,7 +153,7 @@ describe('W2: nothing is dropped in silence', () => {
     expect(second).toMatchObject({ attributes: { 'breakerbox.scope': 'proceed', 'breakerbox.tasks': [] } });
   });
 
-  test('W2: a plan of which nothing can be done is an error', () => {
+  test('W2: a plan without any achievable task is an error', () => {
     const records = registerLogs();
     const { session } = bench({ tools });
     session.control('orders', 'forced_open');

@@ -26,7 +26,7 @@ describe('E: deciding and doing', () => {
     expect(Object.keys(peerDependencies)).toEqual(['@opentelemetry/api']);
   });
 
-  test('E1: it calls nothing, changes no argument or result, and believes the category that it is told', () => {
+  test('E1: core calls no tool, changes no argument or result, and uses the category that it gets', () => {
     const { session, box } = bench({ tools: { a: { labelFreshness: true, serveStaleMs: 1_000 } } });
     const outcomes = hear(box, 'outcome');
     const tool = vi.fn(() => 'answer');
@@ -42,7 +42,7 @@ describe('E: deciding and doing', () => {
     expect(outcomes.at(-1)?.category).toBe('server');
   });
 
-  test('E2: a decision is there at once, also while checks take their time', () => {
+  test('E2: a decision is synchronous, even while checks take their time', () => {
     const never = () => new Promise<never>(() => {});
     const { session } = bench({
       tools: { a: { precheck: never }, b: {}, c: {} },
@@ -54,7 +54,7 @@ describe('E: deciding and doing', () => {
     expect('then' in session.acquire('a')).toBe(false);
   });
 
-  test('E4: a tool that fails is called by those who ask alone, and after it opened by one probe at a time', () => {
+  test('E4: only callers that ask call a failing tool, and after it opened only one probe at a time does', () => {
     const { session, box } = bench({ budget: { failures: 50 } });
     const decisions = hear(box, 'decision');
     for (let i = 0; i < 30; i += 1) {
@@ -70,7 +70,7 @@ describe('E: deciding and doing', () => {
 });
 
 describe('C10: time', () => {
-  test('C10: it comes from the clock that was injected, whatever the wall clock does', () => {
+  test('C10: time comes from the injected clock, whatever the wall clock does', () => {
     vi.useFakeTimers();
     const { session, clock } = bench();
     for (let i = 0; i < 3; i += 1) failOnce(session, 'a');

@@ -15,7 +15,7 @@ import {
 const strict = { budget: 'strict' } as const;
 
 describe('B6: the rule strict', () => {
-  test('B6: every failure costs one, also in an outage, and the fifth pauses', () => {
+  test('B6: every failure costs one, even in an outage, and the fifth pauses the session', () => {
     const { session, box } = bench(strict);
     const exhausted = hear(box, 'budget.exhausted');
     for (const [index, [tool, category]] of FIVE_STRAY.entries()) {
@@ -31,7 +31,7 @@ describe('B6: the rule strict', () => {
     expect(exhausted).toHaveLength(1);
   });
 
-  test('B6: failed probes cost one each, so one tool alone pauses', () => {
+  test('B6: failed probes cost one each, so one tool alone pauses the session', () => {
     const { session } = bench(strict);
     trip(session, 'a');
     expect(session.view().budget.remaining).toBe(2);
@@ -43,7 +43,7 @@ describe('B6: the rule strict', () => {
     expect(session.acquire('b').decision).toBe('pause');
   });
 
-  test('B6: nothing comes back by steps, time or successes, until resume()', () => {
+  test('B6: steps, time and successes return nothing, only resume() does', () => {
     const { session, clock } = bench(strict);
     for (const tool of ['a', 'b', 'c']) stray(session, tool);
     steps(session, 1_000);
@@ -53,14 +53,14 @@ describe('B6: the rule strict', () => {
     expect(session.view().budget).toMatchObject({ remaining: 5, cycle: 2, consumed: 3 });
   });
 
-  test('B6, S3: an event returns what it cost beyond one', () => {
+  test('B6, S3: an event returns all of its cost but one', () => {
     const { session } = bench(strict);
     stray(session, 'd', 'server');
     bringDown(session);
     expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 3, provisional: 0 } });
   });
 
-  test('B6, S3: failures beside an open circuit wait for the event, and cost when its window has passed', () => {
+  test('B6, S3: failures beside an open circuit wait for the event, and are charged when its window has passed', () => {
     const { session } = bench(strict);
     trip(session, 'a');
     session.step();
@@ -70,7 +70,7 @@ describe('B6: the rule strict', () => {
     expect(session.view().budget).toMatchObject({ remaining: 1, provisional: 0 });
   });
 
-  test('B4, B6: an event that returns tokens ends the pause for them', () => {
+  test('B4, B6: an event that returns tokens ends the token pause', () => {
     const { session } = bench({ budget: { rule: 'strict', failures: 50, tokens: 550 } });
     const slow = session.acquire('b');
     for (const tool of ['a', 'a', 'a', 'b', 'b']) waste(session, tool, 100);
@@ -90,7 +90,7 @@ describe('B6: the rule strict', () => {
     expect(session.explain('a').charges.map(({ tool }) => tool)).toEqual(['a', 'a']);
   });
 
-  test('B6: it may be one setting of many, and that of one session', () => {
+  test('B6: the rule is one setting of the budget, and may be set for one session', () => {
     const { box, session } = bench({ budget: { failures: 3, tokens: 100 } });
     const own = box.session({ budget: 'strict' });
     for (const one of [session, own]) trip(one, 'a');

@@ -17,8 +17,8 @@ const onGateway = {
   c: {},
 };
 
-describe('S4: what a systemic event says', () => {
-  test('S4: what the tools depend on together is in event, message, report and log record', () => {
+describe('S4: content of a systemic event', () => {
+  test('S4: event, message, report and log record have the shared dependency of the tools', () => {
     const records = registerLogs();
     const { session, box } = bench({ tools: onGateway });
     const detected = hear(box, 'systemic.detected');
@@ -50,13 +50,13 @@ describe('S4: what a systemic event says', () => {
     });
   });
 
-  test('S4: a tool that the others depend on is named itself', () => {
+  test('S4: a tool that the others depend on is itself named', () => {
     const { session } = bench({ tools: onGateway });
     bringDown(session, 'b', 'proxy');
     expect(session.view().systemic).toMatchObject({ layer: 'dependency', dependency: 'proxy' });
   });
 
-  test('S4: where they share nothing, the category points to a layer; three different ones to none', () => {
+  test('S4: without a shared dependency the category suggests a layer; three different categories suggest no layer', () => {
     const { session } = bench({ budget: { failures: 50 } });
     bringDown(session);
     expect(session.view().systemic).toMatchObject({ layer: 'network', dependency: undefined });
@@ -72,7 +72,7 @@ describe('S4: what a systemic event says', () => {
   });
 });
 
-describe('S5: how it ends', () => {
+describe('S5: end of an event', () => {
   test('S5: an event ends when a person confirms it, once, and only if there is one', () => {
     const records = registerLogs();
     const { session, box } = bench();
@@ -85,7 +85,7 @@ describe('S5: how it ends', () => {
     expect(records().at(-1)?.attributes).toMatchObject({ 'breakerbox.systemic.resolved_by': 'operator' });
   });
 
-  test('S5: after a time from the last circuit that joined, at the next use of the session', () => {
+  test('S5: it ends some time after the last circuit that joined, at the next use of the session', () => {
     const records = registerLogs();
     const { session, box, clock } = bench({ systemic: { recovery: { afterMs: 600_000 } } });
     const resolved = hear(box, 'systemic.resolved');
@@ -105,7 +105,7 @@ describe('S5: how it ends', () => {
     expect(records().at(-1)?.attributes).toMatchObject({ 'breakerbox.systemic.resolved_by': 'time' });
   });
 
-  test('S5: when a health check says so, asked no more often than it may be', () => {
+  test('S5: it ends when a health check passes, which runs no more often than allowed', () => {
     const healthCheck = vi.fn<() => boolean>(() => false);
     const { session, box, clock } = bench({ systemic: { recovery: { healthCheck, everyMs: 5_000 } } });
     const resolved = hear(box, 'systemic.resolved');
@@ -121,7 +121,7 @@ describe('S5: how it ends', () => {
     expect(resolved.map(({ by }) => by)).toEqual(['health_check']);
   });
 
-  test('S5: a check that takes time counts from the next use on; one that fails or throws ends nothing', async () => {
+  test('S5: a check that takes time counts from the next use on; one that fails or throws does not end the event', async () => {
     const answers: ((healthy: boolean) => void)[] = [];
     const { session, clock } = bench({
       systemic: { recovery: { healthCheck: () => new Promise((resolve) => answers.push(resolve)), everyMs: 1 } },
@@ -138,7 +138,7 @@ describe('S5: how it ends', () => {
     expect(session.acquire('c').decision).toBe('call');
   });
 
-  test('S5, P3: then probing begins again, and scores of pre-call checks are forgotten', () => {
+  test('S5, P3: after the end probing begins again, and scores of pre-call checks are forgotten', () => {
     const precheck = vi.fn(() => 'available' as const);
     const { session } = bench({ tools: { a: {}, b: {}, c: { precheck } } });
     session.acquire('c');
@@ -153,7 +153,7 @@ describe('S5: how it ends', () => {
     expect(session.view().circuits.map(({ nextProbe }) => nextProbe?.steps)).toEqual([undefined, 3, 4]);
   });
 
-  test('S5: a spent budget still needs its own resume', () => {
+  test('S5: a spent budget still needs its own resume()', () => {
     const { session } = bench({ budget: { failures: 1 } });
     const calls = ['a', 'a', 'a', 'b', 'b', 'b'].map((tool) => session.acquire(tool));
     for (const call of calls) call.settle({ outcome: 'failure', category: 'network' });
@@ -165,7 +165,7 @@ describe('S5: how it ends', () => {
     expect(session.acquire('c').decision).toBe('call');
   });
 
-  test('S5: an event by time is counted once, and a new one may follow', async () => {
+  test('S5: an end by time is counted once, and a new event may follow', async () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { session, clock } = bench({ agent, systemic: { recovery: { afterMs: 1_000 } }, budget: { failures: 50 } });

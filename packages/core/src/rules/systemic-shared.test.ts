@@ -19,8 +19,8 @@ const eventOf = (
   return session.view().systemic;
 };
 
-describe('S1: five failures of three tools in one category, without a success between', () => {
-  test('S1, S2: they are an event although no circuit is open, and it pauses', () => {
+describe('S1: five failures of three tools in one category, without a success between them', () => {
+  test('S1, S2: they make an event although no circuit is open, and it pauses the session', () => {
     const { session, box } = bench(many);
     const detected = hear(box, 'systemic.detected');
     failAll(session, five.slice(0, 4), 'server');
@@ -34,7 +34,7 @@ describe('S1: five failures of three tools in one category, without a success be
     expect(report(session)).toMatchObject({ state: 'paused_systemic', systemic: { category: 'server' } });
   });
 
-  test('S1, S3: it costs one failure, and so does what they were charged before', () => {
+  test('S1, S3: the event costs one failure in total, including earlier charges of its tools', () => {
     const { session } = bench();
     failAll(session, five, 'server');
     expect(session.view().budget).toMatchObject({ remaining: 4, provisional: 0, consumed: 1 });
@@ -50,7 +50,7 @@ describe('S1: five failures of three tools in one category, without a success be
     expect(eventOf(five)).toBeDefined();
   });
 
-  test('S1: a success of any tool that has a circuit begins the count again; one without says nothing', () => {
+  test('S1: a success of any tool with a circuit resets the count; a tool without a circuit does not', () => {
     const run = (tool: string) => {
       const { session } = bench(many);
       failAll(session, five.slice(0, 4), 'server');
@@ -61,13 +61,13 @@ describe('S1: five failures of three tools in one category, without a success be
     expect([run('e'), run('a'), run('made_up')]).toEqual([true, true, false]);
   });
 
-  test('S1: single failures in a run that works are no event', () => {
+  test('S1: single failures in a run that works make no event', () => {
     const { session } = bench(many);
     for (const tool of [...five, ...five]) stray(session, tool, 'server');
     expect(session.view().systemic).toBeUndefined();
   });
 
-  test('S1: the first and the last lie in one window, of steps or of time', () => {
+  test('S1: the first and the last failure are in one window, of steps or of time', () => {
     const run = (gap: (made: ReturnType<typeof bench>) => void) => {
       const made = bench(many);
       made.session.step();
@@ -80,7 +80,7 @@ describe('S1: five failures of three tools in one category, without a success be
     expect([120_000, 120_001].map((ms) => run(({ clock }) => clock.advance(ms)))).toEqual([true, false]);
   });
 
-  test('S1: failed probes, ignored outcomes and calls of undeclared tools are no evidence', () => {
+  test('S1: failed probes, ignored outcomes and calls of undeclared tools are not evidence', () => {
     const { session } = bench({
       ...many,
       defaults: { failureThreshold: 1 },
@@ -105,7 +105,7 @@ describe('S1: five failures of three tools in one category, without a success be
     expect(openings.map(({ tool, at }) => `${tool} ${at.ms}`)).toEqual(['a 1000', 'b 2000', 'c 2000']);
   });
 
-  test('S1: how many of how many tools are settings', () => {
+  test('S1: the numbers of failures and tools are configurable', () => {
     expect(eventOf(['a', 'b'], 'server', { systemic: { sharedFailures: 2, sharedTools: 2 } })).toBeDefined();
     expect(eventOf([...five, 'c', 'd'], 'server', { systemic: { sharedTools: 5 } })).toBeUndefined();
     expect(eventOf(five, 'server', { systemic: false })).toBeUndefined();
@@ -129,7 +129,7 @@ describe('S1: five failures of three tools in one category, without a success be
     expect(session.view().circuits.map(({ tool, state }) => `${tool} ${state}`)).toContain('group:g open');
   });
 
-  test('S5: it ends as other events do, and what failed before is no evidence for the next', () => {
+  test('S5: the event ends like other events, and earlier failures are not evidence for the next', () => {
     const { session } = bench(many);
     failAll(session, five, 'server');
     session.confirmRecovered();
@@ -149,7 +149,7 @@ describe('S1: five failures of three tools in one category, without a success be
 });
 
 describe('S1: timeout and permission are shared only with more evidence', () => {
-  test.each(['timeout', 'permission'] as const)('S1: %s of two tools that share nothing is no event', (category) => {
+  test.each(['timeout', 'permission'] as const)('S1: %s of two tools that share nothing makes no event', (category) => {
     const { session } = bench(many);
     trip(session, 'a', category);
     trip(session, 'b', category);
@@ -157,15 +157,18 @@ describe('S1: timeout and permission are shared only with more evidence', () => 
     expect(session.acquire('c').decision).toBe('call');
   });
 
-  test.each(['timeout', 'permission'] as const)('S1, S4: %s of two tools with one dependency is', (category) => {
-    const on = { dependsOn: ['gateway'] };
-    const { session } = bench({ ...many, tools: { a: on, b: on, c: {} } });
-    trip(session, 'a', category);
-    trip(session, 'b', category);
-    expect(session.view().systemic).toMatchObject({ category, layer: 'dependency', dependency: 'gateway' });
-  });
+  test.each(['timeout', 'permission'] as const)(
+    'S1, S4: %s of two tools with one dependency makes an event',
+    (category) => {
+      const on = { dependsOn: ['gateway'] };
+      const { session } = bench({ ...many, tools: { a: on, b: on, c: {} } });
+      trip(session, 'a', category);
+      trip(session, 'b', category);
+      expect(session.view().systemic).toMatchObject({ category, layer: 'dependency', dependency: 'gateway' });
+    },
+  );
 
-  test('C13, S1, S4: permission of two tools in one group is, and the group is suspected', () => {
+  test('C13, S1, S4: permission of two tools in one group makes an event, and the group is suspected', () => {
     const { session } = grouped();
     trip(session, 'a', 'permission');
     trip(session, 'b', 'permission');
@@ -180,7 +183,7 @@ describe('S1: timeout and permission are shared only with more evidence', () => 
     expect(session.view().systemic).toMatchObject({ category: 'timeout', openings: [{}, {}, {}] });
   });
 
-  test('C13, S1: two groups that time out are two, and a third is enough', () => {
+  test('C13, S1: two groups that time out count as two sources, and a third is enough', () => {
     const pairs = ['g', 'h', 'i'].flatMap((group) => [1, 2].map((n) => [`${group}${n}`, { group }] as const));
     const config = { tools: Object.fromEntries(pairs), budget: { failures: 50 }, systemic: { sharedFailures: 99 } };
     const { session } = bench(config);

@@ -9,7 +9,7 @@ import { bringDown, hear, inAnotherProcess, waste } from './test-support.rules.t
 afterEach(() => metrics.disable());
 
 describe('O4: tokens', () => {
-  test('O4: tokens of failed calls are wasted: in the metric, the event and the report; those of others are not', async () => {
+  test('O4: tokens of failed calls are wasted in the metric, the event and the report; other tokens are not', async () => {
     const { scrape } = registerMetrics();
     const agent = newAgent();
     const { session, box } = bench({ agent, tools: { a: {} } });
@@ -58,7 +58,7 @@ describe('B4: the token budget', () => {
   const budget = { failures: 50, tokens: 1_000 };
   const fragile = { budget, defaults: { failureThreshold: 50 } } as const;
 
-  test('B4: at 0 left every tool pauses, with words of its own, until resume', () => {
+  test('B4: at 0 left every tool pauses, with a message about tokens, until resume()', () => {
     const { session, box } = bench(fragile);
     const exhausted = hear(box, 'budget.exhausted');
     waste(session, 'a', 600);
@@ -74,7 +74,7 @@ describe('B4: the token budget', () => {
     expect(session.view().budget).toMatchObject({ cycle: 2, remaining: 50, tokensRemaining: 1_000 });
   });
 
-  test('B4: caution once one more failure as expensive as those before may be the last', () => {
+  test('B4: caution begins if one more failure as expensive as the earlier ones may be the last', () => {
     const { session } = bench(fragile);
     waste(session, 'a', 400);
     expect(session.acquire('a').caution).toBe(false);
@@ -93,7 +93,7 @@ describe('B4: the token budget', () => {
     expect(session.view().budget.tokensRemaining).toBe(1_000);
   });
 
-  test('B4: tokens are never merged: an outage and an event have one charge, and all of their tokens count', () => {
+  test('B4: tokens are never merged: an outage and an event have one charge, but all of their tokens count', () => {
     const { session } = bench({ budget });
     for (let i = 0; i < 3; i += 1) waste(session, 'a', 100);
     expect(session.view()).toMatchObject({ state: 'active', budget: { remaining: 49, tokensRemaining: 700 } });
@@ -126,7 +126,7 @@ describe('B4: the token budget', () => {
     expect(session.acquire('b').decision).toBe('call');
   });
 
-  test('B4: a session may have one of its own', () => {
+  test('B4: a session may have its own token budget', () => {
     const { box } = bench({ budget });
     const session = box.session({ budget: { tokens: 10 } });
     waste(session, 'a', 10);
@@ -137,7 +137,7 @@ describe('B4: the token budget', () => {
 describe('B5: without circuits', () => {
   const stateless = { scope: 'none' } as const;
 
-  test('B5: every tool is called until the budget is gone, and none has a circuit', () => {
+  test('B5: every tool is called until the budget is spent, and no tool has a circuit', () => {
     const { session, box } = bench(stateless);
     const transitions = hear(box, 'circuit.transition');
     for (let left = 5; left > 0; left -= 1) {
@@ -155,13 +155,13 @@ describe('B5: without circuits', () => {
     expect(snapshot(session).circuits).toEqual([]);
   });
 
-  test('B5: nothing is systemic, and no charge is provisional', () => {
+  test('B5: no event is systemic, and no charge is provisional', () => {
     const { session } = bench(stateless);
     for (const tool of ['a', 'b', 'c', 'd']) failOnce(session, tool);
     expect(session.view()).toMatchObject({ state: 'active', budget: { remaining: 1, provisional: 0 } });
   });
 
-  test('B5: tokens, allowed list, pre-call checks and loop guard work all the same', () => {
+  test('B5: tokens, allowed list, pre-call checks and loop guard still work', () => {
     const { session } = bench({
       ...stateless,
       tools: { a: {}, b: { precheck: () => 'unavailable' }, c: {} },
@@ -177,7 +177,7 @@ describe('B5: without circuits', () => {
     expect(session.acquire('a').reason).toBe('budget_exhausted');
   });
 
-  test('B5: a mode that is configured holds', () => {
+  test('B5: a configured mode applies', () => {
     const tools = { a: { mode: 'forced_open' }, b: { mode: 'disabled' }, c: { mode: 'observe_only' } } as const;
     const { session } = bench({ ...stateless, tools });
     expect(session.acquire('a').reason).toBe('forced_open');

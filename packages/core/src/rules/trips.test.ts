@@ -8,8 +8,8 @@ import { hear, inAnotherProcess, takeLong, waste } from './test-support.rules.ts
 
 afterEach(() => metrics.disable());
 
-describe('C3: what opens a circuit', () => {
-  test('B3, C3: a failure rate, with successes between; the outage costs one', () => {
+describe('C3: conditions that open a circuit', () => {
+  test('B3, C3: a failure rate opens it, with successes between the failures; the outage costs one', () => {
     const { session, box } = bench({ tools: { a: { failureRate: { rate: 0.5, minimumCalls: 4 } } } });
     const transitions = hear(box, 'circuit.transition');
     failOnce(session, 'a', 'server');
@@ -23,7 +23,7 @@ describe('C3: what opens a circuit', () => {
     expect(transitions).toMatchObject([{ from: 'closed', to: 'open', category: 'server' }]);
   });
 
-  test('C3: slow calls that succeed open, as a timeout, and cost no budget', () => {
+  test('C3: slow calls that succeed open it, as a timeout, and cost no budget', () => {
     const slowCallRate = { rate: 0.5, slowerThanMs: 1_000, minimumCalls: 3 };
     const { session, clock } = bench({ tools: { a: { slowCallRate } } });
     takeLong(session, clock, 'a', 1_001);
@@ -35,7 +35,7 @@ describe('C3: what opens a circuit', () => {
     expect(session.acquire('a').decision).toBe('skip');
   });
 
-  test('C3: wasted tokens open; those of successes are not wasted', () => {
+  test('C3: wasted tokens open it; tokens of successes are not wasted', () => {
     const { session, clock } = bench({ tools: { a: { wastedTokens: { tokens: 1_000, windowMs: 60_000 } } } });
     waste(session, 'a', 600);
     session.acquire('a').settle({ outcome: 'success', tokens: 9_000 });
@@ -47,7 +47,7 @@ describe('C3: what opens a circuit', () => {
     expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'wasted_tokens', category: 'network' });
   });
 
-  test('C3: skips and ignored outcomes are in no window; closing clears it', () => {
+  test('C3: skips and ignored outcomes enter no window; closing clears it', () => {
     const rate = { rate: 0.5, minimumCalls: 2 };
     const { session } = bench({ defaults: { failureRate: rate }, budget: { failures: 50 } });
     failOnce(session, 'a');
@@ -62,7 +62,7 @@ describe('C3: what opens a circuit', () => {
     expect(session.peek('a')).toMatchObject({ state: 'closed', failures: 1 });
   });
 
-  test('C3: a tool is as slow as its own duration says, without the time that a person took to approve the call', () => {
+  test('C3: the reported duration decides whether a call is slow, without the time that a person took to approve it', () => {
     const slowCallRate = { rate: 0.5, slowerThanMs: 1_000, minimumCalls: 1 };
     const { session, clock } = bench({ tools: { a: { slowCallRate } } });
     const permit = session.acquire('a');
@@ -73,7 +73,7 @@ describe('C3: what opens a circuit', () => {
     expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'slow_call_rate' });
   });
 
-  test('C3, S1, S3: three that open by slow successes are one event, which costs nothing because no call failed', () => {
+  test('C3, S1, S3: three circuits that slow successes open make one event, which is free because no call failed', () => {
     const { session, clock } = bench({
       defaults: { slowCallRate: { rate: 1, slowerThanMs: 100, minimumCalls: 1 } },
     });
@@ -157,7 +157,7 @@ describe('C11: windows, ladder and tokens in a snapshot', () => {
     ]);
   });
 
-  test('C11, B4: tokens that are spent stay spent, and a spent budget pauses', () => {
+  test('C11, B4: spent tokens stay spent, and a spent budget pauses the session', () => {
     const budget = { failures: 50, tokens: 1_000 };
     const { session, box } = bench({ budget });
     waste(session, 'a', 900);
@@ -170,7 +170,7 @@ describe('C11: windows, ladder and tokens in a snapshot', () => {
     expect(again.view().budget.tokensRemaining).toBe(1_000);
   });
 
-  test('C11, P3: the ladder goes on from its rung', () => {
+  test('C11, P3: the ladder continues from its rung', () => {
     const { session, box } = bench();
     for (const tool of ['a', 'b'] as const) for (let i = 0; i < 3; i += 1) failOnce(session, tool);
     session.confirmRecovered();

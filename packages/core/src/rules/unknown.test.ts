@@ -15,13 +15,13 @@ const opensAfter = (categories: readonly ErrorCategory[], config: Parameters<typ
 const unknown = (count: number): ErrorCategory[] => Array(count).fill('unknown');
 
 describe('O6: unknown is weak evidence', () => {
-  test('O6: it counts half: six of them open, or two others and two of them, in any order', () => {
+  test('O6: an unknown failure counts half: six of them open the circuit, or two of them and two others, in any order', () => {
     expect(opensAfter(unknown(9))).toBe(6);
     expect(opensAfter(['network', 'network', ...unknown(9)])).toBe(4);
     expect(opensAfter(['unknown', 'network', 'unknown', 'server'])).toBe(4);
   });
 
-  test('O6: a success starts the count again, of halves too', () => {
+  test('O6: a success resets the count, including halves', () => {
     const { session } = bench();
     for (let i = 0; i < 5; i += 1) failOnce(session, 'a', 'unknown');
     session.acquire('a').settle({ outcome: 'success' });
@@ -31,7 +31,7 @@ describe('O6: unknown is weak evidence', () => {
     expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'consecutive', category: 'unknown' });
   });
 
-  test('C4, K1, O6: it counts half at every threshold, one that is lowered by a check included', () => {
+  test('C4, K1, O6: it counts half at every threshold, including one that a check lowers', () => {
     expect(opensAfter(unknown(9), { defaults: { failureThreshold: 1 } })).toBe(2);
     expect(opensAfter(unknown(9), { defaults: { profile: 'slow' } })).toBe(4);
     const degraded = (failureThreshold: number) => ({
@@ -41,20 +41,20 @@ describe('O6: unknown is weak evidence', () => {
     expect(opensAfter(unknown(9), degraded(1))).toBe(2); // Never below one.
   });
 
-  test('O6: it is the category of an error that says nothing', () => {
+  test('O6: an error without any information has the category unknown', () => {
     const { session } = bench();
     for (let i = 0; i < 5; i += 1) session.acquire('a').settle({ error: new Error('something went wrong') });
     expect(session.peek('a')).toMatchObject({ state: 'closed', failures: 5 });
     expect(session.view().budget.remaining).toBe(1); // Each costs one failure, as others do.
   });
 
-  test('C13, O6: it counts in no group', () => {
+  test('C13, O6: it does not count for a group', () => {
     const { session } = grouped();
     failAll(session, ['a', 'b', 'c', 'a', 'b', 'c'], 'unknown');
     expect(session.peek('group:g')).toMatchObject({ state: 'closed', failures: 0 });
   });
 
-  test('C6, O6: a probe that fails so opens the circuit again', () => {
+  test('C6, O6: a probe that fails with it opens the circuit again', () => {
     const { session } = bench();
     trip(session, 'a');
     steps(session, 3);
@@ -62,7 +62,7 @@ describe('O6: unknown is weak evidence', () => {
     expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'probe' });
   });
 
-  test('O6, S1: it is not a category that two tools share; three open circuits are an event', () => {
+  test('O6, S1: two tools do not share it as a category; three open circuits make an event', () => {
     const { session } = bench({ budget: { failures: 50 } });
     const down = (tool: string) => failAll(session, Array(6).fill(tool), 'unknown');
     down('a');
@@ -72,13 +72,13 @@ describe('O6: unknown is weak evidence', () => {
     expect(session.view().systemic).toMatchObject({ category: undefined, layer: 'unknown' });
   });
 
-  test('O6, S1: five of three tools are no event', () => {
+  test('O6, S1: five unknown failures of three tools make no event', () => {
     const { session } = bench({ budget: { failures: 50 } });
     failAll(session, ['a', 'b', 'c', 'a', 'b', 'c', 'd'], 'unknown');
     expect(session.view().systemic).toBeUndefined();
   });
 
-  test('C11, O6: what counts half does so in another process', () => {
+  test('C11, O6: it also counts half in another process', () => {
     const { session, box } = bench();
     for (let i = 0; i < 5; i += 1) failOnce(session, 'a', 'unknown');
     const restored = inAnotherProcess(session, box);

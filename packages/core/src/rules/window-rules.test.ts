@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 const five = { tools: { a: {}, b: {}, c: {}, d: {}, e: {}, f: {} } } as const;
 
 describe('B1: five failures in a sliding window', () => {
-  test('B1: five in a row of steps pause, with no failure left and caution', () => {
+  test('B1: five failures in consecutive steps pause the session, with no failure left and caution', () => {
     const { session, box } = bench(five);
     const exhausted = hear(box, 'budget.exhausted');
     for (const [index, tool] of ['a', 'b', 'c', 'd'].entries()) {
@@ -45,7 +45,7 @@ describe('B1: five failures in a sliding window', () => {
     expect([run(600_000), run(600_001)]).toEqual(['pause', 'call']);
   });
 
-  test('B1: once it steps, time does not count; without steps between, failures of hours ago stay', () => {
+  test('B1: in a session with steps, time does not count; without steps between them, failures from hours ago stay', () => {
     const { session, clock } = bench(five);
     stray(session, 'a');
     clock.advance(600_001);
@@ -69,7 +69,7 @@ describe('B1: five failures in a sliding window', () => {
     expect(session.view()).toMatchObject({ state: 'active', budget: { cycle: 1 } });
   });
 
-  test('B1: how many, and how long they count, are settings; a session may have its own', () => {
+  test('B1: the number of failures and their lifetime are settings; a session may have its own', () => {
     const { box, clock } = bench({ budget: { failures: 2, windowSteps: 3, windowMs: 1_000 } });
     const stepping = box.session();
     stray(stepping, 'a');
@@ -83,7 +83,7 @@ describe('B1: five failures in a sliding window', () => {
     expect(timed.view().budget.remaining).toBe(3);
   });
 
-  test('B1, E6: settings that have no effect, or can not be, are refused', () => {
+  test('B1, E6: settings that have no effect, or are impossible, are rejected', () => {
     expect(() => bench({ budget: { rule: 'strict', windowSteps: 3 } })).toThrow(/budget\.windowSteps: has no effect/);
     expect(() => bench({ budget: { windowSteps: 0 } })).toThrow(/budget\.windowSteps/);
     expect(() => bench({ budget: 'lenient' as never })).toThrow(/budget/);
@@ -91,7 +91,7 @@ describe('B1: five failures in a sliding window', () => {
 });
 
 describe('B1: one tool alone never exhausts the budget', () => {
-  test('B1, B2: its charges count at most one less than the limit', () => {
+  test('B1, B2: its charges count at most the limit minus one', () => {
     const { session } = bench();
     for (let i = 0; i < 30; i += 1) stray(session, 'a');
     expect(session.view()).toMatchObject({ state: 'active', budget: { remaining: 1 } });
@@ -110,7 +110,7 @@ describe('B1: one tool alone never exhausts the budget', () => {
     expect(session.view().budget.remaining).toBe(5); // The one has left the window, too.
   });
 
-  test('B1, B5: a tool without a circuit has no such bound', () => {
+  test('B1, B5: a tool without a circuit has no such limit', () => {
     const { session } = bench();
     for (let i = 0; i < 5; i += 1) failOnce(session, 'made_up');
     expect(session.acquire('b').decision).toBe('pause');
@@ -119,14 +119,14 @@ describe('B1: one tool alone never exhausts the budget', () => {
     expect(none.acquire('b').decision).toBe('pause');
   });
 
-  test('B1: with a limit of one there is nothing below it', () => {
+  test('B1: a limit of one has no room for this rule', () => {
     const { session } = bench({ budget: { failures: 1 } });
     stray(session, 'a');
     expect(session.acquire('b').decision).toBe('pause');
   });
 });
 
-describe('B1: while paused, resumed, and in another process', () => {
+describe('B1: a paused session, resume() and another process', () => {
   const paused = () => {
     const made = bench(five);
     for (const tool of ['a', 'b', 'c', 'd', 'e']) stray(made.session, tool);
@@ -134,14 +134,14 @@ describe('B1: while paused, resumed, and in another process', () => {
     return made;
   };
 
-  test('B1: while paused nothing leaves the window', () => {
+  test('B1: while the session is paused no charge leaves the window', () => {
     const { session, clock } = paused();
     steps(session, 100);
     clock.advance(100 * HOUR);
     expect(session.acquire('f')).toMatchObject({ decision: 'pause', budgetRemaining: 0 });
   });
 
-  test('B1: resume() clears all charges, provisional ones too', () => {
+  test('B1: resume() clears all charges, including provisional ones', () => {
     const { session } = paused();
     session.resume();
     expect(session.view()).toMatchObject({ state: 'active', budget: { remaining: 5, cycle: 2, consumed: 5 } });
@@ -152,7 +152,7 @@ describe('B1: while paused, resumed, and in another process', () => {
     expect(session.view().budget).toMatchObject({ remaining: 5, provisional: 0, consumed: 5, cycle: 3 });
   });
 
-  test('B1, C11: restore passes time and no steps', () => {
+  test('B1, C11: restore adds time and no steps', () => {
     const { session, box, clock } = bench();
     stray(session, 'a');
     const snapshot = JSON.parse(JSON.stringify(snapshotOf(session)));
@@ -179,7 +179,7 @@ describe('B1: while paused, resumed, and in another process', () => {
 });
 
 describe('B2: caution', () => {
-  test('B2: with one or none left, of any tool', () => {
+  test('B2: decisions carry caution with one failure or none left, of any tool', () => {
     const { session } = bench({ budget: { failures: 3 }, tools: five.tools });
     stray(session, 'a');
     expect(session.acquire('b').caution).toBe(false);

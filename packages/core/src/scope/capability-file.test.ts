@@ -12,8 +12,8 @@ const issuesOf = (run: () => unknown): string[] => {
   return [];
 };
 
-describe('an object that came from a file', () => {
-  test('R1: gives the tools as they stand there, and warnings', () => {
+describe('an object from a file', () => {
+  test('R1: it gives the tools unchanged, and warnings', () => {
     const tools = {
       web_search: {
         provides: 'web search',
@@ -30,7 +30,7 @@ describe('an object that came from a file', () => {
     expect(validateCapabilities({ tools: {} })).toEqual({ tools: {}, warnings: [] });
   });
 
-  test('E6: all that is wrong is said in one error', () => {
+  test('E6: one error lists all faults', () => {
     const file = {
       version: 1,
       tools: {
@@ -66,11 +66,11 @@ describe('an object that came from a file', () => {
     [{ tools: null }, 'tools: is null. Give an object such as { web_search: '],
     [{ tools: [] }, 'tools: is a list. Give an object such as { web_search: '],
     [{ tools: { a: [] } }, 'tools.a: is a list. Give an object such as { fallback: '],
-  ])('E6: %j is refused', (value, message) => {
+  ])('E6: %j is rejected', (value, message) => {
     expect(issuesOf(() => validateCapabilities(value))).toEqual([expect.stringContaining(message)]);
   });
 
-  test('R4: adapt is a function, which no file can hold', () => {
+  test('R4: adapt is a function, which a file cannot hold', () => {
     const file = { tools: { a: { alternatives: [{ tool: 'b', adapt: 'input => input' }] }, b: {} } };
     expect(issuesOf(() => validateCapabilities(file))).toEqual([
       'tools.a.alternatives[0].adapt: is a function, which a file cannot contain. Leave it out here, and set it in code.',
@@ -79,7 +79,7 @@ describe('an object that came from a file', () => {
 });
 
 describe('a JSON text', () => {
-  test('R1: is read, with the mark that some editors put in front too', () => {
+  test('R1: it is read, even with the byte order mark that some editors add', () => {
     const text = '{"tools": {"a": {"fallback": "ask"}}}';
     const read = { tools: { a: { fallback: 'ask' } }, warnings: [] };
     expect(parseCapabilities(text)).toEqual(read);
@@ -89,7 +89,7 @@ describe('a JSON text', () => {
     });
   });
 
-  test('E6: that is no JSON is refused with line and column', () => {
+  test('E6: invalid JSON is rejected with line and column', () => {
     const [issue = ''] = issuesOf(() => parseCapabilities('{\r\n  "tools": {\n    "a": {}\n    "b": {}\n  }\n}'));
     expect(issue).toMatch(/^line 4, column 5: is not valid JSON \(Expected .+ in JSON\)\. Correct the text\.$/);
   });
@@ -98,7 +98,7 @@ describe('a JSON text', () => {
     ['line feeds', '\n'],
     ['both', '\r\n'],
     ['carriage returns', '\r'],
-  ])('E6: the place is right far down in the text too, with lines that end in %s', (_, end) => {
+  ])('E6: the position is correct far down in the text too, with lines that end in %s', (_, end) => {
     const text = `${end.repeat(11)}            {"tools": {"a": {} "b": {}}}`;
     expect(issuesOf(() => parseCapabilities(text))).toEqual([
       expect.stringMatching(/^line 12, column 32: is not valid JSON \(Expected [^(\d]+ in JSON\)\./),
@@ -106,7 +106,7 @@ describe('a JSON text', () => {
     expect(issuesOf(() => parseCapabilities('{"tools": {} "more": {}}'))[0]).toMatch(/^line 1, column 14: /);
   });
 
-  test('E6: where the engine gives no position, none is made up', () => {
+  test('E6: if the engine gives no position, the error has no position', () => {
     expect(issuesOf(() => parseCapabilities('{"tools":'))).toEqual([
       expect.stringMatching(/^text: is not valid JSON \(.+\)\./),
     ]);
@@ -115,20 +115,20 @@ describe('a JSON text', () => {
     ]);
   });
 
-  test('E6: an empty one, and what is no text', () => {
+  test('E6: an empty text, and a value that is not a string, are rejected', () => {
     expect(issuesOf(() => parseCapabilities(' \n'))).toEqual(['text: is empty. Give at least {"tools": {}}.']);
     expect(issuesOf(() => parseCapabilities(undefined as unknown as string))).toEqual([
       'text: is undefined. Give the JSON as a string.',
     ]);
   });
 
-  test('E6: what it says is looked at like any object', () => {
+  test('E6: its content is checked like any object', () => {
     expect(issuesOf(() => parseCapabilities('{"tools": {"a": {"dependsOn": ["a"]}}}'))).toEqual([
       expect.stringContaining('tools.a.dependsOn: is a cycle, a → a'),
     ]);
   });
 
-  test('E6: a tool that is called __proto__ is one', () => {
+  test('E6: a tool named __proto__ is valid', () => {
     const { tools } = parseCapabilities('{"tools": {"__proto__": {"fallback": "ask"}}}');
     expect(Object.entries(tools)).toEqual([['__proto__', { fallback: 'ask' }]]);
   });

@@ -23,7 +23,7 @@ test('W2: each task is in the plan exactly once, and in its order', () => {
   );
 });
 
-describe('W1, E6: what is wrong in a list of tasks', () => {
+describe('W1, E6: faults in a list of tasks', () => {
   const { session } = bench();
   const a = { name: 'a', tools: [] };
 

@@ -19,7 +19,7 @@ const elsewhere = (session: Session, config: Parameters<typeof bench>[0] = {}, e
 };
 
 describe('C11: snapshot and restore', () => {
-  test('C11: a session that begins, to the letter', () => {
+  test('C11: the exact snapshot of a new session', () => {
     const { session } = bench();
     expect(snapshotOf(session)).toEqual({
       version: 1,
@@ -51,7 +51,7 @@ describe('C11: snapshot and restore', () => {
     });
   });
 
-  test('C11, B6: a budget by the rule strict, whose older failures go along as a sum', () => {
+  test('C11, B6: a snapshot of a budget by the rule strict includes the sum of its older failures', () => {
     const config = { budget: { rule: 'strict', failures: 1_000, tokens: 10_000 } } as const;
     const { session } = bench(config);
     const budgetOf = (one: Session) => {
@@ -74,7 +74,7 @@ describe('C11: snapshot and restore', () => {
     expect(budgetOf(restored)).toEqual(budget);
   });
 
-  test('C11, B1: charges of the window with all that merges go by', () => {
+  test('C11, B1: it has the charges of the window, with all fields that merging needs', () => {
     const config = { budget: { failures: 9, tokens: 100 }, tools: { a: {}, b: {}, c: {}, d: {}, x: {}, y: {} } };
     const { session, clock } = bench(config);
     const fail = (tool: string, category: 'network' | 'server' | 'permission', tokens = 0) => {
@@ -108,7 +108,7 @@ describe('C11: snapshot and restore', () => {
     expect(restored.view().budget).toEqual(session.view().budget);
   });
 
-  test('C11: an open circuit: ages and waits, never points in time but for display', () => {
+  test('C11: an open circuit has ages and waits, and points in time only for display', () => {
     const { session, clock } = bench({ defaults: { failureThreshold: 1 } });
     session.step();
     failOnce(session, 'a', 'rate_limit', 90_000);
@@ -143,7 +143,7 @@ describe('C11: snapshot and restore', () => {
     expect(ledger.failures).toEqual(ledger.openings);
   });
 
-  test('C11: a closed circuit of a group: its failures in a row, of which tools, and how many were unknown', () => {
+  test('C11: the closed circuit of a group has its failures in a row, their tools, and the number of unknown ones', () => {
     const tools = { a: { group: 'g' }, b: { group: 'g' } };
     const { session } = bench({ tools });
     failOnce(session, 'a');
@@ -157,7 +157,7 @@ describe('C11: snapshot and restore', () => {
     expect(snapshotOf(elsewhere(session, { tools }).session).circuits).toEqual(circuits);
   });
 
-  test('C11, C15: an open group remembers whose probe failed', () => {
+  test('C11, C15: an open group remembers the tool of the failed probe', () => {
     const tools = { a: { group: 'g' }, b: { group: 'g' } };
     const { session } = bench({ tools });
     session.acquire('a').settle({ outcome: 'failure', category: 'network', blames: 'group' });
@@ -167,7 +167,7 @@ describe('C11: snapshot and restore', () => {
     expect(circuits[0]).toMatchObject({ tool: 'group:g', state: 'open', outage: { trip: 'probe', probedBy: 'b' } });
   });
 
-  test('C8: probes under way are given back: a new one may go at once', () => {
+  test('C8: probes under way are returned: a new one may start at once', () => {
     const { session } = bench({ defaults: { probes: 2 } });
     trip(session, 'a');
     steps(session, 3);
@@ -179,7 +179,7 @@ describe('C11: snapshot and restore', () => {
     expect(other.session.peek('a')?.state).toBe('closed');
   });
 
-  test('C6: a half-open circuit is not wedged where the box wants fewer probes now', () => {
+  test('C6: a half-open circuit is not blocked if the box now requires fewer probes', () => {
     const { session } = bench({ defaults: { probes: 3 } });
     trip(session, 'a');
     steps(session, 3);
@@ -189,7 +189,7 @@ describe('C11: snapshot and restore', () => {
     expect(other.session.peek('a')?.state).toBe('closed');
   });
 
-  test('S2, B1: pauses are restored, and end as they would have', () => {
+  test('S2, B1: pauses are restored, and end as they would have ended', () => {
     const { session } = bench();
     trip(session, 'a');
     trip(session, 'b');
@@ -204,7 +204,7 @@ describe('C11: snapshot and restore', () => {
     expect(third.view()).toMatchObject({ state: 'active', budget: { cycle: 2, remaining: 5 } });
   });
 
-  test('B6, S3: by the rule strict it goes on waiting beside its opening', () => {
+  test('B6, S3: by the rule strict a failure continues to wait beside its opening', () => {
     const { session, clock } = bench({ budget: 'strict' });
     trip(session, 'a');
     clock.advance(100_000);
@@ -216,7 +216,7 @@ describe('C11: snapshot and restore', () => {
     expect(other.session.view().budget).toMatchObject({ consumed: 4, provisional: 0 });
   });
 
-  test('C1: modes by hand, and the dryRun, are restored', () => {
+  test('C1: modes that an operator set, and the dry run, are restored', () => {
     const { session } = bench();
     session.control('a', 'forced_open');
     session.control('b', 'observe_only');
@@ -226,7 +226,7 @@ describe('C11: snapshot and restore', () => {
     expect(other.session.acquire('b').reason).toBe('would_skip');
   });
 
-  test('C11: the circuit of a tool that is declared later waits for it, through a second snapshot too', () => {
+  test('C11: the circuit of a tool that is declared later waits for it, even through a second snapshot', () => {
     const { session } = bench();
     trip(session, 'a');
     const second = elsewhere(session, { tools: {} });
@@ -237,7 +237,7 @@ describe('C11: snapshot and restore', () => {
     expect(third.session.acquire('a').decision).toBe('skip');
   });
 
-  test('Q2: no arguments, results, messages of errors or ids of calls', () => {
+  test('Q2: it has no arguments, results, error messages or call ids', () => {
     const { session } = bench({ defaults: { failureThreshold: 1 } });
     session.acquire('a', { callId: 'sk-secret' }).settle({ error: new Error('token sk-secret refused') });
     session.acquire('b').settle({ result: { isError: true, content: [{ type: 'text', text: 'sk-secret' }] } });

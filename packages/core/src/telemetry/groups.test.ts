@@ -30,7 +30,7 @@ const read = (): string[] => {
 };
 
 describe('C13: the metrics of a group', () => {
-  test('are its circuits, its transitions and the time of its opening, and nothing else', async () => {
+  test('they are its circuits, its transitions and the time of its opening', async () => {
     const { scrape } = registerMetrics();
     const { session } = inGroup();
     failOnce(session, 'a');
@@ -57,7 +57,7 @@ describe('C13: the metrics of a group', () => {
     );
   });
 
-  test('share maxTools and _OTHER with tools', () => {
+  test('they share maxTools and _OTHER with tools', () => {
     const series = createAgentSeries(agent);
     const first = groupSeries(series, 'group:one', 2);
     const tool = toolSeries(series, 'a', 2);
@@ -68,7 +68,7 @@ describe('C13: the metrics of a group', () => {
     expect([first, tool, second].map(({ isGroup }) => isGroup)).toEqual([true, false, false]);
   });
 
-  test('C1: a mode by hand has a series from its first use on', () => {
+  test('C1: a mode that an operator sets has a series from its first use on', () => {
     const series = groupSeries(createAgentSeries(agent), 'group:one', 1);
     const states = () => [...TOOL_READINGS.circuits(series)].map(({ attributes }) => attributes['breakerbox.state']);
     expect(states()).toEqual(['closed', 'open', 'half_open']);
@@ -78,7 +78,7 @@ describe('C13: the metrics of a group', () => {
   });
 });
 
-describe('C15: when a group opens, the opening of its tool is taken back', () => {
+describe('C15: when a group opens, the opening of its tool is withdrawn', () => {
   const opens = () => {
     const { session, clock } = inGroup();
     trip(session, 'a');
@@ -86,7 +86,7 @@ describe('C15: when a group opens, the opening of its tool is taken back', () =>
     return { session, clock };
   };
 
-  test('a scrape has it no more, until the tool opens again', () => {
+  test('a scrape no longer has it, until the tool opens again', () => {
     const { session, clock } = opens();
     expect(read()).toEqual([`a network ${at(1_000)}`]);
     failOnce(session, 'b');
@@ -97,7 +97,7 @@ describe('C15: when a group opens, the opening of its tool is taken back', () =>
     expect(read()).toEqual([`a rate_limit ${at(63_000)}`, `group:files network ${at(3_000)}`]);
   });
 
-  test('an SDK, which drops no series, is told 0', async () => {
+  test('an SDK, which drops no series, gets 0', async () => {
     const { scrape } = registerMetrics();
     const { session } = opens();
     await scrape();
@@ -109,7 +109,7 @@ describe('C15: when a group opens, the opening of its tool is taken back', () =>
   });
 });
 
-test('S2: a reason with another decision than usual has a series of its own, from its first use on', () => {
+test('S2: a reason with an unusual decision has its own series, from its first use on', () => {
   const series = toolSeries(createAgentSeries(agent), 'a', 1);
   const systemic = () =>
     [...TOOL_READINGS.decisions(series)].filter(({ attributes }) => attributes['breakerbox.reason'] === 'systemic');

@@ -37,7 +37,7 @@ const exhaust = (session: Session, clock: ManualClock): void => {
 };
 
 describe('metrics', () => {
-  test('a declared tool has zeros of what alerts read, and nothing else', async () => {
+  test('a declared tool has zeros for the series that alerts read, and no others', async () => {
     const { scrape } = registerMetrics();
     bench({ agent, tools: { a: {}, b: { precheck: () => 'available' } } });
     const lines = await scrape();
@@ -65,7 +65,7 @@ describe('metrics', () => {
     expect(ours(lines, 'breakerbox_systemic_active')).toEqual(['breakerbox_systemic_active{} 0']);
   });
 
-  test('an SDK that comes after the box sees everything from the start', async () => {
+  test('an SDK that is registered after the box sees every series from the start', async () => {
     const { session } = bench({ agent, tools: { a: {} } });
     trip(session, 'a');
     const { scrape } = registerMetrics();
@@ -100,7 +100,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('names, units and kinds are those of the contract', async () => {
+  test('names, units and kinds match the contract', async () => {
     const { scrape } = registerMetrics();
     const { session } = bench({ agent, tools: { a: {} } });
     trip(session, 'a');
@@ -115,7 +115,7 @@ describe('metrics', () => {
     expect(ofOurs.filter((line) => !contract.includes(line))).toEqual([]);
   });
 
-  test('the last opening is the Unix time at which the circuit left closed', async () => {
+  test('the last opening is the Unix time at which the circuit left the closed state', async () => {
     const { scrape } = registerMetrics();
     const { session, clock } = bench({ agent, tools: { a: {} } });
     clock.advance(4_000);
@@ -128,7 +128,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('budget, events and sessions say what the engine says', async () => {
+  test('budget, events and sessions match the state of the engine', async () => {
     const { scrape } = registerMetrics();
     const { session, box, clock } = bench({ agent });
     trip(session, 'a');
@@ -155,7 +155,7 @@ describe('metrics', () => {
     expect(ours(after, 'breakerbox_sessions_started_total')).toEqual(['breakerbox_sessions_started_total{} 2']);
   });
 
-  test('B1: a session is low once until its budget was full again, and leaves the sums when it ends', async () => {
+  test('B1: a session counts as low once until its budget is full again, and leaves the sums when it ends', async () => {
     const { scrape } = registerMetrics();
     const { session } = bench({ agent });
     const low = async () => budgetOf(await scrape()).low;
@@ -207,7 +207,7 @@ describe('metrics', () => {
     expect(ours(lines, 'breakerbox_sessions').every((line) => line.endsWith(' 0'))).toBe(true);
   });
 
-  test('a session that idles for 30 minutes does too, and comes back when it is used', async () => {
+  test('a session that idles for 30 minutes leaves them too, and returns when it is used', async () => {
     const { scrape } = registerMetrics();
     const { session, clock } = bench({ agent, tools: { a: {} } });
     trip(session, 'a');
@@ -221,7 +221,7 @@ describe('metrics', () => {
     expect(circuitsOf(await scrape())).toEqual({});
   });
 
-  test('beyond maxTools, and for made-up names, series are shared', async () => {
+  test('beyond maxTools, and for invented names, series are shared', async () => {
     const { scrape } = registerMetrics();
     const { session } = bench({ agent, tools: { a: {}, b: {}, c: {} }, maxTools: 2 });
     for (const tool of ['a', 'b', 'c', 'made_up_1', 'made_up_2']) succeedOnce(session, tool);
@@ -257,7 +257,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('durations are those of executed calls alone; all that did not succeed are one series', async () => {
+  test('only executed calls have durations; all calls that did not succeed share one series', async () => {
     const { scrape } = registerMetrics();
     const { session, clock } = bench({ agent, tools: { a: {} } });
     const permit = session.acquire('a');
@@ -282,7 +282,7 @@ describe('metrics of modes and of restored sessions', () => {
       .filter((line) => !line.endsWith(' 0'))
       .map((line) => line.replace(/^.*from="(\w+)".*to="(\w+)"} (\d+)$/, '$1>$2 $3'));
 
-  test('C1: a change by hand moves the circuit in the gauge, and is a transition', async () => {
+  test('C1: a change by an operator moves the circuit in the gauge, and is a transition', async () => {
     const { scrape } = registerMetrics();
     const { session } = bench({ agent, tools: { a: {} } });
     trip(session, 'a');
@@ -314,7 +314,7 @@ describe('metrics of modes and of restored sessions', () => {
     expect(ours(lines, 'breakerbox_budget_consumed_total')).toEqual(['breakerbox_budget_consumed_total{} 0']);
   });
 
-  test('C1: a dry run raises no alert: no transition, opened time, budget, event or paused session; decisions say it all', async () => {
+  test('C1: a dry run raises no alert: it has no transition, opened time, budget, event or paused session, only decisions', async () => {
     const { scrape } = registerMetrics();
     const { session } = bench({ agent, defaults: { mode: 'observe_only' } });
     trip(session, 'a');
@@ -336,7 +336,7 @@ describe('metrics of modes and of restored sessions', () => {
     );
   });
 
-  test('C11: a restored session has what remains, is not started again, and is counted in the gauges', async () => {
+  test('C11: a restored session has its remaining budget, is not counted as started again, and is in the gauges', async () => {
     const { scrape } = registerMetrics();
     const { session } = bench({ agent: 'elsewhere', tools: { a: {}, b: {} } });
     trip(session, 'a');
@@ -359,7 +359,7 @@ describe('metrics of modes and of restored sessions', () => {
     expect(circuitsOf(await scrape())).toEqual({});
   });
 
-  test('C11: a session that is restored without budget has neither run out nor fallen low once more', async () => {
+  test('C11: a session restored with a spent budget is not counted as exhausted or low again', async () => {
     const { scrape } = registerMetrics();
     const { session, box, clock } = bench({ agent });
     exhaust(session, clock);

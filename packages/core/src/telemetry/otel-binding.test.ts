@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => metrics.disable());
 
 describe('following the meter provider', () => {
-  test('without another decision, after followProviders()', async () => {
+  test('it works without another decision, after followProviders()', async () => {
     const { session } = bench({ agent, tools: { a: {} } });
     succeedOnce(session, 'a');
     const { scrape } = registerMetrics();
@@ -30,7 +30,7 @@ describe('following the meter provider', () => {
     expect(seriesOf(agent, await scrape(), 'breakerbox_circuits')).toHaveLength(3);
   });
 
-  test('the one before reads nothing any more', async () => {
+  test('the previous provider reads nothing any longer', async () => {
     const first = registerMetrics();
     const { session } = bench({ agent, tools: { a: {} } });
     succeedOnce(session, 'a');
@@ -41,7 +41,7 @@ describe('following the meter provider', () => {
   });
 });
 
-describe('zeros', () => {
+describe('zeros of new series', () => {
   test("an error is counted under the tool's own judgement", async () => {
     const { scrape } = registerMetrics();
     const { session } = bench({ agent, tools: { a: { outcomes: { invalid_input: 'failure' } } } });
@@ -52,7 +52,7 @@ describe('zeros', () => {
     ]);
   });
 
-  test('beyond maxTools they are shared, and _OTHER takes no place of a tool', async () => {
+  test("beyond maxTools they are shared, and _OTHER takes no tool's place", async () => {
     const { scrape } = registerMetrics();
     const { session, box } = bench({ agent, tools: { a: {} }, maxTools: 2 });
     succeedOnce(session, 'made_up'); // Makes _OTHER.
@@ -80,7 +80,7 @@ test('new sessions retire idle ones when no metrics are collected', () => {
   delist(busy);
 });
 
-test('sessions that were dropped leave together: a hundred for each one that comes', () => {
+test('dropped sessions leave in batches: a hundred for each new session', () => {
   let retired = 0;
   const dropped = Array.from({ length: 1_000 }, () => {
     let idles = false;
@@ -104,7 +104,7 @@ test('sessions that were dropped leave together: a hundred for each one that com
   delist(busy);
 });
 
-test('beyond 200 names of agents they share the series of _OTHER, and that is told once', () => {
+test('beyond 200 agent names, agents share the series of _OTHER, and that is reported once', () => {
   const warnings = watchWarnings();
   for (let n = 0; n < 1_200; n += 1) agentSeries(`run-${n % 600}`);
   expect(agentSeries('run-0').agent).toBe('run-0');

@@ -14,7 +14,7 @@ const anotherCopy = async () => {
 };
 
 describe('two copies in one process', () => {
-  test('count into the same series, and are exported once', async () => {
+  test('they count into the same series, and are exported once', async () => {
     const agent = newAgent();
     const { scrape } = registerMetrics();
     for (const copy of [await anotherCopy(), await anotherCopy()]) {
@@ -33,7 +33,7 @@ describe('two copies in one process', () => {
     ]);
   });
 
-  test('follow a new SDK together, and let go of the old one', async () => {
+  test('they follow a new SDK together, and release the old one', async () => {
     const agent = newAgent();
     const old = registerMetrics();
     const copies = [await anotherCopy(), await anotherCopy()];
@@ -64,7 +64,7 @@ describe('two copies in one process', () => {
   });
 });
 
-test('its shape is that of this number: raise SHAPE when it changes, and write the new digest here', () => {
+test('the shape matches its number: raise SHAPE when it changes, and write the new digest here', () => {
   const series = createAgentSeries('a');
   const tool = toolSeries(series, 't', 1);
   const keysOf = (one: object): string[] =>

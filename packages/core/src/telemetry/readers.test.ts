@@ -29,7 +29,7 @@ const isMeasuring = (): boolean => processState().keepsDurations || processState
 const durationsOf = (series: SeriesReader) =>
   [...series.histograms(METRIC.duration)].filter(({ attributes }) => attributes['gen_ai.agent.name'] === agent);
 
-test('every metric of the contract but the histogram has its series', () => {
+test('every metric of the contract except the histogram has its series', () => {
   const known = [...Object.keys(AGENT_READINGS), ...Object.keys(TOOL_READINGS), 'duration'];
   expect(known.sort()).toEqual(Object.keys(METRIC).sort());
 });
@@ -58,7 +58,7 @@ test('E5: a clock that throws keeps no other session in the gauges, and its own 
 });
 
 describe('durations', () => {
-  test('are measured while there is a reader, with no SDK at all', () => {
+  test('they are measured while there is a reader, even without an SDK', () => {
     const { session, clock } = bench({ agent, tools: { a: {} } });
     const call = (ms: number) => {
       const permit = session.acquire('a');
@@ -77,7 +77,7 @@ describe('durations', () => {
     expect(durationsOf(series)).toMatchObject([{ sum: 3 }]);
   });
 
-  test('each reader keeps them alive; closing twice is closing once', () => {
+  test('each reader keeps them alive; closing a reader twice counts once', () => {
     const [first, second] = [read(), read()];
     first.close();
     first.close();
@@ -94,7 +94,7 @@ describe('durations', () => {
     return { sdk: sdk.length, series: durationsOf(series).length };
   };
 
-  test("are the SDK's too beside a reader, unless it replaces the SDK", async () => {
+  test('the SDK has them too beside a reader, unless the reader replaces the SDK', async () => {
     expect(await recorded(false)).toEqual({ sdk: 1, series: 1 });
     metrics.disable();
     agent = newAgent();
@@ -107,7 +107,7 @@ describe('durations', () => {
 });
 
 describe('exemplars', () => {
-  test('are kept for a reader that wants them, and no longer', () => {
+  test('they are kept only while a reader wants them', () => {
     const spans = registerTraces();
     const series = read(false, true);
     const { session } = bench({ agent, tools: { a: {} } });
@@ -126,7 +126,7 @@ describe('exemplars', () => {
   });
 });
 
-test('idle sessions leave when a reader says so', () => {
+test('idle sessions leave at the request of a reader', () => {
   const series = read();
   const { session, clock } = bench({ agent, tools: { a: {} } });
   succeedOnce(session, 'a');
@@ -139,7 +139,7 @@ test('idle sessions leave when a reader says so', () => {
 const spanOf = (traceFlags: number) =>
   trace.wrapSpanContext({ traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', traceFlags });
 
-test('a bound belongs to the bucket below it, and what is over all bounds to the last', () => {
+test('a bound belongs to the bucket below it, and a value above all bounds to the last', () => {
   const series = createDurationSeries({});
   for (const seconds of [0, ...DURATION_BUCKETS, 1e6]) addDuration(series, seconds);
   expect(series).toMatchObject({ counts: [2, ...DURATION_BUCKETS.slice(1).map(() => 1), 1], min: 0, max: 1e6 });

@@ -45,7 +45,7 @@ const tree = (spans: readonly ReadableSpan[]): string[] =>
 const traces = (spans: readonly ReadableSpan[]): Set<string> => new Set(spans.map((one) => one.spanContext().traceId));
 
 describe('the span of a session', () => {
-  test('is between a caller and the decisions, also where the caller is read twice from one header', () => {
+  test('it is between a caller and the decisions, even if the caller is read twice from one header', () => {
     const finished = registerTraces();
     const { box } = bench({ agent });
     const caller = {
@@ -63,7 +63,7 @@ describe('the span of a session', () => {
     expect(finished().at(-1)?.parentSpanContext?.spanId).toBe(caller.spanId);
   });
 
-  test('makes one trace of a run, where each call is a trace of its own without it', async () => {
+  test('it makes one trace of a run, in which each call would otherwise have its own trace', async () => {
     const finished = registerTraces();
     const { box } = bench({ agent });
     await run(box.session());
@@ -86,7 +86,7 @@ describe('the span of a session', () => {
     });
   });
 
-  test('is beneath the request that it is made in, and its decisions beneath it', () => {
+  test('it is a child of the request in which it starts, and the parent of its decisions', () => {
     const finished = registerTraces();
     const { box } = bench({ agent });
     within('POST /chat', () => {
@@ -104,7 +104,7 @@ describe('the span of a session', () => {
     ]);
   });
 
-  test('has the spans of a framework beneath it, in its context, and theirs the decisions', async () => {
+  test("it is the parent of a framework's spans in its context, and they are parents of the decisions", async () => {
     const finished = registerTraces();
     const { box } = bench({ agent });
     await within('POST /chat', async () => {
@@ -129,7 +129,7 @@ describe('the span of a session', () => {
     ]);
   });
 
-  test('takes the place of a span without a trace, made by a tracer from before the SDK', () => {
+  test('it replaces a span without a trace, made by a tracer from before the SDK', () => {
     const early = trace.getTracer('early').startSpan('noop');
     const finished = registerTraces();
     const { box } = bench({ agent });
@@ -139,7 +139,7 @@ describe('the span of a session', () => {
     expect(tree(finished())).toEqual(['execute_tool a < invoke_agent traced', 'invoke_agent traced']);
   });
 
-  test('keeps what else is in the context', () => {
+  test('it keeps other values in the context', () => {
     registerTraces();
     const { box } = bench({ agent });
     const key = Symbol('baggage');
@@ -173,7 +173,7 @@ describe('the span of a session', () => {
     expect(finished().at(-1)?.attributes[ATTR.conversation]).toBe('run-1');
   });
 
-  test('E7: ends once, and what is decided after it stays in its trace', () => {
+  test('E7: it ends once, and later decisions stay in its trace', () => {
     const finished = registerTraces();
     const reported = watchDiag();
     const { box } = bench({ agent });
@@ -186,7 +186,7 @@ describe('the span of a session', () => {
     expect(reported).not.toHaveBeenCalled();
   });
 
-  test('ends when the session has idled, and only then', () => {
+  test('it ends when the session has idled, and only then', () => {
     const finished = registerTraces();
     const { box, clock } = bench({ agent, sessionIdleMs: 1_000 });
     const session = box.session({ span: true });
@@ -199,7 +199,7 @@ describe('the span of a session', () => {
     expect(finished()).toHaveLength(1);
   });
 
-  test('there is no session span without an SDK, nor with one that is registered later', () => {
+  test('there is no session span without an SDK, nor with an SDK that is registered later', () => {
     const { box } = bench({ agent });
     const session = box.session({ span: true });
     expect(session.context).toBe(context.active());

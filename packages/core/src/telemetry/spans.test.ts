@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 describe('spans', () => {
-  test('each decision has one span, with what decided it', () => {
+  test('each decision has one span, with its reason', () => {
     const finished = registerTraces();
     const { session } = bench({ agent, tools: { a: {} } });
     session.acquire('a', { callId: 'call-7' }).settle({ outcome: 'success' });
@@ -69,7 +69,7 @@ describe('spans', () => {
     expect(skip?.links.map(({ context }) => context)).toMatchObject([{ traceId, spanId, isRemote: true }]);
   });
 
-  test('C1: what an observed tool would have been is on the span, with the link', () => {
+  test('C1: the span of an observed tool has the decision that would have been made, with the link', () => {
     const finished = registerTraces();
     const { session } = bench({ agent, tools: { a: { mode: 'observe_only' } } });
     trip(session, 'a');
@@ -84,7 +84,7 @@ describe('spans', () => {
     expect(spans[3]?.links.map((link) => link.context)).toEqual([spans[2]?.spanContext()]);
   });
 
-  test('C1: a tool that was switched off by hand links to no earlier failure', () => {
+  test('C1: a tool that an operator switched off links to no earlier failure', () => {
     const finished = registerTraces();
     const { session } = bench({ agent });
     trip(session, 'a');
@@ -117,7 +117,7 @@ describe('spans', () => {
     expect(child?.parentSpanContext?.spanId).toBe(parent?.spanContext().spanId);
   });
 
-  test('beneath a framework’s own execute_tool span, ours has another name', () => {
+  test("beneath a framework’s own execute_tool span, Breakerbox's span has another name", () => {
     const finished = registerTraces();
     const { session } = bench({ agent, tools: { a: {}, b: {} } });
     const native = trace.getTracer('framework').startSpan('execute_tool a', {
@@ -131,7 +131,7 @@ describe('spans', () => {
     expect(finished().map(({ name }) => name)).toEqual(['breakerbox.call a', 'execute_tool b', 'execute_tool a']);
   });
 
-  test('beneath a span of our own, a tool that calls itself has a call of its own', () => {
+  test('beneath a span of Breakerbox, a tool that calls itself has a separate call', () => {
     const finished = registerTraces();
     const { session } = bench({ agent, tools: { a: {} } });
     const outer = session.acquire('a');
@@ -152,7 +152,7 @@ describe('spans', () => {
     expect(spans[4]?.links.map((link) => link.context)).toEqual([spans[2]?.spanContext()]);
   });
 
-  test('no argument, result or message of an error is recorded', () => {
+  test('arguments, results and error messages are not recorded', () => {
     const finished = registerTraces();
     const { session } = bench({ agent, tools: { a: {} } });
     session.acquire('a').settle({ error: new Error('token sk-secret refused') });
@@ -162,7 +162,7 @@ describe('spans', () => {
     expect(JSON.stringify(spans)).not.toContain('sk-secret');
   });
 
-  test('a tracer registered late is used from then on, and one that is gone no more', () => {
+  test('a tracer registered late is used from then on, and a removed one no longer', () => {
     const { session } = bench({ agent, tools: { a: {} } });
     succeedOnce(session, 'a');
     const finished = registerTraces();

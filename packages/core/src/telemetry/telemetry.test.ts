@@ -39,7 +39,7 @@ describe('log events', () => {
     });
   });
 
-  test('C1: by hand like any other; of an observed circuit as INFO, and said to be observed', () => {
+  test('C1: a change by an operator is logged like any other; a change of an observed circuit is INFO, and marked as observed', () => {
     const logged = registerLogs();
     const { session } = bench({ agent });
     session.control('a', 'observe_only');

@@ -52,7 +52,7 @@ describe('a budget that ends before a circuit can open', () => {
     expect(made(config)).toEqual([]);
   });
 
-  test('a warning is for the budget of a session, and for a tool that is declared later, too', () => {
+  test('the warning also covers the budget of a session, and a tool that is declared later', () => {
     expect(codesOf(() => bench().box.session({ budget: { rule: 'strict', failures: 1 } }))).toEqual(SMALL);
     const later = () => bench({ tools: {}, budget: { rule: 'strict', failures: 2 } }).session.declare('seen');
     expect(codesOf(later)).toEqual(SMALL);
@@ -64,7 +64,7 @@ describe('a budget that ends before a circuit can open', () => {
 });
 
 describe('a tool that was never declared', () => {
-  test('is told after three calls, with the name that was probably meant', () => {
+  test('it is reported after three calls, with the closest name', () => {
     const warnings = watchWarnings();
     const { session } = bench({ tools: { web_search: {} } });
     times(2, () => succeedOnce(session, 'web_serach'));
@@ -75,12 +75,12 @@ describe('a tool that was never declared', () => {
     ]);
   });
 
-  test('is told after three failures in three sessions, too', () => {
+  test('it is reported after three failures in three sessions, too', () => {
     const { box } = bench({ tools: {} });
     expect(codesOf(() => times(3, () => failOnce(box.session(), 'crm')))).toEqual(['BREAKERBOX_UNDECLARED_TOOL']);
   });
 
-  test('no warning: a name that a model made up, a box without circuits, a name that is reserved', () => {
+  test('no warning: a name that a model invented, a box without circuits, a reserved name', () => {
     const { session } = bench({ tools: {} });
     const madeUp = () => times(50, () => succeedOnce(session, `made_up_${Math.random()}`));
     expect(codesOf(madeUp)).toEqual([]);
@@ -118,12 +118,12 @@ describe('settings for a name that is never called', () => {
     expect(seen('read_file', 'read_files')).toEqual([]);
   });
 
-  test('no warning where an adapter declares the configured name as well, or it is called', () => {
+  test('no warning if an adapter declares the configured name as well, or it is called', () => {
     expect(seen('webSearch', 'web_search', (session) => session.declare('webSearch'))).toEqual([]);
     expect(seen('webSearch', 'web_search', (session) => succeedOnce(session, 'webSearch'))).toEqual([]);
   });
 
-  test('no warning where the called name has settings of its own', () => {
+  test('no warning if the called name has its own settings', () => {
     const run = () => {
       const { box, session } = bench({ tools: { webSearch: {} } });
       box.declare('web_search', { profile: 'fast' });
@@ -134,7 +134,7 @@ describe('settings for a name that is never called', () => {
   });
 });
 
-describe('probes by steps, where no step comes', () => {
+describe('probes by steps in a session without steps', () => {
   const skipped = (config: Partial<BreakerboxConfig>, calls: number, use: (session: Session) => void = () => {}) =>
     codesOf(() => {
       const { session } = bench({ tools: { a: { probeAfterSteps: 2 } }, ...config });
@@ -152,7 +152,7 @@ describe('probes by steps, where no step comes', () => {
     expect(codesOf(() => times(50, () => failOnce(session, 'a')))).toEqual(NO_STEPS);
   });
 
-  test('P1: many short sessions that share a circuit, or go on from a snapshot', () => {
+  test('P1: many short sessions that share a circuit, or continue from a snapshot', () => {
     const requests = (scope: 'process' | 'session', count: number) => () => {
       const { box, session } = bench({ scope, tools: { a: { probeAfterSteps: 2 } } });
       let now = session;
@@ -168,7 +168,7 @@ describe('probes by steps, where no step comes', () => {
     }
   });
 
-  test('P1: no warning where steps come, or where time brings the probe', () => {
+  test('P1: no warning if there are steps, or if time brings the probe', () => {
     expect(skipped({}, 30, (session) => session.step())).toEqual([]);
     expect(skipped({ tools: { a: { probeAfterSteps: 2, cooldownMs: 1_000 } } }, 30)).toEqual([]);
     expect(skipped({ tools: { a: {} } }, 30)).toEqual([]);
@@ -209,13 +209,13 @@ describe('permits that are never settled', () => {
     expect(codesOf(() => session.acquire('a'))).toEqual(NEVER);
   });
 
-  test('one tool, where calls of another are settled', () => {
+  test('one tool, although calls of another are settled', () => {
     const { session } = bench();
     succeedOnce(session, 'a');
     expect(codesOf(() => times(100, () => [session.acquire('b'), session.step()]))).toEqual(NEVER);
   });
 
-  test('E7: no warning for streams that outlive the session, nor where one call was settled', () => {
+  test('E7: no warning for streams that outlive the session, nor if one call was settled', () => {
     const stream = () => {
       const { session } = bench();
       times(3, () => session.acquire('a'));
@@ -231,13 +231,13 @@ describe('permits that are never settled', () => {
     expect(codesOf(one)).toEqual([]);
   });
 
-  test('no warning where a guard or an adapter settles', () => {
+  test('no warning if a guard or an adapter settles', () => {
     const { session } = bench();
     noticeExecutor(session);
     expect(codesOf(() => times(100, () => [session.acquire('a'), session.step()]))).toEqual([]);
   });
 
-  test('nothing is kept of tools that a model made up', () => {
+  test('no state is kept for tools that a model invented', () => {
     const { box } = bench({ tools: {} });
     const run = () => {
       const session = box.session();
@@ -257,7 +257,7 @@ describe('permits that are never settled', () => {
   });
 });
 
-describe('sessions of one id', () => {
+describe('sessions with the same id', () => {
   const SAME = ['BREAKERBOX_SAME_SESSION'];
 
   test('a second one, while the first has decided and not ended', () => {
@@ -291,7 +291,7 @@ describe('sessions of one id', () => {
     expect(codesOf(() => idle.box.session({ id: 'run-1' }))).toEqual([]);
   });
 
-  test('C11: no warning where a session is kept and restored, call after call', () => {
+  test('C11: no warning if a session is stored and restored for each call', () => {
     const { box, session } = bench();
     const run = () => {
       let now = session;
@@ -303,7 +303,7 @@ describe('sessions of one id', () => {
     expect(codesOf(run)).toEqual([]);
   });
 
-  test('C11: a warning where both decide after that, and none where one of them only reads', () => {
+  test('C11: a warning if both decide after that, and no warning if one of them only reads', () => {
     const { box, session } = bench();
     const restored = restore(box, snapshot(session));
     expect(codesOf(() => [report(restored), succeedOnce(session, 'a')])).toEqual([]);
@@ -341,13 +341,13 @@ describe('telemetry that was never started', () => {
     expect(ended(env)).toEqual(codes);
   });
 
-  test('the span that a session is to have', () => {
+  test('the span that a session should have', () => {
     expect(codesOf(() => bench().box.session({ span: true }))).toEqual(NONE);
     vi.stubEnv('OTEL_TRACES_EXPORTER', 'none');
     expect(codesOf(() => bench().box.session({ span: true }))).toEqual([]);
   });
 
-  test('no warning where the metrics are read, nor after that', () => {
+  test('no warning if the metrics are read, nor after that', () => {
     const series = openSeries({ insteadOfSdk: false, exemplars: false });
     expect(ended({ OTEL_METRICS_EXPORTER: 'prometheus' })).toEqual([]);
     series.close();

@@ -18,14 +18,14 @@ test('a warning is given once for each code and subject', () => {
   expect(warnings()).toEqual([`${CODE}: of a`, `${CODE}: of b`, 'BREAKERBOX_NO_STEPS: of a']);
 });
 
-test('after twenty subjects a code is silent, and no text is made', () => {
+test('after twenty subjects a code is silent, and no text is built', () => {
   const warnings = watchWarnings();
   const text = vi.fn(() => 'no');
   for (let n = 0; n < 1_000; n += 1) warnOnce(CODE, `made-up-${n}`, text);
   expect([warnings().length, text.mock.calls.length]).toEqual([20, 20]);
 });
 
-test.each(['off', ' OFF '])('BREAKERBOX_WARNINGS=%j: nothing is said until it is changed', (off) => {
+test.each(['off', ' OFF '])('BREAKERBOX_WARNINGS=%j: there is no warning until it is changed', (off) => {
   const warnings = watchWarnings();
   vi.stubEnv('BREAKERBOX_WARNINGS', off);
   warnOnce(CODE, 'a', () => 'no');
@@ -35,7 +35,7 @@ test.each(['off', ' OFF '])('BREAKERBOX_WARNINGS=%j: nothing is said until it is
   expect(warnings()).toEqual([`${CODE}: yes`]);
 });
 
-test('names in it write no lines of a log, and a book is cut', () => {
+test('names in a warning add no lines to a log, and a very long one is cut', () => {
   const warnings = watchWarnings();
   warnOnce(CODE, 'a', () => `tool 'a\n\u001b[31mERROR'`);
   warnOnce(CODE, 'b', () => 'x'.repeat(100_000));
@@ -43,7 +43,7 @@ test('names in it write no lines of a log, and a book is cut', () => {
   expect(warnings()[1]?.length).toBeLessThan(2_100);
 });
 
-describe('E5: a warning costs nothing where it cannot be given', () => {
+describe('E5: a warning that cannot be delivered does no harm', () => {
   const broken = (): never => {
     throw new Error('broken');
   };
@@ -67,7 +67,7 @@ describe('E5: a warning costs nothing where it cannot be given', () => {
   test.each<[string, object]>([
     ['an emitWarning that throws', { env: {}, emitWarning: broken }],
     ['variables that throw', Object.defineProperty({}, 'env', { get: broken })],
-  ])('%s is told to diag, and thrown to none', (_, host) => {
+  ])('%s is reported to diag, and thrown to no caller', (_, host) => {
     watchWarnings();
     const error = watchDiag();
     vi.stubGlobal('process', host);
@@ -76,14 +76,14 @@ describe('E5: a warning costs nothing where it cannot be given', () => {
     expect(error).toHaveBeenCalledTimes(1);
   });
 
-  test('a text that throws is told to diag', () => {
+  test('a text that throws is reported to diag', () => {
     watchWarnings();
     const error = watchDiag();
     expect(() => warnOnce(CODE, 'a', broken)).not.toThrow();
     expect(error).toHaveBeenCalledTimes(1);
   });
 
-  test('what remembers it on globalThis may be frozen', () => {
+  test('the state on globalThis may be frozen', () => {
     const warnings = watchWarnings();
     const key = Symbol.for('@breakerbox/core:warnings');
     Object.defineProperty(globalThis, key, { value: Object.freeze({}), configurable: true });
@@ -99,7 +99,7 @@ test('docs/troubleshooting.md has a row for each code, and no others', () => {
   expect(rows).toEqual([...WARNING_CODES]);
 });
 
-describe('where a copy is installed', () => {
+describe('location of an installed copy', () => {
   test.each([
     [
       'at home (file:///app/node_modules/@breakerbox/core/dist/telemetry/copies.js:110:20)',

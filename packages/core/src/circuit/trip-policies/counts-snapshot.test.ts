@@ -21,7 +21,7 @@ const calls = fc.array(
   { minLength: 1, maxLength: 40 },
 );
 
-test('C11: on another clock, counts go on as they would have, and give the same snapshot', () => {
+test('C11: with another clock, counts continue as before, and give the same snapshot', () => {
   fc.assert(
     fc.property(calls, calls, fc.nat({ max: 2_000 }), (before, after, idle) => {
       const ORIGIN = 1e6; // The other process: its clock has another origin.
@@ -48,7 +48,7 @@ test('C11: on another clock, counts go on as they would have, and give the same 
   );
 });
 
-test('C11: ages, not points in time; the oldest call first', () => {
+test('C11: a snapshot has ages, not points in time, with the oldest call first', () => {
   const facts = { durationMs: 5, tokens: 7, key: 'k' };
   const first = recordCall(undefined, { ...facts, category: 'network' }, policy, 40);
   const second = recordCall(first, { ...facts, category: undefined }, policy, 60);
@@ -84,7 +84,7 @@ test('C11, C13: a group keeps its tools; a circuit that counts nothing keeps nul
   ]);
 });
 
-test('C11: buckets that no snapshot wrote are put together, so that there are never more than 10', () => {
+test('C11: buckets that no snapshot wrote are merged, so that there are at most 10', () => {
   const buckets = Array.from({ length: 1_000 }, () => ({ ageMs: 1, calls: 1, amount: 1 }));
   expect(countsFrom({ wasted_tokens: { windowMs: 100, buckets } }, 50)).toEqual({
     wasted_tokens: { spanMs: 100, buckets: [{ startMs: 49, calls: 1_000, amount: 1_000 }] },

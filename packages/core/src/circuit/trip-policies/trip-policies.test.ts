@@ -108,15 +108,18 @@ test.each<[CircuitConfig, number]>([
   [{ failureThreshold: 1 }, 1],
   [{ profile: 'provider' }, 5],
   [{ profile: 'slow', failureThreshold: false }, 2],
-])('C14: the circuit of a key of %j opens at %i failures in a row, and by nothing else', (config, failureThreshold) => {
-  const rates = {
-    failureRate: { rate: 0.1 },
-    slowCallRate: { rate: 0.1, slowerThanMs: 1 },
-    wastedTokens: { tokens: 1 },
-  };
-  const { failureThreshold: _, ...rest } = config;
-  expect(resolveKeyPolicy({ ...config, ...rates })).toEqual({ ...resolvePolicy(rest), failureThreshold });
-});
+])(
+  'C14: the circuit of a key of %j opens at %i failures in a row, and for no other reason',
+  (config, failureThreshold) => {
+    const rates = {
+      failureRate: { rate: 0.1 },
+      slowCallRate: { rate: 0.1, slowerThanMs: 1 },
+      wastedTokens: { tokens: 1 },
+    };
+    const { failureThreshold: _, ...rest } = config;
+    expect(resolveKeyPolicy({ ...config, ...rates })).toEqual({ ...resolvePolicy(rest), failureThreshold });
+  },
+);
 
 const rate = { rate: 0.5, minimumCalls: 4, windowCalls: 6 };
 const byTime = { rate: 0.5, minimumCalls: 2, windowMs: 1_000 };
@@ -177,7 +180,7 @@ test.each<[CircuitConfig, readonly Call[], string]>([
 describe('C3: windows', () => {
   const policyOf = (config: CircuitConfig) => resolvePolicy({ ...never, ...config });
 
-  test('O3: a Retry-After of a failure in the window holds, although calls succeeded since then', () => {
+  test('O3: a Retry-After of a failure in the window applies, even if later calls succeeded', () => {
     const calls = [{ ...bad, retryAfterMs: 90_000 }, ok, ok, late(bad, 10)];
     expect(after(policyOf({ failureRate: rate }), calls)).toMatchObject({ outage: { notBeforeMs: 90_000 } });
   });
@@ -205,13 +208,13 @@ describe('C3: windows', () => {
     expect(opening(policyOf({ wastedTokens: wasted }), [costly], spent)).toBe('closed');
   });
 
-  test('C11: a window that is configured no more opens nothing', () => {
+  test('C11: a window that is no longer configured opens no circuit', () => {
     const policy = policyOf({ failureRate: rate, slowCallRate: { ...rate, slowerThanMs }, wastedTokens: wasted });
     const kept = after(policy, times(3, { ...costly, ...slow, tokens: 300 }));
     expect(opening(policyOf({}), times(9, { ...costly, ...slow }), kept)).toBe('closed');
   });
 
-  test('C11: an opening whose failure is not known has the category unknown', () => {
+  test('C11: an opening without a known failure has the category unknown', () => {
     const kept = after(policyOf({ failureRate: rate }), times(3, bad));
     expect(opening(policyOf({ failureRate: rate }), [ok], { ...kept, latest: undefined } as Circuit)).toBe(
       '1 failure_rate unknown',

@@ -5,7 +5,7 @@ import { addCalls, bucketsAt, type CallWindow, callsOf, callWindow, pushCall, ti
 const filled = (size: number, calls: readonly boolean[]): CallWindow => calls.reduce(pushCall, callWindow(size));
 
 describe('C3: a window of calls', () => {
-  test('C3: after any calls, it holds what a plain list of the last calls holds', () => {
+  test('C3: after any calls, it holds the same calls as a plain list of the last ones', () => {
     const sizes = fc.oneof(fc.integer({ min: 1, max: 70 }), fc.constantFrom(1_023, 1_024, 1_025, 2_049));
     fc.assert(
       fc.property(sizes, fc.array(fc.boolean(), { maxLength: 300 }), (size, calls) => {
@@ -23,23 +23,23 @@ describe('C3: a window of calls', () => {
     );
   });
 
-  test('C3: goes round a window of several pages', () => {
+  test('C3: it wraps around in a window of several pages', () => {
     const calls = Array.from({ length: 5_000 }, (_, index) => index % 7 === 0 || index % 31 === 3);
     expect(callsOf(filled(2_100, calls))).toEqual(calls.slice(-2_100));
   });
 
-  test('what was given out before is not changed by what comes after', () => {
+  test('later calls do not change a window that was returned before', () => {
     const before = filled(3, [true, false, true]);
     const copy = structuredClone(before);
     pushCall(pushCall(before, false), true);
     expect(before).toEqual(copy);
   });
 
-  describe('a call costs the same, however many there are', () => {
+  describe('a call costs the same in a window of any size', () => {
     const pagesCopied = (one: CallWindow, other: CallWindow) =>
       other.pages.filter((page, index) => page !== one.pages[index]).length;
 
-    test('one page of a hundred is copied, in an empty window as in a full one', () => {
+    test('a call copies one page of a hundred, in an empty window and in a full one', () => {
       const empty = callWindow(100_000);
       const full = filled(
         100_000,
@@ -56,7 +56,7 @@ describe('C3: a window of calls', () => {
       expect(others).toEqual([]);
     });
 
-    test('none is copied if the call equals the one that it pushes out', () => {
+    test('a call copies no page if it equals the call that it replaces', () => {
       const window = filled(2, [true, false]);
       expect(pushCall(window, true).pages).toBe(window.pages);
     });
@@ -67,7 +67,7 @@ describe('C3: a window of time', () => {
   const SPAN = 1_000;
   const BUCKET = 100;
 
-  test('C3: never counts a call as old as the window, never forgets one that is a bucket younger than that', () => {
+  test('C3: it never counts a call as old as the window, and never forgets one that is a bucket younger', () => {
     const calls = fc.array(fc.record({ wait: fc.nat({ max: 400 }), amount: fc.nat({ max: 5 }) }), { maxLength: 60 });
     fc.assert(
       fc.property(calls, fc.nat({ max: 1_500 }), fc.nat({ max: 1_000_000 }), (all, idle, origin) => {
@@ -97,7 +97,7 @@ describe('C3: a window of time', () => {
     );
   });
 
-  test('begins empty', () => {
+  test('it begins empty', () => {
     expect(timeWindow(SPAN)).toEqual({ spanMs: SPAN, buckets: [] });
   });
 
@@ -117,7 +117,7 @@ describe('C3: a window of time', () => {
     ]);
   });
 
-  test('at most 10 buckets, however long it goes on', () => {
+  test('it has at most 10 buckets, however long it runs', () => {
     let window = timeWindow(SPAN);
     for (let ms = 0; ms < 10_000; ms += 1) {
       window = addCalls(window, ms);
@@ -126,7 +126,7 @@ describe('C3: a window of time', () => {
     expect(window.buckets.length).toBe(10);
   });
 
-  test('what was given out before is not changed by what comes after', () => {
+  test('later calls do not change a window that was returned before', () => {
     const before = addCalls(timeWindow(SPAN), 0);
     addCalls(before, 1);
     expect(totalAt(before, 1)).toEqual({ calls: 1, amount: 1 });
