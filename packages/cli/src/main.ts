@@ -5,6 +5,7 @@ import { bundleCommand } from './bundle/bundle-command.ts';
 import { capabilitiesCommand } from './capabilities/capabilities-command.ts';
 import { classifyCommand } from './classify/classify-command.ts';
 import { demoCommand } from './demo/demo-command.ts';
+import { replayCommand } from './replay/replay-command.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
@@ -15,5 +16,6 @@ await new Command('breakerbox')
   .addCommand(capabilitiesCommand())
   .addCommand(bundleCommand())
   .addCommand(classifyCommand())
+  .addCommand(replayCommand())
   .showHelpAfterError('(see --help)')
   .parseAsync();

@@ -1,0 +1,45 @@
+import { type BreakerboxConfig, DEFAULT_JUDGEMENT, type ErrorCategory, type Outcome } from '@breakerbox/core';
+import { classifyError, classifyResult, type ReadContext } from '@breakerbox/instrumentation';
+import type { Ending } from './recording.ts';
+
+/** How a recorded call ended, as the classifier and the configuration judge it. */
+export interface JudgedEnding {
+  readonly outcome: Outcome;
+  readonly category: ErrorCategory | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** `key`: the failure is about the one host, file or account that the call chose. It does not count toward the tool's circuit. */
+  readonly blames: 'tool' | 'key';
+  /** The text gave no evidence: `tool_error` and `unknown` are what is left. */
+  readonly isUnjudged: boolean;
+}
+
+const SUCCESS: JudgedEnding = {
+  outcome: 'success',
+  category: undefined,
+  retryAfterMs: undefined,
+  blames: 'tool',
+  isUnjudged: false,
+};
+
+/** Categories of errors whose text and codes say nothing about the cause. */
+const WITHOUT_EVIDENCE: readonly (ErrorCategory | undefined)[] = ['tool_error', 'unknown'];
+
+/** Judges an ending with the classifier of `@breakerbox/instrumentation` and the configured outcomes (O1, O2). */
+export const judgeEnding = (
+  ending: Ending,
+  tool: string,
+  input: unknown,
+  config: Pick<BreakerboxConfig, 'tools' | 'defaults'>,
+): JudgedEnding => {
+  if ('outcome' in ending) {
+    const { outcome, category, retryAfterMs } = ending;
+    return outcome === 'success' ? SUCCESS : { outcome, category, retryAfterMs, blames: 'tool', isUnjudged: false };
+  }
+  const context: ReadContext = { tool, ...(input !== undefined && { input }) };
+  const verdict = 'error' in ending ? classifyError(ending.error, context) : classifyResult(ending.result, context);
+  if (verdict === undefined) return SUCCESS;
+  const { category, retryAfterMs, blames } = verdict;
+  const own = config.tools?.[tool]?.outcomes?.[category] ?? config.defaults?.outcomes?.[category];
+  const outcome = own ?? DEFAULT_JUDGEMENT[category];
+  return { outcome, category, retryAfterMs, blames, isUnjudged: WITHOUT_EVIDENCE.includes(category) };
+};

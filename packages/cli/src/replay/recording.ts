@@ -1,0 +1,83 @@
+import type { Decision, ErrorCategory, Outcome, Reason } from '@breakerbox/core';
+
+/**
+ * How a recorded call ended. `error` was thrown, `result` was returned: the classifier judges both. `outcome` was judged by whoever made
+ * the recording, and is taken as it is.
+ */
+export type Ending =
+  | {
+      readonly outcome: Outcome;
+      readonly category?: ErrorCategory | undefined;
+      readonly retryAfterMs?: number | undefined;
+    }
+  | { readonly error: unknown }
+  | { readonly result: unknown };
+
+interface EventBase {
+  /** The id of the session in the recording. */
+  readonly session: string;
+  /** Unix milliseconds by the recording's clock. */
+  readonly atMs: number;
+}
+
+/** The agent asked for a tool. */
+export interface StartEvent extends EventBase {
+  readonly kind: 'start';
+  readonly tool: string;
+  /** Joins a start with its end. Unique in its session while the call runs. */
+  readonly callId: string;
+  readonly agent?: string | undefined;
+  /** The arguments, for the loop guard and the classifier. They are never printed. */
+  readonly input?: unknown;
+  /** The group of the tool, such as its MCP server (C13). */
+  readonly group?: string | undefined;
+  /** The decision of the live run, if Breakerbox guarded it. */
+  readonly decided?: { readonly decision: Decision; readonly reason: Reason } | undefined;
+}
+
+/** A tool answered. */
+export interface EndEvent extends EventBase {
+  readonly kind: 'end';
+  readonly callId: string;
+  readonly ending: Ending;
+  readonly tokens?: number | undefined;
+}
+
+/** A turn of the agent loop ended: the model was called again. */
+export interface StepEvent extends EventBase {
+  readonly kind: 'step';
+}
+
+/** What every reader makes of a recording. */
+export type RecordedEvent = StartEvent | EndEvent | StepEvent;
+
+/** What a reader left out of a file, and what it noticed about the recording as a whole. */
+export interface ReadNotes {
+  /** Counts something that was left out, such as `lines that are not JSON`. */
+  skipped(what: string): void;
+  /** The version of the program that wrote the file. */
+  version(version: string): void;
+  /** Evidence that calls are missing (T4), in a few words. */
+  incomplete(evidence: string): void;
+}
+
+/** A file of a recording. */
+export interface RecordingFile {
+  readonly path: string;
+  /** Its lines, in batches. */
+  lines(): AsyncIterable<readonly string[]>;
+  /** All of it. @throws if it is longer than 512 MiB. */
+  text(): Promise<string>;
+}
+
+/** Reads one format. Each has a file of its own in `readers/`. */
+export interface RecordingReader {
+  /** The name of the format, as `--format` takes it. */
+  readonly name: string;
+  /** One line for `--help`. */
+  readonly description: string;
+  /** Whether a file that begins like this is of the format. `head` is at most 64 KiB. */
+  recognizes(head: string, path: string): boolean;
+  /** The events, in batches, ordered by time within each session. */
+  read(file: RecordingFile, notes: ReadNotes): AsyncIterable<readonly RecordedEvent[]>;
+}

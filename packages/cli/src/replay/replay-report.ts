@@ -1,0 +1,143 @@
+import type { FileReport, Recording } from './replay.ts';
+import type { ReplayConfig } from './simulation.ts';
+import type { Parity, SimulationTally } from './simulation-tally.ts';
+import {
+  addOutcomes,
+  noOutcomes,
+  type Opening,
+  type OutcomeCounts,
+  type Pause,
+  REJECTERS,
+  type RejectedCounts,
+  type Rejecter,
+  type ToolTally,
+  totalOf,
+} from './tallies.ts';
+
+/** What `breakerbox replay --json` prints. */
+export interface ReplayReport {
+  readonly version: 1;
+  /** The settings that were replayed, over the defaults. */
+  readonly config: ReplayConfig;
+  readonly recording: {
+    readonly files: readonly FileReport[];
+    readonly sessions: number;
+    readonly calls: number;
+    readonly steps: number;
+    readonly from: string | undefined;
+    readonly to: string | undefined;
+    /** Events before an earlier one of their session, and ends without a start. */
+    readonly misplaced: number;
+    /** Calls by their recorded outcome. */
+    readonly outcomes: OutcomeCounts;
+    /** Failures whose text gave the classifier no evidence. */
+    readonly unjudged: number;
+  };
+  /** Why nothing was decided, such as a sampled recording (T4). Then the fields below are left out. */
+  readonly refused?: readonly string[];
+  readonly decisions?: Decisions;
+}
+
+/** What the engine would have decided. */
+export interface Decisions {
+  /** Sessions in which at least one decision differs from the recording. */
+  readonly changedSessions: number;
+  readonly tools: readonly ToolReport[];
+  /** All rejected calls, by what rejected them. */
+  readonly rejected: Readonly<Record<Rejecter, RejectedCounts>>;
+  /** Calls into broken tools that would not have been made. `atMost` holds if the agents had gone on in the same way (T3). */
+  readonly failedCallsAvoided: Bounds;
+  /** Calls that had succeeded and would have been rejected. Never read one without the other. */
+  readonly goodCallsLost: Bounds;
+  readonly openings: readonly (Omit<Opening, 'openedAtMs' | 'closedAtMs'> & {
+    readonly from: string;
+    readonly to?: string;
+  })[];
+  readonly pauses: readonly (Omit<Pause, 'atMs'> & { readonly at: string })[];
+  /** If the recording is of agents that Breakerbox guarded: how the decisions compare (T8). */
+  readonly parity?: Parity;
+}
+
+/** `measured`: a fact of the recording. `atMost`: the upper bound. */
+export interface Bounds {
+  readonly measured: number;
+  readonly atMost: number;
+}
+
+/** One row of the table. */
+export interface ToolReport extends Omit<ToolTally, 'rejected'> {
+  readonly failedCallsAvoided: Bounds;
+  readonly goodCallsLost: Bounds;
+  readonly rejected: ToolTally['rejected'];
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Bounds of one outcome over some rejections. The loop guard rejects repeats, not broken tools: it is counted apart (T6). */
+const boundsOf = (rejected: Readonly<Record<Rejecter, RejectedCounts>>, outcome: keyof OutcomeCounts): Bounds => {
+  let [measured, modelled] = [0, 0];
+  for (const by of REJECTERS) {
+    if (by === 'loop_guard') continue;
+    measured += rejected[by].measured[outcome];
+    modelled += rejected[by].modelled[outcome];
+  }
+  return { measured, atMost: measured + modelled };
+};
+
+/** Makes the report of one simulation. */
+export const replayReport = (
+  recording: Recording,
+  config: ReplayConfig,
+  tally: SimulationTally,
+  allowIncomplete: boolean,
+): ReplayReport => {
+  const tools = [...tally.tools.values()];
+  const outcomes = noOutcomes();
+  for (const { calls } of tools) addOutcomes(outcomes, calls);
+  const unjudged = tools.reduce((sum, tool) => sum + tool.unjudged, 0);
+  const { files, sessions, calls, steps, firstMs, lastMs, misplaced } = recording;
+  const [from, to] = [firstMs, lastMs].map((ms) => (ms === undefined ? undefined : iso(ms)));
+  const refused = allowIncomplete
+    ? []
+    : files.flatMap(({ path, incomplete }) => incomplete.map((why) => `${path}: ${why}`));
+  return {
+    version: 1,
+    config,
+    recording: { files, sessions, calls, steps, from, to, misplaced, outcomes, unjudged },
+    ...(refused.length > 0 ? { refused } : { decisions: decisionsOf(tools, tally) }),
+  };
+};
+
+const decisionsOf = (tools: readonly ToolTally[], tally: SimulationTally): Decisions => {
+  const rejected = Object.fromEntries(
+    REJECTERS.map((by) => {
+      const sum: RejectedCounts = { measured: noOutcomes(), modelled: noOutcomes() };
+      for (const tool of tools) {
+        addOutcomes(sum.measured, tool.rejected[by].measured);
+        addOutcomes(sum.modelled, tool.rejected[by].modelled);
+      }
+      return [by, sum];
+    }),
+  ) as Record<Rejecter, RejectedCounts>;
+  const { openings, pauses, parity, changedSessions } = tally;
+  return {
+    changedSessions,
+    tools: tools
+      .map((tool) => ({
+        ...tool,
+        failedCallsAvoided: boundsOf(tool.rejected, 'failure'),
+        goodCallsLost: boundsOf(tool.rejected, 'success'),
+      }))
+      .sort((one, other) => other.openings - one.openings || totalOf(other.calls) - totalOf(one.calls)),
+    rejected,
+    failedCallsAvoided: boundsOf(rejected, 'failure'),
+    goodCallsLost: boundsOf(rejected, 'success'),
+    openings: openings.map(({ openedAtMs, closedAtMs, ...opening }) => ({
+      ...opening,
+      from: iso(openedAtMs),
+      ...(closedAtMs !== undefined && { to: iso(closedAtMs) }),
+    })),
+    pauses: pauses.map(({ atMs, ...pause }) => ({ ...pause, at: iso(atMs) })),
+    ...(parity.compared + parity.notCompared > 0 && { parity }),
+  };
+};

@@ -1,0 +1,145 @@
+import { type JudgedEnding, judgeEnding } from './judged-ending.ts';
+import { inTime } from './merge.ts';
+import { READERS, readerOf, recordingFile } from './readers.ts';
+import type { ReadNotes, RecordedEvent } from './recording.ts';
+import {
+  createSimulation,
+  type JudgeEnd,
+  type ReplayConfig,
+  type Simulation,
+  type SimulationObserver,
+} from './simulation.ts';
+
+/** What was read from a file. */
+export interface FileReport {
+  readonly path: string;
+  /** Undefined if no reader recognizes the file. */
+  readonly format: string | undefined;
+  /** Versions of the programs that wrote it. */
+  readonly versions: readonly string[];
+  events: number;
+  /** What was left out, with how often. */
+  readonly skipped: Readonly<Record<string, number>>;
+  /** Evidence that calls are missing (T4). */
+  readonly incomplete: readonly string[];
+  /** Why reading stopped before the end. */
+  error: string | undefined;
+}
+
+/** The recording as a whole. */
+export interface Recording {
+  readonly files: readonly FileReport[];
+  readonly sessions: number;
+  readonly calls: number;
+  readonly steps: number;
+  readonly firstMs: number | undefined;
+  readonly lastMs: number | undefined;
+  /** Events before an earlier one of their session, and ends without a start. */
+  readonly misplaced: number;
+}
+
+/** A text that the classifier could not judge, with the number of calls. */
+export type UnjudgedTexts = ReadonlyMap<string, number>;
+
+/** Options of {@link replayFiles}. */
+export interface ReplayOptions {
+  readonly paths: readonly string[];
+  /** The name of a format; default: each file is recognized by its beginning. */
+  readonly format?: string | undefined;
+  /** The simulations, each with its own configuration. The first configuration decides how ends are judged. */
+  readonly simulations: readonly {
+    readonly config: ReplayConfig;
+    readonly observer: SimulationObserver;
+    takes?(session: string): boolean;
+  }[];
+  /** Sees each event before the simulations do. */
+  readonly onEvent?: (event: RecordedEvent) => void;
+}
+
+interface Feed {
+  readonly simulation: Simulation;
+  takes?(session: string): boolean;
+}
+
+/**
+ * Reads recordings as streams, and runs every simulation over them at once.
+ *
+ * @throws BreakerboxConfigError if a configuration can't work; Error if there is no such format.
+ */
+export const replayFiles = async ({ paths, format, simulations, onEvent }: ReplayOptions): Promise<Recording> => {
+  if (format !== undefined && !READERS.some(({ name }) => name === format)) {
+    throw new Error(`There is no format '${format}'. Give one of ${READERS.map(({ name }) => name).join(', ')}.`);
+  }
+  const feeds: readonly Feed[] = simulations.map(({ config, observer, takes }) => ({
+    simulation: createSimulation(config, observer),
+    ...(takes && { takes }),
+  }));
+  const config = simulations[0]?.config ?? {};
+  const sessions = new Set<string>();
+  let [calls, steps, misplaced] = [0, 0, 0];
+  let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+
+  /** The judgement on the event that is being applied, which all simulations share. */
+  let judged: JudgedEnding | undefined;
+  const judge: JudgeEnd = ({ ending }, tool, input) => {
+    judged ??= judgeEnding(ending, tool, input, config);
+    return judged;
+  };
+
+  const apply = (event: RecordedEvent): void => {
+    sessions.add(event.session);
+    if (event.kind === 'start') calls += 1;
+    else if (event.kind === 'step') steps += 1;
+    if (event.atMs < firstMs) firstMs = event.atMs;
+    if (event.atMs > lastMs) lastMs = event.atMs;
+    onEvent?.(event);
+    judged = undefined;
+    let isPlaced = true;
+    for (const { simulation, takes } of feeds) {
+      if (takes === undefined || takes(event.session)) isPlaced = simulation.apply(event, judge) && isPlaced;
+    }
+    if (!isPlaced) misplaced += 1;
+  };
+
+  const files: FileReport[] = [];
+  const streams = paths.map((path) => readFile(path, format, files));
+  if (config.scope === 'process') {
+    for await (const event of inTime(streams)) apply(event);
+  } else {
+    for (const stream of streams) for await (const batch of stream) for (const event of batch) apply(event);
+  }
+  for (const { simulation } of feeds) simulation.finish();
+  const [from, to] = calls + steps > 0 ? [firstMs, lastMs] : [undefined, undefined];
+  return { files, sessions: sessions.size, calls, steps, firstMs: from, lastMs: to, misplaced };
+};
+
+/** The events of one file. A fault in the file ends it, and is on its report; other files are read all the same. */
+const readFile = async function* (
+  path: string,
+  format: string | undefined,
+  reports: FileReport[],
+): AsyncIterable<readonly RecordedEvent[]> {
+  const skipped: Record<string, number> = Object.create(null);
+  const versions: string[] = [];
+  const incomplete: string[] = [];
+  const report: FileReport = { path, format: undefined, versions, events: 0, skipped, incomplete, error: undefined };
+  reports.push(report);
+  const notes: ReadNotes = {
+    skipped: (what) => {
+      skipped[what] = (skipped[what] ?? 0) + 1;
+    },
+    version: (version) => void (versions.includes(version) || versions.push(version)),
+    incomplete: (evidence) => void (incomplete.includes(evidence) || incomplete.push(evidence)),
+  };
+  try {
+    const reader = await readerOf(path, format);
+    if (!reader) return;
+    Object.assign(report, { format: reader.name });
+    for await (const events of reader.read(recordingFile(path), notes)) {
+      report.events += events.length;
+      yield events;
+    }
+  } catch (error) {
+    report.error = error instanceof Error ? error.message : String(error);
+  }
+};

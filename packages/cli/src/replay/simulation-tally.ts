@@ -1,0 +1,163 @@
+import type { SimulatedCall, SimulationObserver } from './simulation.ts';
+import {
+  isFalse,
+  newToolTally,
+  noOutcomes,
+  type Opening,
+  type OutcomeCounts,
+  type Pause,
+  rejecterOf,
+  type ToolTally,
+} from './tallies.ts';
+
+/** Openings and pauses that a report lists. The tallies count all of them. */
+const MAX_LISTED = 5000;
+const MAX_DIFFERENCES = 20;
+/** Decisions that a recording cannot repeat (T8): they depend on arguments, on checks before the call, or on an operator. */
+const NOT_COMPARED: readonly string[] = [
+  'repeat',
+  'key_open',
+  'key_probe_due',
+  'unavailable',
+  'forced_open',
+  'not_allowed',
+  'disabled',
+];
+
+/** How the decisions of a live run compare to those of the replay (T8). */
+export interface Parity {
+  compared: number;
+  different: number;
+  /** Decisions that depend on what a recording does not have. */
+  notCompared: number;
+  /** The first 20. */
+  readonly differences: { session: string; tool: string; atMs: number; live: string; replay: string }[];
+}
+
+/** What a simulation found. */
+export interface SimulationTally {
+  readonly tools: ReadonlyMap<string, ToolTally>;
+  /** The first 5,000, in the order in which they began. */
+  readonly openings: readonly Opening[];
+  /** The first 5,000. */
+  readonly pauses: readonly Pause[];
+  /** Sessions in which anything was rejected. */
+  readonly changedSessions: number;
+  readonly parity: Parity;
+  readonly lastMs: number;
+}
+
+/**
+ * Counts what a simulation does.
+ * @param isShared the sessions share their circuits (scope `process`)
+ */
+export const tallySimulation = (
+  isShared: boolean,
+): { readonly observer: SimulationObserver; close(): SimulationTally } => {
+  const tools = new Map<string, ToolTally>();
+  const openings: Opening[] = [];
+  const open = new Map<string, Opening>();
+  const pauses: Pause[] = [];
+  const lastPause = new Map<string, Pause>();
+  const changed = new Set<string>();
+  const parity: Parity = { compared: 0, different: 0, notCompared: 0, differences: [] };
+  let lastMs = Number.NEGATIVE_INFINITY;
+
+  /** The circuit of a tool or a group. */
+  const keyOf = (session: string, tool: string): string => (isShared ? tool : `${session}\n${tool}`);
+
+  const tallyOf = (tool: string): ToolTally => {
+    const known = tools.get(tool) ?? newToolTally(tool);
+    tools.set(tool, known);
+    return known;
+  };
+
+  const closeOpening = (key: string, atMs: number): void => {
+    const opening = open.get(key);
+    if (!opening) return;
+    open.delete(key);
+    const tally = tallyOf(opening.tool);
+    tally.openMs += atMs - opening.openedAtMs;
+    if (isFalse(opening)) tally.falseOpenings += 1;
+  };
+
+  const compare = ({ live, session, tool, atMs, decision, reason }: SimulatedCall): void => {
+    if (!live) return;
+    if (NOT_COMPARED.includes(live.reason) || NOT_COMPARED.includes(reason)) {
+      parity.notCompared += 1;
+      return;
+    }
+    parity.compared += 1;
+    if (live.reason === reason && live.decision === decision) return;
+    parity.different += 1;
+    if (parity.differences.length < MAX_DIFFERENCES) {
+      const said = `${live.decision} (${live.reason})`;
+      parity.differences.push({ session, tool, atMs, live: said, replay: `${decision} (${reason})` });
+    }
+  };
+
+  const rejected = (call: SimulatedCall, outcome: keyof OutcomeCounts): void => {
+    const by = rejecterOf(call.reason);
+    const counts = tallyOf(call.tool).rejected[by];
+    (call.isMeasured ? counts.measured : counts.modelled)[outcome] += 1;
+    if (by === 'budget' || by === 'systemic') {
+      const pause = lastPause.get(call.session);
+      if (pause) pause.rejected[outcome] += 1;
+    }
+    const opening = rejectedBy.get(call);
+    if (opening) opening.rejected[outcome] += 1;
+  };
+
+  /** The opening that rejected a call. It may close before the recorded end of the call. */
+  const rejectedBy = new WeakMap<SimulatedCall, Opening>();
+
+  const observer: SimulationObserver = {
+    decided(call) {
+      compare(call);
+      if (call.executes) return;
+      changed.add(call.session);
+      if (rejecterOf(call.reason) !== 'circuit') return;
+      const circuit = call.reason === 'group_open' ? `group:${call.group}` : call.tool;
+      const opening = open.get(keyOf(call.session, circuit));
+      if (opening) rejectedBy.set(call, opening);
+    },
+    ended(call, judged) {
+      const outcome = judged?.outcome ?? 'unknown';
+      const tally = tallyOf(call.tool);
+      tally.calls[outcome] += 1;
+      if (judged?.isUnjudged) tally.unjudged += 1;
+      if (!call.executes) rejected(call, outcome);
+      if (call.atMs > lastMs) lastMs = call.atMs;
+    },
+    moved(session, tool, from, to, atMs, category) {
+      const key = keyOf(session, tool);
+      if (to === 'closed') {
+        const opening = open.get(key);
+        if (opening) opening.closedAtMs = atMs;
+        closeOpening(key, atMs);
+      } else if (from === 'half_open' && to === 'open') {
+        const opening = open.get(key);
+        if (opening) opening.failedProbes += 1;
+      } else if (to === 'open') {
+        const counts = { failedProbes: 0, rejected: noOutcomes() };
+        const opening: Opening = { session, tool, openedAtMs: atMs, closedAtMs: undefined, category, ...counts };
+        open.set(key, opening);
+        tallyOf(tool).openings += 1;
+        if (openings.length < MAX_LISTED) openings.push(opening);
+      }
+    },
+    paused(session, atMs, by) {
+      const pause: Pause = { session, atMs, by, rejected: noOutcomes() };
+      lastPause.set(session, pause);
+      if (pauses.length < MAX_LISTED) pauses.push(pause);
+    },
+  };
+
+  return {
+    observer,
+    close() {
+      for (const [key, { openedAtMs }] of [...open]) closeOpening(key, Math.max(lastMs, openedAtMs));
+      return { tools, openings, pauses, changedSessions: changed.size, parity, lastMs };
+    },
+  };
+};

@@ -1,0 +1,200 @@
+import {
+  type Breakerbox,
+  type BreakerboxConfig,
+  createBreakerbox,
+  type Decision,
+  type ErrorCategory,
+  type Outcome,
+  type Permit,
+  type Reason,
+  type ReportedState,
+  type Session,
+} from '@breakerbox/core';
+import type { JudgedEnding } from './judged-ending.ts';
+import type { EndEvent, RecordedEvent, StartEvent } from './recording.ts';
+
+/** Everything but the agent's name and the clock, which come from the recording. */
+export type ReplayConfig = Omit<BreakerboxConfig, 'agent' | 'clock'>;
+
+/** A call as the engine decided it. */
+export interface SimulatedCall {
+  readonly session: string;
+  readonly tool: string;
+  readonly group: string | undefined;
+  readonly atMs: number;
+  readonly decision: Decision;
+  readonly reason: Reason;
+  /** Whether the tool was run. A rejected call of the recording has its recorded outcome all the same. */
+  readonly executes: boolean;
+  /** No earlier decision of the session differs from the recording: here the recording says what would have happened. */
+  readonly isMeasured: boolean;
+  readonly live: StartEvent['decided'];
+}
+
+/** Gets what happens in a simulation. */
+export interface SimulationObserver {
+  decided(call: SimulatedCall): void;
+  /** The recorded end of a call. Undefined: the recording has none. */
+  ended(call: SimulatedCall, judged: JudgedEnding | undefined): void;
+  moved(
+    session: string,
+    tool: string,
+    from: ReportedState,
+    to: ReportedState,
+    atMs: number,
+    category: ErrorCategory | undefined,
+  ): void;
+  paused(session: string, atMs: number, by: 'budget' | 'systemic'): void;
+}
+
+/** The recording's clock. It never goes back. */
+interface ReplayClock {
+  readonly startMs: number;
+  atMs: number;
+}
+
+interface PendingCall {
+  readonly call: SimulatedCall;
+  readonly permit: Permit;
+  readonly input: unknown;
+}
+
+interface OpenSession {
+  readonly session: Session;
+  readonly clock: ReplayClock;
+  /** The declared tools. */
+  readonly tools: Set<string>;
+  readonly pending: Map<string, PendingCall>;
+  isMeasured: boolean;
+}
+
+/** Judges the end of a call. All simulations of one recording share the judgement. */
+export type JudgeEnd = (end: EndEvent, tool: string, input: unknown) => JudgedEnding;
+
+/** A run of the engine over a recording. */
+export interface Simulation {
+  /** @returns false if the event is before an earlier one of its session, or ends a call that was not started. */
+  apply(event: RecordedEvent, judge: JudgeEnd): boolean;
+  /** Reports the calls without an end. */
+  finish(): void;
+}
+
+const isRun = (decision: Decision): boolean => decision === 'call' || decision === 'probe';
+
+/** Settles a permit as the recording says. */
+const settle = ({ permit }: PendingCall, judged: JudgedEnding, tokens: number | undefined): void => {
+  const { outcome, category, retryAfterMs, blames } = judged;
+  const cost = tokens === undefined ? {} : { tokens };
+  if (outcome === 'success') permit.settle({ outcome, ...cost });
+  else {
+    permit.settle({
+      outcome: outcome as Exclude<Outcome, 'success'>,
+      ...cost,
+      ...(category !== undefined && { category }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(blames === 'key' && { blames }),
+    });
+  }
+};
+
+/**
+ * Runs the engine over recorded events. In scope `process` the sessions of an agent share a box and its time. Otherwise each session has
+ * a box of its own, so that sessions may come one after the other, whatever their times are.
+ *
+ * @throws BreakerboxConfigError if the configuration can't work.
+ */
+export const createSimulation = (config: ReplayConfig, observer: SimulationObserver): Simulation => {
+  createBreakerbox({ ...config, agent: 'replay' }); // Checks the configuration before a file is read.
+  const isShared = config.scope === 'process';
+  const boxes = new Map<string, { readonly box: Breakerbox; readonly clock: ReplayClock }>();
+  const sessions = new Map<string, OpenSession>();
+
+  const newBox = (agent: string, atMs: number) => {
+    const clock: ReplayClock = { startMs: atMs, atMs };
+    const time = { now: () => clock.atMs - clock.startMs, unixNow: () => clock.atMs };
+    const box = createBreakerbox({ ...config, agent, clock: time });
+    box.on('circuit.transition', ({ session, tool, from, to, unixMs, category }) =>
+      observer.moved(session, tool, from, to, unixMs, category),
+    );
+    box.on('budget.exhausted', ({ session, unixMs }) => observer.paused(session, unixMs, 'budget'));
+    box.on('systemic.detected', ({ session, unixMs }) => observer.paused(session, unixMs, 'systemic'));
+    return { box, clock };
+  };
+
+  const boxFor = (agent: string, atMs: number) => {
+    if (!isShared) return newBox(agent, atMs);
+    const known = boxes.get(agent) ?? newBox(agent, atMs);
+    boxes.set(agent, known);
+    return known;
+  };
+
+  const openSession = (event: RecordedEvent): OpenSession => {
+    const id = event.session;
+    const agent = (event.kind === 'start' ? event.agent : undefined) ?? 'replay';
+    const { box, clock } = boxFor(agent, event.atMs);
+    const opened = {
+      session: box.session({ id }),
+      clock,
+      tools: new Set<string>(),
+      pending: new Map(),
+      isMeasured: true,
+    };
+    sessions.set(id, opened);
+    return opened;
+  };
+
+  const start = (open: OpenSession, { session: id, tool, callId, input, group, decided: live }: StartEvent): void => {
+    const { session, clock, tools, pending } = open;
+    if (!tools.has(tool)) {
+      tools.add(tool);
+      session.declare(tool, group === undefined ? {} : { group });
+    }
+    const permit = session.acquire(tool, { callId, input });
+    const decision = permit.observed ?? permit.decision;
+    const executes = isRun(decision);
+    const call: SimulatedCall = {
+      session: id,
+      tool,
+      group: permit.group,
+      atMs: clock.atMs,
+      decision,
+      reason: permit.reason,
+      executes,
+      isMeasured: open.isMeasured,
+      live,
+    };
+    // Without Breakerbox, each recorded call was made.
+    if (executes !== isRun(live?.decision ?? 'call')) open.isMeasured = false;
+    observer.decided(call);
+    const before = pending.get(callId);
+    if (before) observer.ended(before.call, undefined);
+    pending.set(callId, { call, permit, input });
+  };
+
+  const end = ({ pending }: OpenSession, event: EndEvent, judge: JudgeEnd): boolean => {
+    const open = pending.get(event.callId);
+    if (!open) return false;
+    pending.delete(event.callId);
+    const judged = judge(event, open.call.tool, open.input);
+    settle(open, judged, event.tokens);
+    observer.ended(open.call, judged);
+    return true;
+  };
+
+  return {
+    apply(event, judge) {
+      const open = sessions.get(event.session) ?? openSession(event);
+      const isInOrder = event.atMs >= open.clock.atMs;
+      if (isInOrder) open.clock.atMs = event.atMs;
+      if (event.kind === 'end') return end(open, event, judge) && isInOrder;
+      if (event.kind === 'start') start(open, event);
+      else open.session.step();
+      return isInOrder;
+    },
+    finish() {
+      for (const { pending } of sessions.values()) {
+        for (const { call } of pending.values()) observer.ended(call, undefined);
+      }
+    },
+  };
+};
