@@ -127,7 +127,7 @@ class Session implements SessionApi {
     if (this.#serial === this.#nextLook) this.#look(false);
     const permit = this.#permit(entry, mode, decided, call, at);
     tallyDecision(entry.tally, permit.reason, permit.route);
-    this.#observer.decided(permit, options);
+    this.#observer.decided(permit, options, at.step);
     return permit;
   }
 

@@ -1,4 +1,10 @@
-import { type Breakerbox, createBreakerbox, type Session, type ToolConfig } from '@breakerbox/core';
+import {
+  type Breakerbox,
+  type BreakerboxConfig,
+  createBreakerbox,
+  type Session,
+  type ToolConfig,
+} from '@breakerbox/core';
 import { guardTools } from '@breakerbox/instrumentation/ai-sdk';
 import { httpEndpoint } from '@breakerbox/instrumentation/checks';
 import type { ToolSet } from 'ai';
@@ -22,6 +28,8 @@ export type AgentName = (typeof AGENT_NAMES)[number];
 /** One agent of the fleet. */
 export interface Agent {
   readonly name: AgentName;
+  /** The configuration of the box. */
+  readonly config: BreakerboxConfig;
   readonly box: Breakerbox;
   /** Milliseconds of thought before each step. */
   readonly thinkMs: number;
@@ -238,18 +246,20 @@ const createAgent = (
   { settings, groups = [], budget, thinkMs, ...parts }: Parts,
 ): Agent => {
   const cooldown = { cooldownMs: COOLDOWN_MS * pace, maxCooldownMs: MAX_COOLDOWN_MS * pace };
+  // The tools are declared here, so their series exist before the first call.
+  const config: BreakerboxConfig = {
+    agent: name,
+    defaults: cooldown,
+    groups: Object.fromEntries(groups.map((group) => [group, cooldown])),
+    precheckMaxAgeMs: PRECHECK_AGE_MS * pace,
+    ...(budget && { budget }),
+    tools: settings,
+  };
   return {
     ...parts,
     name,
-    // The tools are declared here, so their series exist before the first call.
-    box: createBreakerbox({
-      agent: name,
-      defaults: cooldown,
-      groups: Object.fromEntries(groups.map((group) => [group, cooldown])),
-      precheckMaxAgeMs: PRECHECK_AGE_MS * pace,
-      ...(budget && { budget }),
-      tools: settings,
-    }),
+    config,
+    box: createBreakerbox(config),
     thinkMs: thinkMs * pace,
     toolNames: Object.keys(settings),
   };

@@ -7,8 +7,8 @@ export interface JudgedEnding {
   readonly outcome: Outcome;
   readonly category: ErrorCategory | undefined;
   readonly retryAfterMs: number | undefined;
-  /** `key`: the failure is about the one host, file or account that the call chose. It does not count toward the tool's circuit. */
-  readonly blames: 'tool' | 'key';
+  /** `key`: the failure is about the one host, file or account that the call chose, and does not count toward the tool's circuit. */
+  readonly blames: 'tool' | 'group' | 'key';
   /** The text gave no evidence: `tool_error` and `unknown` are what is left. */
   readonly isUnjudged: boolean;
 }
@@ -32,8 +32,8 @@ export const judgeEnding = (
   config: Pick<BreakerboxConfig, 'tools' | 'defaults'>,
 ): JudgedEnding => {
   if ('outcome' in ending) {
-    const { outcome, category, retryAfterMs } = ending;
-    return outcome === 'success' ? SUCCESS : { outcome, category, retryAfterMs, blames: 'tool', isUnjudged: false };
+    const { outcome, category, retryAfterMs, blames = 'tool' } = ending;
+    return outcome === 'success' ? SUCCESS : { outcome, category, retryAfterMs, blames, isUnjudged: false };
   }
   const context: ReadContext = { tool, ...(input !== undefined && { input }) };
   const verdict = 'error' in ending ? classifyError(ending.error, context) : classifyResult(ending.result, context);

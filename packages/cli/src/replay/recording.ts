@@ -9,6 +9,8 @@ export type Ending =
       readonly outcome: Outcome;
       readonly category?: ErrorCategory | undefined;
       readonly retryAfterMs?: number | undefined;
+      /** What the failure blames, if it is not the tool (C13, C14). */
+      readonly blames?: 'group' | 'key' | undefined;
     }
   | { readonly error: unknown }
   | { readonly result: unknown };

@@ -66,6 +66,8 @@ interface OpenSession {
   readonly tools: Set<string>;
   readonly pending: Map<string, PendingCall>;
   isMeasured: boolean;
+  /** The reason of the latest decision of the live run. */
+  liveReason: Reason | undefined;
 }
 
 /** Judges the end of a call. All simulations of one recording share the judgement. */
@@ -92,9 +94,18 @@ const settle = ({ permit }: PendingCall, judged: JudgedEnding, tokens: number | 
       ...cost,
       ...(category !== undefined && { category }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
-      ...(blames === 'key' && { blames }),
+      ...(blames !== 'tool' && { blames }),
     });
   }
+};
+
+/** A live run that went on after a pause was resumed by a person, and spans do not say so (T8). */
+const resumeAsLive = (open: OpenSession, live: Reason | undefined): void => {
+  const before = open.liveReason;
+  open.liveReason = live;
+  if (live === undefined || live === before) return;
+  if (before === 'budget_exhausted') open.session.resume();
+  if (before === 'systemic') open.session.confirmRecovered();
 };
 
 /**
@@ -138,6 +149,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
       tools: new Set<string>(),
       pending: new Map(),
       isMeasured: true,
+      liveReason: undefined,
     };
     sessions.set(id, opened);
     return opened;
@@ -149,6 +161,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
       tools.add(tool);
       session.declare(tool, group === undefined ? {} : { group });
     }
+    resumeAsLive(open, live?.reason);
     const permit = session.acquire(tool, { callId, input });
     const decision = permit.observed ?? permit.decision;
     const executes = isRun(decision);

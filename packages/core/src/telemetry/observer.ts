@@ -13,8 +13,8 @@ import type { TrackedCircuit } from '../tracked-circuit.ts';
 export interface SessionObserver {
   /** The session is in use at `ms` (monotonic). `decides`: a decision follows. */
   used(ms: number, decides: boolean): void;
-  /** A decision was made. `permit` may be given a span. */
-  decided(permit: SessionPermit, options: AcquireOptions | undefined): void;
+  /** A decision was made in a step of the session. `permit` may be given a span. */
+  decided(permit: SessionPermit, options: AcquireOptions | undefined, step: number): void;
   /** A call is over. `late`: its circuit has moved on, so the result changes no circuit and no budget (C7). */
   concluded(permit: SessionPermit, judged: Judged, late: boolean, durationMs: number): void;
   /** A circuit was created or restored. */

@@ -39,6 +39,13 @@ export const ATTR = {
   tasks: 'breakerbox.tasks',
   freshnessLabel: 'breakerbox.freshness.label',
   availability: 'breakerbox.availability',
+  step: 'breakerbox.step',
+  /** Seconds that the tool asked to wait. */
+  retryAfter: 'breakerbox.retry_after',
+  /** `group` or `key`: what the failure blames, if it is not the tool. */
+  blames: 'breakerbox.blames',
+  /** The cost of the call. */
+  tokens: 'breakerbox.tokens',
 } as const;
 
 /** Values of {@link ATTR.operation}. With the agent's or the tool's name after it, each is the name of a span. */

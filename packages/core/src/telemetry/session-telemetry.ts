@@ -171,13 +171,13 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     if (mode !== 'observe_only') withdrawOpened(tool.series);
   }
 
-  decided(permit: SessionPermit, options: AcquireOptions | undefined): void {
+  decided(permit: SessionPermit, options: AcquireOptions | undefined, step: number): void {
     const { entry, reason } = permit;
     if (reason === 'closed' && entry.spec !== undefined) entry.spec.series.closed.value += 1;
     else this.#countDecision(permit);
     if (this.#box.emitter.heard.decision === true) this.#noteDecision(permit);
     const tracer = currentTracer();
-    if (tracer !== undefined) this.#trace(tracer, permit, options);
+    if (tracer !== undefined) this.#trace(tracer, permit, options, step);
     if (this.#pending !== undefined) this.flush();
   }
 
@@ -194,10 +194,16 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     this.#note('decision', { tool, decision, reason, route: route && summaryOf(route) });
   }
 
-  #trace(tracer: Tracer, permit: SessionPermit, options: AcquireOptions | undefined): void {
+  #trace(tracer: Tracer, permit: SessionPermit, options: AcquireOptions | undefined, step: number): void {
     const span = startDecisionSpan(tracer, permit, this.#span);
     if (span === undefined) return;
-    describeSpan(span, permit, this.#box.agent, this.#id, options, this.#causes(permit), this.#wasEnded);
+    describeSpan(
+      span,
+      permit,
+      { agent: this.#box.agent, id: this.#id, step, ended: this.#wasEnded },
+      options,
+      this.#causes(permit),
+    );
     if (!permit.executes) endSpan(span);
   }
 

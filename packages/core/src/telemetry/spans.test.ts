@@ -34,6 +34,22 @@ describe('spans', () => {
       [ATTR.generation]: 0,
       [ATTR.budgetRemaining]: 5,
       [ATTR.caution]: false,
+      [ATTR.step]: 0,
+      [ATTR.outcome]: 'success',
+    });
+  });
+
+  test('a span shows what a replay needs: step, outcome, wait and cost', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent, tools: { a: {} } });
+    session.step();
+    session.acquire('a').settle({ outcome: 'failure', category: 'rate_limit', retryAfterMs: 1500, tokens: 40 });
+    expect(finished()[0]?.attributes).toMatchObject({
+      [ATTR.step]: 1,
+      [ATTR.outcome]: 'failure',
+      [ATTR.errorType]: 'rate_limit',
+      [ATTR.retryAfter]: 1.5,
+      [ATTR.tokens]: 40,
     });
   });
 

@@ -85,6 +85,14 @@ export const startDecisionSpan = (
 
 const NO_OPTIONS: SpanOptions = {};
 
+/** The session of a decision, as its span shows it. */
+interface DescribedSession {
+  readonly agent: string;
+  readonly id: string;
+  readonly step: number;
+  readonly ended: boolean;
+}
+
 /**
  * Describes a decision on its span, and links the span to the circuits that decided. Only if the span is recorded, and one
  * attribute after the other, because this is the cheapest way for the SDK.
@@ -92,24 +100,23 @@ const NO_OPTIONS: SpanOptions = {};
 export const describeSpan = (
   span: Span,
   permit: SessionPermit,
-  agent: string,
-  session: string,
+  session: DescribedSession,
   options: AcquireOptions | undefined,
   causes: readonly TrackedCircuit[],
-  ended: boolean,
 ): void => {
   try {
     if (!span.isRecording()) return;
     span.setAttribute(ATTR.operation, OPERATION.call);
     span.setAttribute(ATTR.tool, permit.tool);
     span.setAttribute(ATTR.decision, permit.decision);
-    span.setAttribute(ATTR.agent, agent);
-    span.setAttribute(ATTR.conversation, session);
+    span.setAttribute(ATTR.agent, session.agent);
+    span.setAttribute(ATTR.conversation, session.id);
     span.setAttribute(ATTR.reason, permit.reason);
     span.setAttribute(ATTR.budgetRemaining, permit.budgetRemaining);
     span.setAttribute(ATTR.caution, permit.caution);
+    span.setAttribute(ATTR.step, session.step);
     if (permit.group !== undefined) span.setAttribute(ATTR.group, permit.group);
-    if (ended) span.setAttribute(ATTR.sessionEnded, true);
+    if (session.ended) span.setAttribute(ATTR.sessionEnded, true);
     if (permit.route !== undefined) describeRoute(span, permit.route);
     if (options !== undefined) describeCall(span, options);
     if (permit.circuit !== undefined && permit.state !== undefined) {
@@ -156,12 +163,20 @@ const insideExecuteTool = (tool: string, parent: Context): boolean => {
 /** Ends a span; a call's failure makes it an error. */
 export const endSpan = (span: Span, judged?: Judged): void => {
   try {
-    if (judged?.category !== undefined) span.setAttribute(ATTR.errorType, judged.category);
-    if (judged?.outcome === 'failure') span.setStatus({ code: SpanStatusCode.ERROR });
+    if (judged !== undefined && span.isRecording()) describeEnd(span, judged);
     span.end();
   } catch (error) {
     reportThrown('the span', error);
   }
+};
+
+const describeEnd = (span: Span, { outcome, category, blames, retryAfterMs, tokens }: Judged): void => {
+  span.setAttribute(ATTR.outcome, outcome);
+  if (category !== undefined) span.setAttribute(ATTR.errorType, category);
+  if (blames !== undefined) span.setAttribute(ATTR.blames, blames);
+  if (retryAfterMs !== undefined) span.setAttribute(ATTR.retryAfter, retryAfterMs / 1000);
+  if (tokens !== undefined) span.setAttribute(ATTR.tokens, tokens);
+  if (outcome === 'failure') span.setStatus({ code: SpanStatusCode.ERROR });
 };
 
 /** What to link to. */

@@ -1,0 +1,112 @@
+import type { Ending, ReadNotes, RecordedEvent, RecordingReader } from '../recording.ts';
+import { timeOf } from './jsonl.ts';
+
+/** An entry of a session file, as versions 1.0 to 2.1 write it. The format is internal to Claude Code, so everything may be missing. */
+interface Entry {
+  readonly type?: unknown;
+  readonly sessionId?: unknown;
+  readonly agentId?: unknown;
+  readonly timestamp?: unknown;
+  readonly version?: unknown;
+  readonly message?: { readonly id?: unknown; readonly content?: unknown } | null;
+  readonly permissionDecision?: { readonly decision?: unknown } | null;
+}
+
+interface Block {
+  readonly type?: unknown;
+  readonly id?: unknown;
+  readonly name?: unknown;
+  readonly input?: unknown;
+  readonly tool_use_id?: unknown;
+  readonly is_error?: unknown;
+  readonly content?: unknown;
+}
+
+/** Only these entries hold calls. The text is looked for first, because most of a file is something else. */
+const CALLS = /"type":\s*"tool_(?:use|result)"/;
+const SESSION = /"sessionId":/;
+
+/** Session files of Claude Code, in its folder `projects`. Subagents are sessions of their own. */
+export const claudeCodeReader: RecordingReader = {
+  name: 'claude-code',
+  description: 'session files of Claude Code (~/.claude/projects), versions 1.0 to 2.1',
+  recognizes: (head) => SESSION.test(head) && /"(?:parentUuid|leafUuid|operation)":/.test(head),
+  async *read(file, notes) {
+    const lastMessage = new Map<string, unknown>();
+    const seen = new Set<unknown>();
+    for await (const lines of file.lines()) {
+      const events: RecordedEvent[] = [];
+      for (const line of lines) if (CALLS.test(line)) readEntry(line, { lastMessage, seen, notes }, events);
+      yield events;
+    }
+  },
+};
+
+interface Progress {
+  /** The last message of the model, by session. A new one is a new step. */
+  readonly lastMessage: Map<string, unknown>;
+  /** Calls and results. A session that was continued repeats the entries of the one before. */
+  readonly seen: Set<unknown>;
+  readonly notes: ReadNotes;
+}
+
+const readEntry = (line: string, { lastMessage, seen, notes }: Progress, into: RecordedEvent[]): void => {
+  const entry = parsed(line);
+  const atMs = timeOf(entry?.timestamp);
+  const blocks = entry?.message?.content;
+  if (!entry || !isCallEntry(entry) || !Array.isArray(blocks)) {
+    if (!entry) notes.skipped('lines that are not JSON');
+    return;
+  }
+  if (atMs === undefined || typeof entry.sessionId !== 'string') {
+    notes.skipped('entries without sessionId or timestamp');
+    return;
+  }
+  if (typeof entry.version === 'string') notes.version(entry.version);
+  const session = typeof entry.agentId === 'string' ? `${entry.sessionId}/${entry.agentId}` : entry.sessionId;
+  for (const block of blocks as readonly Block[]) {
+    const event = eventOf(block, entry, session, atMs);
+    if (!event) continue;
+    const key = `${event.kind} ${'callId' in event ? event.callId : ''}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const message = entry.message?.id;
+    if (event.kind === 'start') {
+      if (lastMessage.has(session) && lastMessage.get(session) !== message) into.push({ kind: 'step', session, atMs });
+      lastMessage.set(session, message);
+    }
+    into.push(event);
+  }
+};
+
+/** Only what the model asked for and what it was told. Copies of requests hold the same calls again. */
+const isCallEntry = ({ type }: Entry): boolean => type === 'assistant' || type === 'user';
+
+const parsed = (line: string): Entry | undefined => {
+  try {
+    return JSON.parse(line) as Entry;
+  } catch {
+    return undefined;
+  }
+};
+
+const eventOf = (block: Block | null, entry: Entry, session: string, atMs: number): RecordedEvent | undefined => {
+  if (block?.type === 'tool_use' && typeof block.id === 'string' && typeof block.name === 'string') {
+    const { id: callId, name: tool, input } = block;
+    const group = /^mcp__(.+?)__/.exec(tool)?.[1];
+    return { kind: 'start', session, atMs, tool, callId, group, input, agent: 'claude-code' };
+  }
+  if (block?.type === 'tool_result' && typeof block.tool_use_id === 'string') {
+    return { kind: 'end', session, atMs, callId: block.tool_use_id, ending: endingOf(block, entry) };
+  }
+  return undefined;
+};
+
+/** Claude Code marks every error the same way, whether the tool threw or reported it. So it is judged like a reported error. */
+const endingOf = ({ is_error, content }: Block, { permissionDecision }: Entry): Ending => {
+  if (permissionDecision?.decision === 'reject') return { outcome: 'ignored', category: 'denied' };
+  if (is_error !== true) return { outcome: 'success' };
+  return {
+    result: { isError: true, content: typeof content === 'string' ? [{ type: 'text', text: content }] : content },
+  };
+};
