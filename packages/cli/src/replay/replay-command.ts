@@ -15,6 +15,7 @@ import { tallySimulation } from './simulation-tally.ts';
 interface Flags {
   readonly config?: string;
   readonly format?: string;
+  readonly agent?: string;
   readonly json: boolean;
   readonly allowIncomplete: boolean;
   readonly failOn?: string;
@@ -36,6 +37,7 @@ export const replayCommand = (io: CommandIo = processIo): Command =>
         READERS.map(({ name }) => name),
       ),
     )
+    .option('--agent <name>', 'only sessions of this agent; default: all')
     .option('--allow-incomplete', 'decide although calls are missing, as in sampled traces', false)
     .option(
       '--fail-on <condition>',
@@ -55,7 +57,12 @@ const run = async (
     const config = flags.config === undefined ? {} : await configOf(flags.config);
     const { observer, close } = tallySimulation(config.scope === 'process');
     const files = await recordingPaths(paths);
-    const recording = await replayFiles({ paths: files, format: flags.format, simulations: [{ config, observer }] });
+    const recording = await replayFiles({
+      paths: files,
+      format: flags.format,
+      agent: flags.agent,
+      simulations: [{ config, observer }],
+    });
     if (recording.calls === 0)
       throw new Error(
         'There is no tool call in these files. --format names their format, --json says what was left out.',

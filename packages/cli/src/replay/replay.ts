@@ -46,6 +46,8 @@ export interface ReplayOptions {
   readonly paths: readonly string[];
   /** The name of a format; default: each file is recognized by its beginning. */
   readonly format?: string | undefined;
+  /** Only sessions whose first call is of this agent. */
+  readonly agent?: string | undefined;
   /** The simulations, each with its own configuration. The first configuration decides how ends are judged. */
   readonly simulations: readonly {
     readonly config: ReplayConfig;
@@ -66,7 +68,13 @@ interface Feed {
  *
  * @throws BreakerboxConfigError if a configuration can't work; Error if there is no such format.
  */
-export const replayFiles = async ({ paths, format, simulations, onEvent }: ReplayOptions): Promise<Recording> => {
+export const replayFiles = async ({
+  paths,
+  format,
+  simulations,
+  onEvent,
+  agent,
+}: ReplayOptions): Promise<Recording> => {
   if (format !== undefined && !READERS.some(({ name }) => name === format)) {
     throw new Error(`There is no format '${format}'. Give one of ${READERS.map(({ name }) => name).join(', ')}.`);
   }
@@ -86,7 +94,9 @@ export const replayFiles = async ({ paths, format, simulations, onEvent }: Repla
     return judged;
   };
 
+  const isWanted = ofAgent(agent);
   const apply = (event: RecordedEvent): void => {
+    if (!isWanted(event)) return;
     sessions.add(event.session);
     if (event.kind === 'start') calls += 1;
     else if (event.kind === 'step') steps += 1;
@@ -111,6 +121,16 @@ export const replayFiles = async ({ paths, format, simulations, onEvent }: Repla
   for (const { simulation } of feeds) simulation.finish();
   const [from, to] = calls + steps > 0 ? [firstMs, lastMs] : [undefined, undefined];
   return { files, sessions: sessions.size, calls, steps, firstMs: from, lastMs: to, misplaced };
+};
+
+/** Whether an event is of an agent: its session is, by its first call. */
+const ofAgent = (agent: string | undefined): ((event: RecordedEvent) => boolean) => {
+  if (agent === undefined) return () => true;
+  const sessions = new Map<string, boolean>();
+  return (event) => {
+    if (event.kind === 'start' && !sessions.has(event.session)) sessions.set(event.session, event.agent === agent);
+    return sessions.get(event.session) === true;
+  };
 };
 
 /** The events of one file. A fault in the file ends it, and is on its report; other files are read all the same. */

@@ -81,14 +81,15 @@ export const tallySimulation = (
     if (isFalse(opening)) tally.falseOpenings += 1;
   };
 
-  const compare = ({ live, session, tool, atMs, decision, reason }: SimulatedCall): void => {
+  const compare = ({ live, session, tool, atMs, decision, reason, isAfterOperator }: SimulatedCall): void => {
     if (!live) return;
-    if (NOT_COMPARED.includes(live.reason) || NOT_COMPARED.includes(reason)) {
+    const isSame = live.reason === reason && live.decision === decision;
+    if (NOT_COMPARED.includes(live.reason) || NOT_COMPARED.includes(reason) || (isAfterOperator && !isSame)) {
       parity.notCompared += 1;
       return;
     }
     parity.compared += 1;
-    if (live.reason === reason && live.decision === decision) return;
+    if (isSame) return;
     parity.different += 1;
     if (parity.differences.length < MAX_DIFFERENCES) {
       const said = `${live.decision} (${live.reason})`;

@@ -29,6 +29,8 @@ export interface SimulatedCall {
   /** No earlier decision of the session differs from the recording: here the recording says what would have happened. */
   readonly isMeasured: boolean;
   readonly live: StartEvent['decided'];
+  /** A person resumed the live run at a time that the recording does not say. Probes after that may be due at another time. */
+  readonly isAfterOperator: boolean;
 }
 
 /** Gets what happens in a simulation. */
@@ -51,6 +53,8 @@ export interface SimulationObserver {
 interface ReplayClock {
   readonly startMs: number;
   atMs: number;
+  /** The latest time of an event. */
+  eventMs: number;
 }
 
 interface PendingCall {
@@ -66,6 +70,7 @@ interface OpenSession {
   readonly tools: Set<string>;
   readonly pending: Map<string, PendingCall>;
   isMeasured: boolean;
+  isAfterOperator: boolean;
   /** The reason of the latest decision of the live run. */
   liveReason: Reason | undefined;
 }
@@ -99,13 +104,29 @@ const settle = ({ permit }: PendingCall, judged: JudgedEnding, tokens: number | 
   }
 };
 
+/**
+ * Spans begin at whole milliseconds, and the engine decides more exactly. Calls of a guarded run are replayed a millisecond early, and
+ * wait for the live run's probe if it is due within two.
+ */
+const ROUNDED_MS = 1;
+const LATE_MS = 2 * ROUNDED_MS;
+
+const waitForProbe = ({ session, clock }: OpenSession, { tool, decided }: StartEvent): void => {
+  if (decided?.decision !== 'probe') return;
+  const { ms = Number.POSITIVE_INFINITY, notBeforeMs } = session.explain(tool).nextProbe ?? {};
+  const waitMs = Math.max(ms, notBeforeMs ?? 0);
+  if (waitMs > 0 && waitMs <= LATE_MS) clock.atMs += waitMs;
+};
+
 /** A live run that went on after a pause was resumed by a person, and spans do not say so (T8). */
 const resumeAsLive = (open: OpenSession, live: Reason | undefined): void => {
   const before = open.liveReason;
   open.liveReason = live;
   if (live === undefined || live === before) return;
-  if (before === 'budget_exhausted') open.session.resume();
+  if (before !== 'budget_exhausted' && before !== 'systemic') return;
+  open.isAfterOperator = true;
   if (before === 'systemic') open.session.confirmRecovered();
+  else open.session.resume();
 };
 
 /**
@@ -121,7 +142,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
   const sessions = new Map<string, OpenSession>();
 
   const newBox = (agent: string, atMs: number) => {
-    const clock: ReplayClock = { startMs: atMs, atMs };
+    const clock: ReplayClock = { startMs: atMs - ROUNDED_MS, atMs: atMs - ROUNDED_MS, eventMs: atMs };
     const time = { now: () => clock.atMs - clock.startMs, unixNow: () => clock.atMs };
     const box = createBreakerbox({ ...config, agent, clock: time });
     box.on('circuit.transition', ({ session, tool, from, to, unixMs, category }) =>
@@ -149,19 +170,22 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
       tools: new Set<string>(),
       pending: new Map(),
       isMeasured: true,
+      isAfterOperator: false,
       liveReason: undefined,
     };
     sessions.set(id, opened);
     return opened;
   };
 
-  const start = (open: OpenSession, { session: id, tool, callId, input, group, decided: live }: StartEvent): void => {
+  const start = (open: OpenSession, event: StartEvent): void => {
+    const { session: id, tool, callId, input, group, decided: live } = event;
     const { session, clock, tools, pending } = open;
     if (!tools.has(tool)) {
       tools.add(tool);
       session.declare(tool, group === undefined ? {} : { group });
     }
     resumeAsLive(open, live?.reason);
+    waitForProbe(open, event);
     const permit = session.acquire(tool, { callId, input });
     const decision = permit.observed ?? permit.decision;
     const executes = isRun(decision);
@@ -175,6 +199,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
       executes,
       isMeasured: open.isMeasured,
       live,
+      isAfterOperator: open.isAfterOperator,
     };
     // Without Breakerbox, each recorded call was made.
     if (executes !== isRun(live?.decision ?? 'call')) open.isMeasured = false;
@@ -197,8 +222,11 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
   return {
     apply(event, judge) {
       const open = sessions.get(event.session) ?? openSession(event);
-      const isInOrder = event.atMs >= open.clock.atMs;
-      if (isInOrder) open.clock.atMs = event.atMs;
+      const { clock } = open;
+      const isInOrder = event.atMs >= clock.eventMs;
+      clock.eventMs = Math.max(clock.eventMs, event.atMs);
+      const isRounded = event.kind === 'start' && event.decided !== undefined;
+      clock.atMs = Math.max(clock.atMs, event.atMs - (isRounded ? ROUNDED_MS : 0));
       if (event.kind === 'end') return end(open, event, judge) && isInOrder;
       if (event.kind === 'start') start(open, event);
       else open.session.step();
