@@ -1,22 +1,29 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { BreakerboxConfigError } from '@breakerbox/core';
 import { Command, Option } from 'commander';
 import { parse } from 'yaml';
 import { type CommandIo, documentOf, processIo } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
+import { gridOf } from './grid.ts';
 import { READERS } from './readers.ts';
 import { recordingPaths } from './recording-paths.ts';
-import { replayFiles } from './replay.ts';
+import { type Recording, replayFiles } from './replay.ts';
+import { replayPage } from './replay-page.ts';
 import { type ReplayReport, replayReport } from './replay-report.ts';
 import { replayText } from './replay-text.ts';
+import { keepTimelines, type SessionTimeline } from './session-timelines.ts';
 import type { ReplayConfig } from './simulation.ts';
 import { tallySimulation } from './simulation-tally.ts';
+import { collectTexts } from './unjudged-texts.ts';
 
 interface Flags {
   readonly config?: string;
   readonly format?: string;
   readonly agent?: string;
   readonly json: boolean;
+  readonly html?: string;
+  readonly grid: boolean;
+  readonly show: boolean;
   readonly allowIncomplete: boolean;
   readonly failOn?: string;
 }
@@ -39,6 +46,9 @@ export const replayCommand = (io: CommandIo = processIo): Command =>
     )
     .option('--agent <name>', 'only sessions of this agent; default: all')
     .option('--allow-incomplete', 'decide although calls are missing, as in sampled traces', false)
+    .option('--grid', 'try other thresholds and cooldowns, and recommend one if the recording supports it', false)
+    .option('--html <file>', 'write the report as one HTML page, with a timeline for each session')
+    .option('--show', 'list the texts of errors that could not be judged; they may contain private data', false)
     .option(
       '--fail-on <condition>',
       'exit with 1 if it holds, such as lost>0; lost, avoided, openings, pauses, different',
@@ -54,20 +64,8 @@ const run = async (
 ): Promise<void> => {
   try {
     const fails = flags.failOn === undefined ? undefined : conditionOf(flags.failOn);
-    const config = flags.config === undefined ? {} : await configOf(flags.config);
-    const { observer, close } = tallySimulation(config.scope === 'process');
-    const files = await recordingPaths(paths);
-    const recording = await replayFiles({
-      paths: files,
-      format: flags.format,
-      agent: flags.agent,
-      simulations: [{ config, observer }],
-    });
-    if (recording.calls === 0)
-      throw new Error(
-        'There is no tool call in these files. --format names their format, --json says what was left out.',
-      );
-    const report = replayReport(recording, config, close(), flags.allowIncomplete);
+    const { report, timelines } = await replayed(paths, flags);
+    if (flags.html !== undefined) await writeFile(flags.html, replayPage(report, timelines));
     out(flags.json ? documentOf(report) : replayText(report, columns));
     if (fails === undefined) return;
     if (report.refused)
@@ -80,6 +78,47 @@ const run = async (
     err(`breakerbox replay: ${explain(error)}\n`);
     exitWith(2);
   }
+};
+
+interface Replayed {
+  readonly report: ReplayReport;
+  readonly timelines: readonly SessionTimeline[];
+}
+
+const replayed = async (paths: readonly string[], flags: Flags): Promise<Replayed> => {
+  const config = flags.config === undefined ? {} : await configOf(flags.config);
+  const tally = tallySimulation(config.scope === 'process');
+  const kept = flags.html === undefined ? undefined : keepTimelines(tally.observer);
+  const grid = flags.grid ? gridOf(config) : undefined;
+  const texts = flags.show ? collectTexts() : undefined;
+  const recording = await replayFiles({
+    paths: await recordingPaths(paths),
+    format: flags.format,
+    agent: flags.agent,
+    simulations: [{ config, observer: kept?.observer ?? tally.observer }, ...(grid?.simulations ?? [])],
+    onJudged: texts?.add,
+  });
+  if (recording.calls === 0) throw new Error(noCalls(recording));
+  const report = replayReport(recording, config, tally.close(), flags.allowIncomplete);
+  const extras = {
+    ...(grid && !report.refused && { grid: grid.close() }),
+    ...(texts && { unjudgedTexts: texts.texts() }),
+  };
+  return { report: { ...report, ...extras }, timelines: kept?.timelines() ?? [] };
+};
+
+const noCalls = ({ files }: Recording): string => {
+  const faults = files.flatMap(({ path, error, format }) =>
+    error !== undefined
+      ? `'${printable(path)}': ${error}`
+      : format === undefined
+        ? `'${printable(path)}': no reader knows this format`
+        : [],
+  );
+  return `There is no tool call in ${files.length === 1 ? 'this file' : 'these files'}. Name the format with --format.${faults
+    .slice(0, 5)
+    .map((fault) => `\n  ${fault}`)
+    .join('')}`;
 };
 
 const explain = (error: unknown): string => {

@@ -1,3 +1,4 @@
+import type { GridReport } from './grid.ts';
 import type { FileReport, Recording } from './replay.ts';
 import type { ReplayConfig } from './simulation.ts';
 import type { Parity, SimulationTally } from './simulation-tally.ts';
@@ -36,6 +37,10 @@ export interface ReplayReport {
   /** Why nothing was decided, such as a sampled recording (T4). Then the fields below are left out. */
   readonly refused?: readonly string[];
   readonly decisions?: Decisions;
+  /** With `--grid`. */
+  readonly grid?: GridReport;
+  /** With `--show`: texts that the classifier could not judge, with their number of calls. */
+  readonly unjudgedTexts?: Readonly<Record<string, number>>;
 }
 
 /** What the engine would have decided. */
@@ -70,6 +75,38 @@ export interface ToolReport extends Omit<ToolTally, 'rejected'> {
   readonly goodCallsLost: Bounds;
   readonly rejected: ToolTally['rejected'];
 }
+
+/** The figures by which settings are compared. Rejections are upper bounds, without those of the loop guard. */
+export interface ReplayTotals {
+  readonly failures: number;
+  readonly failedSessions: number;
+  readonly avoided: number;
+  readonly lost: number;
+  readonly openings: number;
+  readonly falseOpenings: number;
+  readonly pauses: number;
+}
+
+/** Sums up a simulation. */
+export const totalsOf = ({ tools, pauses, failedSessions }: SimulationTally): ReplayTotals => {
+  const totals = {
+    failures: 0,
+    failedSessions,
+    avoided: 0,
+    lost: 0,
+    openings: 0,
+    falseOpenings: 0,
+    pauses: pauses.length,
+  };
+  for (const tool of tools.values()) {
+    totals.failures += tool.calls.failure;
+    totals.avoided += boundsOf(tool.rejected, 'failure').atMost;
+    totals.lost += boundsOf(tool.rejected, 'success').atMost;
+    totals.openings += tool.openings;
+    totals.falseOpenings += tool.falseOpenings;
+  }
+  return totals;
+};
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 

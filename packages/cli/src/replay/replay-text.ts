@@ -1,4 +1,5 @@
-import { plainTable, printable } from '../plain-table.ts';
+import { onOneLine, plainTable, printable } from '../plain-table.ts';
+import type { GridReport } from './grid.ts';
 import type { FileReport } from './replay.ts';
 import type { Bounds, Decisions, ReplayReport } from './replay-report.ts';
 import { totalOf } from './tallies.ts';
@@ -10,6 +11,8 @@ const MAX_ROWS = 20;
 export const replayText = (report: ReplayReport, columns: number): string => {
   const parts = [recordingText(report), ...(report.refused ? [refusedText(report.refused)] : [])];
   if (report.decisions) parts.push(...decisionsText(report.decisions, columns));
+  if (report.grid) parts.push(gridText(report.grid, columns));
+  if (report.unjudgedTexts) parts.push(textsText(report.unjudgedTexts));
   return `${parts.join('\n\n')}\n`;
 };
 
@@ -113,3 +116,31 @@ const parityText = ({ compared, different, notCompared, differences }: NonNullab
       ({ session, tool, live, replay }) => `  ${printable(session)} ${printable(tool)}: ${live}, replayed ${replay}`,
     ),
   ].join('\n');
+
+const gridText = ({ rows, recommended, why }: GridReport, columns: number): string => {
+  const header = ['failures to open', 'cooldown', 'opened', 'failed calls avoided', 'good calls lost', 'pauses'];
+  const both = (of: (half: GridReport['rows'][number]['tuning']) => number, row: GridReport['rows'][number]): string =>
+    `${of(row.tuning)} + ${of(row.heldOut)}`;
+  const cells = rows.map((row) => [
+    `${row.failureThreshold}`,
+    minutes(row.cooldownMs),
+    both(({ openings }) => openings, row),
+    both(({ avoided }) => avoided, row),
+    both(({ lost }) => lost, row),
+    both(({ pauses }) => pauses, row),
+  ]);
+  const advice = recommended
+    ? `Recommended: defaults: { failureThreshold: ${recommended.failureThreshold}, cooldownMs: ${recommended.cooldownMs} }. ${why}`
+    : `No change is recommended. ${why}`;
+  return `${plainTable([header, ...cells], columns, false)}\nBoth halves of the sessions: tuning + held out. Avoided and lost calls are upper bounds.\n\n${advice}`;
+};
+
+const textsText = (texts: Readonly<Record<string, number>>): string => {
+  const lines = Object.entries(texts).map(([text, number]) => `  ${number}  ${onOneLine(text)}`);
+  return lines.length === 0
+    ? 'The classifier judged every error.'
+    : [
+        'Errors that the classifier could not judge. A `classify` function of the tool can name their category:',
+        ...lines,
+      ].join('\n');
+};

@@ -1,7 +1,7 @@
 import { type JudgedEnding, judgeEnding } from './judged-ending.ts';
 import { inTime } from './merge.ts';
 import { READERS, readerOf, recordingFile } from './readers.ts';
-import type { ReadNotes, RecordedEvent } from './recording.ts';
+import type { Ending, ReadNotes, RecordedEvent } from './recording.ts';
 import {
   createSimulation,
   type JudgeEnd,
@@ -38,9 +38,6 @@ export interface Recording {
   readonly misplaced: number;
 }
 
-/** A text that the classifier could not judge, with the number of calls. */
-export type UnjudgedTexts = ReadonlyMap<string, number>;
-
 /** Options of {@link replayFiles}. */
 export interface ReplayOptions {
   readonly paths: readonly string[];
@@ -54,8 +51,8 @@ export interface ReplayOptions {
     readonly observer: SimulationObserver;
     takes?(session: string): boolean;
   }[];
-  /** Sees each event before the simulations do. */
-  readonly onEvent?: (event: RecordedEvent) => void;
+  /** Sees each judged end. */
+  readonly onJudged?: ((ending: Ending, judged: JudgedEnding) => void) | undefined;
 }
 
 interface Feed {
@@ -72,7 +69,7 @@ export const replayFiles = async ({
   paths,
   format,
   simulations,
-  onEvent,
+  onJudged,
   agent,
 }: ReplayOptions): Promise<Recording> => {
   if (format !== undefined && !READERS.some(({ name }) => name === format)) {
@@ -90,7 +87,10 @@ export const replayFiles = async ({
   /** The judgement on the event that is being applied, which all simulations share. */
   let judged: JudgedEnding | undefined;
   const judge: JudgeEnd = ({ ending }, tool, input) => {
-    judged ??= judgeEnding(ending, tool, input, config);
+    if (judged === undefined) {
+      judged = judgeEnding(ending, tool, input, config);
+      onJudged?.(ending, judged);
+    }
     return judged;
   };
 
@@ -102,7 +102,6 @@ export const replayFiles = async ({
     else if (event.kind === 'step') steps += 1;
     if (event.atMs < firstMs) firstMs = event.atMs;
     if (event.atMs > lastMs) lastMs = event.atMs;
-    onEvent?.(event);
     judged = undefined;
     let isPlaced = true;
     for (const { simulation, takes } of feeds) {

@@ -43,6 +43,8 @@ export interface SimulationTally {
   readonly pauses: readonly Pause[];
   /** Sessions in which anything was rejected. */
   readonly changedSessions: number;
+  /** Sessions with a recorded failure. */
+  readonly failedSessions: number;
   readonly parity: Parity;
   readonly lastMs: number;
 }
@@ -60,6 +62,7 @@ export const tallySimulation = (
   const pauses: Pause[] = [];
   const lastPause = new Map<string, Pause>();
   const changed = new Set<string>();
+  const failed = new Set<string>();
   const parity: Parity = { compared: 0, different: 0, notCompared: 0, differences: [] };
   let lastMs = Number.NEGATIVE_INFINITY;
 
@@ -126,6 +129,7 @@ export const tallySimulation = (
       const outcome = judged?.outcome ?? 'unknown';
       const tally = tallyOf(call.tool);
       tally.calls[outcome] += 1;
+      if (outcome === 'failure') failed.add(call.session);
       if (judged?.isUnjudged) tally.unjudged += 1;
       if (!call.executes) rejected(call, outcome);
       if (call.atMs > lastMs) lastMs = call.atMs;
@@ -158,7 +162,7 @@ export const tallySimulation = (
     observer,
     close() {
       for (const [key, { openedAtMs }] of [...open]) closeOpening(key, Math.max(lastMs, openedAtMs));
-      return { tools, openings, pauses, changedSessions: changed.size, parity, lastMs };
+      return { tools, openings, pauses, changedSessions: changed.size, failedSessions: failed.size, parity, lastMs };
     },
   };
 };
