@@ -133,7 +133,7 @@ const configOf = async (path: string): Promise<ReplayConfig> => {
   const value: unknown = parse(await readFile(path, 'utf8'));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new BreakerboxConfigError(
-      [{ path, message: 'is not a mapping. Give settings such as budget: { limit: 3 }.' }],
+      [{ path, message: 'is not a mapping. Give settings such as budget: { failures: 3 }.' }],
       'settings',
     );
   }

@@ -67,13 +67,15 @@ export const eventsOf = (row: Row, number: number, notes: ReadNotes): readonly R
   const atMs = timeOf(row.at);
   if (session === undefined) return skip(notes, 'rows without session');
   if (atMs === undefined) return skip(notes, 'rows whose at is neither an ISO date nor Unix milliseconds');
+  if (kind !== 'call' && kind !== 'start' && kind !== 'end' && kind !== 'step') {
+    return skip(notes, 'rows of another kind than call, start, end or step');
+  }
   if (kind === 'step') return [{ kind, session, atMs }];
   const callId = textOf(row.callId) ?? (kind === 'call' ? `row ${number}` : undefined);
   if (callId === undefined) return skip(notes, 'rows of kind start or end without callId');
   if (kind === 'end') return [endOf(row, session, atMs, callId)];
   const tool = textOf(row.tool);
   if (tool === undefined) return skip(notes, 'rows without tool');
-  if (kind !== 'start' && kind !== 'call') return skip(notes, 'rows of another kind than call, start, end or step');
   const [agent, group] = [textOf(row.agent), textOf(row.group)];
   const start: RecordedEvent = { kind: 'start', session, atMs, tool, callId, agent, group, input: row.input };
   if (kind === 'start') return [start];

@@ -1,0 +1,253 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { READERS, readerOf } from './readers.ts';
+import type { RecordedEvent } from './recording.ts';
+import { recordingFile } from './recording-file.ts';
+
+const RECORDINGS = fileURLToPath(new URL('../../recordings/', import.meta.url));
+
+/** The events of a file, and what its reader said about it. */
+const read = async (path: string, format?: string) => {
+  const reader = await readerOf(path, format);
+  const events: RecordedEvent[] = [];
+  const skipped: string[] = [];
+  const versions = new Set<string>();
+  const incomplete: string[] = [];
+  const notes = {
+    skipped: (what: string) => void skipped.push(what),
+    version: (version: string) => void versions.add(version),
+    incomplete: (evidence: string) => void incomplete.push(evidence),
+  };
+  for await (const batch of reader?.read(recordingFile(path), notes) ?? []) events.push(...batch);
+  return { format: reader?.name, events, skipped, versions: [...versions], incomplete };
+};
+
+/** The same for a text. */
+const readText = async (name: string, text: string) => {
+  const folder = await mkdtemp(join(tmpdir(), 'breakerbox-replay-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, name), text);
+  return read(join(folder, name));
+};
+
+const json = (...rows: readonly unknown[]): string => rows.map((row) => JSON.stringify(row)).join('\n');
+
+/** One line each: what happens, without times. */
+const story = (events: readonly RecordedEvent[]): readonly string[] =>
+  events.map((event) => {
+    if (event.kind === 'start') return `start ${event.tool}`;
+    return event.kind === 'end' ? `end ${'outcome' in event.ending ? event.ending.outcome : 'to judge'}` : 'step';
+  });
+
+describe('T2: a session file of Claude Code', () => {
+  test('T2: its calls, results and steps are read, and its version is known', async () => {
+    const { format, events, versions } = await read(join(RECORDINGS, 'claude-code-2.1.329.jsonl'));
+    expect({ format, versions }).toEqual({ format: 'claude-code', versions: ['2.1.329'] });
+    expect(story(events)).toEqual([
+      'start mcp__crm__find_customer',
+      'start mcp__crm__web_search',
+      'end to judge',
+      'end success',
+      ...['step', 'start mcp__crm__find_customer', 'end to judge'],
+      ...['step', 'start mcp__crm__find_customer', 'end to judge'],
+      ...['step', 'start mcp__crm__find_customer', 'end to judge'],
+      ...['step', 'start mcp__crm__web_search', 'end success'],
+    ]);
+    expect(events[0]).toMatchObject({ group: 'crm', session: 'bd32a69f-228f-4868-9cc0-9b285b94137e' });
+  });
+
+  test('T2: a denied call is ignored, a subagent is a session of its own, and a repeated entry counts once', async () => {
+    const at = '2026-11-23T05:41:12.000Z';
+    const entry = { sessionId: 's', timestamp: at, parentUuid: null };
+    const call = { type: 'tool_use', id: 'c1', name: 'Bash', input: { command: 'ls' } };
+    const asked = { ...entry, type: 'assistant', message: { id: 'm1', content: [call] } };
+    const told = { type: 'tool_result', tool_use_id: 'c1', is_error: true, content: 'no' };
+    const denied = { ...entry, type: 'user', permissionDecision: { decision: 'reject' }, message: { content: [told] } };
+    const sub = { ...asked, agentId: 'a7', message: { id: 'm2', content: [{ ...call, id: 'c2' }] } };
+    const { events } = await readText('s.jsonl', json(asked, asked, denied, sub));
+    expect(story(events)).toEqual(['start Bash', 'end ignored', 'start Bash']);
+    expect(events[2]?.session).toBe('s/a7');
+  });
+});
+
+describe('T2: OTLP JSON', () => {
+  const at = (ms: number): string => `${1_700_000_000_000 + ms}000000`;
+  const value = (one: unknown) => (typeof one === 'number' ? { intValue: `${one}` } : { stringValue: one });
+  const span = (spanId: string, from: number, to: number, attributes: object, more: object = {}) => ({
+    traceId: 't1',
+    spanId,
+    name: 'span',
+    startTimeUnixNano: at(from),
+    endTimeUnixNano: at(to),
+    attributes: Object.entries(attributes).map(([key, one]) => ({ key, value: value(one) })),
+    ...more,
+  });
+  const message = (...spans: readonly object[]) => ({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+
+  test('T2, T8: our own spans have decision, step and outcome', async () => {
+    const { format, events } = await read(join(RECORDINGS, 'breakerbox-spans.otlp.jsonl'));
+    expect(format).toBe('otlp');
+    const failures = events.filter(
+      (event) => event.kind === 'end' && 'outcome' in event.ending && event.ending.outcome === 'failure',
+    );
+    expect(failures).toHaveLength(3);
+    expect(events.filter(({ kind }) => kind === 'step').length).toBeGreaterThan(10);
+    const skips = events.filter((event) => event.kind === 'start' && event.decided?.decision === 'skip');
+    expect(skips).toHaveLength(3);
+  });
+
+  test('T2: spans of the GenAI conventions are put in order; model calls are steps', async () => {
+    const call = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
+    const { events } = await readText(
+      'traces.json',
+      json(
+        message(
+          span('b', 200, 900, { ...call, 'error.type': 'TimeoutError' }),
+          span('a', 0, 100, { 'gen_ai.operation.name': 'chat', 'gen_ai.conversation.id': 'c-1' }),
+          span('c', 300, 400, call, { status: { code: 2, message: 'HTTP 503' } }),
+        ),
+        message(span('d', 1000, 1100, { 'gen_ai.operation.name': 'chat' })),
+      ),
+    );
+    expect(story(events)).toEqual(['start search', 'start search', 'end to judge', 'end to judge', 'step']);
+    expect(new Set(events.map(({ session }) => session))).toEqual(new Set(['c-1']));
+  });
+
+  test('T2: spans of OpenInference and of the AI SDK are read', async () => {
+    const { events } = await readText(
+      'traces.json',
+      json(
+        message(
+          span('a', 0, 10, {
+            'openinference.span.kind': 'TOOL',
+            'tool.name': 'search',
+            'session.id': 's',
+            'output.value': '{"isError":true}',
+          }),
+          span('b', 20, 30, { 'ai.toolCall.name': 'mail' }, { name: 'ai.toolCall' }),
+        ),
+      ),
+    );
+    expect(story(events)).toEqual(['start search', 'end to judge', 'start mail', 'end to judge']);
+    expect(events[1]).toMatchObject({ session: 's', ending: { result: { isError: true } } });
+  });
+
+  test('T2: a message over several lines is read, and a span around ours is the same call', async () => {
+    const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
+    const ours = {
+      ...tool,
+      'breakerbox.decision': 'call',
+      'breakerbox.reason': 'closed',
+      'breakerbox.outcome': 'success',
+    };
+    const both = message(span('a', 0, 20, tool), span('b', 1, 19, ours, { parentSpanId: 'a' }));
+    const { events } = await readText('trace.json', JSON.stringify(both, null, 2));
+    expect(story(events)).toEqual(['start search', 'end success']);
+  });
+
+  test('T4: sampled spans are noticed', async () => {
+    const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
+    const sampled = await readText('a.json', json(message(span('a', 0, 1, tool, { traceState: 'ot=th:c' }))));
+    expect(sampled.incomplete).toEqual(['its spans are sampled']);
+    const all = await readText('b.json', json(message(span('a', 0, 1, tool, { traceState: 'ot=th:0' }))));
+    expect(all.incomplete).toEqual([]);
+  });
+
+  test('T4: missing parents are noticed', async () => {
+    const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
+    const chat = span('m', 0, 9, { 'gen_ai.operation.name': 'chat' });
+    const orphan = span('b', 2, 3, tool, { parentSpanId: 'gone' });
+    const { incomplete } = await readText(
+      'a.json',
+      json(message(chat, span('a', 1, 2, tool, { parentSpanId: 'm' }), orphan)),
+    );
+    expect(incomplete).toEqual(['1 of 2 tool spans have no parent in the file']);
+  });
+});
+
+describe('T2: result files of tau-bench', () => {
+  const call = { id: 'c1', function: { name: 'get_order', arguments: '{"id":1}' } };
+
+  test('T2: tau-bench has no times, so they are assumed', async () => {
+    const traj = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c1', content: 'Error: order not found' },
+      { role: 'assistant', content: 'Sorry.' },
+    ];
+    const { format, events, skipped } = await readText(
+      'run.json',
+      JSON.stringify([{ task_id: 3, reward: 0, traj, trial: 1 }]),
+    );
+    expect(format).toBe('tau-bench');
+    expect(story(events)).toEqual(['start get_order', 'end to judge', 'step']);
+    expect(events[0]).toMatchObject({ session: 'task 3, trial 1', input: { id: 1 } });
+    expect(skipped).toEqual(['runs without times: 5 s between messages are assumed']);
+  });
+
+  test('T2: tau2-bench has times and marks errors; tools of the simulated user are left out', async () => {
+    const messages = [
+      {
+        role: 'assistant',
+        timestamp: '2026-01-01T00:00:00Z',
+        tool_calls: [{ id: 'c1', name: 'get_order', arguments: {}, requestor: 'assistant' }],
+      },
+      { role: 'tool', id: 'c1', error: true, content: 'down', timestamp: '2026-01-01T00:00:02Z' },
+      {
+        role: 'user',
+        timestamp: '2026-01-01T00:00:03Z',
+        tool_calls: [{ id: 'u1', name: 'toggle_wifi', arguments: {}, requestor: 'user' }],
+      },
+    ];
+    const { events } = await readText(
+      'r.json',
+      JSON.stringify({ timestamp: '', info: {}, simulations: [{ id: 'x', task_id: '1', messages }] }),
+    );
+    expect(story(events)).toEqual(['start get_order', 'end to judge']);
+    expect(events[1]?.atMs).toBe(Date.parse('2026-01-01T00:00:02Z'));
+  });
+});
+
+describe('T2: the documented rows', () => {
+  const rows = [
+    { session: 's', at: '2026-01-01T00:00:00Z', tool: 'a', durationMs: 500, error: 'connect ECONNREFUSED 10.0.0.1:1' },
+    { session: 's', at: 1_767_225_600_100, tool: 'b', outcome: 'success', tokens: 3 },
+    { session: 's', at: 1_767_225_601_000, kind: 'step' },
+  ];
+
+  test('T2: JSONL: a call may be one row, and calls may overlap', async () => {
+    const { format, events } = await readText('calls.jsonl', json(...rows));
+    expect(format).toBe('jsonl');
+    expect(story(events)).toEqual(['start a', 'start b', 'end success', 'end to judge', 'step']);
+  });
+
+  test('T2: JSONL: a row that makes no sense is left out and counted', async () => {
+    const { events, skipped } = await readText(
+      'calls.jsonl',
+      `${json(rows[0], { session: 's', at: 'soon' }, { session: 's', at: 1, tool: 'a', kind: 'x' })}\nnot JSON\n`,
+    );
+    expect(events).toHaveLength(2);
+    expect(skipped).toEqual([
+      'rows whose at is neither an ISO date nor Unix milliseconds',
+      'rows of another kind than call, start, end or step',
+      'lines that are not a JSON object',
+    ]);
+  });
+
+  test('T2: CSV has the same fields, and cells may have commas and line ends', async () => {
+    const text =
+      'session,at,tool,durationMs,error\ns,2026-01-01T00:00:00Z,a,5,"timed out,\nafter 5 s"\ns,2026-01-01T00:00:01Z,b,,\n';
+    const { format, events } = await readText('calls.csv', text);
+    expect(format).toBe('csv');
+    expect(story(events)).toEqual(['start a', 'end to judge', 'start b', 'end to judge']);
+    expect(events[1]).toMatchObject({ ending: { error: 'timed out,\nafter 5 s' } });
+  });
+});
+
+test('T2: every format has a reader with a name of its own, and a file of another kind has none', async () => {
+  expect(new Set(READERS.map(({ name }) => name)).size).toBe(READERS.length);
+  expect((await readText('notes.json', '{"hello": "world"}')).format).toBeUndefined();
+});

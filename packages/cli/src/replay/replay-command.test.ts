@@ -1,0 +1,165 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { runCommand } from '../test-support-command.ts';
+import { replayCommand } from './replay-command.ts';
+import type { ReplayReport } from './replay-report.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'breakerbox-replay-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+});
+
+const at = (second: number): string => new Date(1_767_225_600_000 + second * 1000).toISOString();
+
+/** Calls of one session, one per second: `x` fails, `.` succeeds. */
+const calls = (session: string, story: string, tool = 'crm'): string =>
+  [...story]
+    .map((one, second) => ({
+      ...{ session, at: at(second), tool, durationMs: 10 },
+      ...(one === 'x' ? { error: 'connect ECONNREFUSED 10.0.0.1:5432 secret-token' } : { outcome: 'success' }),
+    }))
+    .map((row) => `${JSON.stringify(row)}\n`)
+    .join('');
+
+const replay = async (content: string, ...flags: readonly string[]) => {
+  await writeFile(join(folder, 'calls.jsonl'), content);
+  return runCommand((io) => replayCommand(io), [join(folder, 'calls.jsonl'), ...flags]);
+};
+
+const reported = async (content: string, ...flags: readonly string[]): Promise<ReplayReport> =>
+  JSON.parse((await replay(content, '--json', ...flags)).out);
+
+describe('breakerbox replay', () => {
+  test('T6: the table shows what would have opened, calls avoided beside calls lost, and which numbers are measured', async () => {
+    const { code, out, err } = await replay(calls('one', 'xxxxx..') + calls('two', '.......'));
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('14 calls of 2 sessions in 1 file');
+    expect(out).toMatch(/crm +14 +5 +1 +\d+ s +1 to 2 +0 to 2/);
+    expect(out).toContain('Failed calls avoided: 1 to 2. Good calls lost: 0 to 2. In 1 session.');
+    expect(out).toContain('The first number is measured');
+  });
+
+  test('T6: a recording without outages opens nothing', async () => {
+    expect((await replay(calls('one', '..x....x..'))).out).toContain('Nothing would have opened');
+  });
+
+  test('T7: no text of an error is printed without --show', async () => {
+    const odd = `${JSON.stringify({ session: 's', at: at(0), tool: 'crm', error: 'gizmo 17 says no' })}\n`;
+    const page = join(folder, 'page.html');
+    const { out } = await replay(odd + calls('one', 'xxxxx'), '--html', page);
+    expect(out + (await readFile(page, 'utf8'))).not.toMatch(/gizmo|secret-token|ECONNREFUSED/);
+    expect((await replay(odd, '--show')).out).toMatch(/1 {2}gizmo 0 says no/);
+  });
+
+  test('T6: the page is one file with a timeline for each session with rejected calls, and names in it are escaped', async () => {
+    const page = join(folder, 'page.html');
+    await replay(calls('<b>one</b>', 'xxxxx..') + calls('two', '....'), '--html', page);
+    const html = await readFile(page, 'utf8');
+    expect(html).toContain('&#60;b&#62;one&#60;/b&#62;');
+    expect(html.match(/<details/g)).toHaveLength(1);
+    expect(html).toMatch(/class="rejected failure"/);
+    expect(html).not.toMatch(/<script|src=|href=|<b>one/);
+  });
+
+  test('T1: settings come from a YAML file', async () => {
+    const config = join(folder, 'breakerbox.yaml');
+    await writeFile(config, 'agent: a\ndefaults:\n  failureThreshold: 2\n');
+    const { decisions, config: used } = await reported(calls('one', 'xxxx'), '--config', config);
+    expect(used).toEqual({ defaults: { failureThreshold: 2 } });
+    expect(decisions?.failedCallsAvoided).toEqual({ measured: 1, atMost: 2 });
+  });
+
+  test('T1: settings that cannot work are explained', async () => {
+    const config = join(folder, 'breakerbox.yaml');
+    await writeFile(config, 'defaults:\n  failureTreshold: 2\n');
+    const { code, err } = await replay(calls('one', 'x'), '--config', config);
+    expect(code).toBe(2);
+    expect(err).toMatch(/failureTreshold.*failureThreshold/s);
+  });
+
+  test.each([
+    ['lost>0', 'xxxxx..', 1],
+    ['lost>0', 'xxx', 0],
+    ['lost>2', 'xxxxx..', 0],
+    ['openings<1', '..', 1],
+    ['pauses>0', 'xxxxx..', 0],
+  ])('--fail-on %s of %s exits with %i', async (condition, story, code) => {
+    expect((await replay(calls('one', story), '--fail-on', condition)).code).toBe(code);
+  });
+
+  test('--fail-on explains a condition that it cannot read', async () => {
+    expect(await replay(calls('one', 'x'), '--fail-on', 'losses')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--fail-on is 'losses'. Give one of lost, avoided, openings, pauses, different"),
+    });
+  });
+
+  test('T4: a sampled recording is refused, unless --allow-incomplete is given', async () => {
+    const span = {
+      traceId: 't',
+      spanId: 'a',
+      name: 'execute_tool x',
+      startTimeUnixNano: '1700000000000000000',
+      traceState: 'ot=th:8',
+    };
+    const attributes = [{ key: 'gen_ai.operation.name', value: { stringValue: 'execute_tool' } }];
+    const text = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ ...span, attributes }] }] }] });
+    const refused = await replay(text);
+    expect(refused.out).toContain('Nothing was decided, because calls are missing in the recording.');
+    expect(refused.out).toContain('its spans are sampled');
+    expect((await reported(text)).decisions).toBeUndefined();
+    expect((await reported(text, '--allow-incomplete')).decisions).toBeDefined();
+    expect((await replay(text, '--fail-on', 'lost>0')).code).toBe(2);
+  });
+
+  test('a folder is searched, --agent chooses, and files of other kinds are named', async () => {
+    await mkdir(join(folder, 'deep'));
+    await writeFile(
+      join(folder, 'deep', 'a.jsonl'),
+      `${JSON.stringify({ session: 's', at: at(0), tool: 'x', agent: 'one' })}\n`,
+    );
+    await writeFile(join(folder, 'b.json'), '{}');
+    const { out } = await runCommand((io) => replayCommand(io), [folder, '--agent', 'one']);
+    expect(out).toContain('1 call of 1 session in 1 file');
+    expect(out).toContain('b.json: no reader knows this format');
+    const { err, code } = await runCommand((io) => replayCommand(io), [folder, '--agent', 'two']);
+    expect({ err, code }).toMatchObject({ code: 2, err: expect.stringContaining('There is no tool call') });
+  });
+
+  test('a path that does not exist is explained', async () => {
+    const { err, code } = await runCommand((io) => replayCommand(io), [join(folder, 'none')]);
+    expect(code).toBe(2);
+    expect(err).toMatch(/There is no file '.*none'\. Give the path of a recording or a folder\./);
+  });
+});
+
+describe('T5: --grid', () => {
+  /** Sessions with an outage of `length` calls each. */
+  const sessions = (count: number, story: string): string =>
+    Array.from({ length: count }, (_, index) => calls(`session ${index}`, story)).join('');
+
+  test('T5: too few failures support no recommendation, and it says how many are needed', async () => {
+    const { grid } = await reported(sessions(4, 'xxxx.'), '--grid');
+    expect(grid?.recommended).toBeUndefined();
+    expect(grid?.why).toMatch(
+      /half has \d+ failures in \d+ sessions\. Each half needs at least 30 in 5, so record more\./,
+    );
+  });
+
+  test('T5: the smallest change that is better in both halves is recommended', async () => {
+    const { grid } = await reported(sessions(40, 'xxxxx'), '--grid');
+    expect(grid?.recommended).toEqual({ failureThreshold: 2, cooldownMs: 60_000 });
+    expect(grid?.rows.find(({ failureThreshold }) => failureThreshold === 2)?.heldOut).toMatchObject({ lost: 0 });
+  });
+
+  test('T5: settings that lose good calls are not recommended', async () => {
+    const { grid } = await reported(sessions(40, 'xx..xx..xx..'), '--grid');
+    expect(grid).toMatchObject({
+      why: 'No setting is better than the current one in both halves of the sessions. Keep it.',
+    });
+    expect((await replay(sessions(40, 'xx..xx..xx..'), '--grid')).out).toContain('No change is recommended.');
+  });
+});

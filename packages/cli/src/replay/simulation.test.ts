@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { judgeEnding } from './judged-ending.ts';
+import type { Ending, RecordedEvent } from './recording.ts';
+import { createSimulation, type ReplayConfig } from './simulation.ts';
+import { tallySimulation } from './simulation-tally.ts';
+
+const DOWN: Ending = { error: 'connect ECONNREFUSED 10.0.0.1:5432' };
+const OK: Ending = { outcome: 'success' };
+
+interface Call {
+  readonly session?: string;
+  readonly tool?: string;
+  readonly at: number;
+  readonly ending?: Ending;
+  readonly input?: unknown;
+  readonly live?: {
+    readonly decision: 'call' | 'skip' | 'pause';
+    readonly reason: 'closed' | 'open' | 'budget_exhausted';
+  };
+}
+
+/** Calls that take 10 ms each. */
+const eventsOf = (calls: readonly Call[]): readonly RecordedEvent[] =>
+  calls.flatMap(({ session = 's', tool = 'crm', at, ending, input, live: decided }, index) => {
+    const base = { session, callId: `${index}` };
+    const start: RecordedEvent = { ...base, kind: 'start', tool, atMs: at, input, decided };
+    return ending ? [start, { ...base, kind: 'end' as const, atMs: at + 10, ending }] : [start];
+  });
+
+const simulate = (events: readonly RecordedEvent[], config: ReplayConfig = {}) => {
+  const { observer, close } = tallySimulation(config.scope === 'process');
+  const simulation = createSimulation(config, observer);
+  const placed = events.map((event) =>
+    simulation.apply(event, ({ ending }, tool, input) => judgeEnding(ending, tool, input, config)),
+  );
+  simulation.finish();
+  return { ...close(), misplaced: placed.filter((one) => !one).length };
+};
+
+const seconds = (from: number, to: number, ending: Ending, tool = 'crm'): readonly Call[] =>
+  Array.from({ length: to - from }, (_, index) => ({ at: (from + index) * 1000, ending, tool }));
+
+test('T3: the first rejected call of a session is measured, the later ones are modelled', () => {
+  const { tools, openings, changedSessions } = simulate(eventsOf([...seconds(0, 8, DOWN), ...seconds(8, 10, OK)]));
+  const crm = tools.get('crm');
+  expect(openings).toMatchObject([{ session: 's', tool: 'crm', category: 'network', openedAtMs: 2010 }]);
+  expect(crm?.calls).toEqual({ success: 2, failure: 8, ignored: 0, unknown: 0 });
+  expect(crm?.rejected.circuit.measured).toEqual({ success: 0, failure: 1, ignored: 0, unknown: 0 });
+  expect(crm?.rejected.circuit.modelled).toEqual({ success: 2, failure: 4, ignored: 0, unknown: 0 });
+  expect(changedSessions).toBe(1);
+});
+
+test('T1: a recorded call is the probe when the cooldown is over by the clock of the recording', () => {
+  const { openings, tools } = simulate(
+    eventsOf([...seconds(0, 3, DOWN), ...seconds(63, 64, DOWN), ...seconds(184, 186, OK)]),
+  );
+  expect(openings).toMatchObject([{ openedAtMs: 2010, closedAtMs: 184_010, failedProbes: 1 }]);
+  expect(tools.get('crm')?.openMs).toBe(182_000);
+});
+
+test('T6: an opening that rejects only calls that had succeeded is false', () => {
+  const { tools } = simulate(eventsOf([...seconds(0, 3, DOWN), ...seconds(3, 6, OK)]));
+  expect(tools.get('crm')).toMatchObject({ openings: 1, falseOpenings: 1 });
+});
+
+test('T6: repeats that the loop guard skips are counted apart', () => {
+  const same = { tool: 'crm', input: { id: 7 }, ending: { outcome: 'failure', category: 'invalid_input' } as const };
+  const calls = Array.from({ length: 6 }, (_, index) => ({ ...same, at: index * 1000 }));
+  const { tools } = simulate(eventsOf(calls), { defaults: { failureThreshold: 100 }, budget: { failures: 100 } });
+  expect(tools.get('crm')?.rejected.loop_guard.measured.failure).toBe(1);
+  expect(tools.get('crm')?.rejected.circuit.measured.failure).toBe(0);
+});
+
+test('T6: a session pauses when its budget is used up, and later calls of all tools count as its rejections', () => {
+  const calls = ['a', 'b', 'c'].flatMap((tool, index) => seconds(index * 2, index * 2 + 2, DOWN, tool));
+  const { pauses } = simulate(eventsOf([...calls, ...seconds(7, 9, OK, 'd')]), {
+    systemic: false,
+    budget: { failures: 5 },
+  });
+  expect(pauses).toMatchObject([{ session: 's', by: 'budget', rejected: { success: 2, failure: 1 } }]);
+});
+
+test('T1: sessions are apart, whatever their times are; in scope process they share circuits', () => {
+  const one = seconds(100, 102, DOWN).map((call) => ({ ...call, session: 'one' }));
+  const other = seconds(103, 105, DOWN).map((call) => ({ ...call, session: 'other' }));
+  expect(simulate(eventsOf([...one, ...other])).openings).toEqual([]);
+  expect(simulate(eventsOf([...other, ...one]))).toMatchObject({ openings: [], misplaced: 0 });
+  expect(simulate(eventsOf([...one, ...other]), { scope: 'process' }).openings).toHaveLength(1);
+});
+
+test('an event before an earlier one of its session keeps the time of that one, and an end without a start is left out', () => {
+  const stray: RecordedEvent = { kind: 'end', session: 's', atMs: 5000, callId: 'x', ending: OK };
+  expect(
+    simulate([
+      ...eventsOf([
+        { at: 9000, ending: OK },
+        { at: 8000, ending: OK },
+      ]),
+      stray,
+    ]).misplaced,
+  ).toBe(3);
+});
+
+test('a call without an end counts as unknown', () => {
+  expect(simulate(eventsOf([{ at: 0 }])).tools.get('crm')?.calls).toMatchObject({ unknown: 1 });
+});
+
+test('T8: decisions of a live run are compared, also after a person has resumed it', () => {
+  const live = (decision: 'call' | 'pause', reason: 'closed' | 'budget_exhausted') => ({ decision, reason }) as const;
+  const { parity } = simulate(
+    eventsOf([
+      { at: 0, ending: DOWN, live: live('call', 'closed') },
+      { at: 1000, live: live('pause', 'budget_exhausted') },
+      { at: 9000, ending: OK, live: live('call', 'closed') },
+      { at: 9500, live: live('pause', 'budget_exhausted') },
+    ]),
+    { systemic: false, budget: { failures: 1 }, defaults: { failureThreshold: 5 } },
+  );
+  expect(parity).toMatchObject({ compared: 3, different: 0, notCompared: 1 });
+});
+
+test('T8: a decision that differs is listed', () => {
+  const live = { decision: 'skip', reason: 'open' } as const;
+  expect(simulate(eventsOf([{ at: 0, live }])).parity).toMatchObject({
+    different: 1,
+    differences: [{ tool: 'crm', live: 'skip (open)', replay: 'call (closed)' }],
+  });
+});
+
+test('settings that cannot work are rejected before a file is read', () => {
+  expect(() => createSimulation({ budget: { failures: 0 } }, tallySimulation(false).observer)).toThrow(
+    /budget\.failures/,
+  );
+});
