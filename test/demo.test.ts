@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
 import type { DemoReport } from '../packages/cli/src/demo/demo-report.ts';
 import { INCIDENTS } from '../packages/cli/src/demo/incidents.ts';
+import { parityOf, startTraceFile } from './demo-parity.ts';
 import { childrenOf, commandOf, isAlive } from './processes.ts';
 
 const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url));
@@ -79,8 +80,9 @@ const reading = async (prometheus: string) => {
 const positive: number = expect.toSatisfy((value: number) => value > 0, 'is above 0');
 
 describe('breakerbox demo', () => {
-  test.concurrent('in 90 s a circuit opens, probes and closes, a budget is exhausted, an outage is one event, and alerts arrive', async (context) => {
-    const demo = startDemo(context, ['--for', '90s', '--json']);
+  test.concurrent('T8: in 90 s a circuit opens and closes, a budget is exhausted, an outage is one event, alerts arrive, and a replay decides the same', async (context) => {
+    const traces = await startTraceFile(context);
+    const demo = startDemo(context, ['--for', '90s', '--json'], traces.env);
     const seen = new Set<number>();
     let last: Awaited<ReturnType<typeof reading>> | undefined;
     const watching = setInterval(() => {
@@ -152,6 +154,12 @@ describe('breakerbox demo', () => {
     const played = done.script.incidents.map(({ title, what }) => `${title} ${what}`);
     for (const { title } of INCIDENTS)
       expect(played).toEqual(expect.arrayContaining([`${title} begins`, `${title} ends`]));
+
+    // T8: replayed, the traces of the run give the decisions of the run.
+    for (const [agent, parity] of Object.entries(await parityOf(traces.path))) {
+      expect(parity, agent).toMatchObject({ different: 0, differences: [] });
+      expect(parity.compared, agent).toBeGreaterThan(200);
+    }
 
     // Rejected calls go to another tool, the last good result, a person, or nowhere.
     const { routes, scope, stale, reports } = done;

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createBreakerbox } from '@breakerbox/core';
 import { parseCapabilitiesYaml } from '@breakerbox/instrumentation/capabilities';
 import { parse } from 'yaml';
 import type { Fence } from './fences.ts';
@@ -25,6 +26,7 @@ const checkYaml = async (code: string, folder: string): Promise<void> => {
   const keys = Object.keys(data);
   if (keys.some((key) => ['scrape_configs', 'rule_files', 'alerting'].includes(key)))
     return checkPrometheus(code, folder);
+  if (keys.includes('defaults')) return void createBreakerbox({ ...data, agent: 'documented' });
   if (keys.includes('tools')) return void parseCapabilitiesYaml(code, 'capabilities.yaml');
   if (keys.includes('env')) return checkVariables(data as Container);
   throw new Error(`has ${keys.join(', ')}, of which docs/snippets/others.ts doesn't know what they configure.`);

@@ -1,7 +1,7 @@
 import type { Decision, ErrorCategory, Outcome, Reason } from '@breakerbox/core';
 
 /**
- * How a recorded call ended. `error` was thrown, `result` was returned: the classifier judges both. `outcome` was judged by whoever made
+ * How a recorded call ended. `error` was thrown, `result` was returned: the classifier judges both. `outcome` was judged by the program that made
  * the recording, and is taken as it is.
  */
 export type Ending =

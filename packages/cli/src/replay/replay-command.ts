@@ -149,7 +149,7 @@ const VALUES: Readonly<Record<string, (report: ReplayReport) => number>> = {
   different: ({ decisions }) => decisions?.parity?.different ?? 0,
 };
 
-/** A condition such as `lost>0`. @throws Error if it is none */
+/** A condition such as `lost>0`. @throws Error if the text is not a condition */
 const conditionOf = (text: string): ((report: ReplayReport) => boolean) => {
   const [, name = '', sign, limit] = /^\s*(\w+)\s*([<>])\s*(\d+)\s*$/.exec(text) ?? [];
   const value = Object.hasOwn(VALUES, name) ? VALUES[name] : undefined;

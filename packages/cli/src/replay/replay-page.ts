@@ -31,6 +31,7 @@ ${sections.join('\n')}
 const STYLE = `
 :root { color-scheme: light dark; --ok: #2e7d32; --failed: #c62828; --other: #757575; --open: #c6282833; --rule: #8884; }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 1200px; padding: 0 1rem; }
+pre { white-space: pre-wrap; }
 pre, code { font: 13px/1.5 ui-monospace, monospace; overflow-x: auto; }
 pre { border: 1px solid var(--rule); border-radius: 6px; padding: 1rem; }
 svg { display: block; max-width: 100%; height: auto; font: 12px ui-monospace, monospace; }
@@ -52,7 +53,7 @@ const shown = (name: string, most: number): string => {
 const timelinesPart = (timelines: readonly SessionTimeline[], { openings }: Decisions): string => {
   if (timelines.length === 0) return '';
   const legend =
-    'A dot is a recorded call: green succeeded, red failed, grey neither. A ring is a call that would have been rejected. Behind them, red shows while the circuit is open.';
+    'A dot is a recorded call: green succeeded, red failed, grey neither. A ring is a call that would have been rejected. Behind them, red shows while the circuit of the tool or its group is open.';
   const parts = timelines.map((timeline, index) => timelinePart(timeline, openings, index < 5));
   return `<h2>Sessions with rejected calls</h2>\n<p>${legend}</p>\n${parts.join('\n')}`;
 };
@@ -66,10 +67,11 @@ const timelinePart = (
   const x = (ms: number): number =>
     NAMES + ((Math.min(Math.max(ms, from), to) - from) / Math.max(1, to - from)) * (WIDTH - NAMES - 12);
   const tools = [...new Set(calls.map(({ tool }) => tool))];
+  const groups = new Map(calls.map(({ tool, group }) => [tool, `group:${group}`]));
   const rows = tools.map((tool, row) => {
     const y = row * ROW + ROW;
     const bands = openings
-      .filter((opening) => opening.tool === tool && opening.session === session)
+      .filter((opening) => opening.session === session && (opening.tool === tool || opening.tool === groups.get(tool)))
       .map(({ from: since, to: until }) => {
         const left = x(Date.parse(since));
         const width = Math.max(1, x(until === undefined ? to : Date.parse(until)) - left);

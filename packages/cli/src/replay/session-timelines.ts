@@ -10,6 +10,7 @@ const MAX_OPEN = 2000;
 /** A call on a timeline. */
 export interface CallMark {
   readonly tool: string;
+  readonly group: string | undefined;
   readonly atMs: number;
   readonly decision: SimulatedCall['decision'];
   readonly reason: SimulatedCall['reason'];
@@ -56,8 +57,8 @@ export const keepTimelines = (
         kept.more += 1;
         return;
       }
-      const { tool, atMs, decision, reason } = call;
-      const mark: CallMark = { tool, atMs, decision, reason, outcome: 'unknown' };
+      const { tool, group, atMs, decision, reason } = call;
+      const mark: CallMark = { tool, group, atMs, decision, reason, outcome: 'unknown' };
       kept.calls.push(mark);
       marks.set(call, mark);
     },

@@ -206,7 +206,13 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
     observer.decided(call);
     const before = pending.get(callId);
     if (before) observer.ended(before.call, undefined);
-    pending.set(callId, { call, permit, input });
+    const made: PendingCall = { call, permit, input };
+    if (isRun(live?.decision ?? 'call')) pending.set(callId, made);
+    else {
+      // The live run rejected it, so it has no result. Unsettled, it would keep the place of a probe.
+      if (executes) permit.settle({ outcome: 'ignored' });
+      observer.ended(call, undefined);
+    }
   };
 
   const end = ({ pending }: OpenSession, event: EndEvent, judge: JudgeEnd): boolean => {

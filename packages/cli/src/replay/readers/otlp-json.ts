@@ -46,7 +46,7 @@ export interface Span {
 const REMOTE_KNOWN = 0x100;
 const REMOTE = 0x200;
 
-/** The spans of one OTLP message; undefined if the value is none. */
+/** The spans of one OTLP message; undefined if the value is not a message. */
 export const spansOf = (message: unknown): readonly Span[] | undefined => {
   const resources = listOf(message, 'resourceSpans');
   if (!resources) return undefined;
