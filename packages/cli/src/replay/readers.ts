@@ -4,7 +4,7 @@ import { jsonlReader } from './readers/jsonl.ts';
 import { otlpReader } from './readers/otlp.ts';
 import { tauBenchReader } from './readers/tau-bench.ts';
 import type { RecordingReader } from './recording.ts';
-import { headOf, recordingFile } from './recording-file.ts';
+import { headOf } from './recording-file.ts';
 
 /** All formats. The first that recognizes a file reads it. To add one, write a file in `readers/` and list it here. */
 export const READERS: readonly RecordingReader[] = [
@@ -21,5 +21,3 @@ export const readerOf = async (path: string, format: string | undefined): Promis
   const head = await headOf(path);
   return READERS.find((reader) => reader.recognizes(head, path));
 };
-
-export { recordingFile };

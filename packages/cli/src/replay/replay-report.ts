@@ -1,7 +1,4 @@
 import type { GridReport } from './grid.ts';
-import type { FileReport, Recording } from './replay.ts';
-import type { ReplayConfig } from './simulation.ts';
-import type { Parity, SimulationTally } from './simulation-tally.ts';
 import {
   addOutcomes,
   noOutcomes,
@@ -13,7 +10,10 @@ import {
   type Rejecter,
   type ToolTally,
   totalOf,
-} from './tallies.ts';
+} from './rejections.ts';
+import type { FileReport, Recording } from './replay.ts';
+import type { ReplayConfig } from './simulation.ts';
+import type { Parity, SimulationTally } from './simulation-tally.ts';
 
 /** What `breakerbox replay --json` prints. */
 export interface ReplayReport {

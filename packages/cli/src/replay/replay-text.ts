@@ -1,8 +1,8 @@
 import { onOneLine, plainTable, printable } from '../plain-table.ts';
 import type { GridReport } from './grid.ts';
+import { totalOf } from './rejections.ts';
 import type { FileReport } from './replay.ts';
 import type { Bounds, Decisions, ReplayReport } from './replay-report.ts';
-import { totalOf } from './tallies.ts';
 
 /** Sessions ids and tools of a report, and differences of a live run, that are listed. `--json` has all. */
 const MAX_ROWS = 20;

@@ -1,7 +1,8 @@
 import { type JudgedEnding, judgeEnding } from './judged-ending.ts';
 import { inTime } from './merge.ts';
-import { READERS, readerOf, recordingFile } from './readers.ts';
+import { READERS, readerOf } from './readers.ts';
 import type { Ending, ReadNotes, RecordedEvent } from './recording.ts';
+import { recordingFile } from './recording-file.ts';
 import {
   createSimulation,
   type JudgeEnd,

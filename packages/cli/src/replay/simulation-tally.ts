@@ -1,4 +1,3 @@
-import type { SimulatedCall, SimulationObserver } from './simulation.ts';
 import {
   isFalse,
   newToolTally,
@@ -8,7 +7,8 @@ import {
   type Pause,
   rejecterOf,
   type ToolTally,
-} from './tallies.ts';
+} from './rejections.ts';
+import type { SimulatedCall, SimulationObserver } from './simulation.ts';
 
 /** Openings and pauses that a report lists. The tallies count all of them. */
 const MAX_LISTED = 5000;
