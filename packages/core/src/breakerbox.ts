@@ -26,6 +26,7 @@ import { shortened } from './config/names.ts';
 import { checkListener, validateConfig, validateSessionOptions, validateTool } from './config/validation.ts';
 import { createEmitter } from './emitter.ts';
 import type { BreakerboxEvents } from './events.ts';
+import { createResultPool } from './freshness/last-good.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
 import { createPrecheckCache, type Precheck } from './precheck.ts';
 import type { Capability } from './routing/capability.ts';
@@ -221,6 +222,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     shared: scope === 'process' ? circuitStore(noMemory, { step: 0, stepMs: clock.now() }) : undefined,
     keepsCircuits: scope !== 'none',
     repeats: config.loopGuard === false ? undefined : (config.loopGuard?.repeats ?? DEFAULT_REPEATS),
+    results: createResultPool(),
     prechecks,
     undeclared: toolSettings(defaults, {}, scope),
     idleMs: config.sessionIdleMs ?? 30 * 60_000,

@@ -1,7 +1,7 @@
 import { read } from './classify/untrusted.ts';
 import type { Clock } from './clock.ts';
 import { type FreshnessLabel, labelOf } from './freshness/freshness.ts';
-import { createLastGood, type LastGood } from './freshness/last-good.ts';
+import { createLastGood, type LastGood, type ResultPool } from './freshness/last-good.ts';
 import { CallInput, digest, randomSeed } from './loop-guard/digest.ts';
 import { isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard/loop-guard.ts';
 import type { Judged, Settlement } from './outcome.ts';
@@ -14,6 +14,8 @@ import type { ToolSettings } from './tool.ts';
 /** What a session remembers of its calls: repeated calls (O5) and their last results (F1, F2). */
 export class CallHistory {
   readonly #clock: Clock;
+  /** The last results of all sessions of the box. */
+  readonly #pool: ResultPool | undefined;
   /** Number of equal calls in a row that is too many; undefined: they are not counted. */
   readonly #repeats: number | undefined;
   /** Created when first needed, because some platforms have no randomness while modules load. */
@@ -24,7 +26,8 @@ export class CallHistory {
   /** When the task began, in monotonic ms, because the system's clock may be set while it runs. */
   #taskMs: number;
 
-  constructor(clock: Clock, repeats: number | undefined) {
+  constructor(clock: Clock, repeats: number | undefined, pool?: ResultPool) {
+    this.#pool = pool;
     this.#clock = clock;
     this.#repeats = repeats;
     this.#taskMs = clock.now();
@@ -86,7 +89,7 @@ export class CallHistory {
     const { retrievedUnixMs, verified } = settlement.freshness ?? {};
     const unixMs = this.#clock.unixNow();
     const keptUnixMs = retrievedUnixMs === undefined ? unixMs : timeOf(retrievedUnixMs);
-    this.#results ??= createLastGood();
+    this.#results ??= createLastGood(this.#pool);
     // Without arguments, the call that this result belongs to is unknown.
     const result =
       input !== undefined && 'result' in settlement ? { input: input.digest(), value: settlement.result } : undefined;

@@ -33,6 +33,18 @@ describe('tools that session.declare adds', () => {
     expect(succeedOnce(session, 'real')).toBe('call');
   });
 
+  test.each([' ', '', '\u115f', '\u3164', '\u2800', '\u200b\u00ad'])(
+    'C2: a name of which nothing can be seen (%j) has no circuit: its calls pass, with one warning, and nothing throws',
+    (name) => {
+      const { session, box } = bench({ agent: 'blank', tools: {} });
+      session.declare(name);
+      expect(box.tools).toEqual([]);
+      for (let call = 0; call < 4; call += 1) session.acquire(name).settle({ outcome: 'failure', category: 'network' });
+      expect(session.acquire(name)).toMatchObject({ decision: 'call', reason: 'undeclared' });
+      expect(() => box.declare(name)).toThrow(/Set a name that isn't empty/);
+    },
+  );
+
   test('C2: they keep their circuits if maxTools is low to save series', () => {
     const { box, session } = bench({ tools: {}, maxTools: 1, budget: { failures: 10 } });
     for (let n = 0; n < 3_000; n += 1) session.declare(`t${n}`);
@@ -41,7 +53,7 @@ describe('tools that session.declare adds', () => {
     expect(session.peek('t1999')?.state).toBe('open');
   });
 
-  test.each([undefined, '', ' ', 5])('E6: %o is not a name, even after many of them', (name) => {
+  test.each([undefined, 5])('E6: %o is not a name, even after many of them', (name) => {
     const { session } = bench({ tools: {}, maxTools: 1 });
     const declare = () => session.declare(name as string);
     expect(declare).toThrow(BreakerboxConfigError);

@@ -29,7 +29,8 @@ describe('the README says what the code does', () => {
     const alternatives = [{ tool: 'b', degradation: 'low' }] as const;
     const { box } = bench({ tools: { a: { alternatives, group: 'g', failureThreshold: 1 }, b: {} } });
     const session = box.session({ span: true });
-    session.acquire('a', { callId: 'call-7', type: 'extension' }).settle({ outcome: 'failure', category: 'network' });
+    const permit = session.acquire('a', { callId: 'call-7', type: 'extension' });
+    permit.settle({ outcome: 'failure', category: 'network', retryAfterMs: 1000, tokens: 1, blames: 'group' });
     session.end();
     session.acquire('a');
     trace.disable();

@@ -94,8 +94,8 @@ export interface Session {
    */
   control(tool: string, mode: CircuitMode): void;
   /**
-   * A text for the system prompt: which tools are unavailable now, why, until when, and what to use instead. Empty if all tools are
-   * available (R3).
+   * A text for the system prompt: which tools are unavailable now, why, until when, and what to use instead. It names
+   * at most 20 tools, and how many more there are. Empty if all tools are available (R3).
    *
    * @example
    * ```ts

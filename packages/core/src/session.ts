@@ -103,7 +103,7 @@ class Session implements SessionApi {
     this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#observer);
     this.#circuits = new CircuitRegistry(box, store, this.#ledgers, this.#observer, this.#recovery);
     this.#entries = new SessionTools(box);
-    this.#history = new CallHistory(box.clock, box.repeats);
+    this.#history = new CallHistory(box.clock, box.repeats, box.results);
     this.#decider = new Decider(box, this.#circuits, this.#ledgers, this.#history, allowed);
     this.#beganMs = box.clock.now();
     this.#observer.wrote(ledgerPair.real, this.#ledgers.state(false));

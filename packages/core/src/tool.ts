@@ -4,7 +4,7 @@ import { groupNameOf } from './circuit/policy.ts';
 import type { Classification } from './classify/classify.ts';
 import type { ErrorCategory, Judgement } from './classify/taxonomy.ts';
 import { name as checkName, reject, show } from './config/checks.ts';
-import { shortened } from './config/names.ts';
+import { isBlank, shortened, visible } from './config/names.ts';
 import type { Precheck } from './precheck.ts';
 import type { Capability } from './routing/capability.ts';
 import type { Route } from './routing/route.ts';
@@ -111,6 +111,14 @@ export const boundedDeclare = ({
         agent,
         () =>
           `Agent '${agent}': tool ${show(name)} has no circuit, because names that begin with '${GROUP_PREFIX}' are reserved for the circuits of groups. Its calls pass, and are counted as '${OTHER_TOOL}'. Rename the tool.`,
+      );
+    }
+    if (typeof name === 'string' && isBlank(name)) {
+      return warnOnce(
+        'BREAKERBOX_RESERVED_NAME',
+        `${agent}: blank`,
+        () =>
+          `Agent '${agent}': a tool with the name '${shortened(visible(name), 60)}' has no circuit, because nothing of that name can be seen. Its calls pass, and are counted as '${OTHER_TOOL}'. Give the tool a name.`,
       );
     }
     if (tools.size < most || typeof name !== 'string' || tools.has(shortened(name))) return declare(name, group);

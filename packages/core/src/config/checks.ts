@@ -1,4 +1,4 @@
-import { isShort, meant, shortened } from './names.ts';
+import { isBlank, isShort, meant, shortened } from './names.ts';
 
 /** One fault in a configuration or a snapshot. */
 export interface ConfigIssue {
@@ -123,7 +123,7 @@ export const oneOf =
 export const text =
   (why: string, what = 'string'): Check =>
   (path, value) =>
-    typeof value === 'string' && value.trim() !== ''
+    typeof value === 'string' && !isBlank(value)
       ? []
       : [{ path, message: `is ${show(value)}. Set a ${what} that isn't empty: ${why}` }];
 

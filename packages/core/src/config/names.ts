@@ -25,10 +25,14 @@ export const someNames = (names: readonly string[]): string => {
   return names.length > some.length ? `${some.join(', ')} and ${names.length - some.length} more` : some.join(', ');
 };
 
-/** Controls, invisible formatting, halves of characters and line separators. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+/** Controls, letters that nothing shows, halves of characters and line separators. U+2800 is a Braille pattern without dots. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-const ZERO_WIDTH_JOINER = '\u200d'; // Joins emoji of several parts.
+/** Parts of emoji: the joiner, and the selectors of their look. */
+const EMOJI_PARTS = ['\u200d', '\ufe0e', '\ufe0f'];
+
+/** Whether nothing of a name can be seen. */
+export const isBlank = (name: string): boolean => name.replace(UNSAFE, '').trim() === '';
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -36,7 +40,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\
 export const visible = (text: string): string => text.replace(UNSAFE, escaped);
 
 const escaped = (character: string): string => {
-  if (character === ZERO_WIDTH_JOINER) return character;
+  if (EMOJI_PARTS.includes(character)) return character;
   const hex = (character.codePointAt(0) ?? 0).toString(16);
   if (hex.length > 4) return `\\u{${hex}}`;
   return SHORT_ESCAPES[character] ?? (hex.length > 2 ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`);

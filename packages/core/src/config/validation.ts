@@ -34,6 +34,7 @@ import {
   type SessionOptions,
   type ToolConfig,
 } from './config.ts';
+import { isBlank } from './names.ts';
 
 /** Rejects a configuration that can't work. One error lists everything that is wrong (E6). */
 export const validateConfig = (config: BreakerboxConfig): void => reject(checkConfig('', config));
@@ -183,7 +184,7 @@ const reserved = (value: unknown): string =>
 
 /** The group's name becomes a part of a longer name. */
 const groupName: Check = (path, value) =>
-  typeof value === 'string' && value.trim() !== '' ? shortName(path, `${GROUP_PREFIX}${value}`) : name(path, value);
+  typeof value === 'string' && !isBlank(value) ? shortName(path, `${GROUP_PREFIX}${value}`) : name(path, value);
 
 const shared = {
   profile: oneOf(Object.keys(PROFILES), orLeaveOut('it names ready-made thresholds.')),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLastGood } from './last-good.ts';
+import { createLastGood, createResultPool } from './last-good.ts';
 
 const UNIX = Date.UTC(2026, 10, 20, 21, 14, 3);
 
@@ -152,4 +152,59 @@ test('Q2: stored results can be neither listed nor serialized', () => {
   const lastGood = createLastGood();
   lastGood.keep('weather', '1', 'secret', UNIX, 0);
   expect(JSON.stringify(lastGood)).toBe('{}');
+});
+
+describe('the cost of last good results', () => {
+  test('F2, E5: endless and lazy values are not stored, and nothing hangs', () => {
+    const lazy = (): object => ({
+      get next() {
+        return lazy();
+      },
+    });
+    const self: object = new Proxy({}, { getPrototypeOf: () => self });
+    const endless = Object.assign([1], {
+      *[Symbol.iterator]() {
+        for (let index = 0; ; index += 1) yield { index };
+      },
+    });
+    const lastGood = createLastGood();
+    for (const [index, result] of [lazy(), self, { self }, new Array(4_000_000_000)].entries()) {
+      lastGood.keep('weather', `${index}`, result, UNIX, 0);
+      expect(lastGood.find('weather', `${index}`, 1000, 0), `${index}`).toBeUndefined();
+    }
+    lastGood.keep('weather', 'endless', endless, UNIX, 0); // Its elements are read, and not its iterator.
+  });
+
+  test('F2: a result of more than 1 MiB is not stored, however it is made', () => {
+    const lastGood = createLastGood();
+    const isStored = (result: unknown): boolean => {
+      lastGood.keep('weather', '1', 'before', UNIX, 0);
+      lastGood.keep('weather', '2', result, UNIX, 0);
+      return lastGood.find('weather', '2', 1000, 0) !== undefined;
+    };
+    expect(isStored('x'.repeat(500_000))).toBe(true);
+    const large = [
+      'x'.repeat(600_000),
+      new Uint8Array(2 ** 21),
+      Array.from({ length: 100_000 }, () => ({})),
+      new Set(Array(1e6).keys()),
+    ];
+    const other = createLastGood();
+    for (const result of large) {
+      other.keep('weather', '1', result, UNIX, 0);
+      expect(other.find('weather', '1', 1000, 0)).toBeUndefined();
+    }
+  });
+
+  test('F2: all sessions of a box store at most 32 MiB together, and the oldest result is dropped first', () => {
+    const pool = createResultPool();
+    const sessions = Array.from({ length: 100 }, () => createLastGood(pool));
+    for (const one of sessions) one.keep('weather', '1', 'x'.repeat(250_000), UNIX, 0);
+    const stored = sessions.map((one) => one.find('weather', '1', 1000, 0) !== undefined);
+    expect(stored.filter(Boolean)).toHaveLength(67);
+    expect([stored[0], stored.at(-1)]).toEqual([false, true]);
+    expect(pool.bytes).toBeLessThanOrEqual(32 * 2 ** 20);
+    for (const one of sessions) one.keep('weather', '1', 'small', UNIX, 0);
+    expect(pool.bytes).toBe(100 * 10);
+  });
 });

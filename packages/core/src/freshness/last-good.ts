@@ -1,7 +1,31 @@
 import { guarded } from '../classify/untrusted.ts';
+import { dataSize } from './data-size.ts';
 
-/** Most results that are kept, of all tools together. The oldest one is dropped first. */
+/** Most results that a session keeps, of all tools together. The oldest one is dropped first. */
 const RESULT_LIMIT = 200;
+
+/** Most bytes of one result, roughly. A larger one is not kept. */
+const RESULT_BYTES = 2 ** 20;
+
+/** Most bytes of all results of a box. The oldest ones are dropped first, of whatever session they are. */
+const BOX_BYTES = 32 * 2 ** 20;
+
+/** What the sessions of a box keep together. */
+export interface ResultPool {
+  /** In the order in which they were kept. */
+  readonly kept: Set<KeptResult>;
+  bytes: number;
+}
+
+interface KeptResult extends GoodResult {
+  readonly ms: number;
+  readonly bytes: number;
+  readonly key: string;
+  readonly owner: Map<string, KeptResult>;
+}
+
+/** An empty pool. */
+export const createResultPool = (): ResultPool => ({ kept: new Set(), bytes: 0 });
 
 /** A last good result. */
 export interface GoodResult {
@@ -16,12 +40,13 @@ export interface GoodResult {
  * results, to detect a result that is identical (F1).
  *
  * It is kept in the memory of the process for as long as its session, and is not part of any snapshot or report (Q2). Results are
- * copied when they are kept and when they are given out, so that later changes do not affect them.
+ * copied when they are kept and when they are given out, so that later changes do not affect them. A result has at most 1 MiB, all
+ * results of a box 32 MiB.
  */
 export interface LastGood {
   /**
    * Keeps a copy of a result in place of the one before. Only data is kept: no functions, no instances of classes, and nothing that
-   * can be read only once, such as streams and `fetch`'s responses.
+   * can be read only once, such as streams and `fetch`'s responses. Nothing is kept of a result that is larger than 1 MiB.
    * @param unixMs when it was retrieved, in Unix milliseconds; null if unknown
    * @param ms the same moment on the monotonic clock, by which it ages
    */
@@ -41,16 +66,25 @@ export interface LastGood {
  * lastGood.find('weather', inputDigest, 600_000, clock.now())?.result; // { celsius: 4 }, for ten minutes
  * ```
  */
-export const createLastGood = (): LastGood => {
-  const results = new Map<string, GoodResult & { readonly ms: number }>();
+export const createLastGood = (pool = createResultPool()): LastGood => {
+  const owner = new Map<string, KeptResult>();
   const digests = new Map<string, string>();
   return {
     keep: (tool, digest, result, unixMs, ms) => {
+      const key = keyOf(tool, digest);
       const copy = copyOf(result);
-      if (copy !== undefined) put(results, keyOf(tool, digest), { ...copy, retrievedUnixMs: unixMs, ms });
+      if (copy === undefined) return;
+      const before = owner.get(key);
+      if (before !== undefined) drop(pool, before);
+      const kept: KeptResult = { ...copy, retrievedUnixMs: unixMs, ms, key, owner };
+      owner.set(key, kept);
+      pool.kept.add(kept);
+      pool.bytes += kept.bytes;
+      if (owner.size > RESULT_LIMIT) dropOldest(pool, owner.values());
+      while (pool.bytes > BOX_BYTES) dropOldest(pool, pool.kept);
     },
     find: (tool, digest, maxAgeMs, ms) => {
-      const kept = results.get(keyOf(tool, digest));
+      const kept = owner.get(keyOf(tool, digest));
       if (kept === undefined || ms - kept.ms > maxAgeMs) return undefined;
       return { result: structuredClone(kept.result), retrievedUnixMs: kept.retrievedUnixMs };
     },
@@ -76,46 +110,21 @@ const put = <V>(map: Map<string, V>, key: string, value: V): void => {
   }
 };
 
-/** A copy of data; undefined for anything else. */
-const copyOf = (result: unknown): { readonly result: unknown } | undefined => {
+const drop = (pool: ResultPool, kept: KeptResult): void => {
+  kept.owner.delete(kept.key);
+  pool.kept.delete(kept);
+  pool.bytes -= kept.bytes;
+};
+
+const dropOldest = (pool: ResultPool, some: Iterable<KeptResult>): void => {
+  const [oldest] = some;
+  if (oldest !== undefined) drop(pool, oldest);
+};
+
+/** A copy of data, with its size; undefined for anything else, and for what is too large. */
+const copyOf = (result: unknown): Pick<KeptResult, 'result' | 'bytes'> | undefined =>
   // Throws if the result contains a function or a symbol, a property that throws, or endless nesting.
-  return guarded(() => (isData(result) ? { result: structuredClone(result) } : undefined), undefined);
-};
-
-/**
- * Number of prototypes that data have, by their tags; an instance of a user's class has one more. `structuredClone` turns such an
- * instance into an object without methods, and a response into an empty object, without an error.
- */
-const PROTOTYPES: ReadonlyMap<string, number> = new Map([
-  ['Object', 1],
-  ...['Array', 'Date', 'Map', 'Set', 'RegExp', 'ArrayBuffer', 'DataView'].map((tag) => [tag, 2] as const),
-  ...['Int8', 'Uint8', 'Uint8Clamped', 'Int16', 'Uint16', 'Int32', 'Uint32', 'Float32', 'Float64', 'BigInt64'].map(
-    (kind) => [`${kind}Array`, 3] as const,
-  ),
-  ['BigUint64Array', 3],
-]);
-
-/** Whether all objects in a value are data. `structuredClone` checks everything that is not an object. */
-const isData = (value: unknown): boolean => {
-  const found = new Set<unknown>([value]); // Iterating a set also visits entries that are added meanwhile.
-  for (const one of found) {
-    if (typeof one !== 'object' || one === null) continue;
-    const tag = Object.prototype.toString.call(one).slice(8, -1);
-    if (prototypesOf(one) > (PROTOTYPES.get(tag) ?? -1)) return false;
-    if (ArrayBuffer.isView(one)) continue; // It holds only numbers.
-    for (const part of partsOf(one, tag)) found.add(part);
-  }
-  return true;
-};
-
-const prototypesOf = (value: object): number => {
-  let count = 0;
-  for (let one = Object.getPrototypeOf(value); one !== null; one = Object.getPrototypeOf(one)) count += 1;
-  return count;
-};
-
-const partsOf = (value: object, tag: string): Iterable<unknown> => {
-  if (tag === 'Map') return [...(value as ReadonlyMap<unknown, unknown>)].flat();
-  if (tag === 'Set') return value as ReadonlySet<unknown>;
-  return Object.values(value);
-};
+  guarded(() => {
+    const bytes = dataSize(result, RESULT_BYTES);
+    return bytes === undefined ? undefined : { result: structuredClone(result), bytes };
+  }, undefined);

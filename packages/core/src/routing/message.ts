@@ -63,6 +63,9 @@ export const rejectionText = (facts: RejectionFacts): string => {
   return `Tool ${quoteTool(tool)} is unavailable${target}: ${whyOf(facts)}. ${advice}${others} ${insteadOf(facts)}`;
 };
 
+/** Tools that a note names. It is a part of every prompt. */
+const MOST_NOTED = 20;
+
 /** R3: the same for all unavailable tools, as a part of the system prompt; empty if all are available. */
 export const noteText = (entries: readonly RejectionFacts[]): string => {
   const paused = entries.filter(isPause);
@@ -71,7 +74,8 @@ export const noteText = (entries: readonly RejectionFacts[]): string => {
   return [
     ...(first === undefined ? [] : [pauseText(first), ...insteadOnPause(paused)]),
     ...(skipped.length === 0 ? [] : ['These tools are unavailable now. Do not call them.']),
-    ...skipped.map(noteLine),
+    ...skipped.slice(0, MOST_NOTED).map(noteLine),
+    ...(skipped.length > MOST_NOTED ? [`- and ${skipped.length - MOST_NOTED} more.`] : []),
   ].join('\n');
 };
 
@@ -176,9 +180,10 @@ const alternativeText = ({ tool, method, degradation, note }: AlternativeRoute):
 
 /** While all tools are paused, only a fallback without a tool can be used. */
 const insteadOnPause = (entries: readonly RejectionFacts[]): readonly string[] =>
-  entries.flatMap(({ tool, route }) =>
-    route?.kind === 'manual' ? [`Instead of ${quoteTool(tool)}: ${asClause(route.fallback)}.`] : [],
-  );
+  entries
+    .flatMap(({ tool, route }) => (route?.kind === 'manual' ? [{ tool, fallback: route.fallback }] : []))
+    .slice(0, MOST_NOTED)
+    .map(({ tool, fallback }) => `Instead of ${quoteTool(tool)}: ${asClause(fallback)}.`);
 
 const pauseText = ({ reason, ledger, event }: RejectionFacts): string =>
   reason === 'systemic' ? systemicText(event) : budgetText(ledger);

@@ -165,6 +165,18 @@ describe('R3: messages for the model', () => {
     expect(session.unavailable()).toEqual(['web', 'manual']); // The probe is on its way.
   });
 
+  test('R3: note() names 20 tools at most, with fallbacks of 200 characters, and how many more there are', () => {
+    const fallback = 'x'.repeat(900_000);
+    const names = Array.from({ length: 2_000 }, (_, index) => `tool-${index}`);
+    const { session } = bench({ agent: 'a', tools: Object.fromEntries(names.map((name) => [name, { fallback }])) });
+    for (const name of names) session.control(name, 'forced_open');
+    const lines = session.note().split('\n');
+    expect(lines).toHaveLength(22);
+    expect(lines.at(-1)).toBe('- and 1980 more.');
+    expect(session.note().length).toBeLessThan(20 * 400);
+    expect(session.unavailable()).toHaveLength(2_000);
+  });
+
   test('R3: while the session is paused all tools are unavailable, and the note says so once', () => {
     const { session } = bench({ tools: search });
     bringDown(session, 'lone', 'archive');

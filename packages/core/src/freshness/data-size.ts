@@ -1,0 +1,72 @@
+/** Bytes that a reference to a part costs, at least. So the number of parts is bounded too. */
+const PART = 16;
+
+/** Most prototypes that data have. */
+const MOST_PROTOTYPES = 3;
+
+/**
+ * Number of prototypes that data have, by their tags; an instance of a user's class has one more. `structuredClone` turns such an
+ * instance into an object without methods, and a response into an empty object, without an error.
+ */
+const PROTOTYPES: ReadonlyMap<string, number> = new Map([
+  ['Object', 1],
+  ...['Array', 'Date', 'Map', 'Set', 'RegExp', 'ArrayBuffer', 'DataView'].map((tag) => [tag, 2] as const),
+  ...['Int8', 'Uint8', 'Uint8Clamped', 'Int16', 'Uint16', 'Int32', 'Uint32', 'Float32', 'Float64', 'BigInt64'].map(
+    (kind) => [`${kind}Array`, MOST_PROTOTYPES] as const,
+  ),
+  ['BigUint64Array', MOST_PROTOTYPES],
+]);
+
+/**
+ * Bytes of a value, roughly. Undefined if it is larger than `limit`, or not only data: an instance of a class, or a property with a
+ * getter, which may give something else each time. `structuredClone` checks what is not an object. Throws where a part does.
+ */
+export const dataSize = (value: unknown, limit: number): number | undefined => {
+  const found = new Set<unknown>([value]); // Iterating a set also visits entries that are added meanwhile.
+  let bytes = 0;
+  for (const one of found) {
+    if (typeof one === 'string') bytes += 2 * one.length;
+    if (typeof one === 'object' && one !== null) {
+      const tag = Object.prototype.toString.call(one).slice(8, -1);
+      if (prototypesOf(one) > (PROTOTYPES.get(tag) ?? -1)) return undefined;
+      bytes += PART + ownBytes(one);
+      if (bytes > limit) return undefined; // Before the parts are listed: an array may say that it has millions.
+      if (!ArrayBuffer.isView(one)) for (const part of partsOf(one, tag)) found.add(part);
+    }
+    if (bytes > limit || found.size * PART > limit) return undefined;
+  }
+  return bytes;
+};
+
+/** Stops early: a proxy may be its own prototype. */
+const prototypesOf = (value: object): number => {
+  let count = 0;
+  for (let one = Object.getPrototypeOf(value); one !== null && count <= MOST_PROTOTYPES; count += 1) {
+    one = Object.getPrototypeOf(one);
+  }
+  return count;
+};
+
+const ownBytes = (value: object): number => {
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
+  if (Array.isArray(value)) return PART * value.length;
+  return value instanceof Map || value instanceof Set ? PART * value.size : 0;
+};
+
+/** Read by the language's own functions: an object may have an iterator of its own, which never ends. */
+const partsOf = (value: object, tag: string): Iterable<unknown> => {
+  if (tag === 'Map') return [...Map.prototype.entries.call(value)].flat();
+  if (tag === 'Set') return Set.prototype.values.call(value);
+  const keys = Object.keys(value);
+  const parts = keys.map((key) => partOf(value, key));
+  return Array.isArray(value) ? parts : [...keys, ...parts];
+};
+
+const partOf = (value: object, key: string): unknown => {
+  const { value: part, get } = Object.getOwnPropertyDescriptor(value, key) ?? {};
+  if (get !== undefined) throw GETTER;
+  return part;
+};
+
+/** Made once, because stacks are expensive. */
+const GETTER = new TypeError('A property with a getter is not data.');
