@@ -84,6 +84,24 @@ describe('O5: digests of arguments', () => {
     );
   });
 
+  test('E5: a proxy with many keys has no digest, and is asked once for their names, not for each of them', () => {
+    const keys = Array.from({ length: 200_000 }, (_, index) => `k${index}`);
+    let asked = 0;
+    const proxy = new Proxy(
+      {},
+      {
+        ownKeys: () => keys,
+        getOwnPropertyDescriptor: () => {
+          asked += 1;
+          return { configurable: true, enumerable: true, value: 1 };
+        },
+      },
+    );
+    expect(of(proxy)).toBeUndefined();
+    expect(asked).toBe(0);
+    expect(of(Object.fromEntries(keys.slice(0, 100_000).map((key) => [key, 1])))).toBeDefined();
+  });
+
   test('E5: the digest of a few objects that reference each other ends', () => {
     let shared: unknown = [];
     for (let level = 0; level < 64; level += 1) shared = [shared, shared];

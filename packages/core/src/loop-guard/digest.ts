@@ -9,6 +9,9 @@ const SMALL = 2_048;
 /** The same for any value. Beyond that, a value equals no other. */
 const LARGE = 4_000_000;
 
+/** What a key counts, beside its characters. So at most 125,000 keys are read. */
+const KEY = 32;
+
 /** A seed that can't be guessed: 53 bits of randomness. Some edge platforms allow randomness only inside a request. */
 export const randomSeed = (): number => {
   const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
@@ -95,6 +98,8 @@ const textOfObject = (value: object, take: (size: number) => void): string => {
   const isPlain = prototype === Object.prototype || prototype === null;
   const other = isPlain ? undefined : textOfOther(value, take);
   if (other !== undefined) return other;
+  // Before the keys are listed: a proxy runs the caller's code for each of them.
+  take(KEY * Reflect.ownKeys(value).length);
   const keys = Object.keys(value).sort();
   if (keys.length === 0 && !isPlain) throw HIDDEN;
   let text = '{';
