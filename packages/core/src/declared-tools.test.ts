@@ -55,7 +55,7 @@ describe('tools that session.declare adds', () => {
 
   test.each([undefined, 5])('E6: %o is not a name, even after many of them', (name) => {
     const { session } = bench({ tools: {}, maxTools: 1 });
-    const declare = () => session.declare(name as string);
+    const declare = () => session.declare(name as unknown as string);
     expect(declare).toThrow(BreakerboxConfigError);
     for (let n = 0; n < 2_001; n += 1) session.declare(`t${n}`);
     expect(declare).toThrow(BreakerboxConfigError);

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { setFlagsFromString } from 'node:v8';
 import { BreakerboxConfigError } from '@breakerbox/core';
 import { Command, Option } from 'commander';
 import { parse } from 'yaml';
@@ -64,6 +65,7 @@ const run = async (
 ): Promise<void> => {
   try {
     const fails = flags.failOn === undefined ? undefined : conditionOf(flags.failOn);
+    keepSmall();
     const { report, timelines } = await replayed(paths, flags);
     if (flags.html !== undefined) await writeFile(flags.html, replayPage(report, timelines));
     out(flags.json ? documentOf(report) : replayText(report, columns));
@@ -84,6 +86,15 @@ interface Replayed {
   readonly report: ReplayReport;
   readonly timelines: readonly SessionTimeline[];
 }
+
+/**
+ * Most of what a stream allocates is garbage at once. A young generation that stays small halves the memory of a replay (T7), and costs
+ * no time.
+ */
+const keepSmall = (): void => {
+  setFlagsFromString('--semi-space-growth-factor=1');
+  setFlagsFromString('--max-semi-space-size=4');
+};
 
 const replayed = async (paths: readonly string[], flags: Flags): Promise<Replayed> => {
   const config = flags.config === undefined ? {} : await configOf(flags.config);
