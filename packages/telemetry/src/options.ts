@@ -16,6 +16,12 @@ export interface PrometheusOptions {
   readonly port?: number | undefined;
   /** Path, beginning with `/`. Default `/metrics`. */
   readonly endpoint?: string | undefined;
+  /**
+   * Public names by which the endpoint may be asked, such as `agents.example.com`. Addresses, names without a dot, and names that end
+   * in `.local`, `.localhost`, `.internal` or `.svc` are always allowed. A request for another name gets 403, because a web page could
+   * read the metrics by a name of its own. Default: none.
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
 }
 
 /** Options of {@link startTelemetry}. Options that you leave out are read from the `OTEL_` variables. */
@@ -36,6 +42,8 @@ export interface ScrapeAddress {
   readonly host: string;
   readonly port: number;
   readonly endpoint: string;
+  /** In lower case. */
+  readonly allowedHosts?: readonly string[];
 }
 
 const DEFAULT_ADDRESS: ScrapeAddress = { host: '127.0.0.1', port: 9464, endpoint: '/metrics' };
@@ -45,6 +53,7 @@ const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
 const isPath = (value: unknown): boolean => typeof value === 'string' && /^\/[^?#\s]*$/.test(value);
+const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const isPort = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_PORT;
 
 const describe = (value: unknown): string => {
@@ -72,14 +81,16 @@ function prometheusIssues(value: unknown): ConfigIssue[] {
     const complaint = `. Write false for no scrape endpoint, an object such as { port: 9465 } to set it up, or leave it out for 127.0.0.1:9464.`;
     return check('prometheus', value, (one) => one === false, complaint);
   }
-  const { host, port, endpoint } = value as Record<keyof PrometheusOptions, unknown>;
+  const { host, port, endpoint, allowedHosts } = value as Record<keyof PrometheusOptions, unknown>;
   const badPort = `, which is not a port. Write a whole number from 1 to ${MAX_PORT}, 0 for any free port, or leave it out for 9464.`;
   const badPath = `, which no request can match. Write a path that begins with / and has no query, such as /metrics.`;
+  const badNames = `, which is not a list of names. Write names without port, such as ['agents.example.com'], or leave it out.`;
   return [
-    ...unknownKeys(value, ['host', 'port', 'endpoint'], 'prometheus.'),
+    ...unknownKeys(value, ['host', 'port', 'endpoint', 'allowedHosts'], 'prometheus.'),
     ...checkText('prometheus.host', host, 'Leave it out for 127.0.0.1, or write 0.0.0.0 for every network.'),
     ...check('prometheus.port', port, isPort, badPort),
     ...check('prometheus.endpoint', endpoint, isPath, badPath),
+    ...check('prometheus.allowedHosts', allowedHosts, isNames, badNames),
   ];
 }
 
@@ -121,5 +132,6 @@ export function scrapeAddress(options: PrometheusOptions, env: Environment): Scr
     host: options.host ?? envValue(env, 'OTEL_EXPORTER_PROMETHEUS_HOST') ?? DEFAULT_ADDRESS.host,
     port: options.port ?? portFromEnvironment(env) ?? DEFAULT_ADDRESS.port,
     endpoint: options.endpoint ?? DEFAULT_ADDRESS.endpoint,
+    ...(options.allowedHosts && { allowedHosts: options.allowedHosts.map((name) => name.toLowerCase()) }),
   };
 }

@@ -168,3 +168,60 @@ test('does not count a closed connection', async () => {
   expect(String(await once(first, 'data'))).toContain('up 1');
   first.destroy();
 });
+
+/** The status of a request for a host, by its name in the Host header. */
+const statusFor = async (url: string, host: string): Promise<number> => {
+  const socket = await connected(url);
+  socket.write(`GET /metrics HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+  const [, status] = /^HTTP\/1\.1 (\d+)/.exec(String(await once(socket, 'data'))) ?? [];
+  socket.destroy();
+  return Number(status);
+};
+
+test('rejects a request for a public name that is not configured, as a web page sends it that points its name here', async () => {
+  const server = openScrapeServer({ ...address, allowedHosts: ['agents.example.com'] }, async () => 'up 1\n');
+  await server.ready;
+  const url = server.url() ?? '';
+  const own = [
+    '127.0.0.1:9464',
+    '[::1]:9464',
+    'localhost',
+    'demo-agents:9464',
+    'a.ns.svc.cluster.local',
+    'Agents.Example.com:1',
+  ];
+  for (const host of own) expect(await statusFor(url, host), host).toBe(200);
+  for (const host of ['evil.example', 'localhost.evil.example:9464', 'evil.example.'])
+    expect(await statusFor(url, host), host).toBe(403);
+  const refused = await connected(url);
+  refused.write('GET /metrics HTTP/1.1\r\nhost: evil.example\r\n\r\n');
+  expect(String(await once(refused, 'data'))).toContain('allowedHosts');
+  refused.destroy();
+  await server.close();
+});
+
+test('compresses the text for clients that read gzip, and lets no browser guess its type', async () => {
+  await using server = await serve(async () => 'up 1\n'.repeat(10_000));
+  const ask = (coding: string) => fetch(server.url, { headers: { 'accept-encoding': coding } });
+  const zipped = await ask('gzip;q=0.5, identity');
+  expect(zipped.headers.get('content-encoding')).toBe('gzip');
+  expect(Number(zipped.headers.get('content-length'))).toBeLessThan(1_000);
+  expect(await zipped.text()).toBe('up 1\n'.repeat(10_000));
+  for (const coding of ['identity', 'gzip;q=0', 'br']) {
+    const plain = await ask(coding);
+    expect(plain.headers.get('content-encoding'), coding).toBeNull();
+    expect(plain.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(await plain.text()).toHaveLength(50_000);
+  }
+});
+
+test('clients that ask in a loop get the same large text for a while, and a small one is always new', async () => {
+  const render = vi.fn(async () => 'up 1\n'.repeat(1_000_000));
+  await using server = await serve(render);
+  for (let ask = 0; ask < 5; ask += 1) await (await fetch(server.url)).text();
+  expect(render.mock.calls.length).toBeLessThanOrEqual(2);
+  render.mockClear();
+  await using small = await serve(render.mockImplementation(async () => 'up 1\n'));
+  for (let ask = 0; ask < 5; ask += 1) await (await fetch(small.url)).text();
+  expect(render).toHaveBeenCalledTimes(5);
+});

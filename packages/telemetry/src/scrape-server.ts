@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { log } from './log.ts';
 import type { ScrapeAddress } from './options.ts';
-import { type ScrapeBody, scrapeBody } from './scrape-body.ts';
+import { type ScrapeBody, type ScrapeWriter, scrapeBody } from './scrape-body.ts';
+import { isAllowedHost } from './scrape-host.ts';
 
 /** The server that Prometheus scrapes. */
 export interface ScrapeServer {
@@ -69,6 +70,15 @@ function limitReading(response: ServerResponse, done: () => void): void {
   });
 }
 
+/** A browser must not take the text for anything else. */
+const HEADERS = { 'content-type': TEXT, 'x-content-type-options': 'nosniff' };
+
+/** Whether the client reads gzip: `gzip` or `*`, unless its weight is 0. */
+const readsGzip = (accepted: string | string[] | undefined): boolean =>
+  String(accepted ?? '')
+    .split(',')
+    .some((one) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(one));
+
 /** Answers with the text, or with 500. Never rejects. */
 export async function answerScrape(response: ServerResponse, scraped: ScrapeBody): Promise<void> {
   await writeAnswer(response, scraped).catch(() => response.destroy());
@@ -76,25 +86,29 @@ export async function answerScrape(response: ServerResponse, scraped: ScrapeBody
 
 async function writeAnswer(response: ServerResponse, scraped: ScrapeBody): Promise<void> {
   try {
-    const body = await scraped.take();
+    const isZipped = readsGzip(response.req.headers['accept-encoding']);
+    const body = await scraped.take(isZipped);
     // The client left while the text was being written, so no `close` will follow.
     if (response.destroyed) return;
     limitReading(response, scraped.reading());
-    response.writeHead(200, { 'content-type': TEXT, 'content-length': body.length }).end(body);
+    const coding = isZipped ? { 'content-encoding': 'gzip' } : {};
+    const headers = { ...HEADERS, ...coding, vary: 'accept-encoding', 'content-length': body.length };
+    response.writeHead(200, headers).end(body);
   } catch (error) {
     // Without an answer the scrape would hang until Prometheus' timeout, with no hint of the cause.
     log('error', 'Breakerbox telemetry: this scrape failed. The next one may work', error);
     // The error's message goes only to the log, because it may quote anything.
-    response
-      .writeHead(500, { 'content-type': TEXT })
-      .end('# the metrics could not be collected. See the log of the process\n');
+    response.writeHead(500, HEADERS).end('# the metrics could not be collected. See the log of the process\n');
   }
 }
 
-function refuse(response: ServerResponse, status: 404 | 405, endpoint: string): void {
+function refuse(response: ServerResponse, status: 403 | 404 | 405, text: string): void {
   const allow = status === 405 ? { allow: 'GET, HEAD' } : {};
-  response.writeHead(status, { 'content-type': TEXT, ...allow }).end(`# metrics are at GET ${endpoint}\n`);
+  response.writeHead(status, { ...HEADERS, ...allow }).end(`# ${text}\n`);
 }
+
+const FOREIGN_HOST =
+  'the Host header names another server. Use an address of this machine, or give the name to startTelemetry({ prometheus: { allowedHosts: [NAME] } })';
 
 /** Writes the log message for an error of listening. */
 export type ExplainListenError = (error: NodeJS.ErrnoException, address: ScrapeAddress) => string;
@@ -122,7 +136,7 @@ const explainListenError: ExplainListenError = (error, address) => {
  */
 export function openScrapeServer(
   address: ScrapeAddress,
-  render: () => Promise<string>,
+  render: ScrapeWriter,
   explain = explainListenError,
 ): ScrapeServer {
   let url: string | undefined;
@@ -130,8 +144,12 @@ export function openScrapeServer(
   const body = scrapeBody(render);
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const path = request.url?.replace(PROXIED, '').split('?', 1)[0];
-    if (path !== address.endpoint) return refuse(response, 404, address.endpoint);
-    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, address.endpoint);
+    const isKnown = isAllowedHost(request.headers.host, address.allowedHosts ?? []);
+    if (!isKnown) return refuse(response, 403, FOREIGN_HOST);
+    if (path !== address.endpoint) return refuse(response, 404, `metrics are at GET ${address.endpoint}`);
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return refuse(response, 405, `metrics are at GET ${address.endpoint}`);
+    }
     void answerScrape(response, body);
   });
   limitConnections(server);
@@ -147,7 +165,8 @@ export function openScrapeServer(
     };
     server.on('error', fail);
     try {
-      server.listen(address.port, address.host, () => {
+      // Exclusive: the workers of a cluster would share the port, and each scrape would show another one of them.
+      server.listen({ port: address.port, host: address.host, exclusive: true }, () => {
         const { port } = server.address() as AddressInfo;
         const host = address.host.includes(':') ? `[${address.host}]` : address.host;
         url = `http://${host}:${port}${address.endpoint}`;
