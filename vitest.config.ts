@@ -19,17 +19,21 @@ const MANY_CASES = '10000';
 
 /**
  * What `npm test` leaves to `npm run test:all`: endurance, packages and programs in blank projects, proofs and simulations that keep both
- * cores busy for minutes, a real Claude process for each call, telemetry backends that hang, and pictures of the dashboards.
+ * cores busy for minutes, a real Claude process for each call, telemetry backends that hang, docker-compose.yml in containers, and pictures
+ * of the dashboards.
  */
 const SLOW = [
-  ...['soak', 'newcomer', 'packaging.{beside,install,otel,release,surface,tarballs,use}'].map(
+  ...['soak', 'compose', 'newcomer', 'packaging.{beside,install,otel,release,surface,tarballs,use}'].map(
     (name) => `test/${name}.test.ts`,
   ),
   'packages/core/src/proof/walk.test.ts',
   'alerts/tests/{grafana-managed,situations}.test.ts',
   'bench/src/bench.test.ts',
+  'bench/bundle/bundle.test.ts',
+  'test/costs/{core,watchdog}.test.ts',
   'test/frameworks/claude-agent.test.ts',
   'test/hostile-telemetry/otlp.test.ts',
+  'test/costs/regex.test.ts',
   PREVIEW,
 ];
 
@@ -47,7 +51,7 @@ export default defineConfig({
             'packages/*/src/**/*.test.ts',
             'test/{mcp-servers,outages}.*.ts',
             'scripts/*.test.mjs',
-            '{dashboards,alerts,stack,docs,examples,bench,test/frameworks,test/hostile,test/hostile-telemetry,test/secrets}/**/*.test.ts',
+            '{dashboards,alerts,stack,docs,examples,bench,test/costs,test/frameworks,test/hostile,test/hostile-telemetry,test/secrets}/**/*.test.ts',
           ],
           exclude: [...configDefaults.exclude, ...SLOW],
           maxWorkers,
@@ -67,7 +71,7 @@ export default defineConfig({
           exclude: [
             ...configDefaults.exclude,
             ...SLOW,
-            'test/{frameworks,hostile,hostile-telemetry,secrets}/**',
+            'test/{costs,frameworks,hostile,hostile-telemetry,secrets}/**',
             'test/{mcp-servers,outages}.*',
           ],
           // Prometheus, Alertmanager and a fleet of agents in real time. They mostly wait, but a busy machine changes what they do.

@@ -1,5 +1,5 @@
 // Starts a task, such as `npm test`, on a machine that has only Node and npm. First it installs the workspace's dependencies and a current
-// Node with pnpm, then what the task uses of Debian's Prometheus, Alertmanager, Chromium and PostgreSQL.
+// Node with pnpm, then what the task uses of Debian's Prometheus, Alertmanager, Chromium, PostgreSQL and Docker.
 // Plain JavaScript without dependencies, because it runs before anything is installed. start.cjs has checked the version of Node.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,29 +9,30 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PNPM = 'pnpm@12.21.0';
+const CONTAINERS = 'docker-compose.yml in containers';
 /**
- * Debian packages, with the programs in them (some have another name elsewhere). `service`: Debian starts it at once. `tasks`:
+ * Debian packages, with the programs in them (some have another name elsewhere). `services`: Debian starts them at once. `tasks`:
  * the tasks that use it, where `test` includes `test:all`. `checks`: what is left out without it.
  */
 const DEBIAN = [
   {
     name: 'prometheus',
     programs: [['prometheus'], ['promtool']],
-    service: true,
+    services: ['prometheus'],
     tasks: ['demo', 'test', 'preview'],
     checks: 'alert rules and metrics in a real Prometheus',
   },
   {
     name: 'prometheus-alertmanager',
     programs: [['prometheus-alertmanager', 'alertmanager'], ['amtool']],
-    service: true,
+    services: ['prometheus-alertmanager'],
     tasks: ['demo', 'test', 'preview'],
     checks: 'alerts as Alertmanager delivers them',
   },
   {
     name: 'chromium',
     programs: [['chromium', 'chromium-browser', 'google-chrome']],
-    service: false,
+    services: [],
     tasks: ['test', 'preview'],
     checks: 'a browser tool, and pictures of the dashboards',
   },
@@ -39,10 +40,26 @@ const DEBIAN = [
   {
     name: 'postgresql',
     programs: [['pg_ctlcluster', 'initdb']],
-    service: true,
+    services: ['postgresql'],
     tasks: ['test'],
     checks: 'a database tool',
   },
+  // A test starts dockerd by hand, in a folder of its own. The service is never used.
+  {
+    name: 'docker.io',
+    programs: [['dockerd']],
+    services: ['docker.socket', 'docker', 'containerd'],
+    tasks: ['test:all'],
+    checks: CONTAINERS,
+  },
+  {
+    name: 'docker-compose',
+    programs: [['docker-compose', '../libexec/docker/cli-plugins/docker-compose']],
+    services: [],
+    tasks: ['test:all'],
+    checks: CONTAINERS,
+  },
+  { name: 'iproute2', programs: [['ip']], services: [], tasks: ['test:all'], checks: CONTAINERS },
 ];
 
 /** In the order in which they are built: each sees the types of those before it. */
@@ -80,6 +97,7 @@ const tasks = {
   'test:all': (args) => vitest(...args),
   preview: (args) => [[source, join(root, PREVIEW, 'src/main.ts'), ...args]],
   bench: (args) => [[source, join(root, 'bench/src/main.ts'), ...args]],
+  fuzz: (args) => [[source, join(root, 'test/fuzz/main.ts'), ...args]],
   check: () => [
     // biome.json with import cycles, for which Biome reads every file, also where it is asked about one.
     [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--config-path=biome.cycles.json', '.'],
@@ -158,11 +176,12 @@ const usesPreview = () =>
  */
 const debianPackages = async () => {
   const wanted = DEBIAN.filter(
-    ({ programs, tasks }) => tasks.includes(task.split(':')[0]) && !programs.every((names) => names.some(found)),
+    ({ programs, tasks }) =>
+      tasks.some((one) => `${task}:`.startsWith(`${one}:`)) && !programs.every((names) => names.some(found)),
   );
   if (wanted.length === 0) return;
   const names = wanted.map(({ name }) => name).join(' ');
-  const leftOut = `Left out without them: ${wanted.map(({ checks }) => checks).join('; ')}.`;
+  const leftOut = `Left out without them: ${[...new Set(wanted.map(({ checks }) => checks))].join('; ')}.`;
   if (process.env.BREAKERBOX_INSTALL === '0') return say(`${names}: not installed (BREAKERBOX_INSTALL=0). ${leftOut}`);
   if (!found('apt-get') || process.getuid?.() !== 0) {
     const how = found('apt-get')
@@ -175,10 +194,12 @@ const debianPackages = async () => {
     `${why}. apt-get installs them; their services are not left running. To refuse, set BREAKERBOX_INSTALL=0. ${leftOut}`,
   );
   if (!(await agreed())) return say(`nothing installed. ${leftOut}`);
-  const services = wanted.filter(({ service, name }) => service && !serviceExists(name)).map(({ name }) => name);
+  const services = wanted.flatMap(({ services }) => services).filter((name) => !serviceExists(name));
   const { code, output } = await withoutServices(services, async () => {
     const packages = wanted.map(({ name }) => name);
-    const install = ['install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', ...packages];
+    // Never in exchange for a package that is there, such as Docker's own engine.
+    const options = ['--yes', '--no-remove', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120'];
+    const install = ['install', ...options, ...packages];
     const first = await quietly('apt-get', install);
     if (first.code === 0) return first;
     await quietly('apt-get', ['update', '-o', 'DPkg::Lock::Timeout=120']); // A fresh machine has no lists yet.
@@ -186,7 +207,9 @@ const debianPackages = async () => {
   });
   if (code === 0) return;
   process.stderr.write(output);
-  say(`apt-get could not install ${names}, see above. The demo works without them; tests that need them will fail.`);
+  say(
+    `apt-get could not install ${names}, see above. The demo works without them; tests that need them fail, except those in containers.`,
+  );
 };
 
 /** Asks where a person can answer; elsewhere the two commands must set up everything by themselves. */

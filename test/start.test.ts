@@ -177,8 +177,20 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
     expect(stderr).toMatch(/not on PATH: prometheus prometheus-alertmanager chromium postgresql\..*tests ran/s);
     expect(stderr).toContain('To refuse, set BREAKERBOX_INSTALL=0. Left out without them: alert rules');
     expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(
-      /^install --yes --no-install-recommends .*prometheus prometheus-alertmanager chromium postgresql\n$/,
+      /^install --yes --no-remove --no-install-recommends .*prometheus prometheus-alertmanager chromium postgresql\n$/,
     );
+  });
+
+  test('are installed with Docker for test:all, whose service does not run either', () => {
+    const folder = installedClone('');
+    const systemctl = `[ "$1" = cat ] && exit 1; echo "$@" >> services.log`;
+    const service = 'echo "$@" >> services.log';
+    const PATH = programs(folder, { 'apt-get': aptLog, npx: 'exit 0', systemctl, service });
+    const { stderr } = start(folder, 'test:all', { preload: as('root'), env: { PATH } });
+    expect(stderr).toContain('; a database tool; docker-compose.yml in containers.');
+    expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(/ postgresql docker.io docker-compose iproute2\n$/);
+    const stopped = readFileSync(join(folder, 'services.log'), 'utf8');
+    for (const name of ['docker', 'docker.socket', 'containerd']) expect(stopped).toMatch(new RegExp(`\\b${name}\\b`));
   });
 
   test('are not installed with BREAKERBOX_INSTALL=0, and the output names the checks that are left out', () => {
