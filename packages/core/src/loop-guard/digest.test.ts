@@ -102,6 +102,25 @@ describe('O5: digests of arguments', () => {
     expect(of(Object.fromEntries(keys.slice(0, 100_000).map((key) => [key, 1])))).toBeDefined();
   });
 
+  test('E5: an iterator, a size or a map function of its own is not used, so that none runs without end', () => {
+    const never = () => {
+      throw new Error('runs without end');
+    };
+    const own = { [Symbol.iterator]: never, map: never, entries: never, values: never };
+    for (const value of [new Map([['a', 1]]), new Set(['a']), ['a']]) {
+      expect(of(Object.assign(structuredClone(value), own))).toBe(of(value));
+      expect(of(value)).toBeDefined();
+    }
+    const liar = Object.defineProperty(new Set(Array.from({ length: 3_000_000 }, (_, index) => index)), 'size', {
+      value: 0,
+    });
+    expect(of(liar)).toBeUndefined();
+  });
+
+  test('E5: a BigInt of more than 65,536 bits has no digest', () => {
+    expect([of(2n ** 65_535n - 1n), of(2n ** 65_535n)]).toEqual([expect.any(String), undefined]);
+  });
+
   test('E5: the digest of a few objects that reference each other ends', () => {
     let shared: unknown = [];
     for (let level = 0; level < 64; level += 1) shared = [shared, shared];

@@ -51,8 +51,8 @@ const hex = (lane: number): string => (lane >>> 0).toString(16).padStart(8, '0')
  * A digest of any value: the same string for equal values, another one for different values. Synchronous, and never throws.
  *
  * Values are equal if their JSON is equal, in any order of keys. Beyond JSON, `NaN`, BigInt, Map, Set and errors count by their
- * content. `undefined` for a value that can't be read: cycles, objects that hide their content, and values of more than
- * four million characters, keys and elements.
+ * content. `undefined` for a value that can't be read: cycles, objects that hide their content, a BigInt of more than
+ * 65,536 bits, and values of more than four million characters, keys and elements.
  *
  * @example
  * ```ts
@@ -84,13 +84,25 @@ const textOf = (value: unknown, take: (size: number) => void): string => {
     take(value.length);
     return JSON.stringify(value);
   }
-  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'bigint') return textOfBigInt(value, take);
   if (value === 0) return '0'; // -0, too.
   if (typeof value === 'function' || typeof value === 'symbol') return typeof value; // All of them count the same.
   if (typeof value !== 'object' || value === null) return String(value);
   if (!Array.isArray(value)) return textOfObject(value, take);
-  take(value.length);
-  return `[${value.map((one) => textOf(one, take)).join()}]`;
+  const { length } = value;
+  take(length);
+  // By index: an array may have an iterator or a `map` of its own, which never ends.
+  return `[${Array.from({ length }, (_, index) => textOf(value[index], take)).join()}]`;
+};
+
+/** Most bits of a BigInt that are read. The time to write digits grows faster than their number. */
+const MOST_BITS = 65_536;
+
+const textOfBigInt = (value: bigint, take: (size: number) => void): string => {
+  if (BigInt.asIntN(MOST_BITS, value) !== value) throw TOO_LARGE;
+  const text = `${value}n`;
+  take(text.length);
+  return text;
 };
 
 const textOfObject = (value: object, take: (size: number) => void): string => {
@@ -114,9 +126,10 @@ const textOfObject = (value: object, take: (size: number) => void): string => {
 
 /** Objects whose content is not in their properties; undefined for any other. */
 const textOfOther = (value: object, take: (size: number) => void): string | undefined => {
-  if (value instanceof Map || value instanceof Set) {
-    take(value.size);
-    return value.constructor.name + textOf([...value], take);
+  const items = itemsOf(value);
+  if (items !== undefined) {
+    take(items.size);
+    return items.name + textOf(Array.from(items.all()), take);
   }
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
     take(value.byteLength);
@@ -127,6 +140,19 @@ const textOfOther = (value: object, take: (size: number) => void): string | unde
   const { toJSON } = value as { readonly toJSON?: unknown };
   return typeof toJSON === 'function' ? textOf(toJSON.call(value), take) : undefined;
 };
+
+/** Read by the language's own functions: an object may have an iterator of its own, which never ends. */
+const itemsOf = (value: object) => {
+  if (value instanceof Map) {
+    return { name: 'Map', size: sizeOf(Map.prototype, value), all: () => Map.prototype.entries.call(value) };
+  }
+  return value instanceof Set
+    ? { name: 'Set', size: sizeOf(Set.prototype, value), all: () => Set.prototype.values.call(value) }
+    : undefined;
+};
+
+/** An object may have a `size` of its own as well. */
+const sizeOf = (prototype: object, value: object): number => Reflect.get(prototype, 'size', value);
 
 /** Counts the digests that match no other. */
 let unequalled = 0;

@@ -1,4 +1,13 @@
-import { BreakerboxUsageError, type Check, type ConfigIssue, isRecord, list, show, text } from '../config/checks.ts';
+import {
+  BreakerboxUsageError,
+  type Check,
+  type ConfigIssue,
+  gather,
+  isRecord,
+  list,
+  show,
+  text,
+} from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
 import { NO_CALL } from '../decision.ts';
 import { type RejectionFacts, waitOf } from '../routing/message.ts';
@@ -90,18 +99,20 @@ const task: Check = (path, value) => {
 const taskName = text('the plan names each task by it.');
 const taskTools = list(text('it is the name of a tool that the task needs.'), "['web_search']");
 
-const sameNames = (tasks: readonly unknown[]): readonly ConfigIssue[] => {
-  const names = tasks.map((one) => (one as Partial<Task> | null | undefined)?.name);
-  return names.flatMap((name, index) => {
-    const first = names.indexOf(name);
-    if (typeof name !== 'string' || first === index) return [];
+const sameNames = (tasks: readonly Task[]): readonly ConfigIssue[] => {
+  const firsts = new Map<string, number>();
+  return gather(tasks, ({ name }, index) => {
+    const first = firsts.get(name);
+    if (first === undefined) firsts.set(name, index);
+    if (first === undefined) return [];
     const message = `is ${show(name)}, the name of tasks[${first}]: the plan couldn't tell them apart. Rename one of them.`;
     return [{ path: `tasks[${index}].name`, message }];
   });
 };
 
 const checkTasks = (tasks: unknown): void => {
-  const issues = [...list(task, `[${A_TASK}]`)('tasks', tasks), ...(Array.isArray(tasks) ? sameNames(tasks) : [])];
+  const wrong = list(task, `[${A_TASK}]`)('tasks', tasks);
+  const issues = wrong.length > 0 ? wrong : sameNames(tasks as readonly Task[]);
   if (issues.length === 0) return;
   const lines = issues.map(({ path, message }) => `  ${path} ${message}`);
   throw new BreakerboxUsageError(`planScope(session, tasks): these tasks can't be planned.\n${lines.join('\n')}`);
