@@ -30,10 +30,9 @@ const SLOW = [
   'alerts/tests/{grafana-managed,situations}.test.ts',
   'bench/src/bench.test.ts',
   'bench/bundle/bundle.test.ts',
-  'test/costs/{core,watchdog}.test.ts',
+  'test/costs/*.test.ts',
   'test/frameworks/claude-agent.test.ts',
   'test/hostile-telemetry/otlp.test.ts',
-  'test/costs/regex.test.ts',
   PREVIEW,
 ];
 

@@ -95,13 +95,13 @@ describe('R1, E6: invalid files', () => {
   });
 
   test.each(['.yaml', '.json'])(
-    'R1, E6: a file of more than a megabyte, which is not read to its end: %s',
+    'R1, E6: a file of more than 128 KB, which is not read to its end: %s',
     async (extension) => {
       const path = join(folder, `long${extension}`);
       await writeFile(path, `{"tools": {"a": {"fallback": "${'x'.repeat(2_000_000)}"}}}`);
       expect(await refused(loadCapabilities(path))).toMatchObject({
         path,
-        what: expect.stringMatching(/^has more than 1 MB/),
+        what: expect.stringMatching(/^has more than 128 KB/),
       });
     },
   );
@@ -111,8 +111,8 @@ describe('R1, E6: invalid files', () => {
     expect(parse).toThrow(/line 102, column 3: is a duplicate key.*\n {2}… and .* more\. Fix these first\./);
   });
 
-  test('R1, E6: a text of more than a megabyte', () => {
-    expect(() => parseCapabilitiesYaml(`# ${'x'.repeat(1_000_000)}`)).toThrow(/has more than 1 MB/);
+  test('R1, E6: a text of more than 128 KB', () => {
+    expect(() => parseCapabilitiesYaml(`# ${'x'.repeat(128_000)}`)).toThrow(/has more than 128 KB/);
   });
 
   test.each([
@@ -172,9 +172,39 @@ describe('R1, E6: content that is not allowed', () => {
     expect(what).toMatch(/^has aliases that can't be expanded \(.*\)\. Write out/);
   });
 
-  test('R1, E6: endless nesting', async () => {
-    const { what } = await refused(() => parseCapabilitiesYaml('['.repeat(100_000)));
-    expect(what).toMatch(/^(can't be parsed|is not valid YAML)/);
+  test.each([
+    ['brackets', '['.repeat(100_000), 'line 1'],
+    ['objects', `tools:\n  a: ${'{a: '.repeat(40)}`, 'line 2'],
+    ['dashes', '- '.repeat(50_000), 'line 1'],
+    ['JSON', `{"tools": ${'['.repeat(100_000)}`, 'line 1'],
+  ])('R1, E6: endless nesting is rejected before a parser reads it: %s', async (form, text, at) => {
+    const path = await file(`deep.${form === 'JSON' ? 'json' : 'yaml'}`, text);
+    const what = expect.stringMatching(/^has more than 32 levels .*Correct the text\.$/);
+    expect(await refused(loadCapabilities(path))).toEqual({ path, at, what });
+  });
+
+  test('R1, E6: brackets in texts are no levels', () => {
+    const text = '['.repeat(100);
+    expect(
+      parseCapabilitiesYaml(`tools:\n  a:\n    fallback: "${text}"\n    provides: >\n      ${text}\n`).warnings,
+    ).toEqual([]);
+  });
+
+  test.each(['.yaml', '.json'])('R1, E6: too many tools, and texts that fill the prompt: %s', async (extension) => {
+    const tools = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`t${n}`, { fallback: 'ask' }]));
+    const read = async (map: object) => loadCapabilities(await file(`much${extension}`, JSON.stringify(map)));
+    expect(Object.keys((await read({ tools: tools(1_000) })).tools)).toHaveLength(1_000);
+    expect(await refused(read({ tools: tools(1_001) }))).toMatchObject({
+      at: 'tools',
+      what: 'has 1001 tools, but at most 1000 can be in one map. Leave out tools that the agent does not have.',
+    });
+    const a = { alternatives: [{ tool: 'b', note: 'x'.repeat(1_001) }] };
+    const b = { fallback: 'x'.repeat(90_000), provides: 'x'.repeat(1_000) };
+    expect(await refused(read({ tools: { a, b } }))).toMatchObject({
+      at: 'tools.a.alternatives[0].note\ntools.b.fallback',
+      what: expect.stringMatching(/^has 1001 characters.*\nhas 90000 characters, .* Shorten it to 1000 at most\.$/),
+    });
   });
 
   test.each(['', '# nothing\n', '- a\n- b\n', 'just a text\n', 'null\n'])('R1, E6: not an object: %j', async (text) => {

@@ -3,13 +3,11 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BreakerboxConfigError, BreakerboxUsageError, type ConfigIssue } from '@breakerbox/core';
 import { type CapabilityMap, parseCapabilities, validateCapabilities } from '@breakerbox/core/scope';
-import { type Document, isAlias, isNode, LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
+import { type Document, isAlias, isNode, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
+import { MOST_BYTES, tooDeep, tooMuch } from './capability-limits.ts';
 
 /** Most aliases in a file. A small file whose aliases refer to aliases can expand to gigabytes; real files have few. */
 const MOST_ALIASES = 100;
-
-/** Largest file in bytes. The parser needs seconds for more, and blocks the process for that time. */
-const MOST_BYTES = 1_000_000;
 
 const READERS: Readonly<Record<string, (text: string, name: string) => CapabilityMap>> = {
   '.yaml': (text, name) => parseCapabilitiesYaml(text, name),
@@ -22,8 +20,8 @@ const READERS: Readonly<Record<string, (text: string, name: string) => Capabilit
  * alternatives, the manual fallback, and what the tool depends on. The warnings name tools with neither alternative nor fallback.
  *
  * @throws {BreakerboxConfigError} listing the first 100 faults and where they are: a missing file, another extension, text that is not
- * UTF-8 or cannot be parsed (with line and column), a duplicate key, more than 100 expanded aliases, more than 1 MB, and all that
- * `validateCapabilities` of `@breakerbox/core` rejects.
+ * UTF-8 or cannot be parsed (with line and column), a duplicate key, more than 100 expanded aliases, 128 KB, 1,000 tools, 32 levels or
+ * 1,000 characters in a text, and all that `validateCapabilities` of `@breakerbox/core` rejects.
  * @throws {BreakerboxUsageError} if the path is neither a string nor a `file:` URL.
  *
  * @example
@@ -67,16 +65,19 @@ export const parseCapabilitiesYaml = (text: string, name = 'capabilities.yaml'):
   }
   throwIfTooLong(text.length, name);
   const { document, issues } = parsed(text, name);
-  if (issues.length > 0) throw capabilityError(name, issues);
+  throwIfAny(issues, name);
   const value = expanded(document, name);
+  throwIfAny(tooMuch(value), name);
   return named(name, () => validateCapabilities(value));
 };
 
 /** JSON parsers silently keep the last of two equal keys. YAML includes JSON, and its parser finds duplicates. */
 const parseJson = (text: string, name: string): CapabilityMap => {
+  throwIfTooDeep(text, name);
   const map = named(name, () => parseCapabilities(text));
+  throwIfAny(tooMuch(map), name);
   const twice = parsed(text, name).issues.filter(({ code }) => code === 'DUPLICATE_KEY');
-  if (twice.length > 0) throw capabilityError(name, twice);
+  throwIfAny(twice, name);
   return map;
 };
 
@@ -111,8 +112,17 @@ const bytesOf = async (path: string | URL): Promise<Buffer> => {
 
 const throwIfTooLong = (length: number, name: string): void => {
   if (length <= MOST_BYTES) return;
-  const message = 'has more than 1 MB, which is too large for a capability map. Give a smaller file.';
+  const message = 'has more than 128 KB, which is too large for a capability map. Give a smaller file.';
   throw capabilityError(name, [{ path: 'file', message }]);
+};
+
+const throwIfTooDeep = (text: string, name: string): void => {
+  const issue = tooDeep(text);
+  throwIfAny(issue === undefined ? [] : [issue], name);
+};
+
+const throwIfAny = (issues: readonly ConfigIssue[], name: string): void => {
+  if (issues.length > 0) throw capabilityError(name, issues);
 };
 
 const unreadable = ({ code = 'unknown' }: NodeJS.ErrnoException): string => {
@@ -129,26 +139,46 @@ interface Parsed {
 }
 
 const parsed = (text: string, name: string): Parsed => {
+  throwIfTooDeep(text, name);
   const lineCounter = new LineCounter();
   try {
-    // `error`, so that the parser prints no warnings to the process.
-    const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' });
-    const faults = [...document.errors, ...document.warnings, ...lostAliases(document)];
+    // `error`, so that the parser prints no warnings to the process. Its own search for duplicate keys compares each key with all others.
+    const options = { lineCounter, prettyErrors: false, logLevel: 'error', uniqueKeys: false } as const;
+    const document = parseDocument(text, options);
+    const found = [...document.errors, ...document.warnings, ...lostAliases(document), ...duplicates(document)];
+    const faults = found.toSorted((one, other) => one.pos[0] - other.pos[0]);
     const issues = faults.map(({ pos: [start], code, message }) => {
       const { line, col } = lineCounter.linePos(start);
       return { path: `line ${line}, column ${col}`, message: sentence(code, message), code };
     });
     return { document, issues };
   } catch (error) {
-    // Nesting so deep that the parser's stack overflows.
     const message = `can't be parsed (${error instanceof Error ? error.message : error}). Correct the text.`;
     throw capabilityError(name, [{ path: 'file', message }], error);
   }
 };
 
+type Fault = Pick<YAMLError, 'pos' | 'code' | 'message'>;
+
+const duplicates = (document: Document.Parsed): readonly Fault[] => {
+  const found: Fault[] = [];
+  visit(document, {
+    Map: (_, { items }) => {
+      const keys = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const start = key.range?.[0] ?? 0;
+        if (keys.has(key.value)) found.push({ pos: [start, start], code: 'DUPLICATE_KEY', message: '' });
+        keys.add(key.value);
+      }
+    },
+  });
+  return found;
+};
+
 /** Aliases without a complete anchor before them. The parser finds them late, and gives no position. */
-const lostAliases = (document: Document.Parsed): readonly Pick<YAMLError, 'pos' | 'code' | 'message'>[] => {
-  const lost: Pick<YAMLError, 'pos' | 'code' | 'message'>[] = [];
+const lostAliases = (document: Document.Parsed): readonly Fault[] => {
+  const lost: Fault[] = [];
   const anchored = new Map<string, number>();
   visit(document, (_, node) => {
     if (isAlias(node)) {

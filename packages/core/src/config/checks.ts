@@ -95,6 +95,8 @@ export const show = (value: unknown): string => {
 
 const describe = (value: unknown): string => {
   if (typeof value === 'string') return value.length > 60 ? `a string of ${value.length} characters` : `'${value}'`;
+  // Writing the digits of a very large one takes seconds.
+  if (typeof value === 'bigint') return 'a BigInt';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';
   return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value);

@@ -20,10 +20,14 @@ export const successOf = ({ tool_response, duration_ms }: PostToolUseHookInput):
 export const failureOf = (input: PostToolUseFailureHookInput): Settlement => {
   const { tool_input, error, is_interrupt, duration_ms: durationMs } = input;
   if (is_interrupt) return { outcome: 'ignored', category: 'cancelled', durationMs };
-  const text = orUndefined(() => withoutQuotes(error, tool_input)) ?? error;
+  const start = error.slice(0, LONGEST_ERROR);
+  const text = orUndefined(() => withoutQuotes(start, tool_input)) ?? start;
   const code = UNREACHABLE.test(text) ? 'ENETUNREACH' : undefined;
   return { result: { isError: true, code, content: [{ type: 'text', text }] }, durationMs };
 };
+
+/** Characters of an error that are read. Quotes of the input are removed before the classifier reads its first 4,096. */
+const LONGEST_ERROR = 32_000;
 
 /** Many errors quote the model's input. A `Grep` pattern that contains ECONNREFUSED is not an outage. */
 const withoutQuotes = (error: string, input: unknown): string =>
@@ -40,7 +44,7 @@ const textsIn = (input: unknown): readonly string[] => {
   const found = new Set<unknown>([input]); // The iteration includes elements that are added during it.
   for (const one of found) {
     if (texts.length === MOST_TEXTS) break;
-    if (typeof one === 'string' && one.length > 3) texts.push(one);
+    if (typeof one === 'string' && one.length > 3 && one.length <= LONGEST_ERROR) texts.push(one);
     if (typeof one === 'object' && one !== null) for (const part of Object.values(one)) found.add(part);
   }
   return texts;

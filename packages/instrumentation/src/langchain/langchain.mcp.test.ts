@@ -34,6 +34,8 @@ describe('tools of @langchain/mcp-adapters', () => {
     ['unknown order id 17', 'ignored, tool_error'],
     ["ENOENT: no such file or directory, open '/x'", 'ignored, tool_error'],
     ['HTTP 503 Service Unavailable\nlater', 'failure, server'],
+    // It quotes what the adapter of another tool said.
+    ["HTTP 503 Service Unavailable: MCP tool 'b' on server 'q' returned an error: unknown id", 'failure, server'],
   ])('O2: a thrown error is judged like the result that it contains: %s', async (text, outcome) => {
     const { session, outcomes } = watchedSession();
     const { heard } = await runAgent(
@@ -52,6 +54,17 @@ describe('tools of @langchain/mcp-adapters', () => {
     const lost = search(() => Promise.reject(new ToolException('Error calling tool search: Error: fetch failed')));
     await expect(guardTool(lost, session).invoke(callOf('x'))).rejects.toThrow('fetch failed');
     expect(outcomes).toEqual(['search: failure, network']);
+  });
+
+  test('C2: a tool of which no name can be seen does not stop the guard of the others', async () => {
+    const { session, box } = watchedSession();
+    const [blank, read] = guardTools(
+      [search(async () => 'found', { name: ' ' }), search(async () => 'found', { name: 'read' })],
+      session,
+    );
+    expect(box.tools).toEqual(['read']);
+    expect(await blank?.invoke({ q: 'x' })).toBe('found');
+    expect(await read?.invoke({ q: 'x' })).toBe('found');
   });
 
   test('C13: the group is the option, or else the server in the metadata', async () => {

@@ -1,5 +1,5 @@
 import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
-import { annotated, isContent, read, reportThrown } from '@breakerbox/core/internal';
+import { annotated, isContent, read, readItems, reportThrown } from '@breakerbox/core/internal';
 import type { ToolMessage } from '@langchain/core/messages';
 import { hasMethod, orUndefined } from '../untrusted.ts';
 
@@ -72,29 +72,38 @@ const isPair = (form: AnswerForm, result: unknown): result is readonly [unknown,
 
 /** The value to judge in a result that LangChain reads in its own way; undefined for all others. */
 export const errorIn = (form: AnswerForm, result: unknown): unknown => {
-  if (isToolMessage(result)) {
-    const text = typeof result.content === 'string' ? result.content : JSON.stringify(result.content);
-    return result.status === 'error' ? mcpError(text) : undefined;
-  }
+  if (isToolMessage(result)) return result.status === 'error' ? mcpError(result.content) : undefined;
   if (isCommand(result)) {
     const messages = read(read(result, 'update'), 'messages');
-    const told = (Array.isArray(messages) ? messages : [messages]).filter(isToolMessage);
+    const told = (Array.isArray(messages) ? readItems(messages, MOST_MESSAGES) : [messages]).filter(isToolMessage);
     return told.map((message) => errorIn(form, message)).find((error) => error !== undefined);
   }
   return isPair(form, result) ? result[0] : undefined;
 };
 
-/** The error that `@langchain/mcp-adapters` throws for every result that reports an error. */
-const MCP_ERROR = /^MCP tool '.*' on server '.*' returned an error: (?<text>.*)$/s;
+/** Messages of one command that are read. */
+const MOST_MESSAGES = 64;
 
-/** The result of an MCP tool from which its adapter made an error. */
+/** Characters in which `@langchain/mcp-adapters` names the tool and the server of an error. */
+const LONGEST_HEAD = 600;
+
+const MCP_ERROR = ["MCP tool '", "' on server '", "' returned an error: "] as const;
+
+/** The result of an MCP tool from which its adapter made an error. The text may quote another such error, so the first end counts. */
 export const mcpErrorIn = (error: unknown): unknown => {
   const message = read(error, 'name') === 'ToolException' && read(error, 'message');
-  const text = typeof message === 'string' ? MCP_ERROR.exec(message)?.groups?.text : undefined;
-  return text === undefined ? undefined : mcpError(text);
+  if (typeof message !== 'string') return undefined;
+  const head = message.slice(0, LONGEST_HEAD);
+  const [begin, middle, end] = MCP_ERROR;
+  const server = head.startsWith(begin) ? head.indexOf(middle) : -1;
+  const start = server === -1 ? -1 : head.indexOf(end, server + middle.length);
+  return start === -1 ? undefined : mcpError(message.slice(start + end.length));
 };
 
-const mcpError = (text: string): unknown => ({ isError: true, content: [{ type: 'text', text }] });
+const mcpError = (content: unknown): unknown => ({
+  isError: true,
+  content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
+});
 
 /** Adds a label for the model to a tool's result. It drops the artifact of a last good result, which would be read as a new one (F2). */
 export const labelFor =

@@ -78,10 +78,14 @@ const isModel = (span: Span): boolean =>
 const toolOf = (span: Span): string =>
   attribute(span, 'gen_ai.tool.name', 'tool.name', 'ai.toolCall.name') ?? span.name.replace(/^execute_tool /, '');
 
+/** Characters of a trace state that are read: W3C's limit. */
+const LONGEST_STATE = 512;
+
 /** T4: sampled traces, and traces with spans missing. */
 const noteSampling = (spans: readonly Span[], notes: ReadNotes): void => {
   const isSampled = ({ traceState, attributes }: Span): boolean =>
-    /(?:^|[,;])\s*ot=[^,]*\bth:(?!0(?:[;,]|$))/.test(traceState) || Number(attributes.get('SampleRate') ?? 1) > 1;
+    /(?:^|[,;])\s*ot=[^,]*\bth:(?!0(?:[;,]|$))/.test(traceState.slice(0, LONGEST_STATE)) ||
+    Number(attributes.get('SampleRate') ?? 1) > 1;
   if (spans.some(isSampled)) notes.incomplete('its spans are sampled');
 };
 

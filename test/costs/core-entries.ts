@@ -1,0 +1,96 @@
+import {
+  byHost,
+  classifyError,
+  classifyResult,
+  createBreakerbox,
+  describeFreshness,
+  labelled,
+  type Session,
+} from '@breakerbox/core';
+import {
+  formatPauseReport,
+  formatReport,
+  formatScopeReport,
+  formatStateTable,
+  formatSystemicReport,
+  report,
+} from '@breakerbox/core/report';
+import { parseCapabilities, planScope, validateCapabilities } from '@breakerbox/core/scope';
+import { restore, snapshot } from '@breakerbox/core/snapshot';
+
+/** Input of the wrong type is the point. */
+type Outside = never;
+
+const box = () =>
+  createBreakerbox({
+    agent: 'agent',
+    tools: { search: { serveStaleMs: 60_000, isFailure: () => false }, other: {} },
+  });
+
+/** A session in which `search` is open. */
+export const failing = (): Session => {
+  const session = box().session();
+  for (let call = 0; call < 5; call += 1) {
+    session.acquire('search').settle({ outcome: 'failure', category: 'server' });
+    session.acquire('other').settle({ outcome: 'failure', category: 'server' });
+  }
+  return session;
+};
+
+const settled = (settlement: unknown): void => {
+  const session = box().session();
+  session.acquire('search').settle(settlement as Outside);
+};
+
+const formats = { formatPauseReport, formatReport, formatScopeReport, formatStateTable, formatSystemicReport };
+
+/** Every function and method of core that takes outside input. `run` gets any value, of any type. */
+export const CORE_ENTRIES: Readonly<Record<string, (value: unknown) => unknown>> = {
+  byHost: (value) => byHost()(value),
+  classifyError: (value) => classifyError(value),
+  classifyResult: (value) => classifyResult(value),
+  createBreakerbox: (value) => createBreakerbox(value as Outside),
+  describeFreshness: (value) => describeFreshness(value as Outside),
+  labelled: (value) => labelled(value, value as Outside),
+  parseCapabilities: (value) => parseCapabilities(value as Outside),
+  validateCapabilities: (value) => validateCapabilities(value),
+  planScope: (value) => planScope(box().session(), value as Outside),
+  report: (value) => report(failing(), value as Outside),
+  restore: (value) => restore(box(), value),
+  ...Object.fromEntries(
+    Object.entries(formats).map(([name, format]) => [name, (value: unknown) => format(value as Outside)]),
+  ),
+  snapshot: (value) => {
+    const session = box().session({ id: value as Outside });
+    return snapshot(session);
+  },
+  'Breakerbox.declare': (value) => box().declare(value as Outside, value as Outside),
+  'Breakerbox.on': (value) => box().on(value as Outside, value as Outside),
+  'Breakerbox.session': (value) => box().session(value as Outside),
+  'Session.acquire': (value) => {
+    const session = box().session();
+    session.acquire(value as Outside).settle({ outcome: 'success' });
+    session.acquire('search', value as Outside).settle({ outcome: 'success' });
+    for (let call = 0; call < 4; call += 1) {
+      session.acquire('search', { input: value, key: value as Outside }).settle({ error: new Error('ECONNRESET') });
+    }
+  },
+  'Session.control': (value) =>
+    box()
+      .session()
+      .control(value as Outside, value as Outside),
+  'Session.declare': (value) =>
+    box()
+      .session()
+      .declare(value as Outside, value as Outside),
+  'Session.explain': (value) => failing().explain('search', value),
+  'Session.peek': (value) => failing().peek('search', value),
+  'Permit.settle': (value) => {
+    settled(value);
+    settled({ error: value });
+    settled({ outcome: value, category: value, tokens: value, blames: value, freshness: value, retryAfterMs: value });
+    settled({ error: new Error('x'), verdict: value, signal: value });
+    const session = box().session();
+    for (let call = 0; call < 2; call += 1) session.acquire('search', { input: value }).settle({ result: value });
+  },
+};
