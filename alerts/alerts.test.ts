@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { builtDashboards } from '../dashboards/src/dashboards.ts';
 import { ATTR, METRIC, type MetricDefinition } from '../packages/core/src/telemetry/semconv.ts';
 import { runTool } from '../stack/tools.ts';
 import { namesIn, selectorsIn } from './promql-names.ts';
 import { seconds } from './src/duration.ts';
 import { grafanaAlerting } from './src/grafana.ts';
+import { operatorRules } from './src/operator.ts';
 import { type PrometheusRule, ruleFiles } from './src/prometheus.ts';
+import { withTables } from './src/readme-tables.ts';
 import { ALERTS } from './src/rules.ts';
 import { settingDocs } from './src/setting-docs.ts';
 
@@ -39,7 +42,7 @@ const seriesNames = new Set(
 );
 const recordedNames = new Set(recordings.map(({ record }) => record));
 /** OpenTelemetry's attributes in Prometheus' notation, and the labels that Prometheus adds. */
-const labelNames = new Set(['job', 'le', ...Object.values(ATTR).map((name) => name.replaceAll('.', '_'))]);
+const labelNames = new Set(['job', 'instance', 'le', ...Object.values(ATTR).map((name) => name.replaceAll('.', '_'))]);
 
 function expectKnownNames(expression: string, recorded: ReadonlySet<string> = recordedNames): void {
   const { metrics, labels } = namesIn(expression);
@@ -67,8 +70,10 @@ function repository(): string {
 
 describe('the files', () => {
   const grafana = grafanaAlerting();
+  const operator = operatorRules();
   const files = [
     ...ruleFiles().map(({ name, text }) => ({ path: `rules/${name}`, text })),
+    { path: `operator/${operator.name}`, text: operator.text },
     { path: `grafana/${grafana.name}`, text: grafana.text },
   ];
 
@@ -80,7 +85,7 @@ describe('the files', () => {
   });
 
   it('are the only files in their folders', () => {
-    const found = ['rules', 'grafana'].flatMap((folder) =>
+    const found = ['rules', 'operator', 'grafana'].flatMap((folder) =>
       readdirSync(`${here}/${folder}`).map((name) => `${folder}/${name}`),
     );
     expect(found.sort()).toEqual(files.map(({ path }) => path).sort());
@@ -136,6 +141,12 @@ describe('names', () => {
   it('of recorded series are level:metric:operation, and the expression groups by the level', () => {
     const levels: Readonly<Record<string, string>> = {
       job: 'job',
+      instance: 'instance',
+      le: 'le',
+      state: 'breakerbox_state',
+      decision: 'breakerbox_decision',
+      reason: 'breakerbox_reason',
+      outcome: 'breakerbox_outcome',
       agent: 'gen_ai_agent_name',
       tool: 'gen_ai_tool_name',
       error: 'error_type',
@@ -190,9 +201,12 @@ describe('names', () => {
     ]);
   });
 
-  it('of recorded series are each read by a rule', () => {
+  it('of recorded series are each read by a rule or a dashboard', () => {
     const used = new Set(rules.flatMap(({ expr }) => [...namesIn(expr).metrics]));
-    for (const { record } of recordings) expect(used.has(record), record).toBe(true);
+    const panels = builtDashboards()
+      .map(({ json }) => JSON.stringify(json))
+      .join();
+    for (const { record } of recordings) expect(used.has(record) || panels.includes(record), record).toBe(true);
   });
 });
 
@@ -291,18 +305,30 @@ describe('each alert', () => {
 });
 
 describe('the README', () => {
-  const text = read('README.md').replaceAll(/ +/g, ' ');
+  const text = read('README.md');
 
-  it.each(ALERTS)('lists $name, and when it fires', ({ name, severity, says }) => {
-    expect(text).toContain(`| [${name}](runbooks/${name}.md) | ${severity} | ${says} |`);
+  it('has the tables of alerts and settings that the definitions give (otherwise run "pnpm generate")', () => {
+    expect(text).toBe(withTables(text));
   });
 
-  it.each(settingDocs())(
-    'lists the setting $name with its default and meaning',
-    ({ name, default: value, meaning }) => {
-      expect(text).toContain(`| \`${name}\` | \`${value}\` | ${meaning} |`);
-    },
-  );
+  /** Settings in the row of an alert. */
+  const listed = (name: string): readonly (string | undefined)[] => {
+    const row = text.split('\n').find((line) => line.startsWith(`| [${name}]`)) ?? '';
+    return [...row.matchAll(/`(\w+)` \d/g)].map(([, setting]) => setting);
+  };
+
+  it.each(ALERTS)('lists with $name each setting that is named after it', ({ name }) => {
+    const own = settingDocs().filter(({ meaning }) => meaning.startsWith(`${name.replace('Breakerbox', '')}:`));
+    expect(own).not.toEqual([]);
+    expect(listed(name)).toEqual(expect.arrayContaining(own.map((doc) => doc.name)));
+  });
+
+  it('lists a setting that an alert reads through a recorded series or another alert, and no other', () => {
+    const outage = ['gap', 'openFor', 'openShare', 'keyOpenShare', 'keyOpenLeastDecisions', 'openKeep'];
+    expect(listed('BreakerboxCircuitOpen').toSorted()).toEqual(outage.toSorted());
+    expect(listed('BreakerboxToolSlow')).toEqual(expect.arrayContaining(['openShare', 'afterOpen']));
+    expect(listed('BreakerboxToolSlow')).not.toContain('errorRatio');
+  });
 
   it('lists every recorded series', () => {
     for (const { record } of recordings) expect(text).toContain(`\`${record}\``);

@@ -20,7 +20,7 @@ const burnFast: AlertDefinition = {
   keepFiringFor: ({ burnFastKeep }) => burnFastKeep,
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} use up their failure budgets`,
   description: ({ dialect, settings }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour fell to at most one failure left in their budget. At the pace of the last 5 minutes, the share is more than ${settings.burnFastRatio * 100} %. The next failure pauses such a session.`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour ran low: at most one failure is left in their budget. In the last 5 minutes, this share was more than ${settings.burnFastRatio * 100} %. The next failure pauses such a session.`,
 };
 
 const burnSlow: AlertDefinition = {
@@ -44,7 +44,7 @@ const burnSlow: AlertDefinition = {
   },
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} have been short of failure budget for hours`,
   description: ({ dialect, settings }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours fell to at most one failure left in their budget. At the pace of the last 30 minutes, the share is more than ${settings.burnSlowRatio * 100} %. The next failure pauses such a session.`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours ran low: at most one failure is left in their budget. In the last 30 minutes, this share was more than ${settings.burnSlowRatio * 100} %. The next failure pauses such a session.`,
 };
 
 /** True now by the gauge, or true within the last minutes by the counter. */
@@ -100,7 +100,7 @@ const systemicFailure: AlertDefinition = {
       list: 'tool',
       after: '.',
     });
-    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${open} Look for what they share. In scope session, the session of the event is paused and probes nothing until you confirm the recovery. In scope process, calls of the affected tools are skipped, and a probe ends the event when it succeeds.`;
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${open} Look for what these tools share. If the box has scope session, the session that detected the event is paused, and makes no probe until you call session.confirmRecovered(). If it has scope process, calls of the affected tools are skipped, and a successful probe ends the event.`;
   },
 };
 
@@ -129,7 +129,7 @@ const telemetryAbsent: AlertDefinition = {
   for: ({ absentFor, gap }) => durationOf(seconds(absentFor) - seconds(gap)),
   summary: ({ dialect }) => `Agent ${dialect.label('agent')} has stopped reporting`,
   description: ({ dialect, settings }) =>
-    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it reported for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert can see this agent now. This alert resolves by itself within the hour, even if nothing was repaired.`,
+    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it reported for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. This alert resolves by itself within an hour, even if nothing was repaired.`,
 };
 
 /** Alerts about one agent. */

@@ -44,7 +44,7 @@ const ofOneAgent: AlertDefinition = {
   expr: ({ read }) => read.now('correlatedToolsHeld'),
   summary: ({ dialect }) => `Several tools of agent ${dialect.label('agent')} opened together`,
   description: ({ dialect, settings, andSelector }) =>
-    `${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or have been out of use since then${names(dialect, 'tool', `job=%q, ${AGENT}=%q, ${NO_OTHER}`, ['job', 'agent'], andSelector)}. Look for what they share. Alertmanager mutes their own warnings during this alert.`,
+    `${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${names(dialect, 'tool', `job=%q, ${AGENT}=%q, ${NO_OTHER}`, ['job', 'agent'], andSelector)}. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.`,
 };
 
 const onSeveralAgents: AlertDefinition = {
@@ -55,7 +55,7 @@ const onSeveralAgents: AlertDefinition = {
   expr: ({ read }) => read.now('correlatedAgentsHeld'),
   summary: () => 'A tool opened on several agents together',
   description: ({ dialect, settings, andSelector }) =>
-    `Tool ${dialect.label('tool')} opened on ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or has been out of use there since then${names(dialect, 'agent', `${TOOL}=%q`, ['tool'], andSelector)}. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.`,
+    `Tool ${dialect.label('tool')} opened on ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(dialect, 'agent', `${TOOL}=%q`, ['tool'], andSelector)}. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.`,
 };
 
 /** Alerts about circuits that opened together. */

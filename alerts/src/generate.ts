@@ -1,19 +1,24 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { grafanaAlerting } from './grafana.ts';
+import { operatorRules } from './operator.ts';
 import { ruleFiles } from './prometheus.ts';
+import { withTables } from './readme-tables.ts';
 
 /*
- * Writes the rules for Prometheus and the alert rules for Grafana's provisioning. With `--check` it writes nothing, and fails if
- * a file differs from what the source gives.
+ * Writes the rules for Prometheus and its operator, the alert rules for Grafana's provisioning, and the tables of README.md. With
+ * `--check` it writes nothing, and fails if a file differs from what the source gives.
  */
 
 const folder = new URL('../', import.meta.url);
 
 const grafana = grafanaAlerting();
+const operator = operatorRules();
 const files: readonly { readonly path: string; readonly text: string }[] = [
   ...ruleFiles().map(({ name, text }) => ({ path: `rules/${name}`, text })),
+  { path: `operator/${operator.name}`, text: operator.text },
   { path: `grafana/${grafana.name}`, text: grafana.text },
+  { path: 'README.md', text: withTables(readFileSync(new URL('README.md', folder), 'utf8')) },
 ];
 
 const onDisk = (path: string): string | undefined => {
@@ -38,5 +43,5 @@ if (process.argv.includes('--check')) {
     mkdirSync(new URL('.', new URL(path, folder)), { recursive: true });
     writeFileSync(new URL(path, folder), text);
   }
-  process.stdout.write(`Wrote ${files.length} rule files to ${fileURLToPath(folder)}\n`);
+  process.stdout.write(`Wrote ${files.length} files to ${fileURLToPath(folder)}\n`);
 }

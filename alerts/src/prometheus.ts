@@ -11,7 +11,7 @@ export interface NamedText {
 }
 
 /** Rules that Prometheus evaluates together, in order. It evaluates groups side by side. */
-interface RuleGroup {
+export interface RuleGroup {
   readonly name: string;
   /** Default: the evaluation interval of Prometheus. */
   readonly interval?: string | undefined;
@@ -49,11 +49,14 @@ export const wrapped = (text: string, width: number): string => {
   return lines.map((line) => ` ${line}`).join('\n');
 };
 
+const named = (group: string, interval: string | undefined): string =>
+  interval === undefined ? group : `${group}.${interval}`;
+
 /** The recording rules, in a group for each interval. */
-const recordingGroups = (options: Resolved): readonly RuleGroup[] => {
+export const recordingGroups = (options: Resolved): readonly RuleGroup[] => {
   const ground = groundOf(options);
   return [...new Set(RECORDINGS.map(({ every }) => every))].map((interval) => ({
-    name: interval === undefined ? 'breakerbox.recording' : `breakerbox.recording.${interval}`,
+    name: named('breakerbox.recording', interval),
     interval,
     rules: RECORDINGS.filter(({ every }) => every === interval).map((one) => ({
       comment: one.comment,
@@ -62,7 +65,7 @@ const recordingGroups = (options: Resolved): readonly RuleGroup[] => {
   }));
 };
 
-export const alertRules = (options: Resolved): readonly CommentedRule[] => {
+const alertRules = (options: Resolved): readonly CommentedRule[] => {
   const ground = groundOf(options);
   return ALERT_DEFINITIONS.map((one) => {
     const lasting = one.for?.(options.settings);
@@ -81,6 +84,11 @@ export const alertRules = (options: Resolved): readonly CommentedRule[] => {
   });
 };
 
+/** The alerts, in one group. */
+export const alertGroups = (options: Resolved): readonly RuleGroup[] => [
+  { name: 'breakerbox.alerts', rules: alertRules(options) },
+];
+
 /** Layout of strings: PromQL with one operand per line, sentences folded. */
 const laidOut = (node: unknown): void => {
   if (!(node instanceof YAMLMap)) return;
@@ -98,17 +106,25 @@ const laidOut = (node: unknown): void => {
 export const unbroken = (yaml: string): string =>
   yaml.replaceAll(/dashboard_url: (?:"[^"]*"|'[^']*')/g, (link) => link.replaceAll(/\n\s+/g, ' '));
 
-const rendered = (header: string, groups: readonly RuleGroup[]): string => {
-  const document = new Document({
+/** The groups as YAML, each rule below its comment. With `object`, they are the `spec` of that object of Kubernetes. */
+export const rendered = (header: string, groups: readonly RuleGroup[], object?: object): string => {
+  const content = {
     groups: groups.map(({ name, interval, rules }) => ({
       name,
       ...(interval !== undefined && { interval }),
       rules: rules.map(({ rule }) => rule),
     })),
-  });
+  };
+  // Prometheus and Kubernetes read YAML 1.1, in which an unquoted `yes` is a boolean.
+  const document = new Document(object === undefined ? content : { ...object, spec: content }, { schema: 'yaml-1.1' });
   document.commentBefore = wrapped(header, WIDTH);
   for (const [group, { rules }] of groups.entries()) {
-    const nodes = document.getIn(['groups', group, 'rules']) as YAMLSeq<YAMLMap>;
+    const nodes = document.getIn([
+      ...(object === undefined ? [] : ['spec']),
+      'groups',
+      group,
+      'rules',
+    ]) as YAMLSeq<YAMLMap>;
     for (const [index, node] of nodes.items.entries()) {
       const comment = rules[index]?.comment ?? '';
       if (comment !== '') node.commentBefore = wrapped(comment, WIDTH - 6);
@@ -119,7 +135,7 @@ const rendered = (header: string, groups: readonly RuleGroup[]): string => {
   return unbroken(document.toString({ lineWidth: 120 }));
 };
 
-const NARROWED = (selector: string): string =>
+export const NARROWED = (selector: string): string =>
   selector === '' ? '' : `\nThese rules read only the series that match: ${selector}`;
 
 /** The files are used in the repository, in bundles and in copies, so their comments must not name other paths. */
@@ -131,12 +147,11 @@ ${GENERATED}
 
 Names are level:metric:operation. The level lists the labels that remain: job, agent (gen_ai_agent_name), tool (gen_ai_tool_name) and error (error_type). Summing by them removes instance and otel_scope_*, so that replicas and library versions never split a series.`;
 
-const alertsHeader = ({
-  grafanaUrl,
-}: Resolved): string => `Alerts of Breakerbox. Plain YAML for Prometheus 2.42 and later, including 3.x. Needs breakerbox.recording.yml beside it.
-${GENERATED}
+export const aboutTexts = ({ grafanaUrl }: Resolved): string =>
+  `${grafanaUrl === undefined ? 'dashboard_url is a path without a host until the external label grafana_url gives Prometheus the address of Grafana.\n' : ''}summary is one sentence for the whole group that Alertmanager sends (alertname, agent, job). The description differs by tool.`;
 
-${grafanaUrl === undefined ? 'dashboard_url is a path without a host until the external label grafana_url gives Prometheus the address of Grafana.\n' : ''}summary is one sentence for the whole group that Alertmanager sends (alertname, agent, job). The description differs by tool.`;
+const ALERTS_HEADER = `Alerts of Breakerbox. Plain YAML for Prometheus 2.42 and later, including 3.x. Needs breakerbox.recording.yml beside it.
+${GENERATED}`;
 
 /**
  * The rules for Prometheus: a file of recording rules, and a file of alerts that read the recorded series.
@@ -153,9 +168,7 @@ export const ruleFiles = (options: RuleOptions = {}): readonly NamedText[] => {
     },
     {
       name: 'breakerbox.alerts.yml',
-      text: rendered(alertsHeader(known) + NARROWED(known.selector), [
-        { name: 'breakerbox.alerts', rules: alertRules(known) },
-      ]),
+      text: rendered(`${ALERTS_HEADER}\n\n${aboutTexts(known)}${NARROWED(known.selector)}`, alertGroups(known)),
     },
   ];
 };

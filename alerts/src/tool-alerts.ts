@@ -70,7 +70,7 @@ const circuitOpen: AlertDefinition = {
       list: 'error',
       after: '',
     });
-    return `${dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} are open, probing without success, or forced open by hand, or were within the last ${inWords(settings.openKeep)}${openedBy}. Calls to the tool are skipped. A name that begins with ${GROUP_PREFIX} is the circuit of a group: calls to all tools of the group are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.`;
+    return `${dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} are out of use, or were within the last ${inWords(settings.openKeep)}: open, probing without success, or forced open by hand${openedBy}. These circuits skip calls to the tool. If the name begins with ${GROUP_PREFIX}, calls to all tools of the group are skipped. If no circuit of the tool is open, circuits of its keys, such as hosts, are open.`;
   },
 };
 
@@ -86,7 +86,7 @@ const circuitFlapping: AlertDefinition = {
   keepFiringFor: ({ flappingKeep }) => flappingKeep,
   summary: ({ dialect }) => `Circuits of agent ${dialect.label('agent')} open again and again`,
   description: (ground) =>
-    `Each circuit of tool ${SUBJECT(ground)} has opened ${ground.dialect.value('count')} times within 15 minutes. Either the tool fails and recovers in turn, or it is down and each new session has to find that out.`,
+    `Circuits of tool ${SUBJECT(ground)} have opened ${ground.dialect.value('count')} times each on average within 15 minutes. Either the tool fails and recovers again and again, or it is down and the circuit of each new session opens again.`,
 };
 
 const probeStarved: AlertDefinition = {
@@ -166,7 +166,7 @@ const toolSlow: AlertDefinition = {
   for: ({ slowFor }) => slowFor,
   summary: ({ dialect }) => `Tools of agent ${dialect.label('agent')} are much slower than usual`,
   description: (ground) =>
-    `One in twenty calls to tool ${SUBJECT(ground)} takes at least ${ground.dialect.value('duration')}. That is more than ${ground.settings.slowFactor} times the usual value of the last week.`,
+    `The p95 of the calls to tool ${SUBJECT(ground)} is ${ground.dialect.value('duration')} over 15 minutes: one call in twenty takes longer. That is more than ${ground.settings.slowFactor} times its usual p95 of the last week.`,
 };
 
 /** Alerts about one tool of one agent. */

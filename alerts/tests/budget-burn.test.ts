@@ -149,7 +149,7 @@ describe.concurrent('BreakerboxBudgetBurnSlow', () => {
         labels: labelsOf('fast', 'critical'),
         summary: 'Sessions of agent fast use up their failure budgets',
         description:
-          '98% of the sessions that agent fast (job fleet) had in the last hour fell to at most one failure left in their budget. At the pace of the last 5 minutes, the share is more than 50 %. The next failure pauses such a session.',
+          '98% of the sessions that agent fast (job fleet) had in the last hour ran low: at most one failure is left in their budget. In the last 5 minutes, this share was more than 50 %. The next failure pauses such a session.',
         dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=fast',
       },
       {
@@ -158,7 +158,7 @@ describe.concurrent('BreakerboxBudgetBurnSlow', () => {
         labels: labelsOf('slow', 'warning'),
         summary: 'Sessions of agent slow have been short of failure budget for hours',
         description:
-          '30% of the sessions that agent slow (job fleet) had in the last 6 hours fell to at most one failure left in their budget. At the pace of the last 30 minutes, the share is more than 25 %. The next failure pauses such a session.',
+          '30% of the sessions that agent slow (job fleet) had in the last 6 hours ran low: at most one failure is left in their budget. In the last 30 minutes, this share was more than 25 %. The next failure pauses such a session.',
         dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=slow',
       },
     ];

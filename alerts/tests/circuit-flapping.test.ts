@@ -97,7 +97,7 @@ it.concurrent('BreakerboxCircuitFlapping says the number of openings', () => {
     labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
     summary: 'Circuits of agent a open again and again',
     description:
-      'Each circuit of tool t of agent a (job fleet) has opened 4 times within 15 minutes. Either the tool fails and recovers in turn, or it is down and each new session has to find that out.',
+      'Circuits of tool t of agent a (job fleet) have opened 4 times each on average within 15 minutes. Either the tool fails and recovers again and again, or it is down and the circuit of each new session opens again.',
     dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
   };
   const firing = [{ alert, after: 600, by: 630 }];

@@ -58,7 +58,7 @@ const open = (at: number, count: number, tool: string, last = '', agent = 'a', g
   alert: 'CircuitOpen',
   labels: { job: 'fleet', gen_ai_agent_name: agent, gen_ai_tool_name: tool, severity: 'warning' },
   summary: `Tools of agent ${agent} have been out of use for 5 minutes, short gaps aside`,
-  description: `${count} circuit(s) of tool ${tool} of agent ${agent} (job fleet) are open, probing without success, or forced open by hand, or were within the last 2 minutes${last}. Calls to the tool are skipped. A name that begins with group: is the circuit of a group: calls to all tools of the group are skipped. If no circuit of the tool is open, calls are skipped for their keys, such as hosts.`,
+  description: `${count} circuit(s) of tool ${tool} of agent ${agent} (job fleet) are out of use, or were within the last 2 minutes: open, probing without success, or forced open by hand${last}. These circuits skip calls to the tool. If the name begins with group:, calls to all tools of the group are skipped. If no circuit of the tool is open, circuits of its keys, such as hosts, are open.`,
   dashboard: `${grafana}/d/breakerbox-tool-detail?${new URLSearchParams({ 'var-job': 'fleet', 'var-agent': agent, 'var-tool': tool })}`,
 });
 

@@ -61,7 +61,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       labels,
       summary: 'Several tools of agent a have failed together',
       description:
-        'Agent a (job fleet) has recognised failures of several tools as one event. Open: fetch_page web_search. Look for what they share. In scope session, the session of the event is paused and probes nothing until you confirm the recovery. In scope process, calls of the affected tools are skipped, and a probe ends the event when it succeeds.',
+        'Agent a (job fleet) has recognised failures of several tools as one event. Open: fetch_page web_search. Look for what these tools share. If the box has scope session, the session that detected the event is paused, and makes no probe until you call session.confirmRecovered(). If it has scope process, calls of the affected tools are skipped, and a successful probe ends the event.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
     };
     const open = { alert: 'CircuitOpen', count: 2, after: 360, by: 435 + 2 * interval, until: 479 };

@@ -61,7 +61,7 @@ it.concurrent('BreakerboxToolSlow says the p95', () => {
     labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
     summary: 'Tools of agent a are much slower than usual',
     description:
-      'One in twenty calls to tool t of agent a (job fleet) takes at least 4.928s. That is more than 3 times the usual value of the last week.',
+      'The p95 of the calls to tool t of agent a (job fleet) is 4.928s over 15 minutes: one call in twenty takes longer. That is more than 3 times its usual p95 of the last week.',
     dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
   };
   const firing = [{ alert, after: 1.5 * HOUR + 900, by: 1.5 * HOUR + 1080 }];

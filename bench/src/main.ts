@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { runBenefit } from './benefit/command.ts';
 import { CASES } from './cases.ts';
 import { FULL, QUICK } from './contest.ts';
 import { runDefaults } from './defaults/command.ts';
@@ -22,6 +23,9 @@ Other measurements:
   pnpm bench -- cold [--rounds N]   milliseconds to import each package in a fresh process; builds the packages first
   pnpm bench -- size [--list]       bytes of the minimal program by folder of core; --list: by file
   pnpm bench -- series              Prometheus series of a tool: idle, healthy, in an outage
+  pnpm bench -- bundle              what the dashboards and rules cost a Prometheus with 10, 100 and 500 agents; \`--help\` says more
+  pnpm bench -- benefit [--write]   simulated agents on tools that fail: without protection, with a simple breaker, with Breakerbox
+  pnpm bench -- replay              time and memory of \`breakerbox replay\` over a million rows
   pnpm bench -- defaults            what the default rules do to runs whose tools fail; \`--help\` says more
 `;
 
@@ -72,9 +76,12 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 /** Commands that print and end. */
 const COMMANDS: Readonly<Record<string, (args: string[]) => unknown>> = {
   defaults: (args) => process.exit(runDefaults(args)),
+  benefit: (args) => process.exit(runBenefit(args)),
+  replay: async (args) => print(await (await import('./replay.ts')).replayReport(args)),
   path: async (args) => print(await (await import('./path/path.ts')).pathReport(args)),
   cold: async (args) => print(await (await import('./cold.ts')).coldReport(args)),
   series: async () => print(await (await import('./series.ts')).seriesReport()),
+  bundle: async (args) => (await import('../bundle/command.ts')).runBundle(args, print),
   size: async (args) => print(await (await import('./size.ts')).sizeReport(args)),
 };
 

@@ -11,22 +11,22 @@ export type SeriesCounts = Readonly<Record<State, number>>;
 const TOKENS = 500;
 
 /** The first call that is not skipped. Each skip ends a turn. */
-const probe = (session: Session): Permit => {
-  const permit = session.acquire('outage');
+const probe = (session: Session, tool: string): Permit => {
+  const permit = session.acquire(tool);
   if (permit.decision !== 'skip') return permit;
   session.step();
-  return probe(session);
+  return probe(session, tool);
 };
 
 /** Calls that succeed, then fail in three ways, skips, a probe that fails, and one that succeeds. */
-const outage = (session: Session): void => {
-  session.acquire('outage').settle({ outcome: 'success' });
+export const outage = (session: Session, tool: string): void => {
+  session.acquire(tool).settle({ outcome: 'success' });
   for (const category of ['network', 'timeout', 'server'] as const) {
-    session.acquire('outage').settle({ outcome: 'failure', category, tokens: TOKENS });
+    session.acquire(tool).settle({ outcome: 'failure', category, tokens: TOKENS });
   }
-  probe(session).settle({ outcome: 'failure', category: 'network' });
-  probe(session).settle({ outcome: 'success' });
-  probe(session).settle({ outcome: 'ignored', category: 'invalid_input' });
+  probe(session, tool).settle({ outcome: 'failure', category: 'network' });
+  probe(session, tool).settle({ outcome: 'success' });
+  probe(session, tool).settle({ outcome: 'ignored', category: 'invalid_input' });
 };
 
 /** Counts the series of a tool in each state on a real scrape. */
@@ -44,7 +44,7 @@ export const countSeries = async (): Promise<SeriesCounts> => {
   });
   const session = box.session();
   for (let calls = 0; calls < 100; calls += 1) session.acquire('healthy').settle({ outcome: 'success' });
-  outage(session);
+  outage(session, 'outage');
   const text = await (await fetch(telemetry.metricsUrl ?? '')).text();
   await telemetry.shutdown();
   const lines = text.split('\n');

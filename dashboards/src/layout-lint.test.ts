@@ -42,6 +42,11 @@ describe('the lint', () => {
     ['colours', { fieldConfig: { defaults: { color: { mode: 'thresholds' } } } }, 'draws black bands'],
     ['a pager', { options: { perPage: 20 } }, 'a pager is drawn'],
     ['overlapping labels', { targets: [{ expr: 'topk(20, a)' }] }, '20 bands have room for 12'],
+    [
+      'the job in labels',
+      { targets: [{ expr: 'topk(5, a)', legendFormat: '{{job}} · {{a}}' }] },
+      'the job in each label',
+    ],
     ['any number of bands', { targets: [{ expr: 'a' }] }, 'has no limit'],
   ])('finds %s of a state timeline', (_, panel, fault) => {
     expect(drawnBadly([timeline(panel)])).toEqual([expect.stringContaining(fault)]);

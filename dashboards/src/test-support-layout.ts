@@ -15,7 +15,7 @@ export interface LintedPanel {
   readonly description?: string;
   readonly gridPos: { readonly w: number; readonly h: number };
   readonly links?: readonly unknown[];
-  readonly targets?: readonly { readonly expr?: string }[];
+  readonly targets?: readonly { readonly expr?: string; readonly legendFormat?: string }[];
   readonly transformations?: readonly {
     readonly id: string;
     readonly options?: { readonly renameByName?: Readonly<Record<string, string>> };
@@ -86,6 +86,9 @@ const timeline = (panel: LintedPanel): readonly string[] => {
   return [
     ...(options.mergeValues !== false && mode === 'thresholds'
       ? ['the mode thresholds with mergeValues drops the value mappings, and draws black bands: use the mode fixed']
+      : []),
+    ...(targets.some(({ legendFormat = '' }) => legendFormat.includes('{{job}}'))
+      ? ['the job in each label leaves no room for the bands: name the agent and the tool']
       : []),
     ...(most === 0 ? ['the number of bands has no limit: use topk'] : []),
     ...(most > room

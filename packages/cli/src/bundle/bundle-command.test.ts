@@ -51,7 +51,7 @@ describe('breakerbox bundle', () => {
 
   it.each([
     ['dashboards', /^(README\.md|dashboards\/.+\.json|grafana\/provisioning\/.+)$/],
-    ['rules', /^(README\.md|prometheus\/rules\/.+\.yml|alertmanager\/.+)$/],
+    ['rules', /^(README\.md|prometheus\/(rules|operator)\/.+\.yml|alertmanager\/.+)$/],
     ['runbooks', /^(README\.md|runbooks\/\w+\.md)$/],
   ])('writes only the part %s', async (part, expected) => {
     await runBundle('--out', at.out, '--only', part);
@@ -104,7 +104,10 @@ describe('breakerbox bundle', () => {
       made: true,
       out: at.out,
       options: { dataSource: { uid: 'p', name: 'Prom' }, folder: 'Breakerbox', settings: { openFor: '10m' } },
-      notes: [expect.stringContaining('never both'), expect.stringContaining('--grafana-url')],
+      notes: [
+        expect.stringContaining('Prometheus operator, or grafana/alerting. With two of them'),
+        expect.stringContaining('--grafana-url'),
+      ],
     });
     if (!report.made) return;
     const written = await at.files();
@@ -125,6 +128,19 @@ describe('breakerbox bundle', () => {
     });
     await writeFile(at.out, '');
     expect(await json('--out', at.out)).toMatchObject({ made: false, errors: [{ path: at.out }] });
+  });
+
+  it('reports what Kubernetes would reject, with the flag', async () => {
+    const labels = ['--rule-label', 'release', '--rule-label', 'team=a b'];
+    expect(await json('--out', at.out, '--namespace', 'Monitoring', ...labels)).toEqual({
+      made: false,
+      errors: [
+        { path: '--rule-label release', message: expect.stringContaining('has no =') },
+        { path: '--namespace', message: expect.stringMatching(/"Monitoring".* such as monitoring$/) },
+        { path: '--rule-label team', message: expect.stringContaining('"a b"') },
+      ],
+    });
+    expect(await at.files()).toEqual({});
   });
 
   it('--list-settings: prints every setting, and writes nothing', async () => {

@@ -8,6 +8,8 @@ import { HalfWritten } from './put.ts';
 
 interface Flags extends BundleFlags {
   readonly out?: string;
+  readonly namespace?: string;
+  readonly ruleLabel: readonly string[];
   readonly set: readonly string[];
   readonly settings: readonly string[];
   readonly listSettings: boolean;
@@ -29,6 +31,13 @@ export const bundleCommand = (io: CommandIo = processIo): Command => {
     .option('--folder <title>', "Grafana's folder for dashboards and alerts", DEFAULT_FOLDER)
     .option('--grafana-url <url>', 'makes links from alerts to dashboards absolute')
     .option('--runbook-url <url>', "where your team reads the runbooks. Default: this project's repository")
+    .option('--namespace <name>', "the namespace of the Prometheus operator's PrometheusRule")
+    .option(
+      '--rule-label <name=value>',
+      'a label of it, for the ruleSelector of your Prometheus; may be repeated',
+      collect,
+      [],
+    )
     .option('--set <name=value>', 'a threshold or another setting of the rules; may be repeated', collect, [])
     .option('--settings <file>', 'a .yaml, .yml or .json file of settings; --set overrides it', collect, [])
     .option('--list-settings', 'print every setting with its default, unit and meaning, and write nothing', false)
@@ -76,15 +85,17 @@ const list = async ({ json }: Flags, { out, columns }: CommandIo): Promise<void>
 
 const make = async (flags: Flags, { out }: CommandIo): Promise<void> => {
   const { readSettings } = await import('./settings.ts');
+  const { readMetadata } = await import('./rule-object.ts');
   const read = readFlags(flags);
+  const metadata = readMetadata(flags.namespace, flags.ruleLabel);
   const { settings, issues } = await readSettings(flags.settings[0], flags.set);
   const twice: readonly ConfigIssue[] =
     flags.settings.length > 1
       ? [{ path: '--settings', message: `is given ${flags.settings.length} times. Put all settings in one file` }]
       : [];
-  const all = [...outIssues(flags.out), ...read.issues, ...twice, ...issues];
+  const all = [...outIssues(flags.out), ...read.issues, ...metadata.issues, ...twice, ...issues];
   if (flags.out === undefined || all.length > 0) throw new BreakerboxConfigError(all, 'bundle');
-  const options = { ...read.options, settings };
+  const options = { ...read.options, ruleObject: metadata.ruleObject, settings };
   const { bundleFiles } = await import('./contents.ts');
   const { writeBundle } = await import('./write.ts');
   const { notesOn, renderBundle } = await import('./bundle-report.ts');

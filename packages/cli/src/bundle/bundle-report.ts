@@ -33,8 +33,10 @@ export const notesOn = ({ parts, dataSource, grafanaUrl }: BundleOptions, all: b
         'grafana/alerting is left out, because rules managed by Grafana need a data source. Add --data-source UID if you want them',
       ]
     : []),
-  ...(has(parts, 'rules') && has(parts, 'grafana-alerting')
-    ? ['use prometheus/rules or grafana/alerting, never both: you would get every alert twice']
+  ...(has(parts, 'rules')
+    ? [
+        `use prometheus/rules, or prometheus/operator with the Prometheus operator${has(parts, 'grafana-alerting') ? ', or grafana/alerting' : ''}. With two of them you get every alert twice`,
+      ]
     : []),
   ...(has(parts, 'rules') && grafanaUrl === undefined
     ? ['links from alerts to dashboards have no host. Add --grafana-url URL, or see README.md']

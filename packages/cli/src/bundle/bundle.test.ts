@@ -20,6 +20,7 @@ const GRAFANA = 'https://grafana.example.com/sub';
 const RUNBOOKS = 'https://wiki.example.com/runbooks';
 const FLAGS = [
   ...['--selector', SELECTOR, '--data-source', 'prom-1:Prometheus EU', '--folder', "The agents' health"],
+  ...['--namespace', 'monitoring', '--rule-label', 'release=kps', '--rule-label', 'team=agents'],
   ...['--grafana-url', `${GRAFANA}/`, '--runbook-url', RUNBOOKS, '--set', 'openFor=20m', '--set', 'errorRatio=0.4'],
 ];
 
@@ -97,6 +98,17 @@ describe('its rules', () => {
   it('are valid rules for promtool', async () => {
     const { code, output } = await runTool('promtool', ['check', 'rules', ...RULES.map((path) => join(at.out, path))]);
     expect(code, output).toBe(0);
+  });
+
+  it('are the groups of the PrometheusRule too, which has the chosen namespace and labels', () => {
+    const { metadata, spec } = parse(file('prometheus/operator/breakerbox.prometheusrule.yml'));
+    expect(metadata).toEqual({
+      name: 'breakerbox',
+      namespace: 'monitoring',
+      labels: { release: 'kps', team: 'agents' },
+    });
+    expect(spec.groups).toEqual(RULES.flatMap((path) => parse(file(path)).groups));
+    expect(file('README.md')).toContain('`release: kps`, `team: agents`');
   });
 
   it('query only the selected series, in annotations too', () => {

@@ -1,4 +1,11 @@
-import { alertmanagerParts, grafanaAlerting, RUNBOOK_URL, ruleFiles, runbooks } from '@breakerbox/alerts';
+import {
+  alertmanagerParts,
+  grafanaAlerting,
+  operatorRules,
+  RUNBOOK_URL,
+  ruleFiles,
+  runbooks,
+} from '@breakerbox/alerts';
 import { dashboards } from '@breakerbox/dashboards';
 import type { BundleOptions, Part } from './options.ts';
 import { dashboardProvider } from './provisioning.ts';
@@ -34,6 +41,7 @@ const PARTS: Readonly<Record<Part, (options: BundleOptions) => readonly BundleFi
     const { inhibitRules, receivers, templates } = alertmanagerParts();
     return [
       ...below('prometheus/rules', ruleFiles(ruleOptions(options))),
+      ...below('prometheus/operator', [operatorRules({ ...ruleOptions(options), ...options.ruleObject })]),
       ...below('alertmanager', [inhibitRules, receivers, ...templates]),
     ];
   },

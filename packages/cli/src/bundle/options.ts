@@ -1,4 +1,4 @@
-import type { RuleSettings } from '@breakerbox/alerts';
+import type { OperatorMetadata, RuleSettings } from '@breakerbox/alerts';
 import type { ConfigIssue } from '@breakerbox/core';
 import { nearestFirst } from '@breakerbox/core/internal';
 import type { DataSource } from '@breakerbox/dashboards';
@@ -31,6 +31,8 @@ export interface BundleOptions {
   readonly grafanaUrl: string | undefined;
   /** Without a slash at the end. Undefined: the repository's URL. */
   readonly runbookUrl: string | undefined;
+  /** Namespace and labels of the `PrometheusRule`. */
+  readonly ruleObject: OperatorMetadata;
   /** Only settings that differ from the default. */
   readonly settings: Partial<RuleSettings>;
   readonly parts: readonly Part[];
@@ -45,10 +47,10 @@ export const defaultParts = (withDataSource: boolean): readonly Part[] =>
 
 type Report = (path: string, message: string) => undefined;
 
-/** Reads the flags, except for the settings, which have files of their own. Reports all faults at once. */
+/** Reads the flags, except for settings and the metadata of the `PrometheusRule`. Reports all faults at once. */
 export const readFlags = (
   flags: BundleFlags,
-): { readonly options: Omit<BundleOptions, 'settings'>; readonly issues: readonly ConfigIssue[] } => {
+): { readonly options: Omit<BundleOptions, 'settings' | 'ruleObject'>; readonly issues: readonly ConfigIssue[] } => {
   const issues: ConfigIssue[] = [];
   const report: Report = (path, message) => {
     issues.push({ path, message });

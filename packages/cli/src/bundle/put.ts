@@ -1,6 +1,7 @@
-import { access, constants, copyFile, link, mkdir, mkdtemp, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { access, constants, copyFile, link, mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BreakerboxConfigError } from '@breakerbox/core';
+import { stagingFolder, syncFolder } from './staging.ts';
 
 /** A file of a bundle. */
 export interface BundleFile {
@@ -18,7 +19,8 @@ export class HalfWritten extends BreakerboxConfigError {}
 type Undo = ((failed: boolean) => Promise<unknown>)[];
 
 /**
- * Writes all files to a staging folder, then moves each to its path. If a step fails, everything is restored.
+ * Writes all files to a staging folder, waits until they are on the disk, then moves each to its path. If a step fails, everything is
+ * restored.
  *
  * @throws the error of the file system, or HalfWritten if restoring failed too
  */
@@ -26,14 +28,18 @@ export const put = async (out: string, files: readonly BundleFile[]): Promise<vo
   const undo: Undo = [];
   try {
     await makeFolder(out, undo);
-    const stage = await mkdtemp(join(out, '.breakerbox-'));
+    const stage = await stagingFolder(out);
     // If a file could not be restored, the staging folder is kept, because it has the original.
     undo.push(async (failed) => failed || rm(stage, { recursive: true, force: true }));
-    for (const [index, { text }] of files.entries()) await writeFile(join(stage, `${index}`), text);
+    for (const [index, { text }] of files.entries()) {
+      await writeFile(join(stage, `${index}`), text, { flush: true });
+    }
+    await syncFolder(stage);
     const folders = new Set(files.map(({ path }) => dirname(join(out, path))));
     for (const folder of folders) await makeFolder(folder, undo);
     for (const folder of folders) await access(folder, constants.W_OK | constants.X_OK);
     for (const [index, { path }] of files.entries()) await move(join(stage, `${index}`), join(out, path), undo);
+    for (const folder of folders) await syncFolder(folder);
     await rm(stage, { recursive: true, force: true });
   } catch (error) {
     await undoAll(out, undo, error);
@@ -73,7 +79,7 @@ const undoAll = async (out: string, undo: Undo, cause: unknown): Promise<void> =
     await step(failed.length > 0).catch((error: unknown) => failed.push(messageOf(error)));
   }
   if (failed.length === 0) return;
-  const message = `is half written: ${messageOf(cause)}. Some files could not be restored: ${failed.join('; ')}. The overwritten files are in its folder .breakerbox-…, as *.before. Fix the cause, run the command again with --force, and remove that folder`;
+  const message = `is half written: ${messageOf(cause)}. Some files could not be restored: ${failed.join('; ')}. The overwritten files are in its folder .breakerbox-stage-…, as *.before. Fix the cause, run the command again with --force, and remove that folder`;
   throw new HalfWritten([{ path: out, message }], 'folder for a bundle');
 };
 

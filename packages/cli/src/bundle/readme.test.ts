@@ -4,7 +4,7 @@ import { bundleFiles } from './contents.ts';
 import { type BundleFlags, PARTS, readFlags } from './options.ts';
 
 const made = (flags: BundleFlags, settings: Partial<RuleSettings> = {}) => {
-  const files = bundleFiles({ ...readFlags(flags).options, settings });
+  const files = bundleFiles({ ...readFlags(flags).options, ruleObject: {}, settings });
   const readme = files.find(({ path }) => path === 'README.md')?.text ?? '';
   return { readme, paths: files.map(({ path }) => path) };
 };

@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS, RECEIVERS } from '@breakerbox/alerts';
+import { DEFAULT_SETTINGS, type OperatorMetadata, RECEIVERS } from '@breakerbox/alerts';
 import { type BundleOptions, DEFAULT_FOLDER, defaultParts, type Part } from './options.ts';
 import { DASHBOARD_PATH } from './provisioning.ts';
 
@@ -32,10 +32,10 @@ const intro = ({ options }: BundleFacts): string =>
     '# Breakerbox in your Grafana and Prometheus',
     '',
     `Made for ${options.selector === undefined ? 'every job that reports Breakerbox metrics' : `\`${options.selector}\``}. Do not edit the files. To change them, run the command with other options.`,
-    ...(has(options, 'rules') && has(options, 'grafana-alerting')
+    ...(has(options, 'rules')
       ? [
           '',
-          '**The bundle has the alerts in two forms. Use one.** Use `prometheus/` if your Prometheus evaluates rules, and `grafana/alerting/` if Grafana does. With both, you get every alert twice.',
+          `**The bundle has the alerts in several forms. Use one.** Use \`prometheus/rules/\` if your Prometheus reads rules from files, ${has(options, 'grafana-alerting') ? '`prometheus/operator/` if the Prometheus operator runs it, and `grafana/alerting/` if Grafana evaluates rules' : 'and `prometheus/operator/` if the Prometheus operator runs it'}. With two of them, you get every alert twice.`,
         ]
       : []),
   ].join('\n');
@@ -61,7 +61,7 @@ Restart Grafana. The dashboards are in the folder *${folder}*.${
 Set **Scrape interval** in the settings of the data source to the interval of your samples: \`OTEL_METRIC_EXPORT_INTERVAL\` (60 s by
 default) if agents push. Grafana assumes 15 s. With samples every 60 s its rates would be empty.`;
 
-const rulesSection = ({ options: { grafanaUrl }, groupBy }: BundleFacts): string =>
+const rulesSection = ({ options: { grafanaUrl, ruleObject }, groupBy }: BundleFacts): string =>
   `## Rules and alerts: \`prometheus/rules/\`
 
 Needs Prometheus 2.42 or later, or 3.x. Copy both files, because the alerts need the recorded series:
@@ -93,7 +93,26 @@ global:
 
 If a Collector is in between, set \`honor_labels: true\` on the job that scrapes it. Otherwise \`job\` is the Collector's.
 
+${operator(ruleObject)}
+
 ${alertmanager(groupBy)}`;
+
+const operator = ({ namespace, labels = {} }: OperatorMetadata): string => {
+  const own = Object.entries(labels).map(([name, value]) => `\`${name}: ${value}\``);
+  return `### Prometheus operator: \`prometheus/operator/\`
+
+The same rules as one \`PrometheusRule\`, for the operator 0.66 and later:
+
+\`\`\`sh
+kubectl apply${namespace === undefined ? ' -n NAMESPACE' : ''} -f prometheus/operator/breakerbox.prometheusrule.yml
+\`\`\`
+
+${
+  own.length === 0
+    ? 'It has no labels. If your Prometheus has a `ruleSelector`, make the bundle with `--rule-label`, such as `--rule-label release=NAME` for the Helm chart kube-prometheus-stack.'
+    : `Your Prometheus loads it if its \`ruleSelector\` matches ${own.join(', ')}.`
+}`;
+};
 
 const alertmanager = (groupBy: readonly string[]): string => `### Alertmanager: \`alertmanager/\`
 
@@ -173,6 +192,7 @@ const commandLine = ({
   folder,
   grafanaUrl,
   runbookUrl,
+  ruleObject: { namespace, labels = {} },
   settings,
   parts,
 }: BundleOptions): string => {
@@ -184,6 +204,8 @@ const commandLine = ({
     ['--folder', folder === DEFAULT_FOLDER ? undefined : folder],
     ['--grafana-url', grafanaUrl],
     ['--runbook-url', runbookUrl],
+    ['--namespace', namespace],
+    ...Object.entries(labels).map(([label, value]) => ['--rule-label', `${label}=${value}`] as const),
     ...Object.entries(settings).map(([setting, value]) => ['--set', `${setting}=${value}`] as const),
     ['--only', only === defaultParts(dataSource !== undefined).join() ? undefined : only],
   ];

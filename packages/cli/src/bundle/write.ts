@@ -2,6 +2,7 @@ import { lstat, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
 import { type BundleFile, put } from './put.ts';
+import { removeLeftovers } from './staging.ts';
 
 /** What was done with a file. `unchanged`: it already had the same text. */
 export type Fate = 'written' | 'overwritten' | 'unchanged';
@@ -36,6 +37,7 @@ export const writeBundle = async (
   force: boolean,
 ): Promise<readonly WrittenFile[]> => {
   const fates = await fatesOf(out, files, force);
+  await removeLeftovers(out);
   const changed = files.filter(({ path }) => fates.get(path) !== 'unchanged');
   if (changed.length > 0) await put(out, changed).catch((error: unknown) => reject(out, error));
   return files.map(({ path, text }) => ({

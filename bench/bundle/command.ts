@@ -1,0 +1,84 @@
+import { parseArgs } from 'node:util';
+import { table } from '../src/print.ts';
+import { type Cost, type Measured, measure } from './measure.ts';
+
+const USAGE = `pnpm bench -- bundle [--agents 10,100,500] [--tools 20] [--each [--only TITLE]]
+
+  --agents  how many agents, for each run
+  --tools   how many tools each of them has
+  --each    also asks each query of each dashboard alone, and lists the most expensive ones
+  --only    one dashboard, by the start of its title, or: rules`;
+
+const RULES_EVERY = 15;
+const LISTED = 25;
+const MB = 1e6;
+const figure = (seconds: number): string => seconds.toFixed(2);
+
+const numbers = (text: string, option: string): readonly number[] =>
+  text.split(',').map((one) => {
+    const number = Number(one);
+    if (Number.isInteger(number) && number > 0) return number;
+    throw new Error(`--${option} is ${text}. Write whole numbers from 1, with commas between them.\n\n${USAGE}`);
+  });
+
+const listed = (costs: readonly (Cost & { readonly from: string })[]): readonly string[] =>
+  costs.length === 0
+    ? []
+    : [
+        table([
+          ['most expensive', 'CPU s', 'wall s'],
+          ...costs
+            .toSorted((a, b) => b.cpu - a.cpu)
+            .slice(0, LISTED)
+            .map(({ what, from, cpu, wall }) => [`${from}: ${what}`, figure(cpu), figure(wall)]),
+        ]),
+      ];
+
+/** Seconds of CPU that all rules need in the time between two scrapes. */
+export const rulesCpu = ({ groups }: Measured): number =>
+  groups.reduce((sum, { cpu, interval }) => sum + (cpu * RULES_EVERY) / interval, 0);
+
+/** The tables of one run. */
+export const described = (found: Measured, each: boolean): string => {
+  const errors = [...found.refreshes, ...found.groups].flatMap((one) => one.errors);
+  return [
+    `${found.agents} agents with ${found.tools} tools: ${found.series} series, and ${found.recorded} that the rules record; Prometheus uses up to ${Math.round(found.memory / MB)} MB.`,
+    table([
+      ['refresh', 'wall s', 'CPU s'],
+      ...found.refreshes.map(({ what, wall, cpu }) => [what, figure(wall), figure(cpu)]),
+    ]),
+    table([
+      ['rules', 'every s', 'CPU s', 'wall s', 'CPU s per 15 s'],
+      ...found.groups.map(({ what, interval, cpu, wall }) => [
+        what,
+        String(interval),
+        figure(cpu),
+        figure(wall),
+        figure((cpu * RULES_EVERY) / interval),
+      ]),
+      ['all', '', '', '', figure(rulesCpu(found))],
+    ]),
+    ...listed(found.queries.map((one) => ({ ...one, from: `${one.dashboard}, ${one.view}` }))),
+    ...(each ? listed(found.groups.flatMap(({ what, rules }) => rules.map((one) => ({ ...one, from: what })))) : []),
+    ...(errors.length === 0 ? [] : [`Prometheus rejected ${errors.length}:`, ...errors]),
+  ].join('\n\n');
+};
+
+/** `npm run bench -- bundle`. Prints each run when it ends. */
+export const runBundle = async (args: string[], print: (text: string) => void): Promise<void> => {
+  const { values } = parseArgs({
+    args,
+    options: {
+      agents: { type: 'string', default: '10,100,500' },
+      tools: { type: 'string', default: '20' },
+      each: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return print(USAGE);
+  const [tools = 20] = numbers(values.tools, 'tools');
+  for (const agents of numbers(values.agents, 'agents')) {
+    print(described(await measure({ agents, tools }, { each: values.each, only: values.only }), values.each));
+  }
+};
