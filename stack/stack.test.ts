@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { DCLinter } from 'dclint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { AGENT_NAMES } from '../packages/cli/src/demo/agents.ts';
+import { AGENT_NAMES } from '../packages/cli/src/demo/agent-names.ts';
 import type { DemoOptions } from '../packages/cli/src/demo/demo.ts';
 import { demoCommand } from '../packages/cli/src/demo/demo-command.ts';
 import { CYCLE_MS, INCIDENTS } from '../packages/cli/src/demo/incidents.ts';

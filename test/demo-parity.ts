@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'vitest';
-import { AGENT_NAMES, createAgents, type World } from '../packages/cli/src/demo/agents.ts';
+import { AGENT_NAMES } from '../packages/cli/src/demo/agent-names.ts';
+import { createAgents, type World } from '../packages/cli/src/demo/agents.ts';
 import { replayFiles } from '../packages/cli/src/replay/replay.ts';
 import { type Parity, tallySimulation } from '../packages/cli/src/replay/simulation-tally.ts';
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AGENT_NAMES, createAgents, startServices, toolInput, type World } from './agents.ts';
+import { AGENT_NAMES } from './agent-names.ts';
+import { createAgents, startServices, toolInput, type World } from './agents.ts';
 import { getJson } from './http-get.ts';
 import type { McpServer } from './mcp-server.ts';
 import { estimateTokens } from './tools.ts';

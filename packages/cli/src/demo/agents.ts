@@ -8,6 +8,7 @@ import {
 import { guardTools } from '@breakerbox/instrumentation/ai-sdk';
 import { httpEndpoint } from '@breakerbox/instrumentation/checks';
 import type { ToolSet } from 'ai';
+import type { AgentName } from './agent-names.ts';
 import type { McpServer } from './mcp-server.ts';
 import type { Duty } from './plan.ts';
 import { type Service, startService } from './services.ts';
@@ -20,10 +21,6 @@ export interface World {
 }
 
 export type ServiceName = 'search' | 'news' | 'weather' | 'pages' | 'orders' | 'tickets' | 'deployments' | 'logs';
-
-/** The agents of the demo. */
-export const AGENT_NAMES = ['research-agent', 'support-agent', 'ops-agent'] as const;
-export type AgentName = (typeof AGENT_NAMES)[number];
 
 /** One agent of the fleet. */
 export interface Agent {

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { AGENT_NAMES, type AgentName } from './agents.ts';
-import { type DemoOptions, runDemo } from './demo.ts';
+import { AGENT_NAMES, type AgentName } from './agent-names.ts';
+import type { DemoOptions } from './demo.ts';
 import { parseDuration } from './duration.ts';
 import { DemoError } from './errors.ts';
 import { watchParent } from './parent-watch.ts';
@@ -130,6 +130,8 @@ const runToTheEnd = async (options: DemoOptions): Promise<void> => {
   process.stderr.on('error', () => undefined);
   watchParent(() => stop.abort(), process.env);
   try {
+    // Its agents and servers take a second to load, and no other command needs them.
+    const { runDemo } = await import('./demo.ts');
     await runDemo(options, stop.signal, (action) => lastActions.push(action));
   } catch (error) {
     if (!(error instanceof DemoError)) throw error;

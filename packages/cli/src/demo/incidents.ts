@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AgentName, FleetOptions, World } from './agents.ts';
+import type { AgentName } from './agent-names.ts';
+import type { FleetOptions, World } from './agents.ts';
 import type { Journal } from './journal.ts';
 
 /** A real failure of a service that lasts for a while. */

@@ -3,7 +3,7 @@ import { open, readFile, stat } from 'node:fs/promises';
 import type { RecordingFile } from './recording.ts';
 
 const HEAD_BYTES = 65_536;
-const CHUNK_BYTES = 131_072;
+const CHUNK_BYTES = 65_536;
 const MAX_TEXT_BYTES = 512 * 1_048_576;
 /** A longer line is cut off, so that a file without line ends cannot fill the memory. */
 const MAX_LINE_CHARS = 64 * 1_048_576;
