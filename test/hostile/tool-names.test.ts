@@ -33,6 +33,9 @@ const NAMES: Readonly<Record<string, string>> = {
   'our own _OTHER name': '_OTHER',
 };
 
+/** Those of which something can be seen. The others have no circuit. */
+const SEEN = Object.fromEntries(Object.entries(NAMES).filter(([kind]) => kind !== 'invisible characters'));
+
 const fail = (session: Session, tool: string): void =>
   session
     .acquire(tool)
@@ -100,7 +103,7 @@ describe('a name that the model made up', () => {
 });
 
 describe('a hostile name that was declared, as an adapter declares what a server lists', () => {
-  it.each(Object.entries(NAMES))('%s: has a circuit like any other, and a snapshot keeps it', (_, tool) => {
+  it.each(Object.entries(SEEN))('%s: has a circuit like any other, and a snapshot keeps it', (_, tool) => {
     const box = createBreakerbox({ agent: newAgent() });
     box.declare(tool);
     const session = box.session();
@@ -112,7 +115,7 @@ describe('a hostile name that was declared, as an adapter declares what a server
     expect(({} as Record<string, unknown>).decision).toBeUndefined(); // No prototype was changed.
   });
 
-  it.each(Object.entries(NAMES))('%s: cannot break out of its line in what the model and people read', (_, tool) => {
+  it.each(Object.entries(SEEN))('%s: cannot break out of its line in what the model and people read', (_, tool) => {
     const box = createBreakerbox({ agent: newAgent(), defaults: { fallback: 'ask the user' } });
     box.declare(tool);
     const session = box.session();
@@ -127,14 +130,14 @@ describe('a hostile name that was declared, as an adapter declares what a server
     const agent = newAgent();
     const box = createBreakerbox({ agent });
     const session = box.session({ budget: { failures: 100 } });
-    for (const tool of Object.values(NAMES)) {
+    for (const tool of Object.values(SEEN)) {
       box.declare(tool);
       session.acquire(tool).settle({ outcome: 'success' });
     }
     const text = await observed.text();
     promtool(text);
     const counted = await observed.sum('breakerbox_outcomes_total', agent, '="success"');
-    expect(counted).toBe(Object.keys(NAMES).length);
+    expect(counted).toBe(Object.keys(SEEN).length);
     expect(await observed.sum('breakerbox_sessions{', 'state="active"', agent)).toBe(1); // Not the faked 99.
   });
 

@@ -120,12 +120,12 @@ describe('R1, E6: a hostile capability file', () => {
     expect((await rejection(read)).message.length).toBeLessThan(READABLE);
   });
 
-  test.each(['.yaml', '.json'])('R1: a file of 2 MB is rejected without reading it: %s', async (extension) => {
+  test.each(['.yaml', '.json'])('R1: a file of 2 MB is not read to its end: %s', async (extension) => {
     const folder = await mkdtemp(join(tmpdir(), 'breakerbox-secrets-'));
     try {
       const path = join(folder, `map${extension}`);
       await writeFile(path, `{"tools": {"a": {"fallback": "${'x'.repeat(2_000_000)}"}}}`);
-      expect((await rejection(() => loadCapabilities(path))).message).toMatch(/2000\d{3} bytes|1 MB/);
+      expect((await rejection(() => loadCapabilities(path))).message).toMatch(/more than 128 KB/);
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -168,10 +168,6 @@ describe('invalid arguments are rejected', () => {
     expect(() => guard(session, 'search', run, { timeout: 5 } as never)).toThrow(/options\.timeout: is not a setting/);
   });
 
-  test('a tool without a name', () => {
-    expect(() => guard(session, ' ', run)).toThrow(BreakerboxConfigError);
-  });
-
   test('a box instead of a session, no session, no function to run', async () => {
     expect(() => guard(box as unknown as Session, 'search', run)).toThrow(/got a box instead of a session/);
     const later = (async () => Promise.reject(refused)) as never; // E5: no code would handle this rejection.

@@ -203,8 +203,8 @@ describe('the cost of last good results', () => {
     const stored = sessions.map((one) => one.find('weather', '1', 1000, 0) !== undefined);
     expect(stored.filter(Boolean)).toHaveLength(67);
     expect([stored[0], stored.at(-1)]).toEqual([false, true]);
-    expect(pool.bytes).toBeLessThanOrEqual(32 * 2 ** 20);
+    expect(pool.bytes()).toBeLessThanOrEqual(32 * 2 ** 20);
     for (const one of sessions) one.keep('weather', '1', 'small', UNIX, 0);
-    expect(pool.bytes).toBe(100 * 10);
+    expect(pool.bytes()).toBe(100 * 10);
   });
 });

@@ -10,11 +10,12 @@ const RESULT_BYTES = 2 ** 20;
 /** Most bytes of all results of a box. The oldest ones are dropped first, of whatever session they are. */
 const BOX_BYTES = 32 * 2 ** 20;
 
-/** What the sessions of a box keep together. */
+/** What the sessions of a box keep together. Functions, so that a console that prints a box shows no result (Q2). */
 export interface ResultPool {
-  /** In the order in which they were kept. */
-  readonly kept: Set<KeptResult>;
-  bytes: number;
+  /** Adds a result, and drops the oldest ones while all have more than 32 MiB. */
+  add(kept: KeptResult): void;
+  drop(kept: KeptResult): void;
+  bytes(): number;
 }
 
 interface KeptResult extends GoodResult {
@@ -25,7 +26,24 @@ interface KeptResult extends GoodResult {
 }
 
 /** An empty pool. */
-export const createResultPool = (): ResultPool => ({ kept: new Set(), bytes: 0 });
+export const createResultPool = (): ResultPool => {
+  const all = new Set<KeptResult>(); // In the order in which they were kept.
+  let bytes = 0;
+  const drop = (kept: KeptResult): void => {
+    kept.owner.delete(kept.key);
+    all.delete(kept);
+    bytes -= kept.bytes;
+  };
+  const add = (kept: KeptResult): void => {
+    all.add(kept);
+    bytes += kept.bytes;
+    for (const oldest of all) {
+      if (bytes <= BOX_BYTES) return;
+      drop(oldest);
+    }
+  };
+  return { add, drop, bytes: () => bytes };
+};
 
 /** A last good result. */
 export interface GoodResult {
@@ -75,13 +93,12 @@ export const createLastGood = (pool = createResultPool()): LastGood => {
       const copy = copyOf(result);
       if (copy === undefined) return;
       const before = owner.get(key);
-      if (before !== undefined) drop(pool, before);
+      if (before !== undefined) pool.drop(before);
       const kept: KeptResult = { ...copy, retrievedUnixMs: unixMs, ms, key, owner };
       owner.set(key, kept);
-      pool.kept.add(kept);
-      pool.bytes += kept.bytes;
-      if (owner.size > RESULT_LIMIT) dropOldest(pool, owner.values());
-      while (pool.bytes > BOX_BYTES) dropOldest(pool, pool.kept);
+      pool.add(kept);
+      const [oldest] = owner.values();
+      if (oldest !== undefined && owner.size > RESULT_LIMIT) pool.drop(oldest);
     },
     find: (tool, digest, maxAgeMs, ms) => {
       const kept = owner.get(keyOf(tool, digest));
@@ -108,17 +125,6 @@ const put = <V>(map: Map<string, V>, key: string, value: V): void => {
     if (map.size <= RESULT_LIMIT) return;
     map.delete(oldest);
   }
-};
-
-const drop = (pool: ResultPool, kept: KeptResult): void => {
-  kept.owner.delete(kept.key);
-  pool.kept.delete(kept);
-  pool.bytes -= kept.bytes;
-};
-
-const dropOldest = (pool: ResultPool, some: Iterable<KeptResult>): void => {
-  const [oldest] = some;
-  if (oldest !== undefined) drop(pool, oldest);
 };
 
 /** A copy of data, with its size; undefined for anything else, and for what is too large. */
