@@ -112,7 +112,7 @@ describe('a failed start says what to do', () => {
     const { status, stderr } = start(bareClone(), 'dmeo');
     expect(status).toBe(1);
     expect(stderr).toContain(
-      "'dmeo' is nothing that can be started. Known: demo, bundle, example, test, test:all, preview, bench, check.",
+      "There is no task 'dmeo'. Known: demo, bundle, example, test, test:all, preview, bench, fuzz, check.",
     );
   });
 });

@@ -1,16 +1,14 @@
 import {
-  type Breakerbox,
   type BreakerboxConfig,
   createBreakerbox,
   type Decision,
   type ErrorCategory,
   type Outcome,
-  type Permit,
   type Reason,
   type ReportedState,
-  type Session,
 } from '@breakerbox/core';
 import type { JudgedEnding } from './judged-ending.ts';
+import { type OpenSession, openSessions, type PendingCall, ROUNDED_MS } from './open-sessions.ts';
 import type { EndEvent, RecordedEvent, StartEvent } from './recording.ts';
 
 /** Everything but the agent's name and the clock, which come from the recording. */
@@ -49,32 +47,6 @@ export interface SimulationObserver {
   paused(session: string, atMs: number, by: 'budget' | 'systemic'): void;
 }
 
-/** The recording's clock. It never goes back. */
-interface ReplayClock {
-  readonly startMs: number;
-  atMs: number;
-  /** The latest time of an event. */
-  eventMs: number;
-}
-
-interface PendingCall {
-  readonly call: SimulatedCall;
-  readonly permit: Permit;
-  readonly input: unknown;
-}
-
-interface OpenSession {
-  readonly session: Session;
-  readonly clock: ReplayClock;
-  /** The declared tools. */
-  readonly tools: Set<string>;
-  readonly pending: Map<string, PendingCall>;
-  isMeasured: boolean;
-  isAfterOperator: boolean;
-  /** The reason of the latest decision of the live run. */
-  liveReason: Reason | undefined;
-}
-
 /** Judges the end of a call. All simulations of one recording share the judgement. */
 export type JudgeEnd = (end: EndEvent, tool: string, input: unknown) => JudgedEnding;
 
@@ -104,11 +76,7 @@ const settle = ({ permit }: PendingCall, judged: JudgedEnding, tokens: number | 
   }
 };
 
-/**
- * Spans begin at whole milliseconds, and the engine decides more exactly. Calls of a guarded run are replayed a millisecond early, and
- * wait for the live run's probe if it is due within two.
- */
-const ROUNDED_MS = 1;
+/** A call of a guarded run is replayed a millisecond early, and waits for the live run's probe if it is due within two. */
 const LATE_MS = 2 * ROUNDED_MS;
 
 const waitForProbe = ({ session, clock }: OpenSession, { tool, decided }: StartEvent): void => {
@@ -130,58 +98,19 @@ const resumeAsLive = (open: OpenSession, live: Reason | undefined): void => {
 };
 
 /**
- * Runs the engine over recorded events. In scope `process` the sessions of an agent share a box and its time. Otherwise each session has
- * a box of its own, so that sessions may come one after the other, whatever their times are.
+ * Runs the engine over recorded events.
  *
  * @throws BreakerboxConfigError if the configuration can't work.
  */
 export const createSimulation = (config: ReplayConfig, observer: SimulationObserver): Simulation => {
   createBreakerbox({ ...config, agent: 'replay' }); // Checks the configuration before a file is read.
-  const isShared = config.scope === 'process';
-  const boxes = new Map<string, { readonly box: Breakerbox; readonly clock: ReplayClock }>();
-  const sessions = new Map<string, OpenSession>();
-
-  const newBox = (agent: string, atMs: number) => {
-    const clock: ReplayClock = { startMs: atMs - ROUNDED_MS, atMs: atMs - ROUNDED_MS, eventMs: atMs };
-    const time = { now: () => clock.atMs - clock.startMs, unixNow: () => clock.atMs };
-    const box = createBreakerbox({ ...config, agent, clock: time });
-    box.on('circuit.transition', ({ session, tool, from, to, unixMs, category }) =>
-      observer.moved(session, tool, from, to, unixMs, category),
-    );
-    box.on('budget.exhausted', ({ session, unixMs }) => observer.paused(session, unixMs, 'budget'));
-    box.on('systemic.detected', ({ session, unixMs }) => observer.paused(session, unixMs, 'systemic'));
-    return { box, clock };
-  };
-
-  const boxFor = (agent: string, atMs: number) => {
-    if (!isShared) return newBox(agent, atMs);
-    const known = boxes.get(agent) ?? newBox(agent, atMs);
-    boxes.set(agent, known);
-    return known;
-  };
-
-  const openSession = (event: RecordedEvent): OpenSession => {
-    const id = event.session;
-    const agent = (event.kind === 'start' ? event.agent : undefined) ?? 'replay';
-    const { box, clock } = boxFor(agent, event.atMs);
-    const opened = {
-      session: box.session({ id }),
-      clock,
-      tools: new Set<string>(),
-      pending: new Map(),
-      isMeasured: true,
-      isAfterOperator: false,
-      liveReason: undefined,
-    };
-    sessions.set(id, opened);
-    return opened;
-  };
+  const sessions = openSessions(config, observer);
 
   const start = (open: OpenSession, event: StartEvent): void => {
     const { session: id, tool, callId, input, group, decided: live } = event;
     const { session, clock, tools, pending } = open;
     if (!tools.has(tool)) {
-      tools.add(tool);
+      tools.set(tool, group);
       session.declare(tool, group === undefined ? {} : { group });
     }
     resumeAsLive(open, live?.reason);
@@ -227,7 +156,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
 
   return {
     apply(event, judge) {
-      const open = sessions.get(event.session) ?? openSession(event);
+      const open = sessions.of(event);
       const { clock } = open;
       const isInOrder = event.atMs >= clock.eventMs;
       clock.eventMs = Math.max(clock.eventMs, event.atMs);
@@ -239,9 +168,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
       return isInOrder;
     },
     finish() {
-      for (const { pending } of sessions.values()) {
-        for (const { call } of pending.values()) observer.ended(call, undefined);
-      }
+      for (const { call } of sessions.pending()) observer.ended(call, undefined);
     },
   };
 };
