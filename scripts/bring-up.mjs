@@ -291,8 +291,7 @@ const run = (nodeArgs) =>
   });
 
 const [task = '', ...args] = process.argv.slice(2);
-if (!Object.hasOwn(tasks, task))
-  giveUp(`There is no task '${task}'. Known: ${Object.keys(tasks).join(', ')}.`);
+if (!Object.hasOwn(tasks, task)) giveUp(`There is no task '${task}'. Known: ${Object.keys(tasks).join(', ')}.`);
 install(root, 'dependencies');
 if (usesPreview()) install(join(root, PREVIEW), 'what the previews are drawn with');
 await debianPackages();

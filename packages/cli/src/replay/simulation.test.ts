@@ -132,3 +132,17 @@ test('settings that cannot work are rejected before a file is read', () => {
     /budget\.failures/,
   );
 });
+
+test('T7: a session that waits while thousands of others go on keeps its circuits, budget and measured part', () => {
+  const before = eventsOf([...seconds(0, 3, DOWN), ...seconds(3, 4, OK)]);
+  const after = eventsOf(seconds(5, 7, OK));
+  const others = Array.from({ length: 3000 }, (_, index) => index).flatMap((index) =>
+    eventsOf([{ session: `other ${index}`, at: 4000, ending: OK }]),
+  );
+  const alone = simulate([...before, ...after]);
+  const { tools, openings, changedSessions } = simulate([...before, ...others, ...after]);
+  expect(openings).toEqual(alone.openings);
+  expect(changedSessions).toBe(1);
+  expect(tools.get('crm')?.rejected).toEqual(alone.tools.get('crm')?.rejected);
+  expect(tools.get('crm')?.rejected.circuit).toMatchObject({ measured: { success: 1 }, modelled: { success: 2 } });
+});
