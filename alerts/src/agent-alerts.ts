@@ -2,7 +2,6 @@ import type { AlertDefinition } from './alert.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { AGENT, ATTR, aggregated, BY_AGENT, bracketed, gained, joined, METRIC, NOT_CLOSED, TOOL } from './promql.ts';
 import type { Ground } from './record.ts';
-import { asSeconds } from './recording-correlation.ts';
 import { WINDOW } from './settings.ts';
 
 const common = { labels: ['job', 'agent'] } as const;
@@ -49,15 +48,15 @@ const burnSlow: AlertDefinition = {
 
 /** True now by the gauge, or true within the last minutes by the counter. */
 const isOrWas = (
-  { series, settings }: Ground,
+  ground: Ground,
   state: string,
   counter: typeof METRIC.budgetExhaustions | typeof METRIC.systemicEvents,
   within: string,
 ): string =>
   joined(
     'or',
-    bracketed(`${aggregated('sum', BY_AGENT, `last_over_time(${state}[${settings.gap}])`)} > 0`),
-    bracketed(`${gained(series, series(counter), BY_AGENT, within)} > 0`),
+    bracketed(`${aggregated('sum', BY_AGENT, `last_over_time(${state}[${ground.settings.gap}])`)} > 0`),
+    bracketed(`${gained(ground, ground.series(counter), BY_AGENT, within)} > 0`),
   );
 
 const budgetExhausted: AlertDefinition = {
@@ -114,16 +113,11 @@ const telemetryAbsent: AlertDefinition = {
   comment:
     'The first operand remembers the last hour, so that the alert lasts for longer than the agent has to be absent. The second reads the raw series over a range, so that one missed scrape or push does not count as absence. The last operand leaves out agents that come and go, such as a nightly job: since they were first seen, they were absent for most of the time. The first hours do not count, because they are too short to show a habit. `for` gives a restarted Prometheus time to scrape first.',
   expr: ({ read, series, settings }) => {
-    const { gap, absentLeastReported, absentHabit, absentHabitShare } = settings;
-    const habit = seconds(absentHabit);
-    // Too early to know a habit. At least an hour, because the first operand remembers a vanished agent for that long.
-    const grace = Math.max(habit / 4, seconds(WINDOW.hour));
-    const firstSeen = `min_over_time(timestamp(${read.now('sessions')})[${durationOf(2 * habit)}:10m])`;
-    const known = `clamp_max((time() - ${asSeconds(durationOf(grace))} - ${firstSeen}) / (10 * 60), ${habit / 600})`;
+    const { gap, absentLeastReported } = settings;
     return [
       `count_over_time(${read.now('sessions')}[1h:1m]) >= ${seconds(absentLeastReported) / 60}`,
       `unless ${aggregated('count', BY_AGENT, `last_over_time(${series(METRIC.sessions)}[${gap}])`)}`,
-      `unless ${bracketed(`count_over_time(${read.now('sessions')}[${absentHabit}:10m])\n< ${absentHabitShare} * ${known}`)}`,
+      `unless ${read.now('comesAndGoes')}`,
     ].join('\n');
   },
   for: ({ absentFor, gap }) => durationOf(seconds(absentFor) - seconds(gap)),

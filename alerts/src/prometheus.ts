@@ -1,4 +1,5 @@
 import { Document, type Pair, Scalar, YAMLMap, type YAMLSeq } from 'yaml';
+import type { AlertDefinition } from './alert.ts';
 import { prometheusDialect } from './dialect.ts';
 import { RECORDED } from './record.ts';
 import { RECORDINGS } from './recording.ts';
@@ -57,7 +58,7 @@ export const recordingGroups = (options: Resolved): readonly RuleGroup[] => {
   const ground = groundOf(options);
   return [...new Set(RECORDINGS.map(({ every }) => every))].map((interval) => ({
     name: named('breakerbox.recording', interval),
-    interval,
+    interval: interval ?? '30s',
     rules: RECORDINGS.filter(({ every }) => every === interval).map((one) => ({
       comment: one.comment,
       rule: { record: RECORDED[one.key], expr: one.expr(ground) },
@@ -65,9 +66,9 @@ export const recordingGroups = (options: Resolved): readonly RuleGroup[] => {
   }));
 };
 
-const alertRules = (options: Resolved): readonly CommentedRule[] => {
+const alertRules = (options: Resolved, every: AlertDefinition['every']): readonly CommentedRule[] => {
   const ground = groundOf(options);
-  return ALERT_DEFINITIONS.map((one) => {
+  return ALERT_DEFINITIONS.filter((one) => one.every === every).map((one) => {
     const lasting = one.for?.(options.settings);
     const kept = one.keepFiringFor?.(options.settings);
     return {
@@ -84,10 +85,13 @@ const alertRules = (options: Resolved): readonly CommentedRule[] => {
   });
 };
 
-/** The alerts, in one group. */
-export const alertGroups = (options: Resolved): readonly RuleGroup[] => [
-  { name: 'breakerbox.alerts', rules: alertRules(options) },
-];
+/** The alerts, in a group for each interval. */
+export const alertGroups = (options: Resolved): readonly RuleGroup[] =>
+  ([undefined, '1m'] as const).map((interval) => ({
+    name: named('breakerbox.alerts', interval),
+    interval,
+    rules: alertRules(options, interval),
+  }));
 
 /** Layout of strings: PromQL with one operand per line, sentences folded. */
 const laidOut = (node: unknown): void => {

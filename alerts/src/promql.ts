@@ -8,6 +8,7 @@ import {
   type SessionState,
 } from '@breakerbox/core';
 import { durationOf, seconds } from './duration.ts';
+import type { Ground } from './record.ts';
 
 export { ATTR, METRIC };
 
@@ -84,27 +85,43 @@ export const joined = (operator: string, ...operands: readonly string[]): string
  * Prometheus. Then the totals that its counters bring must not count as new. The minutes are for a Prometheus that has just
  * started: it finds the processes of an agent one after the other.
  */
-export const gained = (series: Series, counter: string, by: string, window: string): string =>
+export const gained = (ground: Ground, counter: string, by: string, window: string): string =>
   aggregated(
     'sum',
     by,
     joined(
       'or',
       `increase(${counter}[${window}])`,
-      `label_replace(\n${indented(`${born(series, counter, window)},\n"born", "yes", "", ""`)}\n)`,
+      `label_replace(\n${indented(`${born(ground, counter, window)},\n"born", "yes", "", ""`)}\n)`,
     ),
   );
 
-/** How far back a series is looked up. A day would cost four times as much: each evaluation reads every sample in it. */
-const LIFE_BEFORE = '6h';
 /** Within this time, a Prometheus that starts finds all processes of an agent. */
 const ALL_FOUND = '3m';
+/** How far back a process is looked up. */
+const LIFE_BEFORE = '6h';
+/** The labels of a process. */
+const BY_PROCESS = `job, instance, ${AGENT}`;
 
-/** The label keeps new series apart from grown ones; otherwise `or` would drop one of the two. */
-const born = (series: Series, counter: string, window: string): string =>
-  [
+const active = (series: Series): string => series(METRIC.sessions, { [ATTR.sessionState]: ['active'] });
+
+/** The processes that were seen in the last hours. */
+export const processes = ({ series }: Pick<Ground, 'series'>, offset = ''): string =>
+  `count by (${BY_PROCESS}) (last_over_time(${active(series)}[${LIFE_BEFORE}]${offset}))`;
+
+/**
+ * The label keeps new series apart from grown ones; otherwise `or` would drop one of the two. Hours are looked up for each process, not for
+ * each series, of which there are hundreds of times as many: a series that comes back after a gap has a process that does too.
+ */
+const born = (ground: Ground, counter: string, window: string): string => {
+  const { series, read, recorded } = ground;
+  const offset = ` offset ${window}`;
+  const seen = recorded ? `last_over_time(${read.over('processes', '5m')}${offset})` : processes(ground, offset);
+  return [
     `min_over_time(${counter}[${window}])`,
-    `unless last_over_time(${counter}[${LIFE_BEFORE}] offset ${window})`,
-    `and on (${BY_AGENT}) sum by (${BY_AGENT}) (${series(METRIC.sessions)} offset ${window})`,
+    `unless ${counter}${offset}`,
+    `unless on (${BY_PROCESS}) (${seen} unless on (${BY_PROCESS}) ${active(series)}${offset})`,
+    `and on (${BY_AGENT}) sum by (${BY_AGENT}) (${series(METRIC.sessions)}${offset})`,
     `and on (${BY_AGENT}) sum by (${BY_AGENT}) (\n  last_over_time(${series(METRIC.sessions)}[5m] offset ${durationOf(seconds(window) + seconds(ALL_FOUND))})\n)`,
   ].join('\n');
+};

@@ -7,6 +7,13 @@ export const RECORDED = {
   notClosed: 'job_agent_tool:breakerbox_circuits_not_closed:sum',
   outOfUse: 'job_agent_tool:breakerbox_circuits_out_of_use:median',
   outOfUseAllAlong: 'job_agent_tool:breakerbox_circuits_out_of_use:min',
+  processes: 'job_instance_agent:breakerbox_sessions_seen:count6h',
+  decisions5m: 'job_agent_tool_decision:breakerbox_decisions:increase5m',
+  worstState: 'job_agent_tool:breakerbox_circuits_state:worst',
+  circuitsOfTool: 'job_tool_state:breakerbox_circuits:sum',
+  decisionsOfTool: 'job_tool_decision_reason:breakerbox_decisions:rate5m',
+  outcomesOfTool: 'job_tool_outcome:breakerbox_outcomes:rate5m',
+  bucketsOfTool: 'job_tool_le:gen_ai_execute_tool_duration_seconds_bucket:rate5m',
   openings5m: 'job_agent_tool:breakerbox_openings:increase5m',
   openings15m: 'job_agent_tool:breakerbox_openings:increase15m',
   openingsPerCircuit: 'job_agent_tool:breakerbox_openings_per_circuit:ratio15m',
@@ -18,9 +25,11 @@ export const RECORDED = {
   errorRatio1h: 'job_agent_tool:breakerbox_failures_per_execution:ratio1h',
   p95Short: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_5m',
   p95: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m',
+  calls15m: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:increase15m',
   p95Sampled: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m_sampled',
   p95Usual: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_median1w',
   sessions: 'job_agent:breakerbox_sessions:sum',
+  comesAndGoes: 'job_agent:breakerbox_sessions_come_and_go:count',
   low5m: 'job_agent:breakerbox_budget_low:increase5m',
   low30m: 'job_agent:breakerbox_budget_low:increase30m',
   low1h: 'job_agent:breakerbox_budget_low:increase1h',
@@ -70,6 +79,6 @@ export interface Recording {
   /** Why the rule is written this way. It becomes the comment above the rule in the file. */
   readonly comment: string;
   expr(ground: Ground): string;
-  /** Time between two evaluations, for a rule that reads much and changes slowly. Default: the evaluation interval of Prometheus. */
-  readonly every?: '1m' | '4m' | '15m';
+  /** Time between two evaluations, for a rule that reads much and changes slowly. Default: 30 s. */
+  readonly every?: '1m' | '2m' | '4m' | '15m';
 }

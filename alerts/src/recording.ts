@@ -3,7 +3,6 @@ import {
   AGENT,
   ATTR,
   aggregated,
-  BY_AGENT,
   BY_TOOL,
   bracketed,
   gained,
@@ -13,32 +12,48 @@ import {
   type Matchers,
   METRIC,
   NOT_CLOSED,
+  processes,
   TOOL,
 } from './promql.ts';
 import type { Ground, Recording } from './record.ts';
+import { BUDGET } from './recording-budget.ts';
 import { CORRELATION } from './recording-correlation.ts';
+import { OVERVIEW } from './recording-overview.ts';
 import { WINDOW } from './settings.ts';
 
-const { short, quarter, half, hour, long, week } = WINDOW;
+const { short, quarter, hour, week } = WINDOW;
 
 /** A gauge by its last sample, if that is at most `gap` old. It ends at once when a scrape no longer finds the series. */
 const fresh = ({ settings }: Ground, gauge: string): string =>
   `${gauge}\nand last_over_time(${gauge}[${settings.gap}])`;
 
 /** 1 for a tool of which nearly all keys are out of use. Skips for a key have a series from the first one on, so it counts from 0. */
-const keysOutOfUse = ({ series, settings }: Ground): string => {
+const keysOutOfUse = (ground: Ground): string => {
+  const { series, read, settings } = ground;
   const forKey: Matchers = { [ATTR.decision]: ['skip'], [ATTR.reason]: ['key_open'] };
-  const skipped = gained(series, series(METRIC.decisions, forKey), BY_TOOL, short);
-  const ran = aggregated(
-    'sum',
-    BY_TOOL,
-    `increase(${series(METRIC.decisions, {}, `${label(ATTR.reason)}!="key_open"`)}[${short}])`,
-  );
+  const skipped = gained(ground, series(METRIC.decisions, forKey), BY_TOOL, short);
+  const decided = aggregated('sum', BY_TOOL, read.now('decisions5m'));
+  const forKeys = aggregated('sum', BY_TOOL, `increase(${series(METRIC.decisions, forKey)}[${short}])`);
+  const ran = `clamp_min(\n${indented(joined('or', `${decided} - ${forKeys}`, decided))},\n  0\n)`;
   const enough = bracketed(`round(${skipped} + ${ran}) >= ${settings.keyOpenLeastDecisions}`);
   return `ceil(\n${indented(`${skipped}\n/ ${enough}\n>= ${settings.keyOpenShare}`)}\n)`;
 };
 
 const CIRCUITS: readonly Recording[] = [
+  {
+    key: 'processes',
+    comment:
+      'Processes of an agent that were seen in the last hours. A series that is new, although its process is not, comes back after a gap in the scrapes: its total must not count as new.',
+    expr: (ground) => processes(ground),
+    every: '4m',
+  },
+  {
+    key: 'decisions5m',
+    comment: 'Decisions. No value for a kind that did not occur.',
+    expr: ({ series }) =>
+      `${aggregated('sum', `${BY_TOOL}, ${label(ATTR.decision)}`, `increase(${series(METRIC.decisions)}[${short}])`)} > 0`,
+    every: '1m',
+  },
   {
     key: 'circuits',
     comment:
@@ -68,16 +83,16 @@ const CIRCUITS: readonly Recording[] = [
   {
     key: 'outOfUseAllAlong',
     comment:
-      'Above 0 if the tool has been out of use for as long as BreakerboxCircuitOpen requires. Other alerts read this to know that it fires, also in Grafana-managed rules, which have no ALERTS series.',
-    expr: ({ read, settings }) => `min_over_time(${read.over('outOfUse', settings.openFor)})`,
+      'Exists only if the tool has been out of use for as long as BreakerboxCircuitOpen requires. Other alerts read this to know that it fires, also in Grafana-managed rules, which have no ALERTS series.',
+    expr: ({ read, settings }) => `min_over_time(${read.over('outOfUse', settings.openFor)}) > 0`,
   },
 ];
 
 /** Only openings from closed: after a failed probe, the circuit opens again without having been in use. */
-const openings = ({ series }: Ground, window: string): string =>
+const openings = (ground: Ground, window: string): string =>
   gained(
-    series,
-    series(METRIC.transitions, { [ATTR.stateFrom]: ['closed'], [ATTR.stateTo]: ['open'] }),
+    ground,
+    ground.series(METRIC.transitions, { [ATTR.stateFrom]: ['closed'], [ATTR.stateTo]: ['open'] }),
     BY_TOOL,
     window,
   );
@@ -89,12 +104,18 @@ const OPENINGS: readonly Recording[] = [
       'How often circuits of a tool went from closed to open. A failed probe is not an opening. The part labelled born is for a process whose first scrape already has an opening, because increase() ignores a first sample. It counts if other processes of the agent were seen before the window and this one was not seen in the hours before. So old openings do not count again after a gap in the scrapes.',
     expr: (ground) => openings(ground, short),
   },
-  { key: 'openings15m', comment: 'The same over 15 minutes.', expr: (ground) => openings(ground, quarter) },
+  {
+    key: 'openings15m',
+    comment: 'The same over 15 minutes.',
+    expr: (ground) => openings(ground, quarter),
+    every: '1m',
+  },
   {
     key: 'openingsPerCircuit',
     comment:
       'Openings per circuit, so that one outage of 500 parallel sessions is one opening, and a tool that fails in many short sessions in turn is many. Divided by the highest number of circuits at one time, because sessions end.',
     expr: ({ read }) => `${read.now('openings15m')}\n/ (max_over_time(${read.over('circuits', quarter)}) > 0)`,
+    every: '1m',
   },
 ];
 
@@ -102,34 +123,36 @@ const outcomes = ({ series }: Ground, which: readonly ('success' | 'failure')[],
   aggregated('sum', BY_TOOL, `increase(${series(METRIC.outcomes, { [ATTR.outcome]: which })}[${window}])`);
 
 const ERRORS: readonly Recording[] = [
-  { key: 'failures5m', comment: 'Failed calls.', expr: (ground) => outcomes(ground, ['failure'], short) },
+  { key: 'failures5m', comment: 'Failed calls.', expr: (ground) => outcomes(ground, ['failure'], short), every: '2m' },
   {
     key: 'failures1h',
     comment: 'Failed calls over 1 hour, and below executed calls and their ratio.',
     expr: (ground) => outcomes(ground, ['failure'], hour),
-    every: '1m',
+    every: '4m',
   },
   {
     key: 'executions5m',
     comment: 'Executed calls whose outcome says something about the tool. Ignored outcomes are caused by the caller.',
     expr: (ground) => outcomes(ground, ['success', 'failure'], short),
+    every: '2m',
   },
   {
     key: 'executions1h',
     comment: '',
     expr: (ground) => outcomes(ground, ['success', 'failure'], hour),
-    every: '1m',
+    every: '4m',
   },
   {
     key: 'errorRatio5m',
     comment: 'Failures over executed calls, 0 to 1. No value without calls.',
     expr: ({ read }) => `${read.now('failures5m')}\n/ (${read.now('executions5m')} > 0)`,
+    every: '2m',
   },
   {
     key: 'errorRatio1h',
     comment: '',
     expr: ({ read }) => `${read.now('failures1h')}\n/ (${read.now('executions1h')} > 0)`,
-    every: '1m',
+    every: '4m',
   },
 ];
 
@@ -142,8 +165,16 @@ const DURATIONS: readonly Recording[] = [
     comment:
       'The time in seconds that 95 % of the executed calls stayed below. `>= 0` drops the NaN that results without calls.',
     expr: (ground) => p95(ground, short),
+    every: '4m',
   },
-  { key: 'p95', comment: 'The same over 15 minutes.', expr: (ground) => p95(ground, quarter) },
+  { key: 'p95', comment: 'The same over 15 minutes.', expr: (ground) => p95(ground, quarter), every: '4m' },
+  {
+    key: 'calls15m',
+    comment: 'Executed calls with a duration.',
+    expr: ({ series }) =>
+      aggregated('sum', BY_TOOL, `increase(${series(METRIC.duration, {}, '', '_count')}[${quarter}])`),
+    every: '4m',
+  },
   {
     key: 'p95Sampled',
     comment:
@@ -165,102 +196,6 @@ const DURATIONS: readonly Recording[] = [
   },
 ];
 
-type Window = '5m' | '30m' | '1h' | '6h';
-
-const sessionsThat = (key: 'low' | 'started', window: Window, comment = ''): Recording => ({
-  key: `${key}${window}`,
-  comment,
-  expr: ({ series }) =>
-    gained(series, series(key === 'low' ? METRIC.budgetLow : METRIC.sessionsStarted), BY_AGENT, window),
-});
-
-/** Combines two figures of an agent. A label keeps them apart, so that each is queried once. */
-const both = (operator: 'sum' | 'max', one: string, other: string): string =>
-  aggregated(operator, BY_AGENT, joined('or', `label_replace(\n${indented(`${one},\n"of", "one", "", ""`)}\n)`, other));
-
-/** Sessions that were live at some time in the window. */
-const lived = (window: '1h' | '6h', comment = ''): Recording => ({
-  key: `lived${window}`,
-  comment,
-  expr: ({ read, settings: { gap } }) => {
-    const before = `last_over_time(${read.over('sessions', gap)} offset ${window})`;
-    const most = `max_over_time(${read.over('sessions', window)})`;
-    return both('max', both('sum', read.now(`started${window}`), before), most);
-  },
-});
-
-const burn = (window: '5m' | '30m', base: '1h' | '6h', comment = ''): Recording => ({
-  key: `burn${window}`,
-  comment,
-  expr: ({ read }) => {
-    const of = both('max', read.now(`started${window}`), `${read.now(`lived${base}`)} / 12`);
-    return `clamp_max(\n${indented(`${read.now(`low${window}`)}\n/ ${bracketed(`${of} > 0`)},\n1`)}\n)`;
-  },
-});
-
-const burnOfBase = (window: '1h' | '6h'): Recording => ({
-  key: `burn${window}`,
-  comment: '',
-  expr: ({ read }) => `clamp_max(${read.now(`low${window}`)} / (${read.now(`lived${window}`)} > 0), 1)`,
-});
-
-const BUDGET: readonly Recording[] = [
-  {
-    key: 'sessions',
-    comment:
-      'Live sessions of an agent, in any state. An agent without sessions reports 0, so a missing series means that the agent is gone.',
-    expr: ({ series }) => aggregated('sum', BY_AGENT, series(METRIC.sessions)),
-  },
-  sessionsThat(
-    'low',
-    short,
-    'Sessions that fell to at most one failure left in their budget. A session counts again once its budget was full in between. The first value of a new process counts, as above.',
-  ),
-  sessionsThat('low', half),
-  sessionsThat('low', hour),
-  sessionsThat('low', long),
-  sessionsThat('started', short, 'Sessions that were started.'),
-  sessionsThat('started', half),
-  sessionsThat('started', hour),
-  sessionsThat('started', long),
-  lived(
-    hour,
-    'Sessions that were live at some time in the window: those that were live when it began plus those that started in it. At least as many as were live at one time, because a new agent has no value for the beginning of the window.',
-  ),
-  lived(long),
-  burn(
-    short,
-    hour,
-    'The share of the sessions that fell low. A short window says whether sessions still fall, and how fast. Most sessions that are live in it fall at another time. So the short window divides by the sessions that started in it, or by the pace of the long window, whichever is more. No value without sessions. At most 1, because a session may fall low, recover, and fall again.',
-  ),
-  burn(half, long),
-  burnOfBase(hour),
-  burnOfBase(long),
-  {
-    key: 'burnFast',
-    comment:
-      'The condition of a burn alert as 1 or 0, because each of the two alerts reads the other, also in Grafana-managed rules. The long window says that the burn matters, the short one that it continues. A least number of sessions is required, because one of one is 100 % too.',
-    expr: ({ read, settings }) =>
-      [
-        `(round(${read.now('burn1h')}, 0.01) > bool ${settings.burnFastRatio})`,
-        `* (${read.now('burn5m')} > bool ${settings.burnFastRatio})`,
-        `* (round(${read.now('low1h')}) >= bool ${settings.burnFastLeastSessions})`,
-      ].join('\n'),
-  },
-  {
-    key: 'burnSlow',
-    comment:
-      'Half of the sessions must have fallen before the last hour: the 6 hours of a new agent may contain only one short outage.',
-    expr: ({ read, settings }) =>
-      [
-        `(round(${read.now('burn6h')}, 0.01) > bool ${settings.burnSlowRatio})`,
-        `* (${read.now('burn30m')} > bool ${settings.burnSlowRatio})`,
-        `* (round(${read.now('low6h')}) >= bool ${settings.burnSlowLeastSessions})`,
-        `* (round(${read.now('low6h')} - ${read.now('low1h')}) >= bool ${settings.burnSlowLeastSessions / 2})`,
-      ].join('\n'),
-  },
-];
-
 /** Every recording rule. Each one reads only the rules before it. */
 export const RECORDINGS: readonly Recording[] = [
   ...CIRCUITS,
@@ -269,4 +204,5 @@ export const RECORDINGS: readonly Recording[] = [
   ...DURATIONS,
   ...BUDGET,
   ...CORRELATION,
+  ...OVERVIEW,
 ];

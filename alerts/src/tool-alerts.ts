@@ -15,7 +15,6 @@ import {
   TOOL,
 } from './promql.ts';
 import type { Ground } from './record.ts';
-import { WINDOW } from './settings.ts';
 
 const SUBJECT = ({ dialect: { label } }: TextGround): string =>
   `${label('tool')} of agent ${label('agent')} (job ${label('job')})`;
@@ -28,7 +27,7 @@ const common = {
 
 /** BreakerboxCircuitOpen fires for the tool, or did so recently, and the windows of other alerts still contain the outage. */
 const spokenOf = ({ read, settings: { afterOpen } }: Ground): string =>
-  `max_over_time(${read.over('outOfUseAllAlong', afterOpen)}) > 0`;
+  `max_over_time(${read.over('outOfUseAllAlong', afterOpen)})`;
 
 /** The same for the tool's group. No label names the group, but decisions skipped or probed calls of the tool for it. */
 const groupSpokenOf = (ground: Ground): string => {
@@ -36,7 +35,7 @@ const groupSpokenOf = (ground: Ground): string => {
   const forGroup = series(METRIC.decisions, { [ATTR.reason]: ['group_open', 'group_probe_due'] });
   const group = series(METRIC.circuits, {}, `${TOOL}=~"${GROUP_PREFIX}.+"`);
   return [
-    `${gained(series, forGroup, BY_TOOL, settings.afterOpen)} > 0`,
+    `${gained(ground, forGroup, BY_TOOL, settings.afterOpen)} > 0`,
     `and on (${BY_AGENT}) (`,
     indented(`${spokenOf(ground)}\nand on (${BY_TOOL}) ${group}`),
     ')',
@@ -76,6 +75,7 @@ const circuitOpen: AlertDefinition = {
 
 const circuitFlapping: AlertDefinition = {
   ...common,
+  every: '1m',
   name: 'BreakerboxCircuitFlapping',
   says: ({ flappingOpenings }) =>
     `each circuit of a tool opened ${flappingOpenings} times within 15 minutes, and none stayed open for long`,
@@ -91,6 +91,7 @@ const circuitFlapping: AlertDefinition = {
 
 const probeStarved: AlertDefinition = {
   ...common,
+  every: '1m',
   name: 'BreakerboxProbeStarved',
   says: ({ starvedFor }) =>
     `a circuit has been open for ${inWords(starvedFor)}, calls are skipped, and no probe was made`,
@@ -119,6 +120,7 @@ const probeStarved: AlertDefinition = {
 
 const toolErrorRateHigh: AlertDefinition = {
   ...common,
+  every: '1m',
   name: 'BreakerboxToolErrorRateHigh',
   says: ({ errorRatio, errorLeastCalls, errorLeastFailures }) =>
     `more than ${errorRatio * 100} % of a tool’s executed calls have failed, over 5 minutes and over 1 hour (at least ${errorLeastCalls} calls and ${errorLeastFailures} failures), and neither BreakerboxCircuitOpen nor BreakerboxCircuitFlapping fires for it`,
@@ -143,23 +145,19 @@ const toolErrorRateHigh: AlertDefinition = {
 
 const toolSlow: AlertDefinition = {
   ...common,
+  every: '1m',
   name: 'BreakerboxToolSlow',
   says: ({ slowFactor, slowFloor, slowLeastCalls, slowFor, slowLeastHistory }) =>
     `the p95 of a tool has been above ${slowFactor} times its usual value of the last week and above ${slowFloor} s for ${inWords(slowFor)}, with at least ${slowLeastCalls} calls in 15 minutes and ${inWords(slowLeastHistory)} of history`,
   comment:
     'Compared with the tool’s own week, because slow for a calculator is fast for a search. The 15 minutes say how slow, the 5 minutes that it continues. Without them, a few slow minutes would stay in the window for as long as `for`. The histogram ends at 81.92 s, so a tool that usually takes more than a third of that cannot become three times slower.',
   expr: (ground) => {
-    const { read, series, settings } = ground;
-    const calls = aggregated(
-      'sum',
-      BY_TOOL,
-      `increase(${series(METRIC.duration, {}, '', '_count')}[${WINDOW.quarter}])`,
-    );
+    const { read, settings } = ground;
     return [
       `${read.now('p95')} > ${settings.slowFactor} * ${read.now('p95Usual')}`,
       `and ${read.now('p95Short')} > ${settings.slowFactor} * ${read.now('p95Usual')}`,
       `and ${read.now('p95')} > ${settings.slowFloor}`,
-      `and round(${calls}) >= ${settings.slowLeastCalls}`,
+      `and round(${read.now('calls15m')}) >= ${settings.slowLeastCalls}`,
       unlessOpen(ground),
     ].join('\n');
   },

@@ -190,10 +190,11 @@ export const filesOf = ({ options, of }: Scenario): { name: string; text: string
 
 /** Prometheus runs groups in parallel: alerts see a recorded series at once or one evaluation later. Both must work. */
 /** The groups of recording rules, in the order in which they read one another. */
-export const RECORDING = ['', '.1m', '.15m', '.4m'].map((every) => `breakerbox.recording${every}`);
+export const RECORDING = ['', '.1m', '.2m', '.15m', '.4m'].map((every) => `breakerbox.recording${every}`);
+export const ALERTS = ['breakerbox.alerts', 'breakerbox.alerts.1m'];
 const ORDERS = [
-  [...RECORDING, 'breakerbox.alerts'],
-  ['breakerbox.alerts', ...RECORDING.toReversed()],
+  [...RECORDING, ...ALERTS],
+  [...ALERTS, ...RECORDING.toReversed()],
 ];
 
 const RUNBOOKS = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks';

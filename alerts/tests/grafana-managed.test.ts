@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { grafanaAlerting } from '../src/grafana.ts';
 import type { PrometheusRule } from '../src/prometheus.ts';
-import { filesOf, promtool, RECORDING, type Scenario, seriesOf } from './bench.ts';
+import { ALERTS, filesOf, promtool, RECORDING, type Scenario, seriesOf } from './bench.ts';
 import { agents, SimulatedProcess } from './process.ts';
 
 const HOUR = 3600;
@@ -183,7 +183,7 @@ it.concurrent.each(CASES)(
     const grafana = firing('=~".*Grafana"');
     const near = (expr: string): string => `max_over_time((${expr})[5m:1m] offset -150s)`;
     const moments = Array.from({ length: lasts / 60 - 4 }, (_, index) => `${(index + 1) * 60}s`);
-    await promtool(files, [[...RECORDING, 'breakerbox.alerts', 'grafana']], 60, {
+    await promtool(files, [[...RECORDING, ...ALERTS, 'grafana']], 60, {
       interval: '60s',
       input_series: seriesOf(scenario, (now, ...all) => {
         for (const one of all) second(now, one);

@@ -81,6 +81,7 @@ export const requestsOf = (
   const times = { start: String(end - range), end: String(end) };
   const filled = (expr: string, step: number, scrape: number): string =>
     substitute(expr, {
+      interval: `${step}s`,
       rateInterval: `${Math.max(step + scrape, 4 * scrape)}s`,
       range: `${range}s`,
       variables,

@@ -4,6 +4,7 @@ import { UID } from './links.ts';
 import { ATTR, JOB, label, METRIC } from './names.ts';
 import { COLOUR } from './palette.ts';
 import { orZero, series, sumBy, zeroNamed } from './promql.ts';
+import { RECORDED } from './recorded.ts';
 import type { StateName } from './state-timeline.ts';
 
 /**
@@ -13,8 +14,8 @@ import type { StateName } from './state-timeline.ts';
  */
 export type AlertSeries = 'ALERTS' | 'ALERTS_FOR_STATE';
 
-/** The recorded series that shows that the rules are loaded: it exists as soon as an agent has circuits. */
-export const RULES_LOADED = 'job_agent_tool:breakerbox_circuits_not_closed:sum';
+/** The recorded series that shows that the rules are loaded: it exists as soon as an agent reports. */
+export const RULES_LOADED = RECORDED.sessions;
 
 /** Labels of an alert. */
 export const ALERT = { name: 'alertname', severity: 'severity', state: 'alertstate' } as const;

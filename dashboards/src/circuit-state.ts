@@ -1,7 +1,8 @@
 import type { ReportedState } from '@breakerbox/core';
-import { ATTR, type GroupKey, JOB, MANUAL_STATES, METRIC, OPEN_STATES } from './names.ts';
+import { ATTR, type GroupKey, JOB, label, MANUAL_STATES, METRIC, OPEN_STATES } from './names.ts';
 import { CALM, COLOUR } from './palette.ts';
-import { series, sumBy } from './promql.ts';
+import { highest, series, sumBy } from './promql.ts';
+import { either, recorded } from './recorded.ts';
 import type { StateName } from './state-timeline.ts';
 
 /** The labels of an agent. As in the alerts, agents of one name in different jobs are different agents. */
@@ -23,11 +24,10 @@ export const CIRCUIT_STATES_IN_TABLE: readonly StateName[] = CIRCUIT_STATES.map(
   state.value === 0 ? { ...state, colour: CALM } : state,
 );
 
-/**
- * The worst state among the circuits of each group, as a value of {@link CIRCUIT_STATES}. By hand: no circuit is open, and one is
- * switched off or only observes.
- */
-export const worstState = (by: readonly GroupKey[] = AGENT_TOOL): string => {
+const WORST = sumBy(AGENT_TOOL, recorded('worstState'));
+const CIRCUITS = sumBy(AGENT_TOOL, recorded('circuits'));
+
+const worstOfSeries = (by: readonly GroupKey[]): string => {
   // Dropping zeros before the sum makes this several times faster in a fleet of 500 agents.
   const anyIn = (states: readonly ReportedState[]): string =>
     sumBy(by, `${series(METRIC.circuits, { [ATTR.state]: states })} > 0`);
@@ -35,3 +35,47 @@ export const worstState = (by: readonly GroupKey[] = AGENT_TOOL): string => {
   const all = sumBy(by, series(METRIC.circuits, { [ATTR.state]: ['closed'] }));
   return `5 * (${open} and ${halfOpen}) ^ 0 or 3 * ${open} ^ 0 or 2 * ${halfOpen} ^ 0 or ${byHand} ^ 0 or ${all} * 0`;
 };
+
+/**
+ * The worst state among the circuits of each group, as a value of {@link CIRCUIT_STATES}. By hand: no circuit is open, and one is
+ * switched off or only observes.
+ */
+export const worstState = (by: readonly GroupKey[] = AGENT_TOOL): string => {
+  if (by !== AGENT_TOOL) return worstOfSeries(by);
+  return either('byAgent', `${WORST} or ${CIRCUITS} * 0`, worstOfSeries(by));
+};
+
+/** When each tool of an agent last opened, as a Unix time. */
+const OPENED = `max by (${AGENT_TOOL.map(label).join(', ')}) (${series(METRIC.openedTime)})`;
+
+const rankOfRecorded = (): string => `1e10 * ${WORST} + (${OPENED} or ${WORST} * 0) or ${OPENED} or ${CIRCUITS} * 0`;
+const rankOfSeries = (): string => {
+  const worst = worstOfSeries(AGENT_TOOL);
+  return `1e10 * (${worst}) + (${OPENED} or (${worst}) * 0)`;
+};
+
+/**
+ * Ranks tools of agents: those that are not closed now, the worst first, then those that opened last, then the others. Evaluated at one
+ * time, which costs little also in a large fleet.
+ */
+export const worstRank = (): string => either('byAgent', rankOfRecorded(), rankOfSeries());
+
+/** With the same result at each step of a graph. */
+const atTheEnd = (expr: string): string => expr.replaceAll('}', '} @ end()');
+
+/** {@link worstState} over time, of the `limit` tools of agents that rank highest at the end. */
+export const worstOverTime = (limit: number): string => {
+  const members = `topk(${limit}, ${atTheEnd(rankOfRecorded())})`;
+  return either(
+    'byAgent',
+    stateOf(members),
+    highest(worstOfSeries(AGENT_TOOL), limit, AGENT_TOOL, atTheEnd(rankOfSeries())),
+  );
+};
+
+/** The recorded state of these tools at each step. It has no value while a circuit is closed. */
+const stateOf = (members: string): string =>
+  `(${WORST} and on (${AGENT_TOOL.map(label).join(', ')}) ${members}) or ${members} * 0`;
+
+/** {@link worstState} over time, of these tools of agents, which must be the same at each step. */
+export const worstOf = (members: string): string => either('byAgent', stateOf(members), worstOfSeries(AGENT_TOOL));

@@ -1,5 +1,5 @@
 import { OTHER_TOOL } from '@breakerbox/core';
-import { AGENT, AGENT_TOOL } from './circuit-state.ts';
+import { AGENT, AGENT_TOOL, worstOf } from './circuit-state.ts';
 import { ATTR, type AttributeKey, type GroupKey, label, METRIC } from './names.ts';
 import { series, type Window, zeroNamed } from './promql.ts';
 
@@ -114,10 +114,10 @@ export const OPENED_AT = 'at';
  * The series of a graph, by job, agent and tool, for the `limit` tools that opened last in the time range. The tools that opened first
  * come first, because Grafana draws series in the order in which it receives them.
  */
-export const inOrderOfOpening = (expr: string, limit: number): string => {
+export const inOrderOfOpening = (limit: number): string => {
   const by = listed(AGENT_TOOL);
   const lastOpened = `topk(${limit}, max by (${by}) (${openedIn('$__range', ' @ end()')}))`;
-  return `(${expr}) * on (${by}) group_left (${OPENED_AT}) count_values by (${by}) ("${OPENED_AT}", ${lastOpened})`;
+  return `(${worstOf(lastOpened)}) * on (${by}) group_left (${OPENED_AT}) count_values by (${by}) ("${OPENED_AT}", ${lastOpened})`;
 };
 
 /** If nothing opened: one zero whose tool label says so. */

@@ -17,12 +17,21 @@ export interface DashboardSource {
   /** One or two sentences: the question that it answers. */
   readonly description: string;
   readonly rows: readonly Row[];
+  /** Opens with one tool, and offers no All for tools: it would cost too much in a large fleet. Default: false. */
+  readonly oneTool?: boolean;
   /** Variables beyond data source, job, instance, agent and tool. */
   readonly moreVariables?: readonly VariableName[];
 }
 
 /** A dashboard as built with the SDK. `finished()` turns it into Grafana's format. */
-export const assembled = ({ uid, title, description, rows, moreVariables = [] }: DashboardSource): Dashboard => {
+export const assembled = ({
+  uid,
+  title,
+  description,
+  rows,
+  oneTool = false,
+  moreVariables = [],
+}: DashboardSource): Dashboard => {
   const builder = new DashboardBuilder(`Breakerbox · ${title}`)
     .uid(uid)
     .description(description)
@@ -33,7 +42,7 @@ export const assembled = ({ uid, title, description, rows, moreVariables = [] }:
     .refresh('1m')
     .tooltip(DashboardCursorSync.Crosshair)
     .links(topLinks())
-    .variables(variables(moreVariables))
+    .variables(variables(moreVariables, oneTool))
     .annotations(annotations());
   return rows
     .reduce(

@@ -71,17 +71,17 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     const { list } = (built.templating ?? {}) as { list: readonly DashboardJson[] };
     expect(list.map(({ name }) => name).slice(0, 5)).toEqual(['datasource', 'job', 'instance', 'agent', 'tool']);
     expect(list[0]).toMatchObject({ type: 'datasource', query: 'prometheus' });
-    for (const variable of list.filter(({ type }) => type === 'query')) {
+    for (const variable of list.slice(1, 5)) {
       expect(variable).toMatchObject({
         type: 'query',
         multi: true,
-        includeAll: true,
-        // No plus in variables that links to traces put into a URL.
-        allValue: variable.name === 'agent' || variable.name === 'tool' ? '.*' : '.+',
+        includeAll: !(uid === UID.toolDetail && variable.name === 'tool'),
+        // No plus in variables that links to traces put into a URL. Recorded series have no instance.
+        allValue: variable.name === 'job' ? '.+' : '.*',
         datasource: CHOSEN,
       });
     }
-    expect(variableQueries(built)).toEqual([
+    expect(variableQueries(built).slice(0, 4)).toEqual([
       { variable: 'job', label: 'job', selector: 'breakerbox_sessions{job=~".+"}' },
       { variable: 'instance', label: 'instance', selector: 'breakerbox_sessions{job=~"$job"}' },
       {
@@ -93,6 +93,26 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
         variable: 'tool',
         label: 'gen_ai_tool_name',
         selector: 'breakerbox_circuits{job=~"$job", instance=~"$instance", gen_ai_agent_name=~"$agent"}',
+      },
+    ]);
+  });
+
+  it('finds out whether rules are loaded, with hidden variables that no link carries', () => {
+    const { list } = (built.templating ?? {}) as { list: readonly DashboardJson[] };
+    const hidden = list.filter(({ hide }) => hide === 2);
+    expect(hidden.map(({ name }) => name)).toEqual(['rules', 'fleet']);
+    for (const one of hidden) expect(one).toMatchObject({ skipUrlSync: true, multi: false, includeAll: false });
+    expect(variableQueries(built).slice(4)).toEqual([
+      {
+        variable: 'rules',
+        label: '__name__',
+        selector: 'job_agent:breakerbox_sessions:sum{job=~"$job", instance=~"$instance"}',
+      },
+      {
+        variable: 'fleet',
+        label: '__name__',
+        selector:
+          'job_tool_state:breakerbox_circuits:sum{job=~"$job", instance=~"$instance", gen_ai_agent_name=~"$agent"}',
       },
     ]);
   });

@@ -1,4 +1,10 @@
-import type { Dashboard, Panel, RowPanel } from '@grafana/grafana-foundation-sdk/dashboard';
+import {
+  type Dashboard,
+  type Panel,
+  type RowPanel,
+  VariableHide,
+  type VariableModel,
+} from '@grafana/grafana-foundation-sdk/dashboard';
 
 /** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -42,6 +48,10 @@ const withOptions = (panel: Panel | RowPanel): Panel | RowPanel => {
   return { ...panel, options: { ...panel.options, legend, ...(panel.type === 'state-timeline' && { perPage: 0 }) } };
 };
 
+/** Links do not carry hidden variables: the next dashboard finds their values itself. */
+const withoutUrl = (variable: VariableModel): VariableModel =>
+  variable.hide === VariableHide.HideVariable ? { ...variable, skipUrlSync: true } : variable;
+
 /**
  * Completes the SDK's output: panel ids, which it leaves out (every row gets 0); legends, which it turns off; no pages of a timeline, for
  * which Grafana 12 draws a pager even if there is one; no hidden placement; and keys in a fixed order.
@@ -50,6 +60,7 @@ export const finished = (dashboard: Dashboard): DashboardJson =>
   plain({
     ...dashboard,
     id: null,
+    templating: { ...dashboard.templating, list: (dashboard.templating?.list ?? []).map(withoutUrl) },
     panels: (dashboard.panels ?? []).map((panel, index) => ({ ...withOptions(panel), id: index + 1 })),
   }) as DashboardJson;
 

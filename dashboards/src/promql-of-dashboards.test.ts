@@ -1,11 +1,12 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it } from 'vitest';
-import { ALERT, RULES_LOADED } from './alert-state.ts';
+import { ALERT } from './alert-state.ts';
 import { OPENED_AT } from './correlation.ts';
 import { builtDashboards } from './dashboards.ts';
 import { ATTR, JOB, label, METRIC, type MetricDefinition } from './names.ts';
 import { WINDOWS } from './promql.ts';
 import { dashboardQueries, substitute, variableQueries } from './queries.ts';
+import { LEVELS, RECORDED } from './recorded.ts';
 
 const dashboards = builtDashboards().map(({ json }) => json);
 const queries = dashboards.flatMap(dashboardQueries);
@@ -49,14 +50,25 @@ const labelsOf = (metric: MetricDefinition): readonly string[] =>
     label(one as Parameters<typeof label>[0]),
   );
 
+/** The labels of a recorded series, from the level in its name, and the label that switches it on. */
+const labelsOfRecorded = (name: string): readonly string[] => {
+  const known = { agent: ATTR.agent, tool: ATTR.tool, state: ATTR.state, decision: ATTR.decision, reason: ATTR.reason };
+  const all: Readonly<Record<string, string>> = { ...known, outcome: ATTR.outcome, job: JOB, le: 'le' };
+  const kinds = (name.split(':')[0] ?? '').split('_');
+  return [
+    ...kinds.map((kind) => (all[kind] ?? kind).replaceAll('.', '_')),
+    ...Object.values(LEVELS).map((level) => `bbx_${level}`),
+  ];
+};
+
 /**
- * Series outside the contract, with their labels: Prometheus' own series of pending and firing alerts, and the recorded series that shows
- * that the rules are loaded. No other series may be queried.
+ * Series outside the contract, with their labels: Prometheus' own series of pending and firing alerts, and recorded series. No other series
+ * may be queried.
  */
 const ABOUT_ALERTS: Readonly<Record<string, readonly string[]>> = {
   ALERTS: [JOB, label(ATTR.agent), label(ATTR.tool), ...Object.values(ALERT)],
   ALERTS_FOR_STATE: [JOB, label(ATTR.agent), label(ATTR.tool), ALERT.name, ALERT.severity],
-  [RULES_LOADED]: [JOB, label(ATTR.agent), label(ATTR.tool)],
+  ...Object.fromEntries(Object.values(RECORDED).map((name) => [name, labelsOfRecorded(name)])),
 };
 const nameOf = (selector: string): string => /^[\w:]+/.exec(selector)?.[0] ?? '';
 
@@ -73,7 +85,10 @@ describe.each(cases)('the query of %s', (_, expr) => {
     expect(selectors.length).toBeGreaterThan(0);
     for (const { text } of selectors) {
       const metric = definitionOf(nameOf(text));
-      const labels = metric === undefined ? ABOUT_ALERTS[nameOf(text)] : [JOB, 'instance', ...labelsOf(metric)];
+      const labels =
+        metric === undefined
+          ? ABOUT_ALERTS[nameOf(text)]
+          : [JOB, 'instance', ...Object.values(LEVELS).map((level) => `bbx_${level}`), ...labelsOf(metric)];
       expect(labels, text).toBeDefined();
       const asked = [...text.matchAll(/(\w+)(?:=~?|!=)"/g)].map(([, name]) => name);
       expect(labels).toEqual(expect.arrayContaining(asked));
@@ -88,8 +103,8 @@ describe.each(cases)('the query of %s', (_, expr) => {
     for (const text of expr.match(/[\w:]+\{[^}]*\}/g) ?? []) {
       const narrowed = ABOUT_ALERTS[nameOf(text)]
         ? // Alerts have no instance, and alerts about several agents or tools have neither agent nor tool.
-          /\{job=~"\$job(\|", gen_ai_agent_name=~"\$agent\|", gen_ai_tool_name=~"\$tool\|", alertname=~"Breakerbox.+"|"\})/
-        : /\{job=~"\$job", instance=~"\$instance", gen_ai_agent_name=~"\$agent"/;
+          /\{job=~"\$job(\|", gen_ai_agent_name=~"\$agent\|", gen_ai_tool_name=~"\$tool\|", alertname=~"Breakerbox.+"|"\}|".*bbx_(rules|fleet)!~"\$\2"\})/
+        : /\{job=~"\$job", instance=~"\$instance", (bbx_(rules|fleet)[=!]~"\$\2", )?gen_ai_agent_name=~"\$agent"/;
       expect(text).toMatch(narrowed);
     }
     expect(expr).not.toMatch(/(job|instance)=~?"(?!\$(job|instance)\|?")/);

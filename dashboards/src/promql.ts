@@ -40,7 +40,8 @@ export const WINDOWS = [
 ] as const;
 export type Window = (typeof WINDOWS)[number];
 
-const matcher = (name: string, values: readonly string[]): string =>
+/** A matcher of one or several values. */
+export const matcher = (name: string, values: readonly string[]): string =>
   values.length === 1 ? `${name}="${values[0]}"` : `${name}=~"${values.join('|')}"`;
 
 /**

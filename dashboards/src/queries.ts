@@ -24,6 +24,8 @@ export interface VariableQuery {
 export interface Substitution {
   /** For `$__rate_interval`: at least four scrapes, such as `4s` or `4m`. */
   readonly rateInterval: string;
+  /** For `$__interval`, such as `15s`. Default: a quarter of the rate interval, as when Grafana shows every sample. */
+  readonly interval?: string;
   /** For `$__range`, such as `1h`. */
   readonly range: string;
   /** Values of the dashboard's own variables, as regular expressions. Default of each: its "All", `.+` or `.*`. */
@@ -141,14 +143,15 @@ const msOf = (duration: string): number =>
  * Replaces Grafana's variables as Grafana would, so that Prometheus can parse the query.
  * @throws Error for a variable that Grafana does not know either
  */
-export const substitute = (expr: string, { rateInterval, range, variables = {} }: Substitution): string => {
-  // The value when Grafana shows every sample: rate intervals are then four scrapes.
-  const intervalMs = String(Math.max(1, Math.round(msOf(rateInterval) / 4)));
+export const substitute = (expr: string, { rateInterval, interval, range, variables = {} }: Substitution): string => {
+  const intervalMs = String(Math.max(1, Math.round(interval === undefined ? msOf(rateInterval) / 4 : msOf(interval))));
   const values: Readonly<Record<string, string>> = {
     job: '.+',
     instance: '.+',
     agent: '.*',
     tool: '.*',
+    rules: '',
+    fleet: '',
     ...variables,
     [BUILT_IN.rangeSeconds]: String(msOf(range) / 1000),
     [BUILT_IN.interval]: `${intervalMs}ms`,

@@ -24,6 +24,8 @@ export interface Case {
   readonly range?: string;
   /** Four of Grafana's steps. Default: `10m`. */
   readonly rateInterval?: string;
+  /** Values of the dashboard's variables. Default: those of All, without rules. */
+  readonly variables?: Readonly<Record<string, string>>;
   readonly gives: readonly Sample[];
 }
 
@@ -34,6 +36,7 @@ export const proved = async ({
   at,
   range = '10m',
   rateInterval = '10m',
+  variables = {},
   gives,
 }: Case): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-dashboards-'));
@@ -42,7 +45,9 @@ export const proved = async ({
     const test = {
       interval: '1m',
       input_series: Object.entries(samples).map(([series, values]) => ({ series, values })),
-      promql_expr_test: [{ expr: substitute(expr, { rateInterval, range }), eval_time: at, exp_samples: gives }],
+      promql_expr_test: [
+        { expr: substitute(expr, { rateInterval, range, variables }), eval_time: at, exp_samples: gives },
+      ],
     };
     writeFileSync(file, JSON.stringify({ evaluation_interval: '1m', tests: [test] }));
     const { code, output } = await runTool('promtool', ['test', 'rules', file]);

@@ -1,4 +1,5 @@
 import { describe, it } from 'vitest';
+import { RULES_LOADED } from './alert-state.ts';
 import { UID } from './links.ts';
 import { exprOf, proved } from './test-support.ts';
 
@@ -203,7 +204,7 @@ describe('circuits in the order of their opening', () => {
 });
 
 describe('alerts of a shared cause', () => {
-  const loaded = { ...REPORTING, 'job_agent_tool:breakerbox_circuits_not_closed:sum{job="j"}': '0x10' };
+  const loaded = { ...REPORTING, [`${RULES_LOADED}{job="j"}`]: '0x10' };
   const alert = (name: string, state: string, more: string) =>
     `ALERTS{alertname="${name}", severity="critical", alertstate="${state}"${more}}`;
   const samples = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_RULES } from './alert-state.ts';
+import { NO_RULES, RULES_LOADED } from './alert-state.ts';
 import { UID } from './links.ts';
 import { exprOf, proved, SOURCE } from './test-support.ts';
 
@@ -127,16 +127,22 @@ describe('tool health', () => {
     await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'D'), at: '10m', gives });
   });
 
-  it('lists tools that are open now first, then those that were open longest', async () => {
+  it('lists tools that are open now first, then those that opened last', async () => {
     const states = (name: string, open: string) => ({
       [`breakerbox_circuits{${tool(name, 'breakerbox_state="open"')}}`]: open,
       [`breakerbox_circuits{${tool(name, 'breakerbox_state="closed"')}}`]: '1x10',
     });
-    const samples = { ...states('fine', '0x10'), ...states('was', '1x8 0 0'), ...states('now', '0x8 1 1') };
+    const samples = {
+      ...states('fine', '0x10'),
+      ...states('was', '1x8 0 0'),
+      ...states('now', '0x8 1 1'),
+      [openedAt('was', 'network')]: '100x10',
+      [openedAt('now', 'network')]: '50x10',
+    };
     const order = exprOf(FLEET, 'Tool health').replace(/^topk\(\d+, (.*)\) \* 0 \+ .*$/s, '$1');
     const gives = [
-      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="now"}', value: 3e6 + 0.2 },
-      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="was"}', value: 0.8 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="now"}', value: 3e10 + 50 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="was"}', value: 100 },
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="fine"}', value: 0 },
     ];
     await proved({ samples, expr: order, at: '10m', range: '9m', gives });
@@ -180,7 +186,7 @@ describe('the failure rate by tool', () => {
 
 describe('firing alerts', () => {
   const expr = exprOf(FLEET, 'Firing alerts');
-  const loaded = { 'job_agent_tool:breakerbox_circuits_not_closed:sum{job="j"}': '0x10' };
+  const loaded = { [`${RULES_LOADED}{job="j"}`]: '0x10' };
   const reporting = { [sessions(SOURCE)]: '1x10' };
   const alert = (name: string, severity: string, more = '', state = 'firing') =>
     `ALERTS{alertname="${name}", severity="${severity}", alertstate="${state}"${more}}`;

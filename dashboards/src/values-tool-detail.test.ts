@@ -70,7 +70,7 @@ describe('time to recovery', () => {
     await proved({ ...hour, samples, expr, gives: one(value) });
   });
 
-  it('lists agents that are open now first, even for one minute, those that were open longest on top', async () => {
+  it('lists agents that are open now first, even for one minute, those that opened last on top', async () => {
     const samples = {
       [circuits('closed', from('a'))]: '0x50 1x10',
       [circuits('open', from('a'))]: '1x50 0x10',
@@ -78,6 +78,12 @@ describe('time to recovery', () => {
       [circuits('open', from('b'))]: '0x59 1',
       [circuits('closed', from('c'))]: '1x54 0x5',
       [circuits('open', from('c'))]: '0x54 1x5',
+      ...Object.fromEntries(
+        Object.entries({ a: 300, b: 100, c: 200 }).map(([agent, at]) => [
+          `breakerbox_circuit_opened_time_seconds{${from(agent)}, error_type="network"}`,
+          `${at}x60`,
+        ]),
+      ),
     };
     const row = (agent: string) => ({
       labels: `{job="j", gen_ai_agent_name="${agent}", gen_ai_tool_name="t"}`,

@@ -1,16 +1,21 @@
 import {
   DatasourceVariableBuilder,
   QueryVariableBuilder,
+  VariableHide,
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { ATTR, label, METRIC } from './names.ts';
+import { LEVELS, RECORDED } from './recorded.ts';
 
 /** Every query uses the Prometheus that the user selected. The file names no data source, so none can be missing. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
 export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' } as const;
 
 const ALL = { selected: true, text: ['All'], value: ['$__all'] };
+
+/** No value: Grafana selects the first one. */
+const FIRST = { selected: false, text: [], value: [] };
 
 const chained = (
   name: string,
@@ -42,6 +47,20 @@ const { sessions, circuits } = METRIC;
 /** "All" for variables that links to traces contain: in a URL, the plus of `.+` would be a space. */
 const ANY_NAME = '.*';
 
+/** The name of a recorded series, or empty: if no rules are loaded, or the variables do not show all that the series sums up. */
+const loaded = (name: string, series: string, matchers: readonly string[]): QueryVariableBuilder => {
+  const query = `label_values(${series}{${matchers.join(', ')}}, __name__)`;
+  return new QueryVariableBuilder(name)
+    .hide(VariableHide.HideVariable)
+    .datasource(DATASOURCE)
+    .query({ query, qryType: 1, refId: 'PrometheusVariableQueryEditor-VariableQuery' })
+    .definition(query)
+    .multi(false)
+    .includeAll(false)
+    .current({ selected: false, text: '', value: '' })
+    .refresh(VariableRefresh.OnTimeRangeChanged);
+};
+
 /** Variables that only some dashboards have. */
 export type VariableName = 'traces';
 
@@ -50,14 +69,24 @@ const MORE: Readonly<Record<VariableName, () => DatasourceVariableBuilder>> = {
   traces: () => new DatasourceVariableBuilder('traces').label('Traces').type('tempo'),
 };
 
-/** The variables at the top of the dashboard. Each offers only values that match the variables before it. */
-export const variables = (more: readonly VariableName[]): (DatasourceVariableBuilder | QueryVariableBuilder)[] => [
+/**
+ * The variables at the top of the dashboard. Each offers only values that match the variables before it.
+ * @param oneTool whether the dashboard opens with one tool, and offers no All for tools
+ */
+export const variables = (
+  more: readonly VariableName[],
+  oneTool: boolean,
+): (DatasourceVariableBuilder | QueryVariableBuilder)[] => [
   new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'),
   chained('job', 'Job', sessions.prometheus, ['job=~".+"'], 'job'),
-  chained('instance', 'Instance', sessions.prometheus, [job], 'instance'),
+  // Recorded series have no instance, and all of them must match.
+  chained('instance', 'Instance', sessions.prometheus, [job], 'instance', ANY_NAME),
   chained('agent', 'Agent', sessions.prometheus, [job, instance], label(ATTR.agent), ANY_NAME),
-  chained('tool', 'Tool', circuits.prometheus, [job, instance, agent], label(ATTR.tool), ANY_NAME).description(
-    'group:NAME is the circuit of a group of tools',
-  ),
+  chained('tool', 'Tool', circuits.prometheus, [job, instance, agent], label(ATTR.tool), ANY_NAME)
+    .description('group:NAME is the circuit of a group of tools')
+    .includeAll(!oneTool)
+    .current(oneTool ? FIRST : ALL),
   ...more.map((name) => MORE[name]()),
+  loaded(LEVELS.byAgent, RECORDED.sessions, [job, instance]),
+  loaded(LEVELS.byTool, RECORDED.circuitsOfTool, [job, instance, agent]),
 ];

@@ -1,8 +1,5 @@
-import { AGENT_TOOL, worstState } from './circuit-state.ts';
-import { highest, trouble } from './promql.ts';
-
-/** Circuits that are not closed now rank before circuits that were open for long and are closed again. */
-const worst = (): string => `1e6 * (${worstState()}) + ${trouble(AGENT_TOOL)}`;
+import { AGENT_TOOL, worstRank, worstState } from './circuit-state.ts';
+import { highest } from './promql.ts';
 
 /** A table of tools of agents, the worst first. All columns show the same rows. */
 export interface WorstFirst {
@@ -17,6 +14,6 @@ export interface WorstFirst {
 
 /** @param rows the most rows */
 export const worstFirst = (rows: number): WorstFirst => ({
-  state: `topk(${rows}, ${worst()}) * 0 + (${worstState()})`,
-  inTable: (expr) => highest(expr, rows, AGENT_TOOL, worst()),
+  state: `topk(${rows}, ${worstRank()}) * 0 + (${worstState()})`,
+  inTable: (expr) => highest(expr, rows, AGENT_TOOL, worstRank()),
 });

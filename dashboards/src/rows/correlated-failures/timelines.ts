@@ -1,5 +1,5 @@
 import { ALERT, ALERT_STATES, sharedCause } from '../../alert-state.ts';
-import { AGENT_TOOL, CIRCUIT_STATES, worstState } from '../../circuit-state.ts';
+import { AGENT_TOOL, CIRCUIT_STATES } from '../../circuit-state.ts';
 import { inOrderOfOpening, orNothingOpened } from '../../correlation.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, legend } from '../../names.ts';
@@ -29,7 +29,7 @@ export const circuits = () =>
       ...sized(24, 12, 'none'),
     },
     {
-      expr: orNothingOpened(inOrderOfOpening(worstState(), BANDS)),
+      expr: orNothingOpened(inOrderOfOpening(BANDS)),
       legend: legend(ATTR.agent, ATTR.tool),
     },
     CIRCUIT_STATES,

@@ -15,6 +15,7 @@ import {
   thresholds,
 } from '../../panels.ts';
 import { gained, highest, orZeroNamed, overall, rate, sumBy } from '../../promql.ts';
+import { either, recorded } from '../../recorded.ts';
 
 const { budgetConsumed, budgetExhaustions, budgetLow } = METRIC;
 const LINES = 10;
@@ -56,11 +57,16 @@ const fast = (limit: number) => {
     'BreakerboxBudgetBurnFast fires while the last hour and the last 5 minutes are above the line, and enough sessions fell.';
   const shared = { limit, colour: COLOUR.vermilion };
   return [
-    burn({ ...shared, title: 'Fast burn: over the last hour', expr: burnOver(AGENT, '1h'), alert }),
+    burn({
+      ...shared,
+      title: 'Fast burn: over the last hour',
+      expr: either('byAgent', sumBy(AGENT, recorded('burn1h')), burnOver(AGENT, '1h')),
+      alert,
+    }),
     burn({
       ...shared,
       title: 'Fast burn: over the last 5 minutes',
-      expr: burnNow(AGENT, '1h'),
+      expr: either('byAgent', sumBy(AGENT, recorded('burn5m')), burnNow(AGENT, '1h')),
       alert: `${alert} ${SHORT}`,
     }),
   ];
@@ -71,11 +77,16 @@ const slow = (limit: number) => {
     'BreakerboxBudgetBurnSlow fires while the last 6 hours and the last 30 minutes are above the line, and enough sessions fell.';
   const shared = { limit, colour: COLOUR.orange };
   return [
-    burn({ ...shared, title: 'Slow burn: over the last 6 hours', expr: burnOver(AGENT, '6h'), alert }),
+    burn({
+      ...shared,
+      title: 'Slow burn: over the last 6 hours',
+      expr: either('byAgent', sumBy(AGENT, recorded('burn6h')), burnOver(AGENT, '6h')),
+      alert,
+    }),
     burn({
       ...shared,
       title: 'Slow burn: over the last 30 minutes',
-      expr: burnNow(AGENT, '6h'),
+      expr: either('byAgent', sumBy(AGENT, recorded('burn30m')), burnNow(AGENT, '6h')),
       alert: `${alert} ${SHORT}`,
     }),
   ];

@@ -4,6 +4,7 @@ import { ATTR, label, legend, METRIC } from '../../names.ts';
 import { CATEGORY_COLOURS, COLOUR } from '../../palette.ts';
 import { bars, coloured, type Row, sized } from '../../panels.ts';
 import { gained, grew, highest, type Matchers, orZeroNamed, overall, sumBy } from '../../promql.ts';
+import { either, recorded } from '../../recorded.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 
 const { errors, outcomes } = METRIC;
@@ -13,6 +14,8 @@ const TOOL = [ATTR.tool] as const;
 const LINES = 10;
 const ROWS = 50;
 const NAMED = AGENT_TOOL_COLUMNS;
+/** In the 5 minutes before each point, as the rule records it. */
+const FAILED = sumBy(TOOL, recorded('outcomesOfTool', FAILURE));
 const DRAWN = 'Each failure is drawn for one rate interval.';
 const CHARGES =
   'Only failures are charged. Failures of a tool that is switched off or only observes are not charged, and all failures of a systemic event cost one.';
@@ -21,12 +24,21 @@ const byTool = () =>
   bars(
     {
       title: 'Failures by tool',
-      description: `The ${LINES} tools with the most failures. ${CHARGES} ${DRAWN} Failures before the first scrape of a process are in the table below only.`,
+      description: `The ${LINES} tools with the most failures. ${CHARGES} ${DRAWN} With All agents and the recording rules, each is drawn for 5 minutes. Failures before the first scrape of a process are in the table below only.`,
       ...sized(12, 8, 'none'),
     },
     {
       expr: orZeroNamed(
-        highest(`${sumBy(TOOL, grew(outcomes, FAILURE))} > 0`, LINES, TOOL, sumBy(TOOL, overall(outcomes, FAILURE))),
+        either(
+          'byTool',
+          highest(
+            `round(${FAILED} * 300) > 0`,
+            LINES,
+            TOOL,
+            `sum by (${label(ATTR.tool)}) (avg_over_time(${recorded('outcomesOfTool', FAILURE)}[$__range] @ end()))`,
+          ),
+          highest(`${sumBy(TOOL, grew(outcomes, FAILURE))} > 0`, LINES, TOOL, sumBy(TOOL, overall(outcomes, FAILURE))),
+        ),
         ATTR.tool,
         'none',
       ),

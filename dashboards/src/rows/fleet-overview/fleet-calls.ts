@@ -1,5 +1,5 @@
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
-import { ATTR, legend, METRIC } from '../../names.ts';
+import { ATTR, legend } from '../../names.ts';
 import { COLOUR, DECISION_COLOURS, REASON_COLOURS } from '../../palette.ts';
 import {
   bars,
@@ -12,9 +12,10 @@ import {
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { failedOverall, failedShare, highest, notRun, orZeroNamed, rate, sumBy } from '../../promql.ts';
+import { failedOverall, highest, orZeroNamed } from '../../promql.ts';
+import { either } from '../../recorded.ts';
+import { decisionRate, failedOfToolsOverall, notRunRate, toolsFailed } from '../../recorded-forms.ts';
 
-const { decisions } = METRIC;
 const TOOL = [ATTR.tool] as const;
 /** The fifth colour of Grafana's palette is a red, which would suggest that a person must act. */
 const TOOLS_IN_GRAPH = 4;
@@ -31,7 +32,7 @@ export const decisionsByKind = () =>
           'The decision before each tool call: call it, probe whether it works again, skip it, or pause the session. Skips are normal work of the breaker. Pauses wait for a person.',
         unit: 'ops',
       },
-      { expr: sumBy([ATTR.decision], rate(decisions, '$__rate_interval')), legend: legend(ATTR.decision) },
+      { expr: decisionRate([ATTR.decision]), legend: legend(ATTR.decision) },
     ),
     DECISION_COLOURS,
   )
@@ -48,7 +49,12 @@ export const failureRates = (limit: number) =>
       unit: 'percentunit',
     },
     {
-      expr: highest(failedShare(TOOL, '$__rate_interval'), TOOLS_IN_GRAPH, TOOL, failedOverall(TOOL)),
+      expr: highest(
+        toolsFailed(TOOL, '$__rate_interval'),
+        TOOLS_IN_GRAPH,
+        TOOL,
+        either('byTool', failedOfToolsOverall(TOOL), failedOverall(TOOL)),
+      ),
       legend: legend(ATTR.tool),
     },
   )
@@ -71,7 +77,7 @@ export const whyNotMade = () =>
         unit: 'ops',
       },
       {
-        expr: orZeroNamed(`${sumBy([ATTR.reason], notRun('$__rate_interval'))} > 0`, ATTR.reason, NONE),
+        expr: orZeroNamed(`${notRunRate([ATTR.reason])} > 0`, ATTR.reason, NONE),
         legend: legend(ATTR.reason),
       },
     ),

@@ -1,10 +1,11 @@
 import { AGENT } from '../../circuit-state.ts';
 import type { Absent } from '../../limits.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
-import { METRIC, OPEN_STATES } from '../../names.ts';
+import { ATTR, METRIC, OPEN_STATES } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { stat, thresholds } from '../../panels.ts';
 import { circuitsIn, orZero, series, sumBy } from '../../promql.ts';
+import { either, recorded } from '../../recorded.ts';
 import { vanished } from '../../vanished.ts';
 import { budgetLeftNow, needsAction, pausedAsSystemic, pausedOnBudget } from '../stats.ts';
 
@@ -42,7 +43,11 @@ const openCircuits = () =>
       description:
         'Circuits that reject calls now, including forced ones. Circuits probe and close by themselves. Act if one stays open.',
     },
-    circuitsIn([], OPEN_STATES),
+    either(
+      'byTool',
+      `sum(${recorded('circuitsOfTool', { [ATTR.state]: OPEN_STATES })}) or sum(${recorded('circuitsOfTool')}) * 0`,
+      circuitsIn([], OPEN_STATES),
+    ),
     thresholds([1, COLOUR.orange]),
   ).dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tool detail')]));
 

@@ -1,9 +1,11 @@
-import { AGENT_TOOL, CIRCUIT_STATES, CIRCUIT_STATES_IN_TABLE, worstState } from '../../circuit-state.ts';
+import { AGENT_TOOL, CIRCUIT_STATES, CIRCUIT_STATES_IN_TABLE, worstOverTime } from '../../circuit-state.ts';
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend, METRIC } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { sized } from '../../panels.ts';
-import { failedShare, highest, notRunShare, series, sumBy, trouble } from '../../promql.ts';
+import { series, sumBy } from '../../promql.ts';
+import { either, recorded } from '../../recorded.ts';
+import { agentToolFailed, agentToolNotRun } from '../../recorded-forms.ts';
 import { stateTimeline } from '../../state-timeline.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, HIDDEN_JOB, table, tight } from '../../table.ts';
 import { worstFirst } from '../../worst-first.ts';
@@ -16,7 +18,7 @@ const TOOLS_IN_TIMELINE = 5;
 const lastOpened = (): string => {
   const by = AGENT_TOOL.map(label).join(', ');
   const latest = `topk by (${by}) (1, max by (${by}, ${label(ATTR.errorType)}) (${series(openedTime)} > 0))`;
-  return `${latest} * 1000 or on (${by}) ${sumBy(AGENT_TOOL, series(circuits))} * 0`;
+  return `${latest} * 1000 or on (${by}) ${either('byAgent', sumBy(AGENT_TOOL, recorded('circuits')), sumBy(AGENT_TOOL, series(circuits)))} * 0`;
 };
 
 const { state, inTable } = worstFirst(TOOLS_IN_TABLE);
@@ -27,7 +29,7 @@ export const health = () =>
     table(
       {
         title: 'Tool health',
-        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Failed: failures divided by calls that succeeded or failed in the time range shown, without ignored outcomes. Not run: share of the decisions. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
+        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Failed: failures divided by calls that succeeded or failed in the last hour, without ignored outcomes. Not run: share of the decisions in that hour. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
         ...sized(14, 5, 'none'),
       },
       [
@@ -55,7 +57,7 @@ export const health = () =>
         },
         {
           title: 'Failed',
-          expr: inTable(failedShare(AGENT_TOOL, '$__range')),
+          expr: inTable(agentToolFailed('1h')),
           unit: 'percentunit',
           decimals: 0,
           absent: '–',
@@ -64,7 +66,7 @@ export const health = () =>
         },
         {
           title: 'Not run',
-          expr: inTable(notRunShare(AGENT_TOOL, '$__range')),
+          expr: inTable(agentToolNotRun('1h')),
           unit: 'percentunit',
           decimals: 0,
           absent: '–',
@@ -77,22 +79,16 @@ export const health = () =>
     ),
   );
 
-/** The same order, with one result for all steps of a graph. */
-const worstAtTheEnd = (): string => {
-  const notClosed = series(circuits, { [ATTR.state]: ['open', 'half_open', 'forced_open'] });
-  return `1e6 * ${sumBy(AGENT_TOOL, `${notClosed} @ end() > bool 0`)} + ${trouble(AGENT_TOOL)}`;
-};
-
 /** When each circuit opened, and which others opened at the same time. */
 export const states = () =>
   stateTimeline(
     {
       title: 'Circuits over time',
-      description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} tools that are not closed now or were open longest. By hand: no circuit is open, and one is switched off or only observes, so calls always run. An opening between two scrapes is not shown here. "Last opened" above includes it.`,
+      description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} tools that are not closed now or opened last. By hand: no circuit is open, and one is switched off or only observes, so calls always run. An opening between two scrapes is not shown here. "Last opened" above includes it.`,
       ...sized(14, 5, 'none'),
     },
     {
-      expr: highest(worstState(), TOOLS_IN_TIMELINE, AGENT_TOOL, worstAtTheEnd()),
+      expr: worstOverTime(TOOLS_IN_TIMELINE),
       legend: legend(ATTR.agent, ATTR.tool),
     },
     CIRCUIT_STATES,

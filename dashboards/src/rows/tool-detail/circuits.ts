@@ -1,9 +1,10 @@
-import { AGENT_TOOL, CIRCUIT_STATES, AGENT as JOB_AGENT, worstState } from '../../circuit-state.ts';
+import { AGENT_TOOL, CIRCUIT_STATES, AGENT as JOB_AGENT, worstOverTime } from '../../circuit-state.ts';
 import { dashboardLinks, fromSeries, seriesTracesLink, tracesLink, UID } from '../../links.ts';
 import { ATTR, label, legend, METRIC } from '../../names.ts';
 import { COLOUR, STATE_COLOURS } from '../../palette.ts';
 import { bars, coloured, type Row, sized, stacked } from '../../panels.ts';
-import { gained, highest, type Matchers, orZero, orZeroNamed, overall, series, sumBy, trouble } from '../../promql.ts';
+import { gained, highest, type Matchers, orZero, orZeroNamed, overall, series, sumBy } from '../../promql.ts';
+import { either, recorded } from '../../recorded.ts';
 import { stateTimeline } from '../../state-timeline.ts';
 import { SPANS } from './spans.ts';
 
@@ -17,11 +18,11 @@ const states = () =>
   stateTimeline(
     {
       title: 'State over time',
-      description: `The worst state among the circuits of each agent: the ${BANDS} agents whose circuits were open longest. If all agents are affected at once, the tool is down. If one is, check its credentials, network and arguments. A band of group:NAME is the circuit of a group. While it is open, calls of all of its tools are skipped, although their own circuits are closed. An opening between two scrapes is not shown here. The openings below include it.`,
+      description: `The worst state among the circuits of each agent: the ${BANDS} agents whose circuits are not closed now or opened last. If all agents are affected at once, the tool is down. If one is, check its credentials, network and arguments. A band of group:NAME is the circuit of a group. While it is open, calls of all of its tools are skipped, although their own circuits are closed. An opening between two scrapes is not shown here. The openings below include it.`,
       ...sized(24, 8, 'none'),
     },
     {
-      expr: highest(worstState(AGENT_TOOL), BANDS, AGENT_TOOL, trouble(AGENT_TOOL)),
+      expr: worstOverTime(BANDS),
       legend: legend(ATTR.agent, ATTR.tool),
     },
     CIRCUIT_STATES,
@@ -120,7 +121,10 @@ const counts = () =>
           'The number of circuits in each state, one for each live session (or one for all sessions of a process). A group has its own in addition to those of its tools. If a few of many are open, the cause is in those sessions. If all are, it is the tool.',
         ...sized(12, 8, 'none'),
       },
-      { expr: sumBy([ATTR.state], series(circuits)), legend: legend(ATTR.state) },
+      {
+        expr: either('byTool', sumBy([ATTR.state], recorded('circuitsOfTool')), sumBy([ATTR.state], series(circuits))),
+        legend: legend(ATTR.state),
+      },
     ),
     STATE_COLOURS,
   );

@@ -3,13 +3,15 @@ import { dashboardLinks, tracesLink } from '../../links.ts';
 import { METRIC } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { coloured, lines, type Row } from '../../panels.ts';
-import { buckets, orZero, quantile } from '../../promql.ts';
+import { buckets, orZero } from '../../promql.ts';
+import { either, recorded } from '../../recorded.ts';
+import { durationQuantile } from '../../recorded-forms.ts';
 
 const size = { unit: 's', width: 12, height: 9 } as const;
 const NAMES = { p50: COLOUR.sky, p95: COLOUR.blue, p99: COLOUR.purple } as const;
 
 const percentile = (percent: 50 | 95 | 99) => ({
-  expr: orZero(quantile(percent / 100, METRIC.duration, [], '$__rate_interval')),
+  expr: orZero(durationQuantile(percent / 100, '$__rate_interval')),
   legend: `p${percent}`,
 });
 
@@ -37,7 +39,7 @@ const spread = () =>
       description:
         'Executed calls per second by duration. Each row is a bucket, named by its upper bound. Two bands are two kinds of calls, such as cached and not cached, which percentiles hide. A band at a timeout shows calls that hang. Empty before the first call, and for a group.',
     },
-    buckets(METRIC.duration, [], '$__rate_interval'),
+    either('byTool', `sum by (le) (${recorded('bucketsOfTool')})`, buckets(METRIC.duration, [], '$__rate_interval')),
     'No calls',
   );
 

@@ -4,7 +4,8 @@ import { ATTR, label, METRIC, OPEN_STATES } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import type { Row } from '../../panels.ts';
 import { sized } from '../../panels.ts';
-import { circuitsIn, failedShare, notRunShare, quantile, rate, sumBy } from '../../promql.ts';
+import { circuitsIn, quantile, rate, sumBy } from '../../promql.ts';
+import { agentToolFailed, agentToolNotRun } from '../../recorded-forms.ts';
 import { outages, timeToRecovery } from '../../recovery.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 import { worstFirst } from '../../worst-first.ts';
@@ -21,7 +22,7 @@ const agents = () =>
   table(
     {
       title: 'Agents that use it',
-      description: `Each agent with the selected tools; first those that are open now, then those that were open longest; at most ${ROWS}. State: the worst circuit. Open: the number of circuits that reject calls now. The other columns cover the time range shown. Failed: failures divided by calls that succeeded or failed. Not run: share of the decisions. Mean outage: the mean time to recovery. A group (group:NAME) has circuits but no calls of its own.`,
+      description: `Each agent with the selected tools; first those that are open now, then those that opened last; at most ${ROWS}. State: the worst circuit. Open: the number of circuits that reject calls now. The other columns cover the time range shown. Failed: failures divided by calls that succeeded or failed. Not run: share of the decisions. Mean outage: the mean time to recovery. A group (group:NAME) has circuits but no calls of its own.`,
       ...sized(24, 9, 'none'),
     },
     [
@@ -59,7 +60,7 @@ const agents = () =>
       },
       {
         title: 'Failed',
-        expr: inTable(failedShare(AGENT_TOOL, '$__range')),
+        expr: inTable(agentToolFailed('$__range')),
         unit: 'percentunit',
         decimals: 1,
         absent: '–',
@@ -68,7 +69,7 @@ const agents = () =>
       },
       {
         title: 'Not run',
-        expr: inTable(notRunShare(AGENT_TOOL, '$__range')),
+        expr: inTable(agentToolNotRun('$__range')),
         unit: 'percentunit',
         decimals: 1,
         absent: '–',

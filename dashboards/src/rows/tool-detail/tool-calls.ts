@@ -14,12 +14,13 @@ import {
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { failedShare, gained, type Matchers, orGroupNamed, orZero, rate, sumBy, type Window } from '../../promql.ts';
+import { gained, type Matchers, orGroupNamed, orZero, sumBy, type Window } from '../../promql.ts';
+import { decisionRate, outcomeRate, toolsFailed } from '../../recorded-forms.ts';
 import { SPANS } from './spans.ts';
 
 const half = { width: 12, height: 8, unit: 'ops' } as const;
 const third = { width: 8, height: 8, unit: 'ops' } as const;
-const { decisions, errors, outcomes } = METRIC;
+const { decisions, errors } = METRIC;
 const NOT_RUN = { [ATTR.decision]: ['skip', 'pause'] } satisfies Matchers;
 /** Counts, not a rate: the series appears with its first event, which a rate would miss. */
 const COUNTED = 'Each is drawn for one rate interval.';
@@ -34,7 +35,7 @@ const decided = () =>
           'The decisions on calls of the selected tools: call it, probe whether it works again, skip it, or pause the session. Skips are normal work of the breaker. Pauses wait for a person, and other tools may have caused them. Only tools have decisions, not groups.',
       },
       {
-        expr: orGroupNamed(sumBy([ATTR.decision], rate(decisions, '$__rate_interval')), ATTR.decision, NONE),
+        expr: orGroupNamed(decisionRate([ATTR.decision]), ATTR.decision, NONE),
         legend: legend(ATTR.decision),
       },
     ),
@@ -72,7 +73,7 @@ const cameOf = () =>
           'Outcomes of the executed calls, including probes. Failures count for the circuit and the budget. Ignored outcomes, such as wrong arguments, a denied call or a business error, count for neither.',
       },
       {
-        expr: orGroupNamed(sumBy([ATTR.outcome], rate(outcomes, '$__rate_interval')), ATTR.outcome, NONE),
+        expr: orGroupNamed(outcomeRate([ATTR.outcome]), ATTR.outcome, NONE),
         legend: legend(ATTR.outcome),
       },
     ),
@@ -96,7 +97,7 @@ const categories = () =>
     CATEGORY_COLOURS,
   ).links(dashboardLinks([tracesLink('Traces of failed calls', SPANS.failed)]));
 
-const failedOver = (window: Window): string => orZero(failedShare([], window));
+const failedOver = (window: Window): string => orZero(toolsFailed([], window));
 
 const failureRate = (limit: number) =>
   coloured(

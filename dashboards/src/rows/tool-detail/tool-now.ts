@@ -6,22 +6,12 @@ import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, type GroupKey, label, legend, METRIC } from '../../names.ts';
 import { CALM, COLOUR } from '../../palette.ts';
 import { instantNamed, type Row, stat } from '../../panels.ts';
-import {
-  agentsOfGroups,
-  failedShare,
-  notRunShare,
-  orGroup,
-  orZero,
-  orZeroNamed,
-  quantile,
-  rate,
-  series,
-  sumBy,
-} from '../../promql.ts';
+import { agentsOfGroups, orGroup, orZero, orZeroNamed, rate, series, sumBy } from '../../promql.ts';
+import { durationQuantile, notRunOf, toolsFailed } from '../../recorded-forms.ts';
 import { timeToRecovery } from '../../recovery.ts';
 import { stateMapping } from '../../state-timeline.ts';
 
-const { decisions, duration, openedTime } = METRIC;
+const { decisions, openedTime } = METRIC;
 const size = { width: 6, height: 3 } as const;
 
 /** Texts for the values 0, 1, and so on. */
@@ -117,7 +107,7 @@ const failed = () =>
       unit: 'percentunit',
       description: `Failures divided by calls that succeeded or failed, in the time range shown. Ignored outcomes, such as wrong arguments, do not count. ${GROUPS}`,
     },
-    orGroup(failedShare([], '$__range')),
+    orGroup(toolsFailed([], '$__range')),
   )
     .decimals(1)
     .mappings([OF_GROUP]);
@@ -130,7 +120,7 @@ const p95 = () =>
       unit: 's',
       description: `One in twenty executed calls took longer, in the time range shown. Estimated from the buckets of the histogram, which ends at 81.92 s. ${GROUPS}`,
     },
-    orGroup(quantile(0.95, duration, [], '$__range')),
+    orGroup(durationQuantile(0.95, '$__range')),
   ).mappings([instead('no calls'), OF_GROUP]);
 
 const skipped = () =>
@@ -141,7 +131,7 @@ const skipped = () =>
       unit: 'percentunit',
       description: `Share of the decisions that were skip or pause, in the time range shown: calls that were not attempted. ${GROUPS}`,
     },
-    orGroup(notRunShare([], '$__range')),
+    orGroup(notRunOf('$__range')),
   )
     .decimals(1)
     .mappings([OF_GROUP]);

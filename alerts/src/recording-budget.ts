@@ -1,0 +1,120 @@
+import { durationOf, seconds } from './duration.ts';
+import { aggregated, BY_AGENT, bracketed, gained, indented, joined, METRIC } from './promql.ts';
+import type { Recording } from './record.ts';
+import { asSeconds } from './recording-correlation.ts';
+import { WINDOW } from './settings.ts';
+
+const { short, half, hour, long } = WINDOW;
+
+type Window = '5m' | '30m' | '1h' | '6h';
+
+const sessionsThat = (key: 'low' | 'started', window: Window, comment = ''): Recording => ({
+  key: `${key}${window}`,
+  comment,
+  expr: (ground) =>
+    gained(ground, ground.series(key === 'low' ? METRIC.budgetLow : METRIC.sessionsStarted), BY_AGENT, window),
+  ...(window === short ? {} : { every: window === long ? '4m' : '1m' }),
+});
+
+/** Combines two figures of an agent. A label keeps them apart, so that each is queried once. */
+const both = (operator: 'sum' | 'max', one: string, other: string): string =>
+  aggregated(operator, BY_AGENT, joined('or', `label_replace(\n${indented(`${one},\n"of", "one", "", ""`)}\n)`, other));
+
+/** Sessions that were live at some time in the window. */
+const lived = (window: '1h' | '6h', comment = ''): Recording => ({
+  key: `lived${window}`,
+  comment,
+  expr: ({ read, settings: { gap } }) => {
+    const before = `last_over_time(${read.over('sessions', gap)} offset ${window})`;
+    const most = `max_over_time(${read.over('sessions', window)})`;
+    return both('max', both('sum', read.now(`started${window}`), before), most);
+  },
+  every: window === long ? '4m' : '1m',
+});
+
+const burn = (window: '5m' | '30m', base: '1h' | '6h', comment = ''): Recording => ({
+  key: `burn${window}`,
+  comment,
+  expr: ({ read }) => {
+    const of = both('max', read.now(`started${window}`), `${read.now(`lived${base}`)} / 12`);
+    return `clamp_max(\n${indented(`${read.now(`low${window}`)}\n/ ${bracketed(`${of} > 0`)},\n1`)}\n)`;
+  },
+});
+
+const burnOfBase = (window: '1h' | '6h'): Recording => ({
+  key: `burn${window}`,
+  comment: '',
+  expr: ({ read }) => `clamp_max(${read.now(`low${window}`)} / (${read.now(`lived${window}`)} > 0), 1)`,
+});
+
+/** Sessions, their budgets, and how fast they use them up. */
+export const BUDGET: readonly Recording[] = [
+  {
+    key: 'sessions',
+    comment:
+      'Live sessions of an agent, in any state. An agent without sessions reports 0, so a missing series means that the agent is gone.',
+    expr: ({ series }) => aggregated('sum', BY_AGENT, series(METRIC.sessions)),
+  },
+  {
+    key: 'comesAndGoes',
+    comment:
+      'Agents that come and go, such as a nightly job: since they were first seen, they were absent for most of the time. The value is how often they were there. The first hours do not count, because they are too short to show a habit. At least an hour, because BreakerboxTelemetryAbsent remembers a vanished agent for that long.',
+    expr: ({ read, settings: { absentHabit, absentHabitShare } }) => {
+      const habit = seconds(absentHabit);
+      const grace = Math.max(habit / 4, seconds(hour));
+      // Not timestamp(), which reads all samples again for each step.
+      const firstSeen = `min_over_time(\n  (${read.now('sessions')} * 0 + time())[${durationOf(2 * habit)}:10m]\n)`;
+      const known = `clamp_max((time() - ${asSeconds(durationOf(grace))} - ${firstSeen}) / (10 * 60), ${habit / 600})`;
+      return `count_over_time(${read.now('sessions')}[${absentHabit}:10m])\n< ${absentHabitShare} * ${known}`;
+    },
+    every: '4m',
+  },
+  sessionsThat(
+    'low',
+    short,
+    'Sessions that fell to at most one failure left in their budget. A session counts again once its budget was full in between. The first value of a new process counts, as above.',
+  ),
+  sessionsThat('low', half),
+  sessionsThat('low', hour),
+  sessionsThat('low', long),
+  sessionsThat('started', short, 'Sessions that were started.'),
+  sessionsThat('started', half),
+  sessionsThat('started', hour),
+  sessionsThat('started', long),
+  lived(
+    hour,
+    'Sessions that were live at some time in the window: those that were live when it began plus those that started in it. At least as many as were live at one time, because a new agent has no value for the beginning of the window.',
+  ),
+  lived(long),
+  burn(
+    short,
+    hour,
+    'The share of the sessions that fell low. A short window says whether sessions still fall, and how fast. Most sessions that are live in it fall at another time. So the short window divides by the sessions that started in it, or by the pace of the long window, whichever is more. No value without sessions. At most 1, because a session may fall low, recover, and fall again.',
+  ),
+  burn(half, long),
+  burnOfBase(hour),
+  burnOfBase(long),
+  {
+    key: 'burnFast',
+    comment:
+      'The condition of a burn alert as 1 or 0, because each of the two alerts reads the other, also in Grafana-managed rules. The long window says that the burn matters, the short one that it continues. A least number of sessions is required, because one of one is 100 % too.',
+    expr: ({ read, settings }) =>
+      [
+        `(round(${read.now('burn1h')}, 0.01) > bool ${settings.burnFastRatio})`,
+        `* (${read.now('burn5m')} > bool ${settings.burnFastRatio})`,
+        `* (round(${read.now('low1h')}) >= bool ${settings.burnFastLeastSessions})`,
+      ].join('\n'),
+  },
+  {
+    key: 'burnSlow',
+    comment:
+      'Half of the sessions must have fallen before the last hour: the 6 hours of a new agent may contain only one short outage.',
+    expr: ({ read, settings }) =>
+      [
+        `(round(${read.now('burn6h')}, 0.01) > bool ${settings.burnSlowRatio})`,
+        `* (${read.now('burn30m')} > bool ${settings.burnSlowRatio})`,
+        `* (round(${read.now('low6h')}) >= bool ${settings.burnSlowLeastSessions})`,
+        `* (round(${read.now('low6h')} - ${read.now('low1h')}) >= bool ${settings.burnSlowLeastSessions / 2})`,
+      ].join('\n'),
+  },
+];

@@ -1,0 +1,81 @@
+import { AGENT_TOOL } from './circuit-state.ts';
+import { ATTR, type GroupKey, METRIC } from './names.ts';
+import { failedShare, notRunShare, quantile, rate, share, sumBy, type Window } from './promql.ts';
+import { either, recorded } from './recorded.ts';
+
+/*
+ * Expressions that read recorded series while the variables show all that those sum up, and the series of the agents otherwise.
+ */
+
+const FAILED = { [ATTR.outcome]: ['failure'] } as const;
+const JUDGED = { [ATTR.outcome]: ['success', 'failure'] } as const;
+const NOT_RUN = { [ATTR.decision]: ['skip', 'pause'] } as const;
+
+/** A recorded rate in the 5 minutes before each point; over a longer window, its mean. */
+const mean = (series: string, window: Window): string =>
+  window === '$__rate_interval' || window === '5m' ? series : `avg_over_time(${series}[${window}])`;
+
+/** Decisions per second. */
+export const decisionRate = (by: readonly GroupKey[]): string =>
+  either('byTool', sumBy(by, recorded('decisionsOfTool')), sumBy(by, rate(METRIC.decisions, '$__rate_interval')));
+
+/** Skips and pauses per second. */
+export const notRunRate = (by: readonly GroupKey[]): string =>
+  either(
+    'byTool',
+    sumBy(by, recorded('decisionsOfTool', NOT_RUN)),
+    sumBy(by, rate(METRIC.decisions, '$__rate_interval', NOT_RUN)),
+  );
+
+/** Outcomes per second. */
+export const outcomeRate = (by: readonly GroupKey[]): string =>
+  either('byTool', sumBy(by, recorded('outcomesOfTool')), sumBy(by, rate(METRIC.outcomes, '$__rate_interval')));
+
+/** {@link failedShare} of recorded series, of tools of all agents together. */
+const failedOfTools = (by: readonly GroupKey[], window: Window, at = ''): string => {
+  const over = (which: typeof FAILED | typeof JUDGED): string =>
+    sumBy(
+      by,
+      at === ''
+        ? mean(recorded('outcomesOfTool', which), window)
+        : `avg_over_time(${recorded('outcomesOfTool', which)}[${window}]${at})`,
+    );
+  return share(over(FAILED), over(JUDGED));
+};
+
+/** {@link failedShare} of tools, or of all that is selected. */
+export const toolsFailed = (by: readonly GroupKey[], window: Window): string =>
+  either('byTool', failedOfTools(by, window), failedShare(by, window));
+
+/** The same over the whole range, with the same result at each step, for ranking. Not for a mixture of both kinds of series. */
+export const failedOfToolsOverall = (by: readonly GroupKey[]): string => failedOfTools(by, '$__range', ' @ end()');
+
+/** {@link notRunShare} of all that is selected. */
+export const notRunOf = (window: Window): string => {
+  const all = (which: typeof NOT_RUN | Record<string, never>): string =>
+    sumBy([], mean(recorded('decisionsOfTool', which), window));
+  return either('byTool', share(all(NOT_RUN), all({})), notRunShare([], window));
+};
+
+/** A quantile of the durations of all that is selected. */
+export const durationQuantile = (q: number, window: Window): string =>
+  either(
+    'byTool',
+    `histogram_quantile(${q}, sum by (le) (${mean(recorded('bucketsOfTool'), window)})) >= 0`,
+    quantile(q, METRIC.duration, [], window),
+  );
+
+/** {@link failedShare} of each tool of each agent. */
+export const agentToolFailed = (window: Window): string => {
+  const sum = (key: 'failures5m' | 'executions5m'): string =>
+    sumBy(AGENT_TOOL, `sum_over_time(${recorded(key)}[${window}])`);
+  return either('byAgent', share(sum('failures5m'), sum('executions5m')), failedShare(AGENT_TOOL, window));
+};
+
+/** {@link notRunShare} of each tool of each agent. */
+export const agentToolNotRun = (window: Window): string => {
+  const sum = (which: typeof NOT_RUN | Record<string, never>): string =>
+    sumBy(AGENT_TOOL, `sum_over_time(${recorded('decisions5m', which)}[${window}])`);
+  const all = sum({});
+  return either('byAgent', `${sum(NOT_RUN)} / (${all} > 0) or ${all} * 0`, notRunShare(AGENT_TOOL, window));
+};

@@ -1,0 +1,61 @@
+import { ATTR, type AttributeKey, JOB, label } from './names.ts';
+import { type Matchers, matcher } from './promql.ts';
+
+/*
+ * Series that the recording rules write. They have no instance, and the last ones no agent. So panels read them while the variables show
+ * all instances (and agents), which is when the series of the agents themselves are too many to read, and read those otherwise, or if
+ * this Prometheus evaluates no rules. Two hidden variables tell which: each has the name of a recorded series, or is empty.
+ */
+
+/** The recorded series that panels read, by their keys in @breakerbox/alerts. */
+export const RECORDED = {
+  sessions: 'job_agent:breakerbox_sessions:sum',
+  comesAndGoes: 'job_agent:breakerbox_sessions_come_and_go:count',
+  burn5m: 'job_agent:breakerbox_budget_burn:ratio5m',
+  burn30m: 'job_agent:breakerbox_budget_burn:ratio30m',
+  burn1h: 'job_agent:breakerbox_budget_burn:ratio1h',
+  burn6h: 'job_agent:breakerbox_budget_burn:ratio6h',
+  circuits: 'job_agent_tool:breakerbox_circuits:sum',
+  worstState: 'job_agent_tool:breakerbox_circuits_state:worst',
+  decisions5m: 'job_agent_tool_decision:breakerbox_decisions:increase5m',
+  failures5m: 'job_agent_tool:breakerbox_failures:increase5m',
+  executions5m: 'job_agent_tool:breakerbox_executions:increase5m',
+  circuitsOfTool: 'job_tool_state:breakerbox_circuits:sum',
+  decisionsOfTool: 'job_tool_decision_reason:breakerbox_decisions:rate5m',
+  outcomesOfTool: 'job_tool_outcome:breakerbox_outcomes:rate5m',
+  bucketsOfTool: 'job_tool_le:gen_ai_execute_tool_duration_seconds_bucket:rate5m',
+} as const;
+export type RecordedKey = keyof typeof RECORDED;
+
+/** The hidden variables: of all instances, and of all instances and agents. */
+export const LEVELS = { byAgent: 'rules', byTool: 'fleet' } as const;
+type Level = keyof typeof LEVELS;
+
+const levelOf = (key: RecordedKey): Level => (RECORDED[key].includes('agent') ? 'byAgent' : 'byTool');
+
+/** A label that no series has: as long as the variable is empty, it matches. */
+const switchLabel = (level: Level): string => `bbx_${LEVELS[level]}`;
+
+/** The recorded series that match the variables; none while the variables of its level do not show all. */
+export const recorded = (key: RecordedKey, matchers: Matchers = {}): string => {
+  const level = levelOf(key);
+  const has = (attribute: AttributeKey, name: string): readonly string[] =>
+    RECORDED[key].split(':')[0]?.includes(name) ? [`${label(attribute)}=~"$${name}"`] : [];
+  return `${RECORDED[key]}{${[
+    `${JOB}=~"$job"`,
+    ...has(ATTR.agent, 'agent'),
+    ...has(ATTR.tool, 'tool'),
+    ...Object.entries(matchers).map(([name, values]) => matcher(label(name as AttributeKey), values)),
+    `${switchLabel(level)}!~"$${LEVELS[level]}"`,
+  ].join(', ')}}`;
+};
+
+/**
+ * The first expression while the variables show all of the level and rules are loaded, the second one otherwise. The series of the other one
+ * match nothing, which costs Prometheus nothing.
+ */
+export const either = (level: Level, ofRecorded: string, ofSeries: string): string => {
+  const only = (expr: string, match: '=~' | '!~'): string =>
+    expr.replaceAll('instance=~"$instance"', `instance=~"$instance", ${switchLabel(level)}${match}"$${LEVELS[level]}"`);
+  return `((${only(ofRecorded, '!~')}) or (${only(ofSeries, '=~')}))`;
+};
