@@ -1,7 +1,7 @@
 import type { RecoveryWatch } from './budget/recovery.ts';
 import type { SystemicRules } from './budget/systemic.ts';
 import type { CircuitStore } from './circuit-store.ts';
-import type { ResultPool } from './freshness/last-good.ts';
+import type { LastResults } from './freshness/last-good.ts';
 import type { PrecheckCache } from './precheck.ts';
 import type { TelemetryContext } from './telemetry/session-telemetry.ts';
 import type { CircuitSpec, ToolLookup, ToolSettings } from './tool.ts';
@@ -18,7 +18,7 @@ export interface BoxContext extends TelemetryContext, UsageContext, ToolLookup {
   /** Number of equal calls in a row that is too many (O5); undefined: calls may repeat. */
   readonly repeats: number | undefined;
   /** Last good results of all sessions (F2). */
-  readonly results: ResultPool;
+  readonly results: LastResults;
   /** Latest answers of pre-call checks (K3). */
   readonly prechecks: PrecheckCache;
   /** Settings of tools that were never declared. */

@@ -26,7 +26,7 @@ import { shortened } from './config/names.ts';
 import { checkListener, validateConfig, validateSessionOptions, validateTool } from './config/validation.ts';
 import { createEmitter } from './emitter.ts';
 import type { BreakerboxEvents } from './events.ts';
-import { createResultPool } from './freshness/last-good.ts';
+import { createResultPool } from './freshness/result-pool.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
 import { createPrecheckCache, type Precheck } from './precheck.ts';
 import type { Capability } from './routing/capability.ts';

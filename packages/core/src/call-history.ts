@@ -1,7 +1,7 @@
 import { read } from './classify/untrusted.ts';
 import type { Clock } from './clock.ts';
 import { type FreshnessLabel, labelOf } from './freshness/freshness.ts';
-import { createLastGood, type LastGood, type ResultPool } from './freshness/last-good.ts';
+import { createLastGood, type LastGood, type LastResults } from './freshness/last-good.ts';
 import { CallInput, digest, randomSeed } from './loop-guard/digest.ts';
 import { isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard/loop-guard.ts';
 import type { Judged, Settlement } from './outcome.ts';
@@ -15,7 +15,7 @@ import type { ToolSettings } from './tool.ts';
 export class CallHistory {
   readonly #clock: Clock;
   /** The last results of all sessions of the box. */
-  readonly #pool: ResultPool | undefined;
+  readonly #pool: LastResults | undefined;
   /** Number of equal calls in a row that is too many; undefined: they are not counted. */
   readonly #repeats: number | undefined;
   /** Created when first needed, because some platforms have no randomness while modules load. */
@@ -26,7 +26,7 @@ export class CallHistory {
   /** When the task began, in monotonic ms, because the system's clock may be set while it runs. */
   #taskMs: number;
 
-  constructor(clock: Clock, repeats: number | undefined, pool?: ResultPool) {
+  constructor(clock: Clock, repeats: number | undefined, pool?: LastResults) {
     this.#pool = pool;
     this.#clock = clock;
     this.#repeats = repeats;

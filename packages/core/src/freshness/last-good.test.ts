@@ -1,5 +1,8 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { createLastGood, createResultPool } from './last-good.ts';
+import { createLastGood, type KeptResult } from './last-good.ts';
+import { createResultPool } from './result-pool.ts';
 
 const UNIX = Date.UTC(2026, 10, 20, 21, 14, 3);
 
@@ -197,7 +200,7 @@ describe('the cost of last good results', () => {
   });
 
   test('F2: all sessions of a box store at most 32 MiB together, and the oldest result is dropped first', () => {
-    const pool = createResultPool();
+    const pool = createResultPool<KeptResult>();
     const sessions = Array.from({ length: 100 }, () => createLastGood(pool));
     for (const one of sessions) one.keep('weather', '1', 'x'.repeat(250_000), UNIX, 0);
     const stored = sessions.map((one) => one.find('weather', '1', 1000, 0) !== undefined);
@@ -206,5 +209,19 @@ describe('the cost of last good results', () => {
     expect(pool.bytes()).toBeLessThanOrEqual(32 * 2 ** 20);
     for (const one of sessions) one.keep('weather', '1', 'small', UNIX, 0);
     expect(pool.bytes()).toBe(100 * 10);
+  });
+
+  test('F2: the results of sessions that the program has dropped do not stay in memory', async () => {
+    const pool = createResultPool<KeptResult>();
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    for (let round = 0; round < 10; round += 1) {
+      for (let index = 0; index < 100; index += 1) {
+        createLastGood(pool).keep('weather', '1', 'x'.repeat(10_000), UNIX, 0);
+      }
+      await new Promise((resolve) => setImmediate(resolve)); // What a WeakRef was made of is kept until the task ends.
+      collect();
+    }
+    expect(pool.bytes()).toBeLessThan(400 * 20_000); // Of 1,000 that were kept.
   });
 });

@@ -1,49 +1,12 @@
 import { guarded } from '../classify/untrusted.ts';
 import { dataSize } from './data-size.ts';
-
-/** Most results that a session keeps, of all tools together. The oldest one is dropped first. */
-const RESULT_LIMIT = 200;
+import { createResultPool, type ResultPool, type SizedResult } from './result-pool.ts';
 
 /** Most bytes of one result, roughly. A larger one is not kept. */
 const RESULT_BYTES = 2 ** 20;
 
-/** Most bytes of all results of a box. The oldest ones are dropped first, of whatever session they are. */
-const BOX_BYTES = 32 * 2 ** 20;
-
-/** What the sessions of a box keep together. Functions, so that a console that prints a box shows no result (Q2). */
-export interface ResultPool {
-  /** Adds a result, and drops the oldest ones while all have more than 32 MiB. */
-  add(kept: KeptResult): void;
-  drop(kept: KeptResult): void;
-  bytes(): number;
-}
-
-interface KeptResult extends GoodResult {
-  readonly ms: number;
-  readonly bytes: number;
-  readonly key: string;
-  readonly owner: Map<string, KeptResult>;
-}
-
-/** An empty pool. */
-export const createResultPool = (): ResultPool => {
-  const all = new Set<KeptResult>(); // In the order in which they were kept.
-  let bytes = 0;
-  const drop = (kept: KeptResult): void => {
-    kept.owner.delete(kept.key);
-    all.delete(kept);
-    bytes -= kept.bytes;
-  };
-  const add = (kept: KeptResult): void => {
-    all.add(kept);
-    bytes += kept.bytes;
-    for (const oldest of all) {
-      if (bytes <= BOX_BYTES) return;
-      drop(oldest);
-    }
-  };
-  return { add, drop, bytes: () => bytes };
-};
+/** Most digests that a session keeps. The oldest one is dropped first. */
+const DIGEST_LIMIT = 200;
 
 /** A last good result. */
 export interface GoodResult {
@@ -52,6 +15,14 @@ export interface GoodResult {
   /** When it was retrieved, in Unix milliseconds; null if unknown. */
   readonly retrievedUnixMs: number | null;
 }
+
+/** A result with its age. */
+export interface KeptResult extends GoodResult, SizedResult {
+  readonly ms: number;
+}
+
+/** What the sessions of a box keep together. */
+export type LastResults = ResultPool<KeptResult>;
 
 /**
  * The last results of tools, by tool and digest of the input: last good results for open circuits (F2), and digests of the last
@@ -84,24 +55,16 @@ export interface LastGood {
  * lastGood.find('weather', inputDigest, 600_000, clock.now())?.result; // { celsius: 4 }, for ten minutes
  * ```
  */
-export const createLastGood = (pool = createResultPool()): LastGood => {
-  const owner = new Map<string, KeptResult>();
+export const createLastGood = (pool: LastResults = createResultPool()): LastGood => {
+  const results = pool.share();
   const digests = new Map<string, string>();
   return {
     keep: (tool, digest, result, unixMs, ms) => {
-      const key = keyOf(tool, digest);
       const copy = copyOf(result);
-      if (copy === undefined) return;
-      const before = owner.get(key);
-      if (before !== undefined) pool.drop(before);
-      const kept: KeptResult = { ...copy, retrievedUnixMs: unixMs, ms, key, owner };
-      owner.set(key, kept);
-      pool.add(kept);
-      const [oldest] = owner.values();
-      if (oldest !== undefined && owner.size > RESULT_LIMIT) pool.drop(oldest);
+      if (copy !== undefined) results.put(keyOf(tool, digest), { ...copy, retrievedUnixMs: unixMs, ms });
     },
     find: (tool, digest, maxAgeMs, ms) => {
-      const kept = owner.get(keyOf(tool, digest));
+      const kept = results.get(keyOf(tool, digest));
       if (kept === undefined || ms - kept.ms > maxAgeMs) return undefined;
       return { result: structuredClone(kept.result), retrievedUnixMs: kept.retrievedUnixMs };
     },
@@ -122,7 +85,7 @@ const put = <V>(map: Map<string, V>, key: string, value: V): void => {
   map.delete(key);
   map.set(key, value);
   for (const oldest of map.keys()) {
-    if (map.size <= RESULT_LIMIT) return;
+    if (map.size <= DIGEST_LIMIT) return;
     map.delete(oldest);
   }
 };
