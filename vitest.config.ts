@@ -45,7 +45,7 @@ export default defineConfig({
         test: {
           name: 'parts',
           // Many tests do on purpose what a program should not. Tests of the warnings turn them on.
-          env: { BREAKERBOX_WARNINGS: 'off' },
+          env: { BREAKERBOX_WARNINGS: 'off', BREAKERBOX_ALERT_INTERVALS: '15' },
           include: [
             'packages/*/src/**/*.test.ts',
             'test/{mcp-servers,outages}.*.ts',
@@ -85,8 +85,13 @@ export default defineConfig({
         ...resolve,
         test: {
           name: 'slow',
-          env: { BREAKERBOX_MODEL_CASES: MANY_CASES, BREAKERBOX_WARNINGS: 'off' },
-          include: [...SLOW, MODEL],
+          env: {
+            BREAKERBOX_MODEL_CASES: MANY_CASES,
+            BREAKERBOX_WARNINGS: 'off',
+            // Alerts in a demonstration, which scrapes each second, and at the longest interval.
+            BREAKERBOX_ALERT_INTERVALS: '1,60',
+          },
+          include: [...SLOW, MODEL, 'alerts/tests/*.test.ts'],
           // One after the other, with the machine to themselves: npm installs, and memory is measured.
           fileParallelism: false,
           testTimeout: 180_000,

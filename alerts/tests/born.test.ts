@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { run } from './bench.ts';
+import { run, wanted } from './bench.ts';
 import { instances, type SimulatedProcess } from './process.ts';
 
 /** Processes that have worked for a day. Sessions ran out, events happened, circuits opened, and all of it is over. */
@@ -27,7 +27,7 @@ const foundWhile = (one: SimulatedProcess | undefined, found: () => boolean): vo
 
 const of = ['BudgetExhausted', 'SystemicFailure', 'CircuitFlapping', 'BudgetBurnFast', 'BudgetBurnSlow'];
 
-describe.concurrent.each([15, 60])('totals of old counters fire no alert, every %i s', (interval) => {
+describe.concurrent.each(wanted(15, 60))('totals of old counters fire no alert, every %i s', (interval) => {
   it('when a new Prometheus finds the processes of an agent one after the other', () => {
     let time = 0;
     const processes = experienced(3);

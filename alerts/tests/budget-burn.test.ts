@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { among, INTERVALS, run } from './bench.ts';
+import { among, INTERVALS, run, wanted } from './bench.ts';
 import { agents, instances, type SimulatedProcess } from './process.ts';
 
 const HOUR = 3600;
@@ -33,7 +33,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetBurnFast, every %i s', (int
     run({ interval, of, lasts: interval === 1 ? 600 : 2400 }, (now, one) => burn(one, now, 60, 4)));
 });
 
-describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (interval) => {
+describe.concurrent.each(wanted(15, 60))('BreakerboxBudgetBurnFast, every %i s', (interval) => {
   const scenario = { interval, of: ['BudgetBurnFast'], lasts: 3 * HOUR };
 
   it('fires when each process runs one session and is first scraped with it', () => {
@@ -79,7 +79,7 @@ describe.concurrent.each([15, 60])('BreakerboxBudgetBurnFast, every %i s', (inte
   });
 });
 
-describe.concurrent.each([15, 60])('BreakerboxBudgetBurnSlow, every %i s', (interval) => {
+describe.concurrent.each(wanted(15, 60))('BreakerboxBudgetBurnSlow, every %i s', (interval) => {
   const of = ['BudgetBurnSlow'];
 
   it('fires when sessions fall low for hours, and resolves an hour and a half after', () => {

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { among, INTERVALS, run } from './bench.ts';
+import { among, INTERVALS, run, wanted } from './bench.ts';
 import { agents, instances } from './process.ts';
 
 const alert = 'CircuitFlapping';
@@ -38,7 +38,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitFlapping, every %i s', (in
   });
 });
 
-describe.concurrent.each([15, 60])('BreakerboxCircuitFlapping in a fleet, every %i s', (interval) => {
+describe.concurrent.each(wanted(15, 60))('BreakerboxCircuitFlapping in a fleet, every %i s', (interval) => {
   it('is silent about one outage in 500 sessions, about failed probes, and about restarts, which reset the counters', () => {
     const processes = agents(['fleet', 'probing', 'restarting']);
     return run({ interval, of: [alert], lasts: 2400, processes }, (now, fleet, probing, restarting) => {

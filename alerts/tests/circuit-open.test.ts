@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { among, INTERVALS, run } from './bench.ts';
+import { among, INTERVALS, run, wanted } from './bench.ts';
 import { agents, instances, SimulatedProcess } from './process.ts';
 
 describe.concurrent.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interval) => {
@@ -62,7 +62,7 @@ const open = (at: number, count: number, tool: string, last = '', agent = 'a', g
   dashboard: `${grafana}/d/breakerbox-tool-detail?${new URLSearchParams({ 'var-job': 'fleet', 'var-agent': agent, 'var-tool': tool })}`,
 });
 
-describe.concurrent.each([15, 60])('BreakerboxCircuitOpen in a fleet, every %i s', (interval) => {
+describe.concurrent.each(wanted(15, 60))('BreakerboxCircuitOpen in a fleet, every %i s', (interval) => {
   const of = ['CircuitOpen'];
 
   it('is silent when 500 sessions always have some circuit open, and fires when they have many', () => {
@@ -142,7 +142,7 @@ it.concurrent.each([
 
 const FILES = ['read', 'write', 'list'];
 
-it.concurrent.each([15, 60])(
+it.concurrent.each(wanted(15, 60))(
   'C13: a group fires one BreakerboxCircuitOpen under its own name, and none for its tools, every %i s',
   (interval) => {
     const GROUP = 'group:files';

@@ -1,12 +1,12 @@
 import { OTHER_TOOL } from '@breakerbox/core';
 import { describe, it } from 'vitest';
-import { run } from './bench.ts';
+import { run, wanted } from './bench.ts';
 import { agents, SimulatedProcess } from './process.ts';
 
 const TOOLS = ['x', 'y', 'z'];
 const alert = 'CorrelatedOpenings';
 
-describe.concurrent.each([15, 60])(
+describe.concurrent.each(wanted(15, 60))(
   'BreakerboxCorrelatedOpenings does not return once it is over, every %i s',
   (evaluation) => {
     const scenario = { interval: 60, evaluation, of: [alert], orders: 1 };

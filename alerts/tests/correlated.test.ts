@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { among, INTERVALS, run } from './bench.ts';
+import { among, INTERVALS, run, wanted } from './bench.ts';
 import { agents, instances, SimulatedProcess } from './process.ts';
 
 const NAMES = ['1', '2', '3'];
@@ -38,7 +38,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCorrelatedOpenings of one agent, 
   });
 });
 
-describe.concurrent.each([15, 60])('BreakerboxCorrelatedOpenings of one agent, every %i s', (interval) => {
+describe.concurrent.each(wanted(15, 60))('BreakerboxCorrelatedOpenings of one agent, every %i s', (interval) => {
   it('is silent about two tools, about three that open further apart, and about three categories', () => {
     const processes = agents(['two', 'apart', 'mixed'], { tools: ['a', 'b', 'k', 'l', 'm', ...TOOLS] });
     return run({ interval, of: [alert], lasts: 1500, processes }, (now, two, apart, mixed) => {

@@ -1,6 +1,6 @@
 import { METRIC } from '@breakerbox/core';
 import { describe, it } from 'vitest';
-import { run } from './bench.ts';
+import { run, wanted } from './bench.ts';
 import { SimulatedProcess } from './process.ts';
 
 const FILES = ['read', 'write', 'list'];
@@ -10,7 +10,7 @@ const withGroup = (...others: readonly string[]): SimulatedProcess[] => [
   new SimulatedProcess({ tools: [...FILES, ...others, GROUP] }),
 ];
 
-describe.concurrent.each([15, 60])('a group, every %i s', (interval) => {
+describe.concurrent.each(wanted(15, 60))('a group, every %i s', (interval) => {
   const of = ['CorrelatedOpenings'];
 
   it('hides no tool that fails often, if it opens and closes at once', () => {

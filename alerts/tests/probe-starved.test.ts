@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { among, INTERVALS, run } from './bench.ts';
+import { among, INTERVALS, run, wanted } from './bench.ts';
 import { agents, SimulatedProcess } from './process.ts';
 
 describe.concurrent.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (interval) => {
@@ -45,7 +45,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (inter
     }));
 });
 
-describe.concurrent.each([15, 60])('BreakerboxProbeStarved, every %i s', (interval) => {
+describe.concurrent.each(wanted(15, 60))('BreakerboxProbeStarved, every %i s', (interval) => {
   const of = ['ProbeStarved'];
 
   it('is silent about a tool that is forced open, one that short sessions find dead, and other reasons for skips', () => {

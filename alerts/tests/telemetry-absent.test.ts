@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { among, INTERVALS, run } from './bench.ts';
+import { among, INTERVALS, run, wanted } from './bench.ts';
 import { agents, instances } from './process.ts';
 
 const HOUR = 3600;
@@ -31,7 +31,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxTelemetryAbsent, every %i s', (in
   });
 });
 
-describe.concurrent.each([15, 60])('BreakerboxTelemetryAbsent by push, evaluated every %i s', (evaluation) => {
+describe.concurrent.each(wanted(15, 60))('BreakerboxTelemetryAbsent by push, evaluated every %i s', (evaluation) => {
   it('fires 5 minutes after the last push, although Prometheus returns that push for 5 minutes', () => {
     const firing = [{ alert, after: 1480, by: 1500 + 2 * evaluation }];
     const missed = (now: number) => now === 600;

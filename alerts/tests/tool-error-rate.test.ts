@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { among, INTERVALS, run } from './bench.ts';
+import { among, INTERVALS, run, wanted } from './bench.ts';
 import { agents, type SimulatedProcess } from './process.ts';
 
 const alert = 'ToolErrorRateHigh';
@@ -27,7 +27,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxToolErrorRateHigh, every %i s', (
     run({ interval, of, lasts: interval === 1 ? 800 : 1200 }, (now, one) => calls(one, now, 2)));
 });
 
-describe.concurrent.each([15, 60])('BreakerboxToolErrorRateHigh and an outage, every %i s', (interval) => {
+describe.concurrent.each(wanted(15, 60))('BreakerboxToolErrorRateHigh and an outage, every %i s', (interval) => {
   it.each([
     ['of 13 minutes and after it, if BreakerboxCircuitOpen fired', 900, true],
     ['of four minutes', 360, false],

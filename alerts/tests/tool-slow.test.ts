@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { run, type Scenario } from './bench.ts';
+import { run, type Scenario, wanted } from './bench.ts';
 
 const HOUR = 3600;
 const alert = 'ToolSlow';
@@ -12,7 +12,7 @@ const timed = (interval: number, took: (now: number) => number, more: Partial<Sc
     if (now % every === 0) one.call('t', 'success', 1, took(now));
   });
 
-describe.concurrent.each([15, 60])('BreakerboxToolSlow, every %i s', (interval) => {
+describe.concurrent.each(wanted(15, 60))('BreakerboxToolSlow, every %i s', (interval) => {
   it('fires after 15 minutes, across a missed scrape, and resolves after 5 fast minutes', () => {
     const end = 2.2 * HOUR;
     const times = { after: 1.5 * HOUR + 900, by: 1.5 * HOUR + 1080, until: end, gone: end + 360 + interval };
