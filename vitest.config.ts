@@ -28,7 +28,7 @@ const SLOW = [
   ),
   'packages/core/src/proof/walk.test.ts',
   'alerts/tests/{grafana-managed,situations}.test.ts',
-  'bench/src/bench.test.ts',
+  'bench/src/{bench,scrape}.test.ts',
   'bench/bundle/bundle.test.ts',
   'test/costs/*.test.ts',
   'test/frameworks/claude-agent.test.ts',

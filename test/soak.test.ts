@@ -50,7 +50,8 @@ describe(`a thousand sessions at once, with random outages, for ${SECONDS} s`, (
   });
 
   it('were a thousand at once, were scraped, and had openings, probes, skips and pauses', () => {
-    expect(soak.atOnce.least).toBeGreaterThanOrEqual(1_000);
+    // An agent is read after another one, so a session that ends while the next one begins elsewhere may be missed.
+    expect(soak.atOnce.least).toBeGreaterThanOrEqual(990);
     expect(soak.atOnce.most).toBeLessThan(2_000); // Sessions that are never ended stay until they have idled.
     expect(soak.scrapes).toBeGreaterThan(SECONDS / 10);
     expect(soak.seen.sessions).toBeGreaterThan(SECONDS * 50);

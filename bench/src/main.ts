@@ -25,7 +25,8 @@ Other measurements:
   pnpm bench -- series              Prometheus series of a tool: idle, healthy, in an outage
   pnpm bench -- bundle              what the dashboards and rules cost a Prometheus with 10, 100 and 500 agents; \`--help\` says more
   pnpm bench -- benefit [--write]   simulated agents on tools that fail: without protection, with a simple breaker, with Breakerbox
-  pnpm bench -- replay              time and memory of \`breakerbox replay\` over a million rows
+  pnpm bench -- replay              time and memory of \`breakerbox replay\` over a million events
+  pnpm bench -- scrape              what reading /metrics costs an agent with 92,000 series
   pnpm bench -- defaults            what the default rules do to runs whose tools fail; \`--help\` says more
 `;
 
@@ -82,6 +83,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => unknown>> = {
   cold: async (args) => print(await (await import('./cold.ts')).coldReport(args)),
   series: async () => print(await (await import('./series.ts')).seriesReport()),
   bundle: async (args) => (await import('../bundle/command.ts')).runBundle(args, print),
+  scrape: async (args) => print(await (await import('./scrape.ts')).scrapeReport(args)),
   size: async (args) => print(await (await import('./size.ts')).sizeReport(args)),
 };
 

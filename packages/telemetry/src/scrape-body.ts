@@ -1,5 +1,5 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
 
 /**
  * How long a text is reused: a millisecond for each 10 kB, which take about 50 µs to write. So clients that ask in a loop take about a
@@ -12,26 +12,32 @@ const MOST_REUSED_MS = 5_000;
 const CROWD = 4;
 const CROWD_MS = 1_000;
 
-/** Writes the text, in parts. */
-export type ScrapeWriter = () => Promise<string | readonly string[]>;
+/** A text in parts. One piece of many megabytes would take too long to make in one turn of the event loop. */
+export type Parts = readonly Buffer[];
+
+/** Writes the text. */
+export type ScrapeWriter = () => Promise<string | Parts>;
 
 /** The text of the scrape endpoint, and how many clients are still reading it. */
 export interface ScrapeBody {
   /** The text for a client that asks now. Rejects if it can't be written. */
-  take(zipped?: boolean): Promise<Buffer>;
+  take(zipped?: boolean): Promise<Parts>;
   /** Counts a reader. @returns a function that ends the count; further calls have no effect. */
   reading(): () => void;
 }
 
 interface Written {
-  readonly body: Buffer;
-  zipped: Promise<Buffer> | undefined;
+  readonly parts: Parts;
+  zipped: Promise<Parts> | undefined;
   readonly at: number;
   readonly reuseMs: number;
 }
 
-/** Compressed in the thread pool, once. */
-const zip = promisify(gzip);
+/** Compressed in the thread pool. */
+const zip = (parts: Parts): Promise<Parts> => Readable.from(parts).pipe(createGzip()).toArray();
+
+/** The length of a text, in bytes. */
+export const bytesOf = (parts: Parts): number => parts.reduce((sum, { length }) => sum + length, 0);
 
 /**
  * Writes the text once for all clients that ask while it is being written, and for those that ask soon after. A text can be megabytes
@@ -41,8 +47,8 @@ export function scrapeBody(render: ScrapeWriter): ScrapeBody {
   let underWay: Promise<Written> | undefined;
   const readers = new Set<object>();
   // Weak, so that a text is freed when its last reader is done.
-  const writtenOf = new WeakMap<Buffer, Written>();
-  let last: WeakRef<Buffer> | undefined;
+  const writtenOf = new WeakMap<Parts, Written>();
+  let last: WeakRef<Parts> | undefined;
   // A text that may be reused is kept until then.
   let kept: Written | undefined;
 
@@ -56,11 +62,12 @@ export function scrapeBody(render: ScrapeWriter): ScrapeBody {
   const write = async (): Promise<Written> => {
     try {
       const text = await render();
-      const body = typeof text === 'string' ? Buffer.from(text) : Buffer.concat(text.map((part) => Buffer.from(part)));
-      const reuseMs = body.length < SMALL_BYTES ? 0 : Math.min(body.length / REUSED_BYTES_PER_MS, MOST_REUSED_MS);
-      const written: Written = { body, zipped: undefined, at: performance.now(), reuseMs };
-      writtenOf.set(body, written);
-      last = new WeakRef(body);
+      const parts = typeof text === 'string' ? [Buffer.from(text)] : text;
+      const bytes = bytesOf(parts);
+      const reuseMs = bytes < SMALL_BYTES ? 0 : Math.min(bytes / REUSED_BYTES_PER_MS, MOST_REUSED_MS);
+      const written: Written = { parts, zipped: undefined, at: performance.now(), reuseMs };
+      writtenOf.set(parts, written);
+      last = new WeakRef(parts);
       if (reuseMs > 0) keep(written);
       return written;
     } finally {
@@ -68,8 +75,8 @@ export function scrapeBody(render: ScrapeWriter): ScrapeBody {
     }
   };
   const fresh = (): Written | undefined => {
-    const body = last?.deref();
-    const written = body && writtenOf.get(body);
+    const parts = last?.deref();
+    const written = parts && writtenOf.get(parts);
     if (written === undefined) return undefined;
     const reuseMs = readers.size > CROWD ? Math.max(CROWD_MS, written.reuseMs) : written.reuseMs;
     return performance.now() - written.at < reuseMs ? written : undefined;
@@ -84,8 +91,8 @@ export function scrapeBody(render: ScrapeWriter): ScrapeBody {
   return {
     async take(zipped = false) {
       const written = await current();
-      if (!zipped) return written.body;
-      written.zipped ??= zip(written.body);
+      if (!zipped) return written.parts;
+      written.zipped ??= zip(written.parts);
       return written.zipped;
     },
     reading() {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { log } from './log.ts';
 import type { ScrapeAddress } from './options.ts';
-import { type ScrapeBody, type ScrapeWriter, scrapeBody } from './scrape-body.ts';
+import { bytesOf, type ScrapeBody, type ScrapeWriter, scrapeBody } from './scrape-body.ts';
 import { isAllowedHost } from './scrape-host.ts';
 
 /** The server that Prometheus scrapes. */
@@ -87,13 +87,15 @@ export async function answerScrape(response: ServerResponse, scraped: ScrapeBody
 async function writeAnswer(response: ServerResponse, scraped: ScrapeBody): Promise<void> {
   try {
     const isZipped = readsGzip(response.req.headers['accept-encoding']);
-    const body = await scraped.take(isZipped);
+    const parts = await scraped.take(isZipped);
     // The client left while the text was being written, so no `close` will follow.
     if (response.destroyed) return;
     limitReading(response, scraped.reading());
     const coding = isZipped ? { 'content-encoding': 'gzip' } : {};
-    const headers = { ...HEADERS, ...coding, vary: 'accept-encoding', 'content-length': body.length };
-    response.writeHead(200, headers).end(body);
+    const headers = { ...HEADERS, ...coding, vary: 'accept-encoding', 'content-length': bytesOf(parts) };
+    response.writeHead(200, headers);
+    for (const part of parts) response.write(part);
+    response.end();
   } catch (error) {
     // Without an answer the scrape would hang until Prometheus' timeout, with no hint of the cause.
     log('error', 'Breakerbox telemetry: this scrape failed. The next one may work', error);
